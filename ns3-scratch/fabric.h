@@ -1,0 +1,66 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_FABRIC_H
+#define COSIM_FABRIC_H
+
+#include "network-api.h"
+#include "network-statistics.h"
+#include "stream.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cosim
+{
+
+/**
+ * A network that carries messages: what implements NetworkApi, plus set-up and measurement.
+ */
+class Fabric : public NetworkApi
+{
+  public:
+    /// Called every few thousand packets, so that a run can report and be interrupted.
+    using PollHook = std::function<void()>;
+
+    /**
+     * Build the network and establish every connection of topology's paths. May run the simulator
+     * up to the moment at which all connections are established; SimGetTime counts from there.
+     */
+    virtual void Start() = 0;
+
+    /// End RTT sampling and utilization accounting at the present time: the workload is done.
+    virtual void Finish() = 0;
+
+    /// @return the counters so far; link utilization relates to the time since Start
+    virtual NetworkStatistics GetStatistics() const = 0;
+
+    /// @return payload bytes delivered in order so far
+    virtual uint64_t GetDeliveredBytes() const = 0;
+
+    /// @return a sentence if a flow failed for good (closed after too many RTOs), or nothing
+    virtual std::string GetFailure() const = 0;
+
+    /// @param hook called every few thousand packets
+    virtual void SetPollHook(PollHook hook) = 0;
+};
+
+/**
+ * Make a fabric by its registered name.
+ *
+ * @param topology the links and paths; must outlive the fabric
+ * @param settings its settings; must outlive the fabric
+ * @return the fabric, not yet started
+ * @throws std::invalid_argument if the name is not registered
+ */
+std::unique_ptr<Fabric> MakeFabric(const Topology& topology, const Settings& settings);
+
+/// @return the registered names
+std::vector<std::string> FabricNames();
+
+} // namespace cosim
+
+#endif // COSIM_FABRIC_H

@@ -1,0 +1,185 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_STREAM_H
+#define COSIM_STREAM_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cosim
+{
+
+/**
+ * @file
+ * The records of frontend/network_api.proto as plain structs; the meaning of every field stands
+ * there. Times are integer picoseconds, sizes bytes, rates bit/s.
+ */
+
+/// Header record.
+struct StreamHeader
+{
+    uint32_t version{0};
+    std::string producer;
+    std::string name;
+    uint64_t seed{1};
+    std::string scenarioJson;
+};
+
+/// ns-3's TCP attributes.
+struct TcpSettings
+{
+    std::string congestionControl{"NewReno"};
+    uint32_t mtuBytes{1500};
+    uint32_t segmentBytes{1460};
+    uint32_t sendBufferBytes{500000};
+    uint32_t receiveBufferBytes{500000};
+    uint32_t initialCwndSegments{10};
+    uint64_t minRtoPs{0};
+    uint64_t initialRtoPs{0};
+    uint64_t clockGranularityPs{0};
+    uint64_t delayedAckTimeoutPs{0};
+    uint32_t delayedAckSegments{1};
+    uint32_t dataRetries{15};
+    bool sack{true};
+    bool timestamps{false};
+    bool windowScaling{true};
+    bool ecn{false};
+    uint32_t linkHeaderBytes{2};
+};
+
+/// Order in which waiting chunks start.
+enum class Scheduling : uint32_t
+{
+    LIFO = 0,
+    FIFO = 1,
+};
+
+/// The system layer's settings.
+struct SystemSettings
+{
+    Scheduling scheduling{Scheduling::LIFO};
+    std::vector<uint32_t> concurrentChunks; //!< per dimension
+    uint64_t injectionLatencyPs{0};
+    uint64_t reductionBytesPerS{0}; //!< 0: free
+};
+
+/// Settings record.
+struct Settings
+{
+    std::string fabric{"express"};
+    TcpSettings tcp;
+    SystemSettings system;
+    uint64_t rttSampleIntervalPs{0};
+    uint64_t timeLimitPs{0};
+};
+
+/// Topology record.
+struct Topology
+{
+    uint32_t ranks{0};
+    uint32_t nodes{0};
+    std::vector<std::string> dimensions;
+    std::vector<uint32_t> linkSource;
+    std::vector<uint32_t> linkTarget;
+    std::vector<uint64_t> linkRateBps;
+    std::vector<uint64_t> linkLatencyPs;
+    std::vector<uint64_t> linkBufferBytes;
+    std::vector<uint64_t> linkEcnThresholdBytes;
+    std::vector<uint32_t> linkDimension;
+    std::vector<uint32_t> pathSource;
+    std::vector<uint32_t> pathTarget;
+    std::vector<uint32_t> pathBegin;
+    std::vector<uint32_t> pathLinks;
+    uint64_t forwardingDelayPs{0};
+};
+
+/// What a step of a program does.
+enum class StepOp : uint8_t
+{
+    SEND = 0,
+    RECV = 1,
+    RECV_REDUCE = 2,
+    COPY = 3,
+    REDUCE = 4,
+};
+
+/// Program record.
+struct Program
+{
+    uint32_t id{0};
+    std::string name;
+    std::string operation;
+    uint32_t groupSize{0};
+    uint32_t units{0};
+    uint32_t space{0};
+    bool equalUnits{false};
+    std::vector<uint32_t> phaseDimension;
+    std::vector<uint32_t> stepBegin;
+    std::vector<StepOp> op;
+    std::vector<uint32_t> phase;
+    std::vector<uint32_t> peer;
+    std::vector<uint32_t> offset;
+    std::vector<uint32_t> count;
+    std::vector<uint32_t> target;
+    std::vector<uint32_t> depBegin;
+    std::vector<uint32_t> dep;
+};
+
+/// Collective record.
+struct Collective
+{
+    uint32_t id{0};
+    std::string name;
+    uint32_t program{0};
+    std::vector<uint32_t> ranks;
+    uint64_t bytes{0};
+    uint32_t chunks{1};
+    uint32_t priorityClass{0};
+    uint32_t iteration{0};
+    uint32_t layer{0};
+};
+
+/// What a node of a trace does.
+enum class NodeType : uint8_t
+{
+    COMPUTE = 0,
+    COLLECTIVE = 1,
+    SEND = 2,
+    RECV = 3,
+};
+
+/// Trace record.
+struct Trace
+{
+    std::vector<uint32_t> ranks;
+    std::vector<std::string> layers;
+    std::vector<std::string> names;
+    std::vector<NodeType> type;
+    std::vector<uint32_t> layer;
+    std::vector<uint32_t> iteration;
+    std::vector<uint64_t> durationPs;
+    std::vector<uint32_t> collective;
+    std::vector<uint32_t> peer;
+    std::vector<uint64_t> bytes;
+    std::vector<uint32_t> tag;
+    std::vector<uint32_t> depBegin;
+    std::vector<uint32_t> dep;
+};
+
+/// A whole stream. Programs and collectives stand at the index that is their id.
+struct Stream
+{
+    StreamHeader header;
+    Settings settings;
+    Topology topology;
+    std::vector<Program> programs;
+    std::vector<Collective> collectives;
+    std::vector<Trace> traces;
+};
+
+} // namespace cosim
+
+#endif // COSIM_STREAM_H
