@@ -1,0 +1,173 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "express-fabric.h"
+
+#include "tcp-defaults.h"
+
+#include "ns3/simulator.h"
+
+#include <map>
+
+namespace cosim
+{
+
+using namespace ns3;
+
+ExpressFabric::ExpressFabric(const Topology& topology, const Settings& settings)
+    : PacketFabric(topology, settings),
+      m_connections(GetFlowCount())
+{
+}
+
+ExpressFabric::~ExpressFabric() = default;
+
+void
+ExpressFabric::Build()
+{
+    SetTcpDefaults(m_settings.tcp);
+    std::map<uint64_t, std::shared_ptr<TransmissionTimes>> times;
+    for (std::size_t i = 0; i < m_topology.linkSource.size(); ++i)
+    {
+        const uint64_t rate = m_topology.linkRateBps[i];
+        std::shared_ptr<TransmissionTimes>& timesOfRate = times[rate];
+        if (!timesOfRate)
+        {
+            timesOfRate = std::make_shared<TransmissionTimes>(rate, GetMaxWireBytes());
+        }
+        const ExpressLink::Parameters parameters{
+            static_cast<int64_t>(m_topology.linkLatencyPs[i]),
+            m_topology.linkBufferBytes[i],
+            m_topology.linkEcnThresholdBytes[i],
+        };
+        ExpressLink::Receiver* receiver = this;
+        m_links.push_back(std::make_unique<ExpressLink>(parameters, timesOfRate, receiver));
+    }
+    for (FlowId flow = 0; flow < GetFlowCount(); ++flow)
+    {
+        m_connections[flow].reverse = GetReverse(flow);
+    }
+}
+
+void
+ExpressFabric::Submit(FlowId flow, uint64_t bytes)
+{
+    if (!m_connections[flow].sender)
+    {
+        Connect(flow);
+    }
+    m_connections[flow].sender->Submit(bytes);
+}
+
+void
+ExpressFabric::Connect(FlowId flow)
+{
+    Connection& connection = m_connections[flow];
+    connection.sender = MakeSocket(flow, false);
+    connection.receiver = MakeSocket(flow, true);
+    ExpressTcpSocket::Establish(*connection.sender, *connection.receiver, GetHandshakeRtt(flow));
+}
+
+Ptr<ExpressTcpSocket>
+ExpressFabric::MakeSocket(FlowId flow, bool isReceiver)
+{
+    auto socket = CreateObject<ExpressTcpSocket>();
+    socket->Equip(m_settings.tcp);
+    socket->Observe(this, flow);
+    socket->SetCarrier(this, m_settings.tcp.linkHeaderBytes, isReceiver);
+    return socket;
+}
+
+Time
+ExpressFabric::GetHandshakeRtt(FlowId flow) const
+{
+    const uint32_t bytes = ExpressTcpSocket::SynWireBytes(m_settings.tcp);
+    Time rtt;
+    for (const FlowId direction : {flow, m_connections[flow].reverse})
+    {
+        bool isFirst = true;
+        for (const uint32_t link : GetPath(direction))
+        {
+            rtt += DataRate(m_topology.linkRateBps[link]).CalculateBytesTxTime(bytes) +
+                   TimeStep(m_topology.linkLatencyPs[link]);
+            if (!isFirst && m_topology.linkSource[link] < m_topology.ranks)
+            {
+                rtt += TimeStep(m_topology.forwardingDelayPs);
+            }
+            isFirst = false;
+        }
+    }
+    return rtt;
+}
+
+Segment*
+ExpressFabric::NewSegment()
+{
+    return m_segments.Take();
+}
+
+std::span<const uint32_t>
+ExpressFabric::GetPathOf(const Segment& segment) const
+{
+    return GetPath(segment.toSender ? m_connections[segment.flow].reverse : segment.flow);
+}
+
+void
+ExpressFabric::Carry(Segment* segment)
+{
+    Enter(GetPathOf(*segment).front(), segment);
+}
+
+void
+ExpressFabric::Enter(uint32_t link, Segment* segment)
+{
+    if (!m_links[link]->Enqueue(segment))
+    {
+        m_segments.Return(segment);
+    }
+}
+
+void
+ExpressFabric::OnLinkArrival(Segment* segment)
+{
+    Poll();
+    const std::span<const uint32_t> path = GetPathOf(*segment);
+    if (++segment->hop < path.size())
+    {
+        const uint32_t link = path[segment->hop];
+        if (m_topology.forwardingDelayPs > 0 && m_topology.linkSource[link] < m_topology.ranks)
+        { // a rank passes it on
+            Simulator::Schedule(TimeStep(m_topology.forwardingDelayPs),
+                                &ExpressFabric::Enter,
+                                this,
+                                link,
+                                segment);
+            return;
+        }
+        Enter(link, segment);
+        return;
+    }
+    const Connection& connection = m_connections[segment->flow];
+    (segment->toSender ? connection.sender : connection.receiver)->Receive(*segment);
+    m_segments.Return(segment);
+}
+
+PacketFabric::LinkCounters
+ExpressFabric::GetLinkCounters(uint32_t link) const
+{
+    const ExpressLink::Counters& counters = m_links[link]->GetCounters();
+    return {counters.busyPs,
+            counters.wireBytes,
+            counters.drops,
+            counters.marks,
+            counters.maxQueueBytes};
+}
+
+std::unique_ptr<Fabric>
+MakeExpressFabric(const Topology& topology, const Settings& settings)
+{
+    return std::make_unique<ExpressFabric>(topology, settings);
+}
+
+} // namespace cosim

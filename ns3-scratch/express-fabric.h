@@ -1,0 +1,74 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_EXPRESS_FABRIC_H
+#define COSIM_EXPRESS_FABRIC_H
+
+#include "express-link.h"
+#include "express-tcp-socket.h"
+#include "packet-fabric.h"
+#include "segment.h"
+
+#include <memory>
+#include <vector>
+
+namespace cosim
+{
+
+/**
+ * The fast datapath: ns-3's TCP over busy-until links, sockets delivered to directly.
+ *
+ * There are no nodes, devices or IP: a path is an array of links, and a segment costs one event a
+ * link. Connections exist as the handshake leaves them, and are made when first used.
+ */
+class ExpressFabric : public PacketFabric,
+                      private SegmentCarrier,
+                      private ExpressLink::Receiver
+{
+  public:
+    /**
+     * @param topology links and paths; outlives the fabric
+     * @param settings the settings; outlive the fabric
+     */
+    ExpressFabric(const Topology& topology, const Settings& settings);
+    ~ExpressFabric() override;
+
+  protected:
+    void Build() override;
+    void Submit(FlowId flow, uint64_t bytes) override;
+    LinkCounters GetLinkCounters(uint32_t link) const override;
+
+  private:
+    /// A connection; null sockets: not used yet.
+    struct Connection
+    {
+        ns3::Ptr<ExpressTcpSocket> sender;
+        ns3::Ptr<ExpressTcpSocket> receiver;
+        FlowId reverse{0};
+    };
+
+    // SegmentCarrier
+    Segment* NewSegment() override;
+    void Carry(Segment* segment) override;
+
+    // ExpressLink::Receiver
+    void OnLinkArrival(Segment* segment) override;
+
+    void Connect(FlowId flow);
+    ns3::Ptr<ExpressTcpSocket> MakeSocket(FlowId flow, bool isReceiver);
+    ns3::Time GetHandshakeRtt(FlowId flow) const;
+    std::span<const uint32_t> GetPathOf(const Segment& segment) const;
+    void Enter(uint32_t link, Segment* segment);
+
+    SegmentPool m_segments;
+    std::vector<std::unique_ptr<ExpressLink>> m_links;
+    std::vector<Connection> m_connections;
+};
+
+/// @return an ExpressFabric
+std::unique_ptr<Fabric> MakeExpressFabric(const Topology& topology, const Settings& settings);
+
+} // namespace cosim
+
+#endif // COSIM_EXPRESS_FABRIC_H

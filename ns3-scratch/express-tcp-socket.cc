@@ -1,0 +1,482 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "express-tcp-socket.h"
+
+#include "stream.h"
+#include "tcp-defaults.h"
+
+#include "ns3/node.h"
+#include "ns3/packet.h"
+#include "ns3/rtt-estimator.h"
+#include "ns3/simulator.h"
+#include "ns3/tcp-congestion-ops.h"
+#include "ns3/tcp-header.h"
+#include "ns3/tcp-l4-protocol.h"
+#include "ns3/tcp-option-sack.h"
+#include "ns3/tcp-option-ts.h"
+#include "ns3/tcp-rate-ops.h"
+#include "ns3/tcp-recovery-ops.h"
+#include "ns3/tcp-rx-buffer.h"
+#include "ns3/tcp-tx-buffer.h"
+
+#include <algorithm>
+
+namespace cosim
+{
+
+using namespace ns3;
+
+NS_OBJECT_ENSURE_REGISTERED(ExpressTcpSocket);
+
+namespace
+{
+
+/// Most that is put into the send buffer at once: its arithmetic is 32 bits wide.
+constexpr uint64_t MAX_FEED_BYTES = uint64_t{1} << 29;
+constexpr uint32_t TIMESTAMP_OPTION_BYTES = 12; //!< 10, padded
+
+uint32_t
+Padded(uint32_t optionBytes)
+{
+    return (optionBytes + 3) / 4 * 4;
+}
+
+/// @return a packet without payload, as the base class wants one with an ACK
+Ptr<Packet>
+EmptyPacket()
+{
+    static const Ptr<Packet> empty = Create<Packet>();
+    return empty;
+}
+
+} // namespace
+
+TypeId
+ExpressTcpSocket::GetTypeId()
+{
+    static TypeId tid = TypeId("cosim::ExpressTcpSocket")
+                            .SetParent<FabricTcpSocket>()
+                            .SetGroupName("Cosim")
+                            .AddConstructor<ExpressTcpSocket>();
+    return tid;
+}
+
+ExpressTcpSocket::ExpressTcpSocket()
+    : m_retransmissionTimer([this] { ReTxTimeout(); }),
+      m_delayedAckTimer([this] { DelAckTimeout(); })
+{
+    m_pacingTimer.SetFunction(&ExpressTcpSocket::SendPending, this);
+}
+
+void
+ExpressTcpSocket::SetCarrier(SegmentCarrier* carrier, uint32_t linkHeaderBytes, bool isReceiver)
+{
+    m_carrier = carrier;
+    m_linkHeaderBytes = linkHeaderBytes;
+    m_isReceiver = isReceiver;
+}
+
+uint32_t
+ExpressTcpSocket::SynWireBytes(const TcpSettings& settings)
+{
+    uint32_t options = (settings.windowScaling ? 3 : 0) + (settings.sack ? 2 : 0) +
+                       (settings.timestamps ? 10 : 0);
+    return settings.linkHeaderBytes + IPV4_HEADER_BYTES + TCP_HEADER_BYTES + Padded(options);
+}
+
+void
+ExpressTcpSocket::Establish(ExpressTcpSocket& sender, ExpressTcpSocket& receiver, Time rtt)
+{
+    sender.OpenAs(receiver);
+    receiver.OpenAs(sender);
+    // The SYN is in the history since one round trip; its answer arrives now.
+    sender.m_history.emplace_back(SequenceNumber32(0), 0, Simulator::Now() - rtt);
+    TcpHeader synAck;
+    synAck.SetAckNumber(SequenceNumber32(1));
+    // Without the observer: the handshake is not part of what is measured.
+    sender.TcpSocketBase::EstimateRtt(synAck);
+}
+
+void
+ExpressTcpSocket::OpenAs(const ExpressTcpSocket& peer)
+{
+    const SequenceNumber32 first(1); // behind the SYN
+    m_tcb->m_nextTxSequence = first;
+    m_tcb->m_highTxMark = first;
+    m_txBuffer->SetHeadSequence(first);
+    m_tcb->m_rxBuffer->SetNextRxSequence(first);
+    m_highRxAckMark = first;
+    m_highTxAck = first;
+    m_tcb->m_lastAckedSeq = first;
+    m_tcb->m_cWnd = GetInitialCwnd() * GetSegSize();
+    m_tcb->m_cWndInfl = m_tcb->m_cWnd;
+    m_tcb->m_ssThresh = GetInitialSSThresh();
+    // The window in a SYN is not scaled (RFC 7323, 2.2); the first ACK brings the scaled one.
+    m_rWnd = peer.AdvertisedWindowSize(false);
+    if (m_winScalingEnabled)
+    {
+        m_rcvWindShift = CalculateWScale();
+        m_sndWindShift = peer.CalculateWScale();
+    }
+    m_txBuffer->SetSackEnabled(m_sackEnabled);
+    m_dataRetrCount = m_dataRetries;
+    // As after ns-3's handshake: the first data packet is acknowledged at once.
+    m_delAckCount = m_delAckMaxCount;
+    m_tcb->m_ecnState = m_tcb->m_useEcn == TcpSocketState::Off ? TcpSocketState::ECN_DISABLED
+                                                                : TcpSocketState::ECN_IDLE;
+    m_congestionControl->CongestionStateSet(m_tcb, TcpSocketState::CA_OPEN);
+    m_tcb->m_congState = TcpSocketState::CA_OPEN;
+    m_state = ESTABLISHED;
+    m_connected = true;
+    UpdatePacingRate();
+}
+
+void
+ExpressTcpSocket::Submit(uint64_t bytes)
+{
+    m_unfed += bytes;
+    // TcpSocketBase::Send, too, sends one tick later, so that writes of one instant are joined.
+    if (!m_submitEvent.IsPending())
+    {
+        m_submitEvent = Simulator::Schedule(TimeStep(1), &ExpressTcpSocket::SendPending, this);
+    }
+}
+
+void
+ExpressTcpSocket::FeedSendBuffer()
+{
+    const uint64_t bytes = std::min(m_unfed, MAX_FEED_BYTES);
+    if (m_txBuffer->Add(Create<Packet>(static_cast<uint32_t>(bytes))))
+    {
+        m_unfed -= bytes;
+    }
+}
+
+bool
+ExpressTcpSocket::FindNext(SequenceNumber32* next, SequenceNumber32* nextHigh) const
+{
+    if (m_tcb->m_congState == TcpSocketState::CA_OPEN && m_txBuffer->GetLost() == 0)
+    { // RFC 6675 NextSeg rule 1 finds nothing; rule 2 is the new data behind the highest sent
+        *next = m_tcb->m_highTxMark;
+        *nextHigh = *next + m_tcb->m_segmentSize;
+        return m_txBuffer->SizeFromSequence(*next) > 0;
+    }
+    const bool enableRule3 = m_sackEnabled && m_tcb->m_congState == TcpSocketState::CA_RECOVERY;
+    return m_txBuffer->NextSeg(next, nextHigh, enableRule3);
+}
+
+void
+ExpressTcpSocket::SendPending()
+{
+    uint32_t window = AvailableWindow();
+    while (window > 0)
+    {
+        if (IsPacingEnabled() && m_pacingTimer.IsRunning())
+        {
+            break;
+        }
+        if (m_unfed > 0 && m_txBuffer->SizeFromSequence(m_tcb->m_highTxMark) <= window)
+        { // just in time, so that the data of many messages is one item of the send buffer
+            FeedSendBuffer();
+        }
+        SequenceNumber32 next;
+        SequenceNumber32 nextHigh;
+        if (m_txBuffer->Size() == 0 || !FindNext(&next, &nextHigh))
+        {
+            break;
+        }
+        const uint32_t available = m_txBuffer->SizeFromSequence(next);
+        if (window < m_tcb->m_segmentSize && available > window)
+        { // silly window avoidance
+            break;
+        }
+        if (!m_noDelay && UnAckDataCount() > 0 && available < m_tcb->m_segmentSize)
+        { // Nagle (RFC 896)
+            break;
+        }
+        const uint32_t size = std::min({window,
+                                        m_tcb->m_segmentSize,
+                                        static_cast<uint32_t>(nextHigh - next)});
+        m_tcb->m_nextTxSequence = next;
+        if (m_tcb->m_bytesInFlight.Get() == 0)
+        {
+            m_congestionControl->CwndEvent(m_tcb, TcpSocketState::CA_EVENT_TX_START);
+        }
+        m_tcb->m_nextTxSequence += SendDataPacket(next, size, m_connected);
+        window = AvailableWindow();
+    }
+}
+
+Segment*
+ExpressTcpSocket::MakeSegment(uint8_t flags, SequenceNumber32 sequence, uint32_t payloadBytes)
+{
+    Segment* segment = m_carrier->NewSegment();
+    segment->flow = m_flow;
+    segment->hop = 0;
+    segment->toSender = m_isReceiver;
+    segment->ce = false;
+    segment->flags = flags;
+    segment->window = AdvertisedWindowSize();
+    segment->payloadBytes = payloadBytes;
+    segment->sequence = sequence;
+    segment->acknowledgment = m_tcb->m_rxBuffer->NextRxSequence();
+    uint32_t headers = m_linkHeaderBytes + IPV4_HEADER_BYTES + TCP_HEADER_BYTES;
+    if (m_timestampEnabled)
+    {
+        segment->timestamp = TcpOptionTS::NowToTsValue();
+        segment->timestampEcho = m_tcb->m_rcvTimestampValue;
+        headers += TIMESTAMP_OPTION_BYTES;
+    }
+    segment->wireBytes = headers + payloadBytes;
+    return segment;
+}
+
+uint32_t
+ExpressTcpSocket::SendDataPacket(SequenceNumber32 seq, uint32_t maxSize, bool withAck)
+{
+    const bool isStartOfTransmission = BytesInFlight() == 0;
+    TcpTxItem* item = m_txBuffer->CopyFromSequence(maxSize, seq);
+    m_rateOps->SkbSent(item, isStartOfTransmission);
+    const bool isRetransmission = item->IsRetrans();
+    const uint32_t size = item->GetSeqSize();
+
+    if (IsPacingEnabled() && m_pacingTimer.IsExpired())
+    {
+        m_pacingTimer.Schedule(m_tcb->m_pacingRate.Get().CalculateBytesTxTime(size));
+    }
+    uint8_t flags = 0;
+    if (withAck)
+    {
+        flags = TcpHeader::ACK;
+        m_delayedAckTimer.Cancel();
+        m_delAckCount = 0;
+    }
+    if (m_tcb->m_ecnState == TcpSocketState::ECN_ECE_RCVD &&
+        m_ecnEchoSeq.Get() > m_ecnCWRSeq.Get() && !isRetransmission)
+    {
+        m_tcb->m_ecnState = TcpSocketState::ECN_CWR_SENT;
+        m_ecnCWRSeq = seq;
+        flags |= TcpHeader::CWR;
+    }
+    Segment* segment = MakeSegment(flags, seq, size);
+    segment->ect = m_tcb->m_ecnState != TcpSocketState::ECN_DISABLED &&
+                   IsEct(isRetransmission ? TcpPacketType_t::RE_XMT : TcpPacketType_t::DATA);
+    if (!m_retransmissionTimer.IsArmed())
+    {
+        m_retransmissionTimer.Arm(m_rto);
+    }
+    m_observer->OnPacketSent(segment->wireBytes, size, isRetransmission);
+    m_carrier->Carry(segment);
+
+    m_tcb->m_isCwndLimited = m_tcb->m_cWnd < BytesInFlight() + m_tcb->m_segmentSize;
+    UpdateRttHistory(seq, size, isRetransmission);
+    if (m_tcb->m_congState == TcpSocketState::CA_RECOVERY ||
+        m_tcb->m_congState == TcpSocketState::CA_CWR)
+    {
+        m_recoveryOps->UpdateBytesSent(size);
+    }
+    m_tcb->m_highTxMark = std::max(seq + size, m_tcb->m_highTxMark.Get());
+    return size;
+}
+
+void
+ExpressTcpSocket::SendEmptyPacket(uint8_t flags)
+{
+    SetRto(); // RFC 6298, 2.4, where the base class does it
+    m_delayedAckTimer.Cancel();
+    m_delAckCount = 0;
+    Segment* segment = MakeSegment(flags, m_tcb->m_nextTxSequence, 0);
+    m_highTxAck = std::max(m_highTxAck, segment->acknowledgment);
+    segment->ect = m_tcb->m_ecnMode == TcpSocketState::DctcpEcn &&
+                   m_tcb->m_ecnState != TcpSocketState::ECN_DISABLED;
+    if (m_sackEnabled && m_tcb->m_rxBuffer->GetSackListSize() > 0)
+    {
+        const uint32_t used = m_timestampEnabled ? TIMESTAMP_OPTION_BYTES : 0;
+        const std::size_t room = (40 - used - 2) / 8;
+        segment->sackBlocks = m_tcb->m_rxBuffer->GetSackList();
+        if (segment->sackBlocks.size() > room)
+        {
+            segment->sackBlocks.resize(room);
+        }
+        segment->wireBytes +=
+            Padded(2 + 8 * static_cast<uint32_t>(segment->sackBlocks.size()));
+    }
+    m_observer->OnPacketSent(segment->wireBytes, 0, false);
+    m_carrier->Carry(segment);
+}
+
+void
+ExpressTcpSocket::SetRto()
+{
+    m_rto =
+        Max(m_rtt->GetEstimate() + Max(m_clockGranularity, m_rtt->GetVariation() * 4), m_minRto);
+}
+
+void
+ExpressTcpSocket::FillHeader(const Segment& segment, TcpHeader& header) const
+{
+    header.SetFlags(segment.flags);
+    header.SetSequenceNumber(segment.sequence);
+    header.SetAckNumber(segment.acknowledgment);
+    header.SetWindowSize(segment.window);
+    if (m_timestampEnabled)
+    {
+        Ptr<TcpOptionTS> option = CreateObject<TcpOptionTS>();
+        option->SetTimestamp(segment.timestamp);
+        option->SetEcho(segment.timestampEcho);
+        header.AppendOption(option);
+    }
+    if (!segment.sackBlocks.empty())
+    {
+        Ptr<TcpOptionSack> option = CreateObject<TcpOptionSack>();
+        for (const TcpOptionSack::SackBlock& block : segment.sackBlocks)
+        {
+            option->AddSackBlock(block);
+        }
+        header.AppendOption(option);
+    }
+}
+
+void
+ExpressTcpSocket::Receive(const Segment& segment)
+{
+    if (m_state != ESTABLISHED)
+    {
+        return;
+    }
+    if (segment.payloadBytes > 0 &&
+        OutOfRange(segment.sequence, segment.sequence + segment.payloadBytes))
+    { // a duplicate of what was received in order (RFC 793, p. 69)
+        SendEmptyPacket(TcpHeader::ACK);
+        return;
+    }
+    if (segment.ce && m_ecnCESeq < segment.sequence)
+    {
+        m_ecnCESeq = segment.sequence;
+        m_tcb->m_ecnState = TcpSocketState::ECN_CE_RCVD;
+        m_congestionControl->CwndEvent(m_tcb, TcpSocketState::CA_EVENT_ECN_IS_CE);
+    }
+    else if (segment.ect && m_tcb->m_ecnState != TcpSocketState::ECN_DISABLED)
+    {
+        m_congestionControl->CwndEvent(m_tcb, TcpSocketState::CA_EVENT_ECN_NO_CE);
+    }
+    if ((segment.flags & TcpHeader::CWR) != 0 &&
+        m_tcb->m_ecnState != TcpSocketState::ECN_CE_RCVD)
+    {
+        m_tcb->m_ecnState = TcpSocketState::ECN_IDLE;
+    }
+    TcpHeader header;
+    FillHeader(segment, header);
+    if (m_timestampEnabled)
+    {
+        ProcessOptionTimestamp(header.GetOption(TcpOption::TS), segment.sequence);
+    }
+    EstimateRtt(header);
+    UpdateWindowSize(header);
+    if (segment.payloadBytes > 0)
+    { // a flow carries data one way, so there is nothing of ours that this could acknowledge
+        ReceivePayload(segment);
+    }
+    else if (segment.acknowledgment >= m_txBuffer->HeadSequence() &&
+             segment.acknowledgment <= m_tcb->m_highTxMark.Get())
+    {
+        ReceivedAck(EmptyPacket(), header);
+        SendPending();
+    }
+}
+
+void
+ExpressTcpSocket::ReceivePayload(const Segment& segment)
+{
+    TcpRxBuffer& buffer = *m_tcb->m_rxBuffer;
+    const SequenceNumber32 expected = buffer.NextRxSequence();
+    bool acknowledgeNow = false;
+    if (segment.sequence == expected && buffer.Size() == 0)
+    {
+        buffer.SetNextRxSequence(expected + segment.payloadBytes);
+    }
+    else
+    { // a gap exists, or is being filled: the base class's buffer keeps the SACK blocks
+        TcpHeader header;
+        header.SetSequenceNumber(segment.sequence);
+        if (!buffer.Add(Create<Packet>(segment.payloadBytes), header))
+        {
+            AcknowledgeNow();
+            return;
+        }
+        if (buffer.Available() > 0)
+        {
+            buffer.Extract(buffer.Available());
+        }
+        acknowledgeNow = buffer.Size() > 0 ||
+                         buffer.NextRxSequence() > expected + segment.payloadBytes;
+    }
+    const auto advanced = static_cast<uint32_t>(buffer.NextRxSequence() - expected);
+    if (advanced > 0)
+    {
+        m_observer->OnDelivered(m_flow, advanced);
+    }
+    if (acknowledgeNow || ++m_delAckCount >= m_delAckMaxCount)
+    {
+        m_congestionControl->CwndEvent(m_tcb, TcpSocketState::CA_EVENT_NON_DELAYED_ACK);
+        AcknowledgeNow();
+        return;
+    }
+    m_congestionControl->CwndEvent(m_tcb, TcpSocketState::CA_EVENT_DELAYED_ACK);
+    if (!m_delayedAckTimer.IsArmed())
+    {
+        m_delayedAckTimer.Arm(m_delAckTimeout);
+    }
+}
+
+void
+ExpressTcpSocket::AcknowledgeNow()
+{
+    const bool echo = m_tcb->m_ecnState == TcpSocketState::ECN_CE_RCVD ||
+                      m_tcb->m_ecnState == TcpSocketState::ECN_SENDING_ECE;
+    SendEmptyPacket(echo ? TcpHeader::ACK | TcpHeader::ECE : TcpHeader::ACK);
+    if (echo)
+    {
+        m_tcb->m_ecnState = TcpSocketState::ECN_SENDING_ECE;
+    }
+}
+
+void
+ExpressTcpSocket::NewAck(const SequenceNumber32& ack, bool resetRto)
+{
+    m_dataRetrCount = m_dataRetries;
+    if (resetRto)
+    {
+        SetRto();
+        m_retransmissionTimer.Arm(m_rto);
+    }
+    if (ack > m_tcb->m_nextTxSequence)
+    {
+        m_tcb->m_nextTxSequence = ack;
+    }
+    if (m_txBuffer->Size() == 0)
+    { // nothing to retransmit
+        m_retransmissionTimer.Cancel();
+    }
+    m_observer->OnAcked(m_flow, static_cast<uint32_t>(ack - m_acked));
+    m_acked = ack;
+}
+
+void
+ExpressTcpSocket::ReTxTimeout()
+{
+    FabricTcpSocket::ReTxTimeout();
+    SendPending();
+}
+
+void
+ExpressTcpSocket::DelAckTimeout()
+{
+    m_delAckCount = 0;
+    m_congestionControl->CwndEvent(m_tcb, TcpSocketState::CA_EVENT_DELAYED_ACK);
+    AcknowledgeNow();
+}
+
+} // namespace cosim

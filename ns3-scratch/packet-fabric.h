@@ -1,0 +1,174 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_PACKET_FABRIC_H
+#define COSIM_PACKET_FABRIC_H
+
+#include "fabric.h"
+#include "fifo-queue.h"
+#include "flow-observer.h"
+#include "histogram.h"
+#include "message-matcher.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cosim
+{
+
+/**
+ * What the two packet-level fabrics share: messages over flows, and measurement.
+ *
+ * A flow is a TCP connection from one rank to another, one for each ordered pair that communicates.
+ * Its byte stream carries the pair's messages one behind the other; the fabric knows where each
+ * ends, so nothing is added to the stream, and a message is delivered with its last byte in order.
+ */
+class PacketFabric : public Fabric, protected FlowObserver
+{
+  public:
+    /**
+     * @param topology links and paths; outlives the fabric
+     * @param settings the settings; outlive the fabric
+     */
+    PacketFabric(const Topology& topology, const Settings& settings);
+
+    // NetworkApi
+    void SimSend(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback sent) override;
+    void SimRecv(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback received) override;
+    void SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag) override;
+    void SetArrivalHandler(ArrivalHandler* handler) override;
+    void SimSchedule(ns3::Time delay, Callback callback) override;
+    ns3::Time SimGetTime() const override;
+    uint32_t SimCommSize() const override;
+    void SimFinish() override;
+
+    // Fabric
+    void Start() override;
+    void Finish() override;
+    NetworkStatistics GetStatistics() const override;
+    uint64_t GetDeliveredBytes() const override;
+    std::string GetFailure() const override;
+    void SetPollHook(PollHook hook) override;
+
+  protected:
+    /// What a link did since the start.
+    struct LinkCounters
+    {
+        int64_t busyPs{0};
+        uint64_t wireBytes{0};
+        uint64_t drops{0};
+        uint64_t marks{0};
+        uint64_t maxQueueBytes{0};
+    };
+
+    /// Build nodes and links, and establish what has to be before the clock starts.
+    virtual void Build() = 0;
+
+    /**
+     * Append bytes to a flow's stream.
+     *
+     * @param flow the flow
+     * @param bytes how many, at least one
+     */
+    virtual void Submit(FlowId flow, uint64_t bytes) = 0;
+
+    /// @return the counters of a link since the start
+    virtual LinkCounters GetLinkCounters(uint32_t link) const = 0;
+
+    // FlowObserver
+    void OnDelivered(FlowId flow, uint64_t bytes) override;
+    void OnAcked(FlowId flow, uint64_t bytes) override;
+    void OnPacketSent(uint32_t wireBytes, uint32_t payloadBytes, bool isRetransmission) override;
+    void OnRttSample(FlowId flow, ns3::Time rtt) override;
+    void OnTimeout(FlowId flow) override;
+    void OnClosed(FlowId flow) override;
+
+    /// @return the number of flows: one a path of the topology; a flow's id is its path's index
+    uint32_t GetFlowCount() const;
+
+    /// @return the links from the flow's source to its target
+    std::span<const uint32_t> GetPath(FlowId flow) const;
+
+    /**
+     * @param src the sending rank
+     * @param dst the receiving rank
+     * @return their flow
+     * @throws std::invalid_argument if a rank does not exist or the topology has no path for them
+     */
+    FlowId FindFlow(Rank src, Rank dst) const;
+
+    /// @return the flow from the target to the source, whose path this flow's ACKs take
+    FlowId GetReverse(FlowId flow) const;
+
+    /// @return the smallest number of bytes on the wire that carries a full segment
+    uint32_t GetMaxWireBytes() const;
+
+    /// Called once per packet and hop, so that a run can be watched and interrupted.
+    void Poll()
+    {
+        if ((++m_polls & POLL_MASK) == 0 && m_pollHook)
+        {
+            m_pollHook();
+        }
+    }
+
+    const Topology& m_topology;
+    const Settings& m_settings;
+
+  private:
+    static constexpr uint64_t POLL_MASK = 4095;
+    static constexpr uint32_t NO_FLOW = UINT32_MAX;
+
+    /// A message on its way.
+    struct Message
+    {
+        uint64_t streamEnd; //!< offset in the flow's stream behind its last byte
+        uint64_t bytes;     //!< as sent; 0 takes one byte of the stream
+        uint64_t tag;
+        int64_t sentPs;     //!< when it was handed over
+        bool isPut;         //!< goes to the ArrivalHandler
+    };
+
+    /// A sender that waits for an acknowledgement.
+    struct AwaitedAck
+    {
+        uint64_t streamEnd;
+        Callback sent;
+    };
+
+    /// A flow's stream and its measurements.
+    struct Flow
+    {
+        FifoQueue<Message> messages;
+        FifoQueue<AwaitedAck> awaitedAcks;
+        uint64_t submitted{0};
+        uint64_t delivered{0};
+        uint64_t acked{0};
+        int64_t rttInterval{-1}; //!< index of the interval last sampled
+        double rttSumNs{0};
+        uint32_t rttSamples{0};
+    };
+
+    void SubmitMessage(Rank src, Rank dst, uint64_t bytes, uint64_t tag, bool isPut, Callback sent);
+    void AddRttStatistics(NetworkStatistics& statistics) const;
+    void AddLinkStatistics(NetworkStatistics& statistics) const;
+
+    std::vector<Flow> m_flows;
+    std::vector<uint32_t> m_flowOfPair; //!< by source · ranks + target
+    MessageMatcher m_matcher;
+    ArrivalHandler* m_arrivalHandler{nullptr}; //!< not owned
+    PollHook m_pollHook;
+    uint64_t m_polls{0};
+    int64_t m_startPs{0};
+    int64_t m_finishPs{-1}; //!< -1: not finished
+    NetworkStatistics m_counters;
+    Histogram m_completionPs;
+    std::string m_failure;
+};
+
+} // namespace cosim
+
+#endif // COSIM_PACKET_FABRIC_H

@@ -1,0 +1,75 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_SEGMENT_H
+#define COSIM_SEGMENT_H
+
+#include "flow-observer.h"
+
+#include "ns3/sequence-number.h"
+#include "ns3/tcp-option-sack.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace cosim
+{
+
+/**
+ * A TCP segment on its way through the express fabric: the header's fields beside the packet
+ * instead of serialised into it. Payload has a size but no content.
+ */
+struct Segment
+{
+    FlowId flow;
+    uint16_t hop;            //!< index of the link it is on, in its path
+    bool toSender;           //!< on the reverse path: an ACK
+    bool ect;                //!< ECN-capable transport
+    bool ce;                 //!< congestion experienced
+    uint8_t flags;           //!< TCP flags
+    uint16_t window;         //!< as in the header: scaled
+    uint32_t payloadBytes;
+    uint32_t wireBytes;      //!< link, IP and TCP headers included
+    uint32_t timestamp;      //!< TS option, if the connection uses it
+    uint32_t timestampEcho;  //!< TS option, if the connection uses it
+    ns3::SequenceNumber32 sequence;
+    ns3::SequenceNumber32 acknowledgment;
+    ns3::TcpOptionSack::SackList sackBlocks;
+};
+
+/**
+ * Recycles segments: as many exist as were ever in the network at the same time.
+ */
+class SegmentPool
+{
+  public:
+    /// @return a segment whose fields are to be set by the caller (no SACK blocks)
+    Segment* Take()
+    {
+        if (m_free.empty())
+        {
+            m_all.push_back(std::make_unique<Segment>());
+            return m_all.back().get();
+        }
+        Segment* segment = m_free.back();
+        m_free.pop_back();
+        return segment;
+    }
+
+    /// @param segment taken from this pool and no longer used
+    void Return(Segment* segment)
+    {
+        segment->sackBlocks.clear();
+        m_free.push_back(segment);
+    }
+
+  private:
+    std::vector<std::unique_ptr<Segment>> m_all;
+    std::vector<Segment*> m_free;
+};
+
+} // namespace cosim
+
+#endif // COSIM_SEGMENT_H
