@@ -116,20 +116,20 @@ ExpressFabric::GetPathOf(const Segment& segment) const
 void
 ExpressFabric::Carry(Segment* segment)
 {
-    Enter(GetPathOf(*segment).front(), segment);
+    Enter(GetPathOf(*segment).front(), segment, Simulator::Now().GetTimeStep());
 }
 
 void
-ExpressFabric::Enter(uint32_t link, Segment* segment)
+ExpressFabric::Enter(uint32_t link, Segment* segment, int64_t causePs)
 {
-    if (!m_links[link]->Enqueue(segment))
+    if (!m_links[link]->Enqueue(segment, causePs))
     {
         m_segments.Return(segment);
     }
 }
 
 void
-ExpressFabric::OnLinkArrival(Segment* segment)
+ExpressFabric::OnLinkArrival(Segment* segment, int64_t startPs)
 {
     Poll();
     const std::span<const uint32_t> path = GetPathOf(*segment);
@@ -142,10 +142,11 @@ ExpressFabric::OnLinkArrival(Segment* segment)
                                 &ExpressFabric::Enter,
                                 this,
                                 link,
-                                segment);
+                                segment,
+                                Simulator::Now().GetTimeStep());
             return;
         }
-        Enter(link, segment);
+        Enter(link, segment, startPs);
         return;
     }
     const Connection& connection = m_connections[segment->flow];

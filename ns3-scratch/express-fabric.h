@@ -53,13 +53,13 @@ class ExpressFabric : public PacketFabric,
     void Carry(Segment* segment) override;
 
     // ExpressLink::Receiver
-    void OnLinkArrival(Segment* segment) override;
+    void OnLinkArrival(Segment* segment, int64_t startPs) override;
 
     void Connect(FlowId flow);
     ns3::Ptr<ExpressTcpSocket> MakeSocket(FlowId flow, bool isReceiver);
     ns3::Time GetHandshakeRtt(FlowId flow) const;
     std::span<const uint32_t> GetPathOf(const Segment& segment) const;
-    void Enter(uint32_t link, Segment* segment);
+    void Enter(uint32_t link, Segment* segment, int64_t causePs);
 
     SegmentPool m_segments;
     std::vector<std::unique_ptr<ExpressLink>> m_links;

@@ -55,14 +55,14 @@ ExpressLink::~ExpressLink()
 }
 
 bool
-ExpressLink::Enqueue(Segment* segment)
+ExpressLink::Enqueue(Segment* segment, int64_t causePs)
 {
     const int64_t now = Simulator::Now().GetTimeStep();
     const uint32_t bytes = segment->wireBytes;
     const bool watched = m_parameters.bufferBytes != 0;
     if (watched)
     {
-        LeaveQueue(now);
+        LeaveQueue(now, causePs);
         const uint64_t length = m_queuedBytes + bytes; // a packet passes through the queue
         if (length > m_parameters.bufferBytes)
         {
@@ -84,11 +84,12 @@ ExpressLink::Enqueue(Segment* segment)
     m_counters.wireBytes += bytes;
     if (watched && start > now)
     {
-        m_queue.Push({start, bytes});
+        m_queue.Push({start, m_lastStartPs, bytes});
         m_queuedBytes += bytes;
     }
+    m_lastStartPs = start;
     const int64_t arrival = m_busyUntilPs + m_parameters.latencyPs;
-    m_inFlight.Push({arrival, segment});
+    m_inFlight.Push({start, arrival, segment});
     if (m_inFlight.GetSize() == 1)
     {
         ScheduleArrival(arrival - now);
@@ -97,10 +98,15 @@ ExpressLink::Enqueue(Segment* segment)
 }
 
 void
-ExpressLink::LeaveQueue(int64_t nowPs)
+ExpressLink::LeaveQueue(int64_t nowPs, int64_t causePs)
 {
-    while (!m_queue.IsEmpty() && m_queue.Front().startPs <= nowPs)
+    while (!m_queue.IsEmpty())
     {
+        const Queued& first = m_queue.Front();
+        if (first.startPs > nowPs || (first.startPs == nowPs && first.causePs >= causePs))
+        {
+            return;
+        }
         m_queuedBytes -= m_queue.Front().bytes;
         m_queue.Pop();
     }
@@ -121,7 +127,7 @@ ExpressLink::Arrive()
     {
         ScheduleArrival(m_inFlight.Front().arrivalPs - arrived.arrivalPs);
     }
-    m_receiver->OnLinkArrival(arrived.segment);
+    m_receiver->OnLinkArrival(arrived.segment, arrived.startPs);
 }
 
 const ExpressLink::Counters&

@@ -68,8 +68,11 @@ class ExpressLink
       public:
         virtual ~Receiver() = default;
 
-        /// @param segment the packet that reached the link's target
-        virtual void OnLinkArrival(Segment* segment) = 0;
+        /**
+         * @param segment the packet that reached the link's target
+         * @param startPs when its transmission started
+         */
+        virtual void OnLinkArrival(Segment* segment, int64_t startPs) = 0;
     };
 
     /// The link's parameters.
@@ -107,9 +110,13 @@ class ExpressLink
      * A packet enters the egress queue.
      *
      * @param segment the packet
+     * @param causePs when the event that brings it here was caused: for a packet from another
+     * link, when its transmission there started. It decides whether a packet that starts its
+     * transmission at this very instant has left the queue already: what was caused earlier
+     * happens earlier, as in ns-3's event queue
      * @return whether it was taken; if not, it would have overrun the queue and is dropped
      */
-    bool Enqueue(Segment* segment);
+    bool Enqueue(Segment* segment, int64_t causePs);
 
     /// @return the counters
     const Counters& GetCounters() const;
@@ -121,19 +128,21 @@ class ExpressLink
     struct Queued
     {
         int64_t startPs;
+        int64_t causePs; //!< when the transmission before it started
         uint32_t bytes;
     };
 
     /// A packet on the link.
     struct InFlight
     {
+        int64_t startPs;
         int64_t arrivalPs;
         Segment* segment;
     };
 
     void Arrive();
     void ScheduleArrival(int64_t delayPs);
-    void LeaveQueue(int64_t nowPs);
+    void LeaveQueue(int64_t nowPs, int64_t causePs);
 
     Parameters m_parameters;
     std::shared_ptr<TransmissionTimes> m_times;
@@ -143,6 +152,7 @@ class ExpressLink
     RingBuffer<InFlight> m_inFlight;
     uint64_t m_queuedBytes{0};
     int64_t m_busyUntilPs{0};
+    int64_t m_lastStartPs{0}; //!< when the last transmission starts
     Counters m_counters;
 };
 

@@ -19,7 +19,7 @@ struct DimensionStatistics
     uint64_t links{0};
     uint64_t wireBytes{0};         //!< carried, headers included, summed over the links
     uint64_t drops{0};             //!< packets that would have overrun an egress queue
-    uint64_t maxQueueBytes{0};     //!< longest egress queue seen at a switch
+    uint64_t maxQueueBytes{0};     //!< longest egress queue seen, of those with a limit
     double utilizationMean{0};     //!< mean over the links of busy time / elapsed time
     double utilizationMax{0};      //!< the same, of the busiest link
 };

@@ -103,6 +103,7 @@ PacketFabric::Start()
 {
     Build();
     m_startPs = Simulator::Now().GetTimeStep();
+    m_isStarted = true;
 }
 
 void
@@ -198,7 +199,7 @@ void
 PacketFabric::OnRttSample(FlowId id, Time rtt)
 {
     const auto interval = static_cast<int64_t>(m_settings.rttSampleIntervalPs);
-    if (interval == 0)
+    if (interval == 0 || !m_isStarted)
     {
         return;
     }
@@ -330,7 +331,10 @@ PacketFabric::AddLinkStatistics(NetworkStatistics& statistics) const
         ++dimension.links;
         dimension.wireBytes += counters.wireBytes;
         dimension.drops += counters.drops;
-        dimension.maxQueueBytes = std::max(dimension.maxQueueBytes, counters.maxQueueBytes);
+        if (m_topology.linkBufferBytes[link] != 0)
+        {
+            dimension.maxQueueBytes = std::max(dimension.maxQueueBytes, counters.maxQueueBytes);
+        }
         dimension.utilizationMean += utilization; // a sum until below
         dimension.utilizationMax = std::max(dimension.utilizationMax, utilization);
         statistics.drops += counters.drops;

@@ -162,6 +162,7 @@ class PacketFabric : public Fabric, protected FlowObserver
     ArrivalHandler* m_arrivalHandler{nullptr}; //!< not owned
     PollHook m_pollHook;
     uint64_t m_polls{0};
+    bool m_isStarted{false}; //!< what connections measure before is not part of the run
     int64_t m_startPs{0};
     int64_t m_finishPs{-1}; //!< -1: not finished
     NetworkStatistics m_counters;
