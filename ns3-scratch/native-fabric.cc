@@ -4,6 +4,7 @@
 
 #include "native-fabric.h"
 
+#include "marking-queue.h"
 #include "pinned-routing.h"
 #include "tcp-defaults.h"
 
@@ -70,7 +71,8 @@ class NativeFabric::LinkMonitor
      */
     LinkMonitor(NativeFabric& fabric, const Ptr<PointToPointNetDevice>& device, DataRate rate)
         : m_fabric(fabric),
-          m_rate(rate)
+          m_rate(rate),
+          m_markingQueue(DynamicCast<MarkingQueue>(device->GetQueue()))
     {
         device->TraceConnectWithoutContext("PhyTxBegin",
                                            MakeCallback(&LinkMonitor::OnTransmit, this));
@@ -86,9 +88,11 @@ class NativeFabric::LinkMonitor
     }
 
     /// @return the counters
-    const LinkCounters& GetCounters() const
+    LinkCounters GetCounters() const
     {
-        return m_counters;
+        LinkCounters counters = m_counters;
+        counters.marks = m_markingQueue ? m_markingQueue->GetMarks() : 0;
+        return counters;
     }
 
   private:
@@ -111,6 +115,7 @@ class NativeFabric::LinkMonitor
 
     NativeFabric& m_fabric;
     DataRate m_rate;
+    Ptr<MarkingQueue> m_markingQueue; //!< null without an ECN threshold
     LinkCounters m_counters;
 };
 
@@ -124,13 +129,6 @@ NativeFabric::NativeFabric(const Topology& topology, const Settings& settings)
     {
         throw std::invalid_argument("the native fabric has no forwarding delay at ranks: use the "
                                     "express fabric, or a forwarding delay of 0");
-    }
-    if (std::any_of(topology.linkEcnThresholdBytes.begin(),
-                    topology.linkEcnThresholdBytes.end(),
-                    [](uint64_t threshold) { return threshold != 0; }))
-    {
-        throw std::invalid_argument("the native fabric's DropTail queues set no ECN marks: use the "
-                                    "express fabric, or no ECN threshold");
     }
 }
 
@@ -202,6 +200,19 @@ NativeFabric::BuildLink(uint32_t link, uint32_t back)
     }
 }
 
+Ptr<DropTailQueue<Packet>>
+NativeFabric::MakeQueue(uint32_t link) const
+{
+    const uint64_t threshold = m_topology.linkEcnThresholdBytes[link];
+    if (threshold == 0)
+    {
+        return CreateObject<DropTailQueue<Packet>>();
+    }
+    auto queue = CreateObject<MarkingQueue>();
+    queue->SetThreshold(threshold);
+    return queue;
+}
+
 uint32_t
 NativeFabric::AddDevice(uint32_t node, uint32_t link, Ptr<PointToPointChannel> channel)
 {
@@ -209,7 +220,7 @@ NativeFabric::AddDevice(uint32_t node, uint32_t link, Ptr<PointToPointChannel> c
     const uint64_t buffer = m_topology.linkBufferBytes[link];
     const auto limit =
         static_cast<uint32_t>(buffer == 0 ? UINT32_MAX : std::min<uint64_t>(buffer, UINT32_MAX));
-    auto queue = CreateObject<DropTailQueue<Packet>>();
+    Ptr<DropTailQueue<Packet>> queue = MakeQueue(link);
     queue->SetMaxSize(QueueSize(BYTES, limit));
     auto device = CreateObject<PointToPointNetDevice>();
     device->SetAddress(Mac48Address::Allocate());

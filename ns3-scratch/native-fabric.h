@@ -8,7 +8,9 @@
 #include "native-tcp-socket.h"
 #include "packet-fabric.h"
 
+#include "ns3/drop-tail-queue.h"
 #include "ns3/node-container.h"
+#include "ns3/packet.h"
 #include "ns3/point-to-point-net-device.h"
 
 #include <memory>
@@ -53,6 +55,7 @@ class NativeFabric : public PacketFabric
     void BuildNodes();
     void BuildLinks();
     void BuildLink(uint32_t link, uint32_t back);
+    ns3::Ptr<ns3::DropTailQueue<ns3::Packet>> MakeQueue(uint32_t link) const;
     uint32_t AddDevice(uint32_t node, uint32_t link, ns3::Ptr<ns3::PointToPointChannel> channel);
     void PinPaths();
     void Listen();
