@@ -1,0 +1,290 @@
+"""A collective algorithm as data: per group member, steps with dependencies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.uint32]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+_STEP_COLUMNS = ("member", "phase", "op", "peer", "offset", "count", "target")
+
+
+class Op(IntEnum):
+    """What a step does (the stream's ``Program.Op``)."""
+
+    SEND = 0
+    RECV = 1
+    RECV_REDUCE = 2
+    COPY = 3
+    REDUCE = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """One collective algorithm over a group, run once for every chunk.
+
+    Mirrors the stream's ``Program``, with dimension names in place of ids. Steps of member ``g``
+    are ``step_begin[g] … step_begin[g + 1] - 1``, sorted by phase; within a phase the executor
+    posts steps that are ready in this order. Arrays are ``uint32`` and read-only.
+
+    Parameters
+    ----------
+    name, operation : str
+        The algorithm ("ring") and what it computes ("all_reduce").
+    group_size : int
+        Members of the group.
+    units : int
+        Parts into which the bytes of a chunk are divided.
+    space : int
+        Units that each member addresses; those from `units` on are output or scratch.
+    equal_units : bool
+        All units have the same size (rounded up), rather than sizes that add up to the bytes.
+    phase_dimension : tuple of str
+        Per phase, the network dimension whose chunk slots it takes.
+    step_begin, op, phase, peer, offset, count, target, dep_begin, dep : array of uint32
+        As in the stream.
+    """
+
+    name: str
+    operation: str
+    group_size: int
+    units: int
+    space: int
+    equal_units: bool
+    phase_dimension: tuple[str, ...]
+    step_begin: Array
+    op: Array
+    phase: Array
+    peer: Array
+    offset: Array
+    count: Array
+    target: Array
+    dep_begin: Array
+    dep: Array
+
+    def __post_init__(self) -> None:
+        for name in ("step_begin", *_STEP_COLUMNS[1:], "dep_begin", "dep"):
+            array = np.array(getattr(self, name), dtype=np.uint32, copy=None)
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    @property
+    def steps(self) -> int:
+        """Number of steps of all members."""
+        return int(self.op.size)
+
+    def members(self) -> Ints:
+        """Return the member that owns each step."""
+        return np.repeat(np.arange(self.group_size), lengths(self.step_begin))
+
+    def dependents(self) -> Ints:
+        """Return, for each entry of ``dep``, the step that waits for it."""
+        return np.repeat(np.arange(self.steps), lengths(self.dep_begin))
+
+    def describe(self, step: int) -> str:
+        """Return one step in words, for messages."""
+        member = int(np.searchsorted(self.step_begin, step, side="right")) - 1
+        op = Op(int(self.op[step]))
+        first, count = int(self.offset[step]), int(self.count[step])
+        words = f"member {member} step {step} ({op.name} units {first}…{first + count - 1}"
+        if op is Op.SEND:
+            return f"{words} to {self.peer[step]})"
+        if op in (Op.RECV, Op.RECV_REDUCE):
+            return f"{words} from {self.peer[step]})"
+        return f"{words} into {self.target[step]})"
+
+
+def empty(name: str, operation: str, dimension: str) -> Program:
+    """Return the program without steps: what every collective is in a group of one.
+
+    The caller's buffer already is the result (for all-to-all the only block stays where it is).
+    """
+    all_to_all = operation == "all_to_all"
+    builder = ProgramBuilder(
+        name,
+        operation,
+        1,
+        units=1,
+        space=2 if all_to_all else 1,
+        equal_units=all_to_all,
+        dimensions=(dimension,),
+    )
+    return builder.build()
+
+
+def is_message(op: npt.NDArray[np.integer]) -> Flags:
+    """Return which steps have a partner at another member."""
+    return op <= Op.RECV_REDUCE
+
+
+class ProgramBuilder:
+    """Collects steps one by one, for algorithms whose members differ.
+
+    Each method returns handles to be used in ``after``. A member's steps keep the order in which
+    they were added (within their phase).
+
+    Parameters
+    ----------
+    name, operation, group_size, units, space, equal_units
+        As in `Program`; `space` defaults to `units`.
+    dimensions : tuple of str
+        The dimension of each phase.
+
+    Examples
+    --------
+    >>> builder = ProgramBuilder("pair", "all_gather", 2, units=2, dimensions=("scale_out",))
+    >>> _ = builder.message(0, 1, 0, 1)
+    >>> _ = builder.message(1, 0, 1, 1)
+    >>> builder.build().steps
+    4
+    """
+
+    def __init__(
+        self,
+        name: str,
+        operation: str,
+        group_size: int,
+        *,
+        units: int,
+        dimensions: tuple[str, ...],
+        space: int | None = None,
+        equal_units: bool = False,
+    ) -> None:
+        self._head = (
+            name, operation, group_size, units, space or units, equal_units, dimensions,
+        )  # fmt: skip
+        self._steps: list[tuple[int, int, int, int, int, int, int]] = []
+        self._edges: list[tuple[int, int]] = []
+
+    def _add(
+        self, member: int, phase: int, op: Op, peer: int, offset: int, count: int, target: int,
+        after: Iterable[int],
+    ) -> int:  # fmt: skip
+        handle = len(self._steps)
+        self._steps.append((member, phase, op, peer, offset, count, target))
+        self._edges.extend((handle, dep) for dep in after)
+        return handle
+
+    def message(
+        self,
+        source: int,
+        target: int,
+        offset: int,
+        count: int,
+        *,
+        into: int | None = None,
+        reduce: bool = False,
+        after: Iterable[int] = (),
+        receive_after: Iterable[int] = (),
+        phase: int = 0,
+    ) -> tuple[int, int]:
+        """Add a SEND at member `source` and its RECV (or RECV_REDUCE) at member `target`.
+
+        `after` are steps of `source` that must be complete first, `receive_after` steps of
+        `target`; `into` is the first unit written (default: `offset`). Returns both handles.
+        """
+        handle = len(self._steps)
+        first = offset if into is None else into
+        op = Op.RECV_REDUCE if reduce else Op.RECV
+        self._add(source, phase, Op.SEND, target, offset, count, handle + 1, after)
+        self._add(target, phase, op, source, first, count, handle, receive_after)
+        return handle, handle + 1
+
+    def copy(
+        self, member: int, offset: int, target: int, count: int, *,
+        after: Iterable[int] = (), phase: int = 0,
+    ) -> int:  # fmt: skip
+        """Add a COPY of `count` units from `offset` to `target`."""
+        return self._add(member, phase, Op.COPY, member, offset, count, target, after)
+
+    def reduce(
+        self, member: int, offset: int, target: int, count: int, *,
+        after: Iterable[int] = (), phase: int = 0,
+    ) -> int:  # fmt: skip
+        """Add a REDUCE of `count` units at `offset` into those at `target`."""
+        return self._add(member, phase, Op.REDUCE, member, offset, count, target, after)
+
+    def build(self) -> Program:
+        """Return the program of the steps added so far."""
+        steps = np.array(self._steps, np.int64).reshape(-1, 7)
+        edges = np.array(self._edges, np.int64).reshape(-1, 2)
+        return assemble(*self._head, steps, edges)
+
+
+def assemble(
+    name: str,
+    operation: str,
+    group_size: int,
+    units: int,
+    space: int,
+    equal_units: bool,
+    dimensions: tuple[str, ...],
+    steps: Ints,
+    edges: Ints,
+) -> Program:
+    """Sort steps by member and phase, renumber them, and return the program.
+
+    Parameters
+    ----------
+    steps : array, shape (n, 7)
+        Rows of member, phase, op, peer, offset, count, target. Row numbers are the ids that
+        `target` (of messages) and `edges` use.
+    edges : array, shape (m, 2)
+        Rows of a step and one that it waits for.
+    """
+    order = np.lexsort((steps[:, 1], steps[:, 0]))  # stable: a member's own order stays
+    number = np.empty_like(order)
+    number[order] = np.arange(order.size)
+    steps = steps[order]
+    message = is_message(steps[:, 2])
+    target = steps[:, 6].copy()
+    target[message] = number[target[message]]
+    waiting, waited = number[edges[:, 0]], number[edges[:, 1]]
+    by_step = np.argsort(waiting, kind="stable")
+    column = {name: steps[:, i] for i, name in enumerate(_STEP_COLUMNS)}
+    return Program(
+        name=name,
+        operation=operation,
+        group_size=group_size,
+        units=units,
+        space=space,
+        equal_units=equal_units,
+        phase_dimension=dimensions,
+        step_begin=_begin(column["member"], group_size),
+        op=_narrow(column["op"]),
+        phase=_narrow(column["phase"]),
+        peer=_narrow(column["peer"]),
+        offset=_narrow(column["offset"]),
+        count=_narrow(column["count"]),
+        target=_narrow(target),
+        dep_begin=_begin(waiting, order.size),
+        dep=_narrow(waited[by_step]),
+    )
+
+
+def lengths(begin: Array) -> Ints:
+    """Return the lengths of the slices that a ``*_begin`` array delimits."""
+    ends = begin.astype(np.int64)
+    return ends[1:] - ends[:-1]
+
+
+def ranges(counts: Ints) -> Ints:
+    """Return 0 … count-1 for each count, one after another."""
+    ends = np.cumsum(counts)
+    return np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - counts, counts)
+
+
+def _begin(owner: Ints, owners: int) -> Array:
+    """Return where each owner's slice begins, in an array sorted by owner."""
+    return _narrow(np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=owners)))))
+
+
+def _narrow(array: Ints) -> Array:
+    return array.astype(np.uint32)

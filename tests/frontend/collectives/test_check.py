@@ -1,0 +1,292 @@
+"""The checker finds what is wrong: every mutation of a right program is caught and named."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from frontend.collectives import (
+    Op,
+    ProgramBuilder,
+    ScheduleError,
+    algorithms,
+    build,
+    check,
+    options,
+    problems,
+)
+from frontend.collectives.program import assemble
+
+COLUMNS = ("phase", "op", "peer", "offset", "count", "target")
+MEMBER, OP, OFFSET, TARGET = 0, 2, 4, 6
+
+
+def small(operation, algorithm):
+    chosen = {"local_size": 3} if "local_size" in options(operation, algorithm) else {}
+    if "segments" in options(operation, algorithm):
+        chosen["segments"] = 2
+    return build(operation, algorithm, 6, **chosen)
+
+
+PROGRAMS = [
+    pytest.param(small(operation, name), id=f"{operation}-{name}")
+    for operation, names in algorithms().items()
+    for name in names
+]
+
+
+def taken_apart(program):
+    """The steps and edges that `assemble` makes the program of."""
+    columns = [program.members(), *(getattr(program, name).astype(int) for name in COLUMNS)]
+    return np.column_stack(columns), np.column_stack((program.dependents(), program.dep))
+
+
+def put_together(program, steps, edges):
+    return assemble(
+        program.name,
+        program.operation,
+        program.group_size,
+        program.units,
+        program.space,
+        program.equal_units,
+        program.phase_dimension,
+        steps,
+        edges.astype(int),
+    )
+
+
+def without_steps(program, dropped):
+    """The program less some steps; what waited for them waits for what they waited for."""
+    steps, edges = taken_apart(program)
+    for gone in dropped:
+        before = edges[edges[:, 0] == gone, 1]
+        after = edges[edges[:, 1] == gone, 0]
+        bridges = [(a, b) for a in after for b in before]
+        edges = edges[(edges != gone).all(axis=1)]
+        edges = np.vstack((edges, np.array(bridges, int).reshape(-1, 2)))
+    kept = np.setdiff1d(np.arange(len(steps)), dropped)
+    number = np.full(len(steps), -1)
+    number[kept] = np.arange(kept.size)
+    steps = steps[kept]
+    message = steps[:, OP] <= Op.RECV_REDUCE
+    steps[message, TARGET] = number[steps[message, TARGET]]
+    return put_together(program, steps, number[edges])
+
+
+def kinds(program):
+    return {problem.kind for problem in problems(program)}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_taking_apart_changes_nothing(program):
+    again = put_together(program, *taken_apart(program))
+    assert all(np.array_equal(getattr(again, c), getattr(program, c)) for c in COLUMNS)
+    check(again)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_dependency_is_needed(program):
+    # Halving-doubling's gather also names receives that its messages imply.
+    implied = program.name == "halving_doubling" and program.operation == "all_reduce"
+    steps, edges = taken_apart(program)
+    found = [
+        kinds(put_together(program, steps, np.delete(edges, e, axis=0))) for e in range(len(edges))
+    ]
+    assert all(kind == {"race"} or (implied and not kind) for kind in found)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_message_is_needed(program):
+    for send in np.flatnonzero(program.op == Op.SEND):
+        assert problems(without_steps(program, [int(send), int(program.target[send])]))
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_copy_is_needed(program):
+    copies = (program.op == Op.COPY) & (program.offset != program.target)
+    for copy in np.flatnonzero(copies):
+        assert problems(without_steps(program, [int(copy)]))
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_half_a_message_is_not_matched(program):
+    target = program.target.copy()
+    receives = np.flatnonzero((program.op == Op.RECV) | (program.op == Op.RECV_REDUCE))
+    target[receives[0]] = target[receives[-1]]
+    assert kinds(replace(program, target=target)) == {"matching"}
+    count = program.count.copy()
+    count[receives[0]] += 1
+    assert kinds(replace(program, count=count)) & {"matching", "structure"}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_swapped_offsets_are_found(program):
+    steps, edges = taken_apart(program)
+    swapped = 0
+    for g in range(program.group_size):
+        of_member = np.flatnonzero((steps[:, MEMBER] == g) & (steps[:, OP] <= Op.RECV_REDUCE))
+        for a in of_member:
+            for b in of_member[of_member > a]:
+                alike = steps[a, OP] == steps[b, OP] and steps[a, 5] == steps[b, 5]
+                if not alike or steps[a, OFFSET] == steps[b, OFFSET]:
+                    continue
+                wrong = steps.copy()
+                wrong[[a, b], OFFSET] = wrong[[b, a], OFFSET]
+                mutant = put_together(program, wrong, edges)
+                assert problems(mutant)
+                # Also when units have one size, so that the contents have to give it away.
+                if swapped < 200:
+                    assert problems(replace(mutant, equal_units=True))
+                swapped += 1
+
+
+@pytest.mark.parametrize("algorithm", ["ring", "direct", "dbt", "halving_doubling"])
+@pytest.mark.parametrize("operation", ["all_reduce", "reduce_scatter"])
+def test_contributions_count_once(operation, algorithm):
+    program = small(operation, algorithm)
+    for send in np.flatnonzero(program.op == Op.SEND):
+        receive = int(program.target[send])
+        if program.op[receive] != Op.RECV_REDUCE:
+            continue
+        steps, edges = taken_apart(program)
+        extra = steps[[send, receive]]
+        extra[:, TARGET] = [len(steps) + 1, len(steps)]
+        old, new = [send, receive], [len(steps), len(steps) + 1]
+        copied = [
+            (new[old.index(a)] if a in old else a, new[old.index(b)] if b in old else b)
+            for a, b in edges.tolist()
+            if a in old or b in old
+        ]
+        mutant = put_together(
+            program,
+            np.vstack((steps, extra)),
+            np.vstack((edges, np.array(copied, int).reshape(-1, 2))),
+        )
+        assert "double" in kinds(mutant) or kinds(mutant) == {"race"}
+    assert "double" in kinds(mutant)
+
+
+def test_cyclic_wait_names_members_and_steps():
+    builder = ProgramBuilder("cycle", "all_gather", 3, units=3, dimensions=("a",))
+    for g in range(3):  # each waits for its predecessor's shard before it sends its own
+        builder.message(g, (g + 1) % 3, g, 1)
+    program = builder.build()
+    steps, _ = taken_apart(program)
+    sends = np.flatnonzero(program.op == Op.SEND)
+    receives = [
+        int(np.flatnonzero((program.op == Op.RECV) & (steps[:, 0] == g))[0]) for g in (0, 1, 2)
+    ]
+    cyclic = put_together(program, steps, np.column_stack((sends, receives)))
+    (found,) = problems(cyclic)
+    assert found.kind == "deadlock"
+    assert found.message.startswith("6 steps never run, of members 0, 1, 2: member 0 step 0")
+    assert "waits for member 2" in found.message
+    assert set(found.steps) == set(range(6))
+    with pytest.raises(
+        ScheduleError, match=r"program cycle \(all_gather, 3 members\): deadlock: 6"
+    ):
+        check(cyclic)
+
+
+def test_step_that_waits_for_itself_is_a_deadlock():
+    program = build("all_gather", "direct", 2)
+    steps, _ = taken_apart(program)
+    assert kinds(put_together(program, steps, np.array([[0, 0]]))) == {"deadlock"}
+
+
+def test_overwriting_what_is_being_sent_is_a_race():
+    builder = ProgramBuilder("swap", "all_reduce", 2, units=1, dimensions=("a",))
+    builder.message(0, 1, 0, 1)
+    builder.message(1, 0, 0, 1)
+    found = problems(builder.build())
+    assert [p.kind for p in found] == ["race", "race"]
+    assert "SEND units 0…0" in found[0].message
+    assert "RECV units 0…0" in found[0].message
+
+
+def test_order_through_other_members_is_order():
+    # Member 0 sends unit 0 away and gets it back: the receive cannot come before the SEND.
+    builder = ProgramBuilder("loop", "all_reduce", 2, units=1, dimensions=("a",))
+    _, there = builder.message(0, 1, 0, 1, reduce=True)
+    builder.message(1, 0, 0, 1, after=[there])
+    check(builder.build())
+
+
+def test_sending_what_is_not_there():
+    builder = ProgramBuilder("early", "all_gather", 2, units=2, dimensions=("a",))
+    builder.message(0, 1, 1, 1)
+    found = problems(builder.build())
+    assert found[0].kind == "undefined"
+    assert {p.kind for p in found} == {"undefined", "result"}
+
+
+def test_unfinished_result_says_what_is_held():
+    builder = ProgramBuilder("half", "all_reduce", 2, units=1, dimensions=("a",))
+    builder.message(0, 1, 0, 1, reduce=True)
+    (found,) = problems(builder.build())
+    assert str(found) == (
+        "result: member 0 unit 0 holds unit 0 of 1 members (0), not unit 0 of 2 members (0, 1)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"peer": (0, 9)}, "a peer outside the group"),
+        ({"peer": (0, 0)}, "a message to itself"),
+        ({"offset": (0, 6)}, "units beyond the space"),
+        ({"count": (0, 0)}, "no units"),
+        ({"phase": (0, 1)}, "a phase that is not declared"),
+        ({"op": (0, 7)}, "unknown op 7"),
+        ({"target": (0, 10_000)}, "a partner that is not a step"),
+        ({"dep": (0, 10_000)}, "waits for what is not a step"),
+        ({"dep": (0, 30)}, "waits for another member"),
+        ({"step_begin": (0, 1)}, "step_begin does not rise"),
+        ({"dep_begin": (-1, 1)}, "dep_begin does not rise"),
+    ],
+)
+def test_malformed_programs(change, message):
+    program = build("all_reduce", "ring", 6)
+    ((name, (index, value)),) = change.items()
+    array = getattr(program, name).copy()
+    array[index] = value
+    found = problems(replace(program, **{name: array}))
+    assert {p.kind for p in found} == {"structure"}
+    assert any(message in str(p) for p in found)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"units": 5}, "5 units do not make 6 equal shards"),
+        ({"space": 11}, "as many units of output as of input"),
+        ({"phase_dimension": ()}, "there is no phase"),
+        ({"op": np.zeros(3, np.uint32)}, "entries, not"),
+        ({"equal_units": False}, "received into units of other sizes"),
+    ],
+)
+def test_impossible_heads(change, message):
+    found = problems(replace(build("all_to_all", "direct", 6), **change))
+    assert any(message in str(p) for p in found)
+
+
+def test_phases_in_order_of_the_member():
+    program = small("all_reduce", "hierarchical")
+    begin, end = program.step_begin[:2].tolist()
+    phase = program.phase.copy()
+    phase[begin:end] = phase[begin:end][::-1]
+    assert any(
+        "before that of the previous" in str(p) for p in problems(replace(program, phase=phase))
+    )
+
+
+def test_phases_replace_dependencies_and_are_checked():
+    program = small("all_reduce", "hierarchical")
+    merged = replace(program, phase=np.zeros(program.steps), phase_dimension=("scale_out",))
+    assert kinds(merged) == {"race"}
+
+
+def test_overlapping_copies_are_refused():
+    builder = ProgramBuilder("slide", "all_reduce", 1, units=4, equal_units=True, dimensions=("a",))
+    builder.copy(0, 0, 1, 2)
+    assert "source and target overlap" in str(problems(builder.build())[0])

@@ -1,0 +1,69 @@
+"""Every algorithm, for every group size 2 … 33 and 64, 128, does what its operation promises."""
+
+import pytest
+
+from frontend.collectives import algorithms, build, check, options, problems
+
+SIZES = [*range(2, 34), 64, 128]
+PAIRS = [(operation, name) for operation, names in algorithms().items() for name in names]
+DIVISORS = {n: [d for d in range(1, n + 1) if n % d == 0] for n in SIZES}
+
+
+def variants(operation, algorithm, size):
+    """Every choice of the options that changes the schedule."""
+    known = options(operation, algorithm)
+    if "local_size" in known:
+        return [{"local_size": d} for d in DIVISORS[size]]
+    if "segments" in known:
+        return [{"segments": 1}, {"segments": 5}, {}]
+    if "peer_order" in known:
+        return [{"peer_order": o, "seed": size} for o in ("rotated", "same", "random")]
+    return [{}]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("operation", "algorithm"), PAIRS)
+def test_program_is_right(operation, algorithm, size):
+    for chosen in variants(operation, algorithm, size):
+        program = build(operation, algorithm, size, **chosen)
+        assert (program.operation, program.group_size) == (operation, size)
+        check(program)
+
+
+@pytest.mark.parametrize("size", [4, 6, 12, 18, 24])
+@pytest.mark.parametrize("across", ["ring", "direct", "dbt", "halving_doubling"])
+@pytest.mark.parametrize("local", ["ring", "direct", "dbt", "halving_doubling"])
+def test_any_algorithm_serves_in_either_dimension(local, across, size):
+    for local_size in DIVISORS[size]:
+        for algorithm in ("hierarchical", "hierarchical_optimal"):
+            check(
+                build(
+                    "all_reduce",
+                    algorithm,
+                    size,
+                    local_size=local_size,
+                    scale_up_algorithm=local,
+                    scale_out_algorithm=across,
+                    segments=3,
+                )
+            )
+        if "dbt" not in (local, across):
+            check(
+                build(
+                    "all_to_all",
+                    "hierarchical",
+                    size,
+                    local_size=local_size,
+                    scale_up_algorithm=local,
+                    scale_out_algorithm=across,
+                )
+            )
+
+
+@pytest.mark.parametrize(("operation", "algorithm"), PAIRS)
+def test_group_of_one_is_an_empty_program(operation, algorithm):
+    needed = {"local_size": 1} if "local_size" in options(operation, algorithm) else {}
+    program = build(operation, algorithm, 1, **needed)
+    assert program.steps == 0
+    assert len(program.phase_dimension) == 1
+    assert problems(program) == []

@@ -1,0 +1,111 @@
+"""Laws, by hypothesis: what the checker accepts comes out right in every order of execution."""
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frontend.collectives import Op, ProgramBuilder, algorithms, build, check, options, problems
+from frontend.collectives.interleaving import Interleaving
+from frontend.collectives.structure import structure_problems
+
+PAIRS = [(operation, name) for operation, names in algorithms().items() for name in names]
+
+
+@st.composite
+def right_programs(draw, largest=9):
+    """Any algorithm with any options."""
+    operation, algorithm = draw(st.sampled_from(PAIRS))
+    size = draw(st.integers(1, largest))
+    known = options(operation, algorithm)
+    chosen = {}
+    if "segments" in known:
+        chosen["segments"] = draw(st.integers(1, 4))
+    if "peer_order" in known:
+        chosen["peer_order"] = draw(st.sampled_from(["rotated", "same", "random"]))
+        chosen["seed"] = draw(st.integers(0, 99))
+    if "local_size" in known:
+        chosen["local_size"] = draw(
+            st.sampled_from([d for d in range(1, size + 1) if size % d == 0])
+        )
+        usable = [n for n in ("ring", "direct", "halving_doubling", "dbt")
+                  if n in algorithms()[operation]]  # fmt: skip
+        chosen["scale_up_algorithm"] = draw(st.sampled_from(usable))
+        chosen["scale_out_algorithm"] = draw(st.sampled_from(usable))
+    return build(operation, algorithm, size, **chosen)
+
+
+@st.composite
+def mutants(draw):
+    """A right program with a few numbers changed."""
+    program = draw(right_programs(largest=5).filter(lambda p: p.steps > 0))
+    program = replace(program, equal_units=True)
+    for _ in range(draw(st.integers(1, 3))):
+        name = draw(
+            st.sampled_from(["offset", "offset", "op", "dep", "drop", "peer-swap", "phase"])
+        )
+        if name == "drop" and program.dep.size:
+            gone = draw(st.integers(0, program.dep.size - 1))
+            begin = program.dep_begin.astype(int)
+            begin[begin > gone] -= 1
+            program = replace(program, dep=np.delete(program.dep, gone), dep_begin=begin)
+        elif name == "phase":
+            program = replace(program, phase=np.zeros(program.steps), phase_dimension=("a",))
+        elif name in ("offset", "op", "dep"):
+            array = getattr(program, name).copy()
+            if array.size:
+                index = draw(st.integers(0, array.size - 1))
+                value = draw(st.sampled_from(sorted(set(array.tolist()))))
+                array[index] = value
+                program = replace(program, **{name: array})
+        elif name == "peer-swap":
+            sends = np.flatnonzero(program.op == Op.SEND)
+            a, b = (draw(st.sampled_from(sends.tolist())) for _ in range(2))
+            target = program.target.copy()
+            target[[a, b]] = target[[b, a]]
+            target[target[[a, b]]] = [a, b]
+            program = replace(program, target=target)
+    return program
+
+
+@settings(max_examples=80, deadline=None)
+@given(right_programs(), st.integers(0, 1 << 30))
+def test_every_interleaving_is_right(program, seed):
+    check(program)
+    assert Interleaving(program, seed).run() == []
+
+
+@settings(max_examples=300, deadline=None)
+@given(mutants(), st.integers(0, 1 << 30))
+def test_what_the_checker_accepts_runs_right(program, seed):
+    if problems(program) == []:
+        for shift in range(3):
+            assert Interleaving(program, seed + shift).run() == []
+
+
+@settings(max_examples=200, deadline=None)
+@given(mutants(), st.integers(0, 1 << 30))
+def test_what_runs_wrong_is_found(program, seed):
+    if structure_problems(program) == [] and Interleaving(program, seed).run():
+        assert problems(program)
+
+
+def test_a_race_shows_in_some_interleaving():
+    builder = ProgramBuilder("early", "all_reduce", 2, units=1, dimensions=("a",))
+    builder.message(0, 1, 0, 1, reduce=True)
+    builder.message(1, 0, 0, 1)  # does not wait for the sum
+    program = builder.build()
+    assert problems(program)[0].kind == "race"
+    outcomes = {bool(Interleaving(program, seed).run()) for seed in range(40)}
+    assert outcomes == {True, False}
+
+
+def test_an_interleaving_reports_a_deadlock():
+    builder = ProgramBuilder("stuck", "all_gather", 2, units=2, dimensions=("a",))
+    builder.message(0, 1, 0, 1, after=[3])
+    builder.message(1, 0, 1, 1, after=[1])
+    program = builder.build()
+    (found,) = Interleaving(program, 0).run()
+    assert found.kind == "deadlock"
+    assert len(found.steps) == 4

@@ -1,0 +1,97 @@
+"""Looking up algorithms, and the sentences for what does not exist."""
+
+import doctest
+
+import pytest
+
+import frontend.collectives
+from frontend.collectives import (
+    OPERATIONS,
+    Algorithm,
+    CollectiveError,
+    algorithms,
+    build,
+    describe,
+    options,
+    register,
+)
+from frontend.collectives import program as program_module
+from frontend.collectives import registry as registry_module
+
+
+def test_table():
+    flat = {"ring", "direct", "halving_doubling"}
+    expected = {
+        "all_reduce": flat | {"dbt", "hierarchical", "hierarchical_optimal"},
+        "reduce_scatter": flat | {"dbt"},
+        "all_gather": flat | {"dbt"},
+        "all_to_all": flat | {"hierarchical"},
+    }
+    assert {operation: set(names) for operation, names in algorithms().items()} == expected
+    assert tuple(algorithms()) == OPERATIONS
+    for name in expected["all_reduce"]:
+        assert describe(name)
+
+
+def test_options_are_the_keywords_of_the_algorithm():
+    assert options("all_reduce", "direct") == {"peer_order", "seed", "dimension"}
+    assert options("all_reduce", "dbt") == {"segments", "dimension"}
+    assert "local_size" in options("all_to_all", "hierarchical")
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        (("sum", "ring", 4), "operation 'sum' is not known; accepted: all_reduce, "),
+        (("all_reduce", "tree", 4), "algorithm 'tree' is not known; accepted for all_reduce: ring"),
+        (("all_to_all", "dbt", 4), "all_to_all by 'dbt' is not supported; accepted for all_to_all"),
+        (("all_reduce", "ring", 0), "group size 0 is not a positive number"),
+        (("all_reduce", "ring", 2.0), r"group size 2\.0 is not a positive number"),
+        (("all_reduce", "hierarchical", 4), "needs the option 'local_size'"),
+    ],
+)
+def test_errors_say_what_is_accepted(request_, message):
+    with pytest.raises(CollectiveError, match=message):
+        build(*request_)
+
+
+def test_unknown_option():
+    with pytest.raises(CollectiveError, match="'segments' is not known to all_reduce by 'ring'"):
+        build("all_reduce", "ring", 4, segments=2)
+
+
+@pytest.mark.parametrize("local_size", [0, 4, 7, -2, True, 2.0])
+def test_local_size_must_divide(local_size):
+    with pytest.raises(CollectiveError, match="does not divide the group of 6; accepted: 1, 2, 3"):
+        build("all_reduce", "hierarchical", 6, local_size=local_size)
+
+
+def test_subgroup_algorithms_are_checked_too():
+    with pytest.raises(CollectiveError, match="all_to_all by 'dbt' is not supported"):
+        build("all_to_all", "hierarchical", 6, local_size=2, scale_out_algorithm="dbt")
+
+
+def test_dimensions_are_named_by_the_caller():
+    assert build("all_reduce", "ring", 4, dimension="nv").phase_dimension == ("nv",)
+    chosen = {"local_size": 2, "dimensions": ("nv", "ib")}
+    program = build("all_reduce", "hierarchical_optimal", 4, **chosen)
+    assert program.phase_dimension == ("nv", "ib", "nv")
+
+
+def test_registration(monkeypatch):
+    monkeypatch.setattr(registry_module, "_ALGORITHMS", dict(registry_module._ALGORITHMS))
+    mine = Algorithm("mine", "a test", {"all_reduce": frontend.collectives.ring.all_reduce})
+    register(mine)
+    assert build("all_reduce", "mine", 3).steps == 24
+    assert "mine" in algorithms()["all_reduce"]
+    with pytest.raises(CollectiveError, match="registered twice"):
+        register(mine)
+    with pytest.raises(CollectiveError, match="operation 'sum' is not known"):
+        register(Algorithm("other", "", {"sum": frontend.collectives.ring.all_reduce}))
+
+
+@pytest.mark.parametrize("module", [program_module, registry_module])
+def test_examples_run(module):
+    result = doctest.testmod(module, extraglobs=vars(frontend.collectives))
+    assert result.attempted > 0
+    assert result.failed == 0
