@@ -157,7 +157,7 @@ ExpressFabric::OnLinkArrival(Segment* segment, int64_t startPs)
 PacketFabric::LinkCounters
 ExpressFabric::GetLinkCounters(uint32_t link) const
 {
-    const ExpressLink::Counters& counters = m_links[link]->GetCounters();
+    const ExpressLink::Counters counters = m_links[link]->GetCounters();
     return {counters.busyPs,
             counters.wireBytes,
             counters.drops,

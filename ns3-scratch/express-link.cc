@@ -130,10 +130,13 @@ ExpressLink::Arrive()
     m_receiver->OnLinkArrival(arrived.segment, arrived.startPs);
 }
 
-const ExpressLink::Counters&
+ExpressLink::Counters
 ExpressLink::GetCounters() const
 {
-    return m_counters;
+    Counters counters = m_counters;
+    // What has entered but is not sent yet does not count as busy time.
+    counters.busyPs -= std::max<int64_t>(0, m_busyUntilPs - Simulator::Now().GetTimeStep());
+    return counters;
 }
 
 } // namespace cosim

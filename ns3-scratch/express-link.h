@@ -118,8 +118,8 @@ class ExpressLink
      */
     bool Enqueue(Segment* segment, int64_t causePs);
 
-    /// @return the counters
-    const Counters& GetCounters() const;
+    /// @return the counters; busy time up to now
+    Counters GetCounters() const;
 
   private:
     class ArrivalEvent;

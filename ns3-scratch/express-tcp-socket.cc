@@ -35,8 +35,10 @@ namespace
 
 /// Most that is put into the send buffer at once: its arithmetic is 32 bits wide.
 constexpr uint64_t MAX_FEED_BYTES = uint64_t{1} << 29;
-constexpr uint32_t TIMESTAMP_OPTION_BYTES = 12; //!< 10, padded
+constexpr uint32_t TIMESTAMP_OPTION_BYTES = 10;
+constexpr uint32_t MAX_OPTION_BYTES = 40;
 
+/// @return what options take in a header: together, not each, they are padded to words
 uint32_t
 Padded(uint32_t optionBytes)
 {
@@ -82,7 +84,7 @@ uint32_t
 ExpressTcpSocket::SynWireBytes(const TcpSettings& settings)
 {
     uint32_t options = (settings.windowScaling ? 3 : 0) + (settings.sack ? 2 : 0) +
-                       (settings.timestamps ? 10 : 0);
+                       (settings.timestamps ? TIMESTAMP_OPTION_BYTES : 0);
     return settings.linkHeaderBytes + IPV4_HEADER_BYTES + TCP_HEADER_BYTES + Padded(options);
 }
 
@@ -227,7 +229,7 @@ ExpressTcpSocket::MakeSegment(uint8_t flags, SequenceNumber32 sequence, uint32_t
     {
         segment->timestamp = TcpOptionTS::NowToTsValue();
         segment->timestampEcho = m_tcb->m_rcvTimestampValue;
-        headers += TIMESTAMP_OPTION_BYTES;
+        headers += Padded(TIMESTAMP_OPTION_BYTES);
     }
     segment->wireBytes = headers + payloadBytes;
     return segment;
@@ -294,14 +296,14 @@ ExpressTcpSocket::SendEmptyPacket(uint8_t flags)
     if (m_sackEnabled && m_tcb->m_rxBuffer->GetSackListSize() > 0)
     {
         const uint32_t used = m_timestampEnabled ? TIMESTAMP_OPTION_BYTES : 0;
-        const std::size_t room = (40 - used - 2) / 8;
+        const std::size_t room = (MAX_OPTION_BYTES - used - 2) / 8;
         segment->sackBlocks = m_tcb->m_rxBuffer->GetSackList();
         if (segment->sackBlocks.size() > room)
         {
             segment->sackBlocks.resize(room);
         }
-        segment->wireBytes +=
-            Padded(2 + 8 * static_cast<uint32_t>(segment->sackBlocks.size()));
+        const auto blocks = static_cast<uint32_t>(segment->sackBlocks.size());
+        segment->wireBytes += Padded(used + 2 + 8 * blocks) - Padded(used);
     }
     m_observer->OnPacketSent(segment->wireBytes, 0, false);
     m_carrier->Carry(segment);

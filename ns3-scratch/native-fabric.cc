@@ -87,10 +87,11 @@ class NativeFabric::LinkMonitor
         m_counters = {};
     }
 
-    /// @return the counters
+    /// @return the counters; busy time up to now
     LinkCounters GetCounters() const
     {
         LinkCounters counters = m_counters;
+        counters.busyPs -= std::max<int64_t>(0, m_busyUntilPs - Simulator::Now().GetTimeStep());
         counters.marks = m_markingQueue ? m_markingQueue->GetMarks() : 0;
         return counters;
     }
@@ -99,7 +100,9 @@ class NativeFabric::LinkMonitor
     void OnTransmit(Ptr<const Packet> packet)
     {
         m_counters.wireBytes += packet->GetSize();
-        m_counters.busyPs += m_rate.CalculateBytesTxTime(packet->GetSize()).GetTimeStep();
+        const int64_t duration = m_rate.CalculateBytesTxTime(packet->GetSize()).GetTimeStep();
+        m_counters.busyPs += duration;
+        m_busyUntilPs = Simulator::Now().GetTimeStep() + duration;
         m_fabric.Poll();
     }
 
@@ -116,6 +119,7 @@ class NativeFabric::LinkMonitor
     NativeFabric& m_fabric;
     DataRate m_rate;
     Ptr<MarkingQueue> m_markingQueue; //!< null without an ECN threshold
+    int64_t m_busyUntilPs{0};
     LinkCounters m_counters;
 };
 

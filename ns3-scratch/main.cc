@@ -1,0 +1,160 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * Runs a stream file without Python and prints the raw result: what `cosim replay` does, for gdb,
+ * perf and users of ns-3.
+ */
+
+#include "simulation.h"
+#include "stream-reader.h"
+
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace
+{
+
+constexpr int FAILED = 1;    //!< the simulation failed
+constexpr int BAD_INPUT = 2; //!< arguments, file or stream
+
+constexpr const char* USAGE =
+    "usage: replay [--json FILE] STREAM\n"
+    "\n"
+    "Run STREAM (written by `cosim compile`) and print the result as JSON.\n"
+    "  --json FILE  write the result to FILE instead\n"
+    "exit status: 0 complete, 1 the simulation failed, 2 bad input\n";
+
+/// What the command line asks for.
+struct Arguments
+{
+    std::string stream;
+    std::string json; //!< empty: standard output
+    bool help{false};
+};
+
+Arguments
+ParseArguments(const std::vector<std::string>& words)
+{
+    Arguments arguments;
+    for (std::size_t i = 0; i < words.size(); ++i)
+    {
+        if (words[i] == "--help" || words[i] == "-h")
+        {
+            arguments.help = true;
+            return arguments;
+        }
+        if (words[i] == "--json")
+        {
+            if (++i == words.size())
+            {
+                throw std::invalid_argument("--json needs a file");
+            }
+            arguments.json = words[i];
+        }
+        else if (words[i].size() > 1 && words[i].front() == '-')
+        {
+            throw std::invalid_argument("unknown option " + words[i] + "; see --help");
+        }
+        else if (!arguments.stream.empty())
+        {
+            throw std::invalid_argument("one stream file is expected, not also " + words[i]);
+        }
+        else
+        {
+            arguments.stream = words[i];
+        }
+    }
+    if (arguments.stream.empty())
+    {
+        throw std::invalid_argument("a stream file is expected; see --help");
+    }
+    return arguments;
+}
+
+/// @return the file's bytes
+std::string
+ReadFile(const std::string& path)
+{
+    std::ifstream file(path, std::ios::binary | std::ios::ate);
+    const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : -1;
+    std::string bytes(size < 0 ? 0 : static_cast<std::size_t>(size), '\0');
+    file.seekg(0);
+    if (size < 0 || !file.read(bytes.data(), size))
+    {
+        throw std::invalid_argument("cannot read " + path + ": " +
+                                    (errno != 0 ? std::strerror(errno) : "not a regular file"));
+    }
+    return bytes;
+}
+
+int
+Replay(const Arguments& arguments)
+{
+    cosim::Stream stream;
+    {
+        const std::string bytes = ReadFile(arguments.stream);
+        stream = cosim::ReadStream(bytes.data(), bytes.size());
+    }
+    std::ofstream file;
+    if (!arguments.json.empty())
+    {
+        file.open(arguments.json);
+        if (!file)
+        {
+            throw std::invalid_argument("cannot write " + arguments.json + ": " +
+                                        std::strerror(errno));
+        }
+    }
+    cosim::Simulation simulation(std::move(stream));
+    simulation.Build();
+    const std::string status = simulation.Run({}, std::chrono::seconds(1));
+    std::ostream& out = arguments.json.empty() ? std::cout : file;
+    out << simulation.GetResult() << std::endl;
+    if (!out)
+    {
+        throw std::runtime_error("the result could not be written");
+    }
+    if (status != "complete")
+    {
+        std::cerr << "replay: the run ended as " << status << ", see \"error\" in its result\n";
+        return FAILED;
+    }
+    return 0;
+}
+
+} // namespace
+
+int
+main(int argc, char* argv[])
+{
+    try
+    {
+        const Arguments arguments = ParseArguments({argv + 1, argv + argc});
+        if (arguments.help)
+        {
+            std::cout << USAGE;
+            return 0;
+        }
+        return Replay(arguments);
+    }
+    catch (const std::invalid_argument& error)
+    {
+        std::cerr << "replay: " << error.what() << "\n";
+        return BAD_INPUT;
+    }
+    catch (const std::exception& error)
+    {
+        std::cerr << "replay: " << error.what() << "\n";
+        return FAILED;
+    }
+}
