@@ -1,0 +1,253 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Record(_message.Message):
+    __slots__ = ("header", "settings", "topology", "program", "collective", "trace")
+    HEADER_FIELD_NUMBER: _ClassVar[int]
+    SETTINGS_FIELD_NUMBER: _ClassVar[int]
+    TOPOLOGY_FIELD_NUMBER: _ClassVar[int]
+    PROGRAM_FIELD_NUMBER: _ClassVar[int]
+    COLLECTIVE_FIELD_NUMBER: _ClassVar[int]
+    TRACE_FIELD_NUMBER: _ClassVar[int]
+    header: Header
+    settings: Settings
+    topology: Topology
+    program: Program
+    collective: Collective
+    trace: Trace
+    def __init__(self, header: _Optional[_Union[Header, _Mapping]] = ..., settings: _Optional[_Union[Settings, _Mapping]] = ..., topology: _Optional[_Union[Topology, _Mapping]] = ..., program: _Optional[_Union[Program, _Mapping]] = ..., collective: _Optional[_Union[Collective, _Mapping]] = ..., trace: _Optional[_Union[Trace, _Mapping]] = ...) -> None: ...
+
+class Header(_message.Message):
+    __slots__ = ("version", "producer", "name", "seed", "scenario_json")
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    PRODUCER_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    SCENARIO_JSON_FIELD_NUMBER: _ClassVar[int]
+    version: int
+    producer: str
+    name: str
+    seed: int
+    scenario_json: str
+    def __init__(self, version: _Optional[int] = ..., producer: _Optional[str] = ..., name: _Optional[str] = ..., seed: _Optional[int] = ..., scenario_json: _Optional[str] = ...) -> None: ...
+
+class Settings(_message.Message):
+    __slots__ = ("fabric", "tcp", "system", "rtt_sample_interval_ps", "time_limit_ps")
+    FABRIC_FIELD_NUMBER: _ClassVar[int]
+    TCP_FIELD_NUMBER: _ClassVar[int]
+    SYSTEM_FIELD_NUMBER: _ClassVar[int]
+    RTT_SAMPLE_INTERVAL_PS_FIELD_NUMBER: _ClassVar[int]
+    TIME_LIMIT_PS_FIELD_NUMBER: _ClassVar[int]
+    fabric: str
+    tcp: Tcp
+    system: System
+    rtt_sample_interval_ps: int
+    time_limit_ps: int
+    def __init__(self, fabric: _Optional[str] = ..., tcp: _Optional[_Union[Tcp, _Mapping]] = ..., system: _Optional[_Union[System, _Mapping]] = ..., rtt_sample_interval_ps: _Optional[int] = ..., time_limit_ps: _Optional[int] = ...) -> None: ...
+
+class Tcp(_message.Message):
+    __slots__ = ("congestion_control", "mtu_bytes", "segment_bytes", "send_buffer_bytes", "receive_buffer_bytes", "initial_cwnd_segments", "min_rto_ps", "initial_rto_ps", "clock_granularity_ps", "delayed_ack_timeout_ps", "delayed_ack_segments", "data_retries", "sack", "timestamps", "window_scaling", "ecn", "link_header_bytes")
+    CONGESTION_CONTROL_FIELD_NUMBER: _ClassVar[int]
+    MTU_BYTES_FIELD_NUMBER: _ClassVar[int]
+    SEGMENT_BYTES_FIELD_NUMBER: _ClassVar[int]
+    SEND_BUFFER_BYTES_FIELD_NUMBER: _ClassVar[int]
+    RECEIVE_BUFFER_BYTES_FIELD_NUMBER: _ClassVar[int]
+    INITIAL_CWND_SEGMENTS_FIELD_NUMBER: _ClassVar[int]
+    MIN_RTO_PS_FIELD_NUMBER: _ClassVar[int]
+    INITIAL_RTO_PS_FIELD_NUMBER: _ClassVar[int]
+    CLOCK_GRANULARITY_PS_FIELD_NUMBER: _ClassVar[int]
+    DELAYED_ACK_TIMEOUT_PS_FIELD_NUMBER: _ClassVar[int]
+    DELAYED_ACK_SEGMENTS_FIELD_NUMBER: _ClassVar[int]
+    DATA_RETRIES_FIELD_NUMBER: _ClassVar[int]
+    SACK_FIELD_NUMBER: _ClassVar[int]
+    TIMESTAMPS_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_SCALING_FIELD_NUMBER: _ClassVar[int]
+    ECN_FIELD_NUMBER: _ClassVar[int]
+    LINK_HEADER_BYTES_FIELD_NUMBER: _ClassVar[int]
+    congestion_control: str
+    mtu_bytes: int
+    segment_bytes: int
+    send_buffer_bytes: int
+    receive_buffer_bytes: int
+    initial_cwnd_segments: int
+    min_rto_ps: int
+    initial_rto_ps: int
+    clock_granularity_ps: int
+    delayed_ack_timeout_ps: int
+    delayed_ack_segments: int
+    data_retries: int
+    sack: bool
+    timestamps: bool
+    window_scaling: bool
+    ecn: bool
+    link_header_bytes: int
+    def __init__(self, congestion_control: _Optional[str] = ..., mtu_bytes: _Optional[int] = ..., segment_bytes: _Optional[int] = ..., send_buffer_bytes: _Optional[int] = ..., receive_buffer_bytes: _Optional[int] = ..., initial_cwnd_segments: _Optional[int] = ..., min_rto_ps: _Optional[int] = ..., initial_rto_ps: _Optional[int] = ..., clock_granularity_ps: _Optional[int] = ..., delayed_ack_timeout_ps: _Optional[int] = ..., delayed_ack_segments: _Optional[int] = ..., data_retries: _Optional[int] = ..., sack: bool = ..., timestamps: bool = ..., window_scaling: bool = ..., ecn: bool = ..., link_header_bytes: _Optional[int] = ...) -> None: ...
+
+class System(_message.Message):
+    __slots__ = ("scheduling", "concurrent_chunks", "injection_latency_ps", "reduction_bytes_per_s")
+    class Scheduling(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        LIFO: _ClassVar[System.Scheduling]
+        FIFO: _ClassVar[System.Scheduling]
+    LIFO: System.Scheduling
+    FIFO: System.Scheduling
+    SCHEDULING_FIELD_NUMBER: _ClassVar[int]
+    CONCURRENT_CHUNKS_FIELD_NUMBER: _ClassVar[int]
+    INJECTION_LATENCY_PS_FIELD_NUMBER: _ClassVar[int]
+    REDUCTION_BYTES_PER_S_FIELD_NUMBER: _ClassVar[int]
+    scheduling: System.Scheduling
+    concurrent_chunks: _containers.RepeatedScalarFieldContainer[int]
+    injection_latency_ps: int
+    reduction_bytes_per_s: int
+    def __init__(self, scheduling: _Optional[_Union[System.Scheduling, str]] = ..., concurrent_chunks: _Optional[_Iterable[int]] = ..., injection_latency_ps: _Optional[int] = ..., reduction_bytes_per_s: _Optional[int] = ...) -> None: ...
+
+class Topology(_message.Message):
+    __slots__ = ("ranks", "nodes", "dimensions", "link_source", "link_target", "link_rate_bps", "link_latency_ps", "link_buffer_bytes", "link_ecn_threshold_bytes", "link_dimension", "path_source", "path_target", "path_begin", "path_links", "forwarding_delay_ps")
+    RANKS_FIELD_NUMBER: _ClassVar[int]
+    NODES_FIELD_NUMBER: _ClassVar[int]
+    DIMENSIONS_FIELD_NUMBER: _ClassVar[int]
+    LINK_SOURCE_FIELD_NUMBER: _ClassVar[int]
+    LINK_TARGET_FIELD_NUMBER: _ClassVar[int]
+    LINK_RATE_BPS_FIELD_NUMBER: _ClassVar[int]
+    LINK_LATENCY_PS_FIELD_NUMBER: _ClassVar[int]
+    LINK_BUFFER_BYTES_FIELD_NUMBER: _ClassVar[int]
+    LINK_ECN_THRESHOLD_BYTES_FIELD_NUMBER: _ClassVar[int]
+    LINK_DIMENSION_FIELD_NUMBER: _ClassVar[int]
+    PATH_SOURCE_FIELD_NUMBER: _ClassVar[int]
+    PATH_TARGET_FIELD_NUMBER: _ClassVar[int]
+    PATH_BEGIN_FIELD_NUMBER: _ClassVar[int]
+    PATH_LINKS_FIELD_NUMBER: _ClassVar[int]
+    FORWARDING_DELAY_PS_FIELD_NUMBER: _ClassVar[int]
+    ranks: int
+    nodes: int
+    dimensions: _containers.RepeatedScalarFieldContainer[str]
+    link_source: _containers.RepeatedScalarFieldContainer[int]
+    link_target: _containers.RepeatedScalarFieldContainer[int]
+    link_rate_bps: _containers.RepeatedScalarFieldContainer[int]
+    link_latency_ps: _containers.RepeatedScalarFieldContainer[int]
+    link_buffer_bytes: _containers.RepeatedScalarFieldContainer[int]
+    link_ecn_threshold_bytes: _containers.RepeatedScalarFieldContainer[int]
+    link_dimension: _containers.RepeatedScalarFieldContainer[int]
+    path_source: _containers.RepeatedScalarFieldContainer[int]
+    path_target: _containers.RepeatedScalarFieldContainer[int]
+    path_begin: _containers.RepeatedScalarFieldContainer[int]
+    path_links: _containers.RepeatedScalarFieldContainer[int]
+    forwarding_delay_ps: int
+    def __init__(self, ranks: _Optional[int] = ..., nodes: _Optional[int] = ..., dimensions: _Optional[_Iterable[str]] = ..., link_source: _Optional[_Iterable[int]] = ..., link_target: _Optional[_Iterable[int]] = ..., link_rate_bps: _Optional[_Iterable[int]] = ..., link_latency_ps: _Optional[_Iterable[int]] = ..., link_buffer_bytes: _Optional[_Iterable[int]] = ..., link_ecn_threshold_bytes: _Optional[_Iterable[int]] = ..., link_dimension: _Optional[_Iterable[int]] = ..., path_source: _Optional[_Iterable[int]] = ..., path_target: _Optional[_Iterable[int]] = ..., path_begin: _Optional[_Iterable[int]] = ..., path_links: _Optional[_Iterable[int]] = ..., forwarding_delay_ps: _Optional[int] = ...) -> None: ...
+
+class Program(_message.Message):
+    __slots__ = ("id", "name", "operation", "group_size", "units", "space", "equal_units", "phase_dimension", "step_begin", "op", "phase", "peer", "offset", "count", "target", "dep_begin", "dep")
+    class Op(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        SEND: _ClassVar[Program.Op]
+        RECV: _ClassVar[Program.Op]
+        RECV_REDUCE: _ClassVar[Program.Op]
+        COPY: _ClassVar[Program.Op]
+        REDUCE: _ClassVar[Program.Op]
+    SEND: Program.Op
+    RECV: Program.Op
+    RECV_REDUCE: Program.Op
+    COPY: Program.Op
+    REDUCE: Program.Op
+    ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    OPERATION_FIELD_NUMBER: _ClassVar[int]
+    GROUP_SIZE_FIELD_NUMBER: _ClassVar[int]
+    UNITS_FIELD_NUMBER: _ClassVar[int]
+    SPACE_FIELD_NUMBER: _ClassVar[int]
+    EQUAL_UNITS_FIELD_NUMBER: _ClassVar[int]
+    PHASE_DIMENSION_FIELD_NUMBER: _ClassVar[int]
+    STEP_BEGIN_FIELD_NUMBER: _ClassVar[int]
+    OP_FIELD_NUMBER: _ClassVar[int]
+    PHASE_FIELD_NUMBER: _ClassVar[int]
+    PEER_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    DEP_BEGIN_FIELD_NUMBER: _ClassVar[int]
+    DEP_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    name: str
+    operation: str
+    group_size: int
+    units: int
+    space: int
+    equal_units: bool
+    phase_dimension: _containers.RepeatedScalarFieldContainer[int]
+    step_begin: _containers.RepeatedScalarFieldContainer[int]
+    op: _containers.RepeatedScalarFieldContainer[int]
+    phase: _containers.RepeatedScalarFieldContainer[int]
+    peer: _containers.RepeatedScalarFieldContainer[int]
+    offset: _containers.RepeatedScalarFieldContainer[int]
+    count: _containers.RepeatedScalarFieldContainer[int]
+    target: _containers.RepeatedScalarFieldContainer[int]
+    dep_begin: _containers.RepeatedScalarFieldContainer[int]
+    dep: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., operation: _Optional[str] = ..., group_size: _Optional[int] = ..., units: _Optional[int] = ..., space: _Optional[int] = ..., equal_units: bool = ..., phase_dimension: _Optional[_Iterable[int]] = ..., step_begin: _Optional[_Iterable[int]] = ..., op: _Optional[_Iterable[int]] = ..., phase: _Optional[_Iterable[int]] = ..., peer: _Optional[_Iterable[int]] = ..., offset: _Optional[_Iterable[int]] = ..., count: _Optional[_Iterable[int]] = ..., target: _Optional[_Iterable[int]] = ..., dep_begin: _Optional[_Iterable[int]] = ..., dep: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class Collective(_message.Message):
+    __slots__ = ("id", "name", "program", "ranks", "bytes", "chunks", "priority_class", "iteration", "layer")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    PROGRAM_FIELD_NUMBER: _ClassVar[int]
+    RANKS_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    CHUNKS_FIELD_NUMBER: _ClassVar[int]
+    PRIORITY_CLASS_FIELD_NUMBER: _ClassVar[int]
+    ITERATION_FIELD_NUMBER: _ClassVar[int]
+    LAYER_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    name: str
+    program: int
+    ranks: _containers.RepeatedScalarFieldContainer[int]
+    bytes: int
+    chunks: int
+    priority_class: int
+    iteration: int
+    layer: int
+    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., program: _Optional[int] = ..., ranks: _Optional[_Iterable[int]] = ..., bytes: _Optional[int] = ..., chunks: _Optional[int] = ..., priority_class: _Optional[int] = ..., iteration: _Optional[int] = ..., layer: _Optional[int] = ...) -> None: ...
+
+class Trace(_message.Message):
+    __slots__ = ("ranks", "layers", "names", "type", "layer", "iteration", "duration_ps", "collective", "peer", "bytes", "tag", "dep_begin", "dep")
+    class Type(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        COMPUTE: _ClassVar[Trace.Type]
+        COLLECTIVE: _ClassVar[Trace.Type]
+        SEND: _ClassVar[Trace.Type]
+        RECV: _ClassVar[Trace.Type]
+    COMPUTE: Trace.Type
+    COLLECTIVE: Trace.Type
+    SEND: Trace.Type
+    RECV: Trace.Type
+    RANKS_FIELD_NUMBER: _ClassVar[int]
+    LAYERS_FIELD_NUMBER: _ClassVar[int]
+    NAMES_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    LAYER_FIELD_NUMBER: _ClassVar[int]
+    ITERATION_FIELD_NUMBER: _ClassVar[int]
+    DURATION_PS_FIELD_NUMBER: _ClassVar[int]
+    COLLECTIVE_FIELD_NUMBER: _ClassVar[int]
+    PEER_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    TAG_FIELD_NUMBER: _ClassVar[int]
+    DEP_BEGIN_FIELD_NUMBER: _ClassVar[int]
+    DEP_FIELD_NUMBER: _ClassVar[int]
+    ranks: _containers.RepeatedScalarFieldContainer[int]
+    layers: _containers.RepeatedScalarFieldContainer[str]
+    names: _containers.RepeatedScalarFieldContainer[str]
+    type: _containers.RepeatedScalarFieldContainer[int]
+    layer: _containers.RepeatedScalarFieldContainer[int]
+    iteration: _containers.RepeatedScalarFieldContainer[int]
+    duration_ps: _containers.RepeatedScalarFieldContainer[int]
+    collective: _containers.RepeatedScalarFieldContainer[int]
+    peer: _containers.RepeatedScalarFieldContainer[int]
+    bytes: _containers.RepeatedScalarFieldContainer[int]
+    tag: _containers.RepeatedScalarFieldContainer[int]
+    dep_begin: _containers.RepeatedScalarFieldContainer[int]
+    dep: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, ranks: _Optional[_Iterable[int]] = ..., layers: _Optional[_Iterable[str]] = ..., names: _Optional[_Iterable[str]] = ..., type: _Optional[_Iterable[int]] = ..., layer: _Optional[_Iterable[int]] = ..., iteration: _Optional[_Iterable[int]] = ..., duration_ps: _Optional[_Iterable[int]] = ..., collective: _Optional[_Iterable[int]] = ..., peer: _Optional[_Iterable[int]] = ..., bytes: _Optional[_Iterable[int]] = ..., tag: _Optional[_Iterable[int]] = ..., dep_begin: _Optional[_Iterable[int]] = ..., dep: _Optional[_Iterable[int]] = ...) -> None: ...

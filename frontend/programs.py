@@ -1,0 +1,92 @@
+"""Which program and how many chunks carry a collective; equal programs are built once."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from frontend import collectives
+from frontend.collectives.program import Program
+from frontend.errors import ScenarioError
+from frontend.schema import Scenario
+from frontend.schema.collective import HIERARCHICAL
+from frontend.schema.topology import HierarchicalTopology
+from frontend.workloads.plan import Issue
+
+SEGMENT_PARTS = 256
+"""`segments: auto` cuts so that chunks × segments is about this: filling the pipeline then costs
+a few percent (a double binary tree of 128 ranks is 14 hops deep, up and down)."""
+
+SEGMENT_BYTES = 8192
+"""`segments: auto` cuts no smaller segments than this, about one packet of a 9000-byte MTU."""
+
+
+class Use(NamedTuple):
+    """How one issue is carried: the index of its program, and its chunks."""
+
+    program: int
+    chunks: int
+
+
+@dataclass
+class ProgramLibrary:
+    """The programs of a stream, in the order of their first use; their ids are their indices."""
+
+    scenario: Scenario
+    programs: list[Program] = field(default_factory=list)
+    _known: dict[tuple[Any, ...], int] = field(default_factory=dict)
+
+    def use(self, issue: Issue) -> Use:
+        """Return the program and the chunks of an issue."""
+        chunks = self.chunks(issue)
+        options = self.options(issue, chunks)
+        key = (issue.operation, issue.algorithm, *sorted(options.items()))
+        if key not in self._known:
+            self._known[key] = len(self.programs)
+            self.programs.append(self._build(issue, options))
+        return Use(self._known[key], chunks)
+
+    def chunks(self, issue: Issue) -> int:
+        """Return `system.chunks`, or fewer where a chunk would be below `system.min_chunk`."""
+        system = self.scenario.system
+        wanted = int(getattr(system.chunks, issue.operation))
+        return max(1, min(wanted, issue.bytes // system.min_chunk))
+
+    def options(self, issue: Issue, chunks: int) -> dict[str, Any]:
+        """Return the options of `frontend.collectives.build` that the algorithm takes."""
+        topology, given = self.scenario.topology, issue.options
+        chosen: dict[str, Any] = {}
+        parts = {issue.algorithm}
+        per_chunk = issue.bytes // chunks
+        if issue.algorithm in HIERARCHICAL:
+            assert isinstance(topology, HierarchicalTopology)  # the schema checks it
+            chosen["local_size"] = topology.scale_up.ranks
+            chosen["dimensions"] = ("scale_up", "scale_out")
+            parts = {"direct"}
+            if issue.operation != "all_to_all":
+                chosen["scale_up_algorithm"] = given.scale_up_algorithm
+                chosen["scale_out_algorithm"] = given.scale_out_algorithm
+                parts = {given.scale_up_algorithm, given.scale_out_algorithm}
+            if issue.algorithm == "hierarchical_optimal":
+                per_chunk //= topology.scale_up.ranks  # what a tree between super-nodes carries
+        else:
+            chosen["dimension"] = "scale_out"
+        if "dbt" in parts:
+            chosen["segments"] = self.segments(given.segments, chunks, per_chunk)
+        if "direct" in parts:
+            chosen["peer_order"] = given.peer_order
+            if given.peer_order == "random":
+                chosen["seed"] = self.scenario.seed
+        return chosen
+
+    @staticmethod
+    def segments(given: int | str, chunks: int, chunk_bytes: int) -> int:
+        """Return the segments of a chunk; each of the two trees carries half of the chunk."""
+        if isinstance(given, int):
+            return given
+        return max(1, min(SEGMENT_PARTS // chunks, chunk_bytes // 2 // SEGMENT_BYTES))
+
+    def _build(self, issue: Issue, options: dict[str, Any]) -> Program:
+        ranks = self.scenario.topology.ranks
+        try:
+            return collectives.build(issue.operation, issue.algorithm, ranks, **options)
+        except collectives.CollectiveError as error:
+            raise ScenarioError(f"{issue.name}: {error}") from None

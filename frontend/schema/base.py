@@ -1,0 +1,72 @@
+"""What every model of the schema shares: strictness, and the problem found by a cross check."""
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic_core import PydanticCustomError
+
+
+class Model(BaseModel):
+    """A frozen part of a scenario: unknown keys are errors, docstrings are descriptions."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        use_attribute_docstrings=True,
+        validate_default=True,
+        ser_json_inf_nan="strings",
+    )
+
+
+def cross_check_error(path: str, expected: str) -> PydanticCustomError:
+    """Return the error of a check over several keys: the key to blame, and what it should be."""
+    # The text goes in through the context: pydantic reads braces in a template.
+    return PydanticCustomError(
+        "cross_check", "{path}: {expected}", {"path": path, "expected": expected}
+    )
+
+
+def require(problems: Iterable[tuple[str, str]]) -> None:
+    """Raise the first of some (key path, what is accepted) problems, if there is one."""
+    for path, expected in problems:
+        raise cross_check_error(path, expected)
+
+
+def _integral(value: Any) -> Any:
+    """Let 1e3 be a whole number; YAML calls it a float."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+# The bounds stand before the validator, so that the JSON Schema gets them as the integer's own.
+Count = Annotated[int, Field(ge=1, le=2**31 - 1), BeforeValidator(_integral)]
+"""A whole number, at least 1; the stream has 32 bits for it."""
+
+Width = Annotated[int, Field(ge=1, le=2**20), BeforeValidator(_integral)]
+"""Elements or samples along one axis of a tensor."""
+
+Accesses = Annotated[int, Field(ge=0, le=1000), BeforeValidator(_integral)]
+"""Memory accesses an element."""
+
+Iterations = Annotated[int, Field(ge=1, le=100_000), BeforeValidator(_integral)]
+"""Training iterations."""
+
+Ranks = Annotated[int, Field(ge=2, le=65536), BeforeValidator(_integral)]
+"""Ranks that make a network."""
+
+Switches = Annotated[int, Field(ge=1, le=1024), BeforeValidator(_integral)]
+"""Parallel switches."""
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+Widths = Annotated[
+    tuple[Width, ...],
+    BeforeValidator(_as_tuple),
+    Field(min_length=1),
+    PlainSerializer(list, return_type=list[int]),
+]
+"""The output widths of a stack of layers, input side first."""

@@ -1,0 +1,147 @@
+"""Checks over several keys: each yields (key path, what is accepted) for what cannot work."""
+
+from collections.abc import Iterator
+
+from frontend import collectives
+from frontend.schema.collective import HIERARCHICAL, CollectiveAlgorithms
+from frontend.schema.topology import FlatTopology, HierarchicalTopology
+from frontend.schema.transport import HEADER_BYTES, TIMESTAMP_OPTION_BYTES, Transport
+from frontend.schema.workload import CollectiveWorkload, DlrmWorkload
+
+Problems = Iterator[tuple[str, str]]
+
+_UNSCALED_WINDOW = 65535  # the window field of TCP has 16 bits
+_LARGEST_WINDOW = 65535 << 14  # RFC 7323's largest scale
+
+
+def _switches(topology: FlatTopology | HierarchicalTopology) -> list[tuple[str, int, int]]:
+    """Key path of the buffer, its bytes (0: unlimited) and the ports of each kind of switch."""
+    if isinstance(topology, FlatTopology):
+        return [("topology.buffer", topology.buffer, topology.ranks)]
+    up, out = topology.scale_up, topology.scale_out
+    return [
+        ("topology.scale_up.buffer", up.buffer, up.ranks),
+        ("topology.scale_out.buffer", out.buffer, topology.ranks),
+    ]
+
+
+def topology(topology: FlatTopology | HierarchicalTopology, tcp: Transport) -> Problems:
+    """Rank counts that do not divide, and buffers that cannot hold what they must."""
+    if isinstance(topology, HierarchicalTopology):
+        up = topology.scale_up
+        if topology.ranks % up.ranks:
+            yield "topology.ranks", f"expected a multiple of topology.scale_up.ranks ({up.ranks})"
+        if up.bandwidth < up.switches:
+            yield "topology.scale_up.bandwidth", "expected at least 1 bit/s for each switch"
+    packet = tcp.mtu + tcp.link_header
+    for path, buffer, ports in _switches(topology):
+        if buffer and buffer // ports < packet:
+            yield (
+                path,
+                f"expected at least {packet * ports} bytes: a packet of {packet} bytes (mtu and "
+                f"link_header) for each of {ports} ports",
+            )
+    if isinstance(topology, HierarchicalTopology):
+        yield from _scale_up_without_loss(topology, tcp)
+
+
+def _scale_up_without_loss(topology: HierarchicalTopology, tcp: Transport) -> Problems:
+    """Scale-up links must never drop (paper, Section III.C.2), whatever the workload does.
+
+    A receiver's port of an NV switch serves ceil(ranks/switches) senders, as switch = (src + dst)
+    mod switches. Each has at most one window in flight, in packets of mtu + link_header.
+    """
+    up = topology.scale_up
+    senders = min(-(-up.ranks // up.switches), up.ranks - 1)
+    in_flight = senders * -(-tcp.window // tcp.mss) * (tcp.mtu + tcp.link_header)
+    if up.buffer and up.buffer // up.ranks < in_flight:
+        yield (
+            "topology.scale_up.buffer",
+            f"expected at least {in_flight * up.ranks} bytes or unlimited: scale-up links must not "
+            f"drop, and {senders} windows of {int(tcp.window)} bytes meet at each of {up.ranks} "
+            "ports",
+        )
+
+
+def transport(topology: FlatTopology | HierarchicalTopology, tcp: Transport) -> Problems:
+    """TCP settings that contradict each other."""
+    headers = HEADER_BYTES + TIMESTAMP_OPTION_BYTES * tcp.timestamps
+    if tcp.mss > tcp.mtu - headers:
+        yield (
+            "transport.mss",
+            f"expected at most transport.mtu minus {headers} bytes of headers "
+            f"({tcp.mtu - headers})",
+        )
+    if tcp.window < tcp.mss:
+        yield "transport.window", f"expected at least one segment (transport.mss, {int(tcp.mss)})"
+    if tcp.window > _UNSCALED_WINDOW and not tcp.window_scaling:
+        yield (
+            "transport.window",
+            f"expected at most {_UNSCALED_WINDOW} bytes while transport.window_scaling is false",
+        )
+    if tcp.window > _LARGEST_WINDOW:
+        yield "transport.window", f"expected at most {_LARGEST_WINDOW} bytes (TCP's largest window)"
+    if tcp.delayed_ack.segments > 1 and tcp.delayed_ack.timeout >= tcp.min_rto:
+        yield (
+            "transport.delayed_ack.timeout",
+            f"expected less than transport.min_rto ({tcp.min_rto.written()}), or a delayed ACK "
+            "ends in a retransmission timeout",
+        )
+    if tcp.variant == "dctcp" and not tcp.ecn.enabled:
+        yield "transport.ecn.enabled", "expected true, as transport.variant is dctcp"
+    if tcp.ecn.enabled and tcp.ecn.threshold is None:
+        yield "transport.ecn.threshold", "expected a size such as 200KB, as ECN is enabled"
+    if tcp.ecn.enabled and tcp.ecn.threshold is not None:
+        for path, buffer, ports in _switches(topology):
+            if buffer and tcp.ecn.threshold > buffer // ports:
+                yield (
+                    "transport.ecn.threshold",
+                    f"expected at most the buffer of one port ({path} / {ports} = "
+                    f"{buffer // ports} bytes)",
+                )
+
+
+def workload(
+    topology: FlatTopology | HierarchicalTopology,
+    workload: CollectiveWorkload | DlrmWorkload,
+    collective: CollectiveAlgorithms | None,
+) -> Problems:
+    """Work that does not divide over the ranks, and algorithms that cannot carry it."""
+    if isinstance(workload, CollectiveWorkload):
+        if collective is not None:
+            yield "collective", "expected nothing: workload.algorithm names the only algorithm"
+        yield from _algorithm(
+            topology, workload.operation, "workload.algorithm", workload.algorithm
+        )
+        return
+    columns = workload.embedding.tables * workload.embedding.dimension
+    if columns % topology.ranks:
+        yield (
+            "workload.embedding.tables",
+            f"expected tables × dimension ({columns}) to be a multiple of topology.ranks "
+            f"({topology.ranks}), which share the columns evenly",
+        )
+    if collective is None:
+        yield "collective", "expected a mapping with all_reduce and all_to_all"
+        return
+    for operation, name in (
+        ("all_reduce", collective.all_reduce),
+        ("all_to_all", collective.all_to_all),
+    ):
+        yield from _algorithm(topology, operation, f"collective.{operation}", name)
+
+
+def _algorithm(
+    topology: FlatTopology | HierarchicalTopology,
+    operation: str,
+    path: str,
+    name: str,
+) -> Problems:
+    known = collectives.algorithms()[operation]
+    if name not in known:
+        yield path, f"expected an algorithm for {operation}: {', '.join(known)}"
+    if name not in HIERARCHICAL:
+        return
+    if isinstance(topology, FlatTopology):
+        flat = [algorithm for algorithm in known if algorithm not in HIERARCHICAL]
+        yield path, f"expected, on a flat topology, one of {', '.join(flat)}"

@@ -1,0 +1,57 @@
+"""`collective`: the algorithm that carries each collective operation."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PlainValidator
+
+from frontend.schema.base import Model
+
+Operation = Literal["all_reduce", "reduce_scatter", "all_gather", "all_to_all"]
+FlatAlgorithm = Literal["ring", "direct", "dbt", "halving_doubling"]
+Algorithm = Literal[
+    "ring", "direct", "dbt", "halving_doubling", "hierarchical", "hierarchical_optimal"
+]
+HIERARCHICAL = ("hierarchical", "hierarchical_optimal")
+
+_MOST_SEGMENTS = 4096  # a program holds steps for each
+
+
+def _segments(value: Any) -> Any:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if value != "auto" and not (whole and 1 <= value <= _MOST_SEGMENTS):
+        raise ValueError(f"expected auto or a whole number from 1 to {_MOST_SEGMENTS}")
+    return value
+
+
+_SegmentsForm = Literal["auto"] | Annotated[int, Field(ge=1, le=_MOST_SEGMENTS)]
+Segments = Annotated[
+    Literal["auto"] | int, PlainValidator(_segments, json_schema_input_type=_SegmentsForm)
+]
+
+
+class AlgorithmOptions(Model):
+    """Options of the algorithms; each is used by the algorithms that its text names.
+
+    Hierarchical all-to-all is direct in both dimensions.
+    """
+
+    peer_order: Literal["rotated", "same", "random"] = "rotated"
+    """direct: whom rank i sends to first: rank i+1, rank 0, or a seeded shuffle of its own."""
+    segments: Segments = "auto"
+    """dbt: parts of a chunk that follow each other through the trees.
+
+    auto: 256 over all chunks of a collective, but none below 8 KiB.
+    """
+    scale_up_algorithm: FlatAlgorithm = "direct"
+    """hierarchical* all-reduce: algorithm inside a super-node."""
+    scale_out_algorithm: FlatAlgorithm = "dbt"
+    """hierarchical* all-reduce: algorithm between super-nodes."""
+
+
+class CollectiveAlgorithms(AlgorithmOptions):
+    """Algorithms of a workload with several collectives."""
+
+    all_reduce: Algorithm = "dbt"
+    """Algorithm of every all-reduce."""
+    all_to_all: Algorithm = "direct"
+    """Algorithm of every all-to-all."""

@@ -1,0 +1,59 @@
+"""The key paths that a scenario may have, given the families and kinds that it chooses."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from frontend.schema.scenario import Scenario
+
+KeyPath = tuple[str | int, ...]
+Known = Mapping[KeyPath, FieldInfo]
+
+
+def key_paths(data: Any, model: type[BaseModel] = Scenario) -> Known:
+    """Return every key path of the schema with its field.
+
+    `data` is the scenario as given: where a part has families (`topology.family`), only the keys
+    of the chosen one count; without a valid choice, those of all.
+    """
+    return dict(_walk(model, data, ()))
+
+
+def _walk(
+    model: type[BaseModel], data: Any, prefix: KeyPath
+) -> Iterator[tuple[KeyPath, FieldInfo]]:
+    for name, field in model.model_fields.items():
+        path = (*prefix, name)
+        yield path, field
+        value = data.get(name) if isinstance(data, Mapping) else None
+        parts = list(_models(field.annotation))
+        if isinstance(field.discriminator, str):
+            parts = _chosen(parts, field.discriminator, value)
+        for part in parts:
+            yield from _walk(part, value, path)
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _models(argument)
+
+
+def _chosen(parts: list[type[BaseModel]], key: str, value: Any) -> list[type[BaseModel]]:
+    tag = value.get(key) if isinstance(value, Mapping) else None
+    fitting = [part for part in parts if tag in _tags(part, key)]
+    return fitting or parts
+
+
+def families(field: FieldInfo) -> list[str]:
+    """Return the values of its discriminator that a field with families accepts."""
+    key = field.discriminator
+    assert isinstance(key, str)
+    return [tag for part in _models(field.annotation) for tag in _tags(part, key)]
+
+
+def _tags(part: type[BaseModel], key: str) -> tuple[str, ...]:
+    return get_args(part.model_fields[key].annotation)

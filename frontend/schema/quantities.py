@@ -1,0 +1,151 @@
+"""Quantities of the schema: integers in base units that remember how they were written."""
+
+from typing import Any, ClassVar, Self
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+from frontend import units
+
+_LARGEST = 2**60  # sums must fit the 63 bits of ns-3's Time; as time, 13 days
+
+
+class Quantity(int):
+    """An exact integer in the base unit of its kind; shown as it was written (`100Gbps`)."""
+
+    kind: ClassVar[units.Kind]
+    minimum: ClassVar[int] = 0
+    maximum: ClassVar[int] = _LARGEST
+    given: str | int
+
+    @classmethod
+    def parse(cls, value: object) -> Self:
+        """Return the quantity that `value` writes; ValueError says what is accepted."""
+        if isinstance(value, cls):
+            return value
+        number = units.parse(value, cls.kind)
+        if number < cls.minimum:
+            least = f"at least {cls.minimum} {cls.kind.base}" if cls.minimum > 1 else "more than 0"
+            raise ValueError(f"expected {units.accepted(cls.kind)}, {least}")
+        if number > cls.maximum:
+            raise ValueError(f"expected at most {cls.maximum} {cls.kind.base}")
+        result = cls(number)
+        result.given = value if isinstance(value, str) else number
+        return result
+
+    def written(self) -> str | int:
+        """The value as the scenario gave it."""
+        return getattr(self, "given", int(self))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            cls.parse,
+            serialization=core_schema.plain_serializer_function_ser_schema(_written),
+        )
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        names = "|".join(unit.replace("/", "\\/") for unit in cls.kind.units)
+        optional = "?" if cls.kind.plain else ""
+        pattern = rf"^\s*\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*({names}){optional}\s*$"
+        text = {"type": "string", "pattern": pattern, "examples": [cls.kind.example]}
+        number = {"type": "number", "minimum": 0} if cls.kind.plain else {"const": 0}
+        return {"anyOf": [text, number]}
+
+
+def _written(value: Any) -> Any:
+    # pydantic serialises defaults without validating their type, so anything may come here.
+    return value.written() if isinstance(value, Quantity) else value
+
+
+class Time(Quantity):
+    """Picoseconds."""
+
+    kind = units.TIME
+
+
+class PositiveTime(Time):
+    """Picoseconds, at least one."""
+
+    minimum = 1
+
+
+class Size(Quantity):
+    """Bytes."""
+
+    kind = units.SIZE
+
+
+class PositiveSize(Size):
+    """Bytes, at least one."""
+
+    minimum = 1
+
+
+class PacketSize(PositiveSize):
+    """Bytes of an IPv4 packet: what every network carries (RFC 791) to the largest."""
+
+    minimum = 68
+    maximum = 65535
+
+
+class HeaderSize(Size):
+    """Bytes of a link's header."""
+
+    maximum = 1000
+
+
+class ElementSize(PositiveSize):
+    """Bytes of a number."""
+
+    maximum = 64
+
+
+class Buffer(Size):
+    """Bytes of a switch's packet memory, or `unlimited` (held as 0)."""
+
+    @classmethod
+    def parse(cls, value: object) -> Self:
+        """As `Quantity.parse`, and `unlimited`."""
+        if isinstance(value, str) and value.strip() == "unlimited":
+            result = cls(0)
+            result.given = "unlimited"
+            return result
+        try:
+            result = super().parse(value)
+        except ValueError as error:
+            raise ValueError(f"{error}, or unlimited") from None
+        if result == 0 and not isinstance(value, cls):
+            raise ValueError(f"expected {units.accepted(cls.kind)}, more than 0, or unlimited")
+        return result
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        base = super().__get_pydantic_json_schema__(schema, handler)
+        return {"anyOf": [{"const": "unlimited"}, *base["anyOf"]]}
+
+
+class Rate(Quantity):
+    """Bits per second, at least one."""
+
+    kind = units.RATE
+    minimum = 1
+
+
+class ByteRate(Quantity):
+    """Bytes per second, at least one."""
+
+    kind = units.BYTE_RATE
+    minimum = 1
+
+
+class ComputeRate(Quantity):
+    """Floating-point operations per second, at least one."""
+
+    kind = units.COMPUTE
+    minimum = 1

@@ -1,0 +1,58 @@
+"""The whole scenario."""
+
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from frontend.schema import checks
+from frontend.schema.base import Count, Model, require
+from frontend.schema.collective import CollectiveAlgorithms
+from frontend.schema.measurement import Measurement
+from frontend.schema.system import System
+from frontend.schema.topology import Topology
+from frontend.schema.transport import Transport
+from frontend.schema.workload import DlrmWorkload, Workload
+
+
+def _default_collective(data: dict[str, Any]) -> CollectiveAlgorithms | None:
+    return CollectiveAlgorithms() if isinstance(data.get("workload"), DlrmWorkload) else None
+
+
+class Scenario(Model):
+    """Everything that a run depends on."""
+
+    schema_version: Literal[1] = 1
+    """Version of this format."""
+    name: str = Field(default="scenario", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    """A short name for files and titles, of letters, digits, dots, dashes and underscores."""
+    description: str = ""
+    """What the scenario is about."""
+    seed: Count = 1
+    """Seed of every random choice."""
+    fabric: Literal["express", "native", "analytical"] = "express"
+    """Network model: fast TCP datapath, ns-3's stock datapath, or links without TCP."""
+    hooks: str | None = None
+    """Python file whose `on_built(ns, sim)` is called before the run (extra `scripting`)."""
+    topology: Topology
+    """Nodes and links."""
+    workload: Workload
+    """What the ranks do."""
+    collective: CollectiveAlgorithms | None = Field(default_factory=_default_collective)
+    """Algorithms of a workload with several collectives."""
+    system: System = System()
+    """Chunking, concurrency and scheduling."""
+    transport: Transport = Transport()
+    """TCP."""
+    measurement: Measurement = Measurement()
+    """Sampling and limits."""
+
+    @model_validator(mode="after")
+    def _cross_checks(self) -> Self:
+        require(checks.topology(self.topology, self.transport))
+        require(checks.transport(self.topology, self.transport))
+        require(checks.workload(self.topology, self.workload, self.collective))
+        return self
+
+    def resolved(self) -> dict[str, Any]:
+        """Return the scenario as a JSON-able dict with every default; loading it gives it back."""
+        return self.model_dump(mode="json")

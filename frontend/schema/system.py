@@ -1,0 +1,68 @@
+"""`system`: chunking, concurrency and scheduling of collectives; what a message costs a rank."""
+
+from typing import Any, Literal
+
+from pydantic import GetJsonSchemaHandler, model_validator
+from pydantic_core import CoreSchema, PydanticCustomError
+
+from frontend.schema.base import Count, Model
+from frontend.schema.quantities import ByteRate, PositiveSize, Time
+
+
+class NumberOrMapping(Model):
+    """A mapping that may be written as one number, meant for all of its keys."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spread(cls, value: Any) -> Any:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return dict.fromkeys(cls.model_fields, value)
+        if not isinstance(value, dict | cls):
+            raise PydanticCustomError("number_or_mapping", "expected a number or a mapping")
+        return value
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        mapping = handler.resolve_ref_schema(handler(core))
+        return {"anyOf": [{"type": "integer", "minimum": 1}, mapping]}
+
+
+class Chunks(NumberOrMapping):
+    """Chunks of one collective, by operation."""
+
+    all_reduce: Count = 1
+    """Chunks of an all-reduce."""
+    reduce_scatter: Count = 1
+    """Chunks of a reduce-scatter."""
+    all_gather: Count = 1
+    """Chunks of an all-gather."""
+    all_to_all: Count = 1
+    """Chunks of an all-to-all."""
+
+
+class ConcurrentChunks(NumberOrMapping):
+    """Chunks that a rank has in flight at a time, by network dimension."""
+
+    scale_up: Count = 64
+    """Inside super-nodes."""
+    scale_out: Count = 64
+    """Between super-nodes; the only dimension of a flat topology."""
+
+
+class System(Model):
+    """The system layer of every rank."""
+
+    chunks: Chunks = Chunks()
+    """Parts of a collective, each scheduled on its own: a number, or by operation."""
+    min_chunk: PositiveSize = PositiveSize.parse("1B")
+    """Fewer chunks are made where they would be smaller than this."""
+    concurrent_chunks: ConcurrentChunks = ConcurrentChunks()
+    """Chunks in flight at a time: a number, or by dimension."""
+    scheduling: Literal["lifo", "fifo"] = "lifo"
+    """Which waiting collective of equal priority starts first: the latest or the earliest."""
+    injection_latency: Time = Time.parse("10ns")
+    """Between compute and network interface, for each message each way."""
+    reduction_bandwidth: ByteRate | None = None
+    """Rate at which a rank adds received data to its own; null: it costs nothing."""

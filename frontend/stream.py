@@ -1,0 +1,58 @@
+"""The stream as bytes: length-delimited records of network_api.proto."""
+
+from collections.abc import Iterable, Iterator
+
+from google.protobuf.message import DecodeError
+
+from frontend.network_api_pb2 import Record
+
+VERSION = 1
+"""`Header.version` of the streams written here."""
+
+
+def encode(records: Iterable[Record]) -> bytes:
+    """Return the records as one stream, each behind its length as a varint."""
+    parts = []
+    for record in records:
+        message = record.SerializeToString(deterministic=True)
+        parts += [_varint(len(message)), message]
+    return b"".join(parts)
+
+
+def decode(stream: bytes) -> Iterator[Record]:
+    """Yield the records of a stream.
+
+    Raises
+    ------
+    ValueError
+        A stream that ends inside a record or is not one; the text names the byte offset.
+    """
+    position = 0
+    while position < len(stream):
+        start = position
+        length = shift = 0
+        while True:
+            if position == len(stream) or shift > 63:
+                raise ValueError(f"stream: no record length at byte {start}")
+            byte = stream[position]
+            length |= (byte & 0x7F) << shift
+            position, shift = position + 1, shift + 7
+            if byte < 0x80:
+                break
+        end = position + length
+        if end > len(stream):
+            raise ValueError(f"stream: ends inside the record at byte {start}")
+        try:
+            yield Record.FromString(stream[position:end])
+        except DecodeError:
+            raise ValueError(f"stream: no record at byte {start}") from None
+        position = end
+
+
+def _varint(number: int) -> bytes:
+    result = bytearray()
+    while number >= 0x80:
+        result.append(number & 0x7F | 0x80)
+        number >>= 7
+    result.append(number)
+    return bytes(result)

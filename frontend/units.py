@@ -1,0 +1,102 @@
+"""Numbers with units, as a scenario writes them: exact integers or an error, never a rounding."""
+
+import re
+from fractions import Fraction
+from typing import NamedTuple
+
+
+class Kind(NamedTuple):
+    """A physical quantity: its name, its base unit, the size of each unit in it, and an example.
+
+    `shown` are the units that messages name; `plain` says whether a number without a unit is taken
+    as so many base units.
+    """
+
+    name: str
+    base: str
+    units: dict[str, int]
+    shown: str
+    example: str
+    plain: bool
+
+
+_DECIMAL = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+_BYTES = {p + "B": n for p, n in (_DECIMAL | _BINARY).items()}
+
+TIME = Kind(
+    "time",
+    "picoseconds",
+    {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "ms": 10**9, "s": 10**12},
+    "ps, ns, us, ms, s",
+    "0.5us",
+    plain=False,
+)
+SIZE = Kind("size", "bytes", _BYTES, "B, KB … TB, KiB … TiB", "64MiB", plain=True)
+RATE = Kind(
+    "rate",
+    "bit/s",
+    {p + u: n for p, n in _DECIMAL.items() for u in ("bps", "b/s", "bit/s")},
+    "bps, kbps, Mbps, Gbps, Tbps",
+    "100Gbps",
+    plain=True,
+)
+BYTE_RATE = Kind(
+    "byte rate",
+    "byte/s",
+    {u + "/s": n for u, n in _BYTES.items()},
+    "B/s, KB/s … TB/s, KiB/s … TiB/s",
+    "900GB/s",
+    plain=True,
+)
+COMPUTE = Kind(
+    "compute rate",
+    "FLOP/s",
+    {p + u: n for p, n in (_DECIMAL | {"P": 10**15}).items() for u in ("FLOPS", "FLOP/s")},
+    "FLOPS, GFLOPS, TFLOPS, PFLOPS",
+    "60TFLOPS",
+    plain=True,
+)
+
+_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*(\S*)\s*", re.ASCII)
+
+
+def accepted(kind: Kind) -> str:
+    """What `parse` takes for a kind, as a phrase for error messages."""
+    plain = f", or a plain number of {kind.base}" if kind.plain else ""
+    return f"a {kind.name} such as {kind.example} (units: {kind.shown}){plain}"
+
+
+def parse(value: object, kind: Kind) -> int:
+    """Return `value` in the base unit of `kind` (ps, bytes, bit/s, byte/s, FLOP/s).
+
+    Parameters
+    ----------
+    value : str, int or float
+        "100Gbps", "0.5us", "64MiB", or a plain number of base units. MB is 10**6 bytes and MiB
+        2**20. A plain number is refused for times, other than 0.
+
+    Raises
+    ------
+    ValueError
+        With the accepted form: no number, an unknown unit, a negative value, or a value that is
+        not a whole number of base units.
+
+    Examples
+    --------
+    >>> parse("0.5us", TIME), parse("64MiB", SIZE), parse(1e9, RATE)
+    (500000, 67108864, 1000000000)
+    """
+    text = repr(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+    match = _NUMBER.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
+        raise ValueError(f"expected {accepted(kind)}")
+    number, unit = Fraction(match[1]), match[2]
+    if unit not in kind.units and (unit or not (kind.plain or number == 0)):
+        raise ValueError(f"expected {accepted(kind)}")
+    result = number * kind.units.get(unit, 1)
+    if result < 0:
+        raise ValueError(f"expected {accepted(kind)}, not negative")
+    if result.denominator != 1:
+        raise ValueError(f"expected a whole number of {kind.base}")
+    return int(result)

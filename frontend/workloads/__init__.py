@@ -1,0 +1,24 @@
+"""Workloads: each turns its part of a scenario into a plan for the compiler."""
+
+from frontend.schema import Scenario
+from frontend.schema.collective import CollectiveAlgorithms
+from frontend.schema.workload import CollectiveWorkload
+from frontend.workloads import collective, dlrm
+from frontend.workloads.plan import Plan
+
+__all__ = ["Plan", "kinds", "plan"]
+
+
+def kinds() -> dict[str, str]:
+    """Return every workload kind with a one-line description."""
+    return {
+        module.__name__.rpartition(".")[2]: (module.__doc__ or "").partition("\n")[0]
+        for module in (collective, dlrm)
+    }
+
+
+def plan(scenario: Scenario) -> Plan:
+    """Return the plan of a scenario's workload."""
+    if isinstance(scenario.workload, CollectiveWorkload):
+        return collective.plan(scenario.workload)
+    return dlrm.plan(scenario.workload, scenario.collective or CollectiveAlgorithms())

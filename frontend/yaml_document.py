@@ -1,0 +1,110 @@
+"""YAML 1.2 as plain data that knows its lines: no tags, no duplicate keys, no objects."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.reader import ReaderError
+
+from frontend.errors import ScenarioError
+
+Path = tuple[str | int, ...]
+
+_SCALARS = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str")}
+_MOST_NODES = 100_000  # a few aliases of aliases could ask for any amount of memory
+
+
+@dataclass
+class Document:
+    """The data of a YAML text, and the line (from 1) of every key path in it."""
+
+    data: Any = None
+    lines: dict[Path, int] = field(default_factory=dict)
+
+
+def read(text: str, name: str, *, one_line: bool = False) -> Document:
+    """Return the one document of a YAML text; ScenarioError names `name` and the line.
+
+    `one_line` leaves the line out, where there is but one.
+    """
+    reader = _Reader(name, one_line)
+    try:
+        node = reader.yaml.compose(text)
+        document = Document(reader.construct(node, ())) if node is not None else Document()
+    except ScenarioError:
+        raise
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = reader.where(mark.line + 1) if mark is not None else name
+        problem = " ".join(str(error.problem or error.context).split())
+        raise ScenarioError(f"{where}: expected YAML, but {problem}") from None
+    except (YAMLError, ReaderError, ValueError) as error:
+        raise ScenarioError(f"{name}: expected YAML, but {' '.join(str(error).split())}") from None
+    document.lines = reader.lines
+    return document
+
+
+class _Reader:
+    """Turns the nodes of one document into data."""
+
+    def __init__(self, name: str, one_line: bool) -> None:
+        self.name = name
+        self.one_line = one_line
+        self.yaml = YAML(typ="safe", pure=True)
+        self.lines: dict[Path, int] = {}
+        self.nodes = 0
+        self.open: set[int] = set()
+
+    def construct(self, node: Node, path: Path) -> Any:
+        line = node.start_mark.line + 1
+        self.lines.setdefault(path, line)
+        self.nodes += 1
+        if self.nodes > _MOST_NODES or id(node) in self.open:
+            raise self.refuse(line, path, "expected a finite document without nested aliases")
+        if isinstance(node, ScalarNode):
+            return self.scalar(node, path, line)
+        self.open.add(id(node))
+        try:
+            if isinstance(node, MappingNode):
+                return self.mapping(node, path)
+            assert isinstance(node, SequenceNode)
+            return [self.construct(item, (*path, i)) for i, item in enumerate(node.value)]
+        finally:
+            self.open.discard(id(node))
+
+    def scalar(self, node: ScalarNode, path: Path, line: int) -> Any:
+        tag = str(node.tag)
+        # A date is text here: no key of a scenario means one.
+        if tag in ("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:merge"):
+            return node.value
+        if tag not in _SCALARS:
+            raise self.refuse(line, path, f"expected a value without the YAML tag {tag}")
+        try:
+            return self.yaml.constructor.construct_object(node)
+        except (ValueError, YAMLError):
+            raise self.refuse(line, path, f"expected a value that fits {tag}") from None
+
+    def mapping(self, node: MappingNode, path: Path) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            line = key_node.start_mark.line + 1
+            key = key_node.value
+            if not isinstance(key_node, ScalarNode):
+                raise self.refuse(line, path, "expected keys to be plain words")
+            if key in result:
+                first = self.lines[*path, key]
+                raise self.refuse(
+                    line, (*path, key), f"expected the key once (it stands at line {first} too)"
+                )
+            self.lines[*path, key] = line
+            result[key] = self.construct(value_node, (*path, key))
+        return result
+
+    def where(self, line: int) -> str:
+        return self.name if self.one_line else f"{self.name}:{line}"
+
+    def refuse(self, line: int, path: Path, expected: str) -> ScenarioError:
+        key = ".".join(map(str, path))
+        return ScenarioError(f"{self.where(line)}: {key + ': ' if key else ''}{expected}")

@@ -1,0 +1,112 @@
+"""Loading: every wrong input is one sentence that names place, key, value and what is accepted."""
+
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+import frontend
+from frontend import ScenarioError, load_scenario
+
+FLAT = """\
+schema_version: 1
+name: small
+topology:
+  family: flat
+  ranks: 4
+  bandwidth: 100Gbps
+  latency: 0.5us
+  buffer: 1MB
+workload:
+  kind: collective
+  operation: all_reduce
+  algorithm: ring
+  bytes: 1MB
+"""
+
+HIERARCHICAL = """\
+topology:
+  family: hierarchical
+  ranks: 16
+  scale_up: {ranks: 8, switches: 7, bandwidth: 1200Gbps, latency: 0.5us, buffer: 64MB}
+  scale_out: {bandwidth: 100Gbps, latency: 0.5us, buffer: 128MB}
+workload:
+  kind: dlrm
+  embedding:
+    tables: 16
+"""
+
+RIGHT = {"flat": FLAT, "hierarchical": HIERARCHICAL}
+WRONG = YAML(typ="safe").load(Path(__file__).with_name("wrong_scenarios.yaml"))
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """Write the text of a scenario to a file with a short name in the current folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def _write(text, encoding="utf-8"):
+        Path("x.yaml").write_text(text, encoding=encoding)
+        return "x.yaml"
+
+    return _write
+
+
+@pytest.mark.parametrize("case", WRONG, ids=[case["error"][7:50] for case in WRONG])
+def test_wrong_input_is_one_exact_sentence(write, case):
+    text = RIGHT[case["in"]]
+    replaced = case.get("replace", text)
+    assert replaced in text
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario(write(text.replace(replaced, case["by"], 1)))
+    assert str(caught.value) == case["error"]
+
+
+@pytest.mark.parametrize("text", RIGHT.values(), ids=list(RIGHT))
+def test_the_texts_that_the_table_breaks_are_right(write, text):
+    load_scenario(write(text))
+
+
+def test_broken_yaml_names_the_line(write):
+    with pytest.raises(ScenarioError, match=r"^x\.yaml:2: expected YAML, but .*mapping values"):
+        load_scenario(write("a: 1\nb: c: d\n"))
+
+
+def test_files_that_cannot_be_read(write, tmp_path):
+    with pytest.raises(ScenarioError, match=r"^none\.yaml: no such file: expected a scenario"):
+        load_scenario("none.yaml")
+    with pytest.raises(ScenarioError, match=r": expected a readable YAML file$"):
+        load_scenario(tmp_path)
+    with pytest.raises(ScenarioError, match=r"^x\.yaml: not UTF-8 text"):
+        load_scenario(write("name: ä", encoding="latin-1"))
+
+
+def test_all_problems_are_kept_and_the_first_is_the_text(write):
+    text = FLAT.replace("100Gbps", "fast").replace("ranks: 4", "ranks: 0").replace("name", "nane")
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario(write(text))
+    assert [problem.split(": ")[1] for problem in caught.value.problems] == [
+        "nane",
+        "topology.ranks",
+        "topology.bandwidth",
+    ]
+    assert str(caught.value) == caught.value.problems[0]
+
+
+def test_a_dict_has_no_file_to_name():
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario({"topology": 3, "workload": {"kind": "dlrm"}})
+    assert str(caught.value).startswith(
+        "topology: value 3: expected a mapping with the keys family"
+    )
+
+
+def test_file_dict_and_scenario_give_the_same(write):
+    scenario = load_scenario(write(FLAT))
+    assert load_scenario(scenario) == scenario
+    assert load_scenario(scenario.resolved()) == scenario
+    assert load_scenario(Path("x.yaml")) == scenario
+
+
+def test_scenario_error_is_a_value_error():
+    assert issubclass(frontend.ScenarioError, ValueError)

@@ -1,0 +1,106 @@
+"""Which programs carry a scenario's collectives, in how many chunks and segments."""
+
+from pathlib import Path
+
+import pytest
+
+from frontend import ScenarioError, collectives, load_scenario
+from frontend.programs import ProgramLibrary
+from frontend.schema.collective import HIERARCHICAL
+from frontend.workloads import plan
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+
+
+def library(name, **overrides):
+    overrides = {key.replace("__", "."): value for key, value in overrides.items()}
+    scenario = load_scenario(SCENARIOS / f"{name}.yaml", overrides)
+    result = ProgramLibrary(scenario)
+    return result, [result.use(issue) for issue in plan(scenario).issues]
+
+
+def test_equal_collectives_share_a_program():
+    result, uses = library("dlrm_hier")
+    # 21 collectives (2 all-to-alls, 19 all-reduces) twice; only two programs.
+    assert len(uses) == 2 * (2 + 19)
+    assert [program.operation for program in result.programs] == ["all_to_all", "all_reduce"]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "min_chunk", "expected"),
+    [
+        (1, "1B", 1),
+        (1024, "1B", 1024),
+        (1024, "8KB", 125),  # 1 MB / 8 KB
+        (1024, "2MB", 1),
+        (2_000_000, "1B", 1_000_000),  # no chunk is empty
+    ],
+)
+def test_chunks(chunks, min_chunk, expected):
+    _, (use,) = library("collective_small", system__chunks=chunks, system__min_chunk=min_chunk)
+    assert use.chunks == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "chunks", "chunk_bytes", "expected"),
+    [
+        (5, 1, 10**9, 5),  # as told
+        ("auto", 1, 8_000_000, 256),
+        ("auto", 16, 8_000_000, 16),  # chunks × segments = 256
+        ("auto", 1024, 8192, 1),
+        ("auto", 1, 160_000, 9),  # two trees of 80 000 bytes in segments of at least 8 KiB
+        ("auto", 1, 100, 1),
+    ],
+)
+def test_segments(given, chunks, chunk_bytes, expected):
+    assert ProgramLibrary.segments(given, chunks, chunk_bytes) == expected
+
+
+def test_only_random_peer_orders_depend_on_the_seed():
+    def peers(order, seed):
+        result, _ = library("collective_small", workload__peer_order=order, seed=seed)
+        return result.programs[0].peer.tolist()
+
+    assert peers("rotated", 1) == peers("rotated", 2)
+    assert peers("random", 1) != peers("random", 2)
+    assert peers("random", 1) == peers("random", 1)
+
+
+FLAT = [
+    (operation, algorithm)
+    for operation, names in collectives.algorithms().items()
+    for algorithm in names
+    if algorithm not in HIERARCHICAL
+]
+
+
+@pytest.mark.parametrize(("operation", "algorithm"), FLAT)
+def test_every_flat_algorithm_is_reached_from_a_scenario(operation, algorithm):
+    result, _ = library(
+        "collective_small", workload__operation=operation, workload__algorithm=algorithm
+    )
+    (program,) = result.programs
+    assert (program.operation, program.group_size) == (operation, 16)
+
+
+@pytest.mark.parametrize("scale_up", ["direct", "ring", "dbt", "halving_doubling"])
+@pytest.mark.parametrize("scale_out", ["direct", "ring", "dbt", "halving_doubling"])
+@pytest.mark.parametrize("all_reduce", HIERARCHICAL)
+def test_every_hierarchical_combination_is_reached(all_reduce, scale_up, scale_out):
+    result, _ = library(
+        "dlrm_hier_small",
+        collective__all_reduce=all_reduce,
+        collective__scale_up_algorithm=scale_up,
+        collective__scale_out_algorithm=scale_out,
+    )
+    for program in result.programs:
+        assert set(program.phase_dimension) == {"scale_up", "scale_out"}
+
+
+def test_what_collectives_refuse_is_a_scenario_error(monkeypatch):
+    def refuse(*arguments, **options):
+        raise collectives.CollectiveError("not for 16 ranks")
+
+    monkeypatch.setattr(collectives, "build", refuse)
+    with pytest.raises(ScenarioError, match=r"^all_reduce: not for 16 ranks$"):
+        library("collective_small")

@@ -1,0 +1,64 @@
+"""The schema: documented everywhere, current as JSON Schema, and resolved without loss."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from frontend import load_scenario
+from frontend.schema import json_schema
+from frontend.schema.key_paths import key_paths
+
+SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.yaml"))
+NAMES = [path.stem for path in SCENARIOS]
+
+
+def test_json_schema_is_current():
+    written = json_schema.PATH.read_text(encoding="utf-8")
+    # As data: releases of pydantic write numbers differently.
+    assert json.loads(written) == json.loads(json_schema.text()), "run: python -m frontend.schema"
+
+
+def test_json_schema_refuses_unknown_keys_and_describes_the_known():
+    schema = json.loads(json_schema.text())
+    models = [schema, *schema["$defs"].values()]
+    models += [choice for model in models for choice in model.get("anyOf", [])]
+    for model in models:
+        if model.get("type") == "object":
+            assert model["additionalProperties"] is False
+            for name, prop in model["properties"].items():
+                # A part whose text is its model's says it there.
+                assert "$ref" in prop or prop.get("description"), name
+
+
+def test_every_key_has_a_description():
+    for path, field in key_paths({}).items():
+        assert field.description, path
+        assert field.description.strip().endswith("."), path
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=NAMES)
+def test_every_scenario_loads_and_names_the_schema(path):
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    assert first == "# yaml-language-server: $schema=../frontend/scenario.schema.json"
+    scenario = load_scenario(path)
+    assert scenario.name == path.stem
+    assert scenario.description
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=NAMES)
+def test_resolved_scenario_has_every_key_and_loads_again(path):
+    scenario = load_scenario(path)
+    resolved = json.loads(json.dumps(scenario.resolved()))
+    assert load_scenario(resolved) == scenario
+    for key in key_paths(resolved):
+        part = resolved
+        for name in key:
+            part = part[name] if part is not None else None  # a part may be null as a whole
+
+
+def test_quantities_are_shown_as_given_and_held_in_base_units():
+    scenario = load_scenario(SCENARIOS[0], {"transport.window": "0.5MB", "transport.mtu": 1.5e3})
+    assert scenario.resolved()["transport"]["window"] == "0.5MB"
+    assert scenario.resolved()["transport"]["mtu"] == 1500
+    assert scenario.transport.window == 500_000
