@@ -22,7 +22,7 @@ class Progress:
 class Simulation:
     """One run of a stream. At most one Simulation or Network is alive in a process at a time."""
 
-    def __init__(self, stream: bytes) -> None: ...
+    def __init__(self, stream: bytes) -> None: ...  # ValueError: not a stream of this version
     def build(self) -> None: ...  # nodes, links, connections; after it, ns-3's objects exist
     def run(
         self, progress: Callable[[Progress], object] | None = None, interval_s: float = 0.25

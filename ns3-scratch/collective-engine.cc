@@ -9,7 +9,6 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
-#include <map>
 #include <sstream>
 #include <utility>
 
@@ -48,8 +47,8 @@ CollectiveEngine::CollectiveEngine(const Stream& stream,
                                    CollectiveListener& listener)
     : m_network(network),
       m_listener(listener),
-      m_collectives(stream.collectives),
       m_scheduler(stream.topology.ranks, stream.settings.system, *this),
+      m_plans(stream, m_scheduler),
       m_reductionBytesPerS(stream.settings.system.reductionBytesPerS),
       m_hasInjection(stream.settings.system.injectionLatencyPs != 0),
       m_injection(ns3::Time(static_cast<int64_t>(stream.settings.system.injectionLatencyPs)),
@@ -60,7 +59,6 @@ CollectiveEngine::CollectiveEngine(const Stream& stream,
       m_running(stream.collectives.size()),
       m_reductionFree(stream.topology.ranks)
 {
-    MakePlacements(stream);
     m_network.SetArrivalHandler(this);
 }
 
@@ -70,61 +68,10 @@ CollectiveEngine::~CollectiveEngine()
 }
 
 void
-CollectiveEngine::MakePlacements(const Stream& stream)
-{
-    m_programs.resize(stream.programs.size());
-    std::map<std::pair<uint32_t, std::vector<Rank>>, uint32_t> known;
-    std::map<std::pair<uint32_t, uint64_t>, uint64_t> sentBytes; // by program and chunk size
-    const auto sentBy = [&](uint32_t program, uint64_t chunkBytes) {
-        const auto [sent, isNew] = sentBytes.try_emplace({program, chunkBytes}, 0);
-        if (isNew)
-        {
-            sent->second = m_programs[program]->GetSentBytes(chunkBytes);
-        }
-        return sent->second;
-    };
-    for (const Collective& collective : stream.collectives)
-    {
-        std::unique_ptr<const ProgramTemplate>& program = m_programs[collective.program];
-        if (!program)
-        {
-            program = std::make_unique<ProgramTemplate>(stream.programs[collective.program]);
-        }
-        const auto [placement, isNew] =
-            known.try_emplace({collective.program, collective.ranks},
-                              static_cast<uint32_t>(m_placements.size()));
-        if (isNew)
-        {
-            std::vector<uint32_t> lanes;
-            for (const ProgramTemplate::Part& part : program->GetParts())
-            {
-                std::vector<Rank> ranks;
-                for (uint32_t p = part.memberBegin; p < part.memberEnd; ++p)
-                {
-                    ranks.push_back(collective.ranks[program->GetPlaces()[p].member]);
-                }
-                lanes.push_back(m_scheduler.GetLane(part.dimension, std::move(ranks)));
-            }
-            m_placements.push_back({program.get(), std::move(lanes)});
-        }
-        m_placementOf.push_back(placement->second);
-
-        // Chunks have one of two sizes; floor(bytes / chunks) and, `larger` times, one byte more.
-        const uint64_t size = collective.bytes / collective.chunks;
-        const uint64_t larger = collective.bytes % collective.chunks;
-        m_totalBytes += (collective.chunks - larger) * sentBy(collective.program, size);
-        if (larger != 0)
-        {
-            m_totalBytes += larger * sentBy(collective.program, size + 1);
-        }
-    }
-}
-
-void
 CollectiveEngine::Issue(uint32_t collective, Rank rank)
 {
-    const Collective& what = m_collectives[collective];
-    const ProgramTemplate& program = *m_placements[m_placementOf[collective]].program;
+    const Collective& what = m_plans.GetCollective(collective);
+    const ProgramTemplate& program = m_plans.GetProgram(collective);
     if (m_times[collective].start == CollectiveTimes::UNKNOWN)
     {
         m_times[collective].start = NowPs(m_network);
@@ -136,7 +83,7 @@ CollectiveEngine::Issue(uint32_t collective, Rank rank)
         running.reached.resize(program.GetParts().size());
     }
     Running& running = *m_running[collective];
-    const uint32_t member = FindMember(collective, rank);
+    const uint32_t member = m_plans.FindMember(collective, rank);
     running.issued[member] = true;
     const uint32_t part = program.GetFirstPart(member);
     if (part == NONE)
@@ -171,30 +118,13 @@ CollectiveEngine::Issue(uint32_t collective, Rank rank)
     Drain();
 }
 
-uint32_t
-CollectiveEngine::FindMember(uint32_t collective, Rank rank) const
-{
-    const std::vector<Rank>& ranks = m_collectives[collective].ranks;
-    // Groups are mostly a range of ranks, or every n-th one: look where the rank then stands.
-    if (rank >= ranks.front() && ranks.size() > 1 && ranks[1] > ranks[0])
-    {
-        const std::size_t guess = (rank - ranks[0]) / (ranks[1] - ranks[0]);
-        if (guess < ranks.size() && ranks[guess] == rank)
-        {
-            return static_cast<uint32_t>(guess);
-        }
-    }
-    return static_cast<uint32_t>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
-}
-
 void
 CollectiveEngine::EnqueuePart(uint32_t collective, uint32_t part, uint32_t chunk, uint32_t count)
 {
-    const Placement& placement = m_placements[m_placementOf[collective]];
-    m_scheduler.Enqueue(placement.lanes[part],
-                        m_collectives[collective].priorityClass,
+    m_scheduler.Enqueue(m_plans.GetLane(collective, part),
+                        m_plans.GetCollective(collective).priorityClass,
                         m_running[collective]->issue,
-                        placement.program->GetParts()[part].phase,
+                        m_plans.GetPart(collective, part).phase,
                         {collective, part, chunk},
                         count);
 }
@@ -205,7 +135,7 @@ CollectiveEngine::GetProgress(uint32_t collective, uint32_t chunk)
     Running& running = *m_running[collective];
     if (running.progress.empty())
     {
-        running.progress.assign(m_collectives[collective].chunks, NONE);
+        running.progress.assign(m_plans.GetCollective(collective).chunks, NONE);
     }
     uint32_t& id = running.progress[chunk];
     if (id == NONE)
@@ -217,7 +147,7 @@ CollectiveEngine::GetProgress(uint32_t collective, uint32_t chunk)
         }
         id = m_freeProgress.back();
         m_freeProgress.pop_back();
-        const auto& parts = m_placements[m_placementOf[collective]].program->GetParts();
+        const auto& parts = m_plans.GetProgram(collective).GetParts();
         Progress& progress = m_progress[id];
         progress.reached.assign(parts.size(), 0);
         progress.partsLeft = static_cast<uint32_t>(
@@ -232,8 +162,7 @@ void
 CollectiveEngine::CountReached(uint32_t collective, uint32_t chunk, uint32_t part)
 {
     Running& running = *m_running[collective];
-    const ProgramTemplate::Part& what =
-        m_placements[m_placementOf[collective]].program->GetParts()[part];
+    const ProgramTemplate::Part& what = m_plans.GetPart(collective, part);
     Progress& progress = GetProgress(collective, chunk);
     if (progress.reached[part] + running.reached[part] == what.memberEnd - what.memberBegin)
     {
@@ -249,8 +178,8 @@ CollectiveEngine::CountReached(uint32_t collective, uint32_t chunk, uint32_t par
 void
 CollectiveEngine::StartPart(const ChunkPart& what)
 {
-    const Collective& collective = m_collectives[what.collective];
-    const ProgramTemplate& program = *m_placements[m_placementOf[what.collective]].program;
+    const Collective& collective = m_plans.GetCollective(what.collective);
+    const ProgramTemplate& program = m_plans.GetProgram(what.collective);
     const ProgramTemplate::Part& part = program.GetParts()[what.part];
     if (m_freeTasks.empty())
     {
@@ -482,7 +411,7 @@ CollectiveEngine::FinishChunk(uint32_t collective, uint32_t member)
     {
         return;
     }
-    const std::vector<Rank>& ranks = m_collectives[collective].ranks;
+    const std::vector<Rank>& ranks = m_plans.GetCollective(collective).ranks;
     if (++running.membersDone == ranks.size())
     {
         m_times[collective].end = NowPs(m_network);
@@ -500,7 +429,7 @@ CollectiveEngine::GetActive() const
 uint64_t
 CollectiveEngine::GetTotalBytes() const
 {
-    return m_totalBytes;
+    return m_plans.GetTotalBytes();
 }
 
 uint64_t
@@ -525,14 +454,14 @@ std::string
 CollectiveEngine::Describe(uint32_t collective, Rank rank) const
 {
     std::ostringstream text;
-    const Collective& what = m_collectives[collective];
+    const Collective& what = m_plans.GetCollective(collective);
     text << "collective " << collective << " (" << what.name << ")";
     if (!m_running[collective])
     {
         return text.str();
     }
     const Running& running = *m_running[collective];
-    const uint32_t member = FindMember(collective, rank);
+    const uint32_t member = m_plans.FindMember(collective, rank);
     const auto missing = std::count(running.issued.begin(), running.issued.end(), false);
     text << ": " << what.chunks - running.chunksLeft[member] << " of " << what.chunks
          << " chunks done";

@@ -6,6 +6,7 @@
 #define COSIM_COLLECTIVE_ENGINE_H
 
 #include "chunk-scheduler.h"
+#include "collective-plans.h"
 #include "delay-line.h"
 #include "network-api.h"
 #include "program-template.h"
@@ -150,13 +151,6 @@ class CollectiveEngine : public ArrivalHandler, public ChunkStarter
         std::vector<uint32_t> progress;   //!< per chunk, into m_progress, or NONE; may be empty
     };
 
-    /// What collectives of the same program over the same ranks share.
-    struct Placement
-    {
-        const ProgramTemplate* program;
-        std::vector<uint32_t> lanes; //!< per part
-    };
-
     /// A step whose turn has come.
     struct Ready
     {
@@ -166,8 +160,6 @@ class CollectiveEngine : public ArrivalHandler, public ChunkStarter
 
     static constexpr uint32_t NONE = ProgramTemplate::NONE;
 
-    void MakePlacements(const Stream& stream);
-    uint32_t FindMember(uint32_t collective, Rank rank) const;
     void EnqueuePart(uint32_t collective, uint32_t part, uint32_t chunk, uint32_t count);
     Progress& GetProgress(uint32_t collective, uint32_t chunk);
     void CountReached(uint32_t collective, uint32_t chunk, uint32_t part);
@@ -184,15 +176,12 @@ class CollectiveEngine : public ArrivalHandler, public ChunkStarter
 
     NetworkApi& m_network;
     CollectiveListener& m_listener;
-    const std::vector<Collective>& m_collectives;
     ChunkScheduler m_scheduler;
+    CollectivePlans m_plans;
     uint64_t m_reductionBytesPerS;
     bool m_hasInjection;
     DelayLine<Ready, CollectiveEngine> m_injection;
 
-    std::vector<std::unique_ptr<const ProgramTemplate>> m_programs; //!< those that are used
-    std::vector<Placement> m_placements;
-    std::vector<uint32_t> m_placementOf; //!< per collective
     std::vector<CollectiveTimes> m_times;
     std::vector<std::unique_ptr<Running>> m_running; //!< per collective
     uint32_t m_issues{0};
@@ -208,7 +197,6 @@ class CollectiveEngine : public ArrivalHandler, public ChunkStarter
     uint64_t m_inFlight{0};                //!< messages
     uint64_t m_reducing{0};
     uint64_t m_messages{0};
-    uint64_t m_totalBytes{0};
 };
 
 } // namespace cosim

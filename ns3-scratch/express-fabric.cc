@@ -107,16 +107,12 @@ ExpressFabric::NewSegment()
     return m_segments.Take();
 }
 
-std::span<const uint32_t>
-ExpressFabric::GetPathOf(const Segment& segment) const
-{
-    return GetPath(segment.toSender ? m_connections[segment.flow].reverse : segment.flow);
-}
-
 void
 ExpressFabric::Carry(Segment* segment)
 {
-    Enter(GetPathOf(*segment).front(), segment, Simulator::Now().GetTimeStep());
+    const FlowId flow = segment->flow;
+    segment->path = GetPath(segment->toSender ? m_connections[flow].reverse : flow);
+    Enter(segment->path.front(), segment, Simulator::Now().GetTimeStep());
 }
 
 void
@@ -132,10 +128,9 @@ void
 ExpressFabric::OnLinkArrival(Segment* segment, int64_t startPs)
 {
     Poll();
-    const std::span<const uint32_t> path = GetPathOf(*segment);
-    if (++segment->hop < path.size())
+    if (++segment->hop < segment->path.size())
     {
-        const uint32_t link = path[segment->hop];
+        const uint32_t link = segment->path[segment->hop];
         if (m_topology.forwardingDelayPs > 0 && m_topology.linkSource[link] < m_topology.ranks)
         { // a rank passes it on
             Simulator::Schedule(TimeStep(m_topology.forwardingDelayPs),

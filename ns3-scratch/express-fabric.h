@@ -58,7 +58,6 @@ class ExpressFabric : public PacketFabric,
     void Connect(FlowId flow);
     ns3::Ptr<ExpressTcpSocket> MakeSocket(FlowId flow, bool isReceiver);
     ns3::Time GetHandshakeRtt(FlowId flow) const;
-    std::span<const uint32_t> GetPathOf(const Segment& segment) const;
     void Enter(uint32_t link, Segment* segment, int64_t causePs);
 
     SegmentPool m_segments;

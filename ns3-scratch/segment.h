@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace cosim
@@ -23,6 +24,7 @@ namespace cosim
  */
 struct Segment
 {
+    std::span<const uint32_t> path; //!< the links it takes
     FlowId flow;
     uint16_t hop;            //!< index of the link it is on, in its path
     bool toSender;           //!< on the reverse path: an ACK

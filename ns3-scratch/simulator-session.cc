@@ -7,6 +7,7 @@
 #include "ns3/ipv4-address-generator.h"
 #include "ns3/mac48-address.h"
 #include "ns3/nstime.h"
+#include "ns3/object-factory.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 
@@ -45,6 +46,8 @@ SimulatorSession::SimulatorSession(uint64_t seed)
     ns3::RngSeedManager::ResetNextStreamIndex();
     ns3::Ipv4AddressGenerator::Reset();
     ns3::Mac48Address::ResetAllocationIndex();
+    // A binary heap in one array: faster than ns-3's default, a tree, in the same order.
+    ns3::Simulator::SetScheduler(ns3::ObjectFactory("ns3::PriorityQueueScheduler"));
     IsOpen() = true;
 }
 

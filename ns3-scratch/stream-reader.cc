@@ -9,6 +9,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace cosim
@@ -23,400 +24,260 @@ Refuse(const std::string& what)
     throw std::invalid_argument(what);
 }
 
-/**
- * Read the present field's enumerators, one or packed.
- *
- * @param reader stands at the field
- * @param values what they are appended to
- * @param last the last enumerator
- * @param what the field's name in an error text
- */
-template <typename E>
-void
-AppendEnumerators(WireReader& reader, std::vector<E>& values, E last, const char* what)
+/// What an error text says of an enumeration.
+struct Enumeration
 {
+    uint32_t last; //!< its last value
+    const char* name;
+};
+
+constexpr Enumeration
+Describe(Scheduling /* type */)
+{
+    return {static_cast<uint32_t>(Scheduling::FIFO), "scheduling"};
+}
+
+constexpr Enumeration
+Describe(StepOp /* type */)
+{
+    return {static_cast<uint32_t>(StepOp::REDUCE), "step operation"};
+}
+
+constexpr Enumeration
+Describe(NodeType /* type */)
+{
+    return {static_cast<uint32_t>(NodeType::RECV), "node type"};
+}
+
+// Read gives the present field to a member of a struct; a message reads its members by ReadFields.
+
+void
+Read(WireReader& reader, uint32_t& value)
+{
+    value = reader.ReadUint32();
+}
+
+void
+Read(WireReader& reader, uint64_t& value)
+{
+    value = reader.ReadUint64();
+}
+
+void
+Read(WireReader& reader, bool& value)
+{
+    value = reader.ReadBool();
+}
+
+void
+Read(WireReader& reader, std::string& value)
+{
+    value = reader.ReadString();
+}
+
+template <typename T>
+    requires(!std::is_enum_v<T>)
+void
+Read(WireReader& reader, std::vector<T>& values)
+{
+    reader.AppendTo(values);
+}
+
+template <typename E>
+    requires std::is_enum_v<E>
+void
+Read(WireReader& reader, std::vector<E>& values)
+{
+    constexpr Enumeration type = Describe(E{});
     std::vector<uint32_t> numbers;
     reader.AppendTo(numbers);
     values.reserve(values.size() + numbers.size());
     for (const uint32_t number : numbers)
     {
-        if (number > static_cast<uint32_t>(last))
+        if (number > type.last)
         {
-            Refuse(std::string(what) + " " + std::to_string(number) +
-                   " is unknown; the last one known is " +
-                   std::to_string(static_cast<uint32_t>(last)));
+            Refuse(std::string(type.name) + " " + std::to_string(number) +
+                   " is unknown; the last one known is " + std::to_string(type.last));
         }
         values.push_back(static_cast<E>(number));
     }
 }
 
+template <typename E>
+    requires std::is_enum_v<E>
 void
-Decode(WireReader reader, StreamHeader& header)
+Read(WireReader& reader, E& value)
 {
-    header.seed = 0; // what a proto3 writer leaves out is zero, not the default of the struct
+    std::vector<E> values;
+    Read(reader, values);
+    if (!values.empty())
+    {
+        value = values.back();
+    }
+}
+
+void Read(WireReader& reader, TcpSettings& tcp);
+void Read(WireReader& reader, SystemSettings& system);
+
+/**
+ * Read a message whose fields are numbered 1, 2, 3 …, as all of the stream's are.
+ *
+ * @param reader the message
+ * @param members where its fields go, in the order of their numbers
+ */
+template <typename... Members>
+void
+ReadFields(WireReader reader, Members&... members)
+{
     while (reader.NextField())
     {
-        switch (reader.GetField())
+        uint32_t number = 0;
+        const bool isKnown =
+            ((++number == reader.GetField() && (Read(reader, members), true)) || ...);
+        if (!isKnown)
         {
-        case 1:
-            header.version = reader.ReadUint32();
-            break;
-        case 2:
-            header.producer = reader.ReadString();
-            break;
-        case 3:
-            header.name = reader.ReadString();
-            break;
-        case 4:
-            header.seed = reader.ReadUint64();
-            break;
-        case 5:
-            header.scenarioJson = reader.ReadString();
-            break;
-        default:
             reader.Skip();
         }
     }
 }
 
 void
-Decode(WireReader reader, TcpSettings& tcp)
+Read(WireReader& reader, TcpSettings& tcp)
 {
-    while (reader.NextField())
-    {
-        switch (reader.GetField())
-        {
-        case 1:
-            tcp.congestionControl = reader.ReadString();
-            break;
-        case 2:
-            tcp.mtuBytes = reader.ReadUint32();
-            break;
-        case 3:
-            tcp.segmentBytes = reader.ReadUint32();
-            break;
-        case 4:
-            tcp.sendBufferBytes = reader.ReadUint32();
-            break;
-        case 5:
-            tcp.receiveBufferBytes = reader.ReadUint32();
-            break;
-        case 6:
-            tcp.initialCwndSegments = reader.ReadUint32();
-            break;
-        case 7:
-            tcp.minRtoPs = reader.ReadUint64();
-            break;
-        case 8:
-            tcp.initialRtoPs = reader.ReadUint64();
-            break;
-        case 9:
-            tcp.clockGranularityPs = reader.ReadUint64();
-            break;
-        case 10:
-            tcp.delayedAckTimeoutPs = reader.ReadUint64();
-            break;
-        case 11:
-            tcp.delayedAckSegments = reader.ReadUint32();
-            break;
-        case 12:
-            tcp.dataRetries = reader.ReadUint32();
-            break;
-        case 13:
-            tcp.sack = reader.ReadBool();
-            break;
-        case 14:
-            tcp.timestamps = reader.ReadBool();
-            break;
-        case 15:
-            tcp.windowScaling = reader.ReadBool();
-            break;
-        case 16:
-            tcp.ecn = reader.ReadBool();
-            break;
-        case 17:
-            tcp.linkHeaderBytes = reader.ReadUint32();
-            break;
-        default:
-            reader.Skip();
-        }
-    }
+    ReadFields(reader.ReadMessage(),
+               tcp.congestionControl,
+               tcp.mtuBytes,
+               tcp.segmentBytes,
+               tcp.sendBufferBytes,
+               tcp.receiveBufferBytes,
+               tcp.initialCwndSegments,
+               tcp.minRtoPs,
+               tcp.initialRtoPs,
+               tcp.clockGranularityPs,
+               tcp.delayedAckTimeoutPs,
+               tcp.delayedAckSegments,
+               tcp.dataRetries,
+               tcp.sack,
+               tcp.timestamps,
+               tcp.windowScaling,
+               tcp.ecn,
+               tcp.linkHeaderBytes);
 }
 
 void
-Decode(WireReader reader, SystemSettings& system)
+Read(WireReader& reader, SystemSettings& system)
 {
-    while (reader.NextField())
-    {
-        switch (reader.GetField())
-        {
-        case 1: {
-            std::vector<Scheduling> scheduling;
-            AppendEnumerators(reader, scheduling, Scheduling::FIFO, "settings: scheduling");
-            if (!scheduling.empty())
-            {
-                system.scheduling = scheduling.back();
-            }
-            break;
-        }
-        case 2:
-            reader.AppendTo(system.concurrentChunks);
-            break;
-        case 3:
-            system.injectionLatencyPs = reader.ReadUint64();
-            break;
-        case 4:
-            system.reductionBytesPerS = reader.ReadUint64();
-            break;
-        default:
-            reader.Skip();
-        }
-    }
+    ReadFields(reader.ReadMessage(),
+               system.scheduling,
+               system.concurrentChunks,
+               system.injectionLatencyPs,
+               system.reductionBytesPerS);
+}
+
+// The records. What a proto3 writer leaves out is zero, whatever the default of the struct.
+
+void
+Read(WireReader& reader, StreamHeader& header)
+{
+    header.seed = 0;
+    ReadFields(reader.ReadMessage(),
+               header.version,
+               header.producer,
+               header.name,
+               header.seed,
+               header.scenarioJson);
 }
 
 void
-Decode(WireReader reader, Settings& settings)
+Read(WireReader& reader, Settings& settings)
 {
-    settings.fabric.clear(); // zero, as above
+    settings.fabric.clear();
     settings.tcp = {"", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, false, false, false, 0};
-    while (reader.NextField())
-    {
-        switch (reader.GetField())
-        {
-        case 1:
-            settings.fabric = reader.ReadString();
-            break;
-        case 2:
-            Decode(reader.ReadMessage(), settings.tcp);
-            break;
-        case 3:
-            Decode(reader.ReadMessage(), settings.system);
-            break;
-        case 4:
-            settings.rttSampleIntervalPs = reader.ReadUint64();
-            break;
-        case 5:
-            settings.timeLimitPs = reader.ReadUint64();
-            break;
-        default:
-            reader.Skip();
-        }
-    }
+    ReadFields(reader.ReadMessage(),
+               settings.fabric,
+               settings.tcp,
+               settings.system,
+               settings.rttSampleIntervalPs,
+               settings.timeLimitPs);
 }
 
 void
-Decode(WireReader reader, Topology& topology)
+Read(WireReader& reader, Topology& topology)
 {
-    while (reader.NextField())
-    {
-        switch (reader.GetField())
-        {
-        case 1:
-            topology.ranks = reader.ReadUint32();
-            break;
-        case 2:
-            topology.nodes = reader.ReadUint32();
-            break;
-        case 3:
-            reader.AppendTo(topology.dimensions);
-            break;
-        case 4:
-            reader.AppendTo(topology.linkSource);
-            break;
-        case 5:
-            reader.AppendTo(topology.linkTarget);
-            break;
-        case 6:
-            reader.AppendTo(topology.linkRateBps);
-            break;
-        case 7:
-            reader.AppendTo(topology.linkLatencyPs);
-            break;
-        case 8:
-            reader.AppendTo(topology.linkBufferBytes);
-            break;
-        case 9:
-            reader.AppendTo(topology.linkEcnThresholdBytes);
-            break;
-        case 10:
-            reader.AppendTo(topology.linkDimension);
-            break;
-        case 11:
-            reader.AppendTo(topology.pathSource);
-            break;
-        case 12:
-            reader.AppendTo(topology.pathTarget);
-            break;
-        case 13:
-            reader.AppendTo(topology.pathBegin);
-            break;
-        case 14:
-            reader.AppendTo(topology.pathLinks);
-            break;
-        case 15:
-            topology.forwardingDelayPs = reader.ReadUint64();
-            break;
-        default:
-            reader.Skip();
-        }
-    }
+    ReadFields(reader.ReadMessage(),
+               topology.ranks,
+               topology.nodes,
+               topology.dimensions,
+               topology.linkSource,
+               topology.linkTarget,
+               topology.linkRateBps,
+               topology.linkLatencyPs,
+               topology.linkBufferBytes,
+               topology.linkEcnThresholdBytes,
+               topology.linkDimension,
+               topology.pathSource,
+               topology.pathTarget,
+               topology.pathBegin,
+               topology.pathLinks,
+               topology.forwardingDelayPs);
 }
 
 void
-Decode(WireReader reader, Program& program)
+Read(WireReader& reader, Program& program)
 {
-    while (reader.NextField())
-    {
-        switch (reader.GetField())
-        {
-        case 1:
-            program.id = reader.ReadUint32();
-            break;
-        case 2:
-            program.name = reader.ReadString();
-            break;
-        case 3:
-            program.operation = reader.ReadString();
-            break;
-        case 4:
-            program.groupSize = reader.ReadUint32();
-            break;
-        case 5:
-            program.units = reader.ReadUint32();
-            break;
-        case 6:
-            program.space = reader.ReadUint32();
-            break;
-        case 7:
-            program.equalUnits = reader.ReadBool();
-            break;
-        case 8:
-            reader.AppendTo(program.phaseDimension);
-            break;
-        case 9:
-            reader.AppendTo(program.stepBegin);
-            break;
-        case 10:
-            AppendEnumerators(reader, program.op, StepOp::REDUCE, "program: op");
-            break;
-        case 11:
-            reader.AppendTo(program.phase);
-            break;
-        case 12:
-            reader.AppendTo(program.peer);
-            break;
-        case 13:
-            reader.AppendTo(program.offset);
-            break;
-        case 14:
-            reader.AppendTo(program.count);
-            break;
-        case 15:
-            reader.AppendTo(program.target);
-            break;
-        case 16:
-            reader.AppendTo(program.depBegin);
-            break;
-        case 17:
-            reader.AppendTo(program.dep);
-            break;
-        default:
-            reader.Skip();
-        }
-    }
+    ReadFields(reader.ReadMessage(),
+               program.id,
+               program.name,
+               program.operation,
+               program.groupSize,
+               program.units,
+               program.space,
+               program.equalUnits,
+               program.phaseDimension,
+               program.stepBegin,
+               program.op,
+               program.phase,
+               program.peer,
+               program.offset,
+               program.count,
+               program.target,
+               program.depBegin,
+               program.dep);
 }
 
 void
-Decode(WireReader reader, Collective& collective)
+Read(WireReader& reader, Collective& collective)
 {
     collective.chunks = 0;
-    while (reader.NextField())
-    {
-        switch (reader.GetField())
-        {
-        case 1:
-            collective.id = reader.ReadUint32();
-            break;
-        case 2:
-            collective.name = reader.ReadString();
-            break;
-        case 3:
-            collective.program = reader.ReadUint32();
-            break;
-        case 4:
-            reader.AppendTo(collective.ranks);
-            break;
-        case 5:
-            collective.bytes = reader.ReadUint64();
-            break;
-        case 6:
-            collective.chunks = reader.ReadUint32();
-            break;
-        case 7:
-            collective.priorityClass = reader.ReadUint32();
-            break;
-        case 8:
-            collective.iteration = reader.ReadUint32();
-            break;
-        case 9:
-            collective.layer = reader.ReadUint32();
-            break;
-        default:
-            reader.Skip();
-        }
-    }
+    ReadFields(reader.ReadMessage(),
+               collective.id,
+               collective.name,
+               collective.program,
+               collective.ranks,
+               collective.bytes,
+               collective.chunks,
+               collective.priorityClass,
+               collective.iteration,
+               collective.layer);
 }
 
 void
-Decode(WireReader reader, Trace& trace)
+Read(WireReader& reader, Trace& trace)
 {
-    while (reader.NextField())
-    {
-        switch (reader.GetField())
-        {
-        case 1:
-            reader.AppendTo(trace.ranks);
-            break;
-        case 2:
-            reader.AppendTo(trace.layers);
-            break;
-        case 3:
-            reader.AppendTo(trace.names);
-            break;
-        case 4:
-            AppendEnumerators(reader, trace.type, NodeType::RECV, "trace: node type");
-            break;
-        case 5:
-            reader.AppendTo(trace.layer);
-            break;
-        case 6:
-            reader.AppendTo(trace.iteration);
-            break;
-        case 7:
-            reader.AppendTo(trace.durationPs);
-            break;
-        case 8:
-            reader.AppendTo(trace.collective);
-            break;
-        case 9:
-            reader.AppendTo(trace.peer);
-            break;
-        case 10:
-            reader.AppendTo(trace.bytes);
-            break;
-        case 11:
-            reader.AppendTo(trace.tag);
-            break;
-        case 12:
-            reader.AppendTo(trace.depBegin);
-            break;
-        case 13:
-            reader.AppendTo(trace.dep);
-            break;
-        default:
-            reader.Skip();
-        }
-    }
+    ReadFields(reader.ReadMessage(),
+               trace.ranks,
+               trace.layers,
+               trace.names,
+               trace.type,
+               trace.layer,
+               trace.iteration,
+               trace.durationPs,
+               trace.collective,
+               trace.peer,
+               trace.bytes,
+               trace.tag,
+               trace.depBegin,
+               trace.dep);
 }
 
 /// Collects the records of one stream and refuses an order that the format does not have.
@@ -429,7 +290,7 @@ class Collector
         while (record.NextField())
         {
             const uint32_t kind = record.GetField();
-            if (kind == 0 || kind > 6)
+            if (kind > 6)
             {
                 record.Skip();
                 continue;
@@ -438,7 +299,7 @@ class Collector
             {
                 Refuse("the stream does not start with a header record: it is no cosim stream");
             }
-            Add(kind, record.ReadMessage());
+            Add(kind, record);
         }
     }
 
@@ -457,13 +318,13 @@ class Collector
     }
 
   private:
-    void Add(uint32_t kind, WireReader message)
+    void Add(uint32_t kind, WireReader& record)
     {
         switch (kind)
         {
         case 1:
             Once(m_hasHeader, "header");
-            Decode(message, m_stream.header);
+            Read(record, m_stream.header);
             if (m_stream.header.version != STREAM_VERSION)
             {
                 Refuse("the stream has version " + std::to_string(m_stream.header.version) +
@@ -472,22 +333,22 @@ class Collector
             break;
         case 2:
             Once(m_hasSettings, "settings");
-            Decode(message, m_stream.settings);
+            Read(record, m_stream.settings);
             break;
         case 3:
             Once(m_hasTopology, "topology");
-            Decode(message, m_stream.topology);
+            Read(record, m_stream.topology);
             break;
         case 4:
-            Decode(message, m_stream.programs.emplace_back());
+            Read(record, m_stream.programs.emplace_back());
             CheckId("program", m_stream.programs.back().id, m_stream.programs.size());
             break;
         case 5:
-            Decode(message, m_stream.collectives.emplace_back());
+            Read(record, m_stream.collectives.emplace_back());
             CheckId("collective", m_stream.collectives.back().id, m_stream.collectives.size());
             break;
         default:
-            Decode(message, m_stream.traces.emplace_back());
+            Read(record, m_stream.traces.emplace_back());
         }
     }
 

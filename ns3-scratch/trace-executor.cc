@@ -15,38 +15,6 @@ namespace cosim
 namespace
 {
 
-/// @return one more than the last iteration of any node
-uint32_t
-CountIterations(const Stream& stream)
-{
-    uint32_t iterations = 0;
-    for (const Trace& trace : stream.traces)
-    {
-        for (const uint32_t iteration : trace.iteration)
-        {
-            iterations = std::max(iterations, iteration + 1);
-        }
-    }
-    return iterations;
-}
-
-uint32_t
-CountLayers(const Stream& stream)
-{
-    return stream.traces.empty() ? 0 : static_cast<uint32_t>(stream.traces.front().layers.size());
-}
-
-uint32_t
-CountWorkers(const Stream& stream)
-{
-    std::size_t workers = 0;
-    for (const Trace& trace : stream.traces)
-    {
-        workers += trace.ranks.size();
-    }
-    return static_cast<uint32_t>(workers);
-}
-
 /// @return rising numbers as text, "0-3, 7"
 std::string
 Ranges(const std::vector<Rank>& ranks)
@@ -77,12 +45,12 @@ TraceExecutor::TraceExecutor(const Stream& stream, NetworkApi& network, Workload
       m_injectionLatency(static_cast<int64_t>(stream.settings.system.injectionLatencyPs)),
       m_engine(stream, network, *this),
       m_workerOf(stream.topology.ranks, NONE),
-      m_timing(CountIterations(stream), CountLayers(stream), CountWorkers(stream))
+      m_timing(CountIterations(stream), CountLayers(stream), CountTracedRanks(stream))
 {
     m_plans.reserve(stream.traces.size()); // workers point into it
     for (const Trace& trace : stream.traces)
     {
-        const Plan& plan = m_plans.emplace_back(MakePlan(trace));
+        const TracePlan& plan = m_plans.emplace_back(trace);
         for (const Rank rank : trace.ranks)
         {
             m_workerOf[rank] = static_cast<uint32_t>(m_workers.size());
@@ -107,44 +75,6 @@ TraceExecutor::TraceExecutor(const Stream& stream, NetworkApi& network, Workload
         }
     }
     m_workersLeft = static_cast<uint32_t>(m_workers.size());
-}
-
-TraceExecutor::Plan
-TraceExecutor::MakePlan(const Trace& trace)
-{
-    const auto nodes = static_cast<uint32_t>(trace.type.size());
-    Plan plan{&trace, std::vector<uint32_t>(nodes), std::vector<uint32_t>(nodes + 1), {}, {}, {}};
-    for (uint32_t i = 0; i < nodes; ++i)
-    {
-        plan.pending[i] = trace.depBegin[i + 1] - trace.depBegin[i];
-        if (trace.type[i] == NodeType::COMPUTE)
-        {
-            plan.computes.push_back(i);
-        }
-        else if (trace.type[i] == NodeType::COLLECTIVE)
-        {
-            plan.collectives.emplace_back(trace.collective[i], i);
-        }
-    }
-    std::sort(plan.collectives.begin(), plan.collectives.end());
-    for (const uint32_t dep : trace.dep)
-    {
-        ++plan.nextBegin[dep + 1];
-    }
-    for (uint32_t i = 0; i < nodes; ++i)
-    {
-        plan.nextBegin[i + 1] += plan.nextBegin[i];
-    }
-    plan.next.resize(trace.dep.size());
-    std::vector<uint32_t> fill(plan.nextBegin.begin(), plan.nextBegin.end() - 1);
-    for (uint32_t i = 0; i < nodes; ++i)
-    {
-        for (uint32_t d = trace.depBegin[i]; d < trace.depBegin[i + 1]; ++d)
-        {
-            plan.next[fill[trace.dep[d]]++] = i;
-        }
-    }
-    return plan;
 }
 
 void
@@ -224,7 +154,7 @@ void
 TraceExecutor::TryCompute(uint32_t id)
 {
     Worker& worker = m_workers[id];
-    const Plan& plan = *worker.plan;
+    const TracePlan& plan = *worker.plan;
     if (worker.isComputing || worker.nextCompute == plan.computes.size())
     {
         return;
@@ -265,7 +195,7 @@ void
 TraceExecutor::FinishNode(uint32_t id, uint32_t node)
 {
     Worker& worker = m_workers[id];
-    const Plan& plan = *worker.plan;
+    const TracePlan& plan = *worker.plan;
     const uint64_t now = Now();
     worker.end[node] = now;
     m_timing.FinishNode(plan.trace->iteration[node], now);
@@ -371,11 +301,7 @@ void
 TraceExecutor::OnCollectiveDone(uint32_t collective, Rank rank)
 {
     const uint32_t id = m_workerOf[rank];
-    const auto& collectives = m_workers[id].plan->collectives;
-    const auto known = std::lower_bound(collectives.begin(),
-                                        collectives.end(),
-                                        std::pair<uint32_t, uint32_t>(collective, 0));
-    m_changes.Push({id, known->second, true});
+    m_changes.Push({id, m_workers[id].plan->FindNode(collective), true});
     Drain();
 }
 

@@ -10,11 +10,10 @@
 #include "ring-buffer.h"
 #include "stream.h"
 #include "timing-record.h"
+#include "trace-plan.h"
 
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace cosim
@@ -79,26 +78,15 @@ class TraceExecutor : public CollectiveListener
     void OnEngineError(const std::string& error) override;
 
   private:
-    /// A trace made ready to run.
-    struct Plan
-    {
-        const Trace* trace;
-        std::vector<uint32_t> pending;   //!< per node: how many it depends on
-        std::vector<uint32_t> nextBegin; //!< per node, into next
-        std::vector<uint32_t> next;      //!< nodes that depend on it
-        std::vector<uint32_t> computes;  //!< the COMPUTE nodes
-        std::vector<std::pair<uint32_t, uint32_t>> collectives; //!< (id, node), sorted
-    };
-
     /// One rank.
     struct Worker
     {
         Rank rank;
-        const Plan* plan;
+        const TracePlan* plan;
         std::vector<uint32_t> pending; //!< per node
         std::vector<uint64_t> start;   //!< per node [ps], or UNKNOWN
         std::vector<uint64_t> end;     //!< per node [ps], or UNKNOWN
-        uint32_t nextCompute{0};       //!< into Plan::computes
+        uint32_t nextCompute{0};       //!< into TracePlan::computes
         bool isComputing{false};
         uint64_t idleSince{0}; //!< end of the last COMPUTE node [ps]
         uint32_t nodesLeft{0};
@@ -115,7 +103,6 @@ class TraceExecutor : public CollectiveListener
     static constexpr uint32_t NONE = ~uint32_t{0};
     static constexpr uint64_t UNKNOWN = CollectiveTimes::UNKNOWN;
 
-    static Plan MakePlan(const Trace& trace);
     void Drain();
     void StartNode(uint32_t id, uint32_t node);
     void TryCompute(uint32_t id);
@@ -137,7 +124,7 @@ class TraceExecutor : public CollectiveListener
     WorkloadListener& m_listener;
     ns3::Time m_injectionLatency;
     CollectiveEngine m_engine;
-    std::vector<Plan> m_plans;
+    std::vector<TracePlan> m_plans;
     std::vector<Worker> m_workers;
     std::vector<uint32_t> m_workerOf; //!< per rank
     TimingRecord m_timing;

@@ -1,0 +1,76 @@
+# `make help` lists the targets. Everything happens in .venv and build/; nothing is rebuilt that has not changed.
+SCENARIO ?= scenarios/dlrm_hier.yaml
+ARGS     ?=
+VENV     := .venv
+BIN      := $(VENV)/bin
+PIP      := $(BIN)/python -m pip install -qq --no-input --disable-pip-version-check -c constraints.txt
+BUILD     = echo "Building the package (minutes the first time)" && \
+            $(PIP) --no-build-isolation -e . $(if $(WERROR),-Ccmake.define.COSIM_WERROR=$(WERROR))
+
+SOURCES := $(wildcard ns3-scratch/*.cc ns3-scratch/*.h bridge/src/*.cpp bridge/src/*.h cmake/*.cmake) \
+           $(wildcard */CMakeLists.txt */src/CMakeLists.txt) CMakeLists.txt pyproject.toml
+CXX_FILES = $(wildcard ns3-scratch/*.cc ns3-scratch/*.h bridge/src/*.cpp bridge/src/*.h)
+
+.NOTPARALLEL:
+.PHONY: help setup run test lint format tidy regression-update replay bench test-docker clean
+help: ## list the targets
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
+
+setup: $(VENV)/.built ## make .venv with the built package and .venv/bin/cosim
+
+run: setup ## simulate SCENARIO=scenarios/x.yaml, with ARGS="--set a.b=c --out DIR" if any
+	@$(BIN)/cosim run $(SCENARIO) $(ARGS)
+
+test: WERROR = ON
+test: lint ## lint, types, C++ warnings as errors, and all tests
+	$(BIN)/python -m pytest -n auto $(ARGS)
+
+lint: WERROR = ON
+lint: setup $(VENV)/.dev $(VENV)/.strict
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	@echo clang-format --dry-run && $(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/hadolint docker/Dockerfile
+
+format: $(VENV)/.dev ## lay out the sources as lint wants them
+	@$(BIN)/ruff check --quiet --fix-only && $(BIN)/ruff format && $(BIN)/clang-format -i $(CXX_FILES)
+
+tidy: setup $(VENV)/.dev ## clang-tidy over the C++ sources (slow)
+	$(BIN)/clang-tidy -p $$(ls -td build/*/ | head -1) --quiet $(filter-out %.h,$(CXX_FILES))
+
+regression-update: setup $(VENV)/.dev ## rewrite the stored results that tests/regression compares with
+	$(BIN)/python -m pytest tests/regression --regen-all $(ARGS)
+
+bench: setup $(VENV)/.dev ## measure speed
+	$(BIN)/python -m pytest tests/bench $(ARGS)
+
+replay: setup ## link ns3-scratch/replay, the simulator without Python
+	@ln -sfn "../$$(ls -t build/*/ns3-scratch/replay | head -1)" ns3-scratch/replay && ls -l ns3-scratch/replay
+
+test-docker: setup ## build and run the image on a real engine
+	docker/test-docker.sh
+
+clean: ## remove .venv and everything built
+	rm -rf $(VENV) build ns3-scratch/replay .*_cache
+
+# The stamps: the environment, the developer's tools, the built package, the same built with warnings as errors.
+$(VENV)/.base: constraints.txt
+	@python=$$(cmake/check-machine.sh $(PYTHON)) && echo "Making $(VENV) with $$python" && $$python -m venv $(VENV)
+	@$(PIP) --upgrade pip && $(PIP) --group build
+	@$(if $(NS3_ROOT),,$(PIP) --no-deps ns3)
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.base pyproject.toml
+	@echo "Installing the developer's tools into $(VENV)"
+	@$(PIP) --group dev
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.base $(SOURCES)
+	@$(BUILD)
+	@touch $@
+
+$(VENV)/.strict: $(VENV)/.built
+	@grep -qs COSIM_WERROR:BOOL=ON build/*/CMakeCache.txt || { $(BUILD); }
+	@touch $@

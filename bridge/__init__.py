@@ -1,0 +1,39 @@
+"""Co-simulation of distributed training over ns-3's TCP.
+
+`run` simulates a scenario and gives a `Result`; `compile` and `replay` do it in two steps;
+`Network` drives the fabric message by message. The command line is ``cosim``.
+"""
+
+from bridge.errors import (
+    HookError,
+    InputError,
+    OutputError,
+    ResultError,
+    SimulationError,
+    SimulationInterrupted,
+    StreamError,
+)
+from bridge.hooks import BuiltSimulation
+from bridge.network import Network
+from bridge.result import Result
+from bridge.simulate import compile, replay, run
+from frontend import Scenario, ScenarioError, load_scenario
+
+__all__ = [
+    "BuiltSimulation",
+    "HookError",
+    "InputError",
+    "Network",
+    "OutputError",
+    "Result",
+    "ResultError",
+    "Scenario",
+    "ScenarioError",
+    "SimulationError",
+    "SimulationInterrupted",
+    "StreamError",
+    "compile",
+    "load_scenario",
+    "replay",
+    "run",
+]

@@ -1,0 +1,1 @@
+"""The sub-commands of ``cosim``, one a file."""

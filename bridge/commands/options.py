@@ -1,0 +1,40 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+scenario_argument = click.argument(
+    "scenario",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
+)
+
+stream_argument = click.argument(
+    "stream",
+    metavar="STREAM",
+    type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
+)
+
+set_option = click.option(
+    "--set",
+    "overrides",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="Change a key of the scenario, such as topology.bandwidth=800Gbps; may be repeated.",
+)
+
+seed_option = click.option("--seed", type=int, help="Change the seed.")
+
+out_option = click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder for result.json; results/NAME by default, none with --json.",
+)
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print result.json to stdout, and no progress."
+)

@@ -1,0 +1,99 @@
+"""Numbers as people read them: 1.27 ms, 8.39 MB, 12.5 %."""
+
+from __future__ import annotations
+
+_TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
+_LARGE = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def time_text(time_ns: float | None) -> str:
+    """Write a simulated time with four significant digits.
+
+    Parameters
+    ----------
+    time_ns : float or None
+        Nanoseconds; None is a value that was not measured.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> time_text(1_271_300.5)
+    '1.271 ms'
+    >>> time_text(None)
+    '–'
+    """
+    if time_ns is None:
+        return "–"
+    for scale, unit in _TIMES:
+        if abs(time_ns) >= scale:
+            return f"{_four_digits(time_ns / scale)} {unit}"
+    return "0" if time_ns == 0 else f"{_four_digits(time_ns)} ns"
+
+
+def seconds_text(seconds: float) -> str:
+    """Write a wall-clock duration.
+
+    Examples
+    --------
+    >>> seconds_text(3.25), seconds_text(75), seconds_text(7500)
+    ('3.2 s', '1 min 15 s', '2 h 05 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def scaled_text(value: float | None, unit: str = "") -> str:
+    """Write a size, a rate or a count with a decimal prefix and three or four digits.
+
+    Parameters
+    ----------
+    value : float or None
+        The value in `unit`; None is a value that was not measured.
+    unit : str
+        What stands after the prefix: ``"B"``, ``"bit/s"``, or nothing for a count.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> scaled_text(8_388_608, "B"), scaled_text(100e9, "bit/s"), scaled_text(512)
+    ('8.389 MB', '100 Gbit/s', '512')
+    """
+    if value is None:
+        return "–"
+    for scale, prefix in _LARGE:
+        if abs(value) >= scale:
+            return f"{_significant(value / scale)} {prefix}{unit}".rstrip()
+    return f"{_significant(value)} {unit}".rstrip()
+
+
+def percent_text(fraction: float | None) -> str:
+    """Write a fraction as a percentage.
+
+    Examples
+    --------
+    >>> percent_text(0.1234)
+    '12.3 %'
+    """
+    return "–" if fraction is None else f"{100 * fraction:.1f} %"
+
+
+def _significant(value: float) -> str:
+    """Four digits at most: counts and sizes are often round, and zeros would say nothing."""
+    text = _four_digits(value)
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _four_digits(value: float) -> str:
+    """Four significant digits without an exponent."""
+    decimals = 3 if abs(value) < 10 else 2 if abs(value) < 100 else 1 if abs(value) < 1000 else 0
+    return f"{value:.{decimals}f}"

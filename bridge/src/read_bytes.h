@@ -1,0 +1,24 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_READ_BYTES_H
+#define COSIM_READ_BYTES_H
+
+#include "stream-reader.h"
+
+#include <pybind11/pybind11.h>
+#include <string_view>
+
+/**
+ * @param bytes a stream
+ * @return the stream, read and checked
+ */
+inline cosim::Stream
+read_bytes(const pybind11::bytes& bytes)
+{
+    const std::string_view view = bytes;
+    return cosim::ReadStream(view.data(), view.size());
+}
+
+#endif // COSIM_READ_BYTES_H

@@ -1,0 +1,58 @@
+"""What a stream says about itself: its scenario and seed, for the result."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from bridge.errors import StreamError
+from frontend.stream import VERSION, decode
+
+
+@dataclass(frozen=True)
+class StreamHeader:
+    """The first record of a stream.
+
+    Attributes
+    ----------
+    seed : int
+        Seed of ns-3's random variables.
+    scenario : dict
+        The resolved scenario that was compiled.
+    """
+
+    seed: int
+    scenario: dict[str, Any]
+
+
+def read_header(stream: bytes) -> StreamHeader:
+    """Read the header of a stream.
+
+    Parameters
+    ----------
+    stream : bytes
+        Length-delimited records, see ``frontend/network_api.proto``.
+
+    Returns
+    -------
+    StreamHeader
+
+    Raises
+    ------
+    StreamError
+        If the bytes are not a stream, or one of another version.
+    """
+    try:
+        record = next(decode(stream))
+        if record.WhichOneof("kind") != "header":
+            raise ValueError
+        scenario = json.loads(record.header.scenario_json or "{}")
+    except (StopIteration, ValueError):
+        raise StreamError("not a stream: it does not begin with a header record") from None
+    if record.header.version != VERSION:
+        raise StreamError(
+            f"the stream has version {record.header.version}, "
+            f"expected {VERSION}: compile the scenario again"
+        )
+    return StreamHeader(record.header.seed, scenario)

@@ -1,0 +1,42 @@
+# Enables C++20 with the project's warnings, or stops with one sentence that says what to install.
+# Defines the target `cosim-options`, which every target of ours links to.
+
+include(CheckLanguage)
+check_language(CXX)
+if(NOT CMAKE_CXX_COMPILER)
+  message(FATAL_ERROR "cosim needs a C++20 compiler and found none: install one (Debian, Ubuntu: "
+                      "`sudo apt install g++`) or name yours in the environment variable CXX.")
+endif()
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, RelWithDebInfo or Debug" FORCE)
+endif()
+enable_language(CXX)
+
+# The first releases that build ns-3.44's headers.
+set(minimum_GNU 10.1)
+set(minimum_Clang 11)
+set(minimum_AppleClang 13)
+set(minimum "${minimum_${CMAKE_CXX_COMPILER_ID}}")
+if(NOT "cxx_std_20" IN_LIST CMAKE_CXX_COMPILE_FEATURES
+   OR (minimum AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS minimum))
+  message(FATAL_ERROR "cosim needs a C++20 compiler (GCC >= 10.1 or Clang >= 11), but ${CMAKE_CXX_COMPILER} is "
+                      "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}: name a newer one in the environment variable CXX.")
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON) # clang-tidy and editors read it
+set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ${COSIM_LTO})
+
+find_program(CCACHE_EXECUTABLE ccache)
+if(CCACHE_EXECUTABLE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_EXECUTABLE}")
+endif()
+
+# Results must be the same to the tick on every machine: no -ffast-math, no -march=native, no fused multiply-add.
+add_library(cosim-options INTERFACE)
+target_compile_options(cosim-options INTERFACE -Wall -Wextra -Wconversion -ffp-contract=off
+                                               $<$<BOOL:${COSIM_WERROR}>:-Werror>)

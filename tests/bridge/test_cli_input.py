@@ -1,0 +1,105 @@
+"""Bad input: exit status 2, one sentence on stderr, no traceback, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bridge.cli import main
+
+
+@pytest.mark.parametrize(
+    ("override", "sentence"),
+    [
+        ("topology.ranks=0", "topology.ranks"),
+        ("topology.rank=4", "topology.ranks"),  # the nearest key
+        ("topology.bandwidth=100Gb/h", "topology.bandwidth"),
+        ("topology.latency=-1us", "topology.latency"),
+        ("workload.algorithm=rings", "workload.algorithm"),
+        ("topology", "expected key.path=value"),
+        ("transport.mtu=100000", "transport.mtu"),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "validate", "compile"])
+def test_bad_override(
+    small_file: Path,
+    command: str,
+    override: str,
+    sentence: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(small_file.parent)
+    output = ["-o", "x.stream"] if command == "compile" else []
+    answer = CliRunner().invoke(main, [command, str(small_file), "--set", override, *output])
+    assert answer.exit_code == 2
+    assert sentence in answer.stderr
+    assert answer.stderr.startswith("cosim: ")
+    assert "Traceback" not in answer.stderr
+    assert answer.stdout == ""
+    assert os.listdir(small_file.parent) == [small_file.name]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["run"], "Missing argument"),
+        (["run", "missing.yaml"], "does not exist"),
+        (["run", "."], "is a directory"),
+        (["replay", "missing.stream"], "does not exist"),
+        (["plot", "missing.json", "-o", "x.svg"], "does not exist"),
+        (["simulate"], "No such command"),
+        (["schema", "stream"], "is not one of"),
+        (["compile", "small.yaml"], "Missing option '-o'"),
+        (["run", "small.yaml", "--seed", "-1"], "seed=-1"),
+        (["validate", "empty.yaml"], "empty.yaml"),
+        (["validate", "broken.yaml"], "broken.yaml"),
+        (["run", "tagged.yaml"], "tagged.yaml"),
+        (["replay", "small.yaml"], "small.yaml: not a stream"),
+        (["plot", "small.yaml", "-o", "x.svg"], "schema_version is None"),
+        (["compile", "small.yaml", "-o", "missing/x.stream"], "missing/x.stream"),
+        (["run", "small.yaml", "--out", "small.yaml"], "not a folder"),
+        (["run", "small.yaml", "--out", "small.yaml/below"], "small.yaml/below"),
+        (["run", "small.yaml", "--set", "hooks=missing.py"], "missing.py: no such file"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_arguments(
+    small_file: Path, arguments: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(small_file.parent)
+    Path("empty.yaml").touch()
+    Path("broken.yaml").write_text("a: [1\nb: {")
+    # Loading YAML must never run anything.
+    Path("tagged.yaml").write_text('!!python/object/apply:os.system ["touch surprise"]\n')
+    before = sorted(os.listdir())
+    answer = CliRunner().invoke(main, arguments)
+    assert answer.exit_code == 2, answer.output
+    assert sentence in answer.stderr
+    assert "Traceback" not in answer.stderr
+    assert answer.stdout == ""
+    assert sorted(os.listdir()) == before
+
+
+@pytest.mark.usefixtures("without_core")
+def test_compiled_part_missing(small_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(small_file.parent)
+    answer = CliRunner().invoke(main, ["run", str(small_file)])
+    assert answer.exit_code == 2
+    assert answer.stderr == (
+        "cosim: bridge._core, the compiled part, is not there: "
+        "did you forget to build? (`make setup`)\n"
+    )
+    assert os.listdir() == [small_file.name]
+    # What only reads scenarios works without it.
+    assert CliRunner().invoke(main, ["validate", str(small_file)]).exit_code == 0
+
+
+def test_unwritable_folder(small_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Whoever runs the tests as root can write anywhere but here.
+    monkeypatch.chdir(small_file.parent)
+    answer = CliRunner().invoke(main, ["run", str(small_file), "--out", "/proc/results"])
+    assert answer.exit_code == 2
+    assert "/proc/results" in answer.stderr

@@ -1,0 +1,81 @@
+"""What is shown while a simulation runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from bridge.progress import (
+    BarReporter,
+    LineReporter,
+    Reporter,
+    details,
+    reporter_for,
+    seconds_left,
+)
+
+
+@dataclass
+class Made:
+    """A snapshot with numbers that are made up."""
+
+    time_ns: float = 1_500_000.0
+    wall_s: float = 20.0
+    events: int = 40_000_000
+    delivered_bytes: int = 250_000_000
+    total_bytes: int = 1_000_000_000
+
+
+def test_details() -> None:
+    assert details(Made()) == ["25.0 % of 1 GB", "2 M events/s", "20.0 s", "1 min 00 s left"]
+
+
+def test_without_bytes_there_is_no_estimate() -> None:
+    snapshot = Made(total_bytes=0, delivered_bytes=0)
+    assert seconds_left(snapshot) is None
+    assert details(snapshot) == ["2 M events/s", "20.0 s"]
+
+
+def test_nothing_is_divided_by_zero() -> None:
+    assert details(Made(0, 0, 0, 0, 0)) == ["0.0 s"]
+
+
+def test_lines_come_at_an_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter((100.0, 101.0, 109.0, 110.0, 111.0, 119.9, 120.5))
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    stream = StringIO()
+    reporter = LineReporter(Console(file=stream, width=40), interval_s=10)
+    for _ in range(6):
+        reporter.update(Made())
+    lines = stream.getvalue().splitlines()
+    # At 110 and 120.5 s, each one line however narrow the log is.
+    assert len(lines) == 2
+    assert lines[0].startswith("simulated 1.500 ms, 25.0 % of 1 GB, 2 M events/s, 20.0 s")
+
+
+def test_bar_shows_stages_and_progress() -> None:
+    stream = StringIO()
+    console = Console(file=stream, force_terminal=True, width=80)
+    with BarReporter(console) as reporter:
+        reporter.stage("building")
+        reporter.update(Made())
+    assert "1.500 ms" in stream.getvalue()
+    assert "25.0 % of 1 GB" in stream.getvalue()
+
+
+def test_bar_on_a_terminal_lines_in_a_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    terminal = Console(file=StringIO(), force_terminal=True)
+    assert isinstance(reporter_for(terminal), BarReporter)
+    assert isinstance(reporter_for(Console(file=StringIO())), LineReporter)
+    monkeypatch.setenv("CI", "true")
+    assert isinstance(reporter_for(terminal), LineReporter)
+
+
+def test_silence() -> None:
+    with Reporter() as reporter:
+        reporter.stage("building")
+        reporter.update(Made())

@@ -1,0 +1,99 @@
+"""result.json: fixed order, written whole or not at all, read back."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from bridge.errors import ResultError
+from bridge.result import Result, result_schema
+
+CONTRACT = {
+    (): "schema_version iterations layers collectives network simulator scenario",
+    ("iterations", 0): "time_ns",
+    ("layers", 0): "name compute_ns raw_comm_ns exposed_comm_ns",
+    ("collectives", 0): "name operation algorithm bytes start_ns end_ns",
+    ("network",): "payload_bytes wire_bytes packets drops retransmissions rto_events "
+    "link_utilization_mean rtt_mean_ns rtt_p50_ns rtt_p99_ns",
+    ("simulator",): "events wall_s cpu_s peak_rss_bytes seed versions",
+}
+
+
+@pytest.mark.parametrize("path", CONTRACT, ids=str)
+def test_fields_that_others_rely_on(result: Result, path: tuple[str | int, ...]) -> None:
+    part: Any = json.loads(result.to_json())
+    for key in path:
+        part = part[key]
+    assert set(CONTRACT[path].split()) <= set(part)
+
+
+def test_json_does_not_depend_on_the_order_of_the_input(raw_result: dict[str, Any]) -> None:
+    shuffled = {key: raw_result[key] for key in reversed(raw_result)}
+    shuffled["network"] = dict(reversed(raw_result["network"].items()))
+    expected = Result.model_validate(raw_result).to_json()
+    assert Result.model_validate(shuffled).to_json() == expected
+    assert expected.endswith("}\n")
+
+
+def test_picoseconds_survive(raw_result: dict[str, Any], tmp_path: Path) -> None:
+    # An hour of simulated time, to the picosecond: fifteen digits and more fit a double.
+    raw_result["time_ns"] = 3_600_000_000.123
+    saved = Result.model_validate(raw_result).save(tmp_path)
+    assert '"time_ns": 3600000000.123' in saved.read_text()
+    assert Result.load(saved).time_ns == 3_600_000_000.123
+
+
+def test_error_is_absent_from_a_complete_result(raw_result: dict[str, Any]) -> None:
+    assert "error" not in Result.model_validate(raw_result).to_dict()
+    failed = raw_result | {"status": "deadlock", "error": "rank 0 waits"}
+    assert Result.model_validate(failed).to_dict()["error"] == "rank 0 waits"
+
+
+def test_result_is_frozen(result: Result) -> None:
+    with pytest.raises(ValidationError):
+        result.time_ns = 0  # type: ignore[misc]
+
+
+def test_unknown_field_is_refused(raw_result: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match="extra"):
+        Result.model_validate(raw_result | {"surprise": 1})
+
+
+def test_save_makes_the_folder_and_leaves_one_file(result: Result, tmp_path: Path) -> None:
+    file = result.save(tmp_path / "a" / "b")
+    assert os.listdir(file.parent) == ["result.json"]
+    assert file.read_text(encoding="utf-8") == result.to_json()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not a JSON file"),
+        ("[]", "schema_version is None"),
+        ('{"schema_version": 99}', "schema_version is 99"),
+        ('{"schema_version": 1}', "status"),
+    ],
+)
+def test_load_refuses_what_is_no_result(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "result.json").write_text(text)
+    with pytest.raises(ResultError, match=message):
+        Result.load(tmp_path)
+
+
+def test_every_field_is_described() -> None:
+    schema = result_schema()
+    for model in (schema, *schema["$defs"].values()):
+        for name, field in model["properties"].items():
+            # A block is described where it is defined.
+            assert {"description", "$ref"} & set(field), f"{model['title']}.{name}"
+
+
+def test_schema_requires_what_is_always_there(raw_result: dict[str, Any]) -> None:
+    schema = result_schema()
+    assert set(schema["required"]) == set(raw_result)
+    assert set(schema["$defs"]["NetworkStatistics"]["required"]) == set(raw_result["network"])

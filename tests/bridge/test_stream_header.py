@@ -1,0 +1,42 @@
+"""What a stream says about itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from bridge.errors import StreamError
+from bridge.stream_header import read_header
+from frontend import network_api_pb2
+from frontend.stream import encode
+
+
+def stream(version: int = 1, scenario: str = '{"name": "x"}') -> bytes:
+    header = network_api_pb2.Header(version=version, seed=7, scenario_json=scenario)
+    return encode([network_api_pb2.Record(header=header)])
+
+
+def test_header() -> None:
+    header = read_header(stream() + b"more records")
+    assert (header.seed, header.scenario) == (7, {"name": "x"})
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"not a stream",
+        b"\xff" * 20,
+        stream()[:10],
+        b"\x00",
+        bytes([2]) + b"\x12\x00",  # settings first
+        stream(scenario="{"),
+    ],
+)
+def test_no_header(data: bytes) -> None:
+    with pytest.raises(StreamError, match="not a stream"):
+        read_header(data)
+
+
+def test_other_version() -> None:
+    with pytest.raises(StreamError, match="version 2, expected 1"):
+        read_header(stream(version=2))

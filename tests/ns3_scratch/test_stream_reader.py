@@ -1,0 +1,307 @@
+"""The reader of streams against Python's protobuf, and what it refuses."""
+
+from collections.abc import Callable
+
+import pytest
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bridge import _core
+from frontend import collectives
+from frontend import network_api_pb2 as api
+from frontend.stream import decode, encode
+from tests.ns3_scratch.streams import (
+    Trace,
+    collective,
+    header,
+    one_collective,
+    program,
+    run,
+    settings,
+    star,
+    tcp,
+)
+
+RING = collectives.build("all_reduce", "ring", 3)
+RECORDS = one_collective(RING, 30_000, chunks=2)
+STREAM = encode(RECORDS)
+SETTINGS, TOPOLOGY, PROGRAM, COLLECTIVE, TRACE = range(1, 6)
+
+
+def varint(number: int) -> bytes:
+    result = bytearray()
+    while number >= 0x80:
+        result.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*result, number])
+
+
+def unpacked(message: Message) -> bytes:
+    """Serialise with one key for every number of a repeated field, and unknown fields between."""
+    result = b""
+    for descriptor, value in message.ListFields():
+        for item in value if descriptor.is_repeated else [value]:
+            if descriptor.type in (FieldDescriptor.TYPE_MESSAGE, FieldDescriptor.TYPE_STRING):
+                data = item.encode() if isinstance(item, str) else unpacked(item)
+                result += varint(descriptor.number << 3 | 2) + varint(len(data)) + data
+            else:
+                result += varint(descriptor.number << 3) + varint(int(item))
+        result += varint(1000 << 3) + varint(2**64 - 1)
+        result += varint(1001 << 3 | 1) + b"8 bytes."
+        result += varint(1002 << 3 | 2) + varint(3) + b"abc"
+        result += varint(1003 << 3 | 5) + b"4 by"
+    return result
+
+
+def test_unpacked_and_unknown_fields_are_read() -> None:
+    other = b"".join(varint(len(data)) + data for data in map(unpacked, RECORDS))
+    assert [*decode(other)] != RECORDS  # the unknown fields are there
+    assert run(other) == run(STREAM)
+
+
+@given(st.binary(max_size=300))
+def test_random_bytes_are_refused(data: bytes) -> None:
+    with pytest.raises(ValueError, match="stream"):
+        _core.Simulation(data)
+
+
+def understood(stream: bytes) -> bool:
+    try:
+        for _ in decode(stream):
+            pass
+    except ValueError:
+        return False
+    return True
+
+
+@given(st.data())
+def test_damaged_streams_run_or_are_refused(data: st.DataObject) -> None:
+    """What Python's protobuf refuses is refused; nothing that is accepted crashes the run."""
+    damaged = bytearray(STREAM)
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(damaged) - 1))
+        match data.draw(st.sampled_from(["replace", "insert", "delete", "cut"])):
+            case "replace":
+                damaged[at] = data.draw(st.integers(0, 255))
+            case "insert":
+                damaged.insert(at, data.draw(st.integers(0, 255)))
+            case "delete" if len(damaged) > 1:
+                del damaged[at]
+            case "cut" if at > 0:
+                del damaged[at:]
+    try:
+        simulation = _core.Simulation(bytes(damaged))
+    except ValueError as error:
+        assert str(error)
+        return
+    assert understood(bytes(damaged))
+    try:
+        simulation.build()
+        simulation.run()
+    except ValueError as error:  # names of fabrics and congestion controls are checked here
+        assert "is not one of" in str(error) or "congestion" in str(error)
+    finally:
+        simulation.close()
+
+
+def test_every_cut_inside_a_record_is_refused() -> None:
+    whole = {len(encode(RECORDS[:count])) for count in range(len(RECORDS) + 1)}
+    for length in set(range(len(STREAM))) - whole | {0}:
+        with pytest.raises(ValueError, match="stream"):
+            _core.Simulation(STREAM[:length])
+
+
+def changed(index: int, change: Callable[[api.Record], object]) -> list[api.Record]:
+    records = [api.Record.FromString(record.SerializeToString()) for record in RECORDS]
+    change(records[index])
+    return records
+
+
+def assign(values: list[int] | object, index: int, value: int) -> None:
+    values[index] = value  # type: ignore[index]
+
+
+def drop_path(topology: api.Topology, source: int, target: int) -> None:
+    at = list(zip(topology.path_source, topology.path_target, strict=True)).index((source, target))
+    del topology.path_source[at], topology.path_target[at], topology.path_begin[-1]
+    del topology.path_links[2 * at : 2 * at + 2]
+
+
+def depend(trace: api.Trace, dep: int) -> None:
+    """Make the only node depend on `dep`."""
+    trace.dep.append(dep)
+    trace.dep_begin[1] = 1
+
+
+WRONG: dict[str, tuple[list[api.Record], str]] = {
+    "no header": (RECORDS[1:], "does not start with a header"),
+    "version": ([header(version=2), *RECORDS[1:]], "has version 2, but this build reads version 1"),
+    "no topology": (RECORDS[:2], "no topology record"),
+    "two settings": ([*RECORDS, RECORDS[1]], "second settings record"),
+    "program id": (changed(PROGRAM, lambda r: setattr(r.program, "id", 1)), "program 0 has id 1"),
+    "segment": (
+        changed(SETTINGS, lambda r: setattr(r.settings.tcp, "segment_bytes", 0)),
+        "segment_bytes is 0",
+    ),
+    "limits": (
+        changed(SETTINGS, lambda r: r.settings.system.concurrent_chunks.append(1)),
+        "concurrent_chunks has 2 entries, but 1 are expected",
+    ),
+    "no slot": (
+        changed(SETTINGS, lambda r: assign(r.settings.system.concurrent_chunks, 0, 0)),
+        "concurrent_chunks holds 0",
+    ),
+    "time": (
+        changed(SETTINGS, lambda r: setattr(r.settings, "time_limit_ps", 2**63)),
+        "time_limit_ps is 9223372036854775808 ps",
+    ),
+    "ranks": (changed(TOPOLOGY, lambda r: setattr(r.topology, "ranks", 9)), "4 nodes for 9 ranks"),
+    "link target": (
+        changed(TOPOLOGY, lambda r: assign(r.topology.link_target, 0, 7)),
+        "link 0 goes from node 0 to node 7",
+    ),
+    "rate": (
+        changed(TOPOLOGY, lambda r: assign(r.topology.link_rate_bps, 1, 0)),
+        "rate of link 1 is 0",
+    ),
+    "link arrays": (
+        changed(TOPOLOGY, lambda r: r.topology.link_latency_ps.pop()),
+        "link_latency_ps has 5 entries, but 6 are expected",
+    ),
+    "path": (
+        changed(TOPOLOGY, lambda r: assign(r.topology.path_links, 1, 0)),
+        "path 0 continues at node 3 with link 0",
+    ),
+    "path end": (
+        changed(TOPOLOGY, lambda r: assign(r.topology.path_target, 0, 2)),
+        "path 0 ends at node 1 instead of rank 2",
+    ),
+    "path slices": (
+        changed(TOPOLOGY, lambda r: assign(r.topology.path_begin, 1, 13)),
+        "path_begin does not rise from 0 to 12",
+    ),
+    "no way back": (
+        changed(TOPOLOGY, lambda r: drop_path(r.topology, 2, 0)),
+        "no path from rank 2 to rank 0",
+    ),
+    "peer": (changed(PROGRAM, lambda r: assign(r.program.peer, 0, 3)), "step 0 has peer 3"),
+    "mate": (
+        changed(PROGRAM, lambda r: assign(r.program.target, 0, 0)),
+        "step 0 sends to step 0, which does not match it",
+    ),
+    "op": (changed(PROGRAM, lambda r: assign(r.program.op, 0, 5)), "step operation 5 is unknown"),
+    "space": (
+        changed(PROGRAM, lambda r: assign(r.program.offset, 0, 3)),
+        "step 0 reaches past the 3 units",
+    ),
+    "dependency": (
+        changed(PROGRAM, lambda r: assign(r.program.dep, 0, 10_000)),
+        "depends on step 10000",
+    ),
+    "phase": (
+        changed(PROGRAM, lambda r: assign(r.program.phase, 0, 1)),
+        "not sorted by phase",
+    ),
+    "phase dimension": (
+        changed(PROGRAM, lambda r: assign(r.program.phase_dimension, 0, 1)),
+        "phase_dimension holds 1",
+    ),
+    "collective's program": (
+        changed(COLLECTIVE, lambda r: setattr(r.collective, "program", 1)),
+        "program 1 is not in the stream",
+    ),
+    "group": (
+        changed(COLLECTIVE, lambda r: r.collective.ranks.append(0)),
+        "ranks has 4 entries, but 3 are expected",
+    ),
+    "rank twice": (
+        changed(COLLECTIVE, lambda r: assign(r.collective.ranks, 0, 1)),
+        "a rank stands twice",
+    ),
+    "no chunk": (
+        changed(COLLECTIVE, lambda r: setattr(r.collective, "chunks", 0)),
+        "chunks is 0",
+    ),
+    "too many bytes": (
+        changed(COLLECTIVE, lambda r: setattr(r.collective, "bytes", 2**60)),
+        "are more than",
+    ),
+    "iteration": (
+        changed(COLLECTIVE, lambda r: setattr(r.collective, "iteration", 1)),
+        "of layer 0 and iteration 1, but the traces have 1 layers and 1 iterations",
+    ),
+    "node's iteration": (
+        changed(TRACE, lambda r: assign(r.trace.iteration, 0, 2**32 - 1)),
+        "an iteration with the index 4294967295",
+    ),
+    "node's collective": (
+        changed(TRACE, lambda r: assign(r.trace.collective, 0, 1)),
+        "issues collective 1, which is not in the stream",
+    ),
+    "node's layer": (changed(TRACE, lambda r: assign(r.trace.layer, 0, 1)), "is of layer 1"),
+    "node's dependency": (
+        changed(TRACE, lambda r: depend(r.trace, 1)),
+        "depends on node 1",
+    ),
+    "two traces": ([*RECORDS, RECORDS[TRACE]], "rank 0 has more than one trace"),
+    "names": (
+        changed(TRACE, lambda r: r.trace.MergeFromString(b"\x12\x01x\x1a\x01y")),
+        "names has 2 entries",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_streams_are_refused_with_one_sentence(name: str) -> None:
+    records, text = WRONG[name]
+    with pytest.raises(ValueError, match=text) as error:
+        _core.Simulation(encode(records))
+    assert "\n" not in str(error.value)
+
+
+def test_text_that_is_not_utf8_is_refused() -> None:
+    stream = encode([header(name="Näme"), *RECORDS[1:]])
+    assert run(stream) == run(STREAM)
+    with pytest.raises(ValueError, match="not UTF-8"):
+        _core.Simulation(stream.replace("ä".encode(), b"\xc3\x28"))
+    with pytest.raises(ValueError, match="holds a NUL"):
+        _core.Simulation(stream.replace("ä".encode(), b"\0a"))
+
+
+def issues(*traces: Trace) -> bytes:
+    group = [collective(0, 0, [0, 1, 2], 3000), *(trace.record() for trace in traces)]
+    return encode([header(), settings(), star(4), program(0, RING), *group])
+
+
+def test_a_collective_is_issued_once_by_its_own_ranks() -> None:
+    twice = Trace([0, 1, 2])
+    twice.issue(0)
+    twice.issue(0)
+    with pytest.raises(ValueError, match="rank 0 issues collective 0 twice"):
+        _core.Simulation(issues(twice))
+    foreign = Trace([0, 1, 2, 3])
+    foreign.issue(0)
+    with pytest.raises(
+        ValueError, match=r"rank 3 issues collective 0 .* without being in its group"
+    ):
+        _core.Simulation(issues(foreign))
+
+
+@pytest.mark.parametrize("name", ["smoke signals", ""])
+def test_a_fabric_that_does_not_exist_is_refused_when_building(name: str) -> None:
+    simulation = _core.Simulation(encode(one_collective(RING, 3000, fabric=name)))
+    with pytest.raises(ValueError, match=f"fabric '{name}' is not one of .*analytical"):
+        simulation.build()
+    simulation.close()
+
+
+def test_a_congestion_control_that_does_not_exist_is_refused_when_building() -> None:
+    transport = tcp(congestion_control="Hope")
+    simulation = _core.Simulation(
+        encode(one_collective(RING, 3000, fabric="express", transport=transport))
+    )
+    with pytest.raises(ValueError, match="Hope"):
+        simulation.build()
+    simulation.close()
