@@ -22,9 +22,7 @@ namespace cosim
  * There are no nodes, devices or IP: a path is an array of links, and a segment costs one event a
  * link. Connections exist as the handshake leaves them, and are made when first used.
  */
-class ExpressFabric : public PacketFabric,
-                      private SegmentCarrier,
-                      private ExpressLink::Receiver
+class ExpressFabric : public PacketFabric, private SegmentCarrier, private ExpressLink::Receiver
 {
   public:
     /**

@@ -127,7 +127,7 @@ ExpressTcpSocket::OpenAs(const ExpressTcpSocket& peer)
     // As after ns-3's handshake: the first data packet is acknowledged at once.
     m_delAckCount = m_delAckMaxCount;
     m_tcb->m_ecnState = m_tcb->m_useEcn == TcpSocketState::Off ? TcpSocketState::ECN_DISABLED
-                                                                : TcpSocketState::ECN_IDLE;
+                                                               : TcpSocketState::ECN_IDLE;
     m_congestionControl->CongestionStateSet(m_tcb, TcpSocketState::CA_OPEN);
     m_tcb->m_congState = TcpSocketState::CA_OPEN;
     m_state = ESTABLISHED;
@@ -198,9 +198,8 @@ ExpressTcpSocket::SendPending()
         { // Nagle (RFC 896)
             break;
         }
-        const uint32_t size = std::min({window,
-                                        m_tcb->m_segmentSize,
-                                        static_cast<uint32_t>(nextHigh - next)});
+        const uint32_t size =
+            std::min({window, m_tcb->m_segmentSize, static_cast<uint32_t>(nextHigh - next)});
         m_tcb->m_nextTxSequence = next;
         if (m_tcb->m_bytesInFlight.Get() == 0)
         {
@@ -364,8 +363,7 @@ ExpressTcpSocket::Receive(const Segment& segment)
     {
         m_congestionControl->CwndEvent(m_tcb, TcpSocketState::CA_EVENT_ECN_NO_CE);
     }
-    if ((segment.flags & TcpHeader::CWR) != 0 &&
-        m_tcb->m_ecnState != TcpSocketState::ECN_CE_RCVD)
+    if ((segment.flags & TcpHeader::CWR) != 0 && m_tcb->m_ecnState != TcpSocketState::ECN_CE_RCVD)
     {
         m_tcb->m_ecnState = TcpSocketState::ECN_IDLE;
     }
@@ -412,8 +410,8 @@ ExpressTcpSocket::ReceivePayload(const Segment& segment)
         {
             buffer.Extract(buffer.Available());
         }
-        acknowledgeNow = buffer.Size() > 0 ||
-                         buffer.NextRxSequence() > expected + segment.payloadBytes;
+        acknowledgeNow =
+            buffer.Size() > 0 || buffer.NextRxSequence() > expected + segment.payloadBytes;
     }
     const auto advanced = static_cast<uint32_t>(buffer.NextRxSequence() - expected);
     if (advanced > 0)

@@ -99,8 +99,8 @@ class ExpressTcpSocket : public FabricTcpSocket
     SegmentCarrier* m_carrier{nullptr}; //!< not owned
     uint32_t m_linkHeaderBytes{0};
     bool m_isReceiver{false};
-    uint64_t m_unfed{0};                //!< submitted, not yet in the send buffer
-    ns3::SequenceNumber32 m_acked{1};   //!< reported to the observer up to here
+    uint64_t m_unfed{0};              //!< submitted, not yet in the send buffer
+    ns3::SequenceNumber32 m_acked{1}; //!< reported to the observer up to here
     ns3::EventId m_submitEvent;
     LazyTimer m_retransmissionTimer;
     LazyTimer m_delayedAckTimer;

@@ -44,8 +44,8 @@ class LazyTimer
     void OnEvent();
 
     std::function<void()> m_expired;
-    ns3::EventId m_event;  //!< the one event in the queue
-    int64_t m_eventPs{-1}; //!< its time; -1: none is queued
+    ns3::EventId m_event;   //!< the one event in the queue
+    int64_t m_eventPs{-1};  //!< its time; -1: none is queued
     int64_t m_expiryPs{-1}; //!< -1: not armed
 };
 

@@ -12,10 +12,13 @@
 #include "stream-reader.h"
 
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <fstream>
 #include <iostream>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -81,18 +84,26 @@ ParseArguments(const std::vector<std::string>& words)
     return arguments;
 }
 
-/// @return the file's bytes
+/// @return the file's bytes; it may also be a pipe
 std::string
 ReadFile(const std::string& path)
 {
-    std::ifstream file(path, std::ios::binary | std::ios::ate);
-    const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : -1;
-    std::string bytes(size < 0 ? 0 : static_cast<std::size_t>(size), '\0');
-    file.seekg(0);
-    if (size < 0 || !file.read(bytes.data(), size))
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                               &std::fclose);
+    std::string bytes;
+    std::size_t size = 0;
+    if (file)
     {
-        throw std::invalid_argument("cannot read " + path + ": " +
-                                    (errno != 0 ? std::strerror(errno) : "not a regular file"));
+        do
+        {
+            bytes.resize(2 * size + 65536);
+            size += std::fread(bytes.data() + size, 1, bytes.size() - size, file.get());
+        } while (size == bytes.size());
+        bytes.resize(size);
+    }
+    if (!file || std::ferror(file.get()) != 0)
+    {
+        throw std::invalid_argument("cannot read " + path + ": " + std::strerror(errno));
     }
     return bytes;
 }

@@ -21,11 +21,10 @@ CheckSize(Rank src, Rank dst, uint64_t tag, uint64_t expected, uint64_t arrived)
 {
     if (expected != arrived)
     {
-        throw std::invalid_argument("sim_recv(src=" + std::to_string(src) + ", dst=" +
-                                    std::to_string(dst) + ", tag=" + std::to_string(tag) +
-                                    ") expects " + std::to_string(expected) +
-                                    " bytes, but the matching send has " +
-                                    std::to_string(arrived));
+        throw std::invalid_argument(
+            "sim_recv(src=" + std::to_string(src) + ", dst=" + std::to_string(dst) +
+            ", tag=" + std::to_string(tag) + ") expects " + std::to_string(expected) +
+            " bytes, but the matching send has " + std::to_string(arrived));
     }
 }
 

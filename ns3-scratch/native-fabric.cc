@@ -241,8 +241,7 @@ NativeFabric::AddDevice(uint32_t node, uint32_t link, Ptr<PointToPointChannel> c
     const uint32_t interface = ipv4->AddInterface(device);
     if (node < m_topology.ranks)
     {
-        ipv4->AddAddress(interface,
-                         Ipv4InterfaceAddress(AddressOf(node), Ipv4Mask::GetOnes()));
+        ipv4->AddAddress(interface, Ipv4InterfaceAddress(AddressOf(node), Ipv4Mask::GetOnes()));
     }
     ipv4->SetUp(interface);
     return interface;
@@ -312,10 +311,9 @@ NativeFabric::OpenConnections()
         if (!connection.receiver || !connection.sender->IsEstablished() ||
             !connection.receiver->IsEstablished())
         {
-            throw std::runtime_error("the connection from rank " +
-                                     std::to_string(m_topology.pathSource[flow]) + " to rank " +
-                                     std::to_string(m_topology.pathTarget[flow]) +
-                                     " was not established");
+            throw std::runtime_error(
+                "the connection from rank " + std::to_string(m_topology.pathSource[flow]) +
+                " to rank " + std::to_string(m_topology.pathTarget[flow]) + " was not established");
         }
         connection.sender->StartReporting();
         connection.receiver->StartReporting();

@@ -65,7 +65,7 @@ class NativeFabric : public PacketFabric
     ns3::Ptr<NativeTcpSocket> MakeSocket(Rank rank);
 
     ns3::NodeContainer m_nodes;
-    std::vector<uint32_t> m_interfaceOfLink; //!< at the link's source
+    std::vector<uint32_t> m_interfaceOfLink;              //!< at the link's source
     std::vector<std::unique_ptr<LinkMonitor>> m_monitors; //!< by link
     std::vector<ns3::Ptr<NativeTcpSocket>> m_listeners;   //!< by rank
     std::vector<Connection> m_connections;                //!< by flow

@@ -160,8 +160,7 @@ PacketFabric::OnDelivered(FlowId id, uint64_t bytes)
         const Message message = flow.messages.Pop();
         ++m_counters.messages;
         m_counters.payloadBytes += message.bytes;
-        m_completionPs.Add(
-            static_cast<uint64_t>(Simulator::Now().GetTimeStep() - message.sentPs));
+        m_completionPs.Add(static_cast<uint64_t>(Simulator::Now().GetTimeStep() - message.sentPs));
         const Rank src = m_topology.pathSource[id];
         const Rank dst = m_topology.pathTarget[id];
         if (message.isPut)
@@ -224,10 +223,9 @@ PacketFabric::OnTimeout(FlowId /* flow */)
 void
 PacketFabric::OnClosed(FlowId flow)
 {
-    m_failure = "the flow from rank " + std::to_string(m_topology.pathSource[flow]) +
-                " to rank " + std::to_string(m_topology.pathTarget[flow]) +
-                " was closed after " + std::to_string(m_settings.tcp.dataRetries) +
-                " retransmission timeouts in a row";
+    m_failure = "the flow from rank " + std::to_string(m_topology.pathSource[flow]) + " to rank " +
+                std::to_string(m_topology.pathTarget[flow]) + " was closed after " +
+                std::to_string(m_settings.tcp.dataRetries) + " retransmission timeouts in a row";
     Simulator::Stop();
 }
 
@@ -325,8 +323,7 @@ PacketFabric::AddLinkStatistics(NetworkStatistics& statistics) const
     for (uint32_t link = 0; link < m_topology.linkSource.size(); ++link)
     {
         const LinkCounters counters = GetLinkCounters(link);
-        const double utilization =
-            std::min(1.0, static_cast<double>(counters.busyPs) / elapsedPs);
+        const double utilization = std::min(1.0, static_cast<double>(counters.busyPs) / elapsedPs);
         DimensionStatistics& dimension = statistics.dimensions[m_topology.linkDimension[link]];
         ++dimension.links;
         dimension.wireBytes += counters.wireBytes;

@@ -128,8 +128,8 @@ class PacketFabric : public Fabric, protected FlowObserver
         uint64_t streamEnd; //!< offset in the flow's stream behind its last byte
         uint64_t bytes;     //!< as sent; 0 takes one byte of the stream
         uint64_t tag;
-        int64_t sentPs;     //!< when it was handed over
-        bool isPut;         //!< goes to the ArrivalHandler
+        int64_t sentPs; //!< when it was handed over
+        bool isPut;     //!< goes to the ArrivalHandler
     };
 
     /// A sender that waits for an acknowledgement.

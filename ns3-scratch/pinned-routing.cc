@@ -90,9 +90,7 @@ PinnedRouting::RouteInput(Ptr<const Packet> packet,
 {
     if (header.GetDestination() == m_local)
     {
-        deliver(packet,
-                header,
-                static_cast<uint32_t>(m_ipv4->GetInterfaceForDevice(device)));
+        deliver(packet, header, static_cast<uint32_t>(m_ipv4->GetInterfaceForDevice(device)));
         return true;
     }
     if (Ptr<Ipv4Route> route = Find(header.GetSource(), header.GetDestination()))

@@ -26,16 +26,16 @@ struct Segment
 {
     std::span<const uint32_t> path; //!< the links it takes
     FlowId flow;
-    uint16_t hop;            //!< index of the link it is on, in its path
-    bool toSender;           //!< on the reverse path: an ACK
-    bool ect;                //!< ECN-capable transport
-    bool ce;                 //!< congestion experienced
-    uint8_t flags;           //!< TCP flags
-    uint16_t window;         //!< as in the header: scaled
+    uint16_t hop;    //!< index of the link it is on, in its path
+    bool toSender;   //!< on the reverse path: an ACK
+    bool ect;        //!< ECN-capable transport
+    bool ce;         //!< congestion experienced
+    uint8_t flags;   //!< TCP flags
+    uint16_t window; //!< as in the header: scaled
     uint32_t payloadBytes;
-    uint32_t wireBytes;      //!< link, IP and TCP headers included
-    uint32_t timestamp;      //!< TS option, if the connection uses it
-    uint32_t timestampEcho;  //!< TS option, if the connection uses it
+    uint32_t wireBytes;     //!< link, IP and TCP headers included
+    uint32_t timestamp;     //!< TS option, if the connection uses it
+    uint32_t timestampEcho; //!< TS option, if the connection uses it
     ns3::SequenceNumber32 sequence;
     ns3::SequenceNumber32 acknowledgment;
     ns3::TcpOptionSack::SackList sackBlocks;

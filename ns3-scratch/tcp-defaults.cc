@@ -59,10 +59,9 @@ SetTcpDefaults(const TcpSettings& settings)
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(settings.sack));
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(settings.timestamps));
     Config::SetDefault("ns3::TcpSocketBase::WindowScaling", BooleanValue(settings.windowScaling));
-    Config::SetDefault(
-        "ns3::TcpSocketBase::UseEcn",
-        EnumValue<TcpSocketState::UseEcn_t>(settings.ecn ? TcpSocketState::On
-                                                         : TcpSocketState::Off));
+    Config::SetDefault("ns3::TcpSocketBase::UseEcn",
+                       EnumValue<TcpSocketState::UseEcn_t>(settings.ecn ? TcpSocketState::On
+                                                                        : TcpSocketState::Off));
     Config::SetDefault("ns3::RttEstimator::InitialEstimation",
                        PicoSecondsValue(settings.initialRtoPs));
 }

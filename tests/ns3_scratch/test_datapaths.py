@@ -1,9 +1,9 @@
 """The two packet datapaths against each other: express is native, faster.
 
 They differ in one thing: the order of two packets that reach a queue at the very same picosecond,
-which symmetric traffic does often. Where every link has a rate and a latency of its own, so that nothing
-ties, they agree packet for packet and to the picosecond, with and without loss. Where there are ties,
-completion times stay within half a percent as long as nothing is lost.
+which symmetric traffic does often. Where every link has a rate and a latency of its own, so that
+nothing ties, they agree packet for packet and to the picosecond, with and without loss. Where
+there are ties, completion times stay within half a percent as long as nothing is lost.
 """
 
 from typing import Any

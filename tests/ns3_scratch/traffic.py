@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from bridge import Network
@@ -110,7 +111,7 @@ def carry(
                 network.sim_finish()  # what TCP's timers still have pending is not counted
 
         for index, (src, dst) in enumerate(pairs):
-            network.sim_recv(src, dst, size, callback=lambda index=index: arrived(index))
+            network.sim_recv(src, dst, size, callback=partial(arrived, index))
             network.sim_send(src, dst, size)
         network.run()
         statistics = network.statistics()
