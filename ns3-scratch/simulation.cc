@@ -84,7 +84,6 @@ Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval
                                  this);
     ns3::Simulator::ScheduleNow(&TraceExecutor::Start, m_executor.get());
     m_outcome.status.clear();
-    std::exception_ptr thrown;
     try
     {
         ns3::Simulator::Run();
@@ -93,10 +92,10 @@ Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval
     { // messages of the workload that do not fit together
         End("failed", error.what());
     }
-    catch (...)
-    { // by the hook
-        thrown = std::current_exception();
-        End("interrupted", "");
+    catch (const std::exception& error)
+    {
+        End("failed", error.what());
+        throw;
     }
     if (m_outcome.status.empty())
     { // nothing is left to happen, or a failed fabric stopped the simulator
@@ -106,14 +105,14 @@ Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval
                             : failure);
     }
     m_fabric->SetPollHook({});
-    if (m_hook && !thrown)
+    if (m_hook && !m_thrown)
     {
         m_hook(GetProgress());
     }
     m_hook = {};
-    if (thrown)
+    if (m_thrown)
     {
-        std::rethrow_exception(thrown);
+        std::rethrow_exception(std::exchange(m_thrown, nullptr));
     }
     return m_outcome.status;
 }
@@ -212,8 +211,20 @@ Simulation::Poll()
         End("failed", failure);
         return;
     }
-    if (m_hook && !m_hook(GetProgress()))
+    if (!m_hook)
     {
+        return;
+    }
+    try
+    {
+        if (!m_hook(GetProgress()))
+        {
+            End("interrupted", "");
+        }
+    }
+    catch (...)
+    { // not through the calls of ns-3 that led here; Run passes it on
+        m_thrown = std::current_exception();
         End("interrupted", "");
     }
 }

@@ -15,6 +15,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -105,6 +106,7 @@ class Simulation : public WorkloadListener
     Clock::time_point m_nextReport;
     Clock::duration m_interval{};
     ns3::EventId m_timeLimit;
+    std::exception_ptr m_thrown; //!< by the hook
 };
 
 } // namespace cosim

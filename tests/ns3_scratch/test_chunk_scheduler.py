@@ -122,6 +122,37 @@ def test_phases_take_slots_of_their_dimensions() -> None:
     assert result["system"]["max_outstanding_chunks"] == {"scale_up": 3, "scale_out": 2}
 
 
+@pytest.mark.parametrize("algorithm", ["hierarchical", "hierarchical_optimal"])
+@pytest.mark.parametrize(("ranks", "local_size"), [(6, 3), (8, 2), (8, 4)])
+@pytest.mark.parametrize("limits", [(1, 1), (1, 5), (4, 2)])
+def test_all_phases_of_all_chunks_are_run(
+    algorithm: str, ranks: int, local_size: int, limits: tuple[int, int]
+) -> None:
+    """Two at once, over shifted groups, so that lanes of different sizes share ranks."""
+    made = collectives.build("all_reduce", algorithm, ranks, local_size=local_size)
+    trace = Trace(range(ranks))
+    trace.issue(0)
+    trace.issue(1)
+    size, chunks = 10_001, 7
+    result = run(
+        [
+            header(),
+            settings(limits=limits),
+            star(ranks, TWO_DIMENSIONS),
+            program(0, made, TWO_DIMENSIONS),
+            collective(0, 0, range(ranks), size, chunks),
+            collective(1, 0, [*range(1, ranks), 0], size, chunks),
+            trace.record(),
+        ]
+    )
+    assert result["status"] == "complete"
+    outstanding = result["system"]["max_outstanding_chunks"]
+    assert outstanding["scale_up"] == limits[0]
+    assert outstanding["scale_out"] <= limits[1]
+    sent = sum(sent_bytes(made, chunk) for chunk in chunk_bytes(size, chunks))
+    assert result["network"]["payload_bytes"] == 2 * sent
+
+
 def test_a_small_group_does_not_starve_a_large_one() -> None:
     """The large collective is issued first, so with FIFO no later one of two ranks may overtake.
 
