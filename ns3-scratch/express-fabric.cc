@@ -4,6 +4,7 @@
 
 #include "express-fabric.h"
 
+#include "segment-codec.h"
 #include "tcp-defaults.h"
 
 #include "ns3/simulator.h"
@@ -82,7 +83,7 @@ ExpressFabric::MakeSocket(FlowId flow, bool isReceiver)
 Time
 ExpressFabric::GetHandshakeRtt(FlowId flow) const
 {
-    const uint32_t bytes = ExpressTcpSocket::SynWireBytes(m_settings.tcp);
+    const uint32_t bytes = GetSynWireBytes(m_settings.tcp);
     Time rtt;
     for (const FlowId direction : {flow, m_connections[flow].reverse})
     {

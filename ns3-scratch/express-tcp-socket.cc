@@ -4,8 +4,7 @@
 
 #include "express-tcp-socket.h"
 
-#include "stream.h"
-#include "tcp-defaults.h"
+#include "segment-codec.h"
 
 #include "ns3/node.h"
 #include "ns3/packet.h"
@@ -14,7 +13,6 @@
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-header.h"
 #include "ns3/tcp-l4-protocol.h"
-#include "ns3/tcp-option-sack.h"
 #include "ns3/tcp-option-ts.h"
 #include "ns3/tcp-rate-ops.h"
 #include "ns3/tcp-recovery-ops.h"
@@ -35,15 +33,6 @@ namespace
 
 /// Most that is put into the send buffer at once: its arithmetic is 32 bits wide.
 constexpr uint64_t MAX_FEED_BYTES = uint64_t{1} << 29;
-constexpr uint32_t TIMESTAMP_OPTION_BYTES = 10;
-constexpr uint32_t MAX_OPTION_BYTES = 40;
-
-/// @return what options take in a header: together, not each, they are padded to words
-uint32_t
-Padded(uint32_t optionBytes)
-{
-    return (optionBytes + 3) / 4 * 4;
-}
 
 /// @return a packet without payload, as the base class wants one with an ACK
 Ptr<Packet>
@@ -78,14 +67,6 @@ ExpressTcpSocket::SetCarrier(SegmentCarrier* carrier, uint32_t linkHeaderBytes, 
     m_carrier = carrier;
     m_linkHeaderBytes = linkHeaderBytes;
     m_isReceiver = isReceiver;
-}
-
-uint32_t
-ExpressTcpSocket::SynWireBytes(const TcpSettings& settings)
-{
-    uint32_t options = (settings.windowScaling ? 3 : 0) + (settings.sack ? 2 : 0) +
-                       (settings.timestamps ? TIMESTAMP_OPTION_BYTES : 0);
-    return settings.linkHeaderBytes + IPV4_HEADER_BYTES + TCP_HEADER_BYTES + Padded(options);
 }
 
 void
@@ -223,14 +204,12 @@ ExpressTcpSocket::MakeSegment(uint8_t flags, SequenceNumber32 sequence, uint32_t
     segment->payloadBytes = payloadBytes;
     segment->sequence = sequence;
     segment->acknowledgment = m_tcb->m_rxBuffer->NextRxSequence();
-    uint32_t headers = m_linkHeaderBytes + IPV4_HEADER_BYTES + TCP_HEADER_BYTES;
     if (m_timestampEnabled)
     {
         segment->timestamp = TcpOptionTS::NowToTsValue();
         segment->timestampEcho = m_tcb->m_rcvTimestampValue;
-        headers += Padded(TIMESTAMP_OPTION_BYTES);
     }
-    segment->wireBytes = headers + payloadBytes;
+    segment->wireBytes = GetWireBytes(*segment, m_timestampEnabled, m_linkHeaderBytes);
     return segment;
 }
 
@@ -294,15 +273,13 @@ ExpressTcpSocket::SendEmptyPacket(uint8_t flags)
                    m_tcb->m_ecnState != TcpSocketState::ECN_DISABLED;
     if (m_sackEnabled && m_tcb->m_rxBuffer->GetSackListSize() > 0)
     {
-        const uint32_t used = m_timestampEnabled ? TIMESTAMP_OPTION_BYTES : 0;
-        const std::size_t room = (MAX_OPTION_BYTES - used - 2) / 8;
         segment->sackBlocks = m_tcb->m_rxBuffer->GetSackList();
+        const std::size_t room = GetSackRoom(m_timestampEnabled);
         if (segment->sackBlocks.size() > room)
         {
             segment->sackBlocks.resize(room);
         }
-        const auto blocks = static_cast<uint32_t>(segment->sackBlocks.size());
-        segment->wireBytes += Padded(used + 2 + 8 * blocks) - Padded(used);
+        segment->wireBytes = GetWireBytes(*segment, m_timestampEnabled, m_linkHeaderBytes);
     }
     m_observer->OnPacketSent(segment->wireBytes, 0, false);
     m_carrier->Carry(segment);
@@ -313,31 +290,6 @@ ExpressTcpSocket::SetRto()
 {
     m_rto =
         Max(m_rtt->GetEstimate() + Max(m_clockGranularity, m_rtt->GetVariation() * 4), m_minRto);
-}
-
-void
-ExpressTcpSocket::FillHeader(const Segment& segment, TcpHeader& header) const
-{
-    header.SetFlags(segment.flags);
-    header.SetSequenceNumber(segment.sequence);
-    header.SetAckNumber(segment.acknowledgment);
-    header.SetWindowSize(segment.window);
-    if (m_timestampEnabled)
-    {
-        Ptr<TcpOptionTS> option = CreateObject<TcpOptionTS>();
-        option->SetTimestamp(segment.timestamp);
-        option->SetEcho(segment.timestampEcho);
-        header.AppendOption(option);
-    }
-    if (!segment.sackBlocks.empty())
-    {
-        Ptr<TcpOptionSack> option = CreateObject<TcpOptionSack>();
-        for (const TcpOptionSack::SackBlock& block : segment.sackBlocks)
-        {
-            option->AddSackBlock(block);
-        }
-        header.AppendOption(option);
-    }
 }
 
 void
@@ -368,7 +320,7 @@ ExpressTcpSocket::Receive(const Segment& segment)
         m_tcb->m_ecnState = TcpSocketState::ECN_IDLE;
     }
     TcpHeader header;
-    FillHeader(segment, header);
+    FillHeader(segment, m_timestampEnabled, header);
     if (m_timestampEnabled)
     {
         ProcessOptionTimestamp(header.GetOption(TcpOption::TS), segment.sequence);

@@ -66,12 +66,6 @@ class ExpressTcpSocket : public FabricTcpSocket
      */
     static void Establish(ExpressTcpSocket& sender, ExpressTcpSocket& receiver, ns3::Time rtt);
 
-    /**
-     * @param settings the options that a SYN carries depend on them
-     * @return size of a SYN with all headers [bytes]
-     */
-    static uint32_t SynWireBytes(const TcpSettings& settings);
-
     /// @param bytes more for the stream
     void Submit(uint64_t bytes);
 
@@ -94,7 +88,6 @@ class ExpressTcpSocket : public FabricTcpSocket
     void SetRto();
     bool FindNext(ns3::SequenceNumber32* next, ns3::SequenceNumber32* nextHigh) const;
     Segment* MakeSegment(uint8_t flags, ns3::SequenceNumber32 sequence, uint32_t payloadBytes);
-    void FillHeader(const Segment& segment, ns3::TcpHeader& header) const;
 
     SegmentCarrier* m_carrier{nullptr}; //!< not owned
     uint32_t m_linkHeaderBytes{0};
