@@ -15,14 +15,14 @@ class _Block(BaseModel):
 
 
 class Iteration(_Block):
-    """One training iteration."""
+    """One training iteration; their times add up to the run's."""
 
     index: int
     """Counts from 0."""
     start_ns: float
-    """The first rank starts."""
+    """Where the iteration before ends, although computation may have begun earlier."""
     end_ns: float
-    """The last rank is done."""
+    """The last rank has done all of it, weight updates included."""
     time_ns: float
     """end_ns - start_ns."""
     compute_ns: float
