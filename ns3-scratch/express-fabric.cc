@@ -18,6 +18,7 @@ using namespace ns3;
 
 ExpressFabric::ExpressFabric(const Topology& topology, const Settings& settings)
     : PacketFabric(topology, settings),
+      m_receiverConfig(settings.tcp),
       m_connections(GetFlowCount())
 {
 }
@@ -28,6 +29,10 @@ void
 ExpressFabric::Build()
 {
     SetTcpDefaults(m_settings.tcp);
+    m_congestionControl.SetTypeId(CongestionControlType(m_settings.tcp));
+    m_prototype = CreateObject<ExpressTcpSocket>();
+    m_prototype->Equip();
+    m_prototype->SetCarrier(this, m_settings.tcp.linkHeaderBytes);
     std::map<uint64_t, std::shared_ptr<TransmissionTimes>> times;
     for (std::size_t i = 0; i < m_topology.linkSource.size(); ++i)
     {
@@ -65,19 +70,14 @@ void
 ExpressFabric::Connect(FlowId flow)
 {
     Connection& connection = m_connections[flow];
-    connection.sender = MakeSocket(flow, false);
-    connection.receiver = MakeSocket(flow, true);
-    ExpressTcpSocket::Establish(*connection.sender, *connection.receiver, GetHandshakeRtt(flow));
-}
-
-Ptr<ExpressTcpSocket>
-ExpressFabric::MakeSocket(FlowId flow, bool isReceiver)
-{
-    auto socket = CreateObject<ExpressTcpSocket>();
-    socket->Equip(m_settings.tcp);
-    socket->Observe(this, flow);
-    socket->SetCarrier(this, m_settings.tcp.linkHeaderBytes, isReceiver);
-    return socket;
+    connection.sender = CopyObject(m_prototype);
+    connection.sender->SetCongestionControl(m_congestionControl);
+    connection.sender->Observe(this, flow);
+    connection.sender->Establish(GetHandshakeRtt(flow));
+    connection.receiver = std::make_unique<ExpressReceiver>(m_receiverConfig,
+                                                            static_cast<SegmentCarrier&>(*this),
+                                                            static_cast<FlowObserver&>(*this),
+                                                            flow);
 }
 
 Time
@@ -146,7 +146,14 @@ ExpressFabric::OnLinkArrival(Segment* segment, int64_t startPs)
         return;
     }
     const Connection& connection = m_connections[segment->flow];
-    (segment->toSender ? connection.sender : connection.receiver)->Receive(*segment);
+    if (segment->toSender)
+    {
+        connection.sender->Receive(*segment);
+    }
+    else
+    {
+        connection.receiver->Receive(*segment);
+    }
     m_segments.Return(segment);
 }
 

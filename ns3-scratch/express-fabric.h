@@ -6,9 +6,12 @@
 #define COSIM_EXPRESS_FABRIC_H
 
 #include "express-link.h"
+#include "express-receiver.h"
 #include "express-tcp-socket.h"
 #include "packet-fabric.h"
 #include "segment.h"
+
+#include "ns3/object-factory.h"
 
 #include <memory>
 #include <vector>
@@ -38,11 +41,11 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
     LinkCounters GetLinkCounters(uint32_t link) const override;
 
   private:
-    /// A connection; null sockets: not used yet.
+    /// A connection; null ends: not used yet.
     struct Connection
     {
         ns3::Ptr<ExpressTcpSocket> sender;
-        ns3::Ptr<ExpressTcpSocket> receiver;
+        std::unique_ptr<ExpressReceiver> receiver;
         FlowId reverse{0};
     };
 
@@ -54,10 +57,12 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
     void OnLinkArrival(Segment* segment, int64_t startPs) override;
 
     void Connect(FlowId flow);
-    ns3::Ptr<ExpressTcpSocket> MakeSocket(FlowId flow, bool isReceiver);
     ns3::Time GetHandshakeRtt(FlowId flow) const;
     void Enter(uint32_t link, Segment* segment, int64_t causePs);
 
+    ExpressReceiver::Config m_receiverConfig;
+    ns3::Ptr<ExpressTcpSocket> m_prototype; //!< copied for each flow: cheaper than attributes
+    ns3::ObjectFactory m_congestionControl;
     SegmentPool m_segments;
     std::vector<std::unique_ptr<ExpressLink>> m_links;
     std::vector<Connection> m_connections;

@@ -55,35 +55,29 @@ ExpressTcpSocket::GetTypeId()
 }
 
 ExpressTcpSocket::ExpressTcpSocket()
-    : m_retransmissionTimer([this] { ReTxTimeout(); }),
-      m_delayedAckTimer([this] { DelAckTimeout(); })
+    : m_retransmissionTimer([this] { ReTxTimeout(); })
+{
+    m_pacingTimer.SetFunction(&ExpressTcpSocket::SendPending, this);
+}
+
+ExpressTcpSocket::ExpressTcpSocket(const ExpressTcpSocket& socket)
+    : FabricTcpSocket(socket),
+      m_carrier(socket.m_carrier),
+      m_linkHeaderBytes(socket.m_linkHeaderBytes),
+      m_retransmissionTimer([this] { ReTxTimeout(); })
 {
     m_pacingTimer.SetFunction(&ExpressTcpSocket::SendPending, this);
 }
 
 void
-ExpressTcpSocket::SetCarrier(SegmentCarrier* carrier, uint32_t linkHeaderBytes, bool isReceiver)
+ExpressTcpSocket::SetCarrier(SegmentCarrier* carrier, uint32_t linkHeaderBytes)
 {
     m_carrier = carrier;
     m_linkHeaderBytes = linkHeaderBytes;
-    m_isReceiver = isReceiver;
 }
 
 void
-ExpressTcpSocket::Establish(ExpressTcpSocket& sender, ExpressTcpSocket& receiver, Time rtt)
-{
-    sender.OpenAs(receiver);
-    receiver.OpenAs(sender);
-    // The SYN is in the history since one round trip; its answer arrives now.
-    sender.m_history.emplace_back(SequenceNumber32(0), 0, Simulator::Now() - rtt);
-    TcpHeader synAck;
-    synAck.SetAckNumber(SequenceNumber32(1));
-    // Without the observer: the handshake is not part of what is measured.
-    sender.TcpSocketBase::EstimateRtt(synAck);
-}
-
-void
-ExpressTcpSocket::OpenAs(const ExpressTcpSocket& peer)
+ExpressTcpSocket::Establish(Time rtt)
 {
     const SequenceNumber32 first(1); // behind the SYN
     m_tcb->m_nextTxSequence = first;
@@ -91,28 +85,28 @@ ExpressTcpSocket::OpenAs(const ExpressTcpSocket& peer)
     m_txBuffer->SetHeadSequence(first);
     m_tcb->m_rxBuffer->SetNextRxSequence(first);
     m_highRxAckMark = first;
-    m_highTxAck = first;
     m_tcb->m_lastAckedSeq = first;
     m_tcb->m_cWnd = GetInitialCwnd() * GetSegSize();
     m_tcb->m_cWndInfl = m_tcb->m_cWnd;
     m_tcb->m_ssThresh = GetInitialSSThresh();
-    // The window in a SYN is not scaled (RFC 7323, 2.2); the first ACK brings the scaled one.
-    m_rWnd = peer.AdvertisedWindowSize(false);
-    if (m_winScalingEnabled)
-    {
-        m_rcvWindShift = CalculateWScale();
-        m_sndWindShift = peer.CalculateWScale();
-    }
+    // Both ends have the same settings, so the peer's window is this end's. The window in a SYN is
+    // not scaled (RFC 7323, 2.2); the first ACK brings the scaled one.
+    m_rWnd = AdvertisedWindowSize(false);
+    m_sndWindShift = m_winScalingEnabled ? CalculateWScale() : uint8_t{0};
     m_txBuffer->SetSackEnabled(m_sackEnabled);
     m_dataRetrCount = m_dataRetries;
-    // As after ns-3's handshake: the first data packet is acknowledged at once.
-    m_delAckCount = m_delAckMaxCount;
     m_tcb->m_ecnState = m_tcb->m_useEcn == TcpSocketState::Off ? TcpSocketState::ECN_DISABLED
                                                                : TcpSocketState::ECN_IDLE;
     m_congestionControl->CongestionStateSet(m_tcb, TcpSocketState::CA_OPEN);
     m_tcb->m_congState = TcpSocketState::CA_OPEN;
     m_state = ESTABLISHED;
     m_connected = true;
+    // The SYN is in the history since one round trip; its answer arrives now.
+    m_history.emplace_back(SequenceNumber32(0), 0, Simulator::Now() - rtt);
+    TcpHeader synAck;
+    synAck.SetAckNumber(first);
+    // Without the observer: the handshake is not part of what is measured.
+    TcpSocketBase::EstimateRtt(synAck);
     UpdatePacingRate();
 }
 
@@ -197,13 +191,11 @@ ExpressTcpSocket::MakeSegment(uint8_t flags, SequenceNumber32 sequence, uint32_t
     Segment* segment = m_carrier->NewSegment();
     segment->flow = m_flow;
     segment->hop = 0;
-    segment->toSender = m_isReceiver;
+    segment->toSender = false;
     segment->ce = false;
     segment->flags = flags;
-    segment->window = AdvertisedWindowSize();
     segment->payloadBytes = payloadBytes;
     segment->sequence = sequence;
-    segment->acknowledgment = m_tcb->m_rxBuffer->NextRxSequence();
     if (m_timestampEnabled)
     {
         segment->timestamp = TcpOptionTS::NowToTsValue();
@@ -230,8 +222,6 @@ ExpressTcpSocket::SendDataPacket(SequenceNumber32 seq, uint32_t maxSize, bool wi
     if (withAck)
     {
         flags = TcpHeader::ACK;
-        m_delayedAckTimer.Cancel();
-        m_delAckCount = 0;
     }
     if (m_tcb->m_ecnState == TcpSocketState::ECN_ECE_RCVD &&
         m_ecnEchoSeq.Get() > m_ecnCWRSeq.Get() && !isRetransmission)
@@ -262,30 +252,6 @@ ExpressTcpSocket::SendDataPacket(SequenceNumber32 seq, uint32_t maxSize, bool wi
 }
 
 void
-ExpressTcpSocket::SendEmptyPacket(uint8_t flags)
-{
-    SetRto(); // RFC 6298, 2.4, where the base class does it
-    m_delayedAckTimer.Cancel();
-    m_delAckCount = 0;
-    Segment* segment = MakeSegment(flags, m_tcb->m_nextTxSequence, 0);
-    m_highTxAck = std::max(m_highTxAck, segment->acknowledgment);
-    segment->ect = m_tcb->m_ecnMode == TcpSocketState::DctcpEcn &&
-                   m_tcb->m_ecnState != TcpSocketState::ECN_DISABLED;
-    if (m_sackEnabled && m_tcb->m_rxBuffer->GetSackListSize() > 0)
-    {
-        segment->sackBlocks = m_tcb->m_rxBuffer->GetSackList();
-        const std::size_t room = GetSackRoom(m_timestampEnabled);
-        if (segment->sackBlocks.size() > room)
-        {
-            segment->sackBlocks.resize(room);
-        }
-        segment->wireBytes = GetWireBytes(*segment, m_timestampEnabled, m_linkHeaderBytes);
-    }
-    m_observer->OnPacketSent(segment->wireBytes, 0, false);
-    m_carrier->Carry(segment);
-}
-
-void
 ExpressTcpSocket::SetRto()
 {
     m_rto =
@@ -299,12 +265,27 @@ ExpressTcpSocket::Receive(const Segment& segment)
     {
         return;
     }
-    if (segment.payloadBytes > 0 &&
-        OutOfRange(segment.sequence, segment.sequence + segment.payloadBytes))
-    { // a duplicate of what was received in order (RFC 793, p. 69)
-        SendEmptyPacket(TcpHeader::ACK);
-        return;
+    NoteEcn(segment);
+    TcpHeader header;
+    FillHeader(segment, m_timestampEnabled, header);
+    if (m_timestampEnabled)
+    {
+        ProcessOptionTimestamp(header.GetOption(TcpOption::TS), segment.sequence);
     }
+    EstimateRtt(header);
+    UpdateWindowSize(header);
+    if (segment.acknowledgment >= m_txBuffer->HeadSequence() &&
+        segment.acknowledgment <= m_tcb->m_highTxMark.Get())
+    {
+        ReceivedAck(EmptyPacket(), header);
+        SendPending();
+    }
+}
+
+void
+ExpressTcpSocket::NoteEcn(const Segment& segment)
+{
+    // DCTCP's ACKs are ECN-capable, too, and may be marked on their way.
     if (segment.ce && m_ecnCESeq < segment.sequence)
     {
         m_ecnCESeq = segment.sequence;
@@ -314,84 +295,6 @@ ExpressTcpSocket::Receive(const Segment& segment)
     else if (segment.ect && m_tcb->m_ecnState != TcpSocketState::ECN_DISABLED)
     {
         m_congestionControl->CwndEvent(m_tcb, TcpSocketState::CA_EVENT_ECN_NO_CE);
-    }
-    if ((segment.flags & TcpHeader::CWR) != 0 && m_tcb->m_ecnState != TcpSocketState::ECN_CE_RCVD)
-    {
-        m_tcb->m_ecnState = TcpSocketState::ECN_IDLE;
-    }
-    TcpHeader header;
-    FillHeader(segment, m_timestampEnabled, header);
-    if (m_timestampEnabled)
-    {
-        ProcessOptionTimestamp(header.GetOption(TcpOption::TS), segment.sequence);
-    }
-    EstimateRtt(header);
-    UpdateWindowSize(header);
-    if (segment.payloadBytes > 0)
-    { // a flow carries data one way, so there is nothing of ours that this could acknowledge
-        ReceivePayload(segment);
-    }
-    else if (segment.acknowledgment >= m_txBuffer->HeadSequence() &&
-             segment.acknowledgment <= m_tcb->m_highTxMark.Get())
-    {
-        ReceivedAck(EmptyPacket(), header);
-        SendPending();
-    }
-}
-
-void
-ExpressTcpSocket::ReceivePayload(const Segment& segment)
-{
-    TcpRxBuffer& buffer = *m_tcb->m_rxBuffer;
-    const SequenceNumber32 expected = buffer.NextRxSequence();
-    bool acknowledgeNow = false;
-    if (segment.sequence == expected && buffer.Size() == 0)
-    {
-        buffer.SetNextRxSequence(expected + segment.payloadBytes);
-    }
-    else
-    { // a gap exists, or is being filled: the base class's buffer keeps the SACK blocks
-        TcpHeader header;
-        header.SetSequenceNumber(segment.sequence);
-        if (!buffer.Add(Create<Packet>(segment.payloadBytes), header))
-        {
-            AcknowledgeNow();
-            return;
-        }
-        if (buffer.Available() > 0)
-        {
-            buffer.Extract(buffer.Available());
-        }
-        acknowledgeNow =
-            buffer.Size() > 0 || buffer.NextRxSequence() > expected + segment.payloadBytes;
-    }
-    const auto advanced = static_cast<uint32_t>(buffer.NextRxSequence() - expected);
-    if (advanced > 0)
-    {
-        m_observer->OnDelivered(m_flow, advanced);
-    }
-    if (acknowledgeNow || ++m_delAckCount >= m_delAckMaxCount)
-    {
-        m_congestionControl->CwndEvent(m_tcb, TcpSocketState::CA_EVENT_NON_DELAYED_ACK);
-        AcknowledgeNow();
-        return;
-    }
-    m_congestionControl->CwndEvent(m_tcb, TcpSocketState::CA_EVENT_DELAYED_ACK);
-    if (!m_delayedAckTimer.IsArmed())
-    {
-        m_delayedAckTimer.Arm(m_delAckTimeout);
-    }
-}
-
-void
-ExpressTcpSocket::AcknowledgeNow()
-{
-    const bool echo = m_tcb->m_ecnState == TcpSocketState::ECN_CE_RCVD ||
-                      m_tcb->m_ecnState == TcpSocketState::ECN_SENDING_ECE;
-    SendEmptyPacket(echo ? TcpHeader::ACK | TcpHeader::ECE : TcpHeader::ACK);
-    if (echo)
-    {
-        m_tcb->m_ecnState = TcpSocketState::ECN_SENDING_ECE;
     }
 }
 
@@ -421,14 +324,6 @@ ExpressTcpSocket::ReTxTimeout()
 {
     FabricTcpSocket::ReTxTimeout();
     SendPending();
-}
-
-void
-ExpressTcpSocket::DelAckTimeout()
-{
-    m_delAckCount = 0;
-    m_congestionControl->CwndEvent(m_tcb, TcpSocketState::CA_EVENT_DELAYED_ACK);
-    AcknowledgeNow();
 }
 
 } // namespace cosim

@@ -4,9 +4,6 @@
 
 #include "fabric-tcp-socket.h"
 
-#include "tcp-defaults.h"
-
-#include "ns3/object-factory.h"
 #include "ns3/rtt-estimator.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-prr-recovery.h"
@@ -39,13 +36,16 @@ FabricTcpSocket::Observe(FlowObserver* observer, FlowId flow)
 }
 
 void
-FabricTcpSocket::Equip(const TcpSettings& settings)
+FabricTcpSocket::Equip()
 {
     SetRtt(CreateObject<RttMeanDeviation>());
-    ObjectFactory congestion;
-    congestion.SetTypeId(CongestionControlType(settings));
-    SetCongestionControlAlgorithm(congestion.Create<TcpCongestionOps>());
     SetRecoveryAlgorithm(CreateObject<TcpPrrRecovery>());
+}
+
+void
+FabricTcpSocket::SetCongestionControl(const ObjectFactory& factory)
+{
+    SetCongestionControlAlgorithm(factory.Create<TcpCongestionOps>());
 }
 
 Time

@@ -7,12 +7,11 @@
 
 #include "flow-observer.h"
 
+#include "ns3/object-factory.h"
 #include "ns3/tcp-socket-base.h"
 
 namespace cosim
 {
-
-struct TcpSettings;
 
 /**
  * ns-3's TCP socket, reporting round trips, timeouts and closing to a FlowObserver.
@@ -34,12 +33,18 @@ class FabricTcpSocket : public ns3::TcpSocketBase
     void Observe(FlowObserver* observer, FlowId flow);
 
     /**
-     * Give the socket its round-trip estimator, congestion control and loss recovery, as
-     * TcpL4Protocol does for the sockets that it creates.
-     *
-     * @param settings names the congestion control
+     * Give the socket its round-trip estimator and loss recovery, as TcpL4Protocol does for the
+     * sockets that it creates.
      */
-    void Equip(const TcpSettings& settings);
+    void Equip();
+
+    /**
+     * Give the socket its congestion control. A copied socket needs it again: some of ns-3's
+     * (TcpCubic in 3.44) do not behave alike when they are copied.
+     *
+     * @param factory makes it
+     */
+    void SetCongestionControl(const ns3::ObjectFactory& factory);
 
   protected:
     ns3::Time CalculateRttSample(const ns3::TcpHeader& header,

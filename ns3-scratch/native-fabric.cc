@@ -142,6 +142,7 @@ void
 NativeFabric::Build()
 {
     SetTcpDefaults(m_settings.tcp);
+    m_congestionControl.SetTypeId(CongestionControlType(m_settings.tcp));
     BuildNodes();
     BuildLinks();
     PinPaths();
@@ -267,7 +268,8 @@ Ptr<NativeTcpSocket>
 NativeFabric::MakeSocket(Rank rank)
 {
     auto socket = CreateObject<NativeTcpSocket>();
-    socket->Equip(m_settings.tcp);
+    socket->Equip();
+    socket->SetCongestionControl(m_congestionControl);
     socket->Attach(m_nodes.Get(rank));
     socket->SetLinkHeaderBytes(m_settings.tcp.linkHeaderBytes);
     return socket;

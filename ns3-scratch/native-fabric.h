@@ -10,6 +10,7 @@
 
 #include "ns3/drop-tail-queue.h"
 #include "ns3/node-container.h"
+#include "ns3/object-factory.h"
 #include "ns3/packet.h"
 #include "ns3/point-to-point-net-device.h"
 
@@ -64,6 +65,7 @@ class NativeFabric : public PacketFabric
     void OnAccept(ns3::Ptr<ns3::Socket> socket, const ns3::Address& from);
     ns3::Ptr<NativeTcpSocket> MakeSocket(Rank rank);
 
+    ns3::ObjectFactory m_congestionControl;
     ns3::NodeContainer m_nodes;
     std::vector<uint32_t> m_interfaceOfLink;              //!< at the link's source
     std::vector<std::unique_ptr<LinkMonitor>> m_monitors; //!< by link

@@ -72,6 +72,19 @@ class SegmentPool
     std::vector<Segment*> m_free;
 };
 
+/// Where the two ends of a flow put the segments that they send.
+class SegmentCarrier
+{
+  public:
+    virtual ~SegmentCarrier() = default;
+
+    /// @return a segment to fill in
+    virtual Segment* NewSegment() = 0;
+
+    /// @param segment what to carry to the flow's other end, from now on
+    virtual void Carry(Segment* segment) = 0;
+};
+
 } // namespace cosim
 
 #endif // COSIM_SEGMENT_H

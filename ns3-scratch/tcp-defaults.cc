@@ -41,11 +41,9 @@ void
 SetTcpDefaults(const TcpSettings& settings)
 {
     CongestionControlType(settings); // refuses an unknown name before anything is set
-    // What is in flight is bounded by the smaller of the two buffers; see SEND_BUFFER_BYTES.
-    const uint32_t window = std::min(settings.sendBufferBytes, settings.receiveBufferBytes);
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(settings.segmentBytes));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(SEND_BUFFER_BYTES));
-    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(window));
+    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(GetWindow(settings)));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(settings.initialCwndSegments));
     Config::SetDefault("ns3::TcpSocket::TcpNoDelay", BooleanValue(true));
     Config::SetDefault("ns3::TcpSocket::ConnTimeout", PicoSecondsValue(settings.initialRtoPs));
@@ -64,6 +62,12 @@ SetTcpDefaults(const TcpSettings& settings)
                                                                         : TcpSocketState::Off));
     Config::SetDefault("ns3::RttEstimator::InitialEstimation",
                        PicoSecondsValue(settings.initialRtoPs));
+}
+
+uint32_t
+GetWindow(const TcpSettings& settings)
+{
+    return std::min(settings.sendBufferBytes, settings.receiveBufferBytes);
 }
 
 TypeId

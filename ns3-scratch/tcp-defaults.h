@@ -31,6 +31,12 @@ constexpr uint32_t TCP_HEADER_BYTES = 20;
 void SetTcpDefaults(const TcpSettings& settings);
 
 /**
+ * @param settings the two buffers
+ * @return what may be in flight: the smaller of them [bytes]
+ */
+uint32_t GetWindow(const TcpSettings& settings);
+
+/**
  * @param settings names the congestion control
  * @return its TypeId
  * @throws std::invalid_argument if it is not one of ns-3's
