@@ -43,8 +43,8 @@ tidy: setup $(VENV)/.dev ## clang-tidy over the C++ sources (slow)
 regression-update: setup $(VENV)/.dev ## rewrite the stored results that tests/regression compares with
 	$(BIN)/python -m pytest tests/regression --regen-all $(ARGS)
 
-bench: setup $(VENV)/.dev ## measure speed
-	$(BIN)/python -m pytest tests/bench $(ARGS)
+bench: setup $(VENV)/.dev ## measure speed; ARGS=--full for the full-size scenarios
+	$(BIN)/python -m tests.bench $(ARGS)
 
 replay: setup ## link ns3-scratch/replay, the simulator without Python
 	@ln -sfn "../$$(ls -t build/*/ns3-scratch/replay | head -1)" ns3-scratch/replay && ls -l ns3-scratch/replay

@@ -1,0 +1,90 @@
+"""Run the benchmark: `python -m tests.bench [--full] [--out FILE.json] [--repeat N]`.
+
+Every point runs in a process of its own, one after the other so that they do not share caches; the
+cheapest of the repetitions counts. Ratios are of CPU seconds within this one run.
+"""
+
+import argparse
+import json
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from bridge import core
+from tests.bench.points import FULL, QUICK, REFERENCE, Point
+
+Row = dict[str, Any]
+
+
+def measure(point: Point, fabric: str, repeat: int) -> Row:
+    """Return the cheapest of some runs in child processes, or the message of one that failed."""
+    row: Row = {"point": point.name, "fabric": fabric}
+    for _ in range(repeat):
+        command = [sys.executable, "-m", "tests.bench.measure", point.name, fabric]
+        child = subprocess.run(command, capture_output=True, text=True, check=False)
+        if child.returncode != 0:
+            lines = child.stderr.strip().splitlines() or [f"exit status {child.returncode}"]
+            return row | {"error": lines[-1]}
+        costs = json.loads(child.stdout)
+        if "cpu_s" not in row or costs["cpu_s"] < row["cpu_s"]:
+            row |= costs
+    return row
+
+
+def show(rows: list[Row]) -> Table:
+    """Return the report: costs, and how many times cheaper than the reference."""
+    table = Table("point", "fabric", title="CPU seconds, lowest of the repetitions")
+    for heading in ("CPU s", "× native", "MB/CPU s", "k packets/CPU s", "memory", "simulated"):
+        table.add_column(heading, justify="right")
+    reference = {row["point"]: row.get("cpu_s") for row in rows if row["fabric"] == REFERENCE}
+    for row in rows:
+        if "error" in row:
+            table.add_row(row["point"], row["fabric"], row["error"])
+            continue
+        stock = reference.get(row["point"])
+        table.add_row(
+            row["point"],
+            row["fabric"],
+            f"{row['cpu_s']:.2f}",
+            f"{stock / row['cpu_s']:.1f}" if stock else "",
+            f"{row['payload_bytes'] / row['cpu_s'] / 1e6:.0f}",
+            f"{row['packets'] / row['cpu_s'] / 1e3:.0f}",
+            f"{row['peak_rss_bytes'] / 1e6:.0f} MB",
+            f"{row['time_ns'] / 1e6:.3f} ms",
+        )
+    return table
+
+
+def main() -> None:
+    """Measure the points and print the report."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench")
+    parser.add_argument("--full", action="store_true", help="the full-size scenarios, too")
+    parser.add_argument("--out", type=Path, help="write the report as JSON")
+    parser.add_argument("--repeat", type=int, default=3, help="runs of a quick point")
+    arguments = parser.parse_args()
+    points = [(point, arguments.repeat) for point in QUICK]
+    if arguments.full:
+        points += [(point, 1) for point in FULL]
+    installed = set(core.fabrics())
+    rows: list[Row] = []
+    console = Console(stderr=True)
+    for point, repeat in points:
+        for fabric in point.fabrics:
+            if fabric in installed:
+                console.print(f"{point.name}: {fabric}")
+                rows.append(measure(point, fabric, repeat))
+    Console(width=132).print(show(rows))  # one line a row, wherever it is printed
+    if arguments.out:
+        report = {"machine": platform.platform(), "python": platform.python_version(), "rows": rows}
+        arguments.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    if any("error" in row for row in rows):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""The points of the benchmark: scenarios, and what each is compared with."""
+
+from typing import Any, NamedTuple
+
+REFERENCE = "native"
+"""Stock ns-3: PointToPointNetDevice, Ipv4 and the same TCP."""
+
+
+class Point(NamedTuple):
+    """One thing to simulate, on each of some fabrics, in a process of its own for each."""
+
+    name: str
+    scenario: str
+    fabrics: tuple[str, ...]
+    overrides: dict[str, Any]
+    pattern: str = "workload"
+    """"workload" of the scenario, or "permutation": one message from each rank to the next."""
+    message_bytes: int = 0
+    """Of a pattern's messages."""
+
+
+_COLLECTIVE = "scenarios/collective.yaml"
+_ALL = ("native", "express", "flow", "analytical")
+
+QUICK = [
+    Point(
+        "permutation, 16 ranks, MTU 1500",
+        _COLLECTIVE,
+        ("native", "express"),
+        {"topology.ranks": 16, "transport.mtu": 1500},
+        pattern="permutation",
+        message_bytes=8_000_000,
+    ),
+    Point(
+        "permutation, 16 ranks, MTU 9000",
+        _COLLECTIVE,
+        ("native", "express"),
+        {"topology.ranks": 16},
+        pattern="permutation",
+        message_bytes=32_000_000,
+    ),
+    Point(
+        "all-to-all of 8 MiB, 128 ranks, MTU 9000",
+        _COLLECTIVE,
+        _ALL,
+        {"workload.operation": "all_to_all", "workload.bytes": "8MiB"},
+    ),
+    Point(
+        "all-to-all of 1 byte a pair, 128 ranks",
+        _COLLECTIVE,
+        ("native", "express"),
+        {"workload.operation": "all_to_all", "workload.bytes": 128},
+    ),
+    Point(
+        "ring all-reduce of 8 MiB, 128 ranks",
+        _COLLECTIVE,
+        ("express", "flow", "analytical"),
+        {"workload.algorithm": "ring", "workload.bytes": "8MiB"},
+    ),
+    Point(
+        "DBT all-reduce of 8 MiB in 1024 chunks, 128 ranks",
+        _COLLECTIVE,
+        ("express", "flow", "analytical"),
+        {"workload.algorithm": "dbt", "workload.bytes": "8MiB", "system.chunks": 1024},
+    ),
+]
+
+FULL = [
+    Point(name, f"scenarios/{name}.yaml", ("express", "flow", "analytical"), {})
+    for name in ("dlrm_hier", "dlrm_hier_opt", "dlrm_flat100", "dlrm_flat800")
+] + [
+    Point(
+        "DBT all-reduce of 64 MB in 256 chunks, 1024 ranks",
+        _COLLECTIVE,
+        ("express",),
+        {
+            "topology.ranks": 1024,
+            "topology.buffer": "8GB",
+            "workload.algorithm": "dbt",
+            "workload.bytes": "64MB",
+            "system.chunks": 256,
+        },
+    )
+]
