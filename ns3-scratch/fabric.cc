@@ -6,6 +6,7 @@
 
 #include "analytical-fabric.h"
 #include "express-fabric.h"
+#include "flow-fabric.h"
 #include "native-fabric.h"
 
 #include <map>
@@ -23,6 +24,7 @@ using Maker = std::unique_ptr<Fabric> (*)(const Topology&, const Settings&);
 const std::map<std::string, Maker> MAKERS{
     {"analytical", MakeAnalyticalFabric},
     {"express", MakeExpressFabric},
+    {"flow", MakeFlowFabric},
     {"native", MakeNativeFabric},
 };
 

@@ -29,8 +29,9 @@ class Scenario(Model):
     """What the scenario is about."""
     seed: Count = 1
     """Seed of every random choice."""
-    fabric: Literal["express", "native", "analytical"] = "express"
-    """Network model: fast TCP datapath, ns-3's stock datapath, or links without TCP."""
+    fabric: Literal["express", "native", "flow", "analytical"] = "express"
+    """Network model: fast TCP datapath, ns-3's stock datapath, flows that share links fairly, or
+    whole messages one behind the other on each link."""
     hooks: str | None = None
     """Python file whose `on_built(ns, sim)` is called before the run (extra `scripting`)."""
     topology: Topology

@@ -79,7 +79,7 @@ def test_list() -> None:
     assert {"collective", "dlrm"} <= set(entries["workloads"])
     assert {"all_reduce", "all_to_all"} <= set(entries["collectives"])
     assert {"new_reno", "cubic", "dctcp"} <= set(entries["transports"])
-    assert {"express", "native", "analytical"} <= set(entries["fabrics"])
+    assert {"express", "native", "flow", "analytical"} <= set(entries["fabrics"])
     text = invoke("list").stdout
     for names in entries.values():
         assert all(name in text for name in names)

@@ -25,7 +25,7 @@ from tests.ns3_scratch.streams import (
 RANKS = 4
 
 
-@pytest.fixture(params=["analytical", "express"])
+@pytest.fixture(params=["analytical", "flow", "express"])
 def fabric(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -49,7 +49,7 @@ def test_ping_pong(network: _core.Network, fabric: str) -> None:
     network.sim_send(0, 1, 1000, 1)
     network.run()
     # A packet fabric sends the acknowledgement first, and rounds up to the picosecond.
-    acknowledgement = 0 if fabric == "analytical" else transmission_ps(HEADER_BYTES)
+    acknowledgement = transmission_ps(HEADER_BYTES) if fabric == "express" else 0
     expected = [message_ps(1000), 2 * message_ps(1000) + acknowledgement]
     assert times == pytest.approx(expected, abs=8)
     statistics = json.loads(network.statistics())
@@ -207,6 +207,6 @@ def test_a_network_runs_once_and_closes(network: _core.Network) -> None:
 
 
 def test_names() -> None:
-    assert {"analytical", "express", "native"} <= set(_core.fabrics())
+    assert {"analytical", "express", "flow", "native"} <= set(_core.fabrics())
     assert {"NewReno", "Cubic", "Dctcp"} <= set(_core.congestion_controls())
     assert _core.ns3_version().startswith("3.")

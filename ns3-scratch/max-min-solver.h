@@ -1,0 +1,125 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_MAX_MIN_SOLVER_H
+#define COSIM_MAX_MIN_SOLVER_H
+
+#include "radix-queue.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace cosim
+{
+
+/**
+ * Max–min fair rates of flows over links, by progressive filling: all rates rise together; where a
+ * link is full, its flows keep what they have, and the others rise on.
+ *
+ * It is incremental. Every flow has a *bottleneck*: a full link on which no flow is faster. What
+ * starts or stops can only change flows that share a bottleneck with it, directly or over others;
+ * those are filled again into what the rest leaves free. If a link that was not full becomes the
+ * bottleneck of one of them, and a flow of the rest is faster there, that flow gives way: it is
+ * taken in with its bottlenecks, and the filling is done again.
+ *
+ * The unit of rates is the caller's. Rates that differ by less than 10⁻⁹ of themselves because of
+ * rounding come out equal, so symmetric flows stay symmetric.
+ */
+class MaxMinSolver
+{
+  public:
+    /**
+     * @param capacities of the links, each more than 0
+     * @param begin per flow, the first of its links in `links`; one entry more at the end
+     * @param links the links of the flows, one behind the other
+     */
+    MaxMinSolver(std::vector<double> capacities,
+                 std::vector<uint32_t> begin,
+                 std::vector<uint32_t> links);
+
+    /// @param flow wants as much as it can get from now on; it must not be active
+    void Start(uint32_t flow);
+
+    /// @param flow wants nothing from now on; it must be active
+    void Stop(uint32_t flow);
+
+    /**
+     * Compute the rates after any number of starts and stops.
+     *
+     * @return the active flows whose rate is another than before; valid until the next call
+     */
+    const std::vector<uint32_t>& Solve();
+
+    /// @return whether the flow was started and not stopped
+    bool IsActive(uint32_t flow) const;
+
+    /// @return the flow's rate after the last Solve
+    double GetRate(uint32_t flow) const;
+
+    /// @return how many flows were filled so far, again and again: the work done
+    uint64_t GetFilled() const;
+
+  private:
+    /// Where an active flow stands in the list of a link.
+    struct Use
+    {
+        uint32_t flow;
+        uint32_t hop; //!< into m_links
+    };
+
+    struct Link
+    {
+        double capacity;
+        std::vector<Use> uses;    //!< by active flows
+        bool isBottleneck{false}; //!< of one of its flows, after the last Solve
+        // While solving:
+        bool isWhole{false};    //!< all its flows are in the component
+        bool isTouched{false};  //!< in m_touched
+        bool isFilled{false};   //!< the bottleneck of a flow in this filling
+        uint32_t rising{0};     //!< flows of the component that still rise
+        uint32_t members{0};    //!< flows of the component
+        double free{0};         //!< capacity not taken by those that do not rise
+        double level{0};        //!< the rate at which it was full
+    };
+
+    struct Flow
+    {
+        double rate{0};
+        double before{0}; //!< the rate after the last Solve, while solving
+        bool isActive{false};
+        bool isMember{false}; //!< of the component, while solving
+    };
+
+    std::span<const uint32_t> GetLinks(uint32_t flow) const;
+    void AddFlow(uint32_t flow);
+    void AddLink(uint32_t link);
+    void Close();
+    void Fill();
+    static double GetLevel(const Link& link);
+    void Freeze(const Link& link, double level);
+    bool Expand();
+    void Commit();
+
+    std::vector<uint32_t> m_begin;
+    std::vector<uint32_t> m_links;
+    std::vector<uint32_t> m_position; //!< per hop: in the list of its link
+    std::vector<Link> m_link;
+    std::vector<Flow> m_flow;
+    std::vector<uint32_t> m_started; //!< since the last Solve
+    std::vector<uint32_t> m_freed;   //!< bottlenecks that lost a flow since
+    // While solving:
+    std::vector<uint32_t> m_component; //!< flows
+    std::size_t m_closed{0};           //!< flows of the component whose bottlenecks were followed
+    std::vector<uint32_t> m_touched;   //!< links of the component
+    std::vector<uint32_t> m_whole;     //!< links with isWhole
+    RadixQueue<uint32_t> m_order;      //!< links by the level at which they are full
+    std::vector<uint32_t> m_changed;
+    uint64_t m_filled{0};
+};
+
+} // namespace cosim
+
+#endif // COSIM_MAX_MIN_SOLVER_H

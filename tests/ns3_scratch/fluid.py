@@ -1,0 +1,195 @@
+"""Networks of any shape over the flow fabric, and what a textbook says that they do.
+
+The textbook: at any moment, all flows that have something to send rise together until a link is
+full; its flows keep their rate, the others rise on. Nothing here is incremental.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+from bridge import Network
+from bridge.measurements import NetworkStatistics
+from frontend import network_api_pb2 as api
+from frontend.stream import encode
+from tests.ns3_scratch.streams import HEADER_BYTES, SEGMENT_BYTES, header, settings, tcp
+
+PS_PER_S = 10**12
+
+#: No slow start and no limit by the window.
+FREE = {
+    "initial_cwnd_segments": 2**30,
+    "send_buffer_bytes": 2**30,
+    "receive_buffer_bytes": 2**30,
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """Switches in a line, and ranks at them; every link has a rate of its own, one a direction."""
+
+    places: Sequence[int]
+    """The switch of each rank."""
+    up_bps: Sequence[int]
+    """Of each rank's link to its switch."""
+    down_bps: Sequence[int]
+    right_bps: Sequence[int]
+    """From each switch to the next."""
+    left_bps: Sequence[int]
+    latency_ps: int = 0
+
+    @property
+    def rates_bps(self) -> list[int]:
+        return [*self.up_bps, *self.down_bps, *self.right_bps, *self.left_bps]
+
+    def path(self, source: int, target: int) -> list[int]:
+        """Return the links from one rank to another."""
+        ranks, hops = len(self.places), len(self.right_bps)
+        here, there = self.places[source], self.places[target]
+        between = [2 * ranks + i for i in range(here, there)]
+        between += [2 * ranks + hops + i - 1 for i in range(here, there, -1)]
+        return [source, *between, ranks + target]
+
+    def record(self) -> api.Record:
+        ranks, hops = len(self.places), len(self.right_bps)
+        switches = [ranks + place for place in self.places]
+        left, right = [ranks + i for i in range(hops)], [ranks + i + 1 for i in range(hops)]
+        pairs = list(permutations(range(ranks), 2))
+        paths = [self.path(*pair) for pair in pairs]
+        links = len(self.rates_bps)
+        return api.Record(
+            topology=api.Topology(
+                ranks=ranks,
+                nodes=ranks + hops + 1,
+                dimensions=["scale_out"],
+                link_source=[*range(ranks), *switches, *left, *right],
+                link_target=[*switches, *range(ranks), *right, *left],
+                link_rate_bps=self.rates_bps,
+                link_latency_ps=[self.latency_ps] * links,
+                link_buffer_bytes=[0] * links,
+                link_ecn_threshold_bytes=[0] * links,
+                link_dimension=[0] * links,
+                path_source=[source for source, _ in pairs],
+                path_target=[target for _, target in pairs],
+                path_begin=[sum(map(len, paths[:i])) for i in range(len(paths) + 1)],
+                path_links=[link for path in paths for link in path],
+            )
+        )
+
+
+@dataclass(frozen=True)
+class Message:
+    source: int
+    target: int
+    size: int
+    start_ps: int = 0
+
+
+def wire_bytes(size: int) -> int:
+    payload = max(size, 1)
+    return payload + -(-payload // SEGMENT_BYTES) * HEADER_BYTES
+
+
+def carry(
+    line: Line, messages: Sequence[Message], **transport: Any
+) -> tuple[list[int], NetworkStatistics]:
+    """Return the arrival of each message over the flow fabric [ps]."""
+    stream = encode(
+        [header(), settings(fabric="flow", transport=tcp(**(FREE | transport))), line.record()]
+    )
+    arrivals = [-1] * len(messages)
+    with Network(stream) as network:
+
+        def arrived(index: int) -> None:
+            arrivals[index] = network.sim_get_time_ps()
+
+        def send(index: int) -> None:
+            what = messages[index]
+            network.sim_send(what.source, what.target, what.size, index)
+
+        for index, what in enumerate(messages):
+            network.sim_recv(
+                what.source, what.target, what.size, index, lambda index=index: arrived(index)
+            )
+            network.sim_schedule_ps(what.start_ps, lambda index=index: send(index))
+        network.run()
+        return arrivals, network.statistics()
+
+
+def fair_rates(paths: Sequence[Sequence[int]], capacities: Sequence[float]) -> list[float]:
+    """Progressive filling, as a textbook has it."""
+    rates = [0.0] * len(paths)
+    free = list(capacities)
+    rising = set(range(len(paths)))
+    while rising:
+        users = [[flow for flow in rising if link in paths[flow]] for link in range(len(free))]
+        step, full = min(
+            (free[link] / len(using), link) for link, using in enumerate(users) if using
+        )
+        for flow in rising:
+            rates[flow] += step
+            for link in paths[flow]:
+                free[link] -= step
+        rising -= set(users[full])
+    return rates
+
+
+def textbook(line: Line, messages: Sequence[Message]) -> list[float]:
+    """Return when each message has left its source entirely [ps]; those of a pair are a stream."""
+    order = sorted(range(len(messages)), key=lambda i: (messages[i].start_ps, i))
+    capacities = [rate / 8 / PS_PER_S for rate in line.rates_bps]
+    left = [float(wire_bytes(message.size)) for message in messages]
+    done = [0.0] * len(messages)
+    waiting, under_way, now = list(order), list[int](), 0.0
+    while waiting or under_way:
+        while waiting and messages[waiting[0]].start_ps <= now:
+            under_way.append(waiting.pop(0))
+        heads: dict[tuple[int, int], int] = {}
+        for index in under_way:
+            heads.setdefault((messages[index].source, messages[index].target), index)
+        flows = list(heads.values())
+        rates = fair_rates([line.path(*pair) for pair in heads], capacities)
+        until = messages[waiting[0]].start_ps if waiting else float("inf")
+        step = min([until - now, *(left[i] / rate for i, rate in zip(flows, rates, strict=True))])
+        now += step
+        for index, rate in zip(flows, rates, strict=True):
+            left[index] -= rate * step
+            if left[index] < 1e-6:
+                done[index] = now
+                under_way.remove(index)
+        if waiting and abs(until - now) < 1e-3:
+            now = float(until)
+    return done
+
+
+def arrivals(line: Line, messages: Sequence[Message]) -> list[float]:
+    """Return when each message arrives: latencies and store-and-forward delays come on top."""
+    left_at = textbook(line, messages)
+    expected = [0.0] * len(messages)
+    last: dict[tuple[int, int], float] = {}
+    for index in sorted(range(len(messages)), key=lambda i: (messages[i].start_ps, i)):
+        message = messages[index]
+        pair = (message.source, message.target)
+        rates = sorted(line.rates_bps[link] for link in line.path(*pair))
+        packet = min(max(message.size, 1), SEGMENT_BYTES) + HEADER_BYTES
+        forwarding = sum(packet * 8 * PS_PER_S / rate for rate in rates[1:])
+        at = left_at[index] + forwarding + line.latency_ps * len(rates)
+        expected[index] = last[pair] = max(at, last.get(pair, 0.0))
+    return expected
+
+
+def simgrid_task(line: Line, messages: Sequence[Message]) -> str:
+    """Return the same as simgrid_flows.py reads it."""
+    pairs = permutations(range(len(line.places)), 2)
+    return json.dumps(
+        {
+            "hosts": len(line.places),
+            "links": [rate / 8 for rate in line.rates_bps],
+            "routes": [[source, target, line.path(source, target)] for source, target in pairs],
+            "flows": [
+                [m.source, m.target, wire_bytes(m.size), m.start_ps / PS_PER_S] for m in messages
+            ],
+        }
+    )
