@@ -76,13 +76,13 @@ class MaxMinSolver
         std::vector<Use> uses;    //!< by active flows
         bool isBottleneck{false}; //!< of one of its flows, after the last Solve
         // While solving:
-        bool isWhole{false};    //!< all its flows are in the component
-        bool isTouched{false};  //!< in m_touched
-        bool isFilled{false};   //!< the bottleneck of a flow in this filling
-        uint32_t rising{0};     //!< flows of the component that still rise
-        uint32_t members{0};    //!< flows of the component
-        double free{0};         //!< capacity not taken by those that do not rise
-        double level{0};        //!< the rate at which it was full
+        bool isWhole{false};   //!< all its flows are in the component
+        bool isTouched{false}; //!< in m_touched
+        bool isFilled{false};  //!< the bottleneck of a flow in this filling
+        uint32_t rising{0};    //!< flows of the component that still rise
+        uint32_t members{0};   //!< flows of the component
+        double free{0};        //!< capacity not taken by those that do not rise
+        double level{0};       //!< the rate at which it was full
     };
 
     struct Flow

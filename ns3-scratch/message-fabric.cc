@@ -189,12 +189,7 @@ MessageFabric::FindPath(Rank src, Rank dst) const
 }
 
 uint32_t
-MessageFabric::Submit(Rank src,
-                      Rank dst,
-                      uint64_t bytes,
-                      uint64_t tag,
-                      bool isPut,
-                      Callback sent)
+MessageFabric::Submit(Rank src, Rank dst, uint64_t bytes, uint64_t tag, bool isPut, Callback sent)
 {
     const uint32_t path = FindPath(src, dst);
     if (m_freeMessages.empty())

@@ -71,9 +71,9 @@ class MessageFabric : public Fabric
         uint32_t firstBytes; //!< the first packet on the wire
         uint32_t lastBytes;  //!< the last packet on the wire
         uint32_t path;
-        uint32_t next;       //!< the estimator's: another message, or a place in its path
-        bool isPut;          //!< goes to the arrival handler
-        bool isAwaited;      //!< somebody waits for its acknowledgement
+        uint32_t next;  //!< the estimator's: another message, or a place in its path
+        bool isPut;     //!< goes to the arrival handler
+        bool isAwaited; //!< somebody waits for its acknowledgement
     };
 
     /// What a link did.

@@ -107,8 +107,8 @@ class RadixQueue
     }
 
     std::array<Bucket, 64> m_buckets;
-    uint64_t m_filled{0}; //!< a bit for every bucket that holds something
-    uint64_t m_last{0};   //!< the last popped key
+    uint64_t m_filled{0};    //!< a bit for every bucket that holds something
+    uint64_t m_last{0};      //!< the last popped key
     std::size_t m_popped{0}; //!< entries of the first bucket that were popped
 };
 
