@@ -41,7 +41,7 @@ AnalyticalFabric::OnDue(uint32_t id, uint64_t now)
     const Message& message = GetMessage(id);
     if (message.next == m_topology.pathBegin[message.path + 1])
     {
-        Deliver(id, now);
+        Arrive(id);
     }
     else
     {
@@ -83,17 +83,19 @@ AnalyticalFabric::Cross(uint32_t id, uint64_t now)
     }
 }
 
-std::vector<MessageFabric::LinkUse>
-AnalyticalFabric::GetLinkUses() const
+std::vector<LinkCounters>
+AnalyticalFabric::GetLinkCounters() const
 {
-    std::vector<LinkUse> uses;
+    std::vector<LinkCounters> uses;
     uses.reserve(m_links.size());
     for (std::size_t i = 0; i < m_links.size(); ++i)
     {
         const Link& link = m_links[i];
         const Wide queued = Wide{link.maxWait} * m_topology.linkRateBps[i] / BYTE_PS;
-        uses.push_back(
-            {static_cast<double>(link.busy), link.wireBytes, static_cast<uint64_t>(queued)});
+        LinkCounters& use = uses.emplace_back();
+        use.busyPs = static_cast<int64_t>(std::min(link.busy, MAX_TIME_PS));
+        use.wireBytes = link.wireBytes;
+        use.maxQueueBytes = static_cast<uint64_t>(queued);
     }
     return uses;
 }

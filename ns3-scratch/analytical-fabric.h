@@ -41,7 +41,7 @@ class AnalyticalFabric : public MessageFabric
   protected:
     void Launch(uint32_t message, uint64_t now) override;
     void OnDue(uint32_t subject, uint64_t now) override;
-    std::vector<LinkUse> GetLinkUses() const override;
+    std::vector<LinkCounters> GetLinkCounters() const override;
 
   private:
     /// What a link did.

@@ -7,15 +7,14 @@
 
 #include "chunk-scheduler.h"
 #include "collective-plans.h"
+#include "collective-progress.h"
 #include "delay-line.h"
 #include "network-api.h"
-#include "program-template.h"
 #include "ring-buffer.h"
 #include "stream.h"
+#include "task-table.h"
 
 #include <cstdint>
-#include <deque>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -43,15 +42,6 @@ class CollectiveListener
     virtual void OnEngineError(const std::string& error) = 0;
 };
 
-/// When a collective ran, in simulated time [ps].
-struct CollectiveTimes
-{
-    static constexpr uint64_t UNKNOWN = ~uint64_t{0};
-
-    uint64_t start{UNKNOWN}; //!< issued by the first rank
-    uint64_t end{UNKNOWN};   //!< done at the last rank
-};
-
 /**
  * Runs collectives: chunk by chunk as the ChunkScheduler admits them, step by step as their
  * programs say.
@@ -60,9 +50,6 @@ struct CollectiveTimes
  * A RECV whose message has arrived and whose dependencies are done is complete after the injection
  * latency; a reduction then occupies the rank's reduction unit (one at a time, first come first
  * served) for bytes / reduction rate. Copies cost nothing.
- *
- * The tag of a message says which step of which running part receives it, so an arrival is looked
- * up by index. All the state of a running part is two flat arrays from a pool.
  */
 class CollectiveEngine : public ArrivalHandler, public ChunkStarter
 {
@@ -91,19 +78,31 @@ class CollectiveEngine : public ArrivalHandler, public ChunkStarter
     uint64_t GetActive() const;
 
     /// @return the payload of all messages of all collectives [bytes]
-    uint64_t GetTotalBytes() const;
+    uint64_t GetTotalBytes() const
+    {
+        return m_plans.GetTotalBytes();
+    }
 
     /// @return messages handed to the network so far
-    uint64_t GetMessages() const;
+    uint64_t GetMessages() const
+    {
+        return m_messages;
+    }
 
     /**
      * @param collective its id
      * @return when it ran
      */
-    const CollectiveTimes& GetTimes(uint32_t collective) const;
+    const CollectiveTimes& GetTimes(uint32_t collective) const
+    {
+        return m_progress.GetTimes(collective);
+    }
 
     /// @return the scheduler, for its statistics
-    const ChunkScheduler& GetScheduler() const;
+    const ChunkScheduler& GetScheduler() const
+    {
+        return m_scheduler;
+    }
 
     /**
      * Say why a rank still waits for a collective.
@@ -118,51 +117,8 @@ class CollectiveEngine : public ArrivalHandler, public ChunkStarter
     void StartPart(const ChunkPart& part) override;
 
   private:
-    /// A started part of a chunk. Slots of this kind are used again.
-    struct Task
-    {
-        ChunkPart what;
-        uint32_t generation{0}; //!< how many parts used the slot before
-        uint32_t membersLeft{0};
-        uint64_t chunkBytes{0};
-        const ProgramTemplate* program{nullptr};
-        const ProgramTemplate::Step* steps{nullptr}; //!< of the part
-        const ProgramTemplate::Place* places{nullptr};
-        const Rank* ranks{nullptr};      //!< of the group
-        std::vector<uint32_t> pending;   //!< per step, see ProgramTemplate::GetPending
-        std::vector<uint32_t> stepsLeft; //!< per place
-    };
-
-    /// Which members have reached the parts of a chunk whose programs have several phases.
-    struct Progress
-    {
-        std::vector<uint32_t> reached; //!< per part, by members that left another part
-        uint32_t partsLeft{0};         //!< parts that are not the first of all their members
-    };
-
-    /// A collective that was issued by some rank and is not done at every one.
-    struct Running
-    {
-        uint32_t issue{0}; //!< rises with every collective issued
-        uint32_t membersDone{0};
-        std::vector<bool> issued;         //!< per member
-        std::vector<uint32_t> chunksLeft; //!< per member
-        std::vector<uint32_t> reached;    //!< per part, by members that have issued
-        std::vector<uint32_t> progress;   //!< per chunk, into m_progress, or NONE; may be empty
-    };
-
-    /// A step whose turn has come.
-    struct Ready
-    {
-        uint32_t task;
-        uint32_t step;
-    };
-
-    static constexpr uint32_t NONE = ProgramTemplate::NONE;
-
-    void EnqueuePart(uint32_t collective, uint32_t part, uint32_t chunk, uint32_t count);
-    Progress& GetProgress(uint32_t collective, uint32_t chunk);
-    void CountReached(uint32_t collective, uint32_t chunk, uint32_t part);
+    using Task = TaskTable::Task;
+    using Ready = TaskTable::StepRef; //!< a step whose turn has come
 
     void Drain();
     void Perform(const Ready& ready);
@@ -171,25 +127,19 @@ class CollectiveEngine : public ArrivalHandler, public ChunkStarter
     void Reduce(const Ready& ready);
     void OnReduced(uint32_t task, uint32_t step);
     void Complete(const Ready& ready);
-    void FinishPlace(Task& task, uint32_t taskId, uint32_t place);
+    void FinishPlace(uint32_t taskId, uint32_t place);
     void FinishChunk(uint32_t collective, uint32_t member);
 
     NetworkApi& m_network;
     CollectiveListener& m_listener;
     ChunkScheduler m_scheduler;
     CollectivePlans m_plans;
+    CollectiveProgress m_progress;
+    TaskTable m_tasks;
     uint64_t m_reductionBytesPerS;
     bool m_hasInjection;
     DelayLine<Ready, CollectiveEngine> m_injection;
 
-    std::vector<CollectiveTimes> m_times;
-    std::vector<std::unique_ptr<Running>> m_running; //!< per collective
-    uint32_t m_issues{0};
-
-    std::deque<Task> m_tasks;
-    std::vector<uint32_t> m_freeTasks;
-    std::deque<Progress> m_progress;
-    std::vector<uint32_t> m_freeProgress;
     RingBuffer<Ready> m_work; //!< steps whose turn has come
     bool m_draining{false};
 

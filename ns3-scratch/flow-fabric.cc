@@ -143,7 +143,7 @@ FlowFabric::OnDue(uint32_t subject, uint64_t now)
     // The lowest bit tells an arriving message from a path.
     if ((subject & 1) != 0)
     {
-        Deliver(subject >> 1, now);
+        Arrive(subject >> 1);
     }
     else
     {
@@ -328,10 +328,10 @@ FlowFabric::OpenWindow(Path& path, uint64_t now)
     }
 }
 
-std::vector<MessageFabric::LinkUse>
-FlowFabric::GetLinkUses() const
+std::vector<LinkCounters>
+FlowFabric::GetLinkCounters() const
 {
-    std::vector<LinkUse> uses(m_topology.linkRateBps.size());
+    std::vector<LinkCounters> uses(m_topology.linkRateBps.size());
     const uint64_t now = Now();
     for (uint32_t id = 0; id < m_paths.size(); ++id)
     {
@@ -351,8 +351,9 @@ FlowFabric::GetLinkUses() const
     }
     for (std::size_t i = 0; i < uses.size(); ++i)
     {
-        uses[i].busyPs = static_cast<double>(uses[i].wireBytes) * BYTE_PS /
-                         static_cast<double>(m_topology.linkRateBps[i]);
+        const double busyPs = static_cast<double>(uses[i].wireBytes) * BYTE_PS /
+                              static_cast<double>(m_topology.linkRateBps[i]);
+        uses[i].busyPs = static_cast<int64_t>(std::min(busyPs, MAX_DELAY_PS));
     }
     return uses;
 }

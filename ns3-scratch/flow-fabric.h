@@ -54,7 +54,7 @@ class FlowFabric : public MessageFabric
     void Launch(uint32_t message, uint64_t now) override;
     void OnDue(uint32_t subject, uint64_t now) override;
     void OnServed(uint64_t now) override;
-    std::vector<LinkUse> GetLinkUses() const override;
+    std::vector<LinkCounters> GetLinkCounters() const override;
 
   private:
     static constexpr uint64_t NEVER = UINT64_MAX;

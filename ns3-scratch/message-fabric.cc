@@ -30,93 +30,32 @@ constexpr uint64_t POLL_MESSAGES = 1024;
 } // namespace
 
 MessageFabric::MessageFabric(const Topology& topology, const Settings& settings)
-    : m_topology(topology),
-      m_settings(settings),
+    : FabricBase(topology, settings),
       m_headerBytes(IPV4_HEADER_BYTES + TCP_HEADER_BYTES + settings.tcp.linkHeaderBytes +
                     (settings.tcp.timestamps ? TIMESTAMP_OPTION_BYTES : 0)),
-      m_pathOf(static_cast<std::size_t>(topology.ranks) * topology.ranks, NONE),
       m_usedPaths(topology.pathSource.size())
 {
-    for (uint32_t path = 0; path < topology.pathSource.size(); ++path)
-    {
-        const std::size_t source = topology.pathSource[path];
-        m_pathOf[source * topology.ranks + topology.pathTarget[path]] = path;
-    }
 }
 
 void
 MessageFabric::Start()
 {
-    m_start = ns3::Simulator::Now();
-}
-
-void
-MessageFabric::Finish()
-{
-    m_finish = SimGetTime();
+    StartClock();
 }
 
 NetworkStatistics
 MessageFabric::GetStatistics() const
 {
-    NetworkStatistics result = m_statistics;
-    const ns3::Time end = m_finish.IsNegative() ? SimGetTime() : m_finish;
-    const auto elapsed = static_cast<double>(end.GetTimeStep());
+    NetworkStatistics result = GetMessageStatistics();
     result.flows = static_cast<uint64_t>(std::count(m_usedPaths.begin(), m_usedPaths.end(), true));
-    result.fctMeanNs = m_completion.GetMean() / 1e3;
-    result.fctP50Ns = m_completion.GetQuantile(0.5) / 1e3;
-    result.fctP99Ns = m_completion.GetQuantile(0.99) / 1e3;
-    result.fctMaxNs = static_cast<double>(m_completion.GetMax()) / 1e3;
-    result.dimensions.resize(m_topology.dimensions.size());
-    uint64_t used = 0;
-    double utilization = 0;
-    const std::vector<LinkUse> uses = GetLinkUses();
-    for (std::size_t i = 0; i < uses.size(); ++i)
+    LinkSummary summary(m_topology, GetElapsedPs(), result);
+    const std::vector<LinkCounters> counters = GetLinkCounters();
+    for (uint32_t link = 0; link < counters.size(); ++link)
     {
-        const LinkUse& use = uses[i];
-        DimensionStatistics& dimension = result.dimensions[m_topology.linkDimension[i]];
-        // What is queued now is counted as carried, but not more than the time that has passed.
-        const double share = elapsed == 0 ? 0 : std::min(1.0, use.busyPs / elapsed);
-        ++dimension.links;
-        dimension.wireBytes += use.wireBytes;
-        dimension.maxQueueBytes = std::max(dimension.maxQueueBytes, use.maxQueueBytes);
-        dimension.utilizationMean += share;
-        dimension.utilizationMax = std::max(dimension.utilizationMax, share);
-        if (use.wireBytes != 0)
-        {
-            ++used;
-            utilization += share;
-        }
+        summary.Add(link, counters[link]);
     }
-    result.linkUtilizationMean = used == 0 ? 0 : utilization / static_cast<double>(used);
-    for (std::size_t i = 0; i < result.dimensions.size(); ++i)
-    {
-        DimensionStatistics& dimension = result.dimensions[i];
-        dimension.name = m_topology.dimensions[i];
-        if (dimension.links != 0)
-        {
-            dimension.utilizationMean /= static_cast<double>(dimension.links);
-        }
-    }
+    summary.Finish();
     return result;
-}
-
-uint64_t
-MessageFabric::GetDeliveredBytes() const
-{
-    return m_statistics.payloadBytes;
-}
-
-std::string
-MessageFabric::GetFailure() const
-{
-    return m_failure;
-}
-
-void
-MessageFabric::SetPollHook(PollHook hook)
-{
-    m_poll = std::move(hook);
 }
 
 void
@@ -126,66 +65,21 @@ MessageFabric::SimSend(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callbac
 }
 
 void
-MessageFabric::SimRecv(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback received)
-{
-    FindPath(src, dst);
-    m_matcher.Post(src, dst, bytes, tag, std::move(received));
-}
-
-void
 MessageFabric::SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag)
 {
     Launch(Submit(src, dst, bytes, tag, true, {}), Now());
 }
 
 void
-MessageFabric::SetArrivalHandler(ArrivalHandler* handler)
-{
-    m_handler = handler;
-}
-
-void
-MessageFabric::SimSchedule(ns3::Time delay, Callback callback)
-{
-    ns3::Simulator::Schedule(delay, [callback = std::move(callback)] { callback(); });
-}
-
-ns3::Time
-MessageFabric::SimGetTime() const
-{
-    return ns3::Simulator::Now() - m_start;
-}
-
-uint32_t
-MessageFabric::SimCommSize() const
-{
-    return m_topology.ranks;
-}
-
-void
 MessageFabric::SimFinish()
 {
     m_isFinished = true;
-    ns3::Simulator::Stop();
+    FabricBase::SimFinish();
 }
 
 void
 MessageFabric::OnServed(uint64_t /* now */)
 {
-}
-
-uint32_t
-MessageFabric::FindPath(Rank src, Rank dst) const
-{
-    const bool isThere = src < m_topology.ranks && dst < m_topology.ranks;
-    const uint32_t path =
-        isThere ? m_pathOf[static_cast<std::size_t>(src) * m_topology.ranks + dst] : NONE;
-    if (path == NONE)
-    {
-        throw std::invalid_argument("there is no path from rank " + std::to_string(src) +
-                                    " to rank " + std::to_string(dst));
-    }
-    return path;
 }
 
 uint32_t
@@ -219,9 +113,9 @@ MessageFabric::Submit(Rank src, Rank dst, uint64_t bytes, uint64_t tag, bool isP
         m_sent.emplace(id, std::move(sent));
     }
     m_usedPaths[path] = true;
-    m_statistics.packets += packets;
-    m_statistics.dataPackets += packets;
-    m_statistics.wireBytes += message.wireBytes;
+    m_counters.packets += packets;
+    m_counters.dataPackets += packets;
+    m_counters.wireBytes += message.wireBytes;
     return id;
 }
 
@@ -275,14 +169,9 @@ MessageFabric::Serve()
 }
 
 void
-MessageFabric::Deliver(uint32_t id, uint64_t now)
+MessageFabric::Arrive(uint32_t id)
 {
     const Message message = m_messages[id];
-    const Rank src = m_topology.pathSource[message.path];
-    const Rank dst = m_topology.pathTarget[message.path];
-    m_completion.Add(now - message.sentAt);
-    ++m_statistics.messages;
-    m_statistics.payloadBytes += message.bytes;
     if (message.isAwaited)
     {
         const auto sent = m_sent.find(id);
@@ -292,28 +181,25 @@ MessageFabric::Deliver(uint32_t id, uint64_t now)
         m_sent.erase(sent);
     }
     m_freeMessages.push_back(id);
-    if (!message.isPut)
+    Deliver(m_topology.pathSource[message.path],
+            m_topology.pathTarget[message.path],
+            message.bytes,
+            message.tag,
+            message.isPut,
+            static_cast<int64_t>(message.sentAt));
+    if (m_pollHook && m_counters.messages % POLL_MESSAGES == 0)
     {
-        m_matcher.Arrive(src, dst, message.bytes, message.tag);
-    }
-    else if (m_handler != nullptr)
-    {
-        m_handler->OnArrival(src, dst, message.bytes, message.tag);
-    }
-    if (m_poll && m_statistics.messages % POLL_MESSAGES == 0)
-    {
-        m_poll();
+        m_pollHook();
     }
 }
 
 void
 MessageFabric::Abandon(const Message& message)
 {
-    m_failure = "a message of " + std::to_string(message.bytes) + " bytes from rank " +
-                std::to_string(m_topology.pathSource[message.path]) + " to rank " +
-                std::to_string(m_topology.pathTarget[message.path]) +
-                " takes longer than can be simulated";
-    ns3::Simulator::Stop();
+    Fail("a message of " + std::to_string(message.bytes) + " bytes from rank " +
+         std::to_string(m_topology.pathSource[message.path]) + " to rank " +
+         std::to_string(m_topology.pathTarget[message.path]) +
+         " takes longer than can be simulated");
 }
 
 uint64_t
@@ -354,7 +240,7 @@ MessageFabric::AcknowledgementPs(uint32_t path) const
 uint64_t
 MessageFabric::Now() const
 {
-    return static_cast<uint64_t>(SimGetTime().GetTimeStep());
+    return static_cast<uint64_t>(NowPs());
 }
 
 uint64_t

@@ -5,15 +5,11 @@
 #ifndef COSIM_MESSAGE_FABRIC_H
 #define COSIM_MESSAGE_FABRIC_H
 
-#include "fabric.h"
-#include "histogram.h"
-#include "message-matcher.h"
+#include "fabric-base.h"
+#include "link-summary.h"
 #include "radix-queue.h"
 
-#include "ns3/nstime.h"
-
 #include <cstdint>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -32,7 +28,7 @@ namespace cosim
  * An estimator plans what happens to its messages in a queue of its own, of which ns-3 sees one
  * event a moment at which something is due.
  */
-class MessageFabric : public Fabric
+class MessageFabric : public FabricBase
 {
   public:
     /**
@@ -41,21 +37,14 @@ class MessageFabric : public Fabric
      */
     MessageFabric(const Topology& topology, const Settings& settings);
 
-    void Start() override;
-    void Finish() override;
-    NetworkStatistics GetStatistics() const override;
-    uint64_t GetDeliveredBytes() const override;
-    std::string GetFailure() const override;
-    void SetPollHook(PollHook hook) override;
-
+    // NetworkApi
     void SimSend(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback sent) override;
-    void SimRecv(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback received) override;
     void SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag) override;
-    void SetArrivalHandler(ArrivalHandler* handler) override;
-    void SimSchedule(ns3::Time delay, Callback callback) override;
-    ns3::Time SimGetTime() const override;
-    uint32_t SimCommSize() const override;
     void SimFinish() override;
+
+    // Fabric
+    void Start() override;
+    NetworkStatistics GetStatistics() const override;
 
   protected:
     static constexpr uint32_t NONE = UINT32_MAX;
@@ -74,14 +63,6 @@ class MessageFabric : public Fabric
         uint32_t next;  //!< the estimator's: another message, or a place in its path
         bool isPut;     //!< goes to the arrival handler
         bool isAwaited; //!< somebody waits for its acknowledgement
-    };
-
-    /// What a link did.
-    struct LinkUse
-    {
-        double busyPs{0}; //!< carrying messages
-        uint64_t wireBytes{0};
-        uint64_t maxQueueBytes{0};
     };
 
     /**
@@ -108,7 +89,7 @@ class MessageFabric : public Fabric
     virtual void OnServed(uint64_t now);
 
     /// @return what every link did since the start
-    virtual std::vector<LinkUse> GetLinkUses() const = 0;
+    virtual std::vector<LinkCounters> GetLinkCounters() const = 0;
 
     /**
      * @param at when something is due, not in the past [ps]
@@ -127,9 +108,8 @@ class MessageFabric : public Fabric
      * The last byte of a message is at its target; its slot is free afterwards.
      *
      * @param message its slot
-     * @param now the time [ps]
      */
-    void Deliver(uint32_t message, uint64_t now);
+    void Arrive(uint32_t message);
 
     /// @param message the one that takes longer than the clock can count: end the run
     void Abandon(const Message& message);
@@ -146,14 +126,6 @@ class MessageFabric : public Fabric
         return m_messages[message];
     }
 
-    /**
-     * @param src the sending rank
-     * @param dst the receiving rank
-     * @return the path between them
-     * @throws std::invalid_argument if there is none
-     */
-    uint32_t FindPath(Rank src, Rank dst) const;
-
     /// @return the time that a link takes to transmit so much, rounded up, at most MAX_TIME_PS
     uint64_t TransmissionPs(uint64_t bytes, uint32_t link) const;
 
@@ -169,8 +141,6 @@ class MessageFabric : public Fabric
     /// @return a + b, at most twice MAX_TIME_PS
     static uint64_t Later(uint64_t a, uint64_t b);
 
-    const Topology& m_topology;
-    const Settings& m_settings;
     const uint32_t m_headerBytes; //!< h
 
   private:
@@ -178,7 +148,6 @@ class MessageFabric : public Fabric
     void Wake(uint64_t at, uint64_t now);
     void Serve();
 
-    std::vector<uint32_t> m_pathOf; //!< by source · ranks + target
     std::vector<Message> m_messages;
     std::vector<uint32_t> m_freeMessages;
     std::unordered_map<uint32_t, Callback> m_sent; //!< of the messages that are awaited
@@ -187,14 +156,6 @@ class MessageFabric : public Fabric
     std::vector<uint64_t> m_wakes; //!< times of the events that call Serve, the next one behind
     bool m_isServing{false};
     bool m_isFinished{false};
-    MessageMatcher m_matcher;
-    ArrivalHandler* m_handler{nullptr};
-    PollHook m_poll;
-    ns3::Time m_start;
-    ns3::Time m_finish{-1}; //!< negative until Finish
-    NetworkStatistics m_statistics;
-    Histogram m_completion; //!< flow completion times [ps]
-    std::string m_failure;
 };
 
 } // namespace cosim

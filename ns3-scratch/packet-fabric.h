@@ -5,15 +5,13 @@
 #ifndef COSIM_PACKET_FABRIC_H
 #define COSIM_PACKET_FABRIC_H
 
-#include "fabric.h"
+#include "fabric-base.h"
 #include "fifo-queue.h"
 #include "flow-observer.h"
-#include "histogram.h"
-#include "message-matcher.h"
+#include "link-summary.h"
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace cosim
@@ -26,7 +24,7 @@ namespace cosim
  * Its byte stream carries the pair's messages one behind the other; the fabric knows where each
  * ends, so nothing is added to the stream, and a message is delivered with its last byte in order.
  */
-class PacketFabric : public Fabric, protected FlowObserver
+class PacketFabric : public FabricBase, protected FlowObserver
 {
   public:
     /**
@@ -37,32 +35,14 @@ class PacketFabric : public Fabric, protected FlowObserver
 
     // NetworkApi
     void SimSend(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback sent) override;
-    void SimRecv(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback received) override;
     void SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag) override;
-    void SetArrivalHandler(ArrivalHandler* handler) override;
-    void SimSchedule(ns3::Time delay, Callback callback) override;
-    ns3::Time SimGetTime() const override;
-    uint32_t SimCommSize() const override;
-    void SimFinish() override;
 
     // Fabric
     void Start() override;
-    void Finish() override;
     NetworkStatistics GetStatistics() const override;
-    uint64_t GetDeliveredBytes() const override;
-    std::string GetFailure() const override;
-    void SetPollHook(PollHook hook) override;
 
   protected:
-    /// What a link did since the start.
-    struct LinkCounters
-    {
-        int64_t busyPs{0};
-        uint64_t wireBytes{0};
-        uint64_t drops{0};
-        uint64_t marks{0};
-        uint64_t maxQueueBytes{0};
-    };
+    using LinkCounters = cosim::LinkCounters;
 
     /// Build nodes and links, and establish what has to be before the clock starts.
     virtual void Build() = 0;
@@ -98,7 +78,10 @@ class PacketFabric : public Fabric, protected FlowObserver
      * @return their flow
      * @throws std::invalid_argument if a rank does not exist or the topology has no path for them
      */
-    FlowId FindFlow(Rank src, Rank dst) const;
+    FlowId FindFlow(Rank src, Rank dst) const
+    {
+        return FindPath(src, dst);
+    }
 
     /// @return the flow from the target to the source, whose path this flow's ACKs take
     FlowId GetReverse(FlowId flow) const;
@@ -115,12 +98,8 @@ class PacketFabric : public Fabric, protected FlowObserver
         }
     }
 
-    const Topology& m_topology;
-    const Settings& m_settings;
-
   private:
     static constexpr uint64_t POLL_MASK = 4095;
-    static constexpr uint32_t NO_FLOW = UINT32_MAX;
 
     /// A message on its way.
     struct Message
@@ -128,7 +107,7 @@ class PacketFabric : public Fabric, protected FlowObserver
         uint64_t streamEnd; //!< offset in the flow's stream behind its last byte
         uint64_t bytes;     //!< as sent; 0 takes one byte of the stream
         uint64_t tag;
-        int64_t sentPs; //!< when it was handed over
+        int64_t sentPs; //!< when it was handed over, as NowPs
         bool isPut;     //!< goes to the ArrivalHandler
     };
 
@@ -157,17 +136,8 @@ class PacketFabric : public Fabric, protected FlowObserver
     void AddLinkStatistics(NetworkStatistics& statistics) const;
 
     std::vector<Flow> m_flows;
-    std::vector<uint32_t> m_flowOfPair; //!< by source · ranks + target
-    MessageMatcher m_matcher;
-    ArrivalHandler* m_arrivalHandler{nullptr}; //!< not owned
-    PollHook m_pollHook;
     uint64_t m_polls{0};
     bool m_isStarted{false}; //!< what connections measure before is not part of the run
-    int64_t m_startPs{0};
-    int64_t m_finishPs{-1}; //!< -1: not finished
-    NetworkStatistics m_counters;
-    Histogram m_completionPs;
-    std::string m_failure;
 };
 
 } // namespace cosim

@@ -7,6 +7,7 @@ full; its flows keep their rate, the others rise on. Nothing here is incremental
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import permutations
 from typing import Any
 
@@ -110,10 +111,8 @@ def carry(
             network.sim_send(what.source, what.target, what.size, index)
 
         for index, what in enumerate(messages):
-            network.sim_recv(
-                what.source, what.target, what.size, index, lambda index=index: arrived(index)
-            )
-            network.sim_schedule_ps(what.start_ps, lambda index=index: send(index))
+            network.sim_recv(what.source, what.target, what.size, index, partial(arrived, index))
+            network.sim_schedule_ps(what.start_ps, partial(send, index))
         network.run()
         return arrivals, network.statistics()
 
