@@ -4,13 +4,16 @@
 
 #include "stream-reader.h"
 
+#include "stream-fields.h"
 #include "stream-validator.h"
 #include "wire-reader.h"
 
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace cosim
 {
@@ -49,7 +52,7 @@ Describe(NodeType /* type */)
     return {static_cast<uint32_t>(NodeType::RECV), "node type"};
 }
 
-// Read gives the present field to a member of a struct; a message reads its members by ReadFields.
+// Read gives the present field to a member of a struct; a message does so for each of its own.
 
 void
 Read(WireReader& reader, uint32_t& value)
@@ -116,168 +119,52 @@ Read(WireReader& reader, E& value)
     }
 }
 
-void Read(WireReader& reader, TcpSettings& tcp);
-void Read(WireReader& reader, SystemSettings& system);
-
 /**
- * Read a message whose fields are numbered 1, 2, 3 …, as all of the stream's are.
+ * Read a message. What the writer left out keeps its value, see ReadRecord.
  *
- * @param reader the message
- * @param members where its fields go, in the order of their numbers
+ * @param reader the field that holds the message
+ * @param message where its fields go
  */
-template <typename... Members>
+template <StreamMessage T>
 void
-ReadFields(WireReader reader, Members&... members)
+Read(WireReader& reader, T& message)
 {
-    while (reader.NextField())
-    {
+    WireReader fields = reader.ReadMessage();
+    const auto readField = [&fields, &message](auto... members) {
         uint32_t number = 0;
-        const bool isKnown =
-            ((++number == reader.GetField() && (Read(reader, members), true)) || ...);
-        if (!isKnown)
+        return ((++number == fields.GetField() && (Read(fields, message.*members), true)) || ...);
+    };
+    while (fields.NextField())
+    {
+        if (!std::apply(readField, FIELDS<T>))
         {
-            reader.Skip();
+            fields.Skip();
         }
     }
 }
 
+/// Make all fields of a message zero or empty.
+template <typename T>
 void
-Read(WireReader& reader, TcpSettings& tcp)
+Clear(T& value)
 {
-    ReadFields(reader.ReadMessage(),
-               tcp.congestionControl,
-               tcp.mtuBytes,
-               tcp.segmentBytes,
-               tcp.sendBufferBytes,
-               tcp.receiveBufferBytes,
-               tcp.initialCwndSegments,
-               tcp.minRtoPs,
-               tcp.initialRtoPs,
-               tcp.clockGranularityPs,
-               tcp.delayedAckTimeoutPs,
-               tcp.delayedAckSegments,
-               tcp.dataRetries,
-               tcp.sack,
-               tcp.timestamps,
-               tcp.windowScaling,
-               tcp.ecn,
-               tcp.linkHeaderBytes);
+    if constexpr (StreamMessage<T>)
+    {
+        std::apply([&value](auto... members) { (Clear(value.*members), ...); }, FIELDS<T>);
+    }
+    else
+    {
+        value = T{};
+    }
 }
 
+/// Read a record. What a proto3 writer leaves out is zero, whatever the default of the struct.
+template <StreamMessage T>
 void
-Read(WireReader& reader, SystemSettings& system)
+ReadRecord(WireReader& reader, T& record)
 {
-    ReadFields(reader.ReadMessage(),
-               system.scheduling,
-               system.concurrentChunks,
-               system.injectionLatencyPs,
-               system.reductionBytesPerS);
-}
-
-// The records. What a proto3 writer leaves out is zero, whatever the default of the struct.
-
-void
-Read(WireReader& reader, StreamHeader& header)
-{
-    header.seed = 0;
-    ReadFields(reader.ReadMessage(),
-               header.version,
-               header.producer,
-               header.name,
-               header.seed,
-               header.scenarioJson);
-}
-
-void
-Read(WireReader& reader, Settings& settings)
-{
-    settings.fabric.clear();
-    settings.tcp = {"", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, false, false, false, 0};
-    ReadFields(reader.ReadMessage(),
-               settings.fabric,
-               settings.tcp,
-               settings.system,
-               settings.rttSampleIntervalPs,
-               settings.timeLimitPs);
-}
-
-void
-Read(WireReader& reader, Topology& topology)
-{
-    ReadFields(reader.ReadMessage(),
-               topology.ranks,
-               topology.nodes,
-               topology.dimensions,
-               topology.linkSource,
-               topology.linkTarget,
-               topology.linkRateBps,
-               topology.linkLatencyPs,
-               topology.linkBufferBytes,
-               topology.linkEcnThresholdBytes,
-               topology.linkDimension,
-               topology.pathSource,
-               topology.pathTarget,
-               topology.pathBegin,
-               topology.pathLinks,
-               topology.forwardingDelayPs);
-}
-
-void
-Read(WireReader& reader, Program& program)
-{
-    ReadFields(reader.ReadMessage(),
-               program.id,
-               program.name,
-               program.operation,
-               program.groupSize,
-               program.units,
-               program.space,
-               program.equalUnits,
-               program.phaseDimension,
-               program.stepBegin,
-               program.op,
-               program.phase,
-               program.peer,
-               program.offset,
-               program.count,
-               program.target,
-               program.depBegin,
-               program.dep);
-}
-
-void
-Read(WireReader& reader, Collective& collective)
-{
-    collective.chunks = 0;
-    ReadFields(reader.ReadMessage(),
-               collective.id,
-               collective.name,
-               collective.program,
-               collective.ranks,
-               collective.bytes,
-               collective.chunks,
-               collective.priorityClass,
-               collective.iteration,
-               collective.layer);
-}
-
-void
-Read(WireReader& reader, Trace& trace)
-{
-    ReadFields(reader.ReadMessage(),
-               trace.ranks,
-               trace.layers,
-               trace.names,
-               trace.type,
-               trace.layer,
-               trace.iteration,
-               trace.durationPs,
-               trace.collective,
-               trace.peer,
-               trace.bytes,
-               trace.tag,
-               trace.depBegin,
-               trace.dep);
+    Clear(record);
+    Read(reader, record);
 }
 
 /// Collects the records of one stream and refuses an order that the format does not have.
@@ -324,7 +211,7 @@ class Collector
         {
         case 1:
             Once(m_hasHeader, "header");
-            Read(record, m_stream.header);
+            ReadRecord(record, m_stream.header);
             if (m_stream.header.version != STREAM_VERSION)
             {
                 Refuse("the stream has version " + std::to_string(m_stream.header.version) +
@@ -333,22 +220,22 @@ class Collector
             break;
         case 2:
             Once(m_hasSettings, "settings");
-            Read(record, m_stream.settings);
+            ReadRecord(record, m_stream.settings);
             break;
         case 3:
             Once(m_hasTopology, "topology");
-            Read(record, m_stream.topology);
+            ReadRecord(record, m_stream.topology);
             break;
         case 4:
-            Read(record, m_stream.programs.emplace_back());
+            ReadRecord(record, m_stream.programs.emplace_back());
             CheckId("program", m_stream.programs.back().id, m_stream.programs.size());
             break;
         case 5:
-            Read(record, m_stream.collectives.emplace_back());
+            ReadRecord(record, m_stream.collectives.emplace_back());
             CheckId("collective", m_stream.collectives.back().id, m_stream.collectives.size());
             break;
         default:
-            Read(record, m_stream.traces.emplace_back());
+            ReadRecord(record, m_stream.traces.emplace_back());
         }
     }
 

@@ -4,85 +4,38 @@
 
 #include "trace-executor.h"
 
-#include "ns3/simulator.h"
+#include "exposed-time.h"
+#include "waiting-report.h"
 
-#include <algorithm>
-#include <sstream>
+#include "ns3/simulator.h"
 
 namespace cosim
 {
-
-namespace
-{
-
-/// @return rising numbers as text, "0-3, 7"
-std::string
-Ranges(const std::vector<Rank>& ranks)
-{
-    std::ostringstream text;
-    for (std::size_t i = 0; i < ranks.size();)
-    {
-        std::size_t last = i;
-        while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1)
-        {
-            ++last;
-        }
-        text << (i == 0 ? "" : ", ") << ranks[i];
-        if (last != i)
-        {
-            text << "-" << ranks[last];
-        }
-        i = last + 1;
-    }
-    return text.str();
-}
-
-} // namespace
 
 TraceExecutor::TraceExecutor(const Stream& stream, NetworkApi& network, WorkloadListener& listener)
     : m_network(network),
       m_listener(listener),
       m_injectionLatency(static_cast<int64_t>(stream.settings.system.injectionLatencyPs)),
       m_engine(stream, network, *this),
-      m_workerOf(stream.topology.ranks, NONE),
-      m_timing(CountIterations(stream), CountLayers(stream), CountTracedRanks(stream))
+      m_workers(stream),
+      m_timing(CountIterations(stream), CountLayers(stream), CountTracedRanks(stream)),
+      m_workersLeft(m_workers.GetCount())
 {
-    m_plans.reserve(stream.traces.size()); // workers point into it
-    for (const Trace& trace : stream.traces)
+    for (const TraceWorker& worker : m_workers.GetAll())
     {
-        const TracePlan& plan = m_plans.emplace_back(trace);
-        for (const Rank rank : trace.ranks)
+        for (const uint32_t iteration : worker.plan->trace->iteration)
         {
-            m_workerOf[rank] = static_cast<uint32_t>(m_workers.size());
-            Worker& worker = m_workers.emplace_back();
-            worker.rank = rank;
-            worker.plan = &plan;
-            worker.pending = plan.pending;
-            worker.start.assign(trace.type.size(), UNKNOWN);
-            worker.end.assign(trace.type.size(), UNKNOWN);
-            worker.nodesLeft = static_cast<uint32_t>(trace.type.size());
-            for (const uint32_t iteration : trace.iteration)
-            {
-                m_timing.ExpectNode(iteration);
-            }
-        }
-        for (std::size_t i = 0; i < trace.type.size(); ++i)
-        {
-            if (trace.type[i] == NodeType::SEND)
-            {
-                m_messageBytes += trace.bytes[i] * trace.ranks.size();
-            }
+            m_timing.ExpectNode(iteration);
         }
     }
-    m_workersLeft = static_cast<uint32_t>(m_workers.size());
 }
 
 void
 TraceExecutor::Start()
 {
-    for (uint32_t id = 0; id < m_workers.size(); ++id)
+    for (uint32_t id = 0; id < m_workers.GetCount(); ++id)
     {
-        Worker& worker = m_workers[id];
+        TraceWorker& worker = m_workers.Get(id);
         if (worker.nodesLeft == 0)
         {
             FinishWorker(worker);
@@ -96,7 +49,7 @@ TraceExecutor::Start()
             }
         }
     }
-    if (m_workers.empty())
+    if (m_workers.GetCount() == 0)
     {
         m_stopped = true;
         m_listener.OnWorkloadDone();
@@ -132,7 +85,7 @@ TraceExecutor::Drain()
 void
 TraceExecutor::StartNode(uint32_t id, uint32_t node)
 {
-    Worker& worker = m_workers[id];
+    TraceWorker& worker = m_workers.Get(id);
     const Trace& trace = *worker.plan->trace;
     if (trace.type[node] == NodeType::COMPUTE)
     {
@@ -153,22 +106,17 @@ TraceExecutor::StartNode(uint32_t id, uint32_t node)
 void
 TraceExecutor::TryCompute(uint32_t id)
 {
-    Worker& worker = m_workers[id];
-    const TracePlan& plan = *worker.plan;
-    if (worker.isComputing || worker.nextCompute == plan.computes.size())
-    {
-        return;
-    }
-    const uint32_t node = plan.computes[worker.nextCompute];
-    if (worker.pending[node] != 0)
+    TraceWorker& worker = m_workers.Get(id);
+    const uint32_t node = worker.GetStartableCompute();
+    if (node == TraceWorker::NONE)
     {
         return;
     }
     const uint64_t now = Now();
-    Expose(worker, worker.idleSince, now, LastDependency(worker, node));
+    RecordExposed(worker, now, worker.GetLastDependency(node), m_timing);
     worker.isComputing = true;
     worker.start[node] = now;
-    const uint64_t duration = plan.trace->durationPs[node];
+    const uint64_t duration = worker.plan->trace->durationPs[node];
     if (duration == 0)
     {
         m_changes.Push({id, node, true});
@@ -194,7 +142,7 @@ TraceExecutor::OnComputed(uint32_t id, uint32_t node)
 void
 TraceExecutor::FinishNode(uint32_t id, uint32_t node)
 {
-    Worker& worker = m_workers[id];
+    TraceWorker& worker = m_workers.Get(id);
     const TracePlan& plan = *worker.plan;
     const uint64_t now = Now();
     worker.end[node] = now;
@@ -223,19 +171,9 @@ TraceExecutor::FinishNode(uint32_t id, uint32_t node)
 }
 
 void
-TraceExecutor::FinishWorker(Worker& worker)
+TraceExecutor::FinishWorker(const TraceWorker& worker)
 {
-    const uint64_t now = Now();
-    uint32_t last = NONE;
-    for (uint32_t node = 0; node < worker.end.size(); ++node)
-    {
-        if (worker.plan->trace->type[node] != NodeType::COMPUTE &&
-            (last == NONE || worker.end[node] >= worker.end[last]))
-        {
-            last = node;
-        }
-    }
-    Expose(worker, worker.idleSince, now, last);
+    RecordExposed(worker, Now(), worker.GetLastCommunication(), m_timing);
     if (--m_workersLeft == 0)
     {
         m_stopped = true;
@@ -246,7 +184,7 @@ TraceExecutor::FinishWorker(Worker& worker)
 void
 TraceExecutor::StartMessage(uint32_t id, uint32_t node)
 {
-    const Worker& worker = m_workers[id];
+    const TraceWorker& worker = m_workers.Get(id);
     const Trace& trace = *worker.plan->trace;
     if (trace.type[node] == NodeType::RECV)
     {
@@ -277,7 +215,7 @@ TraceExecutor::StartMessage(uint32_t id, uint32_t node)
 void
 TraceExecutor::PostMessage(uint32_t id, uint32_t node)
 {
-    const Worker& worker = m_workers[id];
+    const TraceWorker& worker = m_workers.Get(id);
     const Trace& trace = *worker.plan->trace;
     m_network.SimSend(worker.rank, trace.peer[node], trace.bytes[node], trace.tag[node], [this] {
         --m_traffic;
@@ -300,8 +238,8 @@ TraceExecutor::OnNodeDone(uint32_t id, uint32_t node)
 void
 TraceExecutor::OnCollectiveDone(uint32_t collective, Rank rank)
 {
-    const uint32_t id = m_workerOf[rank];
-    m_changes.Push({id, m_workers[id].plan->FindNode(collective), true});
+    const uint32_t id = m_workers.GetId(rank);
+    m_changes.Push({id, m_workers.Get(id).plan->FindNode(collective), true});
     Drain();
 }
 
@@ -316,39 +254,6 @@ TraceExecutor::OnEngineError(const std::string& error)
 {
     m_stopped = true;
     m_listener.OnWorkloadError(error);
-}
-
-void
-TraceExecutor::Expose(const Worker& worker, uint64_t from, uint64_t to, uint32_t last)
-{
-    const Trace& trace = *worker.plan->trace;
-    while (last != NONE && from < to && trace.type[last] != NodeType::COMPUTE)
-    {
-        const uint64_t end = std::min(to, worker.end[last]);
-        const uint64_t start = std::max(from, worker.start[last]);
-        if (end > start && trace.type[last] != NodeType::SEND)
-        {
-            m_timing.AddExposed(trace.iteration[last], trace.layer[last], end - start);
-        }
-        to = std::min(start, end);
-        last = LastDependency(worker, last);
-    }
-}
-
-uint32_t
-TraceExecutor::LastDependency(const Worker& worker, uint32_t node)
-{
-    const Trace& trace = *worker.plan->trace;
-    uint32_t last = NONE;
-    for (uint32_t d = trace.depBegin[node]; d < trace.depBegin[node + 1]; ++d)
-    {
-        const uint32_t dep = trace.dep[d];
-        if (last == NONE || worker.end[dep] >= worker.end[last])
-        {
-            last = dep;
-        }
-    }
-    return last;
 }
 
 bool
@@ -381,92 +286,13 @@ TraceExecutor::OnProgressCheck()
 std::string
 TraceExecutor::DescribeWaiting() const
 {
-    constexpr uint32_t maxDetails = 4;
-    std::vector<Rank> ranks;
-    std::string details;
-    for (const Worker& worker : m_workers)
-    {
-        if (worker.nodesLeft != 0)
-        {
-            if (ranks.size() < maxDetails)
-            {
-                details += "; " + Describe(worker);
-            }
-            ranks.push_back(worker.rank);
-        }
-    }
-    std::sort(ranks.begin(), ranks.end());
-    return std::to_string(ranks.size()) + " of " + std::to_string(m_workers.size()) +
-           " ranks wait (" + Ranges(ranks) + ")" + details;
-}
-
-std::string
-TraceExecutor::Describe(const Worker& worker) const
-{
-    const Trace& trace = *worker.plan->trace;
-    std::ostringstream text;
-    text << "rank " << worker.rank;
-    const auto name = [&trace](uint32_t node) {
-        return "node " + std::to_string(node) + " (" + trace.names[node] + ")";
-    };
-    for (uint32_t node = 0; node < worker.end.size(); ++node)
-    {
-        if (worker.start[node] != UNKNOWN && worker.end[node] == UNKNOWN)
-        {
-            text << " waits for " << name(node);
-            if (trace.type[node] == NodeType::COLLECTIVE)
-            {
-                text << ", " << m_engine.Describe(trace.collective[node], worker.rank);
-            }
-            else if (trace.type[node] == NodeType::RECV)
-            {
-                text << ", " << trace.bytes[node] << " bytes from rank " << trace.peer[node]
-                     << " with tag " << trace.tag[node];
-            }
-            return text.str();
-        }
-    }
-    for (uint32_t node = 0; node < worker.end.size(); ++node)
-    {
-        if (worker.end[node] == UNKNOWN)
-        {
-            text << " cannot start " << name(node);
-            for (uint32_t d = trace.depBegin[node]; d < trace.depBegin[node + 1]; ++d)
-            {
-                if (worker.end[trace.dep[d]] == UNKNOWN)
-                {
-                    text << " before " << name(trace.dep[d]);
-                    break;
-                }
-            }
-            break;
-        }
-    }
-    return text.str();
+    return cosim::DescribeWaiting(m_workers.GetAll(), m_engine);
 }
 
 uint64_t
 TraceExecutor::Now() const
 {
     return static_cast<uint64_t>(m_network.SimGetTime().GetTimeStep());
-}
-
-uint64_t
-TraceExecutor::GetTotalBytes() const
-{
-    return m_engine.GetTotalBytes() + m_messageBytes;
-}
-
-const TimingRecord&
-TraceExecutor::GetTiming() const
-{
-    return m_timing;
-}
-
-const CollectiveEngine&
-TraceExecutor::GetEngine() const
-{
-    return m_engine;
 }
 
 } // namespace cosim

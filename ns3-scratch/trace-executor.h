@@ -10,11 +10,10 @@
 #include "ring-buffer.h"
 #include "stream.h"
 #include "timing-record.h"
-#include "trace-plan.h"
+#include "trace-workers.h"
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace cosim
 {
@@ -41,12 +40,6 @@ class WorkloadListener
 /**
  * Runs the traces of a stream: on each rank, a graph of nodes and one compute stream that takes
  * the COMPUTE nodes in their order.
- *
- * While the compute stream has to wait, the time from its last COMPUTE node to the end of the
- * collective or receive that it waited for is exposed communication, and counts for the layer and
- * the iteration of the dependency that finished last. Where that one was started during the wait,
- * the time before its start counts for the one that it waited for in turn, and so on. The wait
- * after a rank's last COMPUTE node is counted likewise.
  */
 class TraceExecutor : public CollectiveListener
 {
@@ -62,13 +55,22 @@ class TraceExecutor : public CollectiveListener
     void Start();
 
     /// @return the payload of all messages of the work [bytes]
-    uint64_t GetTotalBytes() const;
+    uint64_t GetTotalBytes() const
+    {
+        return m_engine.GetTotalBytes() + m_workers.GetMessageBytes();
+    }
 
     /// @return where the time went
-    const TimingRecord& GetTiming() const;
+    const TimingRecord& GetTiming() const
+    {
+        return m_timing;
+    }
 
     /// @return the collectives' runs
-    const CollectiveEngine& GetEngine() const;
+    const CollectiveEngine& GetEngine() const
+    {
+        return m_engine;
+    }
 
     /// @return a sentence that names the ranks that wait and what the first of them wait for
     std::string DescribeWaiting() const;
@@ -78,20 +80,6 @@ class TraceExecutor : public CollectiveListener
     void OnEngineError(const std::string& error) override;
 
   private:
-    /// One rank.
-    struct Worker
-    {
-        Rank rank;
-        const TracePlan* plan;
-        std::vector<uint32_t> pending; //!< per node
-        std::vector<uint64_t> start;   //!< per node [ps], or UNKNOWN
-        std::vector<uint64_t> end;     //!< per node [ps], or UNKNOWN
-        uint32_t nextCompute{0};       //!< into TracePlan::computes
-        bool isComputing{false};
-        uint64_t idleSince{0}; //!< end of the last COMPUTE node [ps]
-        uint32_t nodesLeft{0};
-    };
-
     /// A node that can start, or is done.
     struct Change
     {
@@ -100,42 +88,33 @@ class TraceExecutor : public CollectiveListener
         bool isDone;
     };
 
-    static constexpr uint32_t NONE = ~uint32_t{0};
-    static constexpr uint64_t UNKNOWN = CollectiveTimes::UNKNOWN;
-
     void Drain();
     void StartNode(uint32_t id, uint32_t node);
     void TryCompute(uint32_t id);
     void FinishNode(uint32_t id, uint32_t node);
-    void FinishWorker(Worker& worker);
+    void FinishWorker(const TraceWorker& worker);
     void StartMessage(uint32_t id, uint32_t node);
     void PostMessage(uint32_t id, uint32_t node);
     void OnNodeDone(uint32_t id, uint32_t node);
     void OnComputed(uint32_t id, uint32_t node);
-    void Expose(const Worker& worker, uint64_t from, uint64_t to, uint32_t last);
-    static uint32_t LastDependency(const Worker& worker, uint32_t node);
     bool IsStuck() const;
     void CheckProgress();
     void OnProgressCheck();
-    std::string Describe(const Worker& worker) const;
     uint64_t Now() const;
 
     NetworkApi& m_network;
     WorkloadListener& m_listener;
     ns3::Time m_injectionLatency;
     CollectiveEngine m_engine;
-    std::vector<TracePlan> m_plans;
-    std::vector<Worker> m_workers;
-    std::vector<uint32_t> m_workerOf; //!< per rank
+    TraceWorkers m_workers;
     TimingRecord m_timing;
     RingBuffer<Change> m_changes;
     bool m_draining{false};
     bool m_checking{false}; //!< OnProgressCheck is scheduled
     bool m_stopped{false};  //!< done, deadlocked or failed
-    uint32_t m_workersLeft{0};
+    uint32_t m_workersLeft;
     uint64_t m_computing{0}; //!< ranks
     uint64_t m_traffic{0};   //!< messages of SEND and RECV nodes under way
-    uint64_t m_messageBytes{0};
 };
 
 } // namespace cosim
