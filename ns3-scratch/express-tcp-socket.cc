@@ -31,9 +31,6 @@ NS_OBJECT_ENSURE_REGISTERED(ExpressTcpSocket);
 namespace
 {
 
-/// Most that is put into the send buffer at once: its arithmetic is 32 bits wide.
-constexpr uint64_t MAX_FEED_BYTES = uint64_t{1} << 29;
-
 /// @return a packet without payload, as the base class wants one with an ACK
 Ptr<Packet>
 EmptyPacket()
@@ -122,23 +119,38 @@ ExpressTcpSocket::Submit(uint64_t bytes)
 }
 
 void
-ExpressTcpSocket::FeedSendBuffer()
+ExpressTcpSocket::Feed(uint32_t bytes)
 {
-    const uint64_t bytes = std::min(m_unfed, MAX_FEED_BYTES);
-    if (m_txBuffer->Add(Create<Packet>(static_cast<uint32_t>(bytes))))
+    if (bytes > 0)
     {
+        m_txBuffer->Add(Create<Packet>(bytes));
         m_unfed -= bytes;
     }
 }
 
+void
+ExpressTcpSocket::FeedSegment()
+{
+    const uint32_t fed = m_txBuffer->SizeFromSequence(m_tcb->m_highTxMark);
+    if (fed < m_tcb->m_segmentSize)
+    {
+        Feed(static_cast<uint32_t>(std::min<uint64_t>(m_unfed, m_tcb->m_segmentSize - fed)));
+    }
+}
+
 bool
-ExpressTcpSocket::FindNext(SequenceNumber32* next, SequenceNumber32* nextHigh) const
+ExpressTcpSocket::FindNext(SequenceNumber32* next, SequenceNumber32* nextHigh)
 {
     if (m_tcb->m_congState == TcpSocketState::CA_OPEN && m_txBuffer->GetLost() == 0)
     { // RFC 6675 NextSeg rule 1 finds nothing; rule 2 is the new data behind the highest sent
         *next = m_tcb->m_highTxMark;
         *nextHigh = *next + m_tcb->m_segmentSize;
-        return m_txBuffer->SizeFromSequence(*next) > 0;
+        return m_unfed > 0 || m_txBuffer->SizeFromSequence(*next) > 0;
+    }
+    FeedSegment();
+    if (m_txBuffer->Size() == 0)
+    {
+        return false;
     }
     const bool enableRule3 = m_sackEnabled && m_tcb->m_congState == TcpSocketState::CA_RECOVERY;
     return m_txBuffer->NextSeg(next, nextHigh, enableRule3);
@@ -154,17 +166,14 @@ ExpressTcpSocket::SendPending()
         {
             break;
         }
-        if (m_unfed > 0 && m_txBuffer->SizeFromSequence(m_tcb->m_highTxMark) <= window)
-        { // just in time, so that the data of many messages is one item of the send buffer
-            FeedSendBuffer();
-        }
         SequenceNumber32 next;
         SequenceNumber32 nextHigh;
-        if (m_txBuffer->Size() == 0 || !FindNext(&next, &nextHigh))
+        if (!FindNext(&next, &nextHigh))
         {
             break;
         }
-        const uint32_t available = m_txBuffer->SizeFromSequence(next);
+        const uint32_t fed = m_txBuffer->SizeFromSequence(next);
+        const uint64_t available = fed + m_unfed;
         if (window < m_tcb->m_segmentSize && available > window)
         { // silly window avoidance
             break;
@@ -175,6 +184,11 @@ ExpressTcpSocket::SendPending()
         }
         const uint32_t size =
             std::min({window, m_tcb->m_segmentSize, static_cast<uint32_t>(nextHigh - next)});
+        if (next == m_tcb->m_highTxMark.Get())
+        { // new data: what this segment carries becomes one item of the send buffer
+            const auto wanted = static_cast<uint32_t>(std::min<uint64_t>(size, available));
+            Feed(wanted - std::min(wanted, fed));
+        }
         m_tcb->m_nextTxSequence = next;
         if (m_tcb->m_bytesInFlight.Get() == 0)
         {
@@ -277,6 +291,10 @@ ExpressTcpSocket::Receive(const Segment& segment)
     if (segment.acknowledgment >= m_txBuffer->HeadSequence() &&
         segment.acknowledgment <= m_tcb->m_highTxMark.Get())
     {
+        if (m_tcb->m_congState != TcpSocketState::CA_OPEN)
+        { // loss recovery looks into the send buffer for new data
+            FeedSegment();
+        }
         ReceivedAck(EmptyPacket(), header);
         SendPending();
     }

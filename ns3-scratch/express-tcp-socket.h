@@ -24,7 +24,9 @@ namespace cosim
  *   look-up or IP;
  * - the retransmission timer is a LazyTimer;
  * - while nothing is lost, the next segment is the one behind the last sent, so the scan of the
- *   send buffer (TcpTxBuffer::NextSeg) is skipped.
+ *   send buffer (TcpTxBuffer::NextSeg) is skipped;
+ * - data enters the send buffer segment by segment, just in time, so that it is neither split nor
+ *   joined there, and what waits costs no memory.
  *
  * The end point stays null: TcpSocketBase::SendPendingData then sends nothing, and this class's
  * SendPending takes its place wherever the base class would have called it last.
@@ -67,10 +69,11 @@ class ExpressTcpSocket : public FabricTcpSocket
 
   private:
     void SendPending();
-    void FeedSendBuffer();
+    void Feed(uint32_t bytes);
+    void FeedSegment();
     void NoteEcn(const Segment& segment);
     void SetRto();
-    bool FindNext(ns3::SequenceNumber32* next, ns3::SequenceNumber32* nextHigh) const;
+    bool FindNext(ns3::SequenceNumber32* next, ns3::SequenceNumber32* nextHigh);
     Segment* MakeSegment(uint8_t flags, ns3::SequenceNumber32 sequence, uint32_t payloadBytes);
 
     SegmentCarrier* m_carrier{nullptr}; //!< not owned
