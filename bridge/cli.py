@@ -9,6 +9,7 @@ from __future__ import annotations
 import click
 
 from bridge.commands.compile import compile_command
+from bridge.commands.fidelity import fidelity_command
 from bridge.commands.list import list_command
 from bridge.commands.plot import plot_command
 from bridge.commands.replay import replay_command
@@ -62,5 +63,6 @@ for _command in (
     replay_command,
     schema_command,
     plot_command,
+    fidelity_command,
 ):
     main.add_command(_command)

@@ -1,0 +1,142 @@
+"""Runs the set over the fabrics and compares their times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from bridge.fidelity.cases import Case
+from bridge.points import Outcome, Point, run_points
+from frontend import Scenario, load_scenario
+
+#: The packet level as users run it: what errors are relative to.
+REFERENCE = "express"
+ESTIMATORS = ("flow", "analytical")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One scenario over all fabrics."""
+
+    case: Case
+    times_ns: Mapping[str, float]
+    """End of the workload by fabric; without those that failed."""
+    cpu_s: Mapping[str, float]
+    """CPU time of the same."""
+    drops: int | None
+    """Packets lost at the packet level; None if it failed."""
+    errors: Mapping[str, str] = field(default_factory=dict)
+    """Why a fabric failed."""
+
+    def deviation(self, fabric: str, reference: str = REFERENCE) -> float | None:
+        """Give (time - reference time) / reference time, or None if one of them failed."""
+        if fabric not in self.times_ns or not self.times_ns.get(reference):
+            return None
+        return self.times_ns[fabric] / self.times_ns[reference] - 1
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The errors of one fabric over the scenarios without loss."""
+
+    fabric: str
+    mean_absolute: float
+    largest: float
+    """The one farthest from 0, with its sign."""
+
+
+def fabrics(native: bool) -> tuple[str, ...]:
+    """Give the fabrics to compare: the packet level first."""
+    return (*(["native"] if native else []), REFERENCE, *ESTIMATORS)
+
+
+def compare(
+    cases: Sequence[Case],
+    *,
+    native: bool = False,
+    jobs: int | None = None,
+    folder: Path | None = None,
+    on_done: Callable[[Outcome], object] | None = None,
+) -> list[Row]:
+    """Simulate every case over every fabric.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+        The scenarios.
+    native : bool
+        Over ns-3's stock datapath too, which takes long.
+    jobs, folder, on_done
+        As for `bridge.points.run_points`.
+
+    Returns
+    -------
+    list of Row
+        In the order of the cases.
+    """
+    points = [
+        Point(f"{case.name}-{fabric}", over(case.scenario, fabric))
+        for case in cases
+        for fabric in fabrics(native)
+    ]
+    outcomes = {
+        outcome.point.name: outcome
+        for outcome in run_points(points, jobs=jobs, folder=folder, on_done=on_done)
+    }
+    return [
+        _row(case, {fabric: outcomes[f"{case.name}-{fabric}"] for fabric in fabrics(native)})
+        for case in cases
+    ]
+
+
+def over(scenario: Scenario, fabric: str) -> Scenario:
+    """Give a scenario with another fabric."""
+    return load_scenario(scenario, {"fabric": fabric})
+
+
+def _row(case: Case, outcomes: Mapping[str, Outcome]) -> Row:
+    errors = {name: outcome.error for name, outcome in outcomes.items() if outcome.error}
+    results = {
+        name: outcome.result
+        for name, outcome in outcomes.items()
+        if outcome.result is not None and name not in errors
+    }
+    return Row(
+        case,
+        times_ns={name: result.time_ns for name, result in results.items()},
+        cpu_s={name: result.simulator.cpu_s for name, result in results.items()},
+        drops=results[REFERENCE].network.drops if REFERENCE in results else None,
+        errors=errors,
+    )
+
+
+def summarize(rows: Sequence[Row], fabric: str, reference: str = REFERENCE) -> Summary | None:
+    """Give a fabric's errors over the scenarios without loss, or None if there are none."""
+    deviations = [
+        deviation
+        for row in rows
+        if not row.case.is_lossy and (deviation := row.deviation(fabric, reference)) is not None
+    ]
+    if not deviations:
+        return None
+    return Summary(fabric, mean(map(abs, deviations)), max(deviations, key=abs))
+
+
+def document(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Give the rows as JSON has them: times in ns, errors as fractions."""
+    return [
+        {
+            "scenario": row.case.name,
+            "lossy": row.case.is_lossy,
+            "drops": row.drops,
+            "time_ns": dict(row.times_ns),
+            "cpu_s": dict(row.cpu_s),
+            "vs_express": {name: row.deviation(name) for name in row.times_ns},
+            "vs_native": {name: row.deviation(name, "native") for name in row.times_ns},
+            "errors": dict(row.errors),
+        }
+        for row in rows
+    ]

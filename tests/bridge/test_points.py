@@ -1,0 +1,97 @@
+"""Simulations in child processes: what they give, what they keep, and what ends them."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bridge import Result
+from bridge.points import Outcome, Point, run_points
+from frontend import load_scenario
+
+
+def point(small: dict[str, Any], name: str, **changes: Any) -> Point:
+    return Point(name, load_scenario(small, changes))
+
+
+def sizes(small: dict[str, Any], *names: str) -> list[Point]:
+    return [point(small, name, **{"workload.bytes": name}) for name in names]
+
+
+def test_results_come_in_the_order_of_the_points(small: dict[str, Any]) -> None:
+    done: list[Outcome] = []
+    outcomes = run_points(sizes(small, "64KB", "4KB", "16KB"), jobs=2, on_done=done.append)
+    assert [outcome.point.name for outcome in outcomes] == ["64KB", "4KB", "16KB"]
+    assert sorted(map(id, done)) == sorted(map(id, outcomes))
+    times = [outcome.result.time_ns for outcome in outcomes if outcome.result]
+    assert times[1] < times[2] < times[0]
+
+
+def test_what_is_complete_is_not_run_again(small: dict[str, Any], tmp_path: Path) -> None:
+    first = run_points(sizes(small, "4KB"), folder=tmp_path)
+    assert Result.load(tmp_path / "4KB") == first[0].result
+    second = run_points(sizes(small, "4KB", "8KB"), folder=tmp_path)
+    assert [outcome.is_old for outcome in second] == [True, False]
+    assert second[0].result == first[0].result
+
+
+def test_another_scenario_of_that_name_is_run(small: dict[str, Any], tmp_path: Path) -> None:
+    (before,) = run_points([point(small, "p")], folder=tmp_path)
+    (after,) = run_points([point(small, "p", **{"workload.bytes": "4KB"})], folder=tmp_path)
+    assert before.result
+    assert after.result
+    assert not after.is_old
+    assert after.result.time_ns < before.result.time_ns
+
+
+def test_a_failure_costs_one_point(small: dict[str, Any], tmp_path: Path) -> None:
+    failing = point(small, "late", **{"measurement.time_limit": "1us"})
+    late, fine = run_points([failing, point(small, "fine")], folder=tmp_path)
+    assert fine.error is None
+    assert late.error
+    assert "time limit" in late.error
+    assert late.result
+    assert late.result.status == "time_limit"
+    assert (tmp_path / "late" / "error.txt").read_text() == f"{late.error}\n"
+    again, _ = run_points([failing, point(small, "fine")], folder=tmp_path)
+    assert again.error == late.error
+    assert not again.is_old
+
+
+def test_an_abort_keeps_its_message(
+    small: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interpreter = tmp_path / "python"
+    interpreter.write_text("#!/bin/sh\necho 'NS_FATAL, terminating' >&2\nkill -ABRT $$\n")
+    interpreter.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(interpreter))
+    (outcome,) = run_points([point(small, "p")])
+    assert outcome.result is None
+    expected = f"the process ended with signal {signal.SIGABRT.value}: NS_FATAL, terminating"
+    assert outcome.error == expected
+
+
+def test_interruption_ends_the_children(small: dict[str, Any], tmp_path: Path) -> None:
+    long = {"topology.ranks": 128, "workload.bytes": "1GB"}
+
+    def stop(outcome: Outcome) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_points(
+            [point(small, "fine"), point(small, "long", **long)],
+            jobs=2,
+            folder=tmp_path,
+            on_done=stop,
+        )
+    assert (tmp_path / "fine" / "result.json").exists()
+    assert not list((tmp_path / "long").glob("result.json"))
+
+
+def test_names_differ(small: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="4KB is the name of several"):
+        run_points(sizes(small, "4KB", "4KB"))
