@@ -66,9 +66,12 @@ QUICK = [
 ]
 
 FULL = [
-    Point(name, f"scenarios/{name}.yaml", ("express", "flow", "analytical"), {})
-    for name in ("dlrm_hier", "dlrm_hier_opt", "dlrm_flat100", "dlrm_flat800")
-] + [
+    Point("dlrm_hier", "scenarios/dlrm_hier.yaml", ("express", "flow", "analytical"), {}),
+    Point("dlrm_hier_opt", "scenarios/dlrm_hier_opt.yaml", ("express", "flow", "analytical"), {}),
+    # The flow fabric is left out: with all ranks on one switch, every message that starts or ends
+    # changes the rates of all, and it takes longer than the packets.
+    Point("dlrm_flat100", "scenarios/dlrm_flat100.yaml", ("express", "analytical"), {}),
+    Point("dlrm_flat800", "scenarios/dlrm_flat800.yaml", ("express", "analytical"), {}),
     Point(
         "DBT all-reduce of 64 MB in 256 chunks, 1024 ranks",
         _COLLECTIVE,
@@ -80,5 +83,5 @@ FULL = [
             "workload.bytes": "64MB",
             "system.chunks": 256,
         },
-    )
+    ),
 ]

@@ -6,10 +6,12 @@ nothing ties, they agree packet for packet and to the picosecond, with and witho
 there are ties, completion times stay within half a percent as long as nothing is lost.
 """
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import bridge
 from tests.ns3_scratch.traffic import Pair, all_to_all, carry, incast, permutation
 
 RANKS = 8
@@ -119,3 +121,16 @@ def test_a_flow_beyond_the_32_bit_sequence_numbers() -> None:
     assert outcome.counters["retransmissions"] == 0
     ideal_ps = (size + size // 8960 * 42) * 8 * 10
     assert ideal_ps <= outcome.arrivals_ps[0] <= 1.01 * ideal_ps
+
+
+@pytest.mark.parametrize(
+    "path", sorted(Path("scenarios").glob("*_small.yaml")), ids=lambda p: p.stem
+)
+def test_whole_scenarios_agree_to_the_picosecond(path: Path) -> None:
+    """System layer, collectives and the hierarchical network on top: without loss, all is equal."""
+    native, express = (bridge.run(path, {"fabric": fabric}) for fabric in ("native", "express"))
+    assert native.network.drops == 0
+    assert express.iterations == native.iterations
+    assert express.collectives == native.collectives
+    assert express.network.packets == native.network.packets
+    assert express.network.wire_bytes == native.network.wire_bytes
