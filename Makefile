@@ -8,8 +8,10 @@ BUILD     = echo "Building the package (minutes the first time)" && \
             $(PIP) --no-build-isolation -e . $(if $(WERROR),-Ccmake.define.COSIM_WERROR=$(WERROR))
 
 SOURCES := $(wildcard ns3-scratch/*.cc ns3-scratch/*.h bridge/src/*.cpp bridge/src/*.h cmake/*.cmake) \
+           $(wildcard topology_gen/src/*.cpp topology_gen/src/*.cc topology_gen/src/*.h) \
            $(wildcard */CMakeLists.txt */src/CMakeLists.txt) CMakeLists.txt pyproject.toml
-CXX_FILES = $(wildcard ns3-scratch/*.cc ns3-scratch/*.h bridge/src/*.cpp bridge/src/*.h)
+CXX_FILES = $(wildcard ns3-scratch/*.cc ns3-scratch/*.h bridge/src/*.cpp bridge/src/*.h \
+                       topology_gen/src/*.cpp topology_gen/src/*.cc topology_gen/src/*.h)
 
 .NOTPARALLEL:
 .PHONY: help setup run test lint format tidy regression-update replay bench test-docker clean

@@ -14,10 +14,13 @@ from bridge.commands.list import list_command
 from bridge.commands.plot import plot_command
 from bridge.commands.replay import replay_command
 from bridge.commands.run import run_command
+from bridge.commands.schedule import schedule_group
 from bridge.commands.schema import schema_command
+from bridge.commands.topo import topo_group
 from bridge.commands.validate import validate_command
 from bridge.errors import InputError, SimulationError
 from frontend import ScenarioError
+from topology_gen import TopologyError
 
 FAILED = 1
 BAD_INPUT = 2
@@ -34,7 +37,7 @@ class _Group(click.Group):
             for problem in error.problems:
                 _complain(problem)
             context.exit(BAD_INPUT)
-        except (InputError, ImportError) as error:
+        except (InputError, TopologyError, ImportError) as error:
             _complain(str(error))
             context.exit(BAD_INPUT)
         except SimulationError as error:
@@ -64,5 +67,7 @@ for _command in (
     schema_command,
     plot_command,
     fidelity_command,
+    topo_group,
+    schedule_group,
 ):
     main.add_command(_command)

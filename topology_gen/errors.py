@@ -15,3 +15,27 @@ class LinkError(TopologyError):
 
 class PathError(TopologyError):
     """A pair of nodes between which there is no path."""
+
+
+class ParameterError(TopologyError):
+    """A parameter of a family that cannot be, such as a negative size."""
+
+
+class DegreeError(TopologyError):
+    """A digraph that is not regular, or regular of degree 0."""
+
+
+class ConnectivityError(TopologyError):
+    """A digraph in which some node does not reach another."""
+
+
+class EdgeListError(TopologyError):
+    """A list of edges that cannot be read."""
+
+
+class SpecError(TopologyError):
+    """A `family:key=value,…` with an unknown family or key, or a value that cannot be read."""
+
+
+class ScheduleError(TopologyError):
+    """A schedule that does not do what its collective promises."""

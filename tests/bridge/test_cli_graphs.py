@@ -1,0 +1,161 @@
+"""`cosim topo` and `cosim schedule`: what they print, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from bridge.cli import main
+from topology_gen.specs import FAMILIES
+
+
+def invoke(*arguments: str) -> Result:
+    answer = CliRunner().invoke(main, arguments)
+    assert answer.exit_code == 0, answer.output
+    assert answer.stderr == ""
+    return answer
+
+
+def answer_of(*arguments: str) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(invoke(*arguments, "--json").stdout)
+    return answer
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_schedule_of_a_family() -> None:
+    answer = answer_of("schedule", "bfb", "--topology", "generalized_kautz:d=4,n=200")
+    assert 0 < answer.pop("seconds") < 60
+    assert answer == {
+        "name": "Pi(4,200)",
+        "n": 200,
+        "degree": 4,
+        "steps": 4,
+        "t_b": "191/150",
+        "steps_reduce_scatter": 4,
+        "t_b_reduce_scatter": "17/10",
+        "bw_optimal": False,
+        "moore_optimal": True,
+        "chunks_per_shard": answer["chunks_per_shard"],
+        "u_per_step": answer["u_per_step"],
+        "sends": answer["sends"],
+        "replayed": True,
+    }
+
+
+def test_schedule_of_edges_in_chunks() -> None:
+    # On a ring of 4 the far shard comes half from either side, or whole if it must not be cut.
+    edges = [[v, (v + way) % 4] for v in range(4) for way in (1, 3)]
+    Path("ring.json").write_text(json.dumps(edges))
+    answer = answer_of("schedule", "bfb", "--edges", "ring.json")
+    assert (answer["t_b"], answer["chunks_per_shard"], answer["bw_optimal"]) == ("3/4", 2, True)
+    assert (answer["name"], answer["u_per_step"]) == ("ring.json", ["1", "1/2"])
+    whole = answer_of("schedule", "bfb", "--edges", "ring.json", "--chunks", "1")
+    assert (whole["t_b"], whole["t_b_reduce_scatter"]) == ("1", "1")
+    assert "3/4" in invoke("schedule", "bfb", "--edges", "ring.json").stdout
+
+
+def test_list() -> None:
+    families = answer_of("topo", "list")
+    assert families.keys() == FAMILIES.keys()
+    assert families["torus"]["example"] == "torus:dims=4x8"
+    assert "hypercube:n=64" in invoke("topo", "list").stdout
+
+
+def test_show() -> None:
+    answer = answer_of("topo", "show", "kautz:d=2,k=3")
+    assert (answer["n"], answer["degree"], answer["diameter"]) == (12, 2, 3)
+    assert answer_of("topo", "show", "double_binary_tree:n=8")["degree"] is None
+    assert "Hypercube(2^3)" in invoke("topo", "show", "hypercube:n=8").stdout
+
+
+def test_export_is_what_edges_reads() -> None:
+    invoke("topo", "export", "kautz:d=2,k=3", "-o", "kautz.json")
+    named = answer_of("schedule", "bfb", "--topology", "kautz:d=2,k=3")
+    read = answer_of("schedule", "bfb", "--edges", "kautz.json")
+    for answer in (named, read):
+        del answer["seconds"], answer["name"]
+    assert read == named
+    assert invoke("topo", "export", "kautz:d=2,k=3", "--format", "dot").stdout.startswith("digraph")
+
+
+def test_all_to_all() -> None:
+    invoke("topo", "export", "circulant:n=12", "-o", "circulant.json")
+    for source in (("--edges", "circulant.json"), ("--topology", "circulant:n=12")):
+        answer = answer_of("topo", "all-to-all", *source)
+        assert answer["f"] == pytest.approx(3 / 14)
+        assert answer["f_fraction"] == "3/14"
+        assert answer["distance_bound"] == pytest.approx(2 / 9)
+        assert answer["distance_bound_fraction"] == "2/9"
+
+
+@pytest.mark.parametrize("command", [("schedule", "bfb"), ("topo", "all-to-all")])
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("[[0, 1], [1, 0], [2, 3], [3, 2]]", "not"),  # strongly connected
+        ("[[0, 1], [1, 2], [2, 0], [0, 2]]", "not regular: 1 links leave node 1, but 2 node 0"),
+        ("[[0, 1], [1, 0], [3, 3]]", "not regular: 0 links leave node 2"),
+        ("[]", "edges.json: no edges: expected at least one pair"),
+        ("[[0, -1]]", "edges.json: edge 0 is [0, -1]: expected two node numbers"),
+        ("[[0, 1, 2]]", "edges.json: edge 0 is [0, 1, 2]: expected two node numbers"),
+        ('{"edges": []}', "edges.json: expected a JSON list of directed pairs"),
+        ("[[0, 1]", "edges.json: not JSON"),
+        ("\x00\xff", "edges.json: not JSON"),
+    ],
+)
+def test_bad_edges(command: tuple[str, str], content: str, sentence: str) -> None:
+    Path("edges.json").write_text(content, encoding="latin-1")
+    refused([*command, "--edges", "edges.json", "--json"], sentence)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("schedule bfb", "expected one topology: either --edges FILE or a SPEC"),
+        ("topo show", "expected one topology"),
+        ("schedule bfb --edges missing.json", "does not exist"),
+        ("schedule bfb --topology hypercube:n=12", "nodes 12: expected a power of 2"),
+        ("schedule bfb --topology hypercube:n=-8", "nodes -8: expected a power of 2"),
+        ("schedule bfb --topology torus:dims=-4x4", "length -4: expected at least 2"),
+        ("schedule bfb --topology random_regular:n=7,d=3", "expected their product to be even"),
+        ("schedule bfb --topology random_regular:n=7,d=0", "degree 0: expected at least 2"),
+        ("schedule bfb --topology generalized_kautz:d=0,n=7", "degree 0: expected at least 1"),
+        ("schedule bfb --topology circulant:n=12,offsets=2+4", "share the factor 2 with 12 nodes"),
+        ("schedule bfb --topology double_binary_tree:n=8", "not regular"),
+        ("schedule bfb --topology ring:n=4 --chunks 0", "0 chunks of a shard: expected 1"),
+        ("schedule bfb --topology ring:n=100000", "100000 nodes: expected at most 16384"),
+        ("schedule bfb --topology moebius:n=4", "expected a family of complete"),
+        ("topo all-to-all --topology double_binary_tree:n=8", "not regular"),
+        ("topo export ring:n=4 --format png", "format 'png': expected one of graphml"),
+        ("topo export ring:n=4 -o missing/x.json", "missing/x.json: No such file"),
+    ],
+)
+def test_bad_arguments(arguments: str, sentence: str) -> None:
+    refused(arguments.split(), sentence)
+
+
+def refused(arguments: list[str], sentence: str) -> None:
+    """One sentence on stderr, exit status 2, nothing else."""
+    answer = CliRunner().invoke(main, arguments)
+    assert answer.exit_code == 2, answer.output
+    assert sentence in answer.stderr
+    assert answer.stdout == ""
+    if "Usage" not in answer.stderr:
+        assert answer.stderr.startswith("cosim: ")
+        assert answer.stderr.count("\n") == 1
+
+
+def test_one_of_two_sources() -> None:
+    Path("edges.json").write_text("[[0, 1], [1, 0]]")
+    refused(
+        ["schedule", "bfb", "--edges", "edges.json", "--topology", "ring:n=4"],
+        "expected one topology",
+    )

@@ -1,0 +1,38 @@
+"""The compiled part: loops over all pairs of nodes (private; see `topology_gen.bfb`)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topology_gen.network import Ids
+
+Sends = tuple[NDArray[np.uint64], Ids, Ids, Ids, Ids]  # step_begin, link, shard, first, count
+
+class Bfb:
+    """The balancing problems of a digraph; ValueError if a node does not reach another."""
+
+    def __init__(self, nodes: int, source: Ids, target: Ids, roots: int) -> None: ...
+    @property
+    def steps(self) -> int: ...
+    def least_loads(self, roots: int) -> tuple[Ids, Ids]: ...  # U as fractions, [step, root]
+    def sends(self, chunks: int) -> Sends: ...
+
+# of each step, the (in-links, number of nodes at that distance which arrive through just these)
+def layers(
+    nodes: int, source: Ids, target: Ids, root: int
+) -> tuple[Sequence[tuple[list[int], int]], ...]: ...
+
+# of each step, the chunks on the most loaded link; ValueError with what is wrong
+def replay(
+    nodes: int,
+    source: Ids,
+    target: Ids,
+    chunks: int,
+    step_begin: NDArray[np.uint64],
+    link: Ids,
+    shard: Ids,
+    first: Ids,
+    count: Ids,
+    is_reduce_scatter: bool,
+) -> NDArray[np.uint64]: ...

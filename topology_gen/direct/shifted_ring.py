@@ -1,0 +1,86 @@
+"""Shifted rings: superposed bidirectional rings of different strides, as TopoOpt lays them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import gcd
+
+from topology_gen.digraph import Digraph
+from topology_gen.direct.circulant import circulant
+from topology_gen.direct.parameters import check_least
+from topology_gen.errors import ParameterError
+
+
+def shifted_ring(nodes: int, degree: int = 4) -> Digraph:
+    """Return d/2 superposed bidirectional rings through all nodes.
+
+    The strides are `ring_strides`.
+
+    Parameters
+    ----------
+    nodes : int
+        At least 3.
+    degree : int
+        Even, at least 2.
+
+    Raises
+    ------
+    ParameterError
+        Fewer than 3 nodes, or an odd degree.
+
+    See Also
+    --------
+    circulant, ring
+
+    Examples
+    --------
+    >>> graph = shifted_ring(12)
+    >>> graph.name, graph.diameter
+    ('ShiftedRing(12,{1,5})', 3)
+    """
+    check_least(2, degree=degree)
+    if degree % 2:
+        raise ParameterError(f"degree {degree} of shifted rings: expected an even number")
+    strides = ring_strides(nodes, degree // 2)
+    listed = ",".join(str(stride) for stride in strides)
+    return replace(circulant(nodes, strides), name=f"ShiftedRing({nodes},{{{listed}}})")
+
+
+def ring_strides(nodes: int, rings: int) -> list[int]:
+    """Return strides in about geometric progression, each prime to the number of nodes.
+
+    A ring of stride p and one of n-p are the same. If there are fewer strides than rings, they
+    repeat.
+
+    Parameters
+    ----------
+    nodes : int
+        At least 3.
+    rings : int
+        How many strides, at least 1.
+
+    Raises
+    ------
+    ParameterError
+        A parameter that is too small.
+
+    References
+    ----------
+    W. Wang et al., "TopoOpt: Co-optimizing network topology and parallelization strategy for
+    distributed training jobs", NSDI 2023, Algorithm 3.
+
+    Examples
+    --------
+    >>> ring_strides(128, 2)
+    [1, 11]
+    """
+    check_least(3, nodes=nodes)
+    check_least(1, rings=rings)
+    coprime = [stride for stride in range(1, nodes // 2 + 1) if gcd(stride, nodes) == 1]
+    factor = max(2.0, float(nodes ** (1 / rings)))
+    chosen = [1]
+    while len(chosen) < min(rings, len(coprime)):
+        wanted = chosen[-1] * factor
+        left = [stride for stride in coprime if stride not in chosen]
+        chosen.append(min(left, key=lambda stride: (abs(stride - wanted), stride)))
+    return [chosen[index % len(chosen)] for index in range(rings)]

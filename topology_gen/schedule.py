@@ -1,0 +1,99 @@
+"""Schedules of collectives on a digraph, as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topology_gen.digraph import Digraph
+from topology_gen.network import Ids
+
+Operation = Literal["all_gather", "reduce_scatter"]
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """Which chunks go over which link in which step.
+
+    Node v's shard is cut into equal chunks. Send i moves the chunks first[i] … first[i]+count[i]-1
+    of shard[i] over link[i]; in a reduce-scatter, the sum of what its sender holds of them.
+
+    Attributes
+    ----------
+    operation : str
+        "all_gather" or "reduce_scatter".
+    graph : Digraph
+        What the links are of.
+    chunks : int
+        Chunks of a shard.
+    step_begin : uint64 array, shape (steps+1,)
+        Step t, from 1, has the sends step_begin[t-1] … step_begin[t]-1.
+    link, shard, first, count : uint32 array, shape (sends,)
+
+    See Also
+    --------
+    topology_gen.bfb.all_gather, topology_gen.replay.replay
+    """
+
+    operation: Operation
+    graph: Digraph
+    chunks: int
+    step_begin: NDArray[np.uint64]
+    link: Ids
+    shard: Ids
+    first: Ids
+    count: Ids
+
+    @property
+    def steps(self) -> int:
+        """Number of steps."""
+        return len(self.step_begin) - 1
+
+    @property
+    def sends(self) -> int:
+        """Number of sends."""
+        return len(self.link)
+
+    def step(self, number: int) -> slice:
+        """Return where the sends of a step, from 1, are in the arrays."""
+        return slice(int(self.step_begin[number - 1]), int(self.step_begin[number]))
+
+    def loads(self, number: int) -> NDArray[np.int64]:
+        """Return the chunks that each link carries in a step, from 1."""
+        where = self.step(number)
+        sums = np.bincount(self.link[where], self.count[where], minlength=self.graph.links)
+        result: NDArray[np.int64] = sums.astype(np.int64)
+        return result
+
+    @property
+    def bandwidth_time(self) -> Fraction:
+        """T_B in units of M/B: the sum over the steps of the time of the most loaded link.
+
+        M is the total data, B the bandwidth of a node, which its links share evenly.
+        """
+        greatest = sum(int(self.loads(t).max(initial=0)) for t in range(1, self.steps + 1))
+        return Fraction(self.graph.degree * greatest, self.graph.nodes * self.chunks)
+
+    def reversed(self) -> Schedule:
+        """Return the other operation, on the transposed digraph: the same sends back, last first.
+
+        Link ids stay. Reversing twice gives the schedule again, but for the digraph's name.
+        """
+        order = np.concatenate(
+            [np.arange(0), *(np.r_[self.step(t)] for t in range(self.steps, 0, -1))]
+        )
+        end = self.step_begin[-1]
+        return replace(
+            self,
+            operation="reduce_scatter" if self.operation == "all_gather" else "all_gather",
+            graph=self.graph.transpose(),
+            step_begin=(end - self.step_begin)[::-1].copy(),
+            link=self.link[order],
+            shard=self.shard[order],
+            first=self.first[order],
+            count=self.count[order],
+        )

@@ -1,0 +1,187 @@
+"""Families by name, and `family:key=value,…`, the way to write a topology on one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from topology_gen import direct
+from topology_gen.digraph import Digraph
+from topology_gen.errors import ParameterError, SpecError, TopologyError
+
+
+class Parser(NamedTuple):
+    """How a value is written: how to read it, in words, and as an example."""
+
+    read: Callable[[str], Any]
+    words: str
+
+
+class Parameter(NamedTuple):
+    """A parameter of a family.
+
+    `argument` is what the family's function calls it; `example` goes into the family's example.
+    """
+
+    argument: str
+    parser: Parser
+    example: str = ""
+    required: bool = True
+
+
+class Family(NamedTuple):
+    """A family of topologies: its function, and the keys that may be written after the colon."""
+
+    make: Callable[..., Digraph]
+    parameters: Mapping[str, Parameter]
+
+    @property
+    def text(self) -> str:
+        """What the family is, in one line."""
+        first = (self.make.__doc__ or "").strip().splitlines()[0]
+        return first.removeprefix("Return ").removesuffix(".")
+
+
+def _integer(text: str) -> int:
+    if not re.fullmatch(r"-?[0-9]{1,9}", text):
+        raise ValueError(text)
+    return int(text)
+
+
+def _integers(separator: str) -> Callable[[str], list[int]]:
+    return lambda text: [_integer(part) for part in text.split(separator)]
+
+
+INTEGER = Parser(_integer, "a whole number")
+LENGTHS = Parser(_integers("x"), "whole numbers joined by x, such as 4x4")
+OFFSETS = Parser(_integers("+"), "whole numbers joined by +, such as 2+3")
+PERMUTATIONS = Parser(
+    lambda text: [_integers(".")(part) for part in text.split("+")],
+    "permutations joined by +, such as 1.2.0+1.0.2",
+)
+NAME = Parser(str, "a name")
+
+_N = Parameter("nodes", INTEGER, "64")
+_D = Parameter("degree", INTEGER, "4")
+_SEED = Parameter("seed", INTEGER, "1", required=False)
+_DIAMETER = Parameter("diameter", INTEGER, "3")
+_RING_DEGREE = Parameter("degree", INTEGER, "2", required=False)
+_DIMS = Parameter("dims", LENGTHS, "4x8")
+_OFFSETS = Parameter("offsets", OFFSETS, "5+6", required=False)
+
+FAMILIES: Mapping[str, Family] = {
+    "complete": Family(direct.complete, {"n": _N}),
+    "complete_bipartite": Family(direct.complete_bipartite, {"d": _D}),
+    "hamming": Family(
+        direct.hamming,
+        {"k": Parameter("dimensions", INTEGER, "2"), "q": Parameter("letters", INTEGER, "3")},
+    ),
+    "ring": Family(direct.ring, {"n": _N, "d": _RING_DEGREE}),
+    "unidirectional_ring": Family(
+        direct.unidirectional_ring,
+        {"n": _N, "d": Parameter("degree", INTEGER, "1", required=False)},
+    ),
+    "torus": Family(direct.torus, {"dims": _DIMS}),
+    "unidirectional_torus": Family(direct.unidirectional_torus, {"dims": _DIMS}),
+    "twisted_torus": Family(
+        direct.twisted_torus,
+        {
+            "a": Parameter("side", INTEGER, "4"),
+            "k": Parameter("dimensions", INTEGER, "2", required=False),
+        },
+    ),
+    "hypercube": Family(direct.hypercube, {"n": _N}),
+    "twisted_hypercube": Family(direct.twisted_hypercube, {"n": _N}),
+    "circulant": Family(direct.circulant, {"n": _N, "offsets": _OFFSETS}),
+    "directed_circulant": Family(direct.directed_circulant, {"n": _N, "offsets": _OFFSETS}),
+    "kautz": Family(direct.kautz, {"d": _D, "k": _DIAMETER}),
+    "generalized_kautz": Family(direct.generalized_kautz, {"d": _D, "n": _N}),
+    "de_bruijn": Family(direct.de_bruijn, {"d": _D, "k": _DIAMETER}),
+    "modified_de_bruijn": Family(direct.modified_de_bruijn, {"d": _D, "k": _DIAMETER}),
+    "distance_regular": Family(
+        direct.distance_regular, {"name": Parameter("name", NAME, "odd_graph_o4")}
+    ),
+    "double_binary_tree": Family(direct.double_binary_tree, {"n": _N}),
+    "shifted_ring": Family(
+        direct.shifted_ring, {"n": _N, "d": Parameter("degree", INTEGER, "4", required=False)}
+    ),
+    "random_regular": Family(direct.random_regular, {"n": _N, "d": _D, "seed": _SEED}),
+    "xpander": Family(
+        direct.xpander, {"n": Parameter("nodes", INTEGER, "60"), "d": _D, "seed": _SEED}
+    ),
+    "cayley": Family(
+        direct.cayley, {"generators": Parameter("generators", PERMUTATIONS, "1.0.2+1.2.0")}
+    ),
+}
+
+
+def parse(spec: str) -> Digraph:
+    """Return the digraph of a `family:key=value,…`.
+
+    Parameters
+    ----------
+    spec : str
+        Such as ``hypercube:n=1024``, ``torus:dims=50x50``, ``circulant:n=12,offsets=2+3``.
+
+    Raises
+    ------
+    SpecError
+        An unknown family or key, a key that is missing or given twice, or a value that cannot be
+        read.
+    ParameterError
+        A value that the family refuses.
+
+    Examples
+    --------
+    >>> parse("circulant:n=12,offsets=2+3").name
+    'C(12,{2,3})'
+    """
+    name, _, rest = spec.partition(":")
+    if name not in FAMILIES:
+        raise SpecError(f"topology {spec!r}: expected a family of {', '.join(FAMILIES)}")
+    family = FAMILIES[name]
+    arguments: dict[str, Any] = {}
+    for item in rest.split(",") if rest else []:
+        key, equals, value = item.partition("=")
+        if key not in family.parameters or not equals:
+            raise SpecError(
+                f"topology {spec!r}: {item!r} is not one of {', '.join(family.parameters)} "
+                f"with a value, such as {example(name)}"
+            )
+        parameter = family.parameters[key]
+        if parameter.argument in arguments:
+            raise SpecError(f"topology {spec!r}: {key} is given twice")
+        try:
+            arguments[parameter.argument] = parameter.parser.read(value)
+        except ValueError:
+            raise SpecError(
+                f"topology {spec!r}: {key} is {value!r}, expected {parameter.parser.words}"
+            ) from None
+    for key, parameter in family.parameters.items():
+        if parameter.required and parameter.argument not in arguments:
+            raise SpecError(f"topology {spec!r}: {key} is missing, such as in {example(name)}")
+    try:
+        return family.make(**arguments)
+    except ParameterError as error:
+        raise ParameterError(f"topology {spec!r}: {error}") from None
+
+
+def example(family: str) -> str:
+    """Return a spec of a family that uses all its keys.
+
+    Raises
+    ------
+    TopologyError
+        No such family.
+
+    Examples
+    --------
+    >>> example("circulant")
+    'circulant:n=64,offsets=5+6'
+    """
+    if family not in FAMILIES:
+        raise TopologyError(f"family {family!r}: expected one of {', '.join(FAMILIES)}")
+    keys = FAMILIES[family].parameters
+    written = ",".join(f"{key}={parameter.example}" for key, parameter in keys.items())
+    return f"{family}:{written}"

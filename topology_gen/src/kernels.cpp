@@ -1,0 +1,145 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "bfb.h"
+#include "replay.h"
+
+#include <memory>
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <span>
+#include <utility>
+
+namespace py = pybind11;
+
+namespace
+{
+
+template <typename T>
+using Array = py::array_t<T, py::array::c_style | py::array::forcecast>;
+
+template <typename T>
+std::span<const T>
+view(const Array<T>& array)
+{
+    return {array.data(), static_cast<std::size_t>(array.size())};
+}
+
+/// Hands memory over to a NumPy array that frees it.
+py::array_t<uint32_t>
+owned(std::unique_ptr<uint32_t[]> values, std::size_t size)
+{
+    uint32_t* data = values.release();
+    const py::capsule owner(data, [](void* memory) { delete[] static_cast<uint32_t*>(memory); });
+    return py::array_t<uint32_t>(static_cast<py::ssize_t>(size), data, owner);
+}
+
+py::tuple
+least_loads(const cosim::Bfb& bfb, uint32_t roots)
+{
+    // By step and root, so that a step's maximum is a row's.
+    const py::array::ShapeContainer shape{static_cast<py::ssize_t>(bfb.GetSteps()),
+                                          static_cast<py::ssize_t>(roots)};
+    py::array_t<uint32_t> numerator(shape);
+    py::array_t<uint32_t> denominator(shape);
+    auto numerators = numerator.mutable_unchecked<2>();
+    auto denominators = denominator.mutable_unchecked<2>();
+    for (uint32_t root = 0; root < roots; ++root)
+    {
+        for (uint32_t step = 0; step < bfb.GetSteps(); ++step)
+        {
+            const auto& load = bfb.GetLeastLoads()[bfb.GetPattern(root, step + 1)];
+            numerators(step, root) = static_cast<uint32_t>(load.numerator);
+            denominators(step, root) = static_cast<uint32_t>(load.denominator);
+        }
+    }
+    return py::make_tuple(numerator, denominator);
+}
+
+py::tuple
+bfb_sends(const cosim::Bfb& bfb, uint32_t chunks)
+{
+    cosim::Sends sends;
+    {
+        const py::gil_scoped_release release;
+        sends = bfb.MakeSends(chunks);
+    }
+    const std::size_t total = sends.stepBegin.back();
+    const py::array_t<uint64_t> stepBegin(static_cast<py::ssize_t>(sends.stepBegin.size()),
+                                          sends.stepBegin.data());
+    return py::make_tuple(stepBegin,
+                          owned(std::move(sends.link), total),
+                          owned(std::move(sends.shard), total),
+                          owned(std::move(sends.first), total),
+                          owned(std::move(sends.count), total));
+}
+
+py::tuple
+layers(uint32_t nodes, const Array<uint32_t>& source, const Array<uint32_t>& target, uint32_t root)
+{
+    const cosim::LinkTable links(nodes, view(source), view(target));
+    if (root >= nodes)
+    {
+        throw py::index_error("no such node");
+    }
+    cosim::BackwardSearch search(links);
+    search.Run(root);
+    py::list result;
+    for (uint32_t step = 1; step <= search.GetDepth(); ++step)
+    {
+        py::list groups;
+        for (const auto& group : search.FindGroups(step))
+        {
+            py::list members;
+            for (uint32_t link = 0; link < 64 * search.GetWords(); ++link)
+            {
+                if ((group.mask[link / 64] >> (link % 64) & 1) != 0)
+                {
+                    members.append(links.GetInLinks(root)[link].link);
+                }
+            }
+            groups.append(py::make_tuple(members, group.nodes));
+        }
+        result.append(groups);
+    }
+    return py::tuple(result);
+}
+
+py::array_t<uint64_t>
+replay(uint32_t nodes,
+       const Array<uint32_t>& source,
+       const Array<uint32_t>& target,
+       uint32_t chunks,
+       const Array<uint64_t>& stepBegin,
+       const Array<uint32_t>& link,
+       const Array<uint32_t>& shard,
+       const Array<uint32_t>& first,
+       const Array<uint32_t>& count,
+       bool isReduceScatter)
+{
+    const cosim::SendView sends{view(stepBegin), view(link), view(shard), view(first), view(count)};
+    const auto loads =
+        cosim::Replay(nodes, view(source), view(target), chunks, sends, isReduceScatter);
+    return py::array_t<uint64_t>(static_cast<py::ssize_t>(loads.size()), loads.data());
+}
+
+} // namespace
+
+PYBIND11_MODULE(_kernels, module)
+{
+    module.doc() = "The compiled part: loops over all pairs of nodes.";
+    py::class_<cosim::Bfb>(module, "Bfb")
+        .def(py::init([](uint32_t nodes,
+                         const Array<uint32_t>& source,
+                         const Array<uint32_t>& target,
+                         uint32_t roots) {
+            return std::make_unique<cosim::Bfb>(cosim::LinkTable(nodes, view(source), view(target)),
+                                                roots);
+        }))
+        .def_property_readonly("steps", &cosim::Bfb::GetSteps)
+        .def("least_loads", &least_loads)
+        .def("sends", &bfb_sends);
+    module.def("layers", &layers);
+    module.def("replay", &replay);
+}
