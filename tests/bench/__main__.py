@@ -12,9 +12,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from bridge import core
 from tests.bench.points import FULL, QUICK, REFERENCE, Point
 
@@ -36,28 +33,30 @@ def measure(point: Point, fabric: str, repeat: int) -> Row:
     return row
 
 
-def show(rows: list[Row]) -> Table:
-    """Return the report: costs, and how many times cheaper than the reference."""
-    table = Table("point", "fabric", title="CPU seconds, lowest of the repetitions")
-    for heading in ("CPU s", "× native", "MB/CPU s", "k packets/CPU s", "memory", "simulated"):
-        table.add_column(heading, justify="right")
+def table(rows: list[Row]) -> str:
+    """Return the report as Markdown: costs, and how many times cheaper than the reference."""
+    lines = [
+        "| point | fabric | CPU s | × native | payload MB/CPU s | k packets/CPU s | memory MB |"
+        " simulated ms |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
     reference = {row["point"]: row.get("cpu_s") for row in rows if row["fabric"] == REFERENCE}
     for row in rows:
+        cells = [row["point"], row["fabric"]]
         if "error" in row:
-            table.add_row(row["point"], row["fabric"], row["error"])
-            continue
-        stock = reference.get(row["point"])
-        table.add_row(
-            row["point"],
-            row["fabric"],
-            f"{row['cpu_s']:.2f}",
-            f"{stock / row['cpu_s']:.1f}" if stock else "",
-            f"{row['payload_bytes'] / row['cpu_s'] / 1e6:.0f}",
-            f"{row['packets'] / row['cpu_s'] / 1e3:.0f}",
-            f"{row['peak_rss_bytes'] / 1e6:.0f} MB",
-            f"{row['time_ns'] / 1e6:.3f} ms",
-        )
-    return table
+            cells += [row["error"]]
+        else:
+            cpu, stock = row["cpu_s"], reference.get(row["point"])
+            cells += [
+                f"{cpu:.2f}",
+                f"{stock / cpu:.1f}" if stock else "",
+                f"{row['payload_bytes'] / cpu / 1e6:.0f}",
+                f"{row['packets'] / cpu / 1e3:.0f}",
+                f"{row['peak_rss_bytes'] / 1e6:.0f}",
+                f"{row['time_ns'] / 1e6:.3f}",
+            ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -72,13 +71,12 @@ def main() -> None:
         points += [(point, 1) for point in FULL]
     installed = set(core.fabrics())
     rows: list[Row] = []
-    console = Console(stderr=True)
     for point, repeat in points:
         for fabric in point.fabrics:
             if fabric in installed:
-                console.print(f"{point.name}: {fabric}")
+                print(f"{point.name}: {fabric}", file=sys.stderr)
                 rows.append(measure(point, fabric, repeat))
-    Console(width=132).print(show(rows))  # one line a row, wherever it is printed
+    print(table(rows))
     if arguments.out:
         report = {"machine": platform.platform(), "python": platform.python_version(), "rows": rows}
         arguments.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
