@@ -179,7 +179,6 @@ CollectiveEngine::Send(const Ready& ready)
     const ProgramTemplate::Step& step = task.steps[ready.step];
     const uint64_t tag = m_tasks.GetTag(ready.task, step.mate);
     ++m_inFlight;
-    ++m_messages;
     m_network.SimPut(task.ranks[step.member],
                      task.ranks[step.peer],
                      task.program->GetBytes(task.chunkBytes, step.offset, step.count),

@@ -83,12 +83,6 @@ class CollectiveEngine : public ArrivalHandler, public ChunkStarter
         return m_plans.GetTotalBytes();
     }
 
-    /// @return messages handed to the network so far
-    uint64_t GetMessages() const
-    {
-        return m_messages;
-    }
-
     /**
      * @param collective its id
      * @return when it ran
@@ -146,7 +140,6 @@ class CollectiveEngine : public ArrivalHandler, public ChunkStarter
     std::vector<uint64_t> m_reductionFree; //!< per rank: when its reduction unit is free [ps]
     uint64_t m_inFlight{0};                //!< messages
     uint64_t m_reducing{0};
-    uint64_t m_messages{0};
 };
 
 } // namespace cosim

@@ -157,15 +157,10 @@ ExpressFabric::OnLinkArrival(Segment* segment, int64_t startPs)
     m_segments.Return(segment);
 }
 
-PacketFabric::LinkCounters
+LinkCounters
 ExpressFabric::GetLinkCounters(uint32_t link) const
 {
-    const ExpressLink::Counters counters = m_links[link]->GetCounters();
-    return {counters.busyPs,
-            counters.wireBytes,
-            counters.drops,
-            counters.marks,
-            counters.maxQueueBytes};
+    return m_links[link]->GetCounters();
 }
 
 std::unique_ptr<Fabric>

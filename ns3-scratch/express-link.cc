@@ -130,10 +130,10 @@ ExpressLink::Arrive()
     m_receiver->OnLinkArrival(arrived.segment, arrived.startPs);
 }
 
-ExpressLink::Counters
+LinkCounters
 ExpressLink::GetCounters() const
 {
-    Counters counters = m_counters;
+    LinkCounters counters = m_counters;
     // What has entered but is not sent yet does not count as busy time.
     counters.busyPs -= std::max<int64_t>(0, m_busyUntilPs - Simulator::Now().GetTimeStep());
     return counters;

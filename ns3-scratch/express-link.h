@@ -5,6 +5,7 @@
 #ifndef COSIM_EXPRESS_LINK_H
 #define COSIM_EXPRESS_LINK_H
 
+#include "link-summary.h"
 #include "ring-buffer.h"
 #include "segment.h"
 
@@ -83,16 +84,6 @@ class ExpressLink
         uint64_t ecnThresholdBytes; //!< queue length from which CE is set; 0: never
     };
 
-    /// What went over the link.
-    struct Counters
-    {
-        int64_t busyPs{0};
-        uint64_t wireBytes{0};
-        uint64_t drops{0};
-        uint64_t marks{0};
-        uint64_t maxQueueBytes{0};
-    };
-
     /**
      * @param parameters latency and queue
      * @param times serialization delays, shared by the links of one rate
@@ -119,7 +110,7 @@ class ExpressLink
     bool Enqueue(Segment* segment, int64_t causePs);
 
     /// @return the counters; busy time up to now
-    Counters GetCounters() const;
+    LinkCounters GetCounters() const;
 
   private:
     class ArrivalEvent;
@@ -153,7 +144,7 @@ class ExpressLink
     uint64_t m_queuedBytes{0};
     int64_t m_busyUntilPs{0};
     int64_t m_lastStartPs{0}; //!< when the last transmission starts
-    Counters m_counters;
+    LinkCounters m_counters;
 };
 
 } // namespace cosim

@@ -6,13 +6,11 @@
 
 #include "segment-codec.h"
 
-#include "ns3/node.h"
 #include "ns3/packet.h"
 #include "ns3/rtt-estimator.h"
 #include "ns3/simulator.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-header.h"
-#include "ns3/tcp-l4-protocol.h"
 #include "ns3/tcp-option-ts.h"
 #include "ns3/tcp-rate-ops.h"
 #include "ns3/tcp-recovery-ops.h"

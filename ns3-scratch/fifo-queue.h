@@ -28,22 +28,10 @@ class FifoQueue
         return m_head == m_items.size();
     }
 
-    /// @return the number of queued items
-    std::size_t GetSize() const
-    {
-        return m_items.size() - m_head;
-    }
-
     /// @return the oldest item; there must be one
     T& Front()
     {
         return m_items[m_head];
-    }
-
-    /// @return the newest item; there must be one
-    T& Back()
-    {
-        return m_items.back();
     }
 
     /// @param item what to append

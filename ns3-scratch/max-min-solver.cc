@@ -112,12 +112,6 @@ MaxMinSolver::GetRate(uint32_t flow) const
     return m_flow[flow].rate;
 }
 
-uint64_t
-MaxMinSolver::GetFilled() const
-{
-    return m_filled;
-}
-
 std::span<const uint32_t>
 MaxMinSolver::GetLinks(uint32_t flow) const
 {
@@ -168,7 +162,6 @@ MaxMinSolver::Close()
 void
 MaxMinSolver::Fill()
 {
-    m_filled += m_component.size();
     for (const uint32_t link : m_touched)
     {
         m_link[link].isTouched = false;

@@ -59,9 +59,6 @@ class MaxMinSolver
     /// @return the flow's rate after the last Solve
     double GetRate(uint32_t flow) const;
 
-    /// @return how many flows were filled so far, again and again: the work done
-    uint64_t GetFilled() const;
-
   private:
     /// Where an active flow stands in the list of a link.
     struct Use
@@ -117,7 +114,6 @@ class MaxMinSolver
     std::vector<uint32_t> m_whole;     //!< links with isWhole
     RadixQueue<uint32_t> m_order;      //!< links by the level at which they are full
     std::vector<uint32_t> m_changed;
-    uint64_t m_filled{0};
 };
 
 } // namespace cosim

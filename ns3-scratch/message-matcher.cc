@@ -51,12 +51,10 @@ MessageMatcher::Post(Rank src,
     if (waiting.messages.empty())
     {
         waiting.receives.push_back({bytes, std::move(received)});
-        ++m_posted;
         return;
     }
     CheckSize(src, dst, tag, bytes, waiting.messages.front());
     waiting.messages.pop_front();
-    --m_unexpected;
     if (waiting.messages.empty())
     {
         m_waiting.erase(key);
@@ -75,13 +73,11 @@ MessageMatcher::Arrive(Rank src, Rank dst, uint64_t bytes, uint64_t tag)
     if (waiting.receives.empty())
     {
         waiting.messages.push_back(bytes);
-        ++m_unexpected;
         return;
     }
     CheckSize(src, dst, tag, waiting.receives.front().bytes, bytes);
     NetworkApi::Callback received = std::move(waiting.receives.front().received);
     waiting.receives.pop_front();
-    --m_posted;
     if (waiting.receives.empty())
     {
         m_waiting.erase(key);
@@ -90,18 +86,6 @@ MessageMatcher::Arrive(Rank src, Rank dst, uint64_t bytes, uint64_t tag)
     {
         received();
     }
-}
-
-uint64_t
-MessageMatcher::GetPosted() const
-{
-    return m_posted;
-}
-
-uint64_t
-MessageMatcher::GetUnexpected() const
-{
-    return m_unexpected;
 }
 
 } // namespace cosim

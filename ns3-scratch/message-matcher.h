@@ -44,12 +44,6 @@ class MessageMatcher
      */
     void Arrive(Rank src, Rank dst, uint64_t bytes, uint64_t tag);
 
-    /// @return how many receives wait for a message
-    uint64_t GetPosted() const;
-
-    /// @return how many messages wait for a receive
-    uint64_t GetUnexpected() const;
-
   private:
     /// What messages and receives are matched by.
     struct Key
@@ -82,8 +76,6 @@ class MessageMatcher
     };
 
     std::unordered_map<Key, Waiting, KeyHash> m_waiting;
-    uint64_t m_posted{0};
-    uint64_t m_unexpected{0};
 };
 
 } // namespace cosim

@@ -341,7 +341,7 @@ NativeFabric::OnAccept(Ptr<Socket> socket, const Address& from)
 {
     const Rank target = socket->GetNode()->GetId() - m_nodes.Get(0)->GetId();
     const Rank source = InetSocketAddress::ConvertFrom(from).GetIpv4().Get() - FIRST_ADDRESS;
-    const FlowId flow = FindFlow(source, target);
+    const FlowId flow = FindPath(source, target);
     Ptr<NativeTcpSocket> receiver = DynamicCast<NativeTcpSocket>(socket);
     receiver->Observe(this, flow);
     m_connections[flow].receiver = receiver;
@@ -353,7 +353,7 @@ NativeFabric::Submit(FlowId flow, uint64_t bytes)
     m_connections[flow].sender->Submit(bytes);
 }
 
-PacketFabric::LinkCounters
+LinkCounters
 NativeFabric::GetLinkCounters(uint32_t link) const
 {
     return m_monitors[link]->GetCounters();

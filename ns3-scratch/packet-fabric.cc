@@ -69,7 +69,7 @@ PacketFabric::SubmitMessage(Rank src,
                             bool isPut,
                             Callback sent)
 {
-    const FlowId id = FindFlow(src, dst);
+    const FlowId id = FindPath(src, dst);
     Flow& flow = m_flows[id];
     const uint64_t streamBytes = std::max<uint64_t>(bytes, 1);
     flow.submitted += streamBytes;
@@ -168,7 +168,7 @@ PacketFabric::GetPath(FlowId flow) const
 FlowId
 PacketFabric::GetReverse(FlowId flow) const
 {
-    return FindFlow(m_topology.pathTarget[flow], m_topology.pathSource[flow]);
+    return FindPath(m_topology.pathTarget[flow], m_topology.pathSource[flow]);
 }
 
 uint32_t

@@ -42,8 +42,6 @@ class PacketFabric : public FabricBase, protected FlowObserver
     NetworkStatistics GetStatistics() const override;
 
   protected:
-    using LinkCounters = cosim::LinkCounters;
-
     /// Build nodes and links, and establish what has to be before the clock starts.
     virtual void Build() = 0;
 
@@ -71,17 +69,6 @@ class PacketFabric : public FabricBase, protected FlowObserver
 
     /// @return the links from the flow's source to its target
     std::span<const uint32_t> GetPath(FlowId flow) const;
-
-    /**
-     * @param src the sending rank
-     * @param dst the receiving rank
-     * @return their flow
-     * @throws std::invalid_argument if a rank does not exist or the topology has no path for them
-     */
-    FlowId FindFlow(Rank src, Rank dst) const
-    {
-        return FindPath(src, dst);
-    }
 
     /// @return the flow from the target to the source, whose path this flow's ACKs take
     FlowId GetReverse(FlowId flow) const;
