@@ -4,6 +4,7 @@
 
 #include "express-tcp-socket.h"
 
+#include "quiet-tcp-state.h"
 #include "segment-codec.h"
 
 #include "ns3/packet.h"
@@ -52,6 +53,7 @@ ExpressTcpSocket::GetTypeId()
 ExpressTcpSocket::ExpressTcpSocket()
     : m_retransmissionTimer([this] { ReTxTimeout(); })
 {
+    m_tcb = CreateObject<QuietTcpState>(*m_tcb);
     m_pacingTimer.SetFunction(&ExpressTcpSocket::SendPending, this);
 }
 

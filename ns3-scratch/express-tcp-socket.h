@@ -26,7 +26,8 @@ namespace cosim
  * - while nothing is lost, the next segment is the one behind the last sent, so the scan of the
  *   send buffer (TcpTxBuffer::NextSeg) is skipped;
  * - data enters the send buffer segment by segment, just in time, so that it is neither split nor
- *   joined there, and what waits costs no memory.
+ *   joined there, and what waits costs no memory;
+ * - its congestion state is quiet (QuietTcpState): nothing listens to the socket's trace sources.
  *
  * The end point stays null: TcpSocketBase::SendPendingData then sends nothing, and this class's
  * SendPending takes its place wherever the base class would have called it last.
