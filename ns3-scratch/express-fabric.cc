@@ -113,20 +113,20 @@ ExpressFabric::Carry(Segment* segment)
 {
     const FlowId flow = segment->flow;
     segment->path = GetPath(segment->toSender ? m_connections[flow].reverse : flow);
-    Enter(segment->path.front(), segment, Simulator::Now().GetTimeStep());
+    Enter(segment->path.front(), segment);
 }
 
 void
-ExpressFabric::Enter(uint32_t link, Segment* segment, int64_t causePs)
+ExpressFabric::Enter(uint32_t link, Segment* segment)
 {
-    if (!m_links[link]->Enqueue(segment, causePs))
+    if (!m_links[link]->Enqueue(segment))
     {
         m_segments.Return(segment);
     }
 }
 
 void
-ExpressFabric::OnLinkArrival(Segment* segment, int64_t startPs)
+ExpressFabric::OnLinkArrival(Segment* segment)
 {
     Poll();
     if (++segment->hop < segment->path.size())
@@ -138,11 +138,10 @@ ExpressFabric::OnLinkArrival(Segment* segment, int64_t startPs)
                                 &ExpressFabric::Enter,
                                 this,
                                 link,
-                                segment,
-                                Simulator::Now().GetTimeStep());
+                                segment);
             return;
         }
-        Enter(link, segment, startPs);
+        Enter(link, segment);
         return;
     }
     const Connection& connection = m_connections[segment->flow];

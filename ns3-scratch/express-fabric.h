@@ -54,11 +54,11 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
     void Carry(Segment* segment) override;
 
     // ExpressLink::Receiver
-    void OnLinkArrival(Segment* segment, int64_t startPs) override;
+    void OnLinkArrival(Segment* segment) override;
 
     void Connect(FlowId flow);
     ns3::Time GetHandshakeRtt(FlowId flow) const;
-    void Enter(uint32_t link, Segment* segment, int64_t causePs);
+    void Enter(uint32_t link, Segment* segment);
 
     ExpressReceiver::Config m_receiverConfig;
     ns3::Ptr<ExpressTcpSocket> m_prototype; //!< copied for each flow: cheaper than attributes

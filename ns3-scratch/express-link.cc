@@ -45,6 +45,7 @@ ExpressLink::ExpressLink(const Parameters& parameters,
     : m_parameters(parameters),
       m_times(std::move(times)),
       m_receiver(receiver),
+      m_scheduler(CausalScheduler::Get()),
       m_event(Create<ArrivalEvent>(this))
 {
 }
@@ -55,14 +56,14 @@ ExpressLink::~ExpressLink()
 }
 
 bool
-ExpressLink::Enqueue(Segment* segment, int64_t causePs)
+ExpressLink::Enqueue(Segment* segment)
 {
     const int64_t now = Simulator::Now().GetTimeStep();
     const uint32_t bytes = segment->wireBytes;
     const bool watched = m_parameters.bufferBytes != 0;
     if (watched)
     {
-        LeaveQueue(now, causePs);
+        LeaveQueue(now);
         const uint64_t length = m_queuedBytes + bytes; // a packet passes through the queue
         if (length > m_parameters.bufferBytes)
         {
@@ -77,45 +78,76 @@ ExpressLink::Enqueue(Segment* segment, int64_t causePs)
             ++m_counters.marks;
         }
     }
-    const int64_t start = std::max(now, m_busyUntilPs);
+    const bool isFree = IsComplete(m_busyUntilPs, m_last, now);
+    EventOrigin origin;
+    if (isFree)
+    {
+        origin = m_scheduler.MakeOrigin();
+    }
+    else
+    {
+        origin.scheduledPs = m_busyUntilPs;
+        origin.causePs = m_last.timePs;
+        if (watched)
+        {
+            m_queue.Push({m_busyUntilPs, m_last, bytes});
+            m_queuedBytes += bytes;
+        }
+    }
     const int64_t duration = m_times->Get(bytes);
-    m_busyUntilPs = start + duration;
+    m_last = {origin.scheduledPs, origin.causePs};
+    m_busyUntilPs = origin.scheduledPs + duration;
     m_counters.busyPs += duration;
     m_counters.wireBytes += bytes;
-    if (watched && start > now)
-    {
-        m_queue.Push({start, m_lastStartPs, bytes});
-        m_queuedBytes += bytes;
-    }
-    m_lastStartPs = start;
-    const int64_t arrival = m_busyUntilPs + m_parameters.latencyPs;
-    m_inFlight.Push({start, arrival, segment});
+    m_inFlight.Push({m_busyUntilPs + m_parameters.latencyPs, origin, segment});
     if (m_inFlight.GetSize() == 1)
     {
-        ScheduleArrival(arrival - now);
+        ScheduleArrival(now);
     }
     return true;
 }
 
+/// @return whether a transmission is complete: its end is past, or is this instant and had its turn
+bool
+ExpressLink::IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const
+{
+    if (endPs != nowPs)
+    {
+        return endPs < nowPs;
+    }
+    if (m_parameters.latencyPs == 0)
+    { // ns-3 lets the packet arrive right after, at this instant
+        return m_inFlight.IsEmpty() || m_inFlight.Front().arrivalPs != nowPs;
+    }
+    const EventOrigin& current = m_scheduler.GetCurrent();
+    return std::pair(start.timePs, start.causePs) < std::pair(current.scheduledPs, current.causePs);
+}
+
 void
-ExpressLink::LeaveQueue(int64_t nowPs, int64_t causePs)
+ExpressLink::LeaveQueue(int64_t nowPs)
 {
     while (!m_queue.IsEmpty())
     {
         const Queued& first = m_queue.Front();
-        if (first.startPs > nowPs || (first.startPs == nowPs && first.causePs >= causePs))
+        if (!IsComplete(first.startPs, first.previous, nowPs))
         {
             return;
         }
-        m_queuedBytes -= m_queue.Front().bytes;
+        m_queuedBytes -= first.bytes;
         m_queue.Pop();
     }
 }
 
 void
-ExpressLink::ScheduleArrival(int64_t delayPs)
+ExpressLink::ScheduleArrival(int64_t nowPs)
 {
-    Simulator::Schedule(TimeStep(static_cast<uint64_t>(delayPs)), Ptr<EventImpl>(m_event));
+    const InFlight& first = m_inFlight.Front();
+    EventOrigin origin = first.origin;
+    if (origin.number == 0)
+    {
+        origin.number = m_scheduler.TakeNumber();
+    }
+    m_scheduler.Schedule(TimeStep(static_cast<uint64_t>(first.arrivalPs - nowPs)), m_event, origin);
 }
 
 void
@@ -125,9 +157,9 @@ ExpressLink::Arrive()
     m_inFlight.Pop();
     if (!m_inFlight.IsEmpty())
     {
-        ScheduleArrival(m_inFlight.Front().arrivalPs - arrived.arrivalPs);
+        ScheduleArrival(arrived.arrivalPs);
     }
-    m_receiver->OnLinkArrival(arrived.segment, arrived.startPs);
+    m_receiver->OnLinkArrival(arrived.segment);
 }
 
 LinkCounters

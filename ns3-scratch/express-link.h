@@ -5,6 +5,7 @@
 #ifndef COSIM_EXPRESS_LINK_H
 #define COSIM_EXPRESS_LINK_H
 
+#include "causal-scheduler.h"
 #include "link-summary.h"
 #include "ring-buffer.h"
 #include "segment.h"
@@ -59,6 +60,10 @@ class TransmissionTimes
  * free next (its busy-until time) is all that a packet needs to know on entering, so it costs one
  * event: its arrival at the other end. Packets arrive in the order in which they entered, so the
  * link keeps them in a ring and has one event pending, for the first.
+ *
+ * Among events of one picosecond, an arrival has the place that it has in PointToPointNetDevice,
+ * which schedules it when the transmission starts; and a transmission is complete when the event
+ * that PointToPointNetDevice schedules for that has had its turn.
  */
 class ExpressLink
 {
@@ -69,11 +74,8 @@ class ExpressLink
       public:
         virtual ~Receiver() = default;
 
-        /**
-         * @param segment the packet that reached the link's target
-         * @param startPs when its transmission started
-         */
-        virtual void OnLinkArrival(Segment* segment, int64_t startPs) = 0;
+        /// @param segment the packet that reached the link's target
+        virtual void OnLinkArrival(Segment* segment) = 0;
     };
 
     /// The link's parameters.
@@ -101,13 +103,9 @@ class ExpressLink
      * A packet enters the egress queue.
      *
      * @param segment the packet
-     * @param causePs when the event that brings it here was caused: for a packet from another
-     * link, when its transmission there started. It decides whether a packet that starts its
-     * transmission at this very instant has left the queue already: what was caused earlier
-     * happens earlier, as in ns-3's event queue
      * @return whether it was taken; if not, it would have overrun the queue and is dropped
      */
-    bool Enqueue(Segment* segment, int64_t causePs);
+    bool Enqueue(Segment* segment);
 
     /// @return the counters; busy time up to now
     LinkCounters GetCounters() const;
@@ -115,35 +113,44 @@ class ExpressLink
   private:
     class ArrivalEvent;
 
-    /// A packet in the queue: it leaves the queue when its transmission starts.
+    /// The start of a transmission.
+    struct Start
+    {
+        int64_t timePs;
+        int64_t causePs; //!< when the event that started it was scheduled
+    };
+
+    /// A packet in the queue: it leaves the queue when the transmission before it is complete.
     struct Queued
     {
         int64_t startPs;
-        int64_t causePs; //!< when the transmission before it started
+        Start previous; //!< the transmission before it
         uint32_t bytes;
     };
 
     /// A packet on the link.
     struct InFlight
     {
-        int64_t startPs;
         int64_t arrivalPs;
+        EventOrigin origin; //!< of its arrival; number 0: follows the arrival before it
         Segment* segment;
     };
 
     void Arrive();
-    void ScheduleArrival(int64_t delayPs);
-    void LeaveQueue(int64_t nowPs, int64_t causePs);
+    void ScheduleArrival(int64_t nowPs);
+    void LeaveQueue(int64_t nowPs);
+    bool IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const;
 
     Parameters m_parameters;
     std::shared_ptr<TransmissionTimes> m_times;
     Receiver* m_receiver;
+    CausalScheduler& m_scheduler;
     ns3::Ptr<ArrivalEvent> m_event; //!< scheduled again and again
     RingBuffer<Queued> m_queue;     //!< kept only where its length matters
     RingBuffer<InFlight> m_inFlight;
     uint64_t m_queuedBytes{0};
     int64_t m_busyUntilPs{0};
-    int64_t m_lastStartPs{0}; //!< when the last transmission starts
+    Start m_last{-1, -1}; //!< of the last transmission
     LinkCounters m_counters;
 };
 

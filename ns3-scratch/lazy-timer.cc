@@ -13,6 +13,25 @@ namespace cosim
 
 using namespace ns3;
 
+/// Brings the timer back; one that is no longer wanted does not.
+class LazyTimer::Event : public EventImpl
+{
+  public:
+    /// @param timer the timer
+    explicit Event(LazyTimer* timer)
+        : m_timer(timer)
+    {
+    }
+
+  private:
+    void Notify() override
+    {
+        m_timer->OnEvent();
+    }
+
+    LazyTimer* m_timer;
+};
+
 LazyTimer::LazyTimer(std::function<void()> expired)
     : m_expired(std::move(expired))
 {
@@ -20,9 +39,9 @@ LazyTimer::LazyTimer(std::function<void()> expired)
 
 LazyTimer::~LazyTimer()
 {
-    if (m_eventPs >= 0)
+    if (m_event)
     {
-        m_event.Cancel();
+        m_event->Cancel();
     }
 }
 
@@ -30,16 +49,16 @@ void
 LazyTimer::Arm(Time delay)
 {
     m_expiryPs = (Simulator::Now() + delay).GetTimeStep();
-    if (m_eventPs >= 0 && m_eventPs <= m_expiryPs)
+    m_expiryOrigin = CausalScheduler::Get().MakeOrigin();
+    if (m_event && m_eventPs > m_expiryPs)
     {
-        return;
+        m_event->Cancel();
+        m_event = nullptr;
     }
-    if (m_eventPs >= 0)
+    if (!m_event)
     {
-        m_event.Cancel();
+        Schedule();
     }
-    m_eventPs = m_expiryPs;
-    m_event = Simulator::Schedule(delay, &LazyTimer::OnEvent, this);
 }
 
 void
@@ -55,20 +74,27 @@ LazyTimer::IsArmed() const
 }
 
 void
+LazyTimer::Schedule()
+{
+    m_event = Create<Event>(this);
+    m_eventPs = m_expiryPs;
+    m_eventOrigin = m_expiryOrigin;
+    CausalScheduler::Get().Schedule(TimeStep(m_expiryPs) - Simulator::Now(),
+                                    m_event,
+                                    m_expiryOrigin);
+}
+
+void
 LazyTimer::OnEvent()
 {
-    const int64_t now = m_eventPs;
-    m_eventPs = -1;
+    m_event = nullptr;
     if (m_expiryPs < 0)
     {
         return;
     }
-    if (m_expiryPs > now)
+    if (m_expiryPs > m_eventPs || m_expiryOrigin > m_eventOrigin)
     {
-        m_eventPs = m_expiryPs;
-        m_event = Simulator::Schedule(TimeStep(static_cast<uint64_t>(m_expiryPs - now)),
-                                      &LazyTimer::OnEvent,
-                                      this);
+        Schedule();
         return;
     }
     m_expiryPs = -1;

@@ -5,7 +5,9 @@
 #ifndef COSIM_LAZY_TIMER_H
 #define COSIM_LAZY_TIMER_H
 
-#include "ns3/event-id.h"
+#include "causal-scheduler.h"
+
+#include "ns3/event-impl.h"
 #include "ns3/nstime.h"
 
 #include <functional>
@@ -19,7 +21,8 @@ namespace cosim
  * TCP pushes its retransmission timer back on every ACK. ns-3 leaves a cancelled event in the
  * queue until its time comes, so a timer built on Cancel and Schedule leaks an event an ACK. This
  * one keeps at most one event in the queue: re-arming only notes the new expiry, and an event that
- * finds it in the future goes back into the queue for it. It expires at the same instant.
+ * finds it in the future goes back into the queue for it. It expires at the same instant, and among
+ * the events of that instant in the same place.
  */
 class LazyTimer
 {
@@ -41,12 +44,17 @@ class LazyTimer
     bool IsArmed() const;
 
   private:
+    class Event;
+
+    void Schedule();
     void OnEvent();
 
     std::function<void()> m_expired;
-    ns3::EventId m_event;   //!< the one event in the queue
-    int64_t m_eventPs{-1};  //!< its time; -1: none is queued
-    int64_t m_expiryPs{-1}; //!< -1: not armed
+    ns3::Ptr<Event> m_event;    //!< the one event in the queue; null: none
+    int64_t m_eventPs{-1};      //!< its time
+    EventOrigin m_eventOrigin;  //!< its origin
+    int64_t m_expiryPs{-1};     //!< -1: not armed
+    EventOrigin m_expiryOrigin; //!< where the timer was armed
 };
 
 } // namespace cosim

@@ -1,18 +1,19 @@
 """The two packet datapaths against each other: express is native, faster.
 
-They differ in one thing: the order of two packets that reach a queue at the very same picosecond,
-which symmetric traffic does often. Where every link has a rate and a latency of its own, so that
-nothing ties, they agree packet for packet and to the picosecond, with and without loss. Where
-there are ties, completion times stay within half a percent as long as nothing is lost.
+They agree packet for packet and to the picosecond, with and without loss: also in symmetric
+traffic, where many packets reach a queue at the very same picosecond and their order decides which
+is lost, and over several switches.
 """
 
 from pathlib import Path
 from typing import Any
 
+import hypothesis.strategies as st
 import pytest
+from hypothesis import given, settings
 
 import bridge
-from tests.ns3_scratch.traffic import Pair, all_to_all, carry, incast, permutation
+from tests.ns3_scratch.traffic import Outcome, Pair, all_to_all, carry, incast, permutation
 
 RANKS = 8
 PATTERNS = {"permutation": permutation, "incast": incast, "all_to_all": all_to_all}
@@ -38,36 +39,32 @@ def label(value: object) -> str:
     return "+".join(f"{key}={item}" for key, item in value.items()) or "default"
 
 
-def both(pairs: list[Pair], size: int, **changes: Any) -> tuple[Any, Any]:
+def both(
+    pairs: list[Pair], size: int, ranks: int = RANKS, **changes: Any
+) -> tuple[Outcome, Outcome]:
     return (
-        carry(RANKS, "native", pairs, size, **changes),
-        carry(RANKS, "express", pairs, size, **changes),
+        carry(ranks, "native", pairs, size, **changes),
+        carry(ranks, "express", pairs, size, **changes),
     )
 
 
-@pytest.mark.parametrize("spread", [True, False])
+@pytest.mark.parametrize("hops", [2, 4])
 @pytest.mark.parametrize("mtu", SIZES)
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_without_loss(pattern: str, mtu: int, spread: bool) -> None:
+def test_without_loss(pattern: str, mtu: int, hops: int) -> None:
     pairs = PATTERNS[pattern](RANKS)
-    native, express = both(pairs, SIZES[mtu], mtu=mtu, spread=spread)
+    native, express = both(pairs, SIZES[mtu], mtu=mtu, hops=hops)
     assert native.counters["drops"] == 0
     assert native.counters["payload_bytes"] == len(pairs) * SIZES[mtu]
-    if spread:
-        assert express == native
-    else:
-        assert express.counters["packets"] == native.counters["packets"]
-        assert max(express.arrivals_ps) == pytest.approx(max(native.arrivals_ps), rel=0.005)
+    assert express == native
 
 
 @pytest.mark.parametrize("tcp", TCP, ids=label)
 @pytest.mark.parametrize("mtu", SIZES)
 @pytest.mark.parametrize("pattern", ["incast", "all_to_all"])
-def test_with_loss_the_datapaths_agree_packet_for_packet(
-    pattern: str, mtu: int, tcp: dict[str, Any]
-) -> None:
+def test_with_loss(pattern: str, mtu: int, tcp: dict[str, Any]) -> None:
     pairs = PATTERNS[pattern](RANKS)
-    changes = {"mtu": mtu, "buffer": SMALL_BUFFER[mtu], "spread": True} | tcp
+    changes = {"mtu": mtu, "buffer": SMALL_BUFFER[mtu]} | tcp
     native, express = both(pairs, SIZES[mtu], **changes)
     assert native.counters["drops"] > 0, "the buffer is meant to overflow"
     assert native.counters["retransmissions"] > 0
@@ -75,13 +72,23 @@ def test_with_loss_the_datapaths_agree_packet_for_packet(
     assert express == native
 
 
-@pytest.mark.parametrize("tcp", TCP, ids=label)
-def test_ties_under_loss_change_little(tcp: dict[str, Any]) -> None:
-    """With ties the datapaths may drop different packets, but as many and as often."""
-    pairs = all_to_all(RANKS)
-    native, express = both(pairs, 1_000_000, buffer="640kB", **tcp)
-    assert express.counters["payload_bytes"] == native.counters["payload_bytes"]
-    assert express.counters["drops"] == pytest.approx(native.counters["drops"], rel=0.25, abs=10)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_any_traffic_over_any_links(data: st.DataObject) -> None:
+    """Some pairs, sizes, TCP options, latencies (0, too), buffers; alike links and unlike ones."""
+    ranks = data.draw(st.sampled_from([4, 8, 12]))
+    pairs = data.draw(
+        st.lists(st.sampled_from(all_to_all(ranks)), min_size=1, max_size=30, unique=True)
+    )
+    changes = {
+        "mtu": data.draw(st.sampled_from(list(SIZES))),
+        "latency": data.draw(st.sampled_from(["0", "0.5us", "720ns"])),
+        "hops": data.draw(st.sampled_from([2, 4])),
+        "spread": data.draw(st.booleans()),
+        "buffer": f"{data.draw(st.sampled_from([40, 80, 10_000])) * ranks}kB",
+    } | data.draw(st.sampled_from(TCP))
+    native, express = both(pairs, data.draw(st.integers(1, 300_000)), ranks=ranks, **changes)
+    assert express == native
 
 
 @pytest.mark.parametrize("fabric", ["native", "express"])
@@ -127,10 +134,9 @@ def test_a_flow_beyond_the_32_bit_sequence_numbers() -> None:
     "path", sorted(Path("scenarios").glob("*_small.yaml")), ids=lambda p: p.stem
 )
 def test_whole_scenarios_agree_to_the_picosecond(path: Path) -> None:
-    """System layer, collectives and the hierarchical network on top: without loss, all is equal."""
+    """System layer, collectives and the hierarchical network on top: all is equal."""
     native, express = (bridge.run(path, {"fabric": fabric}) for fabric in ("native", "express"))
-    assert native.network.drops == 0
     assert express.iterations == native.iterations
+    assert express.layers == native.layers
     assert express.collectives == native.collectives
-    assert express.network.packets == native.network.packets
-    assert express.network.wire_bytes == native.network.wire_bytes
+    assert express.network == native.network

@@ -1,13 +1,15 @@
-"""Traffic between ranks on one switch, over any packet fabric, and what came of it."""
+"""Traffic between ranks, over any packet fabric, and what came of it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from bridge import Network
 from frontend import load_scenario
 from frontend.compile import compile_network
+from frontend.network_api_pb2 import Topology
 from frontend.stream import decode, encode
 
 Pair = tuple[int, int]
@@ -28,7 +30,8 @@ def all_to_all(ranks: int) -> list[Pair]:
 
 def scenario(ranks: int, fabric: str, **changes: Any) -> dict[str, Any]:
     """Return a flat scenario as a dict; `changes` go to topology and transport by their keys."""
-    topology = {"family": "flat", "ranks": ranks, "bandwidth": "100Gbps", "latency": "0.5us"}
+    topology = {"family": "flat", "ranks": ranks, "bandwidth": "100Gbps"}
+    topology["latency"] = changes.pop("latency", "0.5us")
     topology["buffer"] = changes.pop("buffer", "1GB")
     transport = {"variant": "new_reno", "mtu": 9000, "window": "0.5MB", "min_rto": "50ms"}
     transport |= changes
@@ -47,20 +50,62 @@ def scenario(ranks: int, fabric: str, **changes: Any) -> dict[str, Any]:
     }
 
 
+def leaf_spine(flat: Topology, spines: int = 2, down: int = 2) -> Topology:
+    """Return the network of a flat one's ranks with `down` ranks a leaf switch.
+
+    All links are as the flat one's, and the pair (s, d) of different leaves goes over spine
+    (s + d) mod spines: four links.
+    """
+    ranks = flat.ranks
+    leaves = ranks // down
+    leaf = [ranks + rank // down for rank in range(ranks)]
+    spine = [ranks + leaves + index for index in range(spines)]
+    ends = [(rank, leaf[rank]) for rank in range(ranks)]
+    ends += [(ranks + index, top) for index in range(leaves) for top in spine]
+    ends += [(b, a) for a, b in ends]
+    link = {pair: index for index, pair in enumerate(ends)}
+    up, switch = 0, ranks  # a link of a rank, and one of the switch, in the flat network
+    network = Topology(ranks=ranks, nodes=ranks + leaves + spines, dimensions=flat.dimensions)
+    for source, target in ends:
+        like = up if source < ranks else switch
+        network.link_source.append(source)
+        network.link_target.append(target)
+        network.link_rate_bps.append(flat.link_rate_bps[like])
+        network.link_latency_ps.append(flat.link_latency_ps[like])
+        network.link_buffer_bytes.append(flat.link_buffer_bytes[like])
+        network.link_ecn_threshold_bytes.append(flat.link_ecn_threshold_bytes[like])
+        network.link_dimension.append(0)
+    for src, dst in zip(flat.path_source, flat.path_target, strict=True):
+        network.path_source.append(src)
+        network.path_target.append(dst)
+        network.path_begin.append(len(network.path_links))
+        top = [] if leaf[src] == leaf[dst] else [spine[(src + dst) % spines], leaf[dst]]
+        nodes = [src, leaf[src], *top, dst]
+        network.path_links.extend(link[pair] for pair in pairwise(nodes))
+    network.path_begin.append(len(network.path_links))
+    return network
+
+
 def stream(
-    ranks: int, fabric: str, pairs: Iterable[Pair], *, spread: bool, **changes: Any
+    ranks: int,
+    fabric: str,
+    pairs: Iterable[Pair],
+    *,
+    spread: bool,
+    hops: int = 2,
+    **changes: Any,
 ) -> bytes:
-    """Return the network as a stream.
+    """Return the network as a stream: one switch, or for 4 hops leaf and spine switches.
 
     With `spread`, every link has a rate and a latency of its own (within 0.1 %), so that symmetric
     traffic does not reach a queue at the same picosecond: what the fabrics do is free of ties.
     """
     plain = compile_network(load_scenario(scenario(ranks, fabric, **changes)), list(pairs))
-    if not spread:
-        return plain
     records = list(decode(plain))
     for record in records:
-        if record.HasField("topology"):
+        if record.HasField("topology") and hops == 4:
+            record.topology.CopyFrom(leaf_spine(record.topology))
+        if record.HasField("topology") and spread:
             topology = record.topology
             for link in range(len(topology.link_latency_ps)):
                 topology.link_latency_ps[link] += 17 * link
@@ -99,11 +144,12 @@ def carry(
     size: int,
     *,
     spread: bool = False,
+    hops: int = 2,
     **changes: Any,
 ) -> Outcome:
     """Send one message of `size` bytes for every pair, all at the start."""
     arrivals = [-1] * len(pairs)
-    with Network(stream(ranks, fabric, pairs, spread=spread, **changes)) as network:
+    with Network(stream(ranks, fabric, pairs, spread=spread, hops=hops, **changes)) as network:
 
         def arrived(index: int) -> None:
             arrivals[index] = network.sim_get_time_ps()
