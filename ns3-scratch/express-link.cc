@@ -147,6 +147,8 @@ ExpressLink::ScheduleArrival(int64_t nowPs)
     {
         origin.number = m_scheduler.TakeNumber();
     }
+    __builtin_prefetch(first.segment,
+                       1); // not touched since it entered, but by the time it arrives
     m_scheduler.Schedule(TimeStep(static_cast<uint64_t>(first.arrivalPs - nowPs)), m_event, origin);
 }
 

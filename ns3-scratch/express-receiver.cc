@@ -14,6 +14,7 @@
 #include "ns3/tcp-option-ts.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace cosim
 {
@@ -228,11 +229,11 @@ ExpressReceiver::SendAck(uint8_t flags)
     }
     if (m_config.sack && m_buffer && m_buffer->GetSackListSize() > 0)
     {
-        segment->sackBlocks = m_buffer->GetSackList();
+        segment->sackBlocks = std::make_unique<TcpOptionSack::SackList>(m_buffer->GetSackList());
         const std::size_t room = GetSackRoom(m_config.timestamps);
-        if (segment->sackBlocks.size() > room)
+        if (segment->sackBlocks->size() > room)
         {
-            segment->sackBlocks.resize(room);
+            segment->sackBlocks->resize(room);
         }
     }
     segment->wireBytes = GetWireBytes(*segment, m_config.timestamps, m_config.linkHeaderBytes);

@@ -61,6 +61,7 @@ ExpressTcpSocket::ExpressTcpSocket(const ExpressTcpSocket& socket)
     : FabricTcpSocket(socket),
       m_carrier(socket.m_carrier),
       m_linkHeaderBytes(socket.m_linkHeaderBytes),
+      m_content(socket.m_content),
       m_retransmissionTimer([this] { ReTxTimeout(); })
 {
     m_pacingTimer.SetFunction(&ExpressTcpSocket::SendPending, this);
@@ -123,7 +124,12 @@ ExpressTcpSocket::Feed(uint32_t bytes)
 {
     if (bytes > 0)
     {
-        m_txBuffer->Add(Create<Packet>(bytes));
+        // The buffer takes a copy, which shares what a packet consists of.
+        if (!m_content || m_content->GetSize() != bytes)
+        {
+            m_content = Create<Packet>(bytes);
+        }
+        m_txBuffer->Add(m_content);
         m_unfed -= bytes;
     }
 }

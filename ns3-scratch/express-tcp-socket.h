@@ -79,6 +79,7 @@ class ExpressTcpSocket : public FabricTcpSocket
 
     SegmentCarrier* m_carrier{nullptr}; //!< not owned
     uint32_t m_linkHeaderBytes{0};
+    ns3::Ptr<ns3::Packet> m_content;  //!< what the send buffer was last fed: mostly a full segment
     uint64_t m_unfed{0};              //!< submitted, not yet in the send buffer
     ns3::SequenceNumber32 m_acked{1}; //!< reported to the observer up to here
     ns3::EventId m_submitEvent;

@@ -39,9 +39,9 @@ uint32_t
 GetWireBytes(const Segment& segment, bool timestamps, uint32_t linkHeaderBytes)
 {
     uint32_t options = timestamps ? TIMESTAMP_OPTION_BYTES : 0;
-    if (!segment.sackBlocks.empty())
+    if (segment.sackBlocks)
     {
-        const auto blocks = static_cast<uint32_t>(segment.sackBlocks.size());
+        const auto blocks = static_cast<uint32_t>(segment.sackBlocks->size());
         options += SACK_OPTION_BYTES + SACK_BLOCK_BYTES * blocks;
     }
     return WireBytes(linkHeaderBytes, options, segment.payloadBytes);
@@ -77,10 +77,10 @@ FillHeader(const Segment& segment, bool timestamps, TcpHeader& header)
         option->SetEcho(segment.timestampEcho);
         header.AppendOption(option);
     }
-    if (!segment.sackBlocks.empty())
+    if (segment.sackBlocks)
     {
         Ptr<TcpOptionSack> option = CreateObject<TcpOptionSack>();
-        for (const TcpOptionSack::SackBlock& block : segment.sackBlocks)
+        for (const TcpOptionSack::SackBlock& block : *segment.sackBlocks)
         {
             option->AddSackBlock(block);
         }

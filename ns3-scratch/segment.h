@@ -11,6 +11,7 @@
 #include "ns3/tcp-option-sack.h"
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
@@ -21,8 +22,10 @@ namespace cosim
 /**
  * A TCP segment on its way through the express fabric: the header's fields beside the packet
  * instead of serialised into it. Payload has a size but no content.
+ *
+ * One cache line: a segment waits for longer than a cache holds it, and is read when it arrives.
  */
-struct Segment
+struct alignas(64) Segment
 {
     std::span<const uint32_t> path; //!< the links it takes
     FlowId flow;
@@ -38,8 +41,10 @@ struct Segment
     uint32_t timestampEcho; //!< TS option, if the connection uses it
     ns3::SequenceNumber32 sequence;
     ns3::SequenceNumber32 acknowledgment;
-    ns3::TcpOptionSack::SackList sackBlocks;
+    std::unique_ptr<ns3::TcpOptionSack::SackList> sackBlocks; //!< null: none
 };
+
+static_assert(sizeof(Segment) == alignof(Segment));
 
 /**
  * Recycles segments: as many exist as were ever in the network at the same time.
@@ -52,8 +57,7 @@ class SegmentPool
     {
         if (m_free.empty())
         {
-            m_all.push_back(std::make_unique<Segment>());
-            return m_all.back().get();
+            return &m_all.emplace_back();
         }
         Segment* segment = m_free.back();
         m_free.pop_back();
@@ -63,12 +67,12 @@ class SegmentPool
     /// @param segment taken from this pool and no longer used
     void Return(Segment* segment)
     {
-        segment->sackBlocks.clear();
+        segment->sackBlocks.reset();
         m_free.push_back(segment);
     }
 
   private:
-    std::vector<std::unique_ptr<Segment>> m_all;
+    std::deque<Segment> m_all;
     std::vector<Segment*> m_free;
 };
 
