@@ -16,6 +16,7 @@ from bridge.commands.replay import replay_command
 from bridge.commands.run import run_command
 from bridge.commands.schedule import schedule_group
 from bridge.commands.schema import schema_command
+from bridge.commands.sweep import sweep_command
 from bridge.commands.topo import topo_group
 from bridge.commands.validate import validate_command
 from bridge.errors import InputError, SimulationError
@@ -66,6 +67,7 @@ for _command in (
     replay_command,
     schema_command,
     plot_command,
+    sweep_command,
     fidelity_command,
     topo_group,
     schedule_group,

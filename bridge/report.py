@@ -75,7 +75,7 @@ def _iterations(result: Result) -> Table:
         )
         for iteration in result.iterations
     ]
-    return _table(("iteration", "time", "compute", "exposed comm.", "exposed / time"), rows)
+    return table(("iteration", "time", "compute", "exposed comm.", "exposed / time"), rows)
 
 
 def _layers(result: Result) -> Table:
@@ -89,12 +89,12 @@ def _layers(result: Result) -> Table:
         )
         for layer in result.layers
     ]
-    return _table(("layer", "compute", "raw comm.", "exposed comm.", "exposed / raw"), rows)
+    return table(("layer", "compute", "raw comm.", "exposed comm.", "exposed / raw"), rows)
 
 
 def _collectives(collectives: Sequence[Collective]) -> Table:
     if len(collectives) <= MANY_COLLECTIVES:
-        return _table(
+        return table(
             ("collective", "algorithm", "bytes", "start", "time", "busbw"),
             [
                 (
@@ -126,7 +126,7 @@ def _collectives(collectives: Sequence[Collective]) -> Table:
                 time_text(max(times)),
             )
         )
-    return _table(("collectives", "algorithm", "bytes", "count", "mean time", "longest"), rows)
+    return table(("collectives", "algorithm", "bytes", "count", "mean time", "longest"), rows)
 
 
 def _network(result: Result) -> Table:
@@ -167,7 +167,7 @@ def _network(result: Result) -> Table:
         )
         for dimension in network.dimensions
     ]
-    return _table(("network", ""), rows, numbers=False)
+    return table(("network", ""), rows, numbers=False)
 
 
 def _simulator(result: Result) -> Table:
@@ -181,16 +181,28 @@ def _simulator(result: Result) -> Table:
         ("seed", str(simulator.seed)),
         ("versions", versions),
     ]
-    return _table(("simulator", ""), rows, numbers=False)
+    return table(("simulator", ""), rows, numbers=False)
 
 
-def _table(
-    headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = True
-) -> Table:
-    """Lay out rows; all columns but the first hold numbers and stand to the right."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = True) -> Table:
+    """Lay out rows for a terminal.
+
+    Parameters
+    ----------
+    headings : sequence of str
+        The columns' names.
+    rows : iterable of sequence of str
+        The cells of each row.
+    numbers : bool
+        All columns but the first hold numbers and stand to the right.
+
+    Returns
+    -------
+    rich.table.Table
+    """
+    layout = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     for index, heading in enumerate(headings):
-        table.add_column(
+        layout.add_column(
             heading,
             justify="right" if numbers and index else "left",
             # A long name is folded rather than cut, numbers never are.
@@ -199,8 +211,8 @@ def _table(
         )
     for row in rows:
         # Text, not str: a name in brackets is no markup.
-        table.add_row(*(Text(cell) for cell in row))
-    return table
+        layout.add_row(*(Text(cell) for cell in row))
+    return layout
 
 
 def _percentiles(mean: float, median: float, p99: float) -> str:

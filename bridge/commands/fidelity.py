@@ -8,18 +8,17 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from bridge.commands.points import Counter, jobs_option
 from bridge.errors import SimulationError
 from bridge.fidelity import page, picture
 from bridge.fidelity.cases import cases
 from bridge.fidelity.comparison import Row, compare, document, fabrics
 from bridge.files import prepare_directory, write_whole
-from bridge.points import Outcome
-from bridge.quantities import time_text
 
 
 @click.command("fidelity")
 @click.option("--native", is_flag=True, help="Include ns-3's stock datapath: slow.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Points at a time; all cores by default.")
+@jobs_option
 @click.option("--only", metavar="TEXT", default="", help="Only scenarios whose name contains TEXT.")
 @click.option(
     "--out",
@@ -61,18 +60,8 @@ def fidelity_command(
     chosen = [case for case in cases(scenarios) if only in case.name]
     if not chosen:
         raise click.UsageError(f"--only {only}: no scenario of the set is named so")
-    total = len(chosen) * len(fabrics(native))
-    done = 0
-
-    def report(outcome: Outcome) -> None:
-        nonlocal done
-        done += 1
-        if not as_json:
-            time = time_text(outcome.result.time_ns) if outcome.result else "no result"
-            said = outcome.error or ("as before" if outcome.is_old else "")
-            click.echo(f"[{done}/{total}] {outcome.point.name}: {time} {said}".rstrip(), err=True)
-
-    rows = compare(chosen, native=native, jobs=jobs, folder=out, on_done=report)
+    counter = Counter(len(chosen) * len(fabrics(native)), quiet=as_json)
+    rows = compare(chosen, native=native, jobs=jobs, folder=out, on_done=counter)
     if as_json:
         click.echo(json.dumps(document(rows), indent=2))
     else:

@@ -1,7 +1,8 @@
-"""Run the benchmark: `python -m tests.bench [--full] [--out FILE.json] [--repeat N]`.
+"""Run the benchmark: `python -m tests.bench [--full] [--out FILE.json] [--repeat N] [--jobs N]`.
 
-Every point runs in a process of its own, one after the other so that they do not share caches; the
-cheapest of the repetitions counts. Ratios are of CPU seconds within this one run.
+Every point runs in a process of its own, so that one which fails costs no other; one after the
+other, so that they do not share caches, unless `--jobs` says otherwise. The cheapest of the
+repetitions counts. Ratios are of CPU seconds within this one run.
 """
 
 import argparse
@@ -9,6 +10,7 @@ import json
 import platform
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ Row = dict[str, Any]
 
 def measure(point: Point, fabric: str, repeat: int) -> Row:
     """Return the cheapest of some runs in child processes, or the message of one that failed."""
+    print(f"{point.name}: {fabric}", file=sys.stderr)
     row: Row = {"point": point.name, "fabric": fabric}
     for _ in range(repeat):
         command = [sys.executable, "-m", "tests.bench.measure", point.name, fabric]
@@ -65,17 +68,20 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="the full-size scenarios, too")
     parser.add_argument("--out", type=Path, help="write the report as JSON")
     parser.add_argument("--repeat", type=int, default=3, help="runs of a quick point")
+    parser.add_argument("--jobs", type=int, default=1, help="points at a time; they share caches")
     arguments = parser.parse_args()
     points = [(point, arguments.repeat) for point in QUICK]
     if arguments.full:
         points += [(point, 1) for point in FULL]
     installed = set(core.fabrics())
-    rows: list[Row] = []
-    for point, repeat in points:
-        for fabric in point.fabrics:
-            if fabric in installed:
-                print(f"{point.name}: {fabric}", file=sys.stderr)
-                rows.append(measure(point, fabric, repeat))
+    runs = [
+        (point, fabric, repeat)
+        for point, repeat in points
+        for fabric in point.fabrics
+        if fabric in installed
+    ]
+    with ThreadPoolExecutor(max_workers=arguments.jobs) as pool:
+        rows = list(pool.map(lambda run: measure(*run), runs))
     print(table(rows))
     if arguments.out:
         report = {"machine": platform.platform(), "python": platform.python_version(), "rows": rows}
