@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topology_gen.digraph import Digraph
+from topology_gen.errors import ParameterError
 from topology_gen.network import Ids
 
 Operation = Literal["all_gather", "reduce_scatter"]
@@ -77,6 +78,38 @@ class Schedule:
         """
         greatest = sum(int(self.loads(t).max(initial=0)) for t in range(1, self.steps + 1))
         return Fraction(self.graph.degree * greatest, self.graph.nodes * self.chunks)
+
+    def on(self, graph: Digraph) -> Schedule:
+        """Return the same on a digraph that differs in the numbers of its links only.
+
+        Of parallel links the lowest stands for the lowest.
+
+        Raises
+        ------
+        ParameterError
+            Links between other nodes.
+        """
+        here = np.lexsort([self.graph.target, self.graph.source])
+        there = np.lexsort([graph.target, graph.source])
+        for ends in ("source", "target"):
+            if not np.array_equal(getattr(self.graph, ends)[here], getattr(graph, ends)[there]):
+                raise ParameterError(f"{graph.name} has not the links of {self.graph.name}")
+        link = np.empty_like(self.link, shape=graph.links)
+        link[here] = there
+        return replace(self, graph=graph, link=link[self.link])
+
+    def in_chunks(self, chunks: int) -> Schedule:
+        """Return the same with every chunk cut into equal ones, to so many of a shard.
+
+        Raises
+        ------
+        ParameterError
+            Not a multiple of the chunks there are.
+        """
+        if chunks < 1 or chunks % self.chunks:
+            raise ParameterError(f"{chunks} chunks: expected a multiple of {self.chunks}")
+        finer = np.uint32(chunks // self.chunks)
+        return replace(self, chunks=chunks, first=self.first * finer, count=self.count * finer)
 
     def reversed(self) -> Schedule:
         """Return the other operation, on the transposed digraph: the same sends back, last first.

@@ -1,4 +1,7 @@
-"""Families by name, and `family:key=value,…`, the way to write a topology on one line."""
+"""Families by name, and `family:key=value,…`, the way to write a topology on one line.
+
+An expansion takes a topology in brackets: ``line:of=[complete_bipartite:d=4],k=2``. Brackets nest.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from topology_gen import direct
+from topology_gen import direct, expansion
 from topology_gen.digraph import Digraph
-from topology_gen.errors import ParameterError, SpecError, TopologyError
+from topology_gen.errors import DegreeError, ParameterError, SpecError, TopologyError
+
+GREATEST_BRACKETS = 32
+"""Topologies within a topology at most."""
 
 
 class Parser(NamedTuple):
@@ -61,6 +67,13 @@ PERMUTATIONS = Parser(
     "permutations joined by +, such as 1.2.0+1.0.2",
 )
 NAME = Parser(str, "a name")
+BASE = Parser(
+    lambda text: parse(inner(text)), "a topology in brackets, such as [complete_bipartite:d=4]"
+)
+BASES = Parser(
+    lambda text: [parse(inner(part)) for part in split(text, "+")],
+    "topologies in brackets joined by +, such as [complete:n=4]+[ring:n=3]",
+)
 
 _N = Parameter("nodes", INTEGER, "64")
 _D = Parameter("degree", INTEGER, "4")
@@ -68,6 +81,7 @@ _SEED = Parameter("seed", INTEGER, "1", required=False)
 _DIAMETER = Parameter("diameter", INTEGER, "3")
 _RING_DEGREE = Parameter("degree", INTEGER, "2", required=False)
 _DIMS = Parameter("dims", LENGTHS, "4x8")
+_BASE = Parameter("of", BASE, "[complete_bipartite:d=2]")
 _OFFSETS = Parameter("offsets", OFFSETS, "5+6", required=False)
 
 FAMILIES: Mapping[str, Family] = {
@@ -113,6 +127,22 @@ FAMILIES: Mapping[str, Family] = {
     "cayley": Family(
         direct.cayley, {"generators": Parameter("generators", PERMUTATIONS, "1.0.2+1.2.0")}
     ),
+    "line": Family(
+        expansion.line_graph,
+        {"of": _BASE, "k": Parameter("times", INTEGER, "3", required=False)},
+    ),
+    "degree": Family(
+        expansion.degree_expansion, {"of": _BASE, "n": Parameter("times", INTEGER, "2")}
+    ),
+    "power": Family(
+        expansion.cartesian_power, {"of": _BASE, "n": Parameter("times", INTEGER, "2")}
+    ),
+    "product": Family(
+        expansion.cartesian_product, {"of": Parameter("of", BASES, "[complete:n=4]+[ring:n=3]")}
+    ),
+    "bidirectional": Family(
+        expansion.bidirectional, {"of": Parameter("of", BASE, "[unidirectional_ring:n=5]")}
+    ),
 }
 
 
@@ -137,34 +167,97 @@ def parse(spec: str) -> Digraph:
     >>> parse("circulant:n=12,offsets=2+3").name
     'C(12,{2,3})'
     """
-    name, _, rest = spec.partition(":")
-    if name not in FAMILIES:
-        raise SpecError(f"topology {spec!r}: expected a family of {', '.join(FAMILIES)}")
+    name, values = read(spec)
     family = FAMILIES[name]
     arguments: dict[str, Any] = {}
-    for item in rest.split(",") if rest else []:
-        key, equals, value = item.partition("=")
-        if key not in family.parameters or not equals:
-            raise SpecError(
-                f"topology {spec!r}: {item!r} is not one of {', '.join(family.parameters)} "
-                f"with a value, such as {example(name)}"
-            )
+    for key, value in values.items():
         parameter = family.parameters[key]
-        if parameter.argument in arguments:
-            raise SpecError(f"topology {spec!r}: {key} is given twice")
         try:
             arguments[parameter.argument] = parameter.parser.read(value)
+        except TopologyError:  # of a topology within
+            raise
         except ValueError:
             raise SpecError(
                 f"topology {spec!r}: {key} is {value!r}, expected {parameter.parser.words}"
             ) from None
-    for key, parameter in family.parameters.items():
-        if parameter.required and parameter.argument not in arguments:
-            raise SpecError(f"topology {spec!r}: {key} is missing, such as in {example(name)}")
     try:
         return family.make(**arguments)
-    except ParameterError as error:
-        raise ParameterError(f"topology {spec!r}: {error}") from None
+    except (ParameterError, DegreeError) as error:
+        raise type(error)(f"topology {spec!r}: {error}") from None
+
+
+def read(spec: str) -> tuple[str, dict[str, str]]:
+    """Return the family of a `family:key=value,…` and the values by key, as they are written.
+
+    Raises
+    ------
+    SpecError
+        An unknown family or key, or a key that is missing or given twice.
+
+    Examples
+    --------
+    >>> read("line:of=[complete:n=3],k=2")
+    ('line', {'of': '[complete:n=3]', 'k': '2'})
+    """
+    if spec.count("[") > GREATEST_BRACKETS:
+        raise SpecError(
+            f"a topology of {spec.count('[')} brackets: expected at most {GREATEST_BRACKETS}"
+        )
+    name, _, rest = spec.partition(":")
+    if name not in FAMILIES:
+        raise SpecError(f"topology {spec!r}: expected a family of {', '.join(FAMILIES)}")
+    keys = FAMILIES[name].parameters
+    values: dict[str, str] = {}
+    for item in split(rest, ",") if rest else []:
+        key, equals, value = item.partition("=")
+        if key not in keys or not equals:
+            raise SpecError(
+                f"topology {spec!r}: {item!r} is not one of {', '.join(keys)} "
+                f"with a value, such as {example(name)}"
+            )
+        if key in values:
+            raise SpecError(f"topology {spec!r}: {key} is given twice")
+        values[key] = value
+    for key, parameter in keys.items():
+        if parameter.required and key not in values:
+            raise SpecError(f"topology {spec!r}: {key} is missing, such as in {example(name)}")
+    return name, values
+
+
+def split(text: str, separator: str) -> list[str]:
+    """Return the parts of a text that is split where no bracket is open.
+
+    Examples
+    --------
+    >>> split("of=[circulant:n=12,offsets=2+3],k=1", ",")
+    ['of=[circulant:n=12,offsets=2+3]', 'k=1']
+    """
+    parts, depth = [""], 0
+    for letter in text:
+        depth += {"[": 1, "]": -1}.get(letter, 0)
+        if letter == separator and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
+def inner(text: str) -> str:
+    """Return what stands between the first and the last bracket.
+
+    Raises
+    ------
+    ValueError
+        Not within brackets.
+
+    Examples
+    --------
+    >>> inner("[ring:n=5]")
+    'ring:n=5'
+    """
+    if len(text) < 2 or text[0] != "[" or text[-1] != "]":
+        raise ValueError(text)
+    return text[1:-1]
 
 
 def example(family: str) -> str:
