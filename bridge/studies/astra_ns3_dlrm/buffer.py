@@ -1,0 +1,97 @@
+"""Experiment 3 of the paper's DLRM study: the switch buffer (Section IV.D, Fig. 15)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from bridge.points import Point
+from bridge.studies.astra_ns3_dlrm.systems import (
+    SYSTEMS,
+    compute_share,
+    paper_time_ns,
+    share_chart,
+    share_table,
+    system_name,
+    system_point,
+)
+from bridge.studies.model import Experiment, Findings, Results, Scale, Statement, number
+
+BUFFERS: Mapping[Scale, tuple[str, ...]] = {
+    "full": ("64MB", "128MB", "1GB"),
+    "small": ("64MB", "1GB"),
+}
+
+#: What counts as insensitive: less than this in iteration time, between the two ends.
+INSENSITIVE = 1.1
+
+
+def points(folder: Path, scale: Scale) -> list[Point]:
+    """Give every system with every buffer."""
+    return [
+        system_point(folder, scale, system, buffer=size)
+        for system in SYSTEMS
+        for size in BUFFERS[scale]
+    ]
+
+
+def evaluate(results: Results, scale: Scale) -> Findings:
+    """Compare what more buffer gains."""
+    rows = {
+        f"{system} {size}": results[system_name(system, buffer=size)]
+        for system in SYSTEMS
+        for size in BUFFERS[scale]
+    }
+    gain = {
+        system: paper_time_ns(rows[f"{system} 64MB"]) / paper_time_ns(rows[f"{system} 1GB"])
+        for system in SYSTEMS
+    }
+    gains = ", ".join(f"{system} {factor:.2f}×" for system, factor in gain.items())
+    statements = [
+        Statement(
+            "15",
+            "Both flat systems are insensitive to the switch buffer.",
+            max(gain["flat100"], gain["flat800"]) < INSENSITIVE,
+            evidence=gains,
+        ),
+        Statement(
+            "15",
+            "hierOpt gains more from 1 GB instead of 64 MB than the flat systems.",
+            gain["hierOpt"] > max(gain["flat100"], gain["flat800"], INSENSITIVE),
+            evidence=gains,
+        ),
+        number(
+            "15",
+            "Share of compute of hierOpt at 64 MB.",
+            paper=0.034,
+            ours=compute_share(rows["hierOpt 64MB"]),
+            unit="share",
+        ),
+        number(
+            "15",
+            "Share of compute of hierOpt at 1 GB.",
+            paper=0.778,
+            ours=compute_share(rows["hierOpt 1GB"]),
+            unit="share",
+        ),
+        number(
+            "15",
+            "Iteration time of hierOpt, 64 MB to 1 GB.",
+            paper=22.9,
+            ours=gain["hierOpt"],
+            unit="times",
+        ),
+    ]
+    return Findings(
+        statements,
+        [share_table("15", "Totals over two iterations", "system and buffer", rows)],
+        [share_chart("15", "Compute and exposed communication by switch buffer", rows)],
+        notes=NOTES,
+    )
+
+
+NOTES = ""
+
+EXPERIMENT = Experiment(
+    "DLRM: effect of the switch buffer (Section IV.D)", ("15",), points, evaluate
+)

@@ -1,0 +1,147 @@
+"""What the paper leaves open: one parameter at a time away from what the other experiments use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bridge.points import Point
+from bridge.quantities import percent_text, scaled_text
+from bridge.result import Result
+from bridge.studies.astra_ns3_dlrm.all_reduce import (
+    all_reduce_name,
+    all_reduce_point,
+    excess,
+)
+from bridge.studies.astra_ns3_dlrm.systems import (
+    SYSTEMS,
+    compute_share,
+    paper_time_ns,
+    system_name,
+    system_point,
+)
+from bridge.studies.model import Experiment, Findings, Results, Scale, Table
+
+FIGURE = "parameters"
+AS_USED = "as in the other experiments"
+Settings = Mapping[str, Mapping[str, Any]]
+
+_TRANSPORT: Settings = {
+    "initial window of 1 segment": {"transport.initial_cwnd": 1},
+    "initial window of 4 segments": {"transport.initial_cwnd": 4},
+    "MTU 1500": {"transport.mtu": 1500},
+    "CUBIC": {"transport.variant": "cubic"},
+    "no SACK": {"transport.sack": False},
+    "an ACK for every second segment": {
+        "transport.delayed_ack.segments": 2,
+        "transport.delayed_ack.timeout": "1ms",
+    },
+    "window of 0.1 MB": {"transport.window": "0.1MB"},
+}
+_A2A: Settings = {
+    AS_USED: {},
+    "all in the same order": {"workload.peer_order": "same"},
+    "each from its neighbour on": {"workload.peer_order": "rotated"},
+    "one chunk": {"system.chunks": 1},
+    "32 chunks": {"system.chunks": 32},
+    "1024 chunks": {"system.chunks": 1024},
+    **_TRANSPORT,
+}
+_DBT: Settings = {
+    AS_USED: {},
+    "one chunk in 256 segments": {"system.chunks": 1, "workload.segments": 256},
+    "128 chunks": {"system.chunks": 128},
+    **_TRANSPORT,
+}
+_A2A_SMALL: Settings = {key: _A2A[key] for key in list(_A2A)[:4]}
+_DBT_SMALL: Settings = {key: _DBT[key] for key in (AS_USED, "an ACK for every second segment")}
+SETTINGS: Mapping[Scale, Mapping[str, Settings]] = {
+    "full": {"A2A": _A2A, "DBT": _DBT},
+    "small": {"A2A": _A2A_SMALL, "DBT": _DBT_SMALL},
+}
+#: Where the paper's 64 MB buffer begins to lose packets.
+SIZES_MB: Mapping[Scale, Mapping[str, tuple[int, int]]] = {
+    "full": {"A2A": (8, 16), "DBT": (16, 32)},
+    "small": {"A2A": (1, 4), "DBT": (4, 8)},
+}
+BUFFER = "64MB"
+
+_DLRM: Mapping[str, Mapping[str, Any]] = {
+    AS_USED: {},
+    "the embedding update reads and writes every row": {"workload.embedding.update_accesses": 2},
+}
+
+
+def points(folder: Path, scale: Scale) -> list[Point]:
+    """Give every setting of the single all-reduce, then of the DLRM systems."""
+    single = [
+        all_reduce_point(folder, scale, algorithm, BUFFER, size, changes)
+        for algorithm, settings in SETTINGS[scale].items()
+        for changes in settings.values()
+        for size in SIZES_MB[scale][algorithm]
+    ]
+    training = [
+        system_point(folder, scale, system, more) for more in _DLRM.values() for system in SYSTEMS
+    ]
+    return single + training
+
+
+def evaluate(results: Results, scale: Scale) -> Findings:
+    """Lay the settings side by side."""
+    tables = [
+        _single(algorithm, settings, results, scale)
+        for algorithm, settings in SETTINGS[scale].items()
+    ]
+    return Findings(tables=[*tables, _training(results)], notes=NOTES)
+
+
+def _single(algorithm: str, settings: Settings, results: Results, scale: Scale) -> Table:
+    sizes = SIZES_MB[scale][algorithm]
+
+    def cells(result: Result, size: int) -> list[str]:
+        return [
+            f"{excess(result, size):.2f}×",
+            percent_text(result.network.link_utilization_mean),
+            scaled_text(result.network.retransmissions),
+            scaled_text(result.network.rto_events),
+        ]
+
+    rows = [
+        [
+            name,
+            *(
+                cell
+                for size in sizes
+                for cell in cells(results[all_reduce_name(algorithm, BUFFER, size, changes)], size)
+            ),
+        ]
+        for name, changes in settings.items()
+    ]
+    headings = ["setting"]
+    for size in sizes:
+        headings += [f"{size} MB: over analytical", "utilization", "retransmissions", "RTOs"]
+    return Table(FIGURE, f"{algorithm}, 64 MB of buffer", headings, rows)
+
+
+def _training(results: Results) -> Table:
+    rows = []
+    for name, more in _DLRM.items():
+        row = {system: results[system_name(system, more)] for system in SYSTEMS}
+        times = {system: paper_time_ns(result) for system, result in row.items()}
+        rows.append(
+            [
+                name,
+                *(percent_text(compute_share(result)) for result in row.values()),
+                f"{times['flat100'] / times['flat800']:.2f}×",
+                f"{times['hier'] / times['hierOpt']:.2f}×",
+            ]
+        )
+    headings = ("setting", *SYSTEMS, "flat100 to flat800", "hier to hierOpt")
+    paper = ["the paper", "26.8 %", "77.9 %", "26.9 %", "80.0 %", "2.97×", "2.91×"]
+    return Table(FIGURE, "DLRM: share of compute, and iteration times", headings, [paper, *rows])
+
+
+NOTES = ""
+
+EXPERIMENT = Experiment("Parameters that the paper leaves open", (FIGURE,), points, evaluate)

@@ -1,0 +1,81 @@
+"""Experiment 4 of the paper's DLRM study: chunks and concurrency (Section IV.E, Fig. 16)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from bridge.points import Point
+from bridge.quantities import time_text
+from bridge.studies.astra_ns3_dlrm.systems import (
+    exposed_ns,
+    paper_time_ns,
+    share_chart,
+    share_table,
+    system_name,
+    system_point,
+)
+from bridge.studies.model import Experiment, Findings, Results, Scale, number
+
+SYSTEMS = ("flat800", "hierOpt")
+CHUNKS: Mapping[Scale, tuple[int, ...]] = {"full": (1024, 128, 32), "small": (1024, 32)}
+CONCURRENT = (64, 128)
+
+#: Observation 11: the largest over the smallest exposed communication, and total iteration time.
+PAPER = {"flat800": (8.89, 1.215), "hierOpt": (1.54, 1.074)}
+
+
+def points(folder: Path, scale: Scale) -> list[Point]:
+    """Give both systems with every combination."""
+    return [
+        system_point(folder, scale, system, chunks=chunks, concurrent=concurrent)
+        for system in SYSTEMS
+        for chunks in CHUNKS[scale]
+        for concurrent in CONCURRENT
+    ]
+
+
+def evaluate(results: Results, scale: Scale) -> Findings:
+    """Compare how much chunking and concurrency matter."""
+    rows = {
+        f"{system} {chunks} chunks, {concurrent} at a time": results[
+            system_name(system, chunks=chunks, concurrent=concurrent)
+        ]
+        for system in SYSTEMS
+        for chunks in CHUNKS[scale]
+        for concurrent in CONCURRENT
+    }
+    statements = []
+    for system, (exposed, total) in PAPER.items():
+        own = [result for name, result in rows.items() if name.startswith(system)]
+        waits, times = [exposed_ns(one) for one in own], [paper_time_ns(one) for one in own]
+        statements += [
+            number(
+                "16",
+                f"Largest over smallest exposed communication, {system}.",
+                paper=exposed,
+                ours=max(waits) / min(waits) if min(waits) else None,
+                unit="times",
+                evidence=f"from {time_text(min(waits))} to {time_text(max(waits))}",
+            ),
+            number(
+                "16",
+                f"Largest over smallest iteration time, {system}.",
+                paper=total,
+                ours=max(times) / min(times),
+                unit="times",
+            ),
+        ]
+    return Findings(
+        statements,
+        [share_table("16", "Totals over two iterations", "system, chunks and concurrency", rows)],
+        [share_chart("16", "Compute and exposed communication by chunks and concurrency", rows)],
+        notes=NOTES,
+    )
+
+
+NOTES = ""
+
+EXPERIMENT = Experiment(
+    "DLRM: effect of pipelining and scheduling (Section IV.E)", ("16",), points, evaluate
+)

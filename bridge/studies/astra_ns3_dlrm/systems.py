@@ -1,0 +1,205 @@
+"""The four DLRM systems at both scales, and the paper's way to count exposed communication.
+
+The small scale has 16 ranks, super-nodes of 4, and layers a quarter as wide, hence weights a
+sixteenth as large. A chunk has as many bytes and there is as much computation for each byte as in
+the paper; in flight is a quarter of the chunks, and a port has a quarter of the buffer.
+
+The paper's injection latency is what a node takes for each message that it receives (Section IV.C);
+a scenario's counts on both sides of a message, so each gets half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bridge.points import Point
+from bridge.quantities import percent_text, scaled_text, time_text
+from bridge.result import Result
+from bridge.studies.model import Chart, Panel, Scale, Table
+from frontend import load_scenario
+
+#: The paper's names, in the order of its figures, and the scenarios.
+SYSTEMS = {
+    "hier": "dlrm_hier",
+    "hierOpt": "dlrm_hier_opt",
+    "flat100": "dlrm_flat100",
+    "flat800": "dlrm_flat800",
+}
+EMBEDDING = "embedding"
+
+#: Table IV: what the scenarios have where an experiment does not vary it.
+_DEFAULTS = {"injection": "10ns", "buffer": "1GB", "concurrent": 64}
+_CHUNKS = {"hier": 128, "hierOpt": 128, "flat100": 1024, "flat800": 1024}
+
+_SMALL_RANKS, _FULL_RANKS = 16, 128
+_SMALL_WEIGHTS = 16
+_SMALL_FLIGHT = 4
+_SMALL = {
+    "topology.ranks": _SMALL_RANKS,
+    "workload.bottom_mlp": [256, 256, 256, 256, 256, 256, 16],
+    "workload.top_mlp": [512] * 11 + [1],
+    "workload.dense_features": 400,
+    "workload.embedding.tables": 8,
+}
+_EACH_WAY = {"10ns": "5ns", "1us": "500ns", "10us": "5us", "100us": "50us"}
+
+
+def system_point(
+    folder: Path,
+    scale: Scale,
+    system: str,
+    more: Mapping[str, Any] | None = None,
+    **changes: Any,
+) -> Point:
+    """Give a system as the paper has it, but for some changes.
+
+    Parameters
+    ----------
+    folder : Path
+        The source tree's ``scenarios``.
+    scale : {"small", "full"}
+        The size.
+    system : str
+        One of `SYSTEMS`.
+    more : mapping, optional
+        Overrides of the scenario.
+    **changes
+        ``injection``, ``buffer``, ``chunks`` or ``concurrent``, in the paper's numbers at either
+        scale.
+
+    Returns
+    -------
+    Point
+        Named by `system_name`.
+    """
+    name = system_name(system, more, **changes)
+    changes = {**_DEFAULTS, "chunks": _CHUNKS[system], **changes}
+    weights, flight, shrink = 1, 1, 1.0
+    if scale == "small":
+        weights, flight = _SMALL_WEIGHTS, _SMALL_FLIGHT
+        shrink = _SMALL_RANKS / _FULL_RANKS / flight
+    hierarchical = system.startswith("hier")
+    overrides: dict[str, Any] = dict(_SMALL) if scale == "small" else {}
+    if hierarchical and scale == "small":
+        overrides["topology.scale_up.ranks"] = 4
+    overrides |= {
+        "name": f"{SYSTEMS[system]}{'_small' if scale == 'small' else ''}",
+        f"topology.{'scale_out.' if hierarchical else ''}buffer": _buffer(
+            changes["buffer"], shrink
+        ),
+        "system.injection_latency": _EACH_WAY[changes["injection"]],
+        "system.chunks.all_reduce": changes["chunks"] // weights,
+        "system.concurrent_chunks": changes["concurrent"] // flight,
+        **(more or {}),
+    }
+    return Point(name, load_scenario(folder / f"{SYSTEMS[system]}.yaml", overrides))
+
+
+def system_name(system: str, more: Mapping[str, Any] | None = None, **changes: Any) -> str:
+    """Name a point: the system and what differs from Table IV."""
+    known = {**_DEFAULTS, "chunks": _CHUNKS[system]}
+    parts = [f"{key}={value}" for key, value in changes.items() if value != known[key]]
+    parts += [f"{key.rpartition('.')[2]}={value}" for key, value in (more or {}).items()]
+    return "-".join([system, *parts])
+
+
+def _buffer(size: str, shrink: float) -> str:
+    """Give one of the paper's buffers, or a fraction of it."""
+    megabytes = {"64MB": 64, "128MB": 128, "1GB": 1000}[size]
+    return f"{megabytes * shrink:g}MB"
+
+
+def exposed_ns(result: Result, layer: str | None = None) -> float:
+    """Give the exposed communication as the paper counts it [ns].
+
+    A layer's communication is exposed while the next pass over that layer waits for it. After the
+    last iteration there is none, so the end of the run, where the last weight updates are awaited,
+    belongs to nobody.
+
+    Parameters
+    ----------
+    result : Result
+        Of a DLRM scenario.
+    layer : str, optional
+        Of this layer only.
+
+    Returns
+    -------
+    float
+        Summed over the iterations, mean over the ranks.
+    """
+    last = result.iterations[-1].index
+    return sum(
+        one.exposed_comm_ns
+        for one in result.layer_iterations
+        if layer in (None, one.name) and (one.iteration < last or one.name == EMBEDDING)
+    )
+
+
+def compute_ns(result: Result) -> float:
+    """Give the computation of all iterations, mean over the ranks [ns]."""
+    return sum(iteration.compute_ns for iteration in result.iterations)
+
+
+def paper_time_ns(result: Result) -> float:
+    """Give what the paper compares as iteration time, over all iterations: compute + exposed."""
+    return compute_ns(result) + exposed_ns(result)
+
+
+def compute_share(result: Result) -> float:
+    """Give compute / (compute + exposed communication), the paper's measure of a system."""
+    return compute_ns(result) / paper_time_ns(result)
+
+
+HEADINGS = (
+    "compute",
+    "exposed",
+    "compute share",
+    "to the last update",
+    "drops",
+    "RTOs",
+)
+
+
+def share_cells(result: Result) -> list[str]:
+    """Give a row's numbers, under `HEADINGS`."""
+    return [
+        time_text(compute_ns(result)),
+        time_text(exposed_ns(result)),
+        percent_text(compute_share(result)),
+        time_text(result.time_ns),
+        scaled_text(result.network.drops),
+        scaled_text(result.network.rto_events),
+    ]
+
+
+def share_table(figure: str, title: str, heading: str, rows: Mapping[str, Result]) -> Table:
+    """Lay out compute and exposed communication, one row a result."""
+    return Table(
+        figure,
+        title,
+        (heading, *HEADINGS),
+        [[name, *share_cells(result)] for name, result in rows.items()],
+    )
+
+
+def share_chart(figure: str, title: str, rows: Mapping[str, Result]) -> Chart:
+    """Draw the shares of compute and exposed communication, one bar a result."""
+    shares = [compute_share(result) for result in rows.values()]
+    return Chart(
+        figure,
+        title,
+        list(rows),
+        [
+            Panel(
+                "share of the iteration [%]",
+                {
+                    "compute": [100 * share for share in shares],
+                    "exposed communication": [100 * (1 - share) for share in shares],
+                },
+                kind="stacked",
+            )
+        ],
+    )

@@ -1,0 +1,248 @@
+"""Experiment 1 of the paper's DLRM study: the physical topology (Section IV.B, Figs. 11 to 13)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from bridge.points import Point
+from bridge.quantities import percent_text, time_text
+from bridge.result import Result
+from bridge.studies.astra_ns3_dlrm.systems import (
+    EMBEDDING,
+    SYSTEMS,
+    compute_share,
+    exposed_ns,
+    paper_time_ns,
+    share_chart,
+    share_table,
+    system_name,
+    system_point,
+)
+from bridge.studies.model import (
+    Chart,
+    Experiment,
+    Findings,
+    Panel,
+    Results,
+    Scale,
+    Statement,
+    Table,
+    number,
+)
+
+#: The paper's shares of compute: 100 % less the exposed communication of Observation 7.
+PAPER_SHARES = {"hier": 1 - 0.732, "hierOpt": 1 - 0.221, "flat100": 1 - 0.731, "flat800": 1 - 0.2}
+
+#: The share of neighbouring layers that must follow the paper's rule.
+MOSTLY = 0.75
+
+
+def points(folder: Path, scale: Scale) -> list[Point]:
+    """Give the four systems."""
+    return [system_point(folder, scale, system) for system in SYSTEMS]
+
+
+def evaluate(results: Results, scale: Scale) -> Findings:
+    """Compare raw delay and exposed communication of the layers, and the systems' totals."""
+    systems = {system: results[system_name(system)] for system in SYSTEMS}
+    return Findings(
+        [*_raw(systems), *_exposed(systems), *_totals(systems)],
+        [
+            _layers("11", "Raw communication delay over two iterations", systems),
+            _layers("12", "Compute + exposed communication over two iterations", systems),
+            share_table("13", "Totals over two iterations", "system", systems),
+        ],
+        [
+            _raw_chart(systems),
+            _layer_chart(systems),
+            share_chart("13", "Compute and exposed communication", systems),
+        ],
+        notes=NOTES,
+    )
+
+
+def _raw(systems: dict[str, Result]) -> list[Statement]:
+    raw = {name: _raw_delays(result) for name, result in systems.items()}
+    top = _top_layers(raw["hier"])
+    # The layers of equal weights, last issued first; the first and the last layer differ.
+    equal = top[1:-1]
+    all_reduce = {
+        name: sum(delay for layer, delay in delays.items() if layer != EMBEDDING)
+        for name, delays in raw.items()
+    }
+    forward, backward = (
+        {name: _all_to_all(result, direction) for name, result in systems.items()}
+        for direction in ("forward", "backward")
+    )
+    rising = {name: _rising([raw[name][layer] for layer in equal]) for name in raw}
+    return [
+        Statement(
+            "11",
+            "The last top layer's all-reduce, the first that is issued, is the shortest of all.",
+            all(min(delays, key=delays.__getitem__) == top[-1] for delays in raw.values()),
+            evidence=_each({name: time_text(delays[top[-1]]) for name, delays in raw.items()}),
+        ),
+        Statement(
+            "11",
+            "LIFO: of layers with equal weights, those issued later complete faster.",
+            all(share >= MOSTLY for share in rising.values()),
+            evidence="neighbouring layers for which it is so: "
+            + _each({name: percent_text(share) for name, share in rising.items()}),
+        ),
+        Statement(
+            "11",
+            "flat800 has the fastest all-to-all.",
+            min(raw, key=lambda name: raw[name][EMBEDDING]) == "flat800",
+            evidence=_each({name: time_text(delays[EMBEDDING]) for name, delays in raw.items()}),
+        ),
+        Statement(
+            "11",
+            "The backward all-to-all takes longer than the forward one.",
+            all(backward[name] > forward[name] for name in systems),
+            evidence=_each(
+                {
+                    name: f"{time_text(backward[name])} against {time_text(forward[name])}"
+                    for name in systems
+                }
+            ),
+        ),
+        Statement(
+            "11",
+            "hierOpt has the least all-reduce latency, summed over the layers.",
+            min(all_reduce, key=all_reduce.__getitem__) == "hierOpt",
+            evidence=_each({name: time_text(value) for name, value in all_reduce.items()}),
+        ),
+    ]
+
+
+def _exposed(systems: dict[str, Result]) -> list[Statement]:
+    embedding = {name: exposed_ns(result, EMBEDDING) for name, result in systems.items()}
+    others = [name for name in systems if name != "flat800"]
+    first = _top_layers(_raw_delays(systems["hier"]))[0]
+    stalls = {
+        name: max(
+            (layer.name for layer in result.layers if layer.name != EMBEDDING),
+            key=lambda layer: exposed_ns(result, layer),
+        )
+        for name, result in systems.items()
+    }
+    return [
+        Statement(
+            "12",
+            "flat800 has no exposed all-to-all, the other systems do.",
+            embedding["flat800"] == 0 and all(embedding[name] > 0 for name in others),
+            evidence=_each({name: time_text(value) for name, value in embedding.items()}),
+        ),
+        Statement(
+            "12",
+            "Of the MLPs, the forward pass waits longest at the first top layer.",
+            all(stalls[name] == first for name in ("hier", "flat100")),
+            evidence=_each(stalls),
+        ),
+    ]
+
+
+def _totals(systems: dict[str, Result]) -> list[Statement]:
+    times = {name: paper_time_ns(result) for name, result in systems.items()}
+    return [
+        *(
+            number(
+                "13",
+                f"Share of compute, {name}.",
+                paper=PAPER_SHARES[name],
+                ours=compute_share(result),
+                unit="share",
+            )
+            for name, result in systems.items()
+        ),
+        number(
+            "13",
+            "Iteration time, flat100 to flat800.",
+            paper=2.97,
+            ours=times["flat100"] / times["flat800"],
+            unit="times",
+        ),
+        number(
+            "13",
+            "Iteration time, hier to hierOpt.",
+            paper=2.91,
+            ours=times["hier"] / times["hierOpt"],
+            unit="times",
+        ),
+    ]
+
+
+def _raw_delays(result: Result) -> dict[str, float]:
+    return {layer.name: layer.raw_comm_ns for layer in result.layers if layer.raw_comm_ns}
+
+
+def _top_layers(delays: dict[str, float]) -> list[str]:
+    return [name for name in delays if name.startswith("top_mlp")]
+
+
+def _all_to_all(result: Result, direction: str) -> float:
+    return sum(
+        one.time_ns
+        for one in result.collectives
+        if one.operation == "all_to_all" and direction in one.name
+    )
+
+
+def _rising(values: Sequence[float]) -> float:
+    """Give the share of neighbours of which the second is larger."""
+    pairs = list(pairwise(values))
+    return sum(low < high for low, high in pairs) / len(pairs)
+
+
+def _each(values: dict[str, str]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def _layers(figure: str, title: str, systems: dict[str, Result]) -> Table:
+    def cell(result: Result, layer: str) -> str:
+        one = next(entry for entry in result.layers if entry.name == layer)
+        if figure == "11":
+            return time_text(one.raw_comm_ns)
+        return f"{time_text(one.compute_ns)} + {time_text(exposed_ns(result, layer))}"
+
+    names = [layer.name for layer in next(iter(systems.values())).layers]
+    rows = [[layer, *(cell(result, layer) for result in systems.values())] for layer in names]
+    return Table(figure, title, ("layer", *systems), rows)
+
+
+def _raw_chart(systems: dict[str, Result]) -> Chart:
+    labels = [layer.name for layer in next(iter(systems.values())).layers]
+    series = {
+        name: [layer.raw_comm_ns / 1e6 for layer in result.layers]
+        for name, result in systems.items()
+    }
+    panel = Panel("raw delay [ms]", series, logarithmic=True)
+    return Chart("11", "Raw communication delay of the layers, two iterations", labels, [panel])
+
+
+def _layer_chart(systems: dict[str, Result]) -> Chart:
+    labels = [layer.name for layer in next(iter(systems.values())).layers]
+    panels = [
+        Panel(
+            "time [ms]",
+            {
+                "compute": [layer.compute_ns / 1e6 for layer in result.layers],
+                "exposed communication": [
+                    exposed_ns(result, layer.name) / 1e6 for layer in result.layers
+                ],
+            },
+            kind="stacked",
+            title=name,
+        )
+        for name, result in systems.items()
+    ]
+    return Chart("12", "Compute and exposed communication, two iterations", labels, panels)
+
+
+NOTES = ""
+
+EXPERIMENT = Experiment(
+    "DLRM: effect of the physical topology (Section IV.B)", ("11", "12", "13"), points, evaluate
+)

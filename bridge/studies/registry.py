@@ -1,0 +1,8 @@
+"""The studies that there are: a new one is a package beside this file and a line here."""
+
+from __future__ import annotations
+
+from bridge.studies.astra_ns3_dlrm import STUDY as ASTRA_NS3_DLRM
+from bridge.studies.model import Study
+
+STUDIES: dict[str, Study] = {study.name: study for study in (ASTRA_NS3_DLRM,)}
