@@ -54,7 +54,7 @@ _DBT: Settings = {
     "128 chunks": {"system.chunks": 128},
     **_TRANSPORT,
 }
-_A2A_SMALL: Settings = {key: _A2A[key] for key in list(_A2A)[:4]}
+_A2A_SMALL: Settings = {key: _A2A[key] for key in list(_A2A)[:2]}
 _DBT_SMALL: Settings = {key: _DBT[key] for key in (AS_USED, "an ACK for every second segment")}
 SETTINGS: Mapping[Scale, Mapping[str, Settings]] = {
     "full": {"A2A": _A2A, "DBT": _DBT},

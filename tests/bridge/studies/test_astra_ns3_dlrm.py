@@ -1,0 +1,81 @@
+"""The DLRM study's own definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bridge.result import Result
+from bridge.studies.astra_ns3_dlrm.all_reduce import all_reduce_point, analytical_ns
+from bridge.studies.astra_ns3_dlrm.systems import (
+    compute_share,
+    exposed_ns,
+    paper_time_ns,
+    system_name,
+    system_point,
+)
+
+
+def test_analytical_line() -> None:
+    """2 · 8 MB / 100 Gb/s = 1.28 ms, the paper's own example."""
+    assert analytical_ns(8) == pytest.approx(1.28e6)
+
+
+def result_of(raw: dict[str, Any], waits: Mapping[tuple[int, str], float]) -> Result:
+    """Return a result of two iterations of 100 ns of compute each and some waits."""
+    iteration = raw["iterations"][0] | {"compute_ns": 100}
+    layer = raw["layer_iterations"][0]
+    return Result.model_validate(
+        raw
+        | {
+            "iterations": [iteration, iteration | {"index": 1}],
+            "layer_iterations": [
+                layer | {"iteration": index, "name": name, "exposed_comm_ns": wait}
+                for (index, name), wait in waits.items()
+            ],
+        }
+    )
+
+
+def test_exposed_communication_ends_with_the_last_pass(raw_result) -> None:
+    waits = {(0, "embedding"): 1, (1, "embedding"): 2, (0, "top"): 4, (1, "top"): 8}
+    result = result_of(raw_result, waits)
+    # All but what the last weight update is awaited for.
+    assert exposed_ns(result) == 1 + 2 + 4
+    assert exposed_ns(result, "top") == 4
+    assert paper_time_ns(result) == 207
+    assert compute_share(result) == pytest.approx(200 / 207)
+
+
+def test_names_tell_what_differs() -> None:
+    assert system_name("hier", buffer="1GB", chunks=128) == "hier"
+    assert system_name("flat100", chunks=128, injection="1us") == "flat100-chunks=128-injection=1us"
+    assert system_name("hier", {"a.b": 2}) == "hier-b=2"
+
+
+def test_full_scale_is_the_scenario(scenarios: Path) -> None:
+    """What runs by hand is what the study runs."""
+    from frontend import load_scenario
+
+    for system, file in {"hierOpt": "dlrm_hier_opt", "flat800": "dlrm_flat800"}.items():
+        point = system_point(scenarios, "full", system)
+        by_hand = load_scenario(scenarios / f"{file}.yaml")
+        assert point.scenario.topology == by_hand.topology
+        assert point.scenario.workload == by_hand.workload
+        assert point.scenario.system.injection_latency == by_hand.system.injection_latency
+    point = all_reduce_point(scenarios, "full", "A2A", "64MB", 8)
+    assert point.scenario == load_scenario(scenarios / "all_reduce.yaml")
+
+
+def test_small_scale_keeps_what_a_port_sees(scenarios: Path) -> None:
+    """A quarter of the chunks in flight meets a quarter of the buffer."""
+    small = system_point(scenarios, "small", "hierOpt", buffer="64MB").scenario.resolved()
+    full = system_point(scenarios, "full", "hierOpt", buffer="64MB").scenario.resolved()
+    assert full["topology"]["scale_out"]["buffer"] == "64MB"
+    assert small["topology"]["scale_out"]["buffer"] == "2MB"  # of 16 ranks instead of 128
+    for dimension, chunks in full["system"]["concurrent_chunks"].items():
+        assert small["system"]["concurrent_chunks"][dimension] == chunks / 4
+    assert small["system"]["chunks"]["all_reduce"] == full["system"]["chunks"]["all_reduce"] / 16

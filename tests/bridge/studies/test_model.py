@@ -1,0 +1,56 @@
+"""Statements: when they hold, and how they are written."""
+
+from __future__ import annotations
+
+import pytest
+
+from bridge.studies.model import Statement, Unit, number, quantity_text
+from bridge.studies.report import HEADINGS, cells
+
+
+@pytest.mark.parametrize(
+    ("paper", "ours", "holds"),
+    [
+        (3.0, 3.0, True),
+        (3.0, 4.5, True),
+        (3.0, 2.0, True),
+        (3.0, 4.51, False),
+        (3.0, 1.99, False),
+        (0.0, 0.0, True),
+        (0.0, 1.0, False),
+        (3.0, None, False),
+    ],
+)
+def test_numbers_hold_within_a_factor(paper: float, ours: float | None, holds: bool) -> None:
+    assert number("1", "x", paper=paper, ours=ours, unit="times").holds is holds
+
+
+def test_ratio() -> None:
+    assert number("1", "x", paper=4, ours=3, unit="count").ratio == 0.75
+    assert number("1", "x", paper=0, ours=3, unit="count").ratio is None
+    assert Statement("1", "x", True).ratio is None
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (2.9, "times", "2.90×"),
+        (0.5, "share", "50.0 %"),
+        (12, "count", "12"),
+        (1500, "ns", "1.500 µs"),
+    ],
+)
+def test_units(value: float, unit: Unit, text: str) -> None:
+    assert quantity_text(value, unit) == text
+
+
+def test_a_line_of_the_table() -> None:
+    line = cells(number("13", "x", paper=2, ours=3, unit="times", evidence="why"))
+    assert dict(zip(HEADINGS, line, strict=True)) == {
+        "figure": "13",
+        "statement": "x",
+        "paper": "2.00×",
+        "here": "3.00×, why",
+        "ratio": "1.50",
+        "holds": "yes",
+    }
