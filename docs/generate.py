@@ -15,6 +15,9 @@ from frontend.schema import Scenario
 
 FOLDER = Path(__file__).resolve().parent
 
+GROUP = "x-group"
+"""In the schema of a block that belongs to a group: the title and text of the group."""
+
 SCENARIO_INTRODUCTION = """\
 # Scenario reference
 
@@ -61,7 +64,10 @@ def sections(schema: dict[str, Any]) -> Iterator[str]:
     }
     yield "\n" + table(rows("", plain, definitions))
     for name, field in schema["properties"].items():
+        group, alone = [], []
         for model in models(field, definitions):
+            (group if GROUP in model else alone).append(model)
+        for model in alone:
             text = " ".join(model["description"].split())
             choice = next(
                 (value["const"] for value in model["properties"].values() if "const" in value), None
@@ -70,6 +76,24 @@ def sections(schema: dict[str, Any]) -> Iterator[str]:
             suffix = "[]" if field.get("type") == "array" else ""
             yield f"\n## {heading}\n\n{text}\n\n"
             yield table(rows(name + suffix + ".", model["properties"], definitions))
+        if group:
+            yield from grouped(name, group, definitions)
+
+
+def grouped(name: str, group: list[dict[str, Any]], definitions: dict[str, Any]) -> Iterator[str]:
+    """Yield one section for blocks that share most of their keys: those, then each one's own."""
+    title, text = group[0][GROUP]
+    common = set.intersection(*(set(model["properties"]) for model in group))
+    shared, own = {}, []
+    for model in group:
+        for key, field in model["properties"].items():
+            if key in common and "const" not in field:
+                shared[key] = field
+            else:
+                own += rows(name + ".", {key: field}, definitions)
+    yield f"\n## `{name}`: {title}\n\n{' '.join(text.split())}\n\n"
+    yield table(rows(name + ".", shared, definitions))
+    yield "\nThe families, and their own keys:\n\n" + table(iter(own))
 
 
 def rows(
@@ -123,6 +147,8 @@ def accepts(field: dict[str, Any], definitions: dict[str, Any]) -> str:
         case "string" | "boolean" | "null" as kind:
             return str(kind)
         case "array":
+            if "prefixItems" in field:
+                return f"[{', '.join(accepts(item, definitions) for item in field['prefixItems'])}]"
             entries = accepts(field["items"], definitions)
             return f"list of {entries}" if entries else ""
         case "object" if "properties" not in field:

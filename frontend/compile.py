@@ -58,7 +58,7 @@ def compile_network(scenario: Scenario, pairs: Iterable[tuple[int, int]] | None 
             f"pairs: {tuple(rows[wrong][0].tolist())}: expected two different ranks from 0 to "
             f"{network.ranks - 1}"
         )
-    return encode(_fabric_records(scenario, network, rows))
+    return encode(_fabric_records(scenario, network, networks.first_routes(rows)))
 
 
 def records(scenario: Scenario) -> Iterator[api.Record]:
@@ -68,9 +68,9 @@ def records(scenario: Scenario) -> Iterator[api.Record]:
     uses = [library.use(issue) for issue in plan.issues]
     network = networks.build(scenario)
     # All collectives are over all ranks, so that group members are the ranks themselves.
-    pairs = [networks.talking_pairs(program) for program in library.programs]
-    none = np.empty((0, 2), dtype=np.int64)
-    yield from _fabric_records(scenario, network, np.concatenate([none, *pairs]))
+    flows = [networks.flows(program) for program in library.programs]
+    none = np.empty((0, 3), dtype=np.int64)
+    yield from _fabric_records(scenario, network, np.concatenate([none, *flows]))
     for number, program in enumerate(library.programs):
         yield api.Record(program=_program(number, program, network.dimensions))
     yield from _collectives(plan, uses, network.ranks)
@@ -78,11 +78,11 @@ def records(scenario: Scenario) -> Iterator[api.Record]:
 
 
 def _fabric_records(
-    scenario: Scenario, network: Network, pairs: networks.Pairs
+    scenario: Scenario, network: Network, flows: networks.Flows
 ) -> Iterator[api.Record]:
     yield api.Record(header=_header(scenario))
     yield api.Record(settings=_settings(scenario, network.dimensions))
-    yield api.Record(topology=networks.topology_record(network, pairs))
+    yield api.Record(topology=networks.topology_record(network, flows))
 
 
 def _header(scenario: Scenario) -> api.Header:
@@ -153,6 +153,7 @@ def _program(number: int, program: Program, dimensions: Sequence[str]) -> api.Pr
         target=program.target.tolist(),
         dep_begin=program.dep_begin.tolist(),
         dep=program.dep.tolist(),
+        route=program.route.tolist(),
     )
 
 

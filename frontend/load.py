@@ -12,6 +12,7 @@ from frontend.errors import ScenarioError
 from frontend.overrides import Overrides
 from frontend.problems import Origin, describe
 from frontend.schema import Scenario
+from frontend.schema.edges import FOLDER
 from frontend.yaml_document import read
 
 Source = str | os.PathLike[str] | Mapping[str, Any] | Scenario
@@ -52,7 +53,7 @@ def load_scenario(source: Source, overrides: Overrides = ()) -> Scenario:
         )
     data = overriding.apply(data, overrides, origin)
     try:
-        return Scenario.model_validate(data)
+        return Scenario.model_validate(data, context={FOLDER: origin.folder})
     except ValidationError as error:
         raise ScenarioError(describe(error, data, origin)) from None
 

@@ -6,15 +6,19 @@ from numpy.typing import NDArray
 from frontend.collectives.program import Op, Program
 from frontend.network_api_pb2 import Topology
 from frontend.schema import Scenario
+from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.topology import FlatTopology
-from topology_gen import Network, flat, hierarchical
+from topology_gen import Network, direct_connect, flat, hierarchical
 
 Pairs = NDArray[np.int64]
 """Ordered pairs of ranks, one a row."""
 
+Flows = NDArray[np.int64]
+"""Rows of source, target and route: which of the pair's paths."""
+
 
 def build(scenario: Scenario) -> Network:
-    """Return the network that `topology` describes; switches mark where ECN is enabled."""
+    """Return the network that `topology` describes; ports mark where ECN is enabled."""
     topology, ecn = scenario.topology, scenario.transport.ecn
     threshold = int(ecn.threshold or 0) if ecn.enabled else 0
     if isinstance(topology, FlatTopology):
@@ -24,6 +28,15 @@ def build(scenario: Scenario) -> Network:
             latency_ps=topology.latency,
             buffer_bytes=topology.buffer,
             ecn_threshold_bytes=threshold,
+        )
+    if isinstance(topology, DirectTopology):
+        return direct_connect(
+            topology.graph,
+            bandwidth_bps=topology.bandwidth,
+            latency_ps=topology.latency,
+            buffer_bytes=topology.buffer,
+            ecn_threshold_bytes=threshold,
+            forwarding_delay_ps=topology.forwarding_delay,
         )
     up, out = topology.scale_up, topology.scale_out
     return hierarchical(
@@ -40,25 +53,45 @@ def build(scenario: Scenario) -> Network:
     )
 
 
-def talking_pairs(program: Program) -> Pairs:
-    """Return the distinct (sender, receiver) pairs of group members, ordered."""
-    sends = program.op == Op.SEND
-    code = program.members()[sends] * program.group_size + program.peer[sends].astype(np.int64)
-    distinct = np.unique(code)
-    return np.stack([distinct // program.group_size, distinct % program.group_size], axis=1)
+def flows(program: Program) -> Flows:
+    """Return the distinct (sender, receiver, route) of group members, ordered."""
+    sends = np.flatnonzero(program.op == Op.SEND)
+    route = program.route[sends] if program.route.size else np.zeros(sends.size, np.uint32)
+    rows = np.stack([program.members()[sends], program.peer[sends], route], axis=1)
+    return _distinct(rows.astype(np.int64))
 
 
-def both_ways(pairs: Pairs, ranks: int) -> Pairs:
-    """Return the distinct pairs and their reverses (ACKs need a path too), ordered."""
-    code = np.concatenate([pairs[:, 0] * ranks + pairs[:, 1], pairs[:, 1] * ranks + pairs[:, 0]])
-    distinct = np.unique(code)
-    return np.stack([distinct // ranks, distinct % ranks], axis=1)
+def first_routes(pairs: Pairs) -> Flows:
+    """Return the flows of pairs that take their first path."""
+    return np.column_stack([pairs, np.zeros(len(pairs), np.int64)])
 
 
-def topology_record(network: Network, pairs: Pairs) -> Topology:
-    """Return the record of a network with the paths of the given pairs and their reverses."""
-    pairs = both_ways(pairs, network.ranks)
-    paths = network.paths(pairs[:, 0], pairs[:, 1])
+def both_ways(flows: Flows) -> Flows:
+    """Return the flows and their reverses (ACKs need a path too), ordered.
+
+    A pair that has route k has all routes up to it, so that they are counted from the first.
+    """
+    both = np.concatenate([flows, flows[:, [1, 0, 2]]])
+    for route in range(int(flows[:, 2].max(initial=0))):
+        more = both[both[:, 2] > route]
+        more[:, 2] = route
+        both = np.concatenate([both, _distinct(more)])
+    return _distinct(both)
+
+
+def _distinct(flows: Flows) -> Flows:
+    """Return the distinct rows, ordered."""
+    if not len(flows):
+        return flows
+    ranks, routes = int(flows[:, :2].max()) + 1, int(flows[:, 2].max()) + 1
+    code = np.unique((flows[:, 0] * ranks + flows[:, 1]) * routes + flows[:, 2])
+    pair, route = np.divmod(code, routes)
+    return np.stack([pair // ranks, pair % ranks, route], axis=1)
+
+
+def topology_record(network: Network, flows: Flows) -> Topology:
+    """Return the record of a network with the paths of the given flows and their reverses."""
+    paths = network.paths(*both_ways(flows).T)
     return Topology(
         ranks=network.ranks,
         nodes=network.nodes,
@@ -74,4 +107,5 @@ def topology_record(network: Network, pairs: Pairs) -> Topology:
         path_target=paths.target.tolist(),
         path_begin=paths.begin.tolist(),
         path_links=paths.links.tolist(),
+        forwarding_delay_ps=network.forwarding_delay_ps,
     )

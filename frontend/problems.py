@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from pathlib import Path as Folder
 from typing import Any
 
 from pydantic import ValidationError
@@ -12,6 +13,7 @@ from frontend.schema.key_paths import Known, families, key_paths
 from frontend.yaml_document import Path
 
 _LONGEST_VALUE = 60
+_FEW = 4
 
 _BOUNDS = {
     "greater_than_equal": ("ge", "at least"),
@@ -39,6 +41,11 @@ class Origin:
     name: str = ""
     lines: Mapping[Path, int] = field(default_factory=dict)
     overrides: dict[Path, str] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Folder:
+        """Where files that the scenario names are looked for."""
+        return Folder(self.name).parent
 
     def line(self, path: Path) -> int:
         """Line of a path or of its nearest parent; 0 when it came from an override or a dict."""
@@ -134,6 +141,8 @@ def _expected(details: ErrorDetails, path: Path, known: Known) -> str:
             return "expected " + str(context["expected"]).replace("'", "")
         case "union_tag_invalid" | "string_pattern_mismatch":
             return f"expected {_description(path, known)}"
+        case "too_long":
+            return f"expected at most {context['max_length']} entries"
         case "number_or_mapping":
             return f"expected a whole number, or a mapping with the keys {_keys(path, known)}"
         case "model_type" | "model_attributes_type" | "dict_type":
@@ -158,7 +167,8 @@ def _description(path: Path, known: Known) -> str:
     """What the key at a path is for, or which families its part has."""
     parent = known.get(path[:-1])
     if parent is not None and path[-1:] == (parent.discriminator,):
-        return " or ".join(families(parent))
+        names = families(parent)
+        return " or ".join(names) if len(names) <= _FEW else f"one of {', '.join(names)}"
     field = known.get(path)
     text = " ".join((field.description if field and field.description else "a value").split())
     return text[0].lower() + text[1:].rstrip(".")

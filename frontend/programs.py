@@ -1,15 +1,19 @@
 """Which program and how many chunks carry a collective; equal programs are built once."""
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from frontend import collectives
+from frontend.collectives.bfb import best_chunks
 from frontend.collectives.program import Program
 from frontend.errors import ScenarioError
 from frontend.schema import Scenario
-from frontend.schema.collective import HIERARCHICAL
+from frontend.schema.collective import DIRECT_CONNECT, HIERARCHICAL
+from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.topology import HierarchicalTopology
 from frontend.workloads.plan import Issue
+from topology_gen.digraph import Digraph
 
 SEGMENT_PARTS = 256
 """`segments: auto` cuts so that chunks × segments is about this: filling the pipeline then costs
@@ -69,6 +73,10 @@ class ProgramLibrary:
                 per_chunk //= topology.scale_up.ranks  # what a tree between super-nodes carries
         else:
             chosen["dimension"] = "scale_out"
+        if isinstance(topology, DirectTopology) and issue.algorithm in DIRECT_CONNECT:
+            chosen["graph"] = topology.graph
+            if issue.algorithm == "bfb":
+                chosen["shard_chunks"] = self.shard_chunks(issue, topology.graph, per_chunk)
         if "dbt" in parts:
             chosen["segments"] = self.segments(given.segments, chunks, per_chunk)
         if "direct" in parts:
@@ -76,6 +84,15 @@ class ProgramLibrary:
             if given.peer_order == "random":
                 chosen["seed"] = self.scenario.seed
         return chosen
+
+    def shard_chunks(self, issue: Issue, graph: Digraph, chunk_bytes: int) -> int:
+        """Return the chunks of a shard of BFB, whose exact number may be too many."""
+        given = issue.options.shard_chunks
+        if isinstance(given, int):
+            return given
+        shard = Fraction(chunk_bytes, graph.nodes)
+        header_bytes = self.scenario.transport.packet_overhead
+        return best_chunks(graph, issue.operation, shard, header_bytes)
 
     @staticmethod
     def segments(given: int | str, chunks: int, chunk_bytes: int) -> int:

@@ -182,7 +182,8 @@ CollectiveEngine::Send(const Ready& ready)
     m_network.SimPut(task.ranks[step.member],
                      task.ranks[step.peer],
                      task.program->GetBytes(task.chunkBytes, step.offset, step.count),
-                     tag);
+                     tag,
+                     step.route);
 }
 
 void

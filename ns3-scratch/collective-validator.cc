@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cosim
@@ -16,11 +17,14 @@ namespace cosim
 namespace
 {
 
-/// @return per program, the pairs of members that exchange messages
-std::vector<std::vector<uint64_t>>
+/// Two members that exchange messages: their pair, and over which of its paths.
+using Talk = std::pair<uint64_t, uint32_t>;
+
+/// @return per program, who talks with whom
+std::vector<std::vector<Talk>>
 FindTalks(const Stream& stream)
 {
-    std::vector<std::vector<uint64_t>> talks(stream.programs.size());
+    std::vector<std::vector<Talk>> talks(stream.programs.size());
     for (std::size_t i = 0; i < talks.size(); ++i)
     {
         const Program& p = stream.programs[i];
@@ -28,10 +32,10 @@ FindTalks(const Stream& stream)
         {
             for (uint32_t s = p.stepBegin[member]; s < p.stepBegin[member + 1]; ++s)
             {
-                if (p.op[s] == StepOp::SEND &&
-                    (talks[i].empty() || talks[i].back() != PairOf(member, p.peer[s])))
+                const Talk talk(PairOf(member, p.peer[s]), p.route.empty() ? 0 : p.route[s]);
+                if (p.op[s] == StepOp::SEND && (talks[i].empty() || talks[i].back() != talk))
                 {
-                    talks[i].push_back(PairOf(member, p.peer[s]));
+                    talks[i].push_back(talk);
                 }
             }
         }
@@ -46,7 +50,7 @@ FindTalks(const Stream& stream)
 void
 ValidateCollectives(const Stream& stream, const PathTable& paths)
 {
-    const std::vector<std::vector<uint64_t>> talks = FindTalks(stream);
+    const std::vector<std::vector<Talk>> talks = FindTalks(stream);
     std::vector<uint32_t> sorted;
     for (const Collective& collective : stream.collectives)
     {
@@ -87,11 +91,13 @@ ValidateCollectives(const Stream& stream, const PathTable& paths)
                 " bytes are more than the ",
                 MAX_BYTES,
                 " that are accepted (with its scratch space)");
-        for (const uint64_t pair : talks[collective.program])
+        for (const auto& [pair, route] : talks[collective.program])
         {
-            paths.RequireBothWays(collective.ranks[pair >> 32],
-                                  collective.ranks[pair & 0xffffffff],
-                                  [&] { return where; });
+            paths.RequireBothWays(
+                collective.ranks[pair >> 32],
+                collective.ranks[pair & 0xffffffff],
+                [&] { return where; },
+                route);
         }
     }
 }

@@ -76,7 +76,7 @@ FabricBase::GetElapsedPs() const
 }
 
 uint32_t
-FabricBase::FindPath(Rank src, Rank dst) const
+FabricBase::FindPath(Rank src, Rank dst, uint32_t route) const
 {
     if (src >= m_topology.ranks || dst >= m_topology.ranks)
     {
@@ -90,7 +90,13 @@ FabricBase::FindPath(Rank src, Rank dst) const
         throw std::invalid_argument("there is no path from rank " + std::to_string(src) +
                                     " to rank " + std::to_string(dst));
     }
-    return path;
+    return path + route; // the validators know that there are as many
+}
+
+uint32_t
+FabricBase::GetRoute(uint32_t path) const
+{
+    return path - m_pathOf.Find(m_topology.pathSource[path], m_topology.pathTarget[path]);
 }
 
 void

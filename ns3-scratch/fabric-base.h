@@ -62,10 +62,17 @@ class FabricBase : public Fabric
     /**
      * @param src the sending rank
      * @param dst the receiving rank
-     * @return the index of their path
+     * @param route which of their paths
+     * @return the index of the path
      * @throws std::invalid_argument if a rank does not exist or the topology has no path for them
      */
-    uint32_t FindPath(Rank src, Rank dst) const;
+    uint32_t FindPath(Rank src, Rank dst, uint32_t route = 0) const;
+
+    /**
+     * @param path the index of a path
+     * @return which of the paths of its two ranks it is
+     */
+    uint32_t GetRoute(uint32_t path) const;
 
     /**
      * Count a message that has arrived, and hand it to its receiver.

@@ -61,13 +61,13 @@ MessageFabric::GetStatistics() const
 void
 MessageFabric::SimSend(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback sent)
 {
-    Launch(Submit(src, dst, bytes, tag, false, std::move(sent)), Now());
+    Launch(Submit(FindPath(src, dst), bytes, tag, false, std::move(sent)), Now());
 }
 
 void
-MessageFabric::SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag)
+MessageFabric::SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t route)
 {
-    Launch(Submit(src, dst, bytes, tag, true, {}), Now());
+    Launch(Submit(FindPath(src, dst, route), bytes, tag, true, {}), Now());
 }
 
 void
@@ -83,9 +83,8 @@ MessageFabric::OnServed(uint64_t /* now */)
 }
 
 uint32_t
-MessageFabric::Submit(Rank src, Rank dst, uint64_t bytes, uint64_t tag, bool isPut, Callback sent)
+MessageFabric::Submit(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut, Callback sent)
 {
-    const uint32_t path = FindPath(src, dst);
     if (m_freeMessages.empty())
     {
         m_freeMessages.push_back(static_cast<uint32_t>(m_messages.size()));

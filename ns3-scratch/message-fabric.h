@@ -39,7 +39,7 @@ class MessageFabric : public FabricBase
 
     // NetworkApi
     void SimSend(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback sent) override;
-    void SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag) override;
+    void SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t route) override;
     void SimFinish() override;
 
     // Fabric
@@ -144,7 +144,7 @@ class MessageFabric : public FabricBase
     const uint32_t m_headerBytes; //!< h
 
   private:
-    uint32_t Submit(Rank src, Rank dst, uint64_t bytes, uint64_t tag, bool isPut, Callback sent);
+    uint32_t Submit(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut, Callback sent);
     void Wake(uint64_t at, uint64_t now);
     void Serve();
 

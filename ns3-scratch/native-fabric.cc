@@ -37,12 +37,6 @@ namespace
 constexpr uint16_t PORT = 5000;
 constexpr uint32_t FIRST_ADDRESS = 0x0a000001; //!< 10.0.0.1 is rank 0
 
-Ipv4Address
-AddressOf(Rank rank)
-{
-    return Ipv4Address(FIRST_ADDRESS + rank);
-}
-
 /// Gives each node its PinnedRouting.
 class PinnedRoutingHelper : public Ipv4RoutingHelper
 {
@@ -125,18 +119,31 @@ class NativeFabric::LinkMonitor
 
 NativeFabric::NativeFabric(const Topology& topology, const Settings& settings)
     : PacketFabric(topology, settings),
+      m_routes(CountRoutes()),
       m_interfaceOfLink(topology.linkSource.size()),
       m_monitors(topology.linkSource.size()),
       m_connections(GetFlowCount())
 {
-    if (topology.forwardingDelayPs != 0)
-    {
-        throw std::invalid_argument("the native fabric has no forwarding delay at ranks: use the "
-                                    "express fabric, or a forwarding delay of 0");
-    }
 }
 
 NativeFabric::~NativeFabric() = default;
+
+uint32_t
+NativeFabric::CountRoutes() const
+{
+    uint32_t routes = 1;
+    for (FlowId flow = 0; flow < GetFlowCount(); ++flow)
+    {
+        routes = std::max(routes, GetRoute(flow) + 1);
+    }
+    return routes;
+}
+
+Ipv4Address
+NativeFabric::AddressOf(Rank rank, uint32_t route) const
+{
+    return Ipv4Address(FIRST_ADDRESS + rank * m_routes + route);
+}
 
 void
 NativeFabric::Build()
@@ -160,8 +167,13 @@ NativeFabric::BuildNodes()
     stack.Install(m_nodes);
     for (Rank rank = 0; rank < m_topology.ranks; ++rank)
     {
-        DynamicCast<PinnedRouting>(m_nodes.Get(rank)->GetObject<Ipv4>()->GetRoutingProtocol())
-            ->SetLocal(AddressOf(rank));
+        auto routing =
+            DynamicCast<PinnedRouting>(m_nodes.Get(rank)->GetObject<Ipv4>()->GetRoutingProtocol());
+        routing->SetForwardingDelay(TimeStep(m_topology.forwardingDelayPs));
+        for (uint32_t route = 0; route < m_routes; ++route)
+        {
+            routing->AddLocal(AddressOf(rank, route));
+        }
     }
 }
 
@@ -242,7 +254,11 @@ NativeFabric::AddDevice(uint32_t node, uint32_t link, Ptr<PointToPointChannel> c
     const uint32_t interface = ipv4->AddInterface(device);
     if (node < m_topology.ranks)
     {
-        ipv4->AddAddress(interface, Ipv4InterfaceAddress(AddressOf(node), Ipv4Mask::GetOnes()));
+        for (uint32_t route = 0; route < m_routes; ++route)
+        {
+            ipv4->AddAddress(interface,
+                             Ipv4InterfaceAddress(AddressOf(node, route), Ipv4Mask::GetOnes()));
+        }
     }
     ipv4->SetUp(interface);
     return interface;
@@ -253,8 +269,9 @@ NativeFabric::PinPaths()
 {
     for (FlowId flow = 0; flow < GetFlowCount(); ++flow)
     {
-        const Ipv4Address source = AddressOf(m_topology.pathSource[flow]);
-        const Ipv4Address target = AddressOf(m_topology.pathTarget[flow]);
+        const uint32_t route = GetRoute(flow);
+        const Ipv4Address source = AddressOf(m_topology.pathSource[flow], route);
+        const Ipv4Address target = AddressOf(m_topology.pathTarget[flow], route);
         for (const uint32_t link : GetPath(flow))
         {
             Ptr<Ipv4> ipv4 = m_nodes.Get(m_topology.linkSource[link])->GetObject<Ipv4>();
@@ -301,6 +318,7 @@ NativeFabric::OpenConnections()
             for (const uint32_t link : GetPath(direction))
             {
                 start += TimeStep(2 * m_topology.linkLatencyPs[link]) +
+                         TimeStep(2 * m_topology.forwardingDelayPs) +
                          2 * DataRate(m_topology.linkRateBps[link]).CalculateBytesTxTime(128);
             }
         }
@@ -332,7 +350,8 @@ NativeFabric::Open(FlowId flow)
     Ptr<NativeTcpSocket> socket = MakeSocket(m_topology.pathSource[flow]);
     m_connections[flow].sender = socket;
     socket->Bind();
-    socket->Connect(InetSocketAddress(AddressOf(m_topology.pathTarget[flow]), PORT));
+    socket->Connect(
+        InetSocketAddress(AddressOf(m_topology.pathTarget[flow], GetRoute(flow)), PORT));
     socket->Observe(this, flow);
 }
 
@@ -340,8 +359,8 @@ void
 NativeFabric::OnAccept(Ptr<Socket> socket, const Address& from)
 {
     const Rank target = socket->GetNode()->GetId() - m_nodes.Get(0)->GetId();
-    const Rank source = InetSocketAddress::ConvertFrom(from).GetIpv4().Get() - FIRST_ADDRESS;
-    const FlowId flow = FindPath(source, target);
+    const uint32_t source = InetSocketAddress::ConvertFrom(from).GetIpv4().Get() - FIRST_ADDRESS;
+    const FlowId flow = FindPath(source / m_routes, target, source % m_routes);
     Ptr<NativeTcpSocket> receiver = DynamicCast<NativeTcpSocket>(socket);
     receiver->Observe(this, flow);
     m_connections[flow].receiver = receiver;

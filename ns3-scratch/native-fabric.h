@@ -9,6 +9,7 @@
 #include "packet-fabric.h"
 
 #include "ns3/drop-tail-queue.h"
+#include "ns3/ipv4-address.h"
 #include "ns3/node-container.h"
 #include "ns3/object-factory.h"
 #include "ns3/packet.h"
@@ -53,6 +54,8 @@ class NativeFabric : public PacketFabric
         ns3::Ptr<NativeTcpSocket> receiver;
     };
 
+    uint32_t CountRoutes() const;
+    ns3::Ipv4Address AddressOf(Rank rank, uint32_t route) const;
     void BuildNodes();
     void BuildLinks();
     void BuildLink(uint32_t link, uint32_t back);
@@ -65,6 +68,7 @@ class NativeFabric : public PacketFabric
     void OnAccept(ns3::Ptr<ns3::Socket> socket, const ns3::Address& from);
     ns3::Ptr<NativeTcpSocket> MakeSocket(Rank rank);
 
+    uint32_t m_routes; //!< the greatest number of paths between two ranks
     ns3::ObjectFactory m_congestionControl;
     ns3::NodeContainer m_nodes;
     std::vector<uint32_t> m_interfaceOfLink;              //!< at the link's source

@@ -42,8 +42,8 @@ class ArrivalHandler
  *
  * The names are ASTRA-sim's. ns-3's event scheduler is the one master clock; every call happens
  * inside one of its events (or before it runs). Messages of one ordered pair of ranks are delivered
- * in the order in which they were sent; a send and a receive match by (src, dst, tag), in order
- * where a tag repeats.
+ * in the order in which they were sent, if they take the same route; a send and a receive match by
+ * (src, dst, tag), in order where a tag repeats.
  */
 class NetworkApi
 {
@@ -82,8 +82,9 @@ class NetworkApi
      * @param dst the receiving rank, another one
      * @param bytes the size [bytes]; 0 is carried as one byte on the wire
      * @param tag handed to the handler
+     * @param route which of the paths from the one rank to the other, from 0
      */
-    virtual void SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag) = 0;
+    virtual void SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t route) = 0;
 
     /**
      * @param handler called on each arrival of a message sent with SimPut; not owned

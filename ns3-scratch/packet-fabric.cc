@@ -44,13 +44,13 @@ PacketFabric::PacketFabric(const Topology& topology, const Settings& settings)
 void
 PacketFabric::SimSend(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback sent)
 {
-    SubmitMessage(src, dst, bytes, tag, false, std::move(sent));
+    SubmitMessage(FindPath(src, dst), bytes, tag, false, std::move(sent));
 }
 
 void
-PacketFabric::SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag)
+PacketFabric::SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t route)
 {
-    SubmitMessage(src, dst, bytes, tag, true, {});
+    SubmitMessage(FindPath(src, dst, route), bytes, tag, true, {});
 }
 
 void
@@ -62,14 +62,8 @@ PacketFabric::Start()
 }
 
 void
-PacketFabric::SubmitMessage(Rank src,
-                            Rank dst,
-                            uint64_t bytes,
-                            uint64_t tag,
-                            bool isPut,
-                            Callback sent)
+PacketFabric::SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut, Callback sent)
 {
-    const FlowId id = FindPath(src, dst);
     Flow& flow = m_flows[id];
     const uint64_t streamBytes = std::max<uint64_t>(bytes, 1);
     flow.submitted += streamBytes;
@@ -168,7 +162,7 @@ PacketFabric::GetPath(FlowId flow) const
 FlowId
 PacketFabric::GetReverse(FlowId flow) const
 {
-    return FindPath(m_topology.pathTarget[flow], m_topology.pathSource[flow]);
+    return FindPath(m_topology.pathTarget[flow], m_topology.pathSource[flow], GetRoute(flow));
 }
 
 uint32_t

@@ -20,8 +20,8 @@ namespace cosim
 /**
  * What the two packet-level fabrics share: messages over flows, and measurement.
  *
- * A flow is a TCP connection from one rank to another, one for each ordered pair that communicates.
- * Its byte stream carries the pair's messages one behind the other; the fabric knows where each
+ * A flow is a TCP connection from one rank to another, one for each path of an ordered pair that
+ * communicates. Its byte stream carries messages one behind the other; the fabric knows where each
  * ends, so nothing is added to the stream, and a message is delivered with its last byte in order.
  */
 class PacketFabric : public FabricBase, protected FlowObserver
@@ -35,7 +35,7 @@ class PacketFabric : public FabricBase, protected FlowObserver
 
     // NetworkApi
     void SimSend(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback sent) override;
-    void SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag) override;
+    void SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t route) override;
 
     // Fabric
     void Start() override;
@@ -118,7 +118,7 @@ class PacketFabric : public FabricBase, protected FlowObserver
         uint32_t rttSamples{0};
     };
 
-    void SubmitMessage(Rank src, Rank dst, uint64_t bytes, uint64_t tag, bool isPut, Callback sent);
+    void SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut, Callback sent);
     void AddRttStatistics(NetworkStatistics& statistics) const;
     void AddLinkStatistics(NetworkStatistics& statistics) const;
 

@@ -51,17 +51,18 @@ class PairIndex
             begin += row.size;
         }
         m_index.assign(begin, NONE);
-        for (uint32_t i = 0; i < sources.size(); ++i)
-        {
+        for (std::size_t i = sources.size(); i-- > 0;)
+        { // the first of equal pairs stays
             const Row& row = m_rows[sources[i]];
-            m_index[row.begin + (targets[i] - row.first)] = i;
+            m_index[row.begin + (targets[i] - row.first)] = static_cast<uint32_t>(i);
         }
     }
 
     /**
      * @param source an id
      * @param target an id
-     * @return the index of their pair in the list, or NONE
+     * @return the index of their pair in the list, the first if it stands there several times, or
+     * NONE
      */
     uint32_t Find(uint32_t source, uint32_t target) const
     {

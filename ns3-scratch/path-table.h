@@ -22,11 +22,11 @@ PairOf(uint32_t source, uint32_t target)
     return static_cast<uint64_t>(source) << 32 | target;
 }
 
-/// The pairs of ranks that have a path.
+/// The pairs of ranks that have a path, or several.
 class PathTable
 {
   public:
-    /// @param pairs the pairs (see PairOf), sorted
+    /// @param pairs the pairs (see PairOf), sorted; as often as they have paths
     explicit PathTable(std::vector<uint64_t> pairs)
         : m_pairs(std::move(pairs))
     {
@@ -38,13 +38,17 @@ class PathTable
      * @param source one rank
      * @param target the other rank
      * @param user called for the name of who needs the paths
+     * @param route which of their paths
      * @throws std::invalid_argument if one is missing
      */
     template <typename User>
-    void RequireBothWays(uint32_t source, uint32_t target, const User& user) const
+    void RequireBothWays(uint32_t source,
+                         uint32_t target,
+                         const User& user,
+                         uint32_t route = 0) const
     {
-        const bool isThere = Contains(PairOf(source, target));
-        if (!isThere || !Contains(PairOf(target, source)))
+        const bool isThere = Contains(PairOf(source, target), route);
+        if (!isThere || !Contains(PairOf(target, source), route))
         {
             Refuse("topology: no path from rank ",
                    isThere ? target : source,
@@ -52,14 +56,16 @@ class PathTable
                    isThere ? source : target,
                    ", but ",
                    user(),
-                   " needs one (both ways: data and acknowledgements)");
+                   " needs one (both ways: data and acknowledgements) as route ",
+                   route);
         }
     }
 
   private:
-    bool Contains(uint64_t pair) const
+    bool Contains(uint64_t pair, uint32_t route) const
     {
-        return std::binary_search(m_pairs.begin(), m_pairs.end(), pair);
+        const auto first = std::lower_bound(m_pairs.begin(), m_pairs.end(), pair);
+        return m_pairs.end() - first > route && *(first + route) == pair;
     }
 
     std::vector<uint64_t> m_pairs;

@@ -10,6 +10,7 @@
 #include "ns3/net-device.h"
 #include "ns3/output-stream-wrapper.h"
 #include "ns3/packet.h"
+#include "ns3/simulator.h"
 
 namespace cosim
 {
@@ -40,15 +41,25 @@ PinnedRouting::GetTypeId()
 }
 
 void
-PinnedRouting::SetLocal(Ipv4Address local)
+PinnedRouting::AddLocal(Ipv4Address local)
 {
-    m_local = local;
+    m_local.insert(local.Get());
+}
+
+void
+PinnedRouting::SetForwardingDelay(Time delay)
+{
+    m_forwardingDelay = delay;
 }
 
 void
 PinnedRouting::AddPath(Ipv4Address source, Ipv4Address destination, uint32_t interface)
 {
     m_interfaces[KeyOf(source, destination)] = interface;
+    if (m_local.contains(source.Get()))
+    {
+        m_sources[destination.Get()] = source;
+    }
 }
 
 Ptr<Ipv4Route>
@@ -73,8 +84,11 @@ PinnedRouting::RouteOutput(Ptr<Packet> /* packet */,
                            Ptr<NetDevice> /* oif */,
                            Socket::SocketErrno& error)
 {
-    // A socket that connects asks with the destination only: this node is the source.
-    Ptr<Ipv4Route> route = Find(m_local, header.GetDestination());
+    // A socket that connects asks with the destination only: this node is the source, with the
+    // address that belongs to the path.
+    const auto source = m_sources.find(header.GetDestination().Get());
+    Ptr<Ipv4Route> route =
+        source == m_sources.end() ? nullptr : Find(source->second, header.GetDestination());
     error = route ? Socket::ERROR_NOTERROR : Socket::ERROR_NOROUTETOHOST;
     return route;
 }
@@ -88,14 +102,20 @@ PinnedRouting::RouteInput(Ptr<const Packet> packet,
                           const LocalDeliverCallback& deliver,
                           const ErrorCallback& error)
 {
-    if (header.GetDestination() == m_local)
+    if (m_local.contains(header.GetDestination().Get()))
     {
         deliver(packet, header, static_cast<uint32_t>(m_ipv4->GetInterfaceForDevice(device)));
         return true;
     }
     if (Ptr<Ipv4Route> route = Find(header.GetSource(), header.GetDestination()))
     {
-        forward(route, packet, header);
+        if (m_local.empty() || m_forwardingDelay.IsZero())
+        {
+            forward(route, packet, header);
+            return true;
+        }
+        Simulator::Schedule(m_forwardingDelay,
+                            [forward, route, packet, header] { forward(route, packet, header); });
         return true;
     }
     error(packet, header, Socket::ERROR_NOROUTETOHOST);

@@ -6,9 +6,11 @@
 #define COSIM_PINNED_ROUTING_H
 
 #include "ns3/ipv4-routing-protocol.h"
+#include "ns3/nstime.h"
 
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace cosim
 {
@@ -17,7 +19,8 @@ namespace cosim
  * Routes each (source, destination) pair of addresses along the path chosen for it at set-up.
  *
  * Stock routing protocols know one next hop for a destination; here two sources may take different
- * switches to the same host, as the paths of a topology say.
+ * switches to the same host, as the paths of a topology say. A host has as many addresses as there
+ * are paths between two hosts: each path has a pair of its own.
  */
 class PinnedRouting : public ns3::Ipv4RoutingProtocol
 {
@@ -26,9 +29,16 @@ class PinnedRouting : public ns3::Ipv4RoutingProtocol
     static ns3::TypeId GetTypeId();
 
     /**
-     * @param local the node's own address; a switch has none and gives Ipv4Address::GetAny()
+     * Make the node a host; without it, the node is a switch.
+     *
+     * @param local one of the node's own addresses
      */
-    void SetLocal(ns3::Ipv4Address local);
+    void AddLocal(ns3::Ipv4Address local);
+
+    /**
+     * @param delay what it takes the node to pass on a packet, if it is a host
+     */
+    void SetForwardingDelay(ns3::Time delay);
 
     /**
      * @param source the packets' source
@@ -64,8 +74,10 @@ class PinnedRouting : public ns3::Ipv4RoutingProtocol
     ns3::Ptr<ns3::Ipv4Route> Find(ns3::Ipv4Address source, ns3::Ipv4Address destination) const;
 
     ns3::Ptr<ns3::Ipv4> m_ipv4;
-    ns3::Ipv4Address m_local;
-    std::unordered_map<uint64_t, uint32_t> m_interfaces; //!< by source and destination
+    std::unordered_set<uint32_t> m_local; //!< own addresses
+    ns3::Time m_forwardingDelay;
+    std::unordered_map<uint64_t, uint32_t> m_interfaces;      //!< by source and destination
+    std::unordered_map<uint32_t, ns3::Ipv4Address> m_sources; //!< own address, by destination
 };
 
 } // namespace cosim

@@ -186,6 +186,7 @@ ProgramTemplate::MakeSteps(const Program& program, const std::vector<uint32_t>& 
                               program.count[s],
                               0,
                               0,
+                              program.route.empty() ? 0 : program.route[s],
                               op};
                 m_pending[i] = receives ? AWAITS_MESSAGE : 0;
             }

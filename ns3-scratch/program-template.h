@@ -40,6 +40,7 @@ class ProgramTemplate
         uint32_t count;     //!< units
         uint32_t nextBegin; //!< the steps that wait for it, into GetNext
         uint32_t nextEnd;
+        uint32_t route; //!< SEND: which path to the peer
         StepOp op;
     };
 

@@ -62,6 +62,7 @@ class ProgramValidator
         RequireLength(p.offset.size(), steps, m_where + "offset");
         RequireLength(p.count.size(), steps, m_where + "count");
         RequireLength(p.target.size(), steps, m_where + "target");
+        RequireLength(p.route.size(), p.route.empty() ? 0 : steps, m_where + "route");
         RequireSlices(p.depBegin, steps, p.dep.size(), m_where + "dep_begin");
         for (const uint32_t dimension : p.phaseDimension)
         {

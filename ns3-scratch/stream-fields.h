@@ -96,7 +96,8 @@ inline constexpr auto FIELDS<Program> = std::make_tuple(&Program::id,
                                                         &Program::count,
                                                         &Program::target,
                                                         &Program::depBegin,
-                                                        &Program::dep);
+                                                        &Program::dep,
+                                                        &Program::route);
 
 template <>
 inline constexpr auto FIELDS<Collective> = std::make_tuple(&Collective::id,

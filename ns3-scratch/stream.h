@@ -126,6 +126,7 @@ struct Program
     std::vector<uint32_t> target;
     std::vector<uint32_t> depBegin;
     std::vector<uint32_t> dep;
+    std::vector<uint32_t> route; //!< empty: 0 for every step
 };
 
 /// Collective record.

@@ -124,13 +124,18 @@ ValidatePaths(const Topology& topology)
                 target);
         pairs[i] = PairOf(source, target);
     }
-    std::sort(pairs.begin(), pairs.end());
-    const auto twice = std::adjacent_find(pairs.begin(), pairs.end());
-    Require(twice == pairs.end(),
-            "topology: two paths go from rank ",
-            twice == pairs.end() ? 0 : *twice >> 32,
+    // The paths of a pair are its routes 0, 1 …, so they stand together.
+    std::vector<uint64_t> runs(pairs);
+    runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
+    std::sort(runs.begin(), runs.end());
+    const auto twice = std::adjacent_find(runs.begin(), runs.end());
+    Require(twice == runs.end(),
+            "topology: the paths from rank ",
+            twice == runs.end() ? 0 : *twice >> 32,
             " to rank ",
-            twice == pairs.end() ? 0 : *twice & 0xffffffff);
+            twice == runs.end() ? 0 : *twice & 0xffffffff,
+            " do not stand one behind the other");
+    std::sort(pairs.begin(), pairs.end());
     return pairs;
 }
 

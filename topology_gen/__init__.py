@@ -1,5 +1,6 @@
 """Networks by family: graph, link attributes and paths. Knows no workload and no simulator."""
 
+from topology_gen.direct_connect import direct_connect
 from topology_gen.errors import LinkError, PathError, RankCountError, TopologyError
 from topology_gen.flat import flat
 from topology_gen.hierarchical import hierarchical
@@ -12,6 +13,7 @@ __all__ = [
     "Paths",
     "RankCountError",
     "TopologyError",
+    "direct_connect",
     "flat",
     "hierarchical",
 ]

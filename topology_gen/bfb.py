@@ -239,17 +239,7 @@ def reduce_scatter(graph: Digraph, chunks: int | None = None) -> Schedule:
     >>> schedule.operation, schedule.steps, str(schedule.bandwidth_time)
     ('reduce_scatter', 3, '3/4')
     """
-    schedule = all_gather(graph.transpose(), chunks).reversed()
-    return Schedule(
-        "reduce_scatter",
-        graph,
-        schedule.chunks,
-        schedule.step_begin,
-        schedule.link,
-        schedule.shard,
-        schedule.first,
-        schedule.count,
-    )
+    return all_gather(graph.transpose(), chunks).reversed_on(graph)
 
 
 def _kernel(graph: Digraph, roots: int) -> kernels.Bfb:

@@ -53,7 +53,9 @@ def flat(
         raise RankCountError(f"{ranks} ranks: expected at least 2")
     links = link_class(bandwidth_bps, latency_ps, buffer_bytes, ranks, ecn_threshold_bytes)
 
-    def route(source: NDArray[Any], target: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def route(
+        source: NDArray[Any], target: NDArray[Any], _: NDArray[Any]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         return two_hops(source, ranks + target)
 
     star = Star(np.arange(ranks), np.full(ranks, ranks), links, dimension=0)

@@ -87,7 +87,9 @@ def hierarchical(
     super_nodes = ranks // local_ranks
     nv_links = ranks * switches  # each way, rank-major
 
-    def route(source: NDArray[Any], target: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def route(
+        source: NDArray[Any], target: NDArray[Any], _: NDArray[Any]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         local = source // local_ranks == target // local_ranks
         switch = (source % local_ranks + target % local_ranks) % switches
         upward = np.where(local, source * switches + switch, 2 * nv_links + source)

@@ -26,8 +26,9 @@ class Paths(NamedTuple):
     links: Ids
 
 
-Router = Callable[[NDArray[np.int64], NDArray[np.int64]], tuple[NDArray[Any], NDArray[Any]]]
-"""From arrays of sources and targets to the paths' (begin, links)."""
+Numbers = NDArray[np.int64]
+Router = Callable[[Numbers, Numbers, Numbers], tuple[NDArray[Any], NDArray[Any]]]
+"""From arrays of sources, targets and routes to the paths' (begin, links)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +53,8 @@ class Network:
     dimension : uint32 array, shape (links,)
     router : callable
         The family's rule for paths; use `paths`.
+    forwarding_delay_ps : int
+        What it takes a rank to pass on a packet that is for another one.
     """
 
     ranks: int
@@ -65,6 +68,7 @@ class Network:
     ecn_threshold_bytes: Amounts
     dimension: Ids
     router: Router = field(repr=False)
+    forwarding_delay_ps: int = 0
 
     def __post_init__(self) -> None:
         if not np.all(self.rate_bps > 0):
@@ -80,8 +84,15 @@ class Network:
         """Number of directed links."""
         return len(self.source)
 
-    def paths(self, source: ArrayLike, target: ArrayLike) -> Paths:
+    def paths(self, source: ArrayLike, target: ArrayLike, route: ArrayLike = 0) -> Paths:
         """Return the paths of the given ordered pairs of different ranks.
+
+        Parameters
+        ----------
+        source, target : array_like of int
+            The pairs.
+        route : array_like of int
+            Which of its paths, for a pair that has several: parallel links to choose among.
 
         Raises
         ------
@@ -100,7 +111,8 @@ class Network:
                 raise PathError(f"no path: {outside[0]} is not a rank (0 … {self.ranks - 1})")
         if np.any(sources == targets):
             raise PathError(f"no path from rank {sources[sources == targets][0]} to itself")
-        begin, links = self.router(sources, targets)
+        routes = np.broadcast_to(np.asarray(route, dtype=np.int64), sources.shape)
+        begin, links = self.router(sources, targets, routes)
         return Paths(ids(sources), ids(targets), ids(begin), ids(links))
 
     def graph(self) -> "nx.MultiDiGraph[int]":

@@ -130,3 +130,10 @@ class Schedule:
             first=self.first[order],
             count=self.count[order],
         )
+
+    def reversed_on(self, graph: Digraph) -> Schedule:
+        """Return `reversed`, of a schedule on the transpose of `graph`, as one on `graph` itself.
+
+        That is how reduce-scatters are made of all-gathers; only the digraph's name differs.
+        """
+        return replace(self.reversed(), graph=graph)

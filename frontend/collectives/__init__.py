@@ -3,7 +3,15 @@
 To add an algorithm, write a module with an ``ALGORITHM`` and add it to the list below.
 """
 
-from . import direct, double_binary_tree, halving_doubling, hierarchical, ring
+from . import (
+    bfb,
+    direct,
+    double_binary_tree,
+    halving_doubling,
+    hierarchical,
+    ring,
+    superposed_rings,
+)
 from .check import Traffic, check, problems, traffic
 from .composition import Piece, compose
 from .errors import CollectiveError, Problem, ScheduleError
@@ -17,6 +25,8 @@ for _algorithm in (
     halving_doubling.ALGORITHM,
     hierarchical.ALGORITHM,
     hierarchical.OPTIMAL,
+    bfb.ALGORITHM,
+    superposed_rings.ALGORITHM,
 ):
     register(_algorithm)
 

@@ -103,6 +103,14 @@ def _steps(piece: Piece, first: int) -> tuple[Ints, Ints]:
     return np.vstack((copies, rows)), np.vstack((edges, waits))
 
 
+def _routes(piece: Piece, rows: int) -> Ints:
+    """Return the routes of a piece's rows: those of its program, which are its last."""
+    result = np.zeros(rows, np.int64)
+    if piece.program.route.size:
+        result[rows - piece.program.steps :] = piece.program.route
+    return result
+
+
 def compose(
     name: str,
     operation: str,
@@ -125,12 +133,14 @@ def compose(
         A piece cannot be placed.
     """
     rows: list[Ints] = [np.zeros((0, 7), np.int64)]
+    routes: list[Ints] = [np.zeros(0, np.int64)]
     edges: list[Ints] = [np.zeros((0, 2), np.int64)]
     first = 0
     for piece in pieces:
         piece_rows, piece_edges = _steps(piece, first)
         rows.append(piece_rows)
         edges.append(piece_edges)
+        routes.append(_routes(piece, len(piece_rows)))
         first += len(piece_rows)
     return assemble(
         name,
@@ -142,4 +152,5 @@ def compose(
         dimensions,
         np.vstack(rows),
         np.vstack(edges),
+        np.concatenate(routes),
     )

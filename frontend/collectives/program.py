@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
@@ -48,8 +48,8 @@ class Program:
         All units have the same size (rounded up), rather than sizes that add up to the bytes.
     phase_dimension : tuple of str
         Per phase, the network dimension whose chunk slots it takes.
-    step_begin, op, phase, peer, offset, count, target, dep_begin, dep : array of uint32
-        As in the stream.
+    step_begin, op, phase, peer, offset, count, target, dep_begin, dep, route : array of uint32
+        As in the stream; an empty `route` is 0 for every step.
     """
 
     name: str
@@ -68,9 +68,10 @@ class Program:
     target: Array
     dep_begin: Array
     dep: Array
+    route: Array = field(default_factory=lambda: np.zeros(0, np.uint32))
 
     def __post_init__(self) -> None:
-        for name in ("step_begin", *_STEP_COLUMNS[1:], "dep_begin", "dep"):
+        for name in ("step_begin", *_STEP_COLUMNS[1:], "dep_begin", "dep", "route"):
             array = np.array(getattr(self, name), dtype=np.uint32, copy=None)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
@@ -228,6 +229,7 @@ def assemble(
     dimensions: tuple[str, ...],
     steps: Ints,
     edges: Ints,
+    route: Ints | None = None,
 ) -> Program:
     """Sort steps by member and phase, renumber them, and return the program.
 
@@ -238,6 +240,8 @@ def assemble(
         `target` (of messages) and `edges` use.
     edges : array, shape (m, 2)
         Rows of a step and one that it waits for.
+    route : array, shape (n,), optional
+        Of each SEND, which path of its pair it takes; all the first by default.
     """
     order = np.lexsort((steps[:, 1], steps[:, 0]))  # stable: a member's own order stays
     number = np.empty_like(order)
@@ -266,6 +270,7 @@ def assemble(
         target=_narrow(target),
         dep_begin=_begin(waiting, order.size),
         dep=_narrow(waited[by_step]),
+        route=_narrow(np.zeros(0, np.int64) if route is None or not route.any() else route[order]),
     )
 
 

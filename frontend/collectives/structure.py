@@ -32,6 +32,8 @@ def _shape_problems(program: Program) -> list[Problem]:
         "target": steps,
         "dep_begin": steps + 1,
     }
+    if program.route.size:
+        lengths["route"] = steps
     for name, length in lengths.items():
         if getattr(program, name).size != length:
             wrong.append(f"{name} has {getattr(program, name).size} entries, not {length}")

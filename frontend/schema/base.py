@@ -43,6 +43,9 @@ def _integral(value: Any) -> Any:
 Count = Annotated[int, Field(ge=1, le=2**31 - 1), BeforeValidator(_integral)]
 """A whole number, at least 1; the stream has 32 bits for it."""
 
+Whole = Annotated[int, Field(ge=0, le=2**31 - 1), BeforeValidator(_integral)]
+"""A whole number, such as a parameter of a graph."""
+
 Width = Annotated[int, Field(ge=1, le=2**20), BeforeValidator(_integral)]
 """Elements or samples along one axis of a tensor."""
 

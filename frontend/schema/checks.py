@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from frontend import collectives
-from frontend.schema.collective import HIERARCHICAL, CollectiveAlgorithms
-from frontend.schema.topology import FlatTopology, HierarchicalTopology
+from frontend.schema.collective import DIRECT_CONNECT, HIERARCHICAL, CollectiveAlgorithms
+from frontend.schema.direct_connect import DirectTopology
+from frontend.schema.topology import FlatTopology, HierarchicalTopology, Topology
 from frontend.schema.transport import HEADER_BYTES, TIMESTAMP_OPTION_BYTES, Transport
 from frontend.schema.workload import CollectiveWorkload, DlrmWorkload
 
@@ -14,10 +15,12 @@ _UNSCALED_WINDOW = 65535  # the window field of TCP has 16 bits
 _LARGEST_WINDOW = 65535 << 14  # RFC 7323's largest scale
 
 
-def _switches(topology: FlatTopology | HierarchicalTopology) -> list[tuple[str, int, int]]:
-    """Key path of the buffer, its bytes (0: unlimited) and the ports of each kind of switch."""
+def _switches(topology: Topology) -> list[tuple[str, int, int]]:
+    """Key path of each buffer, its bytes (0: unlimited) and the ports that share it."""
     if isinstance(topology, FlatTopology):
         return [("topology.buffer", topology.buffer, topology.ranks)]
+    if isinstance(topology, DirectTopology):
+        return [("topology.buffer", topology.buffer, 1)]  # a port's own
     up, out = topology.scale_up, topology.scale_out
     return [
         ("topology.scale_up.buffer", up.buffer, up.ranks),
@@ -25,7 +28,7 @@ def _switches(topology: FlatTopology | HierarchicalTopology) -> list[tuple[str, 
     ]
 
 
-def topology(topology: FlatTopology | HierarchicalTopology, tcp: Transport) -> Problems:
+def topology(topology: Topology, tcp: Transport) -> Problems:
     """Rank counts that do not divide, and buffers that cannot hold what they must."""
     if isinstance(topology, HierarchicalTopology):
         up = topology.scale_up
@@ -63,7 +66,7 @@ def _scale_up_without_loss(topology: HierarchicalTopology, tcp: Transport) -> Pr
         )
 
 
-def transport(topology: FlatTopology | HierarchicalTopology, tcp: Transport) -> Problems:
+def transport(topology: Topology, tcp: Transport) -> Problems:
     """TCP settings that contradict each other."""
     headers = HEADER_BYTES + TIMESTAMP_OPTION_BYTES * tcp.timestamps
     if tcp.mss > tcp.mtu - headers:
@@ -102,7 +105,7 @@ def transport(topology: FlatTopology | HierarchicalTopology, tcp: Transport) -> 
 
 
 def workload(
-    topology: FlatTopology | HierarchicalTopology,
+    topology: Topology,
     workload: CollectiveWorkload | DlrmWorkload,
     collective: CollectiveAlgorithms | None,
 ) -> Problems:
@@ -132,7 +135,7 @@ def workload(
 
 
 def _algorithm(
-    topology: FlatTopology | HierarchicalTopology,
+    topology: Topology,
     operation: str,
     path: str,
     name: str,
@@ -140,8 +143,11 @@ def _algorithm(
     known = collectives.algorithms()[operation]
     if name not in known:
         yield path, f"expected an algorithm for {operation}: {', '.join(known)}"
-    if name not in HIERARCHICAL:
-        return
-    if isinstance(topology, FlatTopology):
-        flat = [algorithm for algorithm in known if algorithm not in HIERARCHICAL]
-        yield path, f"expected, on a flat topology, one of {', '.join(flat)}"
+    wrong = [] if isinstance(topology, HierarchicalTopology) else list(HIERARCHICAL)
+    wrong += [] if isinstance(topology, DirectTopology) else list(DIRECT_CONNECT)
+    if name in wrong:
+        kind = "direct-connect" if isinstance(topology, DirectTopology) else topology.family
+        right = [algorithm for algorithm in known if algorithm not in wrong]
+        yield path, f"expected, on a {kind} topology, one of {', '.join(right)}"
+    if name == "bfb" and isinstance(topology, DirectTopology) and not topology.graph.regular:
+        yield path, "expected another algorithm, as the topology is not regular"

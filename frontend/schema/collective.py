@@ -9,14 +9,24 @@ from frontend.schema.base import Model
 Operation = Literal["all_reduce", "reduce_scatter", "all_gather", "all_to_all"]
 FlatAlgorithm = Literal["ring", "direct", "dbt", "halving_doubling"]
 Algorithm = Literal[
-    "ring", "direct", "dbt", "halving_doubling", "hierarchical", "hierarchical_optimal"
+    "ring",
+    "direct",
+    "dbt",
+    "halving_doubling",
+    "hierarchical",
+    "hierarchical_optimal",
+    "bfb",
+    "superposed_rings",
 ]
 HIERARCHICAL = ("hierarchical", "hierarchical_optimal")
+"""Algorithms for topologies with super-nodes."""
+DIRECT_CONNECT = ("bfb", "superposed_rings")
+"""Algorithms that are made for the links of a direct-connect topology."""
 
 _MOST_SEGMENTS = 4096  # a program holds steps for each
 
 
-def _segments(value: Any) -> Any:
+def _auto_or_number(value: Any) -> Any:
     whole = isinstance(value, int) and not isinstance(value, bool)
     if value != "auto" and not (whole and 1 <= value <= _MOST_SEGMENTS):
         raise ValueError(f"expected auto or a whole number from 1 to {_MOST_SEGMENTS}")
@@ -25,7 +35,7 @@ def _segments(value: Any) -> Any:
 
 _SegmentsForm = Literal["auto"] | Annotated[int, Field(ge=1, le=_MOST_SEGMENTS)]
 Segments = Annotated[
-    Literal["auto"] | int, PlainValidator(_segments, json_schema_input_type=_SegmentsForm)
+    Literal["auto"] | int, PlainValidator(_auto_or_number, json_schema_input_type=_SegmentsForm)
 ]
 
 
@@ -41,6 +51,11 @@ class AlgorithmOptions(Model):
     """dbt: parts of a chunk that follow each other through the trees.
 
     auto: 256 over all chunks of a collective, but none below 8 KiB.
+    """
+    shard_chunks: Segments = "auto"
+    """bfb: parts of a rank's shard, which may take different links.
+
+    auto: the number up to 64 with the least bytes on the busiest links, headers included.
     """
     scale_up_algorithm: FlatAlgorithm = "direct"
     """hierarchical* all-reduce: algorithm inside a super-node."""

@@ -1,10 +1,12 @@
 """`topology`: who is wired to whom, how fast, and how much the switches buffer."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Union
 
 from pydantic import Field
 
 from frontend.schema.base import Model, Ranks, Switches
+from frontend.schema.direct_connect import DirectTopology, families
+from frontend.schema.edges import EdgesTopology
 from frontend.schema.quantities import Buffer, Rate, Time
 
 
@@ -62,4 +64,12 @@ class HierarchicalTopology(Model):
     """Links between super-nodes."""
 
 
-Topology = Annotated[FlatTopology | HierarchicalTopology, Field(discriminator="family")]
+Switched = FlatTopology | HierarchicalTopology
+
+if TYPE_CHECKING:
+    Topology = Switched | DirectTopology
+else:
+    Topology = Annotated[
+        Union[FlatTopology, HierarchicalTopology, *families(), EdgesTopology],
+        Field(discriminator="family"),
+    ]

@@ -110,3 +110,8 @@ class Transport(Model):
     """Retransmission timeouts in a row after which a connection fails, which ends the run."""
     ecn: Ecn = Ecn()
     """Explicit congestion notification."""
+
+    @property
+    def packet_overhead(self) -> int:
+        """Bytes of a packet on the wire beside its payload."""
+        return HEADER_BYTES + TIMESTAMP_OPTION_BYTES * self.timestamps + self.link_header

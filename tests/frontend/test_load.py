@@ -7,6 +7,7 @@ from ruamel.yaml import YAML
 
 import frontend
 from frontend import ScenarioError, load_scenario
+from topology_gen import specs
 
 FLAT = """\
 schema_version: 1
@@ -36,7 +37,23 @@ workload:
     tables: 16
 """
 
-RIGHT = {"flat": FLAT, "hierarchical": HIERARCHICAL}
+DIRECT = """\
+topology:
+  family: circulant
+  n: 12
+  offsets: [2, 3]
+  bandwidth: 25Gbps
+  latency: 1us
+  buffer: 1MB
+workload:
+  kind: collective
+  operation: all_reduce
+  algorithm: bfb
+  bytes: 1MB
+"""
+
+RIGHT = {"flat": FLAT, "hierarchical": HIERARCHICAL, "direct": DIRECT}
+FAMILIES = ", ".join(["flat", "hierarchical", *specs.FAMILIES, "edges"])
 WRONG = YAML(typ="safe").load(Path(__file__).with_name("wrong_scenarios.yaml"))
 
 
@@ -59,7 +76,7 @@ def test_wrong_input_is_one_exact_sentence(write, case):
     assert replaced in text
     with pytest.raises(ScenarioError) as caught:
         load_scenario(write(text.replace(replaced, case["by"], 1)))
-    assert str(caught.value) == case["error"]
+    assert str(caught.value) == case["error"].replace("{families}", FAMILIES)
 
 
 @pytest.mark.parametrize("text", RIGHT.values(), ids=list(RIGHT))

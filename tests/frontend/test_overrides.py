@@ -99,14 +99,14 @@ def test_the_original_is_left_alone():
         ("bandwidth=1", "unknown key: did you mean topology.bandwidth?"),
         ("seed.x=1", "unknown key: seed has no keys inside"),
         ("topology.ranks=x", "value x: expected a whole number"),
-        ("topology={}", "missing key: expected flat or hierarchical"),
+        ("workload={}", "missing key: expected collective or dlrm"),
         ("transport.window=1KB", "value 1KB: expected at least one segment (transport.mss, 8960)"),
     ],
 )
 def test_refusals_name_the_override_and_the_key(override, sentence):
     with pytest.raises(ScenarioError) as caught:
         load_scenario(COLLECTIVE, [override])
-    key = "topology.family" if override == "topology={}" else override.partition("=")[0]
+    key = "workload.kind" if override == "workload={}" else override.partition("=")[0]
     assert str(caught.value) == f"--set {override}: {key}: {sentence}"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from frontend import ScenarioError, collectives, load_scenario
 from frontend.programs import ProgramLibrary
-from frontend.schema.collective import HIERARCHICAL
+from frontend.schema.collective import DIRECT_CONNECT, HIERARCHICAL
 from frontend.workloads import plan
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -70,7 +70,7 @@ FLAT = [
     (operation, algorithm)
     for operation, names in collectives.algorithms().items()
     for algorithm in names
-    if algorithm not in HIERARCHICAL
+    if algorithm not in (*HIERARCHICAL, *DIRECT_CONNECT)
 ]
 
 

@@ -16,15 +16,20 @@ from frontend.collectives import (
     problems,
 )
 from frontend.collectives.program import assemble
+from topology_gen import direct
 
 COLUMNS = ("phase", "op", "peer", "offset", "count", "target")
 MEMBER, OP, OFFSET, TARGET = 0, 2, 4, 6
 
 
 def small(operation, algorithm):
-    chosen = {"local_size": 3} if "local_size" in options(operation, algorithm) else {}
+    chosen: dict[str, object] = {}
+    if "local_size" in options(operation, algorithm):
+        chosen["local_size"] = 3
     if "segments" in options(operation, algorithm):
         chosen["segments"] = 2
+    if "graph" in options(operation, algorithm):
+        chosen["graph"] = direct.ring(6, 2)
     return build(operation, algorithm, 6, **chosen)
 
 

@@ -9,8 +9,19 @@ from hypothesis import strategies as st
 from frontend.collectives import Op, ProgramBuilder, algorithms, build, check, options, problems
 from frontend.collectives.interleaving import Interleaving
 from frontend.collectives.structure import structure_problems
+from topology_gen import direct
+from topology_gen.digraph import from_edges
 
 PAIRS = [(operation, name) for operation, names in algorithms().items() for name in names]
+
+
+def graphs(size, rings):
+    """A direct-connect topology of so many ranks, made of rings or not; parallel links too."""
+    if size == 1:
+        return st.just(from_edges([[0, 0]]))
+    made_of_rings = [direct.ring(size), direct.ring(size, 4), direct.unidirectional_ring(size, 2)]
+    others = [direct.complete(size), direct.generalized_kautz(2, size)]
+    return st.sampled_from(made_of_rings if rings else made_of_rings + others)
 
 
 @st.composite
@@ -33,6 +44,10 @@ def right_programs(draw, largest=9):
                   if n in algorithms()[operation]]  # fmt: skip
         chosen["scale_up_algorithm"] = draw(st.sampled_from(usable))
         chosen["scale_out_algorithm"] = draw(st.sampled_from(usable))
+    if "graph" in known:
+        chosen["graph"] = draw(graphs(size, rings=algorithm == "superposed_rings"))
+    if "shard_chunks" in known:
+        chosen["shard_chunks"] = draw(st.integers(1, 3))
     return build(operation, algorithm, size, **chosen)
 
 

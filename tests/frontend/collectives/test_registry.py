@@ -21,10 +21,11 @@ from frontend.collectives import registry as registry_module
 
 def test_table():
     flat = {"ring", "direct", "halving_doubling"}
+    no_all_to_all = {"dbt", "bfb", "superposed_rings"}
     expected = {
-        "all_reduce": flat | {"dbt", "hierarchical", "hierarchical_optimal"},
-        "reduce_scatter": flat | {"dbt"},
-        "all_gather": flat | {"dbt"},
+        "all_reduce": flat | no_all_to_all | {"hierarchical", "hierarchical_optimal"},
+        "reduce_scatter": flat | no_all_to_all,
+        "all_gather": flat | no_all_to_all,
         "all_to_all": flat | {"hierarchical"},
     }
     assert {operation: set(names) for operation, names in algorithms().items()} == expected

@@ -1,0 +1,140 @@
+"""Direct-connect topologies: ranks linked to ranks; their parameters are those of topology_gen."""
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from inspect import cleandoc, signature
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import BeforeValidator, ConfigDict, Field, create_model, model_validator
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from frontend.schema.base import Model, Whole, cross_check_error
+from frontend.schema.quantities import Buffer, Rate, Time
+from topology_gen import TopologyError, specs
+from topology_gen.digraph import Digraph
+
+GREATEST_RANKS = 65536
+
+
+class DirectTopology(Model):
+    """Ranks linked to ranks, without switches: packets for others are passed on by the ranks."""
+
+    family: str
+    bandwidth: Rate
+    """Rate of each link, each way: a rank with d links has d times this in all."""
+    latency: Time
+    """Propagation latency of each link, one way."""
+    buffer: Buffer
+    """Packet memory of each port of a rank, for what it sends and what it passes on; or
+    `unlimited`."""
+    forwarding_delay: Time = Time.parse("0ns")
+    """What it takes a rank to pass on a packet that is for another one."""
+
+    @cached_property
+    def graph(self) -> Digraph:
+        """The digraph, self-loops included."""
+        return self._make()
+
+    @property
+    def ranks(self) -> int:
+        """Number of ranks: the nodes of the digraph."""
+        return self.graph.nodes
+
+    def _make(self) -> Digraph:
+        raise NotImplementedError
+
+    def _blame(self, problem: str) -> str:
+        """Return the key path of the parameter that a problem is about."""
+        raise NotImplementedError
+
+    @model_validator(mode="after")
+    def _can_be(self) -> Self:
+        try:
+            graph = self.graph
+        except TopologyError as error:
+            raise cross_check_error(self._blame(str(error)), str(error)) from None
+        if not 2 <= graph.nodes <= GREATEST_RANKS:
+            problem = f"{graph.nodes} nodes: expected 2 … {GREATEST_RANKS} ranks"
+            raise cross_check_error(self._blame(problem), problem)
+        ends = (graph.source, graph.target)
+        links = csr_array((np.ones(graph.links), ends), shape=(graph.nodes, graph.nodes))
+        pieces, _ = connected_components(links, connection="strong")
+        if pieces > 1:
+            problem = f"expected a path from every rank to every other, not {pieces} separate parts"
+            raise cross_check_error(self._blame(problem), problem)
+        return self
+
+
+class FamilyTopology(DirectTopology):
+    """A direct-connect topology of one of topology_gen's families."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "x-group": ["direct-connect families", cleandoc(DirectTopology.__doc__ or "")]
+        }
+    )
+
+    def _make(self) -> Digraph:
+        family = specs.FAMILIES[self.family]
+        given = {p.argument: getattr(self, key) for key, p in family.parameters.items()}
+        return family.make(**{name: value for name, value in given.items() if value is not None})
+
+    def _blame(self, problem: str) -> str:
+        parameters = specs.FAMILIES[self.family].parameters
+        if len(parameters) == 1:
+            return f"topology.{next(iter(parameters))}"
+        places = {
+            # "offset 15: expected 1 … 11" is about the offsets.
+            key: problem.find(parameter.argument.removesuffix("s"))
+            for key, parameter in parameters.items()
+        }
+        named = [key for key in places if places[key] >= 0]
+        return f"topology.{min(named, key=lambda key: places[key])}" if named else "topology"
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
+
+
+Wholes = Annotated[tuple[Whole, ...], BeforeValidator(_as_tuples)]
+Permutations = Annotated[tuple[Wholes, ...], BeforeValidator(_as_tuples)]
+
+_TYPES: dict[specs.Parser, Any] = {
+    specs.INTEGER: Whole,
+    specs.LENGTHS: Wholes,
+    specs.OFFSETS: Wholes,
+    specs.PERMUTATIONS: Permutations,
+    specs.NAME: str,
+}
+
+
+def families() -> Iterator[type[FamilyTopology]]:
+    """Yield a model for every family of `topology_gen.specs`, with its parameters as keys."""
+    for name, family in specs.FAMILIES.items():
+        defaults = signature(family.make).parameters
+        meanings = _meanings(family.make.__doc__ or "")
+        fields: dict[str, Any] = {"family": (Literal[name], Field(description=f"{family.text}."))}
+        for key, parameter in family.parameters.items():
+            kind = _TYPES[parameter.parser]
+            default = defaults[parameter.argument].default
+            if default is None:
+                kind = kind | None
+            value = ... if parameter.required else default
+            meaning = f"{parameter.argument.capitalize()}: {meanings[parameter.argument]}"
+            fields[key] = (kind, Field(value, description=meaning))
+        yield create_model(
+            f"{name.title().replace('_', '')}Topology",
+            __base__=FamilyTopology,
+            __doc__=f"{family.text}.",
+            **fields,
+        )
+
+
+def _meanings(docstring: str) -> dict[str, str]:
+    """Return what a numpydoc docstring says of each parameter."""
+    section = cleandoc(docstring).partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    entries = re.findall(r"^(\w+) :.*\n((?: +.*\n?)+)", section, flags=re.MULTILINE)
+    return {name: " ".join(text.split()) for name, text in entries}
