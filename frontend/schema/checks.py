@@ -7,7 +7,7 @@ from frontend.schema.collective import DIRECT_CONNECT, HIERARCHICAL, CollectiveA
 from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.topology import FlatTopology, HierarchicalTopology, Topology
 from frontend.schema.transport import HEADER_BYTES, TIMESTAMP_OPTION_BYTES, Transport
-from frontend.schema.workload import CollectiveWorkload, DlrmWorkload
+from frontend.schema.workload import CollectiveWorkload, DlrmWorkload, Workload
 
 Problems = Iterator[tuple[str, str]]
 
@@ -106,7 +106,7 @@ def transport(topology: Topology, tcp: Transport) -> Problems:
 
 def workload(
     topology: Topology,
-    workload: CollectiveWorkload | DlrmWorkload,
+    workload: Workload,
     collective: CollectiveAlgorithms | None,
 ) -> Problems:
     """Work that does not divide over the ranks, and algorithms that cannot carry it."""
@@ -117,13 +117,10 @@ def workload(
             topology, workload.operation, "workload.algorithm", workload.algorithm
         )
         return
-    columns = workload.embedding.tables * workload.embedding.dimension
-    if columns % topology.ranks:
-        yield (
-            "workload.embedding.tables",
-            f"expected tables × dimension ({columns}) to be a multiple of topology.ranks "
-            f"({topology.ranks}), which share the columns evenly",
-        )
+    if isinstance(workload, DlrmWorkload):
+        yield from _columns(topology, workload)
+    elif workload.experts % topology.ranks:
+        yield "workload.experts", f"expected a multiple of the {topology.ranks} ranks"
     if collective is None:
         yield "collective", "expected a mapping with all_reduce and all_to_all"
         return
@@ -132,6 +129,16 @@ def workload(
         ("all_to_all", collective.all_to_all),
     ):
         yield from _algorithm(topology, operation, f"collective.{operation}", name)
+
+
+def _columns(topology: Topology, workload: DlrmWorkload) -> Problems:
+    columns = workload.embedding.tables * workload.embedding.dimension
+    if columns % topology.ranks:
+        yield (
+            "workload.embedding.tables",
+            f"expected tables × dimension ({columns}) to be a multiple of topology.ranks "
+            f"({topology.ranks}), which share the columns evenly",
+        )
 
 
 def _algorithm(

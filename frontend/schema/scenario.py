@@ -11,11 +11,12 @@ from frontend.schema.measurement import Measurement
 from frontend.schema.system import System
 from frontend.schema.topology import Topology
 from frontend.schema.transport import Transport
-from frontend.schema.workload import DlrmWorkload, Workload
+from frontend.schema.workload import DlrmWorkload, MoeWorkload, Workload
 
 
 def _default_collective(data: dict[str, Any]) -> CollectiveAlgorithms | None:
-    return CollectiveAlgorithms() if isinstance(data.get("workload"), DlrmWorkload) else None
+    several = isinstance(data.get("workload"), DlrmWorkload | MoeWorkload)
+    return CollectiveAlgorithms() if several else None
 
 
 class Scenario(Model):

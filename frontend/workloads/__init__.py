@@ -2,8 +2,8 @@
 
 from frontend.schema import Scenario
 from frontend.schema.collective import CollectiveAlgorithms
-from frontend.schema.workload import CollectiveWorkload
-from frontend.workloads import collective, dlrm
+from frontend.schema.workload import CollectiveWorkload, MoeWorkload
+from frontend.workloads import collective, dlrm, moe
 from frontend.workloads.plan import Plan
 
 __all__ = ["Plan", "kinds", "plan"]
@@ -13,7 +13,7 @@ def kinds() -> dict[str, str]:
     """Return every workload kind with a one-line description."""
     return {
         module.__name__.rpartition(".")[2]: (module.__doc__ or "").partition("\n")[0]
-        for module in (collective, dlrm)
+        for module in (collective, dlrm, moe)
     }
 
 
@@ -21,4 +21,7 @@ def plan(scenario: Scenario) -> Plan:
     """Return the plan of a scenario's workload."""
     if isinstance(scenario.workload, CollectiveWorkload):
         return collective.plan(scenario.workload)
-    return dlrm.plan(scenario.workload, scenario.collective or CollectiveAlgorithms())
+    algorithms = scenario.collective or CollectiveAlgorithms()
+    if isinstance(scenario.workload, MoeWorkload):
+        return moe.plan(scenario.workload, scenario.topology.ranks, algorithms)
+    return dlrm.plan(scenario.workload, algorithms)

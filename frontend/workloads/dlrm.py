@@ -19,14 +19,12 @@ every weight update is done.
 
 from typing import NamedTuple
 
-from frontend.errors import ScenarioError
 from frontend.schema.collective import CollectiveAlgorithms
 from frontend.schema.workload import DlrmWorkload
 from frontend.workloads.plan import Plan
-from frontend.workloads.roofline import Cost, duration_ps, matrix_product
+from frontend.workloads.roofline import Cost, checked_duration_ps, matrix_product
 
 EMBEDDING = "embedding"
-LONGEST_PS = 10**18  # of one operator: sums of them must fit ns-3's 63-bit time
 
 
 class Layer(NamedTuple):
@@ -186,10 +184,5 @@ class _Builder:
         return self.compute(name, layer.name, iteration, cost, after)
 
     def compute(self, name: str, layer: str, iteration: int, cost: Cost, after: list[int]) -> int:
-        duration = duration_ps(cost, self.workload.compute)
-        if duration > LONGEST_PS:
-            raise ScenarioError(
-                f"workload.compute: {layer}.{name} would last {duration // 10**12} s: expected "
-                f"rates that keep it below {LONGEST_PS // 10**12} s"
-            )
+        duration = checked_duration_ps(f"{layer}.{name}", cost, self.workload.compute)
         return self.plan.compute(name, layer, iteration, duration, after)

@@ -1,11 +1,15 @@
 """Compute times by a roofline: an operator is bound by arithmetic or by memory traffic."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import NamedTuple
 
+from frontend.errors import ScenarioError
 from frontend.schema.workload import Compute
 
 _PS_PER_S = 10**12
+LONGEST_PS = 10**18  # of one operator: sums of them must fit ns-3's 63-bit time
 
 
 class Cost(NamedTuple):
@@ -13,6 +17,32 @@ class Cost(NamedTuple):
 
     flop: int
     memory_bytes: int
+
+    def plus(self, *others: Cost) -> Cost:
+        """Return the cost of this and others as one operator."""
+        every = (self, *others)
+        return Cost(sum(c.flop for c in every), sum(c.memory_bytes for c in every))
+
+    def times(self, factor: int) -> Cost:
+        """Return the cost of so many such operators as one."""
+        return Cost(self.flop * factor, self.memory_bytes * factor)
+
+
+def checked_duration_ps(name: str, cost: Cost, compute: Compute) -> int:
+    """Return `duration_ps`, unless it is longer than the simulator's time can be.
+
+    Raises
+    ------
+    ScenarioError
+        With the operator's name.
+    """
+    duration = duration_ps(cost, compute)
+    if duration > LONGEST_PS:
+        raise ScenarioError(
+            f"workload.compute: {name} would last {duration // 10**12} s: expected "
+            f"rates that keep it below {LONGEST_PS // 10**12} s"
+        )
+    return duration
 
 
 def duration_ps(cost: Cost, compute: Compute) -> int:

@@ -98,6 +98,7 @@ def star(ranks: int, dimensions: Sequence[str] = ("scale_out",)) -> api.Record:
 
 def program(number: int, made: Program, dimensions: Sequence[str] = ("scale_out",)) -> api.Record:
     arrays = ("step_begin", "op", "phase", "peer", "offset", "count", "target", "dep_begin", "dep")
+    arrays = (*arrays, "route")
     return api.Record(
         program=api.Program(
             id=number,

@@ -123,6 +123,15 @@ def assign(values: list[int] | object, index: int, value: int) -> None:
     values[index] = value  # type: ignore[index]
 
 
+def add_path(topology: api.Topology, source: int, target: int) -> None:
+    """Append the path of a pair a second time, as its route 1."""
+    at = list(zip(topology.path_source, topology.path_target, strict=True)).index((source, target))
+    topology.path_source.append(source)
+    topology.path_target.append(target)
+    topology.path_links.extend(topology.path_links[2 * at : 2 * at + 2])
+    topology.path_begin.append(len(topology.path_links))
+
+
 def drop_path(topology: api.Topology, source: int, target: int) -> None:
     at = list(zip(topology.path_source, topology.path_target, strict=True)).index((source, target))
     del topology.path_source[at], topology.path_target[at], topology.path_begin[-1]
@@ -185,6 +194,18 @@ WRONG: dict[str, tuple[list[api.Record], str]] = {
     "no way back": (
         changed(TOPOLOGY, lambda r: drop_path(r.topology, 2, 0)),
         "no path from rank 2 to rank 0",
+    ),
+    "path order": (
+        changed(TOPOLOGY, lambda r: add_path(r.topology, 0, 1)),
+        "the paths from rank 0 to rank 1 do not stand one behind the other",
+    ),
+    "route": (
+        changed(PROGRAM, lambda r: r.program.route.extend([1] * len(r.program.op))),
+        r"needs one \(both ways: data and acknowledgements\) as route 1",
+    ),
+    "route array": (
+        changed(PROGRAM, lambda r: r.program.route.append(0)),
+        "route has 1 entries, but",
     ),
     "peer": (changed(PROGRAM, lambda r: assign(r.program.peer, 0, 3)), "step 0 has peer 3"),
     "mate": (

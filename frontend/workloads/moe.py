@@ -1,0 +1,230 @@
+"""Mixture-of-experts training: experts sharded over all ranks, everything else replicated.
+
+An encoder-decoder transformer as Switch Transformers are. One iteration of a rank's compute stream:
+
+forward
+    for every layer attention (the decoder's with attention to the encoder's result), then a
+    feed-forward network or experts: router → all-to-all → the rank's experts → all-to-all. What
+    follows waits for each all-to-all.
+backward
+    the same in reverse, where every operator costs its forward products twice: for the gradients
+    of its weights and of its input. Gradients of what is replicated are collected, and reduced
+    together as soon as they fill a bucket; the embedding's, which is the output layer's too, come
+    last.
+
+Communication is one stream, as in PyTorch's distributed data parallelism: a collective starts when
+the one before it is done, so that an all-to-all never overlaps an all-reduce. The weights are
+updated when all of them are done, and then the next iteration begins. Softmax, normalisation and
+activation functions cost nothing.
+
+Source: L. Zhao et al., "Efficient direct-connect topologies for collective communications", NSDI
+2025, section 8.4 and appendix A.4; W. Fedus, B. Zoph, N. Shazeer, "Switch transformers: scaling to
+trillion parameter models with simple and efficient sparsity", JMLR 23 (2022).
+"""
+
+from fractions import Fraction
+from math import ceil
+from typing import NamedTuple
+
+from frontend.schema.collective import CollectiveAlgorithms
+from frontend.schema.workload import MoeWorkload, Stack
+from frontend.workloads.plan import Plan
+from frontend.workloads.roofline import Cost, checked_duration_ps, matrix_product
+
+EMBEDDING = "embedding"
+
+
+class Operator(NamedTuple):
+    """What a rank computes in one piece: forward cost, and weights that all ranks have."""
+
+    name: str
+    forward: Cost
+    weights: int
+
+    @property
+    def backward(self) -> Cost:
+        """The gradients of weights and input: each product of forward twice."""
+        return self.forward.times(2)
+
+
+class Layer(NamedTuple):
+    """A layer: its attention, and a feed-forward network or, with a router, the rank's experts."""
+
+    name: str
+    attention: Operator
+    router: Operator | None
+    network: Operator
+    tokens: int
+
+
+def plan(workload: MoeWorkload, ranks: int, algorithms: CollectiveAlgorithms) -> Plan:
+    """Return the trace of `workload.iterations` iterations, the same for every rank."""
+    return _Builder(workload, ranks, algorithms).build()
+
+
+def layers(workload: MoeWorkload, ranks: int) -> list[Layer]:
+    """Return the encoder's layers, then the decoder's."""
+    stacks = (("encoder", workload.encoder), ("decoder", workload.decoder))
+    return [
+        _layer(workload, ranks, name, stack, number)
+        for name, stack in stacks
+        for number in range(stack.layers)
+    ]
+
+
+def all_to_all_bytes(workload: MoeWorkload, tokens: int) -> int:
+    """Return what one rank has for all experts: its tokens, in as many slots as there are."""
+    return _slots(workload, tokens) * workload.model_width * workload.element
+
+
+def _slots(workload: MoeWorkload, tokens: int) -> int:
+    # str: the decimal that the scenario shows, not its binary neighbour.
+    return ceil(tokens * Fraction(str(workload.capacity_factor)))
+
+
+def _layer(workload: MoeWorkload, ranks: int, name: str, stack: Stack, number: int) -> Layer:
+    tokens = workload.batch_per_gpu * stack.tokens
+    attention = _attention(workload, stack.tokens, stack.tokens)
+    if name == "decoder":
+        across = _attention(workload, stack.tokens, workload.encoder.tokens)
+        attention = Operator(
+            attention.name,
+            attention.forward.plus(across.forward),
+            attention.weights + across.weights,
+        )
+    width, hidden = workload.model_width, workload.hidden_width
+    router = None
+    if (number + 1) % stack.expert_every:
+        network = Operator("feed_forward", _feed_forward(workload, tokens), 2 * width * hidden)
+    else:
+        choice = matrix_product(tokens, width, workload.experts, workload.element)
+        router = Operator("router", choice, width * workload.experts)
+        local = workload.experts // ranks
+        # The ranks send as many tokens as they get; experts share them.
+        each = _feed_forward(workload, ceil(_slots(workload, tokens) / local))
+        network = Operator("experts", each.times(local), 0)
+    return Layer(f"{name}_{number}", attention, router, network, tokens)
+
+
+def _feed_forward(workload: MoeWorkload, tokens: int) -> Cost:
+    width, hidden, element = workload.model_width, workload.hidden_width, workload.element
+    up = matrix_product(tokens, width, hidden, element)
+    return up.plus(matrix_product(tokens, hidden, width, element))
+
+
+def _attention(workload: MoeWorkload, queries: int, keys: int) -> Operator:
+    """Return attention of a rank's sequences: projections, scores and weighted sums."""
+    inner = workload.heads * workload.head_width
+    width, element, batch = workload.model_width, workload.element, workload.batch_per_gpu
+    query = matrix_product(batch * queries, width, inner, element)
+    key = matrix_product(batch * keys, width, inner, element)
+    output = matrix_product(batch * queries, inner, width, element)
+    scores = matrix_product(queries, workload.head_width, keys, element)
+    sums = matrix_product(queries, keys, workload.head_width, element)
+    inside = scores.plus(sums).times(batch * workload.heads)
+    products = query.plus(key.times(2), output, inside)
+    return Operator("attention", products, 4 * width * inner)
+
+
+class _Builder:
+    """Keeps the last collective, which the next waits for, and the gradients not yet reduced."""
+
+    def __init__(self, workload: MoeWorkload, ranks: int, algorithms: CollectiveAlgorithms) -> None:
+        self.workload = workload
+        self.algorithms = algorithms
+        self.layers = layers(workload, ranks)
+        width, words = workload.model_width, workload.vocabulary
+        tokens = workload.batch_per_gpu * workload.decoder.tokens
+        product = matrix_product(tokens, width, words, workload.element)
+        self.output = Operator("output", product, 0)  # its weights are the embedding's
+        local = sum(1 for layer in self.layers if layer.router) * workload.experts // ranks
+        self.weights = width * words + sum(
+            operator.weights
+            for layer in self.layers
+            for operator in (layer.attention, layer.router, layer.network)
+            if operator is not None
+        )
+        self.updated_weights = self.weights + local * 2 * width * workload.hidden_width
+        self.plan = Plan(layers=(EMBEDDING, *(layer.name for layer in self.layers)))
+        self.last: list[int] = []  # collective
+        self.collected = 0  # bytes of gradients
+        self.begin: list[int] = []  # what an iteration waits for
+
+    def build(self) -> Plan:
+        for iteration in range(self.workload.iterations):
+            self.iterate(iteration)
+        return self.plan
+
+    def iterate(self, iteration: int) -> None:
+        after = self.begin
+        for layer in self.layers:
+            after = self.forward(layer, iteration, after)
+        after = [self.compute(EMBEDDING, "output", iteration, self.output.forward, after)]
+        after = [self.compute(EMBEDDING, "output_gradient", iteration, self.output.backward, after)]
+        for layer in reversed(self.layers):
+            after = self.backward(layer, iteration, after)
+        embedding = self.workload.vocabulary * self.workload.model_width
+        self.collect(EMBEDDING, iteration, embedding, after, is_last=True)
+        self.begin = self.last
+        accesses = self.workload.compute.weight_update_accesses
+        if accesses:
+            size = accesses * self.updated_weights * self.workload.element
+            cost = Cost(0, size)
+            self.begin = [self.compute(EMBEDDING, "update", iteration, cost, self.last)]
+
+    def forward(self, layer: Layer, iteration: int, after: list[int]) -> list[int]:
+        after = [self.compute(layer.name, "attention", iteration, layer.attention.forward, after)]
+        if layer.router is None:
+            cost = layer.network.forward
+            return [self.compute(layer.name, layer.network.name, iteration, cost, after)]
+        after = [self.compute(layer.name, "router", iteration, layer.router.forward, after)]
+        after = self.all_to_all(layer, "dispatch", iteration, after)
+        after = [self.compute(layer.name, "experts", iteration, layer.network.forward, after)]
+        return self.all_to_all(layer, "combine", iteration, after)
+
+    def backward(self, layer: Layer, iteration: int, after: list[int]) -> list[int]:
+        name = layer.name
+        if layer.router is not None:
+            after = self.all_to_all(layer, "combine_gradient", iteration, after)
+        network = layer.network
+        after = [self.gradient(name, network, iteration, after)]
+        if layer.router is not None:
+            after = self.all_to_all(layer, "dispatch_gradient", iteration, after)
+            after = [self.gradient(name, layer.router, iteration, after)]
+        return [self.gradient(name, layer.attention, iteration, after)]
+
+    def gradient(self, layer: str, operator: Operator, iteration: int, after: list[int]) -> int:
+        name = f"{operator.name}_gradient"
+        done = self.compute(layer, name, iteration, operator.backward, after)
+        self.collect(layer, iteration, operator.weights, [done])
+        return done
+
+    def collect(
+        self, layer: str, iteration: int, weights: int, after: list[int], is_last: bool = False
+    ) -> None:
+        """Add gradients to the bucket, and reduce it if it is full or nothing more comes."""
+        self.collected += weights * self.workload.element
+        if self.collected and (is_last or self.collected >= self.workload.bucket):
+            name = f"{layer}.all_reduce"
+            self.collective(name, layer, iteration, "all_reduce", self.collected, after)
+            self.collected = 0
+
+    def all_to_all(self, layer: Layer, name: str, iteration: int, after: list[int]) -> list[int]:
+        size = all_to_all_bytes(self.workload, layer.tokens)
+        name = f"{layer.name}.{name}"
+        return [self.collective(name, layer.name, iteration, "all_to_all", size, after)]
+
+    def collective(
+        self, name: str, layer: str, iteration: int, operation: str, size: int, after: list[int]
+    ) -> int:
+        algorithm = getattr(self.algorithms, operation)
+        waits = sorted({*after, *self.last})
+        node = self.plan.collective(
+            name, layer, iteration, operation, algorithm, self.algorithms, size, waits
+        )
+        self.last = [node]
+        return node
+
+    def compute(self, layer: str, name: str, iteration: int, cost: Cost, after: list[int]) -> int:
+        duration = checked_duration_ps(f"{layer}.{name}", cost, self.workload.compute)
+        return self.plan.compute(name, layer, iteration, duration, after)
