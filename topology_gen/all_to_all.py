@@ -74,6 +74,21 @@ def all_to_all(graph: Digraph) -> AllToAll:
     >>> str(answer.fraction), str(answer.bound)
     ('1/8', '1/8')
     """
+    return solve(graph)[0]
+
+
+def solve(graph: Digraph) -> tuple[AllToAll, list[list[Fraction]]]:
+    """Return the greatest throughput, and a flow that attains it.
+
+    The flow is of each source (of node 0 alone where that stands for all) and link, for a demand of
+    1 from every node to every other; at most 1/f of it is on a link. Where f could not be proven as
+    a fraction, the flow is a solver's, and what it leaves at a node is 1 but for rounding.
+
+    Raises
+    ------
+    ConnectivityError, ParameterError
+        As in `all_to_all`.
+    """
     bound = distance_bound(graph)
     program = _Program(graph)
     if program.flows > GREATEST_FLOWS:
@@ -81,11 +96,14 @@ def all_to_all(graph: Digraph) -> AllToAll:
             f"{graph.nodes} nodes and {graph.links} links: expected at most {GREATEST_FLOWS} flows "
             f"(nodes × links) for an all-to-all, unless the family is known to be symmetric"
         )
-    if program.even_split() == bound:
-        return AllToAll(float(bound), bound, bound)
+    even = program.even_flow()
+    if 1 / program.greatest_load(even) == bound:
+        return AllToAll(float(bound), bound, bound), even
     f, flow, lengths = program.solve()
-    fraction = program.prove(f, flow, lengths) if program.flows <= GREATEST_EXACT_FLOWS else None
-    return AllToAll(float(fraction) if fraction is not None else f, fraction, bound)
+    units = [[_near(amount) for amount in row] for row in (flow / f).tolist()] if f > 0 else []
+    exact = program.flows <= GREATEST_EXACT_FLOWS
+    fraction = program.prove(f, units, lengths) if exact else None
+    return AllToAll(float(fraction) if fraction is not None else f, fraction, bound), units
 
 
 def distance_bound(graph: Digraph) -> Fraction:
@@ -130,8 +148,16 @@ class _Program:
         """Number of variables but one."""
         return self.sources * self.links
 
-    def even_split(self) -> Fraction:
-        """Return the f of shortest paths only, every node taking as much from each link of them.
+    def greatest_load(self, flow: Sequence[Sequence[Fraction]]) -> Fraction:
+        """Return what the most loaded class of links carries."""
+        loads = [Fraction(0)] * self.classes
+        for amounts in flow:
+            for link, amount in enumerate(amounts):
+                loads[self.link_class[link]] += amount
+        return max(loads)
+
+    def even_flow(self) -> list[list[Fraction]]:
+        """Return the flow over shortest paths, every node taking as much from each link of them.
 
         It often attains the distance bound where a graph is symmetric, and no program is needed.
         """
@@ -141,7 +167,7 @@ class _Program:
         for link in range(self.links):
             after[sources[link]].append(targets[link])
             into[targets[link]].append(link)
-        loads = [Fraction(0)] * self.classes
+        flow = [[Fraction(0)] * self.links for _ in range(self.sources)]
         for root in range(self.sources):
             hops = {root: 0}
             order = [root]
@@ -156,8 +182,8 @@ class _Program:
                 share = wanted[node] / len(last)
                 for link in last:
                     wanted[sources[link]] += share
-                    loads[self.link_class[link]] += share
-        return 1 / max(loads)
+                    flow[root][link] += share
+        return flow
 
     def solve(self) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
         """Return f, the flow of every source and link, and the lengths of the classes."""
@@ -196,16 +222,17 @@ class _Program:
         return float(answer.x[-1]), flow, -answer.ineqlin.marginals[-self.classes :]
 
     def prove(
-        self, f: float, flow: NDArray[np.float64], lengths: NDArray[np.float64]
+        self, f: float, units: Sequence[Sequence[Fraction]], lengths: NDArray[np.float64]
     ) -> Fraction | None:
-        """Return the fraction near f that both the flow and the lengths prove, if they do."""
+        """Return the fraction near f that both the flow and the lengths prove, if they do.
+
+        The flow is for a demand of 1, for which the amounts are simpler fractions than for f.
+        """
         if f <= 0:
             return None
         upper = self._upper_bound([_near(length) for length in (lengths / lengths.max()).tolist()])
         if upper is None or abs(float(upper) - f) > 1e-7 * f:
             return None
-        # For a demand of 1 the amounts are simpler fractions than for f.
-        units = [[_near(amount) * upper for amount in row] for row in (flow / f).tolist()]
         return upper if self._attains(upper, units) else None
 
     def _upper_bound(self, lengths: Sequence[Fraction]) -> Fraction | None:
@@ -229,7 +256,7 @@ class _Program:
         return Fraction(sum(whole), total) if total else None
 
     def _attains(self, f: Fraction, flow: Sequence[Sequence[Fraction]]) -> bool:
-        """Whether the flow is not negative, fits, and leaves f at every node but the source."""
+        """Whether the flow is not negative, fits f times, and leaves 1 at all but the source."""
         used = [Fraction(0)] * self.classes
         for root, amounts in enumerate(flow):
             kept = [Fraction(0)] * self.nodes
@@ -240,9 +267,9 @@ class _Program:
                     used[self.link_class[link]] += amount
                     if amount < 0:
                         return False
-            if any(left < f for node, left in enumerate(kept) if node != root):
+            if any(left < 1 for node, left in enumerate(kept) if node != root):
                 return False
-        return all(load <= 1 for load in used)
+        return all(load * f <= 1 for load in used)
 
 
 def _near(value: float) -> Fraction:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from topology_gen import kernels
 from topology_gen.bfb import Performance
 from topology_gen.errors import ScheduleError
@@ -12,6 +14,9 @@ from topology_gen.schedule import Schedule
 
 GREATEST_HOLDINGS = 2**33
 """Chunks that all nodes hold at the end, at most: a bit of memory each."""
+
+GREATEST_FOLLOWED = 2**27
+"""Chunks that an all-to-all has at most: eight bytes each."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,8 @@ def can_replay(schedule: Schedule) -> bool:
     >>> can_replay(bfb.all_gather(direct.hypercube(8)))
     True
     """
-    return 1 <= schedule.chunks <= GREATEST_HOLDINGS // schedule.graph.nodes**2
+    room = GREATEST_FOLLOWED if schedule.operation == "all_to_all" else GREATEST_HOLDINGS
+    return 1 <= schedule.chunks <= room // schedule.graph.nodes**2
 
 
 def replay(schedule: Schedule, claim: Performance | None = None) -> Replay:
@@ -55,7 +61,8 @@ def replay(schedule: Schedule, claim: Performance | None = None) -> Replay:
 
     In an all-gather every rank must end with every chunk, having got each once, and may send only
     what it had before the step. A reduce-scatter must be the reverse of such an all-gather: every
-    rank passes each chunk that is not its own on once, after it has taken in all it gets of it.
+    rank passes each chunk that is not its own on once, after it has taken in all it gets of it. In
+    an all-to-all every chunk must end at its target, and only the rank where it is may send it on.
 
     Parameters
     ----------
@@ -78,6 +85,8 @@ def replay(schedule: Schedule, claim: Performance | None = None) -> Replay:
     (3, '7/8')
     """
     graph = schedule.graph
+    if schedule.operation == "all_to_all":
+        return _replay_all_to_all(schedule)
     if not can_replay(schedule):
         raise ScheduleError(
             f"{graph.nodes} nodes and {schedule.chunks} chunks of a shard: "
@@ -106,6 +115,58 @@ def replay(schedule: Schedule, claim: Performance | None = None) -> Replay:
         )
     share = Fraction(graph.degree, graph.nodes)
     return Replay(loads, schedule.sends, share * sum(loads))
+
+
+def _replay_all_to_all(schedule: Schedule) -> Replay:
+    """Follow every chunk from node to node."""
+    graph, chunks = schedule.graph, schedule.chunks
+    nodes, blocks = graph.nodes, graph.nodes**2
+    name = f"all_to_all on {graph.name}"
+    if not 1 <= chunks <= GREATEST_FOLLOWED // blocks:
+        raise ScheduleError(
+            f"{name}: {chunks} chunks of what a node has for another: "
+            f"expected 1 … {GREATEST_FOLLOWED // blocks}"
+        )
+    first, count = schedule.first.astype(np.int64), schedule.count.astype(np.int64)
+    outside = (schedule.link >= graph.links) | (schedule.shard >= blocks)
+    outside |= (count < 1) | (first + count > chunks)
+    if outside.any():
+        raise ScheduleError(
+            f"{name}: send {outside.argmax()} is of chunks, a shard or a link that are not there"
+        )
+    at = np.repeat(np.arange(nodes), nodes * chunks)  # where each chunk is
+    for step in range(1, schedule.steps + 1):
+        where = schedule.step(step)
+        sizes = count[where]
+        begin = schedule.shard[where].astype(np.int64) * chunks + first[where]
+        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        moved = np.repeat(begin, sizes) + within
+        link = np.repeat(schedule.link[where], sizes)
+        wrong = at[moved] != graph.source[link]
+        twice = np.bincount(moved, minlength=1).max() > 1 if moved.size else False
+        if wrong.any() or twice:
+            chunk = moved[wrong][0] if wrong.any() else int(np.bincount(moved).argmax())
+            (source, target), part = divmod(chunk // chunks, nodes), chunk % chunks
+            what = f"chunk {part} of what rank {source} has for rank {target}"
+            raise ScheduleError(
+                f"{name}: rank {graph.source[link[wrong.argmax()]]} sends {what} in step {step}, "
+                f"but does not have it before"
+                if wrong.any()
+                else f"{name}: {what} is sent twice in step {step}"
+            )
+        at[moved] = graph.target[link]
+    lost = at != np.tile(np.repeat(np.arange(nodes), chunks), nodes)
+    if lost.any():
+        (source, target), part = divmod(lost.argmax() // chunks, nodes), lost.argmax() % chunks
+        raise ScheduleError(
+            f"{name}: chunk {part} of what rank {source} has for rank {target} ends at rank "
+            f"{at[lost.argmax()]}"
+        )
+    loads = tuple(
+        Fraction(int(schedule.loads(step).max(initial=0)), chunks)
+        for step in range(1, schedule.steps + 1)
+    )
+    return Replay(loads, schedule.sends, schedule.bandwidth_time)
 
 
 def _listed(loads: tuple[Fraction, ...]) -> str:

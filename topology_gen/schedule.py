@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topology_gen.digraph import Digraph
-from topology_gen.errors import ParameterError
+from topology_gen.errors import ParameterError, ScheduleError
 from topology_gen.network import Ids
 
-Operation = Literal["all_gather", "reduce_scatter"]
+Operation = Literal["all_gather", "reduce_scatter", "all_to_all"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,12 +21,13 @@ class Schedule:
     """Which chunks go over which link in which step.
 
     Node v's shard is cut into equal chunks. Send i moves the chunks first[i] … first[i]+count[i]-1
-    of shard[i] over link[i]; in a reduce-scatter, the sum of what its sender holds of them.
+    of shard[i] over link[i]; in a reduce-scatter, the sum of what its sender holds of them. In an
+    all-to-all, shard s·nodes + t is what node s has for node t.
 
     Attributes
     ----------
     operation : str
-        "all_gather" or "reduce_scatter".
+        "all_gather", "reduce_scatter" or "all_to_all".
     graph : Digraph
         What the links are of.
     chunks : int
@@ -74,7 +75,8 @@ class Schedule:
     def bandwidth_time(self) -> Fraction:
         """T_B in units of M/B: the sum over the steps of the time of the most loaded link.
 
-        M is the total data, B the bandwidth of a node, which its links share evenly.
+        M is the total data, in an all-to-all what one node has; B is the bandwidth of a node, which
+        its links share evenly.
         """
         greatest = sum(int(self.loads(t).max(initial=0)) for t in range(1, self.steps + 1))
         return Fraction(self.graph.degree * greatest, self.graph.nodes * self.chunks)
@@ -115,7 +117,14 @@ class Schedule:
         """Return the other operation, on the transposed digraph: the same sends back, last first.
 
         Link ids stay. Reversing twice gives the schedule again, but for the digraph's name.
+
+        Raises
+        ------
+        ScheduleError
+            An all-to-all, which has no reverse of another name.
         """
+        if self.operation == "all_to_all":
+            raise ScheduleError("expected an all_gather or a reduce_scatter to be reversed")
         order = np.concatenate(
             [np.arange(0), *(np.r_[self.step(t)] for t in range(self.steps, 0, -1))]
         )

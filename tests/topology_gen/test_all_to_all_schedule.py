@@ -1,0 +1,144 @@
+"""All-to-all schedules: they attain what the flow promises, by replay and by counting."""
+
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from topology_gen import direct
+from topology_gen.all_to_all import solve
+from topology_gen.all_to_all_schedule import all_to_all_schedule
+from topology_gen.digraph import from_edges, from_rules
+from topology_gen.errors import ConnectivityError, DegreeError, ParameterError, ScheduleError
+from topology_gen.flow_paths import paths
+from topology_gen.replay import replay
+
+EXACT = [
+    direct.torus([4, 4]),
+    direct.hypercube(8),
+    direct.circulant(12, [2, 3]),
+    direct.generalized_kautz(2, 7),
+    direct.unidirectional_ring(4, 2),
+    direct.complete_bipartite(3),
+    direct.cayley([[1, 0, 2], [1, 2, 0]]),  # of a group that does not commute
+    from_edges(direct.torus([3, 3]).edges()),  # of which no symmetry is known
+]
+
+
+@pytest.mark.parametrize("graph", EXACT, ids=lambda graph: graph.name)
+def test_attains_the_flow(graph):
+    made = all_to_all_schedule(graph)
+    schedule = made.schedule
+    assert made.optimum.fraction is not None
+    assert made.f == made.optimum.fraction
+    assert replay(schedule).steps == schedule.steps
+    # 1/f of what a node has for another goes over the most loaded link.
+    loads = np.bincount(schedule.link, schedule.count, minlength=graph.links)
+    assert Fraction(int(loads.max()), schedule.chunks) == 1 / made.optimum.fraction
+    # No chunk goes further than the flow: all together they use what the loads add up to.
+    hops = Counter(zip(schedule.shard.tolist(), schedule.first.tolist(), strict=True))
+    assert schedule.steps == max(hops.values())
+
+
+def test_symmetry_carries_the_schedule_of_one_node_to_all():
+    graph = direct.circulant(12, [2, 3])
+    schedule = all_to_all_schedule(graph).schedule
+    # Every link of an offset carries as much, as every node does the same.
+    loads = np.bincount(schedule.link, schedule.count, minlength=graph.links)
+    assert all(len(set(kind.tolist())) == 1 for kind in loads.reshape(-1, graph.nodes))
+    larger = all_to_all_schedule(direct.hypercube(256))
+    assert replay(larger.schedule).steps == 8
+    assert larger.optimum.fraction is not None
+    assert larger.f >= larger.optimum.fraction / Fraction(101, 100)
+
+
+def test_few_chunks_are_rounded():
+    graph = direct.torus([4, 4])
+    best = all_to_all_schedule(graph).f
+    for chunks in (1, 2, 3):
+        made = all_to_all_schedule(graph, chunks)
+        assert made.schedule.chunks == chunks
+        replay(made.schedule)
+        assert made.f <= best
+    whole = all_to_all_schedule(graph, 1)
+    # Eight shards a link are the optimum, and rounding adds at most one for each destination.
+    assert 8 <= 1 / whole.f <= 12
+
+
+def test_paths_of_a_flow():
+    graph = direct.generalized_kautz(2, 9)
+    flow = solve(graph)[1]
+    for root, amounts in enumerate(flow):
+        used = [Fraction(0)] * graph.links
+        for node, found in enumerate(paths(graph, root, amounts)):
+            assert sum(path.share for path in found) == (node != root)
+            for path in found:
+                assert graph.source[path.links[0]] == root
+                assert graph.target[path.links[-1]] == node
+                ends = zip(path.links, path.links[1:], strict=False)
+                assert all(graph.target[a] == graph.source[b] for a, b in ends)
+                for link in path.links:
+                    used[link] += path.share
+        assert all(mine <= given_ for mine, given_ in zip(used, amounts, strict=True))
+
+
+def test_circles_and_missing_flow():
+    # Links 0 → 1 → 2 → 0 and back; the flow to 1 comes with a circle 1 → 2 → 1 and no flow to 2.
+    graph = from_edges([[0, 1], [1, 2], [2, 0], [1, 0], [2, 1], [0, 2]])
+    one, none = Fraction(1), Fraction(0)
+    found = paths(graph, 0, [one, one * 5, none, none, one * 5, none])
+    assert [path.links for path in found[1]] == [(0,)]
+    assert [path.links for path in found[2]] == [(5,)]  # the shortest
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.lists(st.permutations(range(6)), min_size=1, max_size=2))
+def test_any_regular_digraph(permutations):
+    cycle = [(v + 1) % 6 for v in range(6)]
+    made = all_to_all_schedule(from_rules("random", 6, [cycle, *permutations]))
+    replay(made.schedule)
+    optimum = made.optimum
+    exact = optimum.fraction if optimum.fraction is not None else Fraction(optimum.f * (1 + 1e-9))
+    assert exact * Fraction(9, 10) <= made.f <= exact
+
+
+RING = all_to_all_schedule(direct.unidirectional_ring(3)).schedule
+
+
+def changed(**arrays):
+    return replace(RING, **arrays)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "text"),
+    [
+        (changed(link=(RING.link + 1) % 3), "sends chunk 0 of what rank . has for rank ."),
+        (changed(link=RING.link + 3), "send 0 is of chunks, a shard or a link that are not there"),
+        (changed(count=RING.count * 0), "send 0 is of chunks"),
+        (changed(step_begin=RING.step_begin[:2]), "has for rank . ends at rank ."),
+        (changed(step_begin=np.array([0, 9], np.uint64)), "does not have it before"),
+        (changed(shard=np.where(RING.shard == 1, 2, RING.shard)), "is sent twice in step 1"),
+        (changed(chunks=2**30), "expected 1 …"),
+    ],
+)
+def test_replay_finds_what_is_wrong(schedule, text):
+    replay(RING)
+    with pytest.raises(ScheduleError, match=text):
+        replay(schedule)
+
+
+def test_refusals():
+    with pytest.raises(ParameterError, match="0 chunks of a shard"):
+        all_to_all_schedule(direct.ring(4), 0)
+    with pytest.raises(ParameterError, match="1025 chunks of a shard: expected 1 … 1024"):
+        all_to_all_schedule(direct.ring(4), 1025)
+    with pytest.raises(ConnectivityError, match="no path"):
+        all_to_all_schedule(from_edges([[0, 1], [1, 0], [2, 3], [3, 2]]))
+    with pytest.raises(DegreeError, match="not regular"):
+        all_to_all_schedule(direct.double_binary_tree(8))
+    with pytest.raises(ScheduleError, match="expected an all_gather or a reduce_scatter"):
+        RING.reversed()
