@@ -39,3 +39,11 @@ class SpecError(TopologyError):
 
 class ScheduleError(TopologyError):
     """A schedule that does not do what its collective promises."""
+
+
+class AlgorithmError(TopologyError):
+    """An algorithm of thread blocks that cannot be, or that a format cannot hold."""
+
+
+class FileFormatError(TopologyError):
+    """A file that is not what its format says."""

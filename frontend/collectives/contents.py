@@ -26,7 +26,8 @@ class Execution:
     Attributes
     ----------
     problems : list of Problem
-        Sends of undefined units, sums of unlike units, contributions that were counted twice.
+        Sends of undefined units, sums of unlike units, contributions that were counted twice, units
+        that were received again.
     contents : Contents
         What the members hold at the end.
     """
@@ -69,10 +70,7 @@ class Execution:
             place = self._expand(self._place, send)
             self._sent_origin[place], self._sent_members[place] = self._read(send)
         if receive.size:
-            place = self._expand(self._place, receive)
-            unit = self._expand(self._unit, receive)
-            self._origin[unit] = self._sent_origin[place]
-            self._members[unit] = self._sent_members[place]
+            self._receive(receive)
         if copy.size:
             unit = self._expand(self._into, copy)
             self._origin[unit], self._members[unit] = copied
@@ -86,6 +84,18 @@ class Execution:
             )
         if reduce.size:
             self._add(reduce, self._expand(self._into, reduce), *local)
+
+    def _receive(self, steps: Ints) -> None:
+        """Write what was sent; a step that brings nothing new moves bytes in vain."""
+        place = self._expand(self._place, steps)
+        unit = self._expand(self._unit, steps)
+        origin, members = self._sent_origin[place], self._sent_members[place]
+        old = (self._origin[unit] == origin) & np.all(self._members[unit] == members, axis=-1)
+        known = old & (origin >= 0)
+        if known.any():
+            self._report("duplicate", steps, known, "receives units that are there already")
+        self._origin[unit] = origin
+        self._members[unit] = members
 
     def _expand(self, first: Ints, steps: Ints) -> Ints:
         count = self._count[steps]

@@ -17,8 +17,8 @@ class Problem:
     Parameters
     ----------
     kind : str
-        ``structure``, ``matching``, ``deadlock``, ``race``, ``undefined``, ``mixed``, ``double`` or
-        ``result``.
+        ``structure``, ``matching``, ``deadlock``, ``race``, ``undefined``, ``mixed``, ``double``,
+        ``duplicate`` or ``result``.
     message : str
         One sentence that names the members and steps.
     steps : tuple of int

@@ -1,0 +1,214 @@
+"""Algorithms of other tools and our own: executed symbolically, wrong ones refused."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+import pytest
+
+from frontend.collectives import traffic
+from frontend.collectives.from_algorithm import checked
+from tests.topology_gen import msccl_files
+from tests.topology_gen.msccl_files import Op, xml
+from topology_gen import bfb, direct
+from topology_gen.algorithm import Algorithm
+from topology_gen.all_reduce import all_reduce
+from topology_gen.all_to_all_schedule import all_to_all_schedule
+from topology_gen.errors import AlgorithmError
+from topology_gen.lowering import lower
+from topology_gen.msccl import read_xml, refusals, write_xml
+from topology_gen.mscclpp import read_plan, write_plan
+from topology_gen.order import Order
+
+FOREIGN = {
+    "ring": msccl_files.ring_all_reduce(4, 1),
+    "ring over 4 channels": msccl_files.ring_all_reduce(6, 4),
+    "all pairs with scratch": msccl_files.all_pairs_all_reduce(5),
+    "hierarchical": msccl_files.hierarchical_all_gather(3),
+    "two steps with scratch": msccl_files.two_step_all_to_all(2, 3),
+}
+
+GRAPHS = [
+    direct.ring(5),
+    direct.unidirectional_ring(3, 2),  # parallel links
+    direct.generalized_kautz(2, 7),  # self-loops, and another reduce-scatter than all-gather
+    direct.hypercube(8),
+]
+
+
+def read(text: str) -> Algorithm:
+    return read_xml(text.encode())
+
+
+@pytest.mark.parametrize("text", FOREIGN.values(), ids=FOREIGN)
+def test_other_tools_files(text: str) -> None:
+    algorithm = read(text)
+    answer = checked(algorithm)
+    assert not answer.adds_to_target
+    assert answer.program.operation == algorithm.operation
+    assert answer.program.group_size == algorithm.ranks
+    assert refusals(algorithm) == []
+    assert read(write_xml(algorithm)) == algorithm
+
+
+def test_what_they_send() -> None:
+    # A ring all-reduce sends 2·(N-1)/N of the buffer from each rank, in 2·(N-1) rounds.
+    ring = read(FOREIGN["ring over 4 channels"])
+    program = checked(ring).program
+    assert set(traffic(program).sent.tolist()) == {2 * 5 * 4}
+    seen = Order(ring).traffic()
+    assert seen.rounds == (Fraction(1),) * 10
+    assert set(seen.chunks.values()) == {2 * 5 * 4}
+    # Everybody's own data comes first over two links, then what passed through.
+    assert Order(read(FOREIGN["hierarchical"])).traffic().rounds == (Fraction(1),) * 2
+
+
+def test_how_much_connections_must_hold() -> None:
+    # A ring in one thread block sends before it receives: two messages must be under way.
+    assert Order(read(FOREIGN["ring"])).slots() == 2
+    # Receives in blocks of their own need nothing.
+    assert Order(read(FOREIGN["hierarchical"])).slots() == 0
+
+
+def test_what_msccl_tools_means() -> None:
+    text = msccl_files.shifted_reduce_scatter()
+    answer = checked(read(text))
+    assert answer.adds_to_target
+    wrong = text.replace('type="cpy" srcbuf="i" srcoff="0" dstbuf="o"', 'type="cpy" srcbuf="i" '
+                         'srcoff="1" dstbuf="o"')  # fmt: skip
+    with pytest.raises(AlgorithmError, match="adds to chunks of other data"):
+        checked(read(wrong))
+
+
+@pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph.name)
+def test_schedules_become_right_algorithms(graph) -> None:
+    for schedule in (
+        bfb.all_gather(graph),
+        bfb.reduce_scatter(graph),
+        all_reduce(graph),
+        all_to_all_schedule(graph).schedule,
+    ):
+        for algorithm in (
+            read(write_xml(lower(schedule))),
+            lower(schedule, channels=3),
+            read_plan(write_plan(schedule).encode()),
+        ):
+            assert algorithm.operation == schedule.operation
+            answer = checked(algorithm)
+            assert not answer.adds_to_target
+            assert len(Order(algorithm).traffic().rounds) == schedule.steps
+            assert Order(algorithm).slots() == 0
+
+
+def test_link_loads_are_the_schedules() -> None:
+    # Every link of a 4x4 torus carries 15/4 shards in an all-gather: 15 to each node over 4 links.
+    graph = direct.torus([4, 4])
+    algorithm = lower(bfb.all_gather(graph))
+    chunks = Order(algorithm).traffic().chunks
+    assert chunks == dict.fromkeys(sorted(graph.edges()), 15 * algorithm.shard // 4)
+    # A plan goes step by step, so that even a reduce-scatter's rounds are the schedule's.
+    plan = read_plan(write_plan(bfb.reduce_scatter(graph)).encode())
+    assert Order(plan).traffic().rounds == bfb.reduce_scatter_performance(graph).loads
+
+
+PAIR = xml(
+    [
+        {"t": (1, 1, 0, [Op("s", "i0", "o0"), Op("r", "i0", "o1"), Op("cpy", "i0", "o0")])},
+        {"t": (0, 0, 0, [Op("s", "i0", "o1"), Op("r", "i0", "o0"), Op("cpy", "i0", "o1")])},
+    ],
+    "allgather",
+    2,
+    (1, 2, 0),
+)
+
+
+def changed(step: int, **values: object) -> str:
+    """PAIR with attributes of a step of rank 0 changed."""
+    lines = PAIR.splitlines()
+    for name, value in values.items():
+        lines[3 + step] = re.sub(rf' {name}="[^"]*"', f' {name}="{value}"', lines[3 + step])
+    return "\n".join(lines)
+
+
+def test_the_pair_is_right() -> None:
+    checked(read(PAIR))
+    assert changed(0, srcoff=0) + "\n" == PAIR
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            changed(1, dstoff=0),
+            r"out of place, gpu 0, when all is done, reads chunks that hold .*and 1 more",
+        ),
+        (changed(2, dstoff=1), r"gpu 0, when all is done, reads chunks that hold nothing"),
+        (changed(0, srcbuf="o"), r"gpu 0 tb 0 step 0 \(s\) reads chunks that hold nothing yet"),
+        (changed(0, srcbuf="s"), r"uses chunks 0 … 0 of buffer s: expected 0 … -1"),
+        (changed(0, srcoff=1), r"gpu 0 tb 0 step 0 \(s\) uses chunks 1 … 1 of buffer i"),
+        (changed(1, type="rrc", srcbuf="o", srcoff=1), r"adds to chunks of other data"),
+        (
+            changed(2, type="nop", cnt=0, depid=0, deps=1),
+            r"line 6: <step>: waits for tb 0 step 1 for ever",
+        ),
+        (
+            changed(1, type="nop", cnt=0),
+            r"from rank 1 to rank 0 over channel 0: 1 sends, but 0 receives",
+        ),
+        (changed(1, cnt=2, dstoff=0), r"sends 1 chunks, but gpu 0 tb 0 step 1 receives 2"),
+    ],
+)
+def test_wrong_algorithms(text: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        checked(read(text))
+
+
+def both(*ops: Op) -> str:
+    """Two ranks that do the same with their peer, in place."""
+    gpus = [{"t": (1 - rank, 1 - rank, 0, ops)} for rank in range(2)]
+    return xml(gpus, "allreduce", 1, (1, 0, 1), in_place=True)
+
+
+SUM = (Op("s", "i0", "i0"), Op("rrc", "i0", "i0"))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (both(*SUM, *SUM), r"step 3 \(rrc\) adds a contribution that is there already"),
+        (
+            both(*SUM, Op("s", "i0", "i0"), Op("r", "i0", "i0")),
+            r"step 3 \(r\) receives chunks that are there already",
+        ),
+        (both(*SUM[::-1]), r"4 steps wait for each other, such as gpu 0 tb 0 step 0 \(rrc\)"),
+        (
+            both(Op("s", "i0", "s0"), Op("r", "i0", "s0")),
+            r"in place, rank 0 chunk 0 holds chunk 0 of 1 ranks \(0\), not chunk 0 of 2 ranks",
+        ),
+    ],
+)
+def test_wrong_sums(text: str, sentence: str) -> None:
+    checked(read(both(*SUM)))
+    with pytest.raises(AlgorithmError, match=sentence):
+        checked(read(text))
+
+
+def test_races_between_blocks() -> None:
+    # The copy does not wait for the receive of another block that writes what it reads.
+    gpus = []
+    for rank in range(2):
+        waits = (("talk", 1),) if rank else ()
+        talk = [Op("s", "i0", "s0"), Op("r", "i0", "s0")]
+        add = [Op("re", "s0", "i0", 1, waits)]
+        gpus.append({"talk": (1 - rank, 1 - rank, 0, talk), "add": (-1, -1, 0, add)})
+    with pytest.raises(AlgorithmError, match="touch the same chunks in no fixed order"):
+        checked(read(xml(gpus, "allreduce", 1, (1, 0, 1), in_place=True)))
+
+
+def test_in_place_and_out_of_place() -> None:
+    # Right out of place only: in place, the input is overwritten before it is sent.
+    text = msccl_files.two_step_all_to_all(2, 2)
+    checked(read(text))
+    with pytest.raises(AlgorithmError, match="in place"):
+        checked(read(text.replace('inplace="0"', 'inplace="1" outofplace="1"')))

@@ -1,0 +1,278 @@
+"""Algorithms of thread blocks: what the MSCCL runtime interprets, and other tools write.
+
+Each rank has an input, an output and a scratch buffer, in chunks of one size, and thread blocks
+that run at the same time. A block executes its instructions one after another; it may have one peer
+that it sends to and one that it receives from, over a channel. The n-th send of a (sender,
+receiver, channel) is what the n-th receive gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, NamedTuple
+
+from topology_gen.errors import AlgorithmError
+
+Operation = Literal["all_reduce", "reduce_scatter", "all_gather", "all_to_all"]
+
+
+class Buffer(StrEnum):
+    """A rank's buffers."""
+
+    INPUT = "i"
+    OUTPUT = "o"
+    SCRATCH = "s"
+
+
+class Kind(StrEnum):
+    """What an instruction does; `source` and `target` are places of the executing rank.
+
+    A receive that reduces adds what arrives to `source`, and a fused one sends on what it got.
+    """
+
+    SEND = "s"
+    RECEIVE = "r"
+    RECEIVE_COPY_SEND = "rcs"
+    RECEIVE_REDUCE_SEND = "rrs"
+    RECEIVE_REDUCE_COPY = "rrc"
+    RECEIVE_REDUCE_COPY_SEND = "rrcs"
+    COPY = "cpy"
+    REDUCE = "re"
+    NOP = "nop"
+
+    @property
+    def sends(self) -> bool:
+        """Whether something goes to the block's send peer."""
+        return self in _SENDS
+
+    @property
+    def receives(self) -> bool:
+        """Whether something comes from the block's receive peer."""
+        return self.value.startswith("r") and self is not Kind.REDUCE
+
+    @property
+    def reads(self) -> bool:
+        """Whether `source` is read."""
+        return self not in (Kind.RECEIVE, Kind.RECEIVE_COPY_SEND, Kind.NOP)
+
+    @property
+    def writes(self) -> bool:
+        """Whether `target` is written."""
+        return self not in (Kind.SEND, Kind.RECEIVE_REDUCE_SEND, Kind.NOP)
+
+
+_SENDS = frozenset(kind for kind in Kind if kind.value.endswith("s"))
+
+
+class Place(NamedTuple):
+    """The first of some chunks of a buffer."""
+
+    buffer: Buffer
+    offset: int
+
+
+class Step(NamedTuple):
+    """A thread block of the same rank, and an instruction of it."""
+
+    block: int
+    number: int
+
+
+class Instruction(NamedTuple):
+    """One instruction.
+
+    Parameters
+    ----------
+    kind : Kind
+    source, target : Place
+        Meaningless where the kind does not read or write.
+    chunks : int
+    after : Step or None
+        What must have been executed before, beside the block's own earlier instructions.
+    awaited : bool
+        Whether the block tells others when it has executed this.
+    """
+
+    kind: Kind
+    source: Place
+    target: Place
+    chunks: int
+    after: Step | None = None
+    awaited: bool = False
+
+
+class Block(NamedTuple):
+    """A thread block; a peer of None is none."""
+
+    send: int | None
+    receive: int | None
+    channel: int
+    instructions: tuple[Instruction, ...]
+
+
+class Gpu(NamedTuple):
+    """A rank: the chunks of its buffers, and its blocks."""
+
+    input: int
+    output: int
+    scratch: int
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """An algorithm of thread blocks.
+
+    Attributes
+    ----------
+    name : str
+    operation : str
+        "all_reduce", "reduce_scatter", "all_gather" or "all_to_all".
+    chunks : int
+        Chunks of the larger of a rank's input and output.
+    in_place, out_of_place : bool
+        Whether it is for an output that lies on the input, or apart from it, or either.
+    protocol : str
+        "Simple", "LL" or "LL128".
+    least_bytes, most_bytes : int
+        Sizes that it is for; a `most_bytes` of 0 is no limit.
+    gpus : tuple of Gpu
+        One a rank.
+
+    Raises
+    ------
+    AlgorithmError
+        Fewer than two ranks, chunks that do not divide among them, or no place it is for.
+    """
+
+    name: str
+    operation: Operation
+    chunks: int
+    in_place: bool
+    out_of_place: bool
+    gpus: tuple[Gpu, ...]
+    protocol: str = "Simple"
+    least_bytes: int = 0
+    most_bytes: int = 0
+
+    def __post_init__(self) -> None:
+        if self.ranks < 2:
+            raise AlgorithmError(f"{self.ranks} ranks: expected at least 2")
+        if self.chunks < 1:
+            raise AlgorithmError(f"{self.chunks} chunks: expected at least 1")
+        if self.operation != "all_reduce" and self.chunks % self.ranks:
+            raise AlgorithmError(
+                f"{self.chunks} chunks: expected a multiple of {self.ranks}, the ranks, "
+                f"for an {self.operation}"
+            )
+        if not (self.in_place or self.out_of_place):
+            raise AlgorithmError("expected it to be for in place, out of place, or both")
+
+    @property
+    def ranks(self) -> int:
+        """Number of ranks."""
+        return len(self.gpus)
+
+    @property
+    def shard(self) -> int:
+        """Chunks of a rank's share of the larger buffer."""
+        return self.chunks // self.ranks
+
+    @property
+    def input_chunks(self) -> int:
+        """Chunks of a rank's input."""
+        return self.shard if self.operation == "all_gather" else self.chunks
+
+    @property
+    def output_chunks(self) -> int:
+        """Chunks of a rank's output."""
+        return self.shard if self.operation == "reduce_scatter" else self.chunks
+
+    def connections(self) -> dict[Connection, tuple[list[Step], list[Step]]]:
+        """Return the instructions that send and receive over each connection, in order.
+
+        Raises
+        ------
+        AlgorithmError
+            A peer that is not another rank, two blocks at the same end of a connection, sends and
+            receives that do not match, or a block that communicates without a peer.
+        """
+        ends: dict[Connection, tuple[list[Step], list[Step]]] = {}
+        owners: dict[tuple[Connection, int], int] = {}
+        for rank, gpu in enumerate(self.gpus):
+            for number, block in enumerate(gpu.blocks):
+                for end, peer in enumerate((block.send, block.receive)):
+                    where = f"gpu {rank} tb {number}"
+                    steps = [
+                        Step(number, index)
+                        for index, instruction in enumerate(block.instructions)
+                        if (instruction.kind.receives if end else instruction.kind.sends)
+                    ]
+                    if peer is None:
+                        if steps:
+                            verb, word = ("receives", "recv") if end else ("sends", "send")
+                            raise AlgorithmError(
+                                f"{where} step {steps[0].number} {verb}: expected the tb to have "
+                                f"a {word} peer"
+                            )
+                        continue
+                    if peer == rank or not 0 <= peer < self.ranks:
+                        raise AlgorithmError(
+                            f"{where}: peer {peer}: expected another rank from 0 to "
+                            f"{self.ranks - 1}"
+                        )
+                    if not steps:
+                        continue
+                    pair = (peer, rank) if end else (rank, peer)
+                    connection = Connection(*pair, block.channel)
+                    other = owners.setdefault((connection, end), number)
+                    if other != number:
+                        raise AlgorithmError(
+                            f"gpu {rank} tb {other} and tb {number} both "
+                            f"{'receive from' if end else 'send to'} {peer} over channel "
+                            f"{block.channel}: expected one of them"
+                        )
+                    ends.setdefault(connection, ([], []))[end].extend(steps)
+        for connection, (sent, received) in ends.items():
+            self._match(connection, sent, received)
+        return ends
+
+    def _match(self, connection: Connection, sent: list[Step], received: list[Step]) -> None:
+        over = (
+            f"from rank {connection.source} to rank {connection.target} over channel "
+            f"{connection.channel}"
+        )
+        if len(sent) != len(received):
+            raise AlgorithmError(
+                f"{over}: {len(sent)} sends, but {len(received)} receives: expected as many"
+            )
+        for first, second in zip(sent, received, strict=True):
+            gives = self.instruction(connection.source, first).chunks
+            takes = self.instruction(connection.target, second).chunks
+            if gives != takes:
+                raise AlgorithmError(
+                    f"{over}: gpu {connection.source} tb {first.block} step {first.number} sends "
+                    f"{gives} chunks, but gpu {connection.target} tb {second.block} step "
+                    f"{second.number} receives {takes}: expected as many"
+                )
+
+    def instruction(self, rank: int, step: Step) -> Instruction:
+        """Return an instruction of a rank."""
+        return self.gpus[rank].blocks[step.block].instructions[step.number]
+
+    def steps(self) -> Iterator[tuple[int, Step, Instruction]]:
+        """Yield every (rank, step, instruction), block by block."""
+        for rank, gpu in enumerate(self.gpus):
+            for number, block in enumerate(gpu.blocks):
+                for index, instruction in enumerate(block.instructions):
+                    yield rank, Step(number, index), instruction
+
+
+class Connection(NamedTuple):
+    """What keeps its order: a sender, a receiver and a channel."""
+
+    source: int
+    target: int
+    channel: int
