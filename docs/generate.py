@@ -104,7 +104,8 @@ def rows(
         inner = models(field, definitions)
         accepted = accepts(field, definitions)
         if not inner or accepted:
-            default = f"`{yaml(field['default'])}`" if "default" in field and not inner else ""
+            given = "default" in field and not isinstance(field["default"], dict)
+            default = f"`{yaml(field['default'])}`" if given and accepted else ""
             meaning = " ".join(field.get("description", "").split())
             yield f"`{prefix}{name}`", accepted or "mapping", default, meaning
         suffix = "[]" if field.get("type") == "array" else ""
@@ -128,8 +129,8 @@ def accepts(field: dict[str, Any], definitions: dict[str, Any]) -> str:
     """Say which values that are no mappings a key accepts."""
     if "$ref" in field:
         return accepts(definitions[field["$ref"].rpartition("/")[2]], definitions)
-    if "anyOf" in field:
-        options = field["anyOf"]
+    if "anyOf" in field or "oneOf" in field:
+        options = [*field.get("anyOf", ()), *field.get("oneOf", ())]
         # A quantity may also be a plain number in its base unit; the example says enough.
         if any("examples" in option for option in options):
             options = [option for option in options if option.get("type") != "number"]

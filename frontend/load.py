@@ -15,6 +15,8 @@ from frontend.schema import Scenario
 from frontend.schema.edges import FOLDER
 from frontend.yaml_document import read
 
+_ALGORITHM_KEYS = {"workload": ("algorithm",), "collective": ("all_reduce", "all_to_all")}
+
 Source = str | os.PathLike[str] | Mapping[str, Any] | Scenario
 
 
@@ -75,4 +77,18 @@ def _data(source: Source) -> tuple[Any, Origin]:
     except OSError as error:
         raise ScenarioError(f"{name}: {error.strerror}: expected a readable YAML file") from None
     document = read(text, name)
+    if isinstance(document.data, Mapping):
+        _set_beside(document.data, path.parent)
     return document.data, Origin(name, document.lines)
+
+
+def _set_beside(data: Mapping[str, Any], folder: Path) -> None:
+    """Let relative paths of algorithm files start at the scenario's folder."""
+    for section, keys in _ALGORITHM_KEYS.items():
+        part = data.get(section)
+        if not isinstance(part, Mapping):
+            continue
+        for key in keys:
+            choice = part.get(key)
+            if isinstance(choice, dict) and isinstance(choice.get("file"), str):
+                choice["file"] = os.fspath(folder / choice["file"])

@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from frontend import collectives
 from frontend.collectives.bfb import best_chunks
+from frontend.collectives.from_file import from_file
 from frontend.collectives.program import Program
 from frontend.errors import ScenarioError
 from frontend.schema import Scenario
-from frontend.schema.collective import DIRECT_CONNECT, HIERARCHICAL
+from frontend.schema.collective import DIRECT_CONNECT, HIERARCHICAL, AlgorithmFile
 from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.topology import HierarchicalTopology
 from frontend.workloads.plan import Issue
@@ -42,7 +44,9 @@ class ProgramLibrary:
         """Return the program and the chunks of an issue."""
         chunks = self.chunks(issue)
         options = self.options(issue, chunks)
-        key = (issue.operation, issue.algorithm, *sorted(options.items()))
+        file = issue.algorithm if isinstance(issue.algorithm, AlgorithmFile) else None
+        name = issue.algorithm if file is None else file.file
+        key = (issue.operation, file is None, name, *sorted(options.items()))
         if key not in self._known:
             self._known[key] = len(self.programs)
             self.programs.append(self._build(issue, options))
@@ -58,7 +62,9 @@ class ProgramLibrary:
         """Return the options of `frontend.collectives.build` that the algorithm takes."""
         topology, given = self.scenario.topology, issue.options
         chosen: dict[str, Any] = {}
-        parts = {issue.algorithm}
+        if isinstance(issue.algorithm, AlgorithmFile):
+            return {"dimension": "scale_out"}
+        parts: set[str] = {issue.algorithm}
         per_chunk = issue.bytes // chunks
         if issue.algorithm in HIERARCHICAL:
             assert isinstance(topology, HierarchicalTopology)  # the schema checks it
@@ -104,6 +110,9 @@ class ProgramLibrary:
     def _build(self, issue: Issue, options: dict[str, Any]) -> Program:
         ranks = self.scenario.topology.ranks
         try:
+            if isinstance(issue.algorithm, AlgorithmFile):
+                path = Path(issue.algorithm.file)
+                return from_file(path, issue.operation, ranks, **options)
             return collectives.build(issue.operation, issue.algorithm, ranks, **options)
         except collectives.CollectiveError as error:
             raise ScenarioError(f"{issue.name}: {error}") from None

@@ -3,7 +3,13 @@
 from collections.abc import Iterator
 
 from frontend import collectives
-from frontend.schema.collective import DIRECT_CONNECT, HIERARCHICAL, CollectiveAlgorithms
+from frontend.schema.collective import (
+    DIRECT_CONNECT,
+    HIERARCHICAL,
+    AlgorithmFile,
+    AnyAlgorithm,
+    CollectiveAlgorithms,
+)
 from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.topology import FlatTopology, HierarchicalTopology, Topology
 from frontend.schema.transport import HEADER_BYTES, TIMESTAMP_OPTION_BYTES, Transport
@@ -145,8 +151,10 @@ def _algorithm(
     topology: Topology,
     operation: str,
     path: str,
-    name: str,
+    name: AnyAlgorithm,
 ) -> Problems:
+    if isinstance(name, AlgorithmFile):
+        return  # read when the scenario is compiled
     known = collectives.algorithms()[operation]
     if name not in known:
         yield path, f"expected an algorithm for {operation}: {', '.join(known)}"

@@ -1,8 +1,9 @@
 """`collective`: the algorithm that carries each collective operation."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PlainValidator
+from pydantic import Discriminator, Field, PlainValidator, Tag
 
 from frontend.schema.base import Model
 
@@ -39,6 +40,24 @@ Segments = Annotated[
 ]
 
 
+class AlgorithmFile(Model):
+    """An algorithm from a file, for as many ranks as the topology has."""
+
+    file: str
+    """Path from the scenario's folder of MSCCL XML, of an MSCCL++ execution plan, or of what
+    `cosim schedule` wrote."""
+
+
+def _form(value: Any) -> str:
+    return "file" if isinstance(value, Mapping | AlgorithmFile) else "name"
+
+
+AnyAlgorithm = Annotated[
+    Annotated[Algorithm, Tag("name")] | Annotated[AlgorithmFile, Tag("file")],
+    Field(discriminator=Discriminator(_form)),
+]
+
+
 class AlgorithmOptions(Model):
     """Options of the algorithms; each is used by the algorithms that its text names.
 
@@ -66,7 +85,7 @@ class AlgorithmOptions(Model):
 class CollectiveAlgorithms(AlgorithmOptions):
     """Algorithms of a workload with several collectives."""
 
-    all_reduce: Algorithm = "dbt"
+    all_reduce: AnyAlgorithm = "dbt"
     """Algorithm of every all-reduce."""
-    all_to_all: Algorithm = "direct"
+    all_to_all: AnyAlgorithm = "direct"
     """Algorithm of every all-to-all."""

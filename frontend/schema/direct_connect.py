@@ -79,7 +79,10 @@ class FamilyTopology(DirectTopology):
 
     def _make(self) -> Digraph:
         family = specs.FAMILIES[self.family]
-        given = {p.argument: getattr(self, key) for key, p in family.parameters.items()}
+        given = {
+            parameter.argument: _read(parameter.parser, getattr(self, key))
+            for key, parameter in family.parameters.items()
+        }
         return family.make(**{name: value for name, value in given.items() if value is not None})
 
     def _blame(self, problem: str) -> str:
@@ -101,6 +104,7 @@ def _as_tuples(value: Any) -> Any:
 
 Wholes = Annotated[tuple[Whole, ...], BeforeValidator(_as_tuples)]
 Permutations = Annotated[tuple[Wholes, ...], BeforeValidator(_as_tuples)]
+Specs = Annotated[tuple[str, ...], BeforeValidator(_as_tuples)]
 
 _TYPES: dict[specs.Parser, Any] = {
     specs.INTEGER: Whole,
@@ -108,7 +112,18 @@ _TYPES: dict[specs.Parser, Any] = {
     specs.OFFSETS: Wholes,
     specs.PERMUTATIONS: Permutations,
     specs.NAME: str,
+    specs.BASE: str,
+    specs.BASES: Specs,
 }
+
+
+def _read(parser: specs.Parser, value: Any) -> Any:
+    """Return what a family's function takes: a topology within is written on one line."""
+    if parser is specs.BASE:
+        return specs.parse(value)
+    if parser is specs.BASES:
+        return [specs.parse(spec) for spec in value]
+    return value
 
 
 def families() -> Iterator[type[FamilyTopology]]:

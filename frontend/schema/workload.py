@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from frontend.schema.base import Accesses, Iterations, Model, Width, Widths
-from frontend.schema.collective import Algorithm, AlgorithmOptions, Operation
+from frontend.schema.collective import AlgorithmOptions, AnyAlgorithm, Operation
 from frontend.schema.quantities import ByteRate, ComputeRate, ElementSize, PositiveSize
 
 
@@ -16,7 +16,7 @@ class CollectiveWorkload(AlgorithmOptions):
     """One collective."""
     operation: Operation
     """What the collective does."""
-    algorithm: Algorithm
+    algorithm: AnyAlgorithm
     """How it does it."""
     bytes: PositiveSize
     """The buffer of one rank: what it reduces, gathers in all, or has for all others together."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
-from frontend.schema.collective import AlgorithmOptions
+from frontend.schema.collective import AlgorithmOptions, AnyAlgorithm
 
 
 class NodeType(IntEnum):
@@ -32,7 +32,7 @@ class Issue(NamedTuple):
 
     name: str
     operation: str
-    algorithm: str
+    algorithm: AnyAlgorithm
     options: AlgorithmOptions
     bytes: int
     iteration: int
@@ -74,7 +74,7 @@ class Plan:
         layer: str,
         iteration: int,
         operation: str,
-        algorithm: str,
+        algorithm: AnyAlgorithm,
         options: AlgorithmOptions,
         size_bytes: int,
         after: Iterable[int] = (),

@@ -17,6 +17,11 @@ def bidirectional(of: Digraph) -> Digraph:
     The links of the base keep their ids, and link i's opposite is i + links. It is
     vertex-transitive if the base is.
 
+    Parameters
+    ----------
+    of : Digraph
+        The base.
+
     Examples
     --------
     >>> from topology_gen.direct import unidirectional_ring
