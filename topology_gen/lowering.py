@@ -177,7 +177,7 @@ class _Filling:
         self._waited.update((wait.block, wait.number) for wait in new)
         for wait in new[:-1]:
             self._steps.append(Instruction(Kind.NOP, *_NOWHERE, 0, wait))
-        self._steps.append(step._replace(after=new[-1] if new else None))
+        self._steps.append(step._replace(after=new[-1]) if new else step)
         return len(self._steps) - 1
 
     def done(self) -> Block:
@@ -185,7 +185,7 @@ class _Filling:
         return Block(
             *self._head,
             tuple(
-                step._replace(awaited=index in self.awaited)
+                step._replace(awaited=True) if index in self.awaited else step
                 for index, step in enumerate(self._steps)
             ),
         )

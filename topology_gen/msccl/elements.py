@@ -13,8 +13,10 @@ from topology_gen.msccl.names import OPTIONAL, PARENT, REQUIRED
 MOST_BYTES = 2**28
 """Bytes of a file at most."""
 
+_NUMBER = re.compile("-?[0-9]{1,19}")
 
-@dataclass
+
+@dataclass(slots=True)
 class Element:
     """An element with its line, attributes and children."""
 
@@ -37,7 +39,7 @@ class Element:
     def number(self, key: str, least: int, most: int = 2**31 - 1) -> int:
         """Return an attribute that must be a whole number."""
         value = self.attributes[key]
-        if not re.fullmatch("-?[0-9]{1,19}", value) or not least <= int(value) <= most:
+        if not _NUMBER.fullmatch(value) or not least <= int(value) <= most:
             raise self.error(f"{key} is {value!r}: expected a whole number from {least} to {most}")
         return int(value)
 

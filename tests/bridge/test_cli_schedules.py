@@ -1,0 +1,168 @@
+"""`cosim schedule`: files of schedules and algorithms, made, checked and converted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from bridge.cli import main
+from tests.topology_gen import msccl_files
+
+
+def invoke(*arguments: str) -> Result:
+    answer = CliRunner().invoke(main, ["schedule", *arguments])
+    assert answer.exit_code == 0, answer.output
+    return answer
+
+
+def answer_of(*arguments: str) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(invoke(*arguments, "--json").stdout)
+    return answer
+
+
+def refused(*arguments: str) -> Result:
+    """One sentence on stderr, exit status 2."""
+    answer = CliRunner().invoke(main, ["schedule", *arguments])
+    assert answer.exit_code == 2, answer.output
+    assert "Traceback" not in answer.stderr
+    if "Usage" not in answer.stderr:
+        assert answer.stderr.startswith("cosim: ")
+        assert answer.stderr.count("\n") == 1
+    return answer
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_schedule_is_written_and_checked() -> None:
+    made = answer_of("bfb", "--topology", "torus:dims=4x4", "--out", "gather.json")
+    checked = answer_of("check", "gather.json")
+    assert checked["valid"] is True
+    assert checked["operation"] == "all_gather"
+    for key in ("name", "n", "steps", "t_b", "u_per_step", "sends"):
+        assert checked[key] == made[key]
+    # Fifteen shards come to every node, over four links evenly.
+    loads = checked["link_loads"]
+    assert len(loads) == 64
+    assert {load["shards"] for load in loads} == {"15/4"} == {checked["max_link_load"]}
+    assert "all_gather" in invoke("check", "gather.json").stdout
+
+
+@pytest.mark.parametrize("operation", ["all_gather", "reduce_scatter", "all_reduce"])
+def test_to_xml_and_back(operation: str) -> None:
+    graph = ("--topology", "generalized_kautz:d=2,n=7", "--operation", operation)
+    made = answer_of("bfb", *graph, "--out", "s.json")
+    invoke("export", "s.json", "--format", "msccl-xml", "-o", "s.xml")
+    original, checked = answer_of("check", "s.json"), answer_of("check", "s.xml")
+    assert (checked["valid"], checked["operation"], checked["n"]) == (True, operation, 7)
+    assert checked["steps"] == original["steps"]
+    assert checked["max_link_load"] == original["max_link_load"]
+    assert (checked["slots"], checked["msccl_refuses"]) == (0, [])
+    # Links without load, such as loops, are in the schedule's list alone.
+    loaded = [load for load in original["link_loads"] if load["shards"] != "0"]
+    assert sorted(map(str, checked["link_loads"])) == sorted(map(str, loaded))
+    time = {"all_gather": made["t_b"], "reduce_scatter": made["t_b_reduce_scatter"]}
+    assert original["t_b"] == time.get(operation, original["t_b"])
+
+    invoke("import", "s.xml", "--out", "again.json")
+    again = answer_of("check", "again.json")
+    for key in ("operation", "steps", "messages", "link_loads"):
+        assert again[key] == checked[key]
+    assert invoke("export", "again.json", "--format", "msccl-xml").stdout == Path(
+        "s.xml"
+    ).read_text(encoding="utf-8")
+
+
+def test_to_plan_and_back() -> None:
+    answer = answer_of(
+        "all-to-all", "--topology", "circulant:n=12,offsets=2+3", "--out", "exchange.json"
+    )
+    assert (answer["f_fraction"], answer["f_schedule"]) == ("3/14", "3/14")
+    assert (answer["max_link_load"], answer["steps"]) == ("14/3", 3)
+    assert answer["f"] == pytest.approx(3 / 14)
+    invoke("export", "exchange.json", "--format", "mscclpp-json", "-o", "plan.json")
+    for file, form in (("exchange.json", "json"), ("plan.json", "mscclpp-json")):
+        checked = answer_of("check", file)
+        assert (checked["format"], checked["operation"]) == (form, "all_to_all")
+        assert (checked["steps"], checked["max_link_load"]) == (3, "14/3")
+    coarse = answer_of("all-to-all", "--topology", "circulant:n=12,offsets=2+3", "--chunks", "1")
+    assert coarse["chunks_per_shard"] == 1
+
+
+def test_more_channels_where_one_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("topology_gen.msccl.limits.MOST_STEPS", 20)
+    invoke("all-to-all", "--topology", "unidirectional_ring:n=12", "--out", "long.json")
+    invoke("export", "long.json", "--format", "msccl-xml", "-o", "long.xml")
+    assert 'nchannels="2"' in Path("long.xml").read_text(encoding="utf-8")
+    sentence = refused("export", "long.json", "--format", "msccl-xml", "--channels", "1").stderr
+    assert "steps: expected at most 20" in sentence
+
+
+def test_files_of_other_tools() -> None:
+    Path("pairs.xml").write_text(msccl_files.all_pairs_all_reduce(4))
+    checked = answer_of("check", "pairs.xml")
+    assert (checked["name"], checked["operation"], checked["n"]) == (
+        "allreduce_pairs", "all_reduce", 4,
+    )  # fmt: skip
+    assert (checked["steps"], checked["messages"], checked["adds_to"]) == (2, 24, "src")
+    assert (checked["in_place"], checked["out_of_place"]) == (True, False)
+    # A quarter of the buffer to each peer, twice.
+    assert {load["shards"] for load in checked["link_loads"]} == {"2"}
+    Path("tools.xml").write_text(msccl_files.shifted_reduce_scatter())
+    assert answer_of("check", "tools.xml")["adds_to"] == "dst"
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("", "bad.file: expected JSON, but"),
+        ("<algo>", "bad.file: line 1: <algo>: missing attribute proto"),
+        ('{"gpus": []}', "bad.file: collective: is missing"),
+        (msccl_files.ring_all_reduce(4, 1).replace('"rrs"', '"rcs"'), "bad.file: in place, rank 0"),
+    ],
+)
+def test_bad_files(content: str, sentence: str) -> None:
+    Path("bad.file").write_text(content)
+    answer = refused("check", "bad.file")
+    assert sentence in answer.stderr
+    assert answer.stdout == ""
+    failed = json.loads(refused("check", "bad.file", "--json").stdout)
+    assert failed["valid"] is False
+    assert sentence in failed["error"]
+    for command in (["import", "bad.file", "--out", "x"], ["export", "bad.file", "-o", "x"]):
+        refused(*command, *(["--format", "msccl-xml"] if command[0] == "export" else []))
+        assert not Path("x").exists()
+
+
+def test_a_schedule_that_is_wrong() -> None:
+    invoke("bfb", "--topology", "ring:n=4", "--out", "ring.json")
+    document = json.loads(Path("ring.json").read_text())
+    document["shard"][0] = (document["shard"][0] + 1) % 4
+    Path("ring.json").write_text(json.dumps(document))
+    failed = json.loads(refused("check", "ring.json", "--json").stdout)
+    assert "ring.json: all_gather on BiRing(2,4): rank " in failed["error"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("check nothing.json", "does not exist"),
+        ("bfb --topology ring:n=4 --out missing/x.json", "missing/x.json: No such file"),
+        ("bfb --topology ring:n=4 --operation all_to_all", "is not one of"),
+        ("all-to-all --topology ring:n=4 --chunks 0", "0 chunks of a shard: expected 1 … 1024"),
+        ("all-to-all --topology double_binary_tree:n=8", "not regular"),
+        ("all-to-all --topology generalized_kautz:d=4,n=200", "expected at most 100000 flows"),
+        ("export pairs.xml --format dot", "is not one of"),
+        ("export pairs.xml --format mscclpp-json", "MSCCL++: expected a schedule with steps"),
+        ("export pairs.xml --format msccl-xml --channels 0", "is not in the range"),
+    ],
+)
+def test_bad_arguments(arguments: str, sentence: str) -> None:
+    Path("pairs.xml").write_text(msccl_files.all_pairs_all_reduce(3))
+    assert sentence in refused(*arguments.split()).stderr
