@@ -1,7 +1,7 @@
 """Direct-connect topologies: ranks linked to ranks; their parameters are those of topology_gen."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from inspect import cleandoc, signature
 from typing import Annotated, Any, Literal, Self
@@ -79,11 +79,13 @@ class FamilyTopology(DirectTopology):
 
     def _make(self) -> Digraph:
         family = specs.FAMILIES[self.family]
-        given = {
-            parameter.argument: _read(parameter.parser, getattr(self, key))
-            for key, parameter in family.parameters.items()
-        }
-        return family.make(**{name: value for name, value in given.items() if value is not None})
+        given: dict[str, Any] = {}
+        for key, parameter in family.parameters.items():
+            value = getattr(self, key)
+            if value is not None:
+                read = _READ.get(parameter.parser)
+                given[parameter.argument] = read(value) if read else value
+        return family.make(**given)
 
     def _blame(self, problem: str) -> str:
         parameters = specs.FAMILIES[self.family].parameters
@@ -103,8 +105,8 @@ def _as_tuples(value: Any) -> Any:
 
 
 Wholes = Annotated[tuple[Whole, ...], BeforeValidator(_as_tuples)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(_as_tuples)]
 Permutations = Annotated[tuple[Wholes, ...], BeforeValidator(_as_tuples)]
-Specs = Annotated[tuple[str, ...], BeforeValidator(_as_tuples)]
 
 _TYPES: dict[specs.Parser, Any] = {
     specs.INTEGER: Whole,
@@ -113,17 +115,13 @@ _TYPES: dict[specs.Parser, Any] = {
     specs.PERMUTATIONS: Permutations,
     specs.NAME: str,
     specs.BASE: str,
-    specs.BASES: Specs,
+    specs.BASES: Texts,
 }
-
-
-def _read(parser: specs.Parser, value: Any) -> Any:
-    """Return what a family's function takes: a topology within is written on one line."""
-    if parser is specs.BASE:
-        return specs.parse(value)
-    if parser is specs.BASES:
-        return [specs.parse(spec) for spec in value]
-    return value
+_READ: dict[specs.Parser, Callable[[Any], Any]] = {
+    # A topology within a topology is written as on the command line: family:key=value,…
+    specs.BASE: specs.parse,
+    specs.BASES: lambda texts: [specs.parse(text) for text in texts],
+}
 
 
 def families() -> Iterator[type[FamilyTopology]]:
@@ -138,7 +136,10 @@ def families() -> Iterator[type[FamilyTopology]]:
             if default is None:
                 kind = kind | None
             value = ... if parameter.required else default
-            meaning = f"{parameter.argument.capitalize()}: {meanings[parameter.argument]}"
+            meaning = meanings.get(parameter.argument, "The topology.")
+            if parameter.parser in _READ:
+                meaning += " Written as `family:key=value,…`."
+            meaning = f"{parameter.argument.capitalize()}: {meaning}"
             fields[key] = (kind, Field(value, description=meaning))
         yield create_model(
             f"{name.title().replace('_', '')}Topology",

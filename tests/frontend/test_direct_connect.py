@@ -23,10 +23,16 @@ def scenario(algorithm="ring", **topology):
 
 def keys(family):
     """The example of a family as a scenario writes it."""
-    text = specs.example(family).partition(":")[2]
-    values = dict(item.split("=") for item in text.split(","))
-    parameters = specs.FAMILIES[family].parameters
-    read = {key: parameters[key].parser.read(value) for key, value in values.items() if value}
+    _, values = specs.read(specs.example(family))
+    read: dict[str, object] = {}
+    for key, value in values.items():
+        parser = specs.FAMILIES[family].parameters[key].parser
+        if parser == specs.BASE:
+            read[key] = specs.inner(value)
+        elif parser == specs.BASES:
+            read[key] = [specs.inner(part) for part in specs.split(value, "+")]
+        elif value:
+            read[key] = parser.read(value)
     return {"family": family} | read
 
 

@@ -97,8 +97,7 @@ def star(ranks: int, dimensions: Sequence[str] = ("scale_out",)) -> api.Record:
 
 
 def program(number: int, made: Program, dimensions: Sequence[str] = ("scale_out",)) -> api.Record:
-    arrays = ("step_begin", "op", "phase", "peer", "offset", "count", "target", "dep_begin", "dep")
-    arrays = (*arrays, "route")
+    steps = ("step_begin", "op", "phase", "peer", "offset", "count", "target", "route")
     return api.Record(
         program=api.Program(
             id=number,
@@ -109,7 +108,7 @@ def program(number: int, made: Program, dimensions: Sequence[str] = ("scale_out"
             space=made.space,
             equal_units=made.equal_units,
             phase_dimension=[list(dimensions).index(name) for name in made.phase_dimension],
-            **{name: getattr(made, name).tolist() for name in arrays},
+            **{name: getattr(made, name).tolist() for name in (*steps, "dep_begin", "dep")},
         )
     )
 
