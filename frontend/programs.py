@@ -85,6 +85,8 @@ class ProgramLibrary:
                 chosen["shard_chunks"] = self.shard_chunks(issue, topology.graph, per_chunk)
         if "dbt" in parts:
             chosen["segments"] = self.segments(given.segments, chunks, per_chunk)
+            if isinstance(topology, DirectTopology):
+                chosen["separate_links"] = True
         if "direct" in parts:
             chosen["peer_order"] = given.peer_order
             if given.peer_order == "random":

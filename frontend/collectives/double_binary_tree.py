@@ -20,6 +20,8 @@ bandwidth broadcast, reduction and scan", Parallel Computing 35 (2009). The tree
 
 from __future__ import annotations
 
+from itertools import permutations
+
 from .errors import CollectiveError
 from .program import Program, ProgramBuilder
 from .registry import Algorithm
@@ -58,6 +60,17 @@ def double_tree(size: int) -> tuple[Parents, Parents]:
     return first, second
 
 
+def _routes(group_size: int, separate: bool) -> dict[tuple[int, int, int], int]:
+    """Return (tree, rank, other): 1 for the messages of the second tree between two ranks that are
+    neighbours in both, if the trees are to have links of their own."""
+    first, second = (
+        {frozenset((rank, parent)) for rank, parent in _top_down(parents)}
+        for parents in double_tree(group_size)
+    )
+    shared = first & second if separate else set()
+    return {(1, a, b): 1 for pair in shared for a, b in permutations(pair)}
+
+
 def _check_segments(segments: int) -> None:
     if isinstance(segments, bool) or not isinstance(segments, int) or segments < 1:
         raise CollectiveError(f"segments {segments!r} is not a positive number")
@@ -77,7 +90,13 @@ def _top_down(parents: Parents) -> list[tuple[int, int]]:
     return sorted(pairs, key=lambda pair: measure(pair[0]))
 
 
-def all_reduce(group_size: int, *, segments: int = 16, dimension: str = "scale_out") -> Program:
+def all_reduce(
+    group_size: int,
+    *,
+    segments: int = 16,
+    separate_links: bool = False,
+    dimension: str = "scale_out",
+) -> Program:
     """Reduce to the root and broadcast, in both trees at once.
 
     Parameters
@@ -85,8 +104,12 @@ def all_reduce(group_size: int, *, segments: int = 16, dimension: str = "scale_o
     segments : int
         Pieces into which the half of each tree is cut; each runs through its tree on its own, so
         that up to this many are under way (pipelining).
+    separate_links : bool
+        The network has two links between ranks that are neighbours in both trees: one is the
+        second tree's.
     """
     _check_segments(segments)
+    route = _routes(group_size, separate_links)
     trees = [_top_down(parents) for parents in double_tree(group_size)]
     builder = ProgramBuilder(
         "dbt", "all_reduce", group_size, units=2 * segments, dimensions=(dimension,)
@@ -96,10 +119,14 @@ def all_reduce(group_size: int, *, segments: int = 16, dimension: str = "scale_o
             unit = tree * segments + segment
             have: list[list[int]] = [[] for _ in range(group_size)]  # receives a SEND waits for
             for rank, parent in reversed(pairs):
-                _, received = builder.message(rank, parent, unit, 1, reduce=True, after=have[rank])
+                way = route.get((tree, rank, parent), 0)
+                _, received = builder.message(
+                    rank, parent, unit, 1, reduce=True, after=have[rank], route=way
+                )
                 have[parent].append(received)
             for rank, parent in pairs:
-                _, received = builder.message(parent, rank, unit, 1, after=have[parent])
+                way = route.get((tree, parent, rank), 0)
+                _, received = builder.message(parent, rank, unit, 1, after=have[parent], route=way)
                 have[rank] = [received]
     return builder.build()
 
@@ -116,9 +143,12 @@ def _away_from(owner: int, neighbours: list[list[int]]) -> list[tuple[int, int]]
     return pairs
 
 
-def _sharded(operation: str, group_size: int, segments: int, dimension: str) -> Program:
+def _sharded(
+    operation: str, group_size: int, segments: int, separate_links: bool, dimension: str
+) -> Program:
     """Return reduce-scatter or all-gather; unit (g·2 + tree)·pieces + piece is of shard g."""
     _check_segments(segments)
+    route = _routes(group_size, separate_links)
     pieces = -(-segments // group_size)  # shards are segments already
     builder = ProgramBuilder(
         "dbt", operation, group_size, units=2 * group_size * pieces, dimensions=(dimension,)
@@ -138,28 +168,45 @@ def _sharded(operation: str, group_size: int, segments: int, dimension: str) -> 
                 have: list[list[int]] = [[] for _ in range(group_size)]
                 if operation == "reduce_scatter":
                     for near, far in reversed(pairs):
+                        way = route.get((tree, far, near), 0)
                         _, received = builder.message(
-                            far, near, unit, 1, reduce=True, after=have[far]
+                            far, near, unit, 1, reduce=True, after=have[far], route=way
                         )
                         have[near].append(received)
                 else:
                     for near, far in pairs:
-                        _, received = builder.message(near, far, unit, 1, after=have[near])
+                        way = route.get((tree, near, far), 0)
+                        _, received = builder.message(
+                            near, far, unit, 1, after=have[near], route=way
+                        )
                         have[far].append(received)
     return builder.build()
 
 
-def reduce_scatter(group_size: int, *, segments: int = 16, dimension: str = "scale_out") -> Program:
+def reduce_scatter(
+    group_size: int,
+    *,
+    segments: int = 16,
+    separate_links: bool = False,
+    dimension: str = "scale_out",
+) -> Program:
     """Reduce each shard along both trees towards its owner.
 
     The N shards pipeline already; they are cut further only where `segments` is above N.
+    `separate_links` as in `all_reduce`.
     """
-    return _sharded("reduce_scatter", group_size, segments, dimension)
+    return _sharded("reduce_scatter", group_size, segments, separate_links, dimension)
 
 
-def all_gather(group_size: int, *, segments: int = 16, dimension: str = "scale_out") -> Program:
-    """Broadcast each shard along both trees, away from its owner; `segments` as there."""
-    return _sharded("all_gather", group_size, segments, dimension)
+def all_gather(
+    group_size: int,
+    *,
+    segments: int = 16,
+    separate_links: bool = False,
+    dimension: str = "scale_out",
+) -> Program:
+    """Broadcast each shard along both trees, away from its owner; options as there."""
+    return _sharded("all_gather", group_size, segments, separate_links, dimension)
 
 
 ALGORITHM = Algorithm(

@@ -163,6 +163,7 @@ class ProgramBuilder:
         )  # fmt: skip
         self._steps: list[tuple[int, int, int, int, int, int, int]] = []
         self._edges: list[tuple[int, int]] = []
+        self._routes: dict[int, int] = {}
 
     def _add(
         self, member: int, phase: int, op: Op, peer: int, offset: int, count: int, target: int,
@@ -185,16 +186,19 @@ class ProgramBuilder:
         after: Iterable[int] = (),
         receive_after: Iterable[int] = (),
         phase: int = 0,
+        route: int = 0,
     ) -> tuple[int, int]:
         """Add a SEND at member `source` and its RECV (or RECV_REDUCE) at member `target`.
 
         `after` are steps of `source` that must be complete first, `receive_after` steps of
-        `target`; `into` is the first unit written (default: `offset`). Returns both handles.
+        `target`; `into` is the first unit written (default: `offset`); `route` says which path of
+        the pair it takes. Returns both handles.
         """
         handle = len(self._steps)
         first = offset if into is None else into
         op = Op.RECV_REDUCE if reduce else Op.RECV
         self._add(source, phase, Op.SEND, target, offset, count, handle + 1, after)
+        self._routes[handle] = route
         self._add(target, phase, op, source, first, count, handle, receive_after)
         return handle, handle + 1
 
@@ -216,7 +220,9 @@ class ProgramBuilder:
         """Return the program of the steps added so far."""
         steps = np.array(self._steps, np.int64).reshape(-1, 7)
         edges = np.array(self._edges, np.int64).reshape(-1, 2)
-        return assemble(*self._head, steps, edges)
+        routes = np.zeros(len(steps), np.int64)
+        routes[list(self._routes)] = list(self._routes.values())
+        return assemble(*self._head, steps, edges, routes)
 
 
 def assemble(

@@ -38,7 +38,14 @@ def test_scenario_in_the_readme_is_valid(repository: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "CONTRIBUTING.md", "docs/network-api.md", "docs/scripting.md"]
+    "page",
+    [
+        "README.md",
+        "CONTRIBUTING.md",
+        "docs/direct_connect.md",
+        "docs/network-api.md",
+        "docs/scripting.md",
+    ],
 )
 def test_python_compiles_and_files_exist(repository: Path, page: str) -> None:
     file = repository / page
@@ -46,6 +53,11 @@ def test_python_compiles_and_files_exist(repository: Path, page: str) -> None:
         compile(text, page, "exec")
     for target in re.findall(r"\]\(([^)#:]+)\)", file.read_text(encoding="utf-8")):
         assert (file.parent / target).exists(), target
+
+
+def test_scenario_of_direct_connect_is_valid(repository: Path) -> None:
+    (text,) = blocks(repository / "docs" / "direct_connect.md", "yaml")
+    load_scenario(YAML(typ="safe").load(text))
 
 
 def test_commands_in_the_readme_exist(repository: Path) -> None:

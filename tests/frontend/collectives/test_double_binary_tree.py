@@ -1,9 +1,13 @@
 """The two trees: shape, depth and complementarity."""
 
 import networkx as nx
+import numpy as np
 import pytest
 
+from frontend.collectives import Op, build
 from frontend.collectives.double_binary_tree import binary_tree, double_tree
+from topology_gen import direct
+from topology_gen.direct_connect import parallel_index
 
 SIZES = [*range(2, 34), 64, 100, 127, 128]
 
@@ -41,3 +45,19 @@ def test_eight_ranks_by_hand():
         [None, 2, 4, 2, 0, 6, 4, 6],
         [1, 3, 1, 7, 5, 3, 5, None],
     )
+
+
+@pytest.mark.parametrize("size", [2, 5, 8, 12, 16])
+def test_with_links_of_their_own_the_trees_share_none(size):
+    """On the topology of both trees every link carries one tree's half, once each way."""
+    segments = 3
+    program = build("all_reduce", "dbt", size, segments=segments, separate_links=True)
+    sends = program.op == Op.SEND
+    route = program.route[sends] if program.route.size else np.zeros(int(sends.sum()), int)
+    ends = np.column_stack((program.members()[sends], program.peer[sends], route))
+    used, messages = np.unique(ends, axis=0, return_counts=True)
+    # Up or down, each segment of the tree once.
+    assert set(messages.tolist()) == {segments}
+    both = direct.double_binary_tree(size)
+    links = {(s, t, int(k)) for (s, t), k in zip(both.edges(), parallel_index(both), strict=True)}
+    assert set(map(tuple, used.tolist())) == links
