@@ -1,6 +1,7 @@
 """Direct-connect topologies: ranks linked to ranks; their parameters are those of topology_gen."""
 
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from inspect import cleandoc, signature
@@ -43,12 +44,13 @@ class DirectTopology(Model):
         """Number of ranks: the nodes of the digraph."""
         return self.graph.nodes
 
+    @abstractmethod
     def _make(self) -> Digraph:
-        raise NotImplementedError
+        """Return the digraph; TopologyError if there is none."""
 
+    @abstractmethod
     def _blame(self, problem: str) -> str:
         """Return the key path of the parameter that a problem is about."""
-        raise NotImplementedError
 
     @model_validator(mode="after")
     def _can_be(self) -> Self:
@@ -129,7 +131,10 @@ def families() -> Iterator[type[FamilyTopology]]:
     for name, family in specs.FAMILIES.items():
         defaults = signature(family.make).parameters
         meanings = _meanings(family.make.__doc__ or "")
-        fields: dict[str, Any] = {"family": (Literal[name], Field(description=f"{family.text}."))}
+        # A sentence, unless it begins with a symbol.
+        first, _, rest = family.text.partition(" ")
+        text = f"{first.capitalize() if first.isalpha() else first} {rest}".strip() + "."
+        fields: dict[str, Any] = {"family": (Literal[name], Field(description=text))}
         for key, parameter in family.parameters.items():
             kind = _TYPES[parameter.parser]
             default = defaults[parameter.argument].default
@@ -144,7 +149,7 @@ def families() -> Iterator[type[FamilyTopology]]:
         yield create_model(
             f"{name.title().replace('_', '')}Topology",
             __base__=FamilyTopology,
-            __doc__=f"{family.text}.",
+            __doc__=text,
             **fields,
         )
 
