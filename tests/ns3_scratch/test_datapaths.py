@@ -64,7 +64,7 @@ def test_without_loss(pattern: str, mtu: int, hops: int) -> None:
 @pytest.mark.parametrize("pattern", ["incast", "all_to_all"])
 def test_with_loss(pattern: str, mtu: int, tcp: dict[str, Any]) -> None:
     pairs = PATTERNS[pattern](RANKS)
-    changes = {"mtu": mtu, "buffer": SMALL_BUFFER[mtu]} | tcp
+    changes: dict[str, Any] = {"mtu": mtu, "buffer": SMALL_BUFFER[mtu]} | tcp
     native, express = both(pairs, SIZES[mtu], **changes)
     assert native.counters["drops"] > 0, "the buffer is meant to overflow"
     assert native.counters["retransmissions"] > 0
@@ -80,7 +80,7 @@ def test_any_traffic_over_any_links(data: st.DataObject) -> None:
     pairs = data.draw(
         st.lists(st.sampled_from(all_to_all(ranks)), min_size=1, max_size=30, unique=True)
     )
-    changes = {
+    changes: dict[str, Any] = {
         "mtu": data.draw(st.sampled_from(list(SIZES))),
         "latency": data.draw(st.sampled_from(["0", "0.5us", "720ns"])),
         "hops": data.draw(st.sampled_from([2, 4])),
