@@ -14,7 +14,7 @@ CXX_FILES = $(wildcard ns3-scratch/*.cc ns3-scratch/*.h bridge/src/*.cpp bridge/
                        topology_gen/src/*.cpp topology_gen/src/*.cc topology_gen/src/*.h)
 
 .NOTPARALLEL:
-.PHONY: help setup run test lint format tidy regression-update replay bench test-docker clean
+.PHONY: help setup run test lint format tidy regression-update replay bench reproduce test-docker clean
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
 
@@ -47,6 +47,9 @@ regression-update: setup $(VENV)/.dev ## rewrite the stored results that tests/r
 
 bench: setup $(VENV)/.dev ## measure speed; ARGS=--full for the full-size scenarios
 	$(BIN)/python -m tests.bench $(ARGS)
+
+reproduce: setup $(VENV)/.dev ## repeat the published study at full size: docs/reproduction.md, an hour of CPU time
+	$(BIN)/cosim study astra-ns3-dlrm --scale full --page docs/reproduction.md $(ARGS)
 
 replay: setup ## link ns3-scratch/replay, the simulator without Python
 	@ln -sfn "../$$(ls -t build/*/ns3-scratch/replay | head -1)" ns3-scratch/replay && ls -l ns3-scratch/replay

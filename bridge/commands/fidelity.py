@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from bridge.commands.points import Counter, jobs_option
+from bridge.commands.points import Counter, jobs_option, scenarios_option
 from bridge.errors import SimulationError
 from bridge.fidelity import page, picture
 from bridge.fidelity.cases import cases
@@ -33,14 +33,7 @@ from bridge.files import prepare_directory, write_whole
     type=click.Path(path_type=Path),
     help="Write fidelity.md and fidelity.svg there; the picture needs the extra `plot`.",
 )
-@click.option(
-    "--scenarios",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    default=Path("scenarios"),
-    show_default=True,
-    help="The scenarios of the source tree.",
-)
+@scenarios_option
 def fidelity_command(
     native: bool,
     jobs: int | None,

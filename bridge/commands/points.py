@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -12,6 +13,15 @@ from bridge.quantities import seconds_text, time_text
 
 jobs_option = click.option(
     "--jobs", type=click.IntRange(min=1), help="Points at a time; all cores by default."
+)
+
+scenarios_option = click.option(
+    "--scenarios",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    default=Path("scenarios"),
+    show_default=True,
+    help="The scenarios of the source tree.",
 )
 
 

@@ -10,7 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from bridge.commands.points import Counter, jobs_option, require_all
+from bridge.commands.points import Counter, jobs_option, require_all, scenarios_option
 from bridge.files import prepare_directory, write_whole
 from bridge.studies import picture, report
 from bridge.studies.model import Scale, Study
@@ -67,14 +67,7 @@ def study_command(study: Study) -> click.Command:
         help="Write the report there too, with its pictures in a folder of the same name.",
     )
     @click.option("--json", "as_json", is_flag=True, help="Print study.json, and no progress.")
-    @click.option(
-        "--scenarios",
-        metavar="DIR",
-        type=click.Path(path_type=Path),
-        default=Path("scenarios"),
-        show_default=True,
-        help="The scenarios of the source tree.",
-    )
+    @scenarios_option
     def command(
         figures: tuple[str, ...],
         scale: Scale,

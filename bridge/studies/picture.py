@@ -64,7 +64,9 @@ def draw(chart: Chart, file: Path) -> None:
     many = len(chart.labels) > 8
     lowest.set_xticks(range(len(chart.labels)), chart.labels, rotation=90 if many else 0)
     lowest.set_xlabel(chart.x_label)
-    grid[0, 0].legend(fontsize="small")
+    # Beside the axes, where it hides nothing.
+    handles, names = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=len(names), fontsize="small")
     figure.suptitle(chart.title)
     with matplotlib.rc_context({"svg.hashsalt": "cosim"}):
         try:

@@ -10,14 +10,14 @@ a scenario's counts on both sides of a message, so each gets half.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bridge.points import Point
 from bridge.quantities import percent_text, scaled_text, time_text
 from bridge.result import Result
-from bridge.studies.model import Chart, Panel, Scale, Table
+from bridge.studies.model import Chart, Panel, Results, Scale, Table
 from frontend import load_scenario
 
 #: The paper's names, in the order of its figures, and the scenarios.
@@ -103,6 +103,22 @@ def system_name(system: str, more: Mapping[str, Any] | None = None, **changes: A
     parts = [f"{key}={value}" for key, value in changes.items() if value != known[key]]
     parts += [f"{key.rpartition('.')[2]}={value}" for key, value in (more or {}).items()]
     return "-".join([system, *parts])
+
+
+def varied_points(folder: Path, scale: Scale, change: str, values: Sequence[str]) -> list[Point]:
+    """Give every system with every value of one change, as `system_point` names it."""
+    changes: list[dict[str, Any]] = [{change: value} for value in values]
+    return [system_point(folder, scale, system, **one) for system in SYSTEMS for one in changes]
+
+
+def varied_results(results: Results, change: str, values: Sequence[str]) -> dict[str, Result]:
+    """Give the results of `varied_points`, by system and value: ``"hier 1GB"``."""
+    changes: list[dict[str, Any]] = [{change: value} for value in values]
+    return {
+        f"{system} {one[change]}": results[system_name(system, **one)]
+        for system in SYSTEMS
+        for one in changes
+    }
 
 
 def _buffer(size: str, shrink: float) -> str:

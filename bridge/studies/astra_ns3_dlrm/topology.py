@@ -241,7 +241,15 @@ def _layer_chart(systems: dict[str, Result]) -> Chart:
     return Chart("12", "Compute and exposed communication, two iterations", labels, panels)
 
 
-NOTES = ""
+NOTES = """\
+What to make of it:
+
+- flat800 is bound by latency, not by its links: 64 chunks of 8 KiB through 14 steps of a
+  microsecond are a third of 800 Gb/s. Its share of compute is therefore the one that depends most
+  on what a step costs besides the wire.
+- The paper's Fig. 12 has the longest wait at the first top layer; so has this one for the systems
+  that wait for MLPs at all.
+"""
 
 EXPERIMENT = Experiment(
     "DLRM: effect of the physical topology (Section IV.B)", ("11", "12", "13"), points, evaluate

@@ -1,0 +1,191 @@
+"""What the paper says of a single all-reduce (Section IV.A), beside what was measured."""
+
+from __future__ import annotations
+
+from bridge.quantities import percent_text, scaled_text, time_text
+from bridge.result import Result
+from bridge.studies.astra_ns3_dlrm.all_reduce_points import ALGORITHMS, Series, excess
+from bridge.studies.model import Scale, Statement, number
+
+#: More than this many times the analytical line is a collapse: a timeout is 50 ms.
+COLLAPSE = 10
+
+#: Sizes at which nothing is lost with 1 GB [MB].
+_LOSSLESS = (8, 16, 32, 64)
+
+
+def statements(series: Series, scale: Scale) -> list[Statement]:
+    """Compare the paper's statements with the results.
+
+    Parameters
+    ----------
+    series : mapping
+        Results by system and size.
+    scale : {"small", "full"}
+        Only the full scale has the sizes that the paper gives numbers of.
+
+    Returns
+    -------
+    list of Statement
+    """
+    return [*_any_size(series), *(_a2a(series) + _dbt(series) if scale == "full" else ())]
+
+
+def _any_size(series: Series) -> list[Statement]:
+    worst = {
+        name: max(excess(result, size) for size, result in row.items())
+        for name, row in series.items()
+    }
+    first = {
+        name: next(
+            (f"from {size} MB" for size, one in row.items() if excess(one, size) > COLLAPSE),
+            "nowhere",
+        )
+        for name, row in series.items()
+    }
+    safe = [result.network for result in series["DBT 1GB"].values()]
+    lost = max(network.retransmissions for network in safe)
+    return [
+        Statement(
+            "7",
+            "With 64 MB of buffer both algorithms deviate severely as the size grows.",
+            all(worst[f"{name} 64MB"] > COLLAPSE for name in ALGORITHMS),
+            evidence=f"over {COLLAPSE}×: "
+            + ", ".join(f"{name} {first[f'{name} 64MB']}" for name in ALGORITHMS),
+        ),
+        Statement(
+            "7",
+            "DBT with 1 GB stays within 16 % of the analytical line.",
+            worst["DBT 1GB"] <= 1.16,
+            evidence=f"at most {percent_text(worst['DBT 1GB'] - 1)} above",
+        ),
+        Statement(
+            "8",
+            "DBT with 1 GB has no retransmission and no timeout at any size.",
+            lost == 0 and all(network.rto_events == 0 for network in safe),
+            evidence=f"at most {scaled_text(lost)} retransmissions",
+        ),
+    ]
+
+
+def _a2a(series: Series) -> list[Statement]:
+    small, large = series["A2A 64MB"], series["A2A 1GB"]
+    eight, sixteen = small[8], small[16]
+    return [
+        number(
+            "7",
+            "A2A of 8 MB, 64 MB of buffer: time over analytical.",
+            paper=1.37,
+            ours=excess(eight, 8),
+            unit="times",
+        ),
+        number(
+            "8",
+            "A2A of 8 MB, 64 MB of buffer: mean link utilization.",
+            paper=0.81,
+            ours=_used(eight),
+            unit="share",
+        ),
+        number(
+            "10",
+            "A2A of 8 MB, 64 MB of buffer: retransmissions.",
+            paper=907,
+            ours=eight.network.retransmissions,
+            unit="count",
+        ),
+        number(
+            "8",
+            "A2A of 8 MB, 64 MB of buffer: timeouts.",
+            paper=0,
+            ours=eight.network.rto_events,
+            unit="count",
+        ),
+        number(
+            "7",
+            "A2A of 16 MB, 64 MB of buffer: time over analytical (“over 50×”).",
+            paper=50,
+            ours=excess(sixteen, 16),
+            unit="times",
+        ),
+        number(
+            "8",
+            "A2A of 16 MB, 64 MB of buffer: timeouts.",
+            paper=997,
+            ours=sixteen.network.rto_events,
+            unit="count",
+        ),
+        number(
+            "8",
+            "A2A of 32 MB, 64 MB of buffer: timeouts.",
+            paper=2000,
+            ours=small[32].network.rto_events,
+            unit="count",
+        ),
+        number(
+            "8",
+            "A2A of 256 MB, 1 GB of buffer: mean link utilization.",
+            paper=0.52,
+            ours=_used(large[256]),
+            unit="share",
+        ),
+        Statement(
+            "8",
+            "A2A with 1 GB has its first timeouts at 256 MB.",
+            large[256].network.rto_events > 0
+            and all(one.network.rto_events == 0 for size, one in large.items() if size < 256),
+            evidence="timeouts: "
+            + ", ".join(
+                f"{size} MB {scaled_text(one.network.rto_events)}" for size, one in large.items()
+            ),
+        ),
+    ]
+
+
+def _dbt(series: Series) -> list[Statement]:
+    small, large = series["DBT 64MB"], series["DBT 1GB"]
+    a2a_small, a2a_large = series["A2A 64MB"], series["A2A 1GB"]
+
+    def both(dbt: Result, a2a: Result) -> str:
+        return f"{time_text(dbt.time_ns)} against {time_text(a2a.time_ns)}"
+
+    return [
+        Statement(
+            "7",
+            "DBT with 64 MB is near the analytical line at 8 and 16 MB, without loss.",
+            all(
+                excess(small[size], size) <= 1.16 and small[size].network.drops == 0
+                for size in (8, 16)
+            ),
+            evidence=", ".join(f"{size} MB {excess(small[size], size):.2f}×" for size in (8, 16)),
+        ),
+        Statement(
+            "8",
+            "DBT with 64 MB collapses at 32 MB, by 5 timeouts.",
+            excess(small[32], 32) > COLLAPSE,
+            evidence=", ".join(
+                f"{size} MB {excess(one, size):.2f}× with {one.network.rto_events} timeouts"
+                for size, one in small.items()
+                if size >= 32
+            ),
+        ),
+        Statement(
+            "7",
+            "With 64 MB, DBT is better for small collectives and A2A for large ones.",
+            small[8].time_ns < a2a_small[8].time_ns and small[256].time_ns > a2a_small[256].time_ns,
+            evidence=", ".join(
+                f"{size} MB: {both(small[size], a2a_small[size])}" for size in (8, 256)
+            ),
+        ),
+        Statement(
+            "7",
+            "With 1 GB, while nothing is lost (8 to 64 MB), DBT is faster than A2A.",
+            all(large[size].time_ns < a2a_large[size].time_ns for size in _LOSSLESS),
+            evidence=", ".join(
+                f"{size} MB: {both(large[size], a2a_large[size])}" for size in _LOSSLESS
+            ),
+        ),
+    ]
+
+
+def _used(result: Result) -> float:
+    return result.network.link_utilization_mean
