@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from bridge.errors import InputError
 from bridge.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _NS_PER_MS = 1e6
 
@@ -25,14 +29,6 @@ def plot_layers(result: Result, path: str | os.PathLike[str]) -> None:
     InputError
         If matplotlib is not installed, the ending is no picture's, or the result has no layers.
     """
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"plots need {error.name}, which is not installed: "
-            "install the extra `plot` (pip install -e '.[plot]')"
-        ) from None
     if not result.layers:
         raise InputError("the result has no layers to plot, expected one of a training workload")
     names = [layer.name for layer in result.layers]
@@ -41,7 +37,7 @@ def plot_layers(result: Result, path: str | os.PathLike[str]) -> None:
     exposed = [layer.exposed_comm_ns / _NS_PER_MS for layer in result.layers]
     raw = [layer.raw_comm_ns / _NS_PER_MS for layer in result.layers]
 
-    figure = Figure(figsize=(8, 1.6 + 0.28 * len(names)), layout="constrained")
+    figure = new_figure(8, 1.6 + 0.28 * len(names))
     axes = figure.subplots()
     height = 0.4
     upper = [row - height / 2 for row in rows]
@@ -56,7 +52,19 @@ def plot_layers(result: Result, path: str | os.PathLike[str]) -> None:
     axes.set_title(str(result.scenario.get("name", "")))
     axes.legend()
     axes.spines[["top", "right"]].set_visible(False)
-    # The same result gives the same file: no date, and ids that are not random.
+    save(figure, path)
+
+
+def save(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write a figure such that the same one gives the same file: no date, no random ids.
+
+    Raises
+    ------
+    InputError
+        The ending is no picture's, or the file cannot be written.
+    """
+    import matplotlib
+
     with matplotlib.rc_context({"svg.hashsalt": "cosim"}):
         try:
             figure.savefig(path, metadata=_without_date(path), dpi=150)
@@ -64,6 +72,24 @@ def plot_layers(result: Result, path: str | os.PathLike[str]) -> None:
             raise InputError(f"{os.fspath(path)}: {error}") from None
         except OSError as error:
             raise InputError(f"{os.fspath(path)}: {error.strerror}") from None
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of so many inches.
+
+    Raises
+    ------
+    InputError
+        matplotlib is not installed.
+    """
+    try:
+        import matplotlib.figure
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"plots need {error.name}, which is not installed: "
+            "install the extra `plot` (pip install -e '.[plot]')"
+        ) from None
+    return matplotlib.figure.Figure(figsize=(width, height), layout="constrained")
 
 
 def _without_date(path: str | os.PathLike[str]) -> dict[str, None] | None:

@@ -7,7 +7,7 @@ multiples of 1/P, and otherwise a little more.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
@@ -87,8 +87,8 @@ def all_to_all_schedule(graph: Digraph, chunks: int | None = None) -> AllToAllSc
         raise ParameterError(f"{chunks} chunks of a shard: expected 1 … {GREATEST_CHUNKS}")
     _ = graph.degree  # refuses what is not regular
     images = _translations(graph) if graph.vertex_transitive else None
-    if images is None:
-        graph = replace(graph, vertex_transitive=False)
+    if images is None:  # then every node is a source of its own
+        graph = Digraph(graph.name, graph.nodes, graph.source, graph.target)
     optimum, flow = solve(graph)
     routes = [paths(graph, root, amounts) for root, amounts in enumerate(flow)]
     link_class = np.arange(graph.links) // graph.nodes if images is not None else None

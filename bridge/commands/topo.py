@@ -17,7 +17,9 @@ from bridge.commands.graph_options import (
     read_graph,
     topology_option,
 )
+from bridge.errors import InputError
 from bridge.files import write_whole
+from bridge.graph_picture import draw_graph
 
 spec_argument = click.argument("topology", metavar="[SPEC]", required=False)
 
@@ -80,9 +82,11 @@ def show_command(topology: str | None, edges: Path | None, as_json: bool) -> Non
 @click.option(
     "--format",
     "form",
+    type=click.Choice(["edges", "graphml", "node-link", "dot", "picture"]),
     default="edges",
     show_default=True,
-    help="graphml, node-link (JSON), dot, or edges, which is what --edges reads.",
+    help="edges (what --edges reads), GraphML, networkx's JSON, Graphviz's DOT, or a picture whose "
+    "format the ending of --output chooses, such as .svg or .png.",
 )
 @click.option(
     "-o",
@@ -97,7 +101,13 @@ def export_command(
     """Write a topology in a format that other tools read."""
     from topology_gen.export import export
 
-    text = export(read_graph(edges, topology), form)
+    graph = read_graph(edges, topology)
+    if form == "picture":
+        if output is None:
+            raise InputError("expected --output FILE for a picture, such as --output graph.svg")
+        draw_graph(graph, output)
+        return
+    text = export(graph, form)
     if output is None:
         click.echo(text, nl=False)
     else:

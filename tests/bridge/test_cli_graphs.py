@@ -134,7 +134,7 @@ def test_bad_edges(command: tuple[str, str], content: str, sentence: str) -> Non
         ("schedule bfb --topology ring:n=100000", "100000 nodes: expected at most 16384"),
         ("schedule bfb --topology moebius:n=4", "expected a family of complete"),
         ("topo all-to-all --topology double_binary_tree:n=8", "not regular"),
-        ("topo export ring:n=4 --format png", "format 'png': expected one of graphml"),
+        ("topo export ring:n=4 --format png", "'png' is not one of 'edges', 'graphml'"),
         ("topo export ring:n=4 -o missing/x.json", "missing/x.json: No such file"),
     ],
 )

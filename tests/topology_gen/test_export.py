@@ -1,0 +1,56 @@
+"""Exported digraphs, read back by networkx or as they stand."""
+
+import io
+import json
+import re
+from typing import Any
+
+import networkx as nx
+import pytest
+
+from topology_gen import direct
+from topology_gen.digraph import from_edges
+from topology_gen.errors import SpecError
+from topology_gen.export import export, formats
+
+GRAPHS = [
+    direct.torus([3, 4]),
+    direct.unidirectional_ring(3, 2),  # parallel links
+    direct.generalized_kautz(2, 7),  # loops
+    direct.kautz(2, 3),
+]
+
+
+@pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph.name)
+def test_networkx_reads_them_back(graph):
+    ours = sorted(graph.edges())
+    read: Any = nx.read_graphml(
+        io.BytesIO(export(graph, "graphml").encode()), node_type=int, force_multigraph=True
+    )
+    assert read.is_directed()
+    assert sorted((source, target) for source, target in read.edges()) == ours
+    assert sorted(read.nodes) == list(range(graph.nodes))
+
+    read = nx.node_link_graph(json.loads(export(graph, "node-link")), edges="edges")
+    assert read.is_directed()
+    assert read.is_multigraph()
+    assert read.graph["name"] == graph.name
+    # Keys of links are their ids.
+    assert sorted(key for *_, key in read.edges) == list(range(graph.links))
+    assert sorted((source, target) for source, target in read.edges()) == ours
+
+
+@pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph.name)
+def test_dot_and_edges(graph):
+    lines = export(graph, "dot").splitlines()
+    assert lines[0] == f'digraph "{graph.name}" {{'
+    assert lines[-1] == "}"
+    found = [re.fullmatch(r"  (\d+) -> (\d+);", line) for line in lines[1:-1]]
+    assert [(int(edge[1]), int(edge[2])) for edge in found if edge] == graph.edges()
+    assert from_edges(json.loads(export(graph, "edges"))).edges() == graph.edges()
+
+
+def test_another_format():
+    with pytest.raises(SpecError, match="format 'xyz': expected one of graphml, node-link"):
+        export(GRAPHS[0], "xyz")
+    assert "xyz" not in formats()
