@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from topology_gen.algorithm import Algorithm, Block, Buffer, Gpu, Instruction, Kind, Place, Step
 from topology_gen.all_reduce import AllReduce
-from topology_gen.digraph import Digraph, from_edges
+from topology_gen.digraph import GREATEST_NODES, Digraph, from_edges
 from topology_gen.errors import FileFormatError
 from topology_gen.json_fields import Fields
 from topology_gen.schedule import Schedule
@@ -120,6 +120,8 @@ def _array(fields: Fields, name: str, bits: int) -> NDArray[Any]:
 def _read_graph(fields: Fields) -> Digraph:
     graph = from_edges(fields.array("edges"), fields.text("name"))
     nodes = fields.number("nodes", graph.nodes)
+    if nodes > GREATEST_NODES:
+        raise fields.error("nodes", f"{nodes}: expected at most {GREATEST_NODES}")
     transitive = fields.flag("vertex_transitive")
     if transitive and graph.links % nodes:
         raise fields.error("vertex_transitive", "expected false: links that nodes do not share")

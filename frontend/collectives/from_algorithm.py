@@ -18,6 +18,9 @@ from .errors import Problem
 from .program import Ints, Op, Program, assemble
 
 _REDUCING = (Kind.RECEIVE_REDUCE_COPY, Kind.RECEIVE_REDUCE_SEND, Kind.RECEIVE_REDUCE_COPY_SEND)
+MOST_CONTENTS = 2**30
+"""Bytes, about, of what all chunks of all ranks hold while an algorithm is executed."""
+
 _WHAT = {
     "undefined": "reads chunks that hold nothing yet",
     "mixed": "adds to chunks of other data",
@@ -82,6 +85,12 @@ def checked(algorithm: Algorithm, dimension: str = "scale_out") -> Checked:
 
 def _checked(algorithm: Algorithm, dimension: str) -> Program:
     check_places(algorithm)
+    space = 4 * algorithm.chunks + max(gpu.scratch for gpu in algorithm.gpus)
+    if space * algorithm.ranks * (8 + algorithm.ranks / 8) > MOST_CONTENTS:
+        raise AlgorithmError(
+            f"{algorithm.ranks} ranks with {space} chunks each in all buffers: expected what fits "
+            f"into {MOST_CONTENTS >> 20} MiB while it is executed"
+        )
     programs = []
     modes = ((False, algorithm.out_of_place), (True, algorithm.in_place))
     for in_place in [mode for mode, wanted in modes if wanted]:

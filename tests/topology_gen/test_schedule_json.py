@@ -87,6 +87,10 @@ def changed(document, **values):
             changed(SCHEDULE, graph=SCHEDULE["graph"] | {"nodes": 4, "vertex_transitive": True}),
             "graph.vertex_transitive: expected false",
         ),
+        (
+            changed(SCHEDULE, graph=SCHEDULE["graph"] | {"nodes": 10**9}),
+            "graph.nodes: 1000000000: expected at most",
+        ),
         (changed(SCHEDULE, operation="all_reduce"), "parts: is missing"),
         (changed(SCHEDULE, operation="all_reduce", parts=[]), "parts: expected 2 of them, not 0"),
         (

@@ -194,6 +194,13 @@ def test_wrong_sums(text: str, sentence: str) -> None:
         checked(read(text))
 
 
+@pytest.mark.parametrize("size", ["nchunksperloop", "s_chunks"])
+def test_more_than_memory_holds(size: str) -> None:
+    text = re.sub(rf'{size}="\d+"', f'{size}="2000000000"', both(*SUM))
+    with pytest.raises(AlgorithmError, match="expected what fits into 1024 MiB"):
+        checked(read(text))
+
+
 def test_races_between_blocks() -> None:
     # The copy does not wait for the receive of another block that writes what it reads.
     gpus = []
