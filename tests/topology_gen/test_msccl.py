@@ -175,10 +175,12 @@ def test_limits():
         (with_blocks(block._replace(channel=32)), "tb 0 has channel 32: expected 0 … 31"),
         (with_steps(*[step] * 257), "tb 0 has 257 steps: expected at most 256"),
         (with_steps(step._replace(chunks=72)), "step 0 has 72 chunks: expected at most 71"),
+        (with_blocks(*[block._replace(instructions=(step,) * 200, send=None)] * 21),
+         "gpu 0 makes for 4230 elements, with those of all ranks: expected at most 4095"),
         (with_steps(far), "step 0 is at chunk 32768: expected at most 32767"),
         (replace(algorithm, name="<"), "the name '<': expected at most 63 letters"),
         (replace(algorithm, name="x" * 64), "expected at most 63 letters"),
-    ]:
+    ]:  # fmt: skip
         assert sentence in refusals(wrong)[0]
         with pytest.raises(AlgorithmError, match="no runtime would take it as MSCCL XML"):
             write_xml(wrong)

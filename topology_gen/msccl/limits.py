@@ -1,7 +1,8 @@
 """What the MSCCL runtime has room for.
 
 Source: microsoft/msccl, src/include/msccl.h (256 steps of a thread block, 216 thread blocks); the
-later Azure/msccl-executor-nccl has room for 64 steps in some builds, see its msccl_struct.h.
+later Azure/msccl-executor-nccl has room for 64 steps in some builds, see its msccl_struct.h, and
+for 4096 elements of the file, of which it keeps its own rank's and the other ranks' outermost.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ MOST_STEPS = 256
 MOST_COUNT = 71
 """Chunks of a step."""
 MOST_OFFSET = 2**15 - 1
+MOST_ELEMENTS = 4095
+"""Elements that a rank keeps: the algo, every gpu, and its own tbs and steps."""
 MOST_NAME = 63
 
 
@@ -29,6 +32,12 @@ def refusals(algorithm: Algorithm) -> list[str]:
             f"the name {name[:80]!r}: expected at most {MOST_NAME} letters, without quotes or <>&"
         )
     for rank, gpu in enumerate(algorithm.gpus):
+        elements = 1 + algorithm.ranks + sum(1 + len(block.instructions) for block in gpu.blocks)
+        if elements > MOST_ELEMENTS:
+            found.append(
+                f"gpu {rank} makes for {elements} elements, with those of all ranks: "
+                f"expected at most {MOST_ELEMENTS}"
+            )
         if len(gpu.blocks) > MOST_BLOCKS:
             found.append(
                 f"gpu {rank} has {len(gpu.blocks)} thread blocks: expected at most {MOST_BLOCKS}"

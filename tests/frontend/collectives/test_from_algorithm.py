@@ -6,6 +6,8 @@ import re
 from fractions import Fraction
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from frontend.collectives import traffic
 from frontend.collectives.from_algorithm import checked
@@ -15,6 +17,7 @@ from topology_gen import bfb, direct
 from topology_gen.algorithm import Algorithm
 from topology_gen.all_reduce import all_reduce
 from topology_gen.all_to_all_schedule import all_to_all_schedule
+from topology_gen.digraph import from_rules
 from topology_gen.errors import AlgorithmError
 from topology_gen.lowering import lower
 from topology_gen.msccl import read_xml, refusals, write_xml
@@ -99,6 +102,15 @@ def test_schedules_become_right_algorithms(graph) -> None:
             assert not answer.adds_to_target
             assert len(Order(algorithm).traffic().rounds) == schedule.steps
             assert Order(algorithm).slots() == 0
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(st.permutations(range(5)), min_size=1, max_size=2), st.integers(1, 3))
+def test_schedules_on_any_digraph(permutations, channels) -> None:
+    graph = from_rules("random", 5, [[1, 2, 3, 4, 0], *permutations])
+    for schedule in (all_reduce(graph), all_to_all_schedule(graph, 2).schedule):
+        checked(read(write_xml(lower(schedule, channels))))
+        checked(read_plan(write_plan(schedule).encode()))
 
 
 def test_link_loads_are_the_schedules() -> None:
