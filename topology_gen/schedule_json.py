@@ -23,12 +23,20 @@ from topology_gen.schedule import Schedule
 SCHEDULE, ALGORITHM = "cosim-schedule", "cosim-algorithm"
 VERSION = 1
 
+MOST_SENDS = 2**24
+"""Sends of a file at most: a few dozen bytes each."""
+
 _ARRAYS = ("step_begin", "link", "shard", "first", "count")
 _OPERATIONS = ("all_gather", "reduce_scatter", "all_to_all", "all_reduce")
 
 
 def write_json(content: Schedule | AllReduce | Algorithm) -> str:
     """Return a schedule or an algorithm as JSON.
+
+    Raises
+    ------
+    FileFormatError
+        A schedule of more sends than a file should have.
 
     Examples
     --------
@@ -40,6 +48,10 @@ def write_json(content: Schedule | AllReduce | Algorithm) -> str:
     if isinstance(content, Algorithm):
         document = _algorithm(content)
     else:
+        if content.sends > MOST_SENDS:
+            raise FileFormatError(
+                f"{content.sends} sends: expected at most {MOST_SENDS} for a file"
+            )
         document = {
             "format": SCHEDULE,
             "version": VERSION,

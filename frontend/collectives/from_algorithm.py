@@ -157,10 +157,15 @@ class _Translation:
         """Return a problem of the program in the words of the algorithm."""
         # As `assemble` numbers them: by rank, and in the order in which they were added.
         rows = np.argsort([row[0] for row in self._rows], kind="stable")
-        names = [self._name(int(rows[step])) for step in problem.steps[:2]]
+        handles = [int(rows[step]) for step in problem.steps[:2]]
+        if problem.kind == "undefined" and self._origin[handles[0]] is None:
+            return f"gpu {self._rows[handles[0]][0]} ends without all chunks of its output"
+        names = [self._name(handle) for handle in handles]
         match problem.kind:
             case "deadlock":
-                return f"{len(problem.steps)} steps wait for each other, such as {names[0]}"
+                return (
+                    f"deadlock: {len(problem.steps)} steps wait for each other, such as {names[0]}"
+                )
             case "race":
                 return f"{names[0]} and {names[1]} touch the same chunks in no fixed order"
             case kind if kind in _WHAT:

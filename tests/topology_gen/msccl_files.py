@@ -134,6 +134,48 @@ def all_pairs_all_reduce(ranks: int) -> str:
     return xml(gpus, "allreduce", chunks, sizes, in_place=True, name="allreduce_pairs")
 
 
+def recursive_all_reduce(ranks: int) -> str:
+    """In place: halving, then doubling, with a thread block for each partner."""
+    gpus = []
+    for rank in range(ranks):
+        blocks: dict[str, tuple[int, int, int, list[Op]]] = {}
+        low, size, before = 0, ranks, None
+        kept = []
+        distance = ranks // 2
+        while distance:
+            partner, size = rank ^ distance, size // 2
+            give = low if rank & distance else low + size
+            low = low + size if rank & distance else low
+            waits = ((before, 1),) if before is not None else ()
+            blocks[f"at{distance}"] = (partner, partner, 0, [
+                Op("s", f"i{give}", f"i{give}", size, waits), Op("rrc", f"i{low}", f"i{low}", size),
+            ])  # fmt: skip
+            kept.append((distance, low, give, size))
+            before, distance = f"at{distance}", distance // 2
+        before = None
+        for distance, mine, theirs, size in reversed(kept):
+            waits = ((before, 3),) if before is not None else ()
+            blocks[f"at{distance}"][3].extend([
+                Op("s", f"i{mine}", f"i{mine}", size, waits),
+                Op("r", f"i{theirs}", f"i{theirs}", size),
+            ])  # fmt: skip
+            before = f"at{distance}"
+        gpus.append(blocks)
+    return xml(gpus, "allreduce", ranks, (ranks, 0, 0), in_place=True, name="allreduce_recursive")
+
+
+def ring_all_gather(ranks: int) -> str:
+    """In place, in the output alone, as msccl-tools writes it."""
+    gpus = []
+    for rank in range(ranks):
+        ops = []
+        for time in range(ranks):
+            place = f"o{(rank - time) % ranks}"
+            ops.append(Op("s" if time == 0 else "r" if time == ranks - 1 else "rcs", place, place))
+        gpus.append({"ring": ((rank + 1) % ranks, (rank - 1) % ranks, 0, ops)})
+    return xml(gpus, "allgather", ranks, (0, ranks, 0), in_place=True, name="allgather_ring")
+
+
 def hierarchical_all_gather(instances: int) -> str:
     """Out of place, of 2 nodes of 2: own shard to both partners, and the far one's passed on."""
     gpus = []

@@ -45,6 +45,12 @@ def test_nothing_is_lost(content):
         replay(part)
 
 
+def test_size(monkeypatch):
+    monkeypatch.setattr("topology_gen.schedule_json.MOST_SENDS", 41)
+    with pytest.raises(FileFormatError, match="42 sends: expected at most 41 for a file"):
+        write_json(bfb.all_gather(GRAPH, chunks=1))
+
+
 def test_symmetry_stays():
     schedule = bfb.all_gather(direct.torus([3, 3]))
     again = read_json(write_json(schedule).encode())
