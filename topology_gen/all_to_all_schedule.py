@@ -1,15 +1,14 @@
 """All-to-all schedules over paths: an optimal flow, cut into chunks that hosts store and forward.
 
 What a node has for another goes over the paths that the flow consists of, a whole number of chunks
-over each. With P chunks, the most loaded link carries P/f of them if the flow's shares are all
-multiples of 1/P, and otherwise a little more.
+over each. With P chunks, the most loaded link carries P/f of them if whole chunks can be spread so
+evenly, as they can if the flow's shares are all multiples of 1/P, and otherwise a little more.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +18,11 @@ from topology_gen.digraph import Digraph
 from topology_gen.errors import ParameterError
 from topology_gen.flow_paths import Path, paths
 from topology_gen.network import ids
+from topology_gen.path_chunks import Shares, share
 from topology_gen.schedule import Schedule
 
 GREATEST_CHUNKS = 2**10
 """Chunks of what a node has for another, at most."""
-
-CHUNKS = 64
-"""Up to which numbers of chunks are tried if none is asked for."""
-
-TOLERANCE = Fraction(101, 100)
-"""How much more than P/f a link may then carry."""
 
 GREATEST_SENDS = 2**24
 
@@ -63,9 +57,9 @@ def all_to_all_schedule(graph: Digraph, chunks: int | None = None) -> AllToAllSc
     graph : Digraph
         Regular and strongly connected, of at least 2 nodes.
     chunks : int, optional
-        Chunks of what a node has for another. If not given, as many as the flow's shares need, up
-        to 64; or else the least power of two with which no link carries more than 1 % too much, or
-        64.
+        Chunks of what a node has for another. If not given, the least of the powers of two up to
+        64, and of what the flow's shares need, with which no link carries more than the flow; or
+        else the least with which it is at most 1 % more; or 64.
 
     Raises
     ------
@@ -90,95 +84,34 @@ def all_to_all_schedule(graph: Digraph, chunks: int | None = None) -> AllToAllSc
     if images is None:  # then every node is a source of its own
         graph = Digraph(graph.name, graph.nodes, graph.source, graph.target)
     optimum, flow = solve(graph)
-    routes = [paths(graph, root, amounts) for root, amounts in enumerate(flow)]
-    link_class = np.arange(graph.links) // graph.nodes if images is not None else None
-    cut = _cut(routes, graph, link_class, optimum, chunks)
-    schedule = _schedule(graph, cut, images)
-    loads = np.bincount(schedule.link, schedule.count, minlength=graph.links)
-    return AllToAllSchedule(schedule, optimum, Fraction(cut.chunks, int(loads.max())))
-
-
-@dataclass(frozen=True)
-class _Cut:
-    """Paths with whole numbers of chunks, of one source a row."""
-
-    chunks: int
-    parts: list[list[list[tuple[Path, int]]]]
-
-
-def _cut(
-    routes: list[list[list[Path]]],
-    graph: Digraph,
-    link_class: Ints | None,
-    optimum: AllToAll,
-    chunks: int | None,
-) -> _Cut:
-    """Give every path chunks, in the best of the numbers of chunks that may be."""
-    if chunks is not None:
-        return _Cut(chunks, _shared(routes, graph, link_class, chunks)[0])
-    exact = lcm(*{path.share.denominator for row in routes for to in row for path in to})
-    if exact <= CHUNKS:
-        return _Cut(exact, _shared(routes, graph, link_class, exact)[0])
-    f = optimum.fraction if optimum.fraction is not None else Fraction(optimum.f)
-    number = 1
-    while True:
-        parts, load = _shared(routes, graph, link_class, number)
-        if number >= CHUNKS or load * f <= TOLERANCE * number:
-            return _Cut(number, parts)
-        number *= 2
-
-
-def _shared(
-    routes: list[list[list[Path]]], graph: Digraph, link_class: Ints | None, chunks: int
-) -> tuple[list[list[list[tuple[Path, int]]]], int]:
-    """Round the shares of paths to chunks, and return the load of the fullest class as well.
-
-    Every path gets its share rounded down; each chunk that is left goes to the one, among those
-    that lost something, whose fullest link is least full then.
-    """
-    kind = list(range(graph.links)) if link_class is None else link_class.tolist()
-    loads = [0] * (max(kind) + 1)
-    given = [[[int(path.share * chunks) for path in to] for to in row] for row in routes]
-    for row, numbers in zip(routes, given, strict=True):
-        for to, counts in zip(row, numbers, strict=True):
-            for path, count in zip(to, counts, strict=True):
-                for link in path.links:
-                    loads[kind[link]] += count
-    for row, numbers in zip(routes, given, strict=True):
-        for to, counts in zip(row, numbers, strict=True):
-            open_ = [i for i, path in enumerate(to) if counts[i] < path.share * chunks]
-            for _ in range(chunks - sum(counts) if to else 0):
-                best = min(
-                    open_,
-                    key=lambda i: (
-                        max(loads[kind[link]] for link in to[i].links),
-                        len(to[i].links),
-                    ),
-                )
-                open_.remove(best)
-                counts[best] += 1
-                for link in to[best].links:
-                    loads[kind[link]] += 1
-    parts = [
-        [
-            [(path, count) for path, count in zip(to, counts, strict=True) if count]
-            for to, counts in zip(row, numbers, strict=True)
-        ]
-        for row, numbers in zip(routes, given, strict=True)
+    pairs = [
+        (root, node, found)
+        for root, amounts in enumerate(flow)
+        for node, found in enumerate(paths(graph, root, amounts))
+        if found
     ]
-    return parts, max(loads)
+    kind = np.arange(graph.links) // (graph.nodes if images is not None else 1)
+    load = 1 / (optimum.fraction if optimum.fraction is not None else Fraction(optimum.f))
+    shares = share([found for *_, found in pairs], kind.tolist(), load, chunks)
+    schedule = _schedule(graph, pairs, shares, images)
+    loads = np.bincount(schedule.link, schedule.count, minlength=graph.links)
+    return AllToAllSchedule(schedule, optimum, Fraction(shares.chunks, int(loads.max())))
 
 
-def _schedule(graph: Digraph, cut: _Cut, images: Ints | None) -> Schedule:
+def _schedule(
+    graph: Digraph,
+    pairs: list[tuple[int, int, list[Path]]],
+    shares: Shares,
+    images: Ints | None,
+) -> Schedule:
     """Return the sends of all paths, of every source."""
     rows: list[tuple[int, int, int, int, int, int]] = []  # step, link, source, target, first, count
-    for root, row in enumerate(cut.parts):
-        for node, to in enumerate(row):
-            begin = 0
-            for path, size in to:
-                rows += [
-                    (hop, link, root, node, begin, size) for hop, link in enumerate(path.links)
-                ]
+    for (root, node, found), given in zip(pairs, shares.given, strict=True):
+        begin = 0
+        for path, size in zip(found, given, strict=True):
+            if size:
+                hops = enumerate(path.links)
+                rows += [(hop, link, root, node, begin, size) for hop, link in hops]
                 begin += size
     copies = graph.nodes if images is not None else 1
     if len(rows) * copies > GREATEST_SENDS:
@@ -197,7 +130,7 @@ def _schedule(graph: Digraph, cut: _Cut, images: Ints | None) -> Schedule:
     return Schedule(
         "all_to_all",
         graph,
-        cut.chunks,
+        shares.chunks,
         step_begin.astype(np.uint64),
         ids(link[order]),
         ids((source * graph.nodes + target)[order]),

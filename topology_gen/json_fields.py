@@ -33,10 +33,6 @@ class Fields:
         """Return the error that a field is not what is expected."""
         return FileFormatError(f"{self._at(name)}: {expected}")
 
-    def has(self, name: str) -> bool:
-        """Whether there is such a field."""
-        return name in self._value
-
     def number(self, name: str, least: int = 0) -> int:
         """Return a whole number."""
         value = self._get(name)

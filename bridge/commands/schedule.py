@@ -125,7 +125,7 @@ def bfb_command(
 @click.option(
     "--chunks",
     type=int,
-    help="Chunks of what a node has for another; by default what the flow needs, up to 64.",
+    help="Chunks of what a node has for another; by default few that lose little, up to 64.",
 )
 @out_file_option
 @graph_json_option

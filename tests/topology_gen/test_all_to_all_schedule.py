@@ -64,9 +64,13 @@ def test_few_chunks_are_rounded():
         assert made.schedule.chunks == chunks
         replay(made.schedule)
         assert made.f <= best
-    whole = all_to_all_schedule(graph, 1)
-    # Eight shards a link are the optimum, and rounding adds at most one for each destination.
-    assert 8 <= 1 / whole.f <= 12
+    # Whole shards can be spread over this torus so evenly that every link carries eight.
+    assert all_to_all_schedule(graph, 1).f == best == Fraction(1, 8)
+    assert all_to_all_schedule(graph).schedule.chunks == 1
+    # Not so on this circulant: three sevenths need chunks.
+    graph = direct.circulant(12, [2, 3])
+    assert all_to_all_schedule(graph, 1).f == Fraction(1, 5)
+    assert all_to_all_schedule(graph).schedule.chunks == 6
 
 
 def test_paths_of_a_flow():

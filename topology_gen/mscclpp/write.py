@@ -13,21 +13,17 @@ from collections import defaultdict
 from itertools import zip_longest
 from typing import Any
 
-from topology_gen.algorithm import Buffer, Operation, Place
+from topology_gen.algorithm import Buffer, Place
 from topology_gen.all_reduce import AllReduce
 from topology_gen.errors import AlgorithmError
 from topology_gen.layout import Layout, Move, common_chunks
+from topology_gen.mscclpp.read import COLLECTIVES
 from topology_gen.schedule import Schedule
 
 MOST_OPERATIONS = 64
 """Operations of a thread block (MAX_OPERATION)."""
 
-COLLECTIVES: dict[Operation, str] = {
-    "all_reduce": "allreduce",
-    "reduce_scatter": "reducescatter",
-    "all_gather": "allgather",
-    "all_to_all": "alltoall",
-}
+_SPELLING = {operation: name for name, operation in COLLECTIVES.items()}
 
 
 def write_plan(schedule: Schedule | AllReduce) -> str:
@@ -71,7 +67,7 @@ def write_plan(schedule: Schedule | AllReduce) -> str:
         _step(step, ranks, ends)
     plan = {
         "name": f"{schedule.operation}_{schedule.graph.name}",
-        "collective": COLLECTIVES[layout.operation],
+        "collective": _SPELLING[layout.operation],
         "protocol": "Simple",
         "inplace": False,
         "reuse_resources": False,
