@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from topology_gen.errors import FileFormatError
+
+
+def parse(content: bytes) -> Fields:
+    """Return the object that a JSON file holds.
+
+    Raises
+    ------
+    FileFormatError
+        Not JSON, or not an object.
+    """
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"expected JSON, but {error}") from None
+    return Fields(value)
 
 
 class Fields:

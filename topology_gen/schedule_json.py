@@ -17,7 +17,7 @@ from topology_gen.algorithm import Algorithm, Block, Buffer, Gpu, Instruction, K
 from topology_gen.all_reduce import AllReduce
 from topology_gen.digraph import GREATEST_NODES, Digraph, from_edges
 from topology_gen.errors import FileFormatError
-from topology_gen.json_fields import Fields
+from topology_gen.json_fields import Fields, parse
 from topology_gen.schedule import Schedule
 
 SCHEDULE, ALGORITHM = "cosim-schedule", "cosim-algorithm"
@@ -82,12 +82,7 @@ def read_json(content: bytes) -> Schedule | AllReduce | Algorithm:
     ScheduleError, AlgorithmError, EdgeListError
         Parts that do not fit together.
     """
-    try:
-        document = Fields(json.loads(content))
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, FileFormatError):
-            raise
-        raise FileFormatError(f"expected JSON, but {error}") from None
+    document = parse(content)
     kind = document.word("format", (SCHEDULE, ALGORITHM))
     version = document.number("version")
     if version != VERSION:

@@ -7,7 +7,6 @@ luck of a put that lands late.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
@@ -23,8 +22,7 @@ from topology_gen.algorithm import (
     Place,
     Step,
 )
-from topology_gen.errors import FileFormatError
-from topology_gen.json_fields import Fields
+from topology_gen.json_fields import Fields, parse
 
 COLLECTIVES: Mapping[str, Operation] = {
     "allreduce": "all_reduce",
@@ -57,12 +55,7 @@ def read_plan(content: bytes) -> Algorithm:
     --------
     topology_gen.mscclpp.write_plan
     """
-    try:
-        document = Fields(json.loads(content))
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, FileFormatError):
-            raise
-        raise FileFormatError(f"expected JSON, but {error}") from None
+    document = parse(content)
     operation = COLLECTIVES[document.word("collective", tuple(COLLECTIVES))]
     gpus = [_Gpu(fields, rank) for rank, fields in enumerate(document.parts("gpus"))]
     for gpu in gpus:
