@@ -36,3 +36,8 @@ def replay(
     count: Ids,
     is_reduce_scatter: bool,
 ) -> NDArray[np.uint64]: ...
+
+# of each node its mate or -1, and twice its dual; edges join two different nodes, weights are ≥ 1
+def heaviest_matching(
+    nodes: int, first: NDArray[np.int32], second: NDArray[np.int32], weight: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...

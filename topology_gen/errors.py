@@ -47,3 +47,7 @@ class AlgorithmError(TopologyError):
 
 class FileFormatError(TopologyError):
     """A file that is not what its format says."""
+
+
+class DemandError(TopologyError):
+    """A job's transfers that cannot be."""

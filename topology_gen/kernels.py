@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 try:
-    from topology_gen._kernels import Bfb, layers, replay
+    from topology_gen._kernels import Bfb, heaviest_matching, layers, replay
 except ModuleNotFoundError as error:
     if error.name != "topology_gen._kernels":
         raise
@@ -13,4 +13,4 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from None
 
-__all__ = ["Bfb", "layers", "replay"]
+__all__ = ["Bfb", "heaviest_matching", "layers", "replay"]

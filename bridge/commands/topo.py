@@ -17,6 +17,7 @@ from bridge.commands.graph_options import (
     read_graph,
     topology_option,
 )
+from bridge.commands.topoopt import topoopt_command, totient_command
 from bridge.errors import InputError
 from bridge.files import write_whole
 from bridge.graph_picture import draw_graph
@@ -142,3 +143,7 @@ def all_to_all_command(edges: Path | None, topology: str | None, as_json: bool) 
         },
         as_json,
     )
+
+
+topo_group.add_command(totient_command)
+topo_group.add_command(topoopt_command)

@@ -72,7 +72,7 @@ def test_with_loss(pattern: str, mtu: int, tcp: dict[str, Any]) -> None:
     assert express == native
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_any_traffic_over_any_links(data: st.DataObject) -> None:
     """Some pairs, sizes, TCP options, latencies (0, too), buffers; alike links and unlike ones."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import gcd
 
 from topology_gen.digraph import Digraph
 from topology_gen.direct.circulant import circulant
 from topology_gen.direct.parameters import check_least
 from topology_gen.errors import ParameterError
+from topology_gen.topoopt.select_permutations import select_permutations
+from topology_gen.topoopt.totient_perms import totient_perms
 
 
 def shifted_ring(nodes: int, degree: int = 4) -> Digraph:
@@ -64,10 +65,9 @@ def ring_strides(nodes: int, rings: int) -> list[int]:
     ParameterError
         A parameter that is too small.
 
-    References
-    ----------
-    W. Wang et al., "TopoOpt: Co-optimizing network topology and parallelization strategy for
-    distributed training jobs", NSDI 2023, Algorithm 3.
+    See Also
+    --------
+    topology_gen.topoopt.totient_perms, topology_gen.topoopt.select_permutations
 
     Examples
     --------
@@ -76,11 +76,5 @@ def ring_strides(nodes: int, rings: int) -> list[int]:
     """
     check_least(3, nodes=nodes)
     check_least(1, rings=rings)
-    coprime = [stride for stride in range(1, nodes // 2 + 1) if gcd(stride, nodes) == 1]
-    factor = max(2.0, float(nodes ** (1 / rings)))
-    chosen = [1]
-    while len(chosen) < min(rings, len(coprime)):
-        wanted = chosen[-1] * factor
-        left = [stride for stride in coprime if stride not in chosen]
-        chosen.append(min(left, key=lambda stride: (abs(stride - wanted), stride)))
+    chosen = select_permutations(totient_perms(nodes, duplex=True), rings, nodes)
     return [chosen[index % len(chosen)] for index in range(rings)]

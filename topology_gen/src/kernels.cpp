@@ -4,6 +4,7 @@
 
 #include "bfb.h"
 #include "replay.h"
+#include "weighted-matching.h"
 
 #include <memory>
 #include <pybind11/numpy.h>
@@ -124,6 +125,23 @@ replay(uint32_t nodes,
     return py::array_t<uint64_t>(static_cast<py::ssize_t>(loads.size()), loads.data());
 }
 
+py::tuple
+heaviest_matching(int32_t nodes,
+                  const Array<int32_t>& first,
+                  const Array<int32_t>& second,
+                  const Array<int64_t>& weight)
+{
+    cosim::WeightedMatching matching(nodes, view(first), view(second), view(weight));
+    {
+        const py::gil_scoped_release release;
+        matching.Run();
+    }
+    const auto mates = matching.GetMates();
+    const auto duals = matching.GetDuals();
+    return py::make_tuple(py::array_t<int32_t>(static_cast<py::ssize_t>(nodes), mates.data()),
+                          py::array_t<int64_t>(static_cast<py::ssize_t>(nodes), duals.data()));
+}
+
 } // namespace
 
 PYBIND11_MODULE(_kernels, module)
@@ -142,4 +160,5 @@ PYBIND11_MODULE(_kernels, module)
         .def("sends", &bfb_sends);
     module.def("layers", &layers);
     module.def("replay", &replay);
+    module.def("heaviest_matching", &heaviest_matching);
 }

@@ -1,0 +1,78 @@
+"""`cosim topo totient` and `cosim topo topoopt`: what they print, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bridge.cli import main
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def printed(arguments):
+    answer = CliRunner().invoke(main, [*arguments.split(), "--json"], catch_exceptions=False)
+    assert answer.exit_code == 0, answer.output
+    return json.loads(answer.stdout)
+
+
+def test_totient():
+    assert printed("topo totient --n 12") == {"n": 12, "permutations": [1, 5, 7, 11]}
+    assert printed("topo totient --n 12 --duplex")["permutations"] == [1, 5]
+    assert printed("topo totient --n 25 --primes --duplex")["permutations"] == [1, 2, 3, 7, 11]
+
+
+def test_topoopt():
+    found = printed("topo topoopt --n 128 --degree 4")
+    assert found["coins"] == [1, 11]
+    assert found["diameter"] == 9
+    # Section 5.5: 5.7 with degree 4, 3 with degree 8.
+    assert found["mean_path_length"] == pytest.approx(5.48, abs=0.005)
+    assert len(found["links"]) == 512
+    assert [0, 11] in found["links"]
+    assert printed("topo topoopt --n 128 --degree 8")["mean_path_length"] == pytest.approx(
+        2.93, abs=0.005
+    )
+    assert printed("topo topoopt --n 128 --degree 4 --simplex")["coins"] == [1, 3, 11, 37]
+
+
+def test_demand():
+    mp = [[0] * 6 for _ in range(6)]
+    mp[0][3] = 100
+    group = {"members": list(range(6)), "bytes": 1}
+    demand = {"nodes": 6, "all_reduce": [group], "mp": mp}
+    Path("demand.json").write_text(json.dumps(demand))
+    found = printed("topo topoopt --demand demand.json --degree 3")
+    assert (found["coins"], found["matchings"]) == ([1], [[[0, 3]]])
+    text = CliRunner().invoke(main, ["topo", "topoopt", "--demand", "demand.json", "--degree", "3"])
+    assert "group 0: +1;" in text.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("totient --n 0", "0 members of a ring: expected at least 1"),
+        ("topoopt --degree 4", "expected either --n or --demand FILE"),
+        ("topoopt --n 4 --degree 4 --demand demand.json", "expected either --n or --demand FILE"),
+        ("topoopt --n 1 --degree 4", "1 servers: expected 2 … 8192"),
+        ("topoopt --n 99999 --degree 4", "99999 servers: expected 2 … 8192"),
+        ("topoopt --n 8 --degree 1", "degree 1: expected at least 2, as a ring through 8 servers"),
+        ("topoopt --n 8 --degree 4 --discount no", "discount 'no': expected one of exponential"),
+        ("topoopt --n 8 --degree 4 --seed -1", "--seed -1: expected a number from 0"),
+        ("topoopt --demand demand.json --degree 4", "demand.json: 1 servers: expected 2 … 8192"),
+        ("topoopt --demand broken.json --degree 4", "broken.json: not JSON"),
+    ],
+)
+def test_refusals(arguments, sentence):
+    Path("demand.json").write_text('{"nodes": 1}')
+    Path("broken.json").write_text("{")
+    answer = CliRunner().invoke(main, ["topo", *arguments.split()])
+    assert answer.exit_code == 2
+    assert sentence in answer.stderr
+    assert answer.stdout == ""

@@ -1,0 +1,244 @@
+"""TopologyFinder: ports, links and routes for many demands, and degenerate ones."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from topology_gen.errors import DemandError, ParameterError, PathError
+from topology_gen.topoopt import (
+    AllReduce,
+    Demand,
+    KShortestPaths,
+    data_parallel,
+    from_json,
+    split_degree,
+    topology_finder,
+)
+
+
+@st.composite
+def demands(draw):
+    nodes = draw(st.integers(2, 24))
+    generator = np.random.default_rng(draw(st.integers(0, 10**6)))
+    groups = []
+    for _ in range(draw(st.integers(0, 4))):
+        size = draw(st.integers(1, nodes))
+        members = tuple(generator.permutation(nodes)[:size].tolist())
+        groups.append(AllReduce(members, draw(st.sampled_from([0, 1, 1000]))))
+    density = draw(st.sampled_from([0, 0.1, 1]))
+    mp = generator.integers(0, 1000, (nodes, nodes)) * (generator.random((nodes, nodes)) < density)
+    return Demand(nodes, tuple(groups), mp)
+
+
+@settings(max_examples=150, deadline=None)
+@given(demands(), st.integers(1, 9), st.booleans(), st.booleans())
+def test_every_topology(demand, degree, duplex, repeat):
+    if duplex and demand.nodes > 2 and degree < 2:
+        degree = 2
+    topology = topology_finder(demand, degree, duplex=duplex, repeat_rings=repeat)
+    graph = topology.graph
+    # Ports: counted from the links as well, each way.
+    sending = np.bincount(graph.source, minlength=graph.nodes)
+    receiving = np.bincount(graph.target, minlength=graph.nodes)
+    assert sending.max() <= degree
+    assert receiving.max() <= degree
+    assert np.array_equal(sending, topology.ports)
+    assert np.array_equal(receiving, topology.ports)
+    assert graph.self_loops == 0
+    assert graph.bidirectional or not duplex
+    # Every pair is routed, over links that join one another from the source to the target.
+    assert nx.is_strongly_connected(graph.graph())
+    for rings in topology.rings:
+        for order in topology.orders(rings.group):
+            assert sorted(order) == sorted(rings.members)
+        a, b = rings.members[0], rings.members[-1]
+        follow(graph, topology.all_reduce_path(a, b, rings.group), a, b)
+    for a, b in {(0, graph.nodes - 1), (graph.nodes - 1, 0), (0, graph.nodes // 2)}:
+        for path in topology.shortest_paths.find(a, b, 3):
+            follow(graph, path, a, b)
+    again = topology_finder(demand, degree, duplex=duplex, repeat_rings=repeat)
+    assert again.graph.edges() == graph.edges()
+
+
+def follow(graph, path, source, target):
+    at = source
+    for link in path:
+        assert graph.source[link] == at
+        at = int(graph.target[link])
+    assert at == target
+
+
+@given(demands(), st.integers(2, 9), st.booleans())
+def test_the_degree_is_split_as_in_the_paper(demand, degree, duplex):
+    split = split_degree(demand, degree, duplex)
+    reduced = sum(Fraction(group.traffic) for group in demand.groups)
+    total = reduced + Fraction(float(demand.mp.sum()))
+    share = max(1, ceil(degree * reduced / total)) if total else degree
+    unit = 2 if duplex and demand.nodes > 2 else 1
+    rounded = min(-(-share // unit) * unit, degree - degree % unit)
+    ports = sum(
+        count * (2 if duplex and len(demand.groups[index].members) > 2 else 1)
+        for index, count in split.rings.items()
+    )
+    assert ports + split.spare_rings * unit + split.mp_ports == degree
+    assert rounded - unit < ports + split.spare_rings * unit <= rounded
+    traffic = [demand.groups[index].traffic for index in split.rings]
+    assert traffic == sorted(traffic, reverse=True)
+    assert 0 not in traffic
+
+
+@settings(max_examples=60, deadline=None)
+@given(demands(), st.integers(2, 5), st.integers(1, 6), st.integers(0, 2))
+def test_k_shortest_paths_are_networkx_s(demand, degree, count, detour):
+    graph = topology_finder(demand, degree).graph
+    paths = KShortestPaths(graph, detour)
+    simple = nx.DiGraph(graph.edges())
+    source, target = 0, graph.nodes - 1
+    ours = paths.find(source, target, count)
+    routes = [paths.nodes(path) for path in ours]
+    assert [len(route) for route in routes] == sorted(len(route) for route in routes)
+    assert len(set(ours)) == len(ours)
+    assert all(nx.is_simple_path(simple, route) for route in routes)
+    if graph.parallel_links == 0:
+        shortest = nx.shortest_path_length(simple, source, target)
+        wanted: list[int] = []
+        for path in nx.shortest_simple_paths(simple, source, target):
+            if len(wanted) == count or len(path) - 1 > shortest + detour:
+                break
+            wanted.append(len(path))
+        assert [len(route) for route in routes] == wanted
+
+
+def test_the_ring_route_that_a_group_has():
+    group = AllReduce((9, 3, 5, 7, 1), 100)
+    topology = topology_finder(Demand(10, (group,), np.zeros((10, 10))), 4)
+    # Both ports' worth went to the group; one ring of the two gave way for one of all servers.
+    assert [(rings.group, rings.strides) for rings in topology.rings] == [(0, (1,)), (None, (1,))]
+    path = topology.all_reduce_path(9, 5, 0)
+    assert topology.shortest_paths.nodes(path) == [9, 3, 5]
+    with pytest.raises(PathError, match="no rings of group 0 from server 9 to 2"):
+        topology.all_reduce_path(9, 2, 0)
+    with pytest.raises(PathError, match="no rings of group 4"):
+        topology.all_reduce_path(9, 5, 4)
+
+
+def test_separate_groups_leave_ports_for_the_ring_that_joins_them():
+    halves = (AllReduce(tuple(range(8)), 8), AllReduce(tuple(range(8, 16)), 8))
+    topology = topology_finder(Demand(16, halves, np.zeros((16, 16))), 4)
+    assert [rings.group for rings in topology.rings] == [0, 1, None]
+    assert set(topology.ports.tolist()) == {4}
+
+
+def test_model_parallel_hosts_are_matched_with_whom_they_talk_to():
+    # Three of four ports go to the transfers of two pairs, the first links of which weigh most.
+    mp = np.zeros((8, 8))
+    mp[0, 5], mp[5, 0], mp[2, 3] = 60, 60, 50
+    topology = topology_finder(Demand(8, (AllReduce(tuple(range(8)), 1),), mp), 4)
+    assert topology.coins == [1]
+    assert [pairs.tolist() for pairs in topology.matchings] == [[[0, 5], [2, 3]]] * 2
+
+
+def test_degenerate_demands():
+    nothing = np.zeros((6, 6))
+    # No traffic: rings through all servers.
+    assert topology_finder(Demand(6, (), nothing), 4).coins == [1, 1]
+    # φ(6) = 2, one ring if duplex: repeated, or its ports left to matchings.
+    assert topology_finder(data_parallel(6), 4).coins == [1, 1]
+    assert topology_finder(data_parallel(6), 4, repeat_rings=False).coins == [1]
+    mp = np.zeros((6, 6))
+    mp[0, 3] = 1
+    spared = topology_finder(Demand(6, (AllReduce(tuple(range(6)), 9),), mp), 6, repeat_rings=False)
+    assert (spared.coins, [m.tolist() for m in spared.matchings]) == ([1], [[[0, 3]]] * 4)
+    # Two servers: every ring is a link.
+    assert topology_finder(data_parallel(2), 3).graph.edges() == [(0, 1), (1, 0)] * 3
+    assert topology_finder(data_parallel(2), 1).graph.degree == 1
+    # One port: a ring that goes one way.
+    assert topology_finder(data_parallel(5), 1, duplex=False).graph.diameter == 4
+    # A group of one sends nothing, and so is none.
+    alone = topology_finder(Demand(6, (AllReduce((3,), 10**9),), nothing), 4)
+    assert [rings.group for rings in alone.rings] == [None]
+    # Transfers between separate parts: the ring joins them.
+    mp[1, 2] = mp[4, 5] = 7
+    apart = topology_finder(Demand(6, (), mp), 4)
+    assert [rings.strides for rings in apart.rings] == [(1,)]
+    assert apart.graph.diameter <= 3
+    assert len(apart.matchings) == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: topology_finder(data_parallel(5), 1), ParameterError, "degree 1: expected at lea"),
+        (lambda: topology_finder(data_parallel(5), 0), ParameterError, "degree 0: expected at lea"),
+        (
+            lambda: topology_finder(data_parallel(5), 2, discount="x"),
+            ParameterError,
+            "discount 'x'",
+        ),
+        (lambda: data_parallel(1), DemandError, "1 servers: expected 2"),
+        (lambda: data_parallel(-3), DemandError, "-3 servers: expected 2"),
+        (lambda: data_parallel(4, -1.0), DemandError, "-1.0 bytes, expected a number from 0"),
+        (
+            lambda: KShortestPaths(topology_finder(data_parallel(4), 2).graph, -1),
+            ParameterError,
+            "a detour of -1 hops",
+        ),
+        (
+            lambda: topology_finder(data_parallel(4), 2).shortest_paths.find(0, 1, 0),
+            ParameterError,
+            "0 paths: expected",
+        ),
+        (
+            lambda: topology_finder(data_parallel(4), 2).shortest_paths.find(1, 1, 1),
+            PathError,
+            "no path from node 1 to itself",
+        ),
+    ],
+)
+def test_refusals(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ([], "expected an object with the keys nodes, all_reduce, mp"),
+        ({"nodes": 4, "groups": []}, "key 'groups': expected one of nodes, all_reduce, mp"),
+        ({}, "nodes: None, expected a number of servers"),
+        ({"nodes": True}, "nodes: True, expected a number of servers"),
+        ({"nodes": 10**9}, "1000000000 servers: expected 2"),
+        ({"nodes": 2, "all_reduce": 3}, "all_reduce: expected a list"),
+        ({"nodes": 2, "all_reduce": [{}]}, r"all_reduce\[0\]: expected an object such as"),
+        (
+            {"nodes": 2, "all_reduce": [{"members": [0, 2], "bytes": 1}]},
+            "all-reduce 0: member 2, expected servers 0 … 1",
+        ),
+        (
+            {"nodes": 2, "all_reduce": [{"members": [0, 0], "bytes": 1}]},
+            "all-reduce 0: expected different members",
+        ),
+        (
+            {"nodes": 2, "all_reduce": [{"members": ["0"], "bytes": 1}]},
+            r"all_reduce\[0\].members: expected a list of server numbers",
+        ),
+        (
+            {"nodes": 2, "all_reduce": [{"members": [0], "bytes": "8"}]},
+            r"all_reduce\[0\].bytes: '8', expected a number of bytes",
+        ),
+        ({"nodes": 2, "mp": [[0, 1]]}, "mp: expected 2 rows of 2 numbers"),
+        ({"nodes": 2, "mp": [[0, 1], [0]]}, r"mp\[1\]: expected 2 numbers of bytes"),
+        ({"nodes": 2, "mp": [[0, -1], [0, 0]]}, "model-parallel bytes: expected numbers from 0"),
+        ({"nodes": 2, "mp": [[0, float("nan")], [0, 0]]}, "model-parallel bytes: expected numb"),
+    ],
+)
+def test_refused_demand(content, text):
+    with pytest.raises(DemandError, match=text):
+        from_json(content)

@@ -1,0 +1,44 @@
+"""TopoOpt: topologies made for the transfers of a training job, in the ports that servers have."""
+
+from topology_gen.topoopt.coin_change import CoinChange
+from topology_gen.topoopt.degree_split import DegreeSplit, split_degree
+from topology_gen.topoopt.demand import AllReduce, Demand, data_parallel, from_json
+from topology_gen.topoopt.discount import GAINS, discounted, gain
+from topology_gen.topoopt.heaviest_matching import heaviest_matching
+from topology_gen.topoopt.k_shortest_paths import KShortestPaths
+from topology_gen.topoopt.ocs_reconfig import PAUSE_PS, PERIOD_PS, ocs_reconfig, utility
+from topology_gen.topoopt.select_permutations import select_permutations
+from topology_gen.topoopt.topology import Rings, TopoOptTopology
+from topology_gen.topoopt.topology_finder import match, topology_finder
+from topology_gen.topoopt.totient_perms import ring, totient_perms
+from topology_gen.topoopt.tree_permutations import permuted_trees, tree_permutations
+from topology_gen.topoopt.two_edge_replacement import two_edge_replacement
+
+__all__ = [
+    "GAINS",
+    "PAUSE_PS",
+    "PERIOD_PS",
+    "AllReduce",
+    "CoinChange",
+    "DegreeSplit",
+    "Demand",
+    "KShortestPaths",
+    "Rings",
+    "TopoOptTopology",
+    "data_parallel",
+    "discounted",
+    "from_json",
+    "gain",
+    "heaviest_matching",
+    "match",
+    "ocs_reconfig",
+    "permuted_trees",
+    "ring",
+    "select_permutations",
+    "split_degree",
+    "topology_finder",
+    "totient_perms",
+    "tree_permutations",
+    "two_edge_replacement",
+    "utility",
+]

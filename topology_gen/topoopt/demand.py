@@ -1,0 +1,156 @@
+"""What a training job sends in an iteration: all-reduce groups and model-parallel transfers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topology_gen.errors import DemandError
+
+GREATEST_NODES = 8192
+"""Servers at most, so that a matrix of all pairs fits into memory."""
+
+
+class AllReduce(NamedTuple):
+    """An all-reduce: servers in the group's order, and the bytes of the vector of each."""
+
+    members: tuple[int, ...]
+    bytes: float
+
+    @property
+    def traffic(self) -> float:
+        """Bytes that a ring sends over all its links together, 2(k-1)·X."""
+        return 2 * (len(self.members) - 1) * self.bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Demand:
+    """The transfers of a job on servers 0 … nodes-1.
+
+    Attributes
+    ----------
+    nodes : int
+        At least 2.
+    groups : tuple of AllReduce
+        The all-reduces.
+    mp : float64 array, shape (nodes, nodes)
+        Model-parallel bytes from row to column; the diagonal is 0.
+
+    Raises
+    ------
+    DemandError
+        A group or matrix that cannot be.
+    """
+
+    nodes: int
+    groups: tuple[AllReduce, ...]
+    mp: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        _check_size(self.nodes)
+        for index, group in enumerate(self.groups):
+            place = f"all-reduce {index}"
+            if not group.members or len(set(group.members)) != len(group.members):
+                raise DemandError(f"{place}: expected different members, at least one")
+            for member in group.members:
+                if not 0 <= member < self.nodes:
+                    raise DemandError(
+                        f"{place}: member {member}, expected servers 0 … {self.nodes - 1}"
+                    )
+            if not (math.isfinite(group.bytes) and group.bytes >= 0):
+                raise DemandError(f"{place}: {group.bytes} bytes, expected a number from 0")
+        mp = np.array(self.mp, dtype=np.float64)
+        if mp.shape != (self.nodes, self.nodes):
+            raise DemandError(
+                f"a model-parallel matrix of shape {mp.shape}: expected {self.nodes} rows of "
+                f"{self.nodes} numbers"
+            )
+        if not np.all(np.isfinite(mp)) or np.any(mp < 0):
+            raise DemandError("model-parallel bytes: expected numbers from 0")
+        np.fill_diagonal(mp, 0)  # what a server sends itself takes no link
+        object.__setattr__(self, "mp", mp)
+
+
+def data_parallel(nodes: int, total_bytes: float = 1.0) -> Demand:
+    """Return the demand of one all-reduce over all servers.
+
+    Examples
+    --------
+    >>> data_parallel(4, 100).groups[0].traffic
+    600
+    """
+    _check_size(nodes)
+    group = AllReduce(tuple(range(nodes)), total_bytes)
+    return Demand(nodes, (group,), np.zeros((nodes, nodes)))
+
+
+def _check_size(nodes: int) -> None:
+    if not 2 <= nodes <= GREATEST_NODES:
+        raise DemandError(f"{nodes} servers: expected 2 … {GREATEST_NODES}")
+
+
+def from_json(content: Any) -> Demand:
+    """Return the demand that a JSON object describes.
+
+    ``nodes`` is the number of servers; ``all_reduce`` a list of objects with ``members`` (server
+    numbers, in the order of the ring of stride 1) and ``bytes`` (of each member's vector); ``mp``
+    the matrix of model-parallel bytes, row to column. ``all_reduce`` and ``mp`` may be left out.
+
+    Raises
+    ------
+    DemandError
+        With the key, the value and what is accepted.
+
+    Examples
+    --------
+    >>> demand = from_json({"nodes": 2, "all_reduce": [{"members": [0, 1], "bytes": 8}]})
+    >>> demand.groups[0].traffic, demand.mp.tolist()
+    (16, [[0.0, 0.0], [0.0, 0.0]])
+    """
+    keys = ("nodes", "all_reduce", "mp")
+    if not isinstance(content, Mapping):
+        raise DemandError(f"expected an object with the keys {', '.join(keys)}")
+    for key in content:
+        if key not in keys:
+            raise DemandError(f"key {key!r}: expected one of {', '.join(keys)}")
+    nodes = content.get("nodes")
+    if type(nodes) is not int:
+        raise DemandError(f"nodes: {nodes!r}, expected a number of servers")
+    _check_size(nodes)
+    listed = content.get("all_reduce", [])
+    if not isinstance(listed, list):
+        raise DemandError("all_reduce: expected a list of groups")
+    groups = tuple(_group(index, entry) for index, entry in enumerate(listed))
+    return Demand(nodes, groups, _matrix(content.get("mp"), nodes))
+
+
+def _group(index: int, entry: Any) -> AllReduce:
+    place = f"all_reduce[{index}]"
+    if not isinstance(entry, Mapping) or set(entry) != {"members", "bytes"}:
+        raise DemandError(f'{place}: expected an object such as {{"members": [0, 1], "bytes": 8}}')
+    members, total = entry["members"], entry["bytes"]
+    if not isinstance(members, list) or any(type(member) is not int for member in members):
+        raise DemandError(f"{place}.members: expected a list of server numbers")
+    if not _is_number(total):
+        raise DemandError(f"{place}.bytes: {total!r}, expected a number of bytes")
+    return AllReduce(tuple(members), total)
+
+
+def _matrix(rows: Any, nodes: int) -> NDArray[np.float64]:
+    if rows is None:
+        return np.zeros((nodes, nodes))
+    if not isinstance(rows, list) or len(rows) != nodes:
+        raise DemandError(f"mp: expected {nodes} rows of {nodes} numbers")
+    for index, row in enumerate(rows):
+        if not isinstance(row, list) or len(row) != nodes or not all(map(_is_number, row)):
+            raise DemandError(f"mp[{index}]: expected {nodes} numbers of bytes")
+    return np.array(rows, dtype=np.float64)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
