@@ -9,6 +9,7 @@ from __future__ import annotations
 import click
 
 from bridge.commands.compile import compile_command
+from bridge.commands.cost import cost_command
 from bridge.commands.fidelity import fidelity_command
 from bridge.commands.list import list_command
 from bridge.commands.plot import plot_command
@@ -73,5 +74,6 @@ for _command in (
     fidelity_command,
     topo_group,
     schedule_group,
+    cost_command,
 ):
     main.add_command(_command)

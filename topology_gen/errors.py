@@ -51,3 +51,7 @@ class FileFormatError(TopologyError):
 
 class DemandError(TopologyError):
     """A job's transfers that cannot be."""
+
+
+class CostError(TopologyError):
+    """A network that has no price."""
