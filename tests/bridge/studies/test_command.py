@@ -139,3 +139,12 @@ def test_pictures_are_the_same_twice(kind, tmp_path: Path) -> None:
     for name in ("a.svg", "b.svg"):
         picture.draw(chart, tmp_path / name)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_the_page_is_of_this_study(repository: Path) -> None:
+    text = (repository / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    study = STUDIES["astra-ns3-dlrm"]
+    assert text.startswith(f"# {study.title}\n\n{study.introduction.strip()}"), "make reproduce"
+    headings = [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")]
+    assert headings
+    assert set(headings) <= {experiment.title for experiment in study.experiments}
