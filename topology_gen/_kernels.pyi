@@ -15,6 +15,8 @@ class Bfb:
     def __init__(self, nodes: int, source: Ids, target: Ids, roots: int) -> None: ...
     @property
     def steps(self) -> int: ...
+    @property
+    def distance_sum(self) -> int: ...  # from all nodes to the roots
     def least_loads(self, roots: int) -> tuple[Ids, Ids]: ...  # U as fractions, [step, root]
     def sends(self, chunks: int) -> Sends: ...
 
@@ -41,3 +43,26 @@ def replay(
 def heaviest_matching(
     nodes: int, first: NDArray[np.int32], second: NDArray[np.int32], weight: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
+
+# of each root and class of links, the load when the root sends 1 to every other node over the
+# shortest paths by the lengths of the classes; and of each root the sum of its distances
+def tree_loads(
+    nodes: int,
+    source: Ids,
+    target: Ids,
+    roots: Ids,
+    link_class: Ids,
+    length: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+# of each class of links, the load when every root sends 1 to every other node over all walks of at
+# most so many hops, each as likely as the product of the weights of its links' classes
+def walk_loads(
+    nodes: int,
+    source: Ids,
+    target: Ids,
+    roots: Ids,
+    link_class: Ids,
+    weight: NDArray[np.float64],
+    hops: int,
+) -> NDArray[np.float64]: ...

@@ -6,6 +6,7 @@ bytes is (M/N)/(f·B/d).
 
 Where a group of symmetries takes any node to any other, one source stands for all: the average of
 an optimal flow over the group is optimal as well, and all links of one generator carry the same.
+If nodes are of several orbits, a source of each is enough.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from scipy.sparse import coo_array
 
 from topology_gen.digraph import Digraph
 from topology_gen.errors import ParameterError
+from topology_gen.symmetry import symmetry_of
 
 GREATEST_FLOWS = 100_000
 """Flows (sources × links) that the linear program may have."""
@@ -135,13 +137,9 @@ class _Program:
         self.source = graph.source.astype(np.int64)
         self.target = graph.target.astype(np.int64)
         self.links = graph.links
-        if graph.vertex_transitive:
-            self.sources = 1
-            self.link_class = np.arange(self.links) // self.nodes
-        else:
-            self.sources = self.nodes
-            self.link_class = np.arange(self.links)
-        self.classes = int(self.link_class[-1]) + 1
+        self.sources = graph.orbits or graph.nodes
+        self.link_class = symmetry_of(graph).link_class.astype(np.int64)
+        self.classes = int(self.link_class.max()) + 1
 
     @property
     def flows(self) -> int:

@@ -100,7 +100,7 @@ def moore_steps(nodes: int, degree: int) -> int:
 def all_gather_performance(graph: Digraph) -> Performance:
     """Return steps and exact loads of the best BFB all-gather, without making it.
 
-    On a digraph that is known to be vertex-transitive only one node is looked at.
+    On a digraph that is known to be symmetric only one node of every orbit is looked at.
 
     Raises
     ------
@@ -120,7 +120,37 @@ def all_gather_performance(graph: Digraph) -> Performance:
     >>> performance.steps, str(performance.bandwidth_time)
     (4, '191/150')
     """
-    return _performance(graph, _kernel(graph, 1 if graph.vertex_transitive else graph.nodes))
+    return _performance(graph, _kernel(graph, graph.orbits or graph.nodes))
+
+
+def costs(graph: Digraph) -> tuple[Performance, Performance, Fraction]:
+    """Return what all-gather and reduce-scatter cost, and the distances that come with them.
+
+    The last is the sum of the distances from a node to all others, on average over the nodes.
+
+    Raises
+    ------
+    DegreeError
+        Not regular, or degree 0.
+    ConnectivityError
+        Not strongly connected.
+
+    Examples
+    --------
+    >>> from topology_gen.direct import circulant
+    >>> forward, back, distance = costs(circulant(16))
+    >>> forward.steps, str(back.bandwidth_time), str(distance)
+    (3, '15/16', '30')
+    """
+    roots = graph.orbits or graph.nodes
+    kernel = _kernel(graph, roots)
+    forward = _performance(graph, kernel)
+    back = forward
+    if not graph.bidirectional:
+        transposed = graph.transpose()
+        back = _performance(transposed, _kernel(transposed, roots))
+        back = Performance(back.nodes, back.degree, back.loads[::-1])
+    return forward, back, Fraction(kernel.distance_sum, roots)
 
 
 def reduce_scatter_performance(graph: Digraph) -> Performance:
@@ -252,9 +282,11 @@ def _kernel(graph: Digraph, roots: int) -> kernels.Bfb:
 
 
 def _performance(graph: Digraph, kernel: kernels.Bfb) -> Performance:
-    roots = 1 if graph.vertex_transitive else graph.nodes
-    loads = []
-    for numerators, denominators in zip(*kernel.least_loads(roots), strict=True):
-        pairs = np.unique(np.stack([numerators, denominators]), axis=1).T.tolist()
-        loads.append(max(Fraction(above, below) for above, below in pairs))
+    roots = graph.orbits or graph.nodes
+    above, below = kernel.least_loads(roots)
+    # Of numbers up to the greatest number of nodes, the quotients' order survives the rounding.
+    greatest = (above / below).argmax(axis=1)
+    steps = np.arange(kernel.steps)
+    pairs = zip(above[steps, greatest].tolist(), below[steps, greatest].tolist(), strict=True)
+    loads = [Fraction(most, links) for most, links in pairs]
     return Performance(graph.nodes, graph.degree, tuple(loads))

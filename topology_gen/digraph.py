@@ -37,6 +37,9 @@ class Digraph:
         Whether the family proves that any node looks like any other, by symmetries that map links
         i·nodes … (i+1)·nodes-1 among themselves for every i, as a group's translations do with the
         links of one generator. False also if unknown.
+    orbits : int
+        If not 0: such symmetries take any node x to any other with the same x mod orbits, and none
+        of them but the identity fixes a node. 1 if vertex-transitive.
 
     Raises
     ------
@@ -55,8 +58,12 @@ class Digraph:
     source: Ids
     target: Ids
     vertex_transitive: bool = False
+    orbits: int = 0
 
     def __post_init__(self) -> None:
+        if self.vertex_transitive or self.orbits == 1:
+            object.__setattr__(self, "vertex_transitive", True)
+            object.__setattr__(self, "orbits", 1)
         object.__setattr__(self, "source", ids(self.source))
         object.__setattr__(self, "target", ids(self.target))
         if self.source.shape != self.target.shape or self.source.ndim != 1:
@@ -139,13 +146,13 @@ class Digraph:
             Not strongly connected.
         """
         total = sum(int(hops.sum()) for hops in self._distances())
-        return total * self.nodes if self.vertex_transitive else total
+        return total * self.nodes // self.orbits if self.orbits else total
 
     def _distances(self) -> Iterator[NDArray[np.float64]]:
-        """Yield the hops to every node (column) from a few nodes (rows), or just from one."""
+        """Yield the hops to every node (column) from some (rows): all, or one of each orbit."""
         shape = (self.nodes, self.nodes)
         matrix = csr_array((np.ones(self.links), (self.source, self.target)), shape=shape)
-        roots = 1 if self.vertex_transitive else self.nodes
+        roots = self.orbits or self.nodes
         for first in range(0, roots, ROWS):
             rows = np.arange(first, min(first + ROWS, roots))
             hops = dijkstra(matrix, indices=rows, unweighted=True)
@@ -218,7 +225,11 @@ def from_edges(edges: Iterable[Sequence[int]], name: str = "edges") -> Digraph:
 
 
 def from_rules(
-    name: str, nodes: int, rules: Iterable[ArrayLike], vertex_transitive: bool = False
+    name: str,
+    nodes: int,
+    rules: Iterable[ArrayLike],
+    vertex_transitive: bool = False,
+    orbits: int = 0,
 ) -> Digraph:
     """Return the digraph with a link from every node x to rule[x], for each of the rules.
 
@@ -238,6 +249,7 @@ def from_rules(
         np.tile(every, len(targets)),
         np.concatenate([*targets, ids([])]),
         vertex_transitive,
+        orbits,
     )
 
 

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 try:
-    from topology_gen._kernels import Bfb, heaviest_matching, layers, replay
+    from topology_gen._kernels import (
+        Bfb,
+        heaviest_matching,
+        layers,
+        replay,
+        tree_loads,
+        walk_loads,
+    )
 except ModuleNotFoundError as error:
     if error.name != "topology_gen._kernels":
         raise
@@ -13,4 +20,4 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from None
 
-__all__ = ["Bfb", "heaviest_matching", "layers", "replay"]
+__all__ = ["Bfb", "heaviest_matching", "layers", "replay", "tree_loads", "walk_loads"]

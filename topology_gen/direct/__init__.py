@@ -11,6 +11,7 @@ from topology_gen.direct.double_binary_tree import double_binary_tree
 from topology_gen.direct.hamming import hamming
 from topology_gen.direct.hypercube import hypercube
 from topology_gen.direct.kautz import generalized_kautz, kautz
+from topology_gen.direct.lift import lift
 from topology_gen.direct.random_regular import random_regular
 from topology_gen.direct.ring import ring, unidirectional_ring
 from topology_gen.direct.shifted_ring import ring_strides, shifted_ring
@@ -34,6 +35,7 @@ __all__ = [
     "hypercube",
     "kautz",
     "least_diameter_offsets",
+    "lift",
     "modified_de_bruijn",
     "random_regular",
     "ring",

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-import numpy as np
-
-from topology_gen.digraph import Digraph, from_rules
-from topology_gen.direct.parameters import GREATEST, check_size
-from topology_gen.errors import ParameterError
+from topology_gen.digraph import Digraph
+from topology_gen.direct.lift import lift
 
 
 def cayley(generators: Sequence[Sequence[int]]) -> Digraph:
@@ -37,25 +35,5 @@ def cayley(generators: Sequence[Sequence[int]]) -> Digraph:
     >>> graph.nodes, graph.degree, graph.diameter
     (6, 2, 2)
     """
-    if not generators:
-        raise ParameterError("no generators: expected at least one permutation")
-    letters = len(generators[0])
-    for generator in generators:
-        if sorted(generator) != list(range(letters)):
-            shown = ".".join(str(image) for image in generator)
-            raise ParameterError(f"generator {shown}: expected a permutation of 0 … {letters - 1}")
-    steps = [tuple(generator) for generator in generators]
-    elements = [tuple(range(letters))]
-    numbers = {elements[0]: 0}
-    rules: list[list[int]] = [[] for _ in steps]
-    for element in elements:  # grows
-        for rule, step in zip(rules, steps, strict=True):
-            product = tuple(step[image] for image in element)
-            if product not in numbers:
-                numbers[product] = len(elements)
-                elements.append(product)
-                if len(elements) * len(steps) > GREATEST:
-                    check_size(len(elements), len(steps))
-            rule.append(numbers[product])
-    name = f"Cayley({len(elements)},degree {len(steps)})"
-    return from_rules(name, len(elements), [np.array(rule) for rule in rules], True)
+    graph = lift([[(0, generator)] for generator in generators])
+    return replace(graph, name=f"Cayley({graph.nodes},degree {len(generators)})")

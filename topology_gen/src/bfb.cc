@@ -46,6 +46,7 @@ Bfb::Bfb(LinkTable links, uint32_t roots)
                 key.push_back(group.nodes);
             }
             m_patterns.push_back(InternPattern(key));
+            m_distanceSum += uint64_t{step} * search.GetLayer(step).size();
         }
         m_begin.push_back(m_patterns.size());
     }
@@ -61,6 +62,12 @@ const LinkTable&
 Bfb::GetLinkTable() const
 {
     return m_links;
+}
+
+uint64_t
+Bfb::GetDistanceSum() const
+{
+    return m_distanceSum;
 }
 
 uint32_t

@@ -59,6 +59,9 @@ class Bfb
     /// @return the digraph
     const LinkTable& GetLinkTable() const;
 
+    /// @return the sum of the distances from all nodes to all roots
+    uint64_t GetDistanceSum() const;
+
     /**
      * @param root a receiver
      * @param step from 1
@@ -108,6 +111,7 @@ class Bfb
     std::vector<uint32_t> m_patterns;                  //!< by root, then step; short of empty ones
     std::vector<std::size_t> m_begin;                  //!< of each root's patterns, and the end
     uint32_t m_steps{0};                               //!< the diameter
+    uint64_t m_distanceSum{0};                         //!< from all nodes to all roots
 };
 
 } // namespace cosim

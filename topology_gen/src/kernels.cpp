@@ -4,6 +4,8 @@
 
 #include "bfb.h"
 #include "replay.h"
+#include "tree-loads.h"
+#include "walk-loads.h"
 #include "weighted-matching.h"
 
 #include <memory>
@@ -107,6 +109,40 @@ layers(uint32_t nodes, const Array<uint32_t>& source, const Array<uint32_t>& tar
     return py::tuple(result);
 }
 
+py::tuple
+tree_loads(uint32_t nodes,
+           const Array<uint32_t>& source,
+           const Array<uint32_t>& target,
+           const Array<uint32_t>& roots,
+           const Array<uint32_t>& linkClass,
+           const Array<double>& length)
+{
+    const cosim::TreeLoads trees(nodes, view(source), view(target), view(linkClass), view(length));
+    py::array_t<double> loads({roots.size(), length.size()});
+    py::array_t<double> distances(roots.size());
+    auto costs = distances.mutable_unchecked<1>();
+    for (py::ssize_t i = 0; i < roots.size(); ++i)
+    {
+        const std::span row(loads.mutable_data(i, 0), static_cast<std::size_t>(length.size()));
+        costs(i) = trees.Run(roots.at(i), row);
+    }
+    return py::make_tuple(loads, distances);
+}
+
+py::array_t<double>
+walk_loads(uint32_t nodes,
+           const Array<uint32_t>& source,
+           const Array<uint32_t>& target,
+           const Array<uint32_t>& roots,
+           const Array<uint32_t>& linkClass,
+           const Array<double>& weight,
+           uint32_t hops)
+{
+    const cosim::LinkView links{nodes, view(source), view(target), view(linkClass)};
+    const auto loads = cosim::WalkLoads(links, view(roots), view(weight), hops);
+    return py::array_t<double>(static_cast<py::ssize_t>(loads.size()), loads.data());
+}
+
 py::array_t<uint64_t>
 replay(uint32_t nodes,
        const Array<uint32_t>& source,
@@ -156,9 +192,12 @@ PYBIND11_MODULE(_kernels, module)
                                                 roots);
         }))
         .def_property_readonly("steps", &cosim::Bfb::GetSteps)
+        .def_property_readonly("distance_sum", &cosim::Bfb::GetDistanceSum)
         .def("least_loads", &least_loads)
         .def("sends", &bfb_sends);
     module.def("layers", &layers);
     module.def("replay", &replay);
     module.def("heaviest_matching", &heaviest_matching);
+    module.def("tree_loads", &tree_loads);
+    module.def("walk_loads", &walk_loads);
 }
