@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from topology_gen import direct, expansion
 from topology_gen.digraph import Digraph
 from topology_gen.errors import DegreeError, ParameterError, SpecError, TopologyError
+from topology_gen.search import store
 
 GREATEST_BRACKETS = 32
 """Topologies within a topology at most."""
@@ -65,6 +66,10 @@ OFFSETS = Parser(_integers("+"), "whole numbers joined by +, such as 2+3")
 PERMUTATIONS = Parser(
     lambda text: [_integers(".")(part) for part in text.split("+")],
     "permutations joined by +, such as 1.2.0+1.0.2",
+)
+ARCS = Parser(
+    lambda text: [[store.read_arc(arc) for arc in row.split("/")] for row in text.split("+")],
+    "rows joined by + of arcs joined by /, each a node and a permutation, such as 0>1.2.0",
 )
 NAME = Parser(str, "a name")
 BASE = Parser(
@@ -126,6 +131,18 @@ FAMILIES: Mapping[str, Family] = {
     ),
     "cayley": Family(
         direct.cayley, {"generators": Parameter("generators", PERMUTATIONS, "1.0.2+1.2.0")}
+    ),
+    "lift": Family(
+        direct.lift,
+        {"arcs": Parameter("arcs", ARCS, "0>1.2.0/1>2.0.1+1>0.1.2/0>0.1.2")},
+    ),
+    "found": Family(
+        store.found,
+        {
+            "n": Parameter("nodes", INTEGER, "32"),
+            "d": _D,
+            "i": Parameter("index", INTEGER, "0", required=False),
+        },
     ),
     "line": Family(
         expansion.line_graph,

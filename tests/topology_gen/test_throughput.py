@@ -1,0 +1,86 @@
+"""All-to-all throughput by trees and walks, against the linear program of all flows."""
+
+import numpy as np
+import pytest
+
+from tests.topology_gen.stored import ALL_TO_ALL, all_to_all_graph
+from topology_gen import direct, kernels, specs
+from topology_gen.all_to_all import all_to_all
+from topology_gen.digraph import from_edges
+from topology_gen.errors import ConnectivityError
+from topology_gen.expansion import line_graph
+from topology_gen.search.store import found
+from topology_gen.symmetry import line_symmetry, symmetry_of
+from topology_gen.throughput import throughput
+
+GRAPHS = [value["name"] for value in ALL_TO_ALL]
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_bounds_enclose_the_optimum(name):
+    graph = all_to_all_graph(name)
+    f = all_to_all(graph).f
+    bounds = throughput(graph)
+    assert bounds.least <= f * (1 + 1e-6)
+    assert bounds.greatest >= f * (1 - 1e-6)
+    assert bounds.greatest <= bounds.least * 1.12
+    if graph.vertex_transitive:
+        assert bounds.exact
+        assert bounds.least == pytest.approx(f, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("spec", "times"),
+    [("complete_bipartite:d=4", 1), ("circulant:n=9", 1), ("complete:n=3", 3)],
+)
+def test_symmetry_of_line_graphs(spec, times):
+    """What a line graph has of its base's symmetry does not change the optimum."""
+    base = specs.parse(spec)
+    graph = line_graph(base, times)
+    symmetry = line_symmetry(base, times)
+    assert len(symmetry.roots) == base.degree**times
+    counts = np.bincount(symmetry.link_class)
+    assert (counts == base.nodes).all()
+    bounds = throughput(graph, symmetry)
+    assert bounds.exact
+    assert bounds.least == pytest.approx(all_to_all(graph).f, rel=1e-6)
+
+
+def test_several_orbits():
+    """A source of each orbit is enough: the same f as without knowing of the orbits."""
+    graph = found(32, 4)
+    assert graph.orbits == 2
+    plain = from_edges(graph.edges())
+    assert all_to_all(graph).f == pytest.approx(all_to_all(plain).f, rel=1e-6)
+    assert throughput(graph).least == pytest.approx(all_to_all(plain).f, rel=1e-6)
+    assert symmetry_of(plain).classes == plain.links
+
+
+def test_kernels_refuse():
+    ring = direct.unidirectional_ring(4)
+    roots, classes = np.arange(4, dtype="u4"), np.arange(4, dtype="u4")
+    one_way = from_edges([[0, 1], [1, 2], [2, 2]])
+    with pytest.raises(ConnectivityError, match="node 1 reaches only 1 of 2 others"):
+        throughput(one_way)
+    arguments = ring.nodes, ring.source, ring.target
+    with pytest.raises(ValueError, match="expected a class with a length"):
+        kernels.tree_loads(*arguments, roots, classes, np.ones(3))
+    with pytest.raises(ValueError, match="no node 4"):
+        kernels.tree_loads(*arguments, roots + np.uint32(1), classes, np.ones(4))
+    with pytest.raises(ValueError, match="link 3 cannot be"):
+        kernels.walk_loads(*arguments, roots, classes, np.ones(3), 4)
+    with pytest.raises(ValueError, match="node 0 does not reach node 3"):
+        kernels.walk_loads(*arguments, roots, classes, np.ones(4), 2)
+    with pytest.raises(ValueError, match="no node 4"):
+        kernels.walk_loads(*arguments, roots + np.uint32(1), classes, np.ones(4), 4)
+
+
+def test_walks_of_a_ring():
+    """There is one way round: with 3 hops 1 + 2 + 3 from every node over every link."""
+    ring = direct.unidirectional_ring(4)
+    every = np.arange(4, dtype="u4")
+    loads = kernels.walk_loads(4, ring.source, ring.target, every, every, np.full(4, 0.1), 3)
+    assert loads == pytest.approx([6, 6, 6, 6])
+    trees, distances = kernels.tree_loads(4, ring.source, ring.target, every, every, np.ones(4))
+    assert trees.sum(axis=0) == pytest.approx([6, 6, 6, 6])
+    assert distances == pytest.approx([6, 6, 6, 6])
