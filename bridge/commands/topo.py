@@ -10,6 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from bridge.commands.find import find_command
 from bridge.commands.graph_options import (
     edges_option,
     graph_json_option,
@@ -27,7 +28,10 @@ spec_argument = click.argument("topology", metavar="[SPEC]", required=False)
 
 @click.group("topo")
 def topo_group() -> None:
-    """List, show and export direct-connect topologies."""
+    """List, show, find and export direct-connect topologies."""
+
+
+topo_group.add_command(find_command)
 
 
 @topo_group.command("list")

@@ -1,0 +1,71 @@
+"""A distribution of collectives: how many of which size."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any, NamedTuple, cast, get_args
+
+from bridge.errors import InputError
+from frontend import units
+from topology_gen.finder.costs import Collective
+
+FIELDS = ("bytes", "count", "collective")
+
+
+class Size(NamedTuple):
+    """A collective of a size, and how many times it runs."""
+
+    collective: Collective
+    size_bytes: int
+    times: float
+
+
+def read_sizes(file: Path) -> list[Size]:
+    """Return the collectives that a file lists.
+
+    Parameters
+    ----------
+    file : Path
+        CSV with a head line, or a JSON list of objects: `bytes` (``64MiB`` or a number), `count`,
+        and `collective`, which is all_reduce if it is not given.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read as such, or an entry that cannot be.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+        if text.lstrip().startswith("["):
+            entries = json.loads(text)
+        else:
+            entries = list(csv.DictReader(io.StringIO(text), skipinitialspace=True))
+    except (OSError, ValueError, csv.Error, RecursionError) as error:
+        raise InputError(f"{file}: neither CSV nor JSON ({error})") from None
+    if not isinstance(entries, list) or not entries:
+        raise InputError(f"{file}: no sizes, expected at least one line of bytes,count")
+    return [_size(entry, f"{file}: entry {number}") for number, entry in enumerate(entries, 1)]
+
+
+def _size(entry: Any, place: str) -> Size:
+    if not isinstance(entry, dict) or not {"bytes", "count"} <= set(entry) <= set(FIELDS):
+        raise InputError(f"{place}: expected bytes, count and, if wanted, collective")
+    try:
+        size = units.parse(entry["bytes"], units.SIZE)
+    except ValueError as error:
+        raise InputError(f"{place}: bytes is {entry['bytes']!r}, {error}") from None
+    try:
+        count = float(entry["count"])
+    except (TypeError, ValueError):
+        count = -1
+    if not 0 < count < float("inf"):
+        raise InputError(f"{place}: count is {entry['count']!r}, expected a number above 0")
+    collective = entry.get("collective") or "all_reduce"
+    if collective not in get_args(Collective):
+        raise InputError(
+            f"{place}: collective is {collective!r}, expected {', '.join(get_args(Collective))}"
+        )
+    return Size(cast("Collective", collective), size, count)

@@ -1,0 +1,162 @@
+"""`cosim topo find`: what it prints, what it remembers, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from bridge.cli import main
+from topology_gen import specs
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def find(*arguments: str) -> dict[str, Any]:
+    answer = CliRunner().invoke(main, ["topo", "find", *arguments, "--json"])
+    assert answer.exit_code == 0, answer.output
+    result: dict[str, Any] = json.loads(answer.stdout)
+    return result
+
+
+TWELVE = ("--n", "12", "--degree", "4", "--bytes", "1MiB", "--alpha", "10us")
+
+
+def test_answer() -> None:
+    """C(12,{2,3}) of table 5: 2 steps, T_B 11/12; M/B is 83.886 µs, so 2·(20 + 76.896)."""
+    answer = find(*TWELVE, "--bandwidth", "100Gbps")
+    assert (answer["n"], answer["degree"]) == (12, 4)
+    [best] = answer["frontier"]
+    assert specs.parse(best["topology"]).name == best["name"] == answer["choice"]
+    assert (best["steps"], best["t_b"], best["diameter"]) == (2, "11/12", 2)
+    assert best["allreduce_us"] == pytest.approx(2 * (20 + 11 / 12 * 83.88608), abs=0.001)
+    # 8 nodes are at least 2 hops away, 4 one hop: (4 + 2·7)/12 of M/B.
+    assert answer["bound"]["all_to_all_us"] == pytest.approx(18 / 12 * 83.88608, abs=0.001)
+    assert answer["bound"]["allreduce_us"] == best["allreduce_us"]
+    assert best["all_to_all_us"] >= answer["bound"]["all_to_all_us"]
+    faster = find(*TWELVE, "--bandwidth", "200Gbps")["frontier"][0]
+    assert faster["all_to_all_us"] == pytest.approx(best["all_to_all_us"] / 2, abs=0.001)
+
+
+def test_table() -> None:
+    answer = CliRunner().invoke(main, ["topo", "find", "--n", "6", "--degree", "2"])
+    assert answer.exit_code == 0, answer.output
+    assert "* " in answer.stdout
+    assert "bound" in answer.stdout
+
+
+def test_cache() -> None:
+    """The second answer comes from the file; a broken file is written anew."""
+    first = find(*TWELVE)
+    file = Path("cache/cosim/find-12-4.json")
+    content = json.loads(file.read_text())
+    content["choices"][0]["name"] = "from the file"
+    file.write_text(json.dumps(content))
+    assert find(*TWELVE)["frontier"][0]["name"] == "from the file"
+    for broken in ("", "{", '{"version": ""}', "\x00"):
+        file.write_text(broken)
+        assert find(*TWELVE) == first
+        assert json.loads(file.read_text())["choices"]
+    assert find(*TWELVE, "--cache", "elsewhere") == first
+    assert Path("elsewhere/find-12-4.json").exists()
+    find(*TWELVE, "--families")
+    assert Path("cache/cosim/find-12-4-families.json").exists()
+
+
+def test_choice_by_sizes() -> None:
+    """Latency and bandwidth want different topologies, and so do different sizes."""
+    Path("small.csv").write_text("bytes,count\n1KiB,1000\n")
+    Path("large.json").write_text('[{"bytes": "1GiB", "count": 3}]')
+    Path("both.csv").write_text("bytes,count,collective\n1KiB,10,all_gather\n1MiB,2,all_to_all\n")
+    arguments = ("--n", "18", "--degree", "2", "--families")
+    small = find(*arguments, "--sizes", "small.csv")
+    large = find(*arguments, "--sizes", "large.json")
+    assert len(small["frontier"]) > 1
+    rows = {row["name"]: row for row in small["frontier"]}
+    assert rows[small["choice"]]["steps"] < rows[large["choice"]]["steps"]
+    for row in small["frontier"]:
+        alone = row["steps"] + row["steps_reduce_scatter"]
+        assert row["workload_us"] >= 1000 * alone * 10
+    both = find(*arguments, "--sizes", "both.csv", "--bytes", "1MiB")
+    for row in both["frontier"]:
+        expected = 10 * (row["steps"] * 10 + 1024 * 8e6 / 100e9 * _fraction(row["t_b"]))
+        expected += 2 * row["all_to_all_us"]
+        assert row["workload_us"] == pytest.approx(expected, abs=0.01)
+
+
+def _fraction(text: str) -> float:
+    above, _, below = text.partition("/")
+    return int(above) / int(below or 1)
+
+
+def test_search_is_kept() -> None:
+    """A search of one's own adds to a file, and the finder takes what is there."""
+    arguments = ("topo", "find", "--n", "7", "--degree", "3", "--cayley", "--seconds", "0.3")
+    answer = CliRunner().invoke(main, [*arguments, "--json"])
+    assert answer.exit_code == 0, answer.output
+    assert "steps, T_B" in answer.stderr
+    found = json.loads(Path("cache/cosim/found.json").read_text())["found"]
+    assert {(entry["n"], entry["degree"]) for entry in found} == {(7, 3)}
+    again = find("--n", "7", "--degree", "3")
+    assert again["frontier"] == json.loads(answer.stdout)["frontier"]
+    for row in again["frontier"]:
+        graph = specs.parse(row["topology"])
+        assert (graph.nodes, graph.degree) == (7, 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("--n 1 --degree 4", "1 nodes: expected 2 … 16384"),
+        ("--n -4 --degree 4", "-4 nodes: expected 2"),
+        ("--n 12 --degree 0", "degree 0: expected 1 … 64"),
+        ("--n 12 --degree -2", "degree -2: expected 1"),
+        ("--degree 4", "Missing option '--n'"),
+        ("--n 12 --degree 4 --bytes -1", "'-1': expected a size such as 64MiB"),
+        ("--n 12 --degree 4 --bytes 0", "'0': expected a size such as 64MiB"),
+        ("--n 12 --degree 4 --bandwidth 0Gbps", "more than 0"),
+        ("--n 12 --degree 4 --alpha 10", "expected a time such as 0.5us"),
+        ("--n 12 --degree 4 --sizes missing.csv", "does not exist"),
+        ("--n 12 --degree 4 --cayley --orbits 5", "--orbits 5: expected a divisor of the 12"),
+        ("--n 12 --degree 0 --cayley", "--degree 0: expected 1 … 12 to search"),
+        ("--n 8192 --degree 4 --cayley", "--n 8192: expected at most 4096 to search"),
+    ],
+)
+def test_bad_arguments(arguments: str, sentence: str) -> None:
+    refused(["topo", "find", *arguments.split()], sentence)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("", "no sizes, expected at least one line of bytes,count"),
+        ("bytes,count\n", "no sizes"),
+        ("[]", "no sizes"),
+        ("[1]", "entry 1: expected bytes, count and, if wanted, collective"),
+        ("[{", "neither CSV nor JSON"),
+        ("\xff", "neither CSV nor JSON"),
+        ("bytes\n1KiB\n", "entry 1: expected bytes, count"),
+        ("bytes,count\n1KiB,3\n-5,3\n", "entry 2: bytes is '-5', expected a size"),
+        ("bytes,count\n1KiB,0\n", "entry 1: count is '0', expected a number above 0"),
+        ("bytes,count\n1KiB,many\n", "entry 1: count is 'many'"),
+        ("bytes,count,collective\n1KiB,1,gossip\n", "collective is 'gossip', expected all_reduce"),
+    ],
+)
+def test_bad_sizes(content: str, sentence: str) -> None:
+    Path("sizes").write_text(content, encoding="latin-1")
+    refused(["topo", "find", "--n", "12", "--degree", "4", "--sizes", "sizes"], sentence)
+
+
+def refused(arguments: list[str], sentence: str) -> None:
+    """One sentence on stderr, exit status 2, nothing else."""
+    answer = CliRunner().invoke(main, arguments)
+    assert answer.exit_code == 2, answer.output
+    assert sentence in " ".join(answer.stderr.split())
+    assert answer.stdout == ""

@@ -1,0 +1,96 @@
+"""A topology with a schedule, and what it costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from topology_gen import bfb, specs
+from topology_gen.digraph import Digraph
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A topology with a schedule, and what it costs.
+
+    Attributes
+    ----------
+    spec : str
+        The topology, as `topology_gen.specs.parse` takes it.
+    nodes, degree : int
+    steps, steps_back : int
+        Of all-gather and reduce-scatter.
+    bandwidth_time, bandwidth_time_back : Fraction
+        T_B of both, in units of M/B.
+    distance : Fraction or None
+        Sum of the distances from a node to all others, on average over the nodes; None if it was
+        not looked at.
+    schedule : str
+        "bfb", or "expansion" if the base's schedule, expanded, is what costs so much.
+    """
+
+    spec: str
+    nodes: int
+    degree: int
+    steps: int
+    steps_back: int
+    bandwidth_time: Fraction
+    bandwidth_time_back: Fraction
+    distance: Fraction | None
+    schedule: Literal["bfb", "expansion"]
+
+    @property
+    def cost(self) -> tuple[int, Fraction]:
+        """Steps and T_B of an all-reduce, reduce-scatter and all-gather together."""
+        return self.steps + self.steps_back, self.bandwidth_time + self.bandwidth_time_back
+
+    @property
+    def key(self) -> tuple[int, Fraction, Fraction]:
+        """What is to be low: the costs, and then the distances."""
+        unknown = Fraction(self.nodes**2)  # more than any
+        return *self.cost, unknown if self.distance is None else self.distance
+
+    @property
+    def bandwidth_optimal(self) -> bool:
+        """Whether no schedule can have a lower T_B."""
+        least = Fraction(self.nodes - 1, self.nodes)
+        return self.bandwidth_time == least == self.bandwidth_time_back
+
+    def beaten_by(self, other: Candidate) -> bool:
+        """Whether another is as good in steps and in T_B."""
+        steps, time = self.cost
+        return steps >= other.cost[0] and time >= other.cost[1]
+
+
+def measured(spec: str) -> Candidate:
+    """Return a topology with its best BFB schedules.
+
+    Raises
+    ------
+    TopologyError
+        A topology that cannot be, is not connected, or not regular.
+
+    Examples
+    --------
+    >>> candidate = measured("circulant:n=16")
+    >>> candidate.steps, str(candidate.bandwidth_time), str(candidate.distance)
+    (3, '15/16', '30')
+    """
+    return of_graph(spec, specs.parse(spec))
+
+
+def of_graph(spec: str, graph: Digraph) -> Candidate:
+    """Return the same of a topology whose digraph is at hand."""
+    forward, back, distance = bfb.costs(graph)
+    return Candidate(
+        spec,
+        graph.nodes,
+        graph.degree,
+        forward.steps,
+        back.steps,
+        forward.bandwidth_time,
+        back.bandwidth_time,
+        distance,
+        "bfb",
+    )

@@ -1,0 +1,131 @@
+"""Times of collectives in the α-β model, and the bounds that no topology can be below.
+
+Source: L. Zhao et al., "Efficient direct-connect topologies for collective communications",
+NSDI 2025, sections 3.2 and 5.4 and appendix A.5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from topology_gen import specs
+from topology_gen.bfb import moore_steps
+from topology_gen.finder.candidate import Candidate
+from topology_gen.symmetry import line_symmetry
+from topology_gen.throughput import Throughput, throughput
+
+Collective = Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all"]
+
+
+@dataclass(frozen=True)
+class Fabric:
+    """What links and nodes are like.
+
+    Attributes
+    ----------
+    hop_us : float
+        α, the latency of a step.
+    bandwidth_bps : float
+        B of a node, all its links together.
+    """
+
+    hop_us: float
+    bandwidth_bps: float
+
+    def transfer_us(self, size_bytes: float) -> float:
+        """Return M/B: how long a node takes for that much over all its links."""
+        return size_bytes * 8e6 / self.bandwidth_bps
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A candidate with what is printed of it.
+
+    Attributes
+    ----------
+    candidate : Candidate
+    name : str
+        As a reader would write it.
+    diameter : int
+    rate : Throughput
+        Of an all-to-all.
+    """
+
+    candidate: Candidate
+    name: str
+    diameter: int
+    rate: Throughput
+
+    def time_us(self, collective: Collective, size_bytes: float, fabric: Fabric) -> float:
+        """Return how long a collective takes on it.
+
+        Parameters
+        ----------
+        collective : str
+            "all_reduce", "all_gather", "reduce_scatter" or "all_to_all".
+        size_bytes : float
+            M: of all shards together, or what a node sends in an all-to-all, its own part included.
+        fabric : Fabric
+        """
+        unit = fabric.transfer_us(size_bytes)
+        what = self.candidate
+        if collective == "all_to_all":
+            return unit * what.degree / (what.nodes * self.rate.least)
+        total = 0.0
+        if collective != "reduce_scatter":
+            total += what.steps * fabric.hop_us + float(what.bandwidth_time) * unit
+        if collective != "all_gather":
+            total += what.steps_back * fabric.hop_us + float(what.bandwidth_time_back) * unit
+        return total
+
+
+def chosen(candidate: Candidate) -> Choice:
+    """Return a candidate with its name, diameter and all-to-all throughput.
+
+    Examples
+    --------
+    >>> from topology_gen.finder.candidate import measured
+    >>> choice = chosen(measured("circulant:n=12"))
+    >>> choice.name, choice.diameter, round(choice.rate.least, 6)
+    ('C(12,{2,3})', 2, 0.214286)
+    """
+    graph = specs.parse(candidate.spec)
+    family, values = specs.read(candidate.spec)
+    symmetry = None
+    if family == "line":
+        base = specs.parse(specs.inner(values["of"]))
+        if base.orbits:
+            symmetry = line_symmetry(base, int(values.get("k", 1)))
+    diameter = candidate.steps if candidate.schedule == "bfb" else graph.diameter
+    return Choice(candidate, graph.name, diameter, throughput(graph, symmetry))
+
+
+def least_all_reduce_us(nodes: int, degree: int, size_bytes: float, fabric: Fabric) -> float:
+    """Return what no all-reduce can be below: the Moore bound's steps and 2·(M/B)·(N-1)/N.
+
+    Examples
+    --------
+    >>> round(least_all_reduce_us(1024, 4, 2**20, Fabric(10, 1e11)), 1)
+    267.6
+    """
+    steps = moore_steps(nodes, degree)
+    return 2 * (steps * fabric.hop_us + fabric.transfer_us(size_bytes) * (nodes - 1) / nodes)
+
+
+def least_all_to_all_us(nodes: int, degree: int, size_bytes: float, fabric: Fabric) -> float:
+    """Return what no all-to-all can be below: as many nodes as can be at every distance.
+
+    Examples
+    --------
+    >>> round(least_all_to_all_us(1024, 4, 2**20, Fabric(10, 1e11)), 1)
+    382.3
+    """
+    left, layer, total = nodes - 1, 1, 0
+    hops = 0
+    while left > 0:
+        hops, layer = hops + 1, layer * degree
+        total += hops * min(left, layer)
+        left -= layer
+    return fabric.transfer_us(size_bytes) * float(Fraction(total, nodes))

@@ -1,0 +1,228 @@
+"""All candidates of some size and degree: families, and expansions of smaller candidates.
+
+What a family's topology costs is measured by BFB. What an expansion costs is known from its base by
+formulas; where the digraph is small enough, BFB on it is measured as well, and taken if it is
+better. Only the best of every size and degree are expanded further.
+
+Source: L. Zhao et al., "Efficient direct-connect topologies for collective communications",
+NSDI 2025, section 5.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from math import prod
+
+from topology_gen import specs
+from topology_gen.errors import ParameterError, TopologyError
+from topology_gen.expansion.plan import Cost, degree_cost, line_cost, power_cost
+from topology_gen.finder.bases import bases
+from topology_gen.finder.candidate import Candidate, of_graph
+from topology_gen.search.store import Record
+
+GREATEST_NODES, GREATEST_DEGREE = 2**14, 64
+"""For which topologies are looked for."""
+
+GREATEST_MEASURED = 2**25
+"""Receivers times links up to which BFB is measured."""
+
+KEPT = 8
+"""Candidates of a size and degree that are expanded further."""
+
+
+class Pool:
+    """Candidates by size and degree, each found once.
+
+    Parameters
+    ----------
+    found : bool
+        Whether to include what searches found.
+    more : sequence of Record
+        Found by searches of one's own.
+
+    Examples
+    --------
+    >>> best = frontier(Pool().candidates(9, 4))
+    >>> [(each.spec, each.steps, str(each.bandwidth_time)) for each in best]
+    [('hamming:k=2,q=3', 2, '8/9')]
+    """
+
+    def __init__(self, found: bool = True, more: Sequence[Record] = ()) -> None:
+        self.found = found
+        self.more = more
+        self._known: dict[tuple[int, int], list[Candidate]] = {}
+
+    def candidates(self, nodes: int, degree: int) -> list[Candidate]:
+        """Return the best candidates, from the fewest steps.
+
+        Raises
+        ------
+        ParameterError
+            Fewer than 2 or more than 2¹⁴ nodes, or a degree outside of 1 … 64.
+        """
+        if not 2 <= nodes <= GREATEST_NODES:
+            raise ParameterError(f"{nodes} nodes: expected 2 … {GREATEST_NODES}")
+        if not 1 <= degree <= GREATEST_DEGREE:
+            raise ParameterError(f"degree {degree}: expected 1 … {GREATEST_DEGREE}")
+        key = nodes, degree
+        if key not in self._known:
+            self._known[key] = _best(self._all(nodes, degree))
+        return self._known[key]
+
+    def _all(self, nodes: int, degree: int) -> Iterator[Candidate]:
+        for spec in bases(nodes, degree, self.found):
+            yield from _with_bfb(spec, None)
+        for record in self.more:
+            if (record.nodes, record.degree) == (nodes, degree):
+                yield from _with_bfb(record.spec, None)
+        yield from self._lines(nodes, degree)
+        yield from self._degrees(nodes, degree)
+        yield from self._powers(nodes, degree)
+        yield from self._products(nodes, degree)
+        if degree % 2 == 0:
+            for base in self.candidates(nodes, degree // 2):
+                spec = f"bidirectional:of=[{base.spec}]"
+                if base.schedule == "bfb" and base.cost[1] == 2 * base.bandwidth_time:
+                    yield from _with_bfb(spec, base)
+
+    def _lines(self, nodes: int, degree: int) -> Iterator[Candidate]:
+        if degree < 2 or nodes % degree or nodes // degree < 2:
+            return
+        for base in self.candidates(nodes // degree, degree):
+            family, values = specs.read(base.spec)
+            times = int(values.get("k", 1)) + 1 if family == "line" else 1
+            of = values["of"] if family == "line" else f"[{base.spec}]"
+            power = f",k={times}" if times > 1 else ""
+            expanded = _expanded(base, partial(line_cost, nodes=base.nodes))
+            yield from _with_bfb(f"line:of={of}{power}", expanded, (nodes, degree))
+
+    def _degrees(self, nodes: int, degree: int) -> Iterator[Candidate]:
+        for times in range(2, degree + 1):
+            if degree % times or nodes % times or nodes // times < 2:
+                continue
+            for base in self.candidates(nodes // times, degree // times):
+                expanded = _expanded(base, partial(degree_cost, nodes=base.nodes, times=times))
+                spec = f"degree:of=[{base.spec}],n={times}"
+                yield from _with_bfb(spec, expanded, (nodes, degree))
+
+    def _powers(self, nodes: int, degree: int) -> Iterator[Candidate]:
+        for times in range(2, degree + 1):
+            side = round(nodes ** (1 / times))
+            if degree % times or side**times != nodes or side < 2:
+                continue
+            for base in self.candidates(side, degree // times):
+                expanded = _expanded(base, partial(power_cost, nodes=side, times=times))
+                spec = f"power:of=[{base.spec}],n={times}"
+                yield from _with_bfb(spec, expanded, (nodes, degree))
+
+    def _products(self, nodes: int, degree: int) -> Iterator[Candidate]:
+        """Yield the products of two whose BFB is optimal: it is on the product (theorem 13)."""
+        for side in range(2, nodes // 2 + 1):
+            if nodes % side or side > nodes // side:
+                continue
+            for part in range(1, degree):
+                factors = [
+                    _quickest(self.candidates(side, part)),
+                    _quickest(self.candidates(nodes // side, degree - part)),
+                ]
+                product = _product([each for each in factors if each is not None])
+                if product is not None:
+                    yield product
+
+
+def frontier(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Return those than which none has as few steps and as low a T_B, from the fewest steps.
+
+    Of several that cost the same, the one with the lowest distances is taken.
+    """
+    front: list[Candidate] = []
+    for candidate in sorted(candidates, key=lambda each: each.key):
+        if not any(candidate.beaten_by(other) for other in front):
+            front.append(candidate)
+    return front
+
+
+def _best(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Return the frontier, and what has lower distances than that, a limited number in all."""
+    ordered = sorted(candidates, key=lambda each: each.key)
+    front: list[Candidate] = []
+    for each in ordered:
+        if not any(each.beaten_by(other) and each.key[2] >= other.key[2] for other in front):
+            front.append(each)
+    kept = frontier(front)
+    others = [each for each in front if each not in kept]
+    return sorted(kept + others[: max(0, KEPT - len(kept))], key=lambda each: each.key)
+
+
+def _with_bfb(
+    spec: str, expanded: Candidate | None, size: tuple[int, int] | None = None
+) -> Iterator[Candidate]:
+    """Yield what an expansion costs by formula, and by BFB where that can be measured."""
+    if expanded is not None:
+        nodes, degree = size or (expanded.nodes, 2 * expanded.degree)
+        by_formula = Candidate(
+            spec,
+            nodes,
+            degree,
+            expanded.steps,
+            expanded.steps_back,
+            expanded.bandwidth_time,
+            expanded.bandwidth_time_back,
+            None,
+            "expansion",
+        )
+        if nodes**2 * degree > GREATEST_MEASURED:
+            yield by_formula
+            return
+    try:
+        graph = specs.parse(spec)
+        if (graph.orbits or graph.nodes) * graph.links > 2**3 * GREATEST_MEASURED:
+            return
+        by_bfb = of_graph(spec, graph)
+    except TopologyError:
+        return  # not connected, or a base with self-loops that cannot be expanded
+    yield by_bfb
+    if expanded is not None and not by_formula.beaten_by(by_bfb):
+        yield by_formula
+
+
+def _expanded(base: Candidate, formula: Callable[[Cost], Cost]) -> Candidate:
+    """Return the base with what its expansion costs."""
+    forward = formula(Cost(base.steps, base.bandwidth_time))
+    back = formula(Cost(base.steps_back, base.bandwidth_time_back))
+    return replace(
+        base,
+        steps=forward.steps,
+        steps_back=back.steps,
+        bandwidth_time=forward.bandwidth_time,
+        bandwidth_time_back=back.bandwidth_time,
+    )
+
+
+def _quickest(candidates: Iterable[Candidate]) -> Candidate | None:
+    """Return the first whose BFB is bandwidth-optimal."""
+    optimal = (each for each in candidates if each.bandwidth_optimal and each.schedule == "bfb")
+    return next(optimal, None)
+
+
+def _product(factors: list[Candidate]) -> Candidate | None:
+    """Return the product of two factors by theorem 13, or None if there are none."""
+    if len(factors) < 2 or any(each.distance is None for each in factors):
+        return None
+    nodes = prod(each.nodes for each in factors)
+    least = Fraction(nodes - 1, nodes)
+    distance = sum(nodes // each.nodes * (each.distance or 0) for each in factors)
+    return Candidate(
+        "product:of=" + "+".join(f"[{each.spec}]" for each in factors),
+        nodes,
+        sum(each.degree for each in factors),
+        sum(each.steps for each in factors),
+        sum(each.steps_back for each in factors),
+        least,
+        least,
+        Fraction(distance),
+        "bfb",
+    )
