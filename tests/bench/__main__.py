@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bridge import core
+from tests.bench import schedules
 from tests.bench.points import FULL, QUICK, REFERENCE, Point
 
 Row = dict[str, Any]
@@ -82,7 +83,7 @@ def main() -> None:
     ]
     with ThreadPoolExecutor(max_workers=arguments.jobs) as pool:
         rows = list(pool.map(lambda run: measure(*run), runs))
-    print(table(rows))
+    print(table(rows), schedules.report(schedules.rows()), sep="\n\n")
     if arguments.out:
         report = {"machine": platform.platform(), "python": platform.python_version(), "rows": rows}
         arguments.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")

@@ -5,13 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 
+from tests.topology_gen.balancing_program import program_loads
 from topology_gen import bfb, direct
 from topology_gen.digraph import Digraph, from_edges, from_rules
 from topology_gen.errors import ConnectivityError, DegreeError, ParameterError
@@ -28,44 +27,6 @@ def regular_digraphs(draw, most_nodes=12, most_degree=4):
     cycle[list(order)] = np.roll(order, -1)
     rest = [draw(st.permutations(range(nodes))) for _ in range(degree - 1)]
     return from_rules("random", nodes, [cycle, *rest])
-
-
-def program_loads(graph: Digraph) -> list[float]:
-    """The greatest U of every step by linear programs, written out as the paper has them.
-
-    minimise U with Σ_v x(v,l) ≤ U for every in-link l of u, Σ_l x(v,l) = 1 for every v at
-    distance t of u, where l = (w,u) may serve v only if w is at distance t-1 of v.
-    """
-    hops = dict(nx.all_pairs_shortest_path_length(nx.DiGraph(graph.edges())))
-    loads = [0.0] * max(max(reached.values()) for reached in hops.values())
-    for u in range(graph.nodes):
-        into = np.flatnonzero(graph.target == u)
-        for step in range(1, len(loads) + 1):
-            shards = [v for v in range(graph.nodes) if hops[v][u] == step]
-            arcs = [
-                (i, j)
-                for i, v in enumerate(shards)
-                for j, link in enumerate(into)
-                if hops[v][int(graph.source[link])] == step - 1
-            ]
-            if not shards:
-                continue
-            carried = np.zeros((len(into), len(arcs) + 1))
-            arrived = np.zeros((len(shards), len(arcs) + 1))
-            carried[:, -1] = -1
-            for column, (i, j) in enumerate(arcs):
-                carried[j, column] = 1
-                arrived[i, column] = 1
-            answer = linprog(
-                [0.0] * len(arcs) + [1.0],
-                A_ub=carried,
-                b_ub=np.zeros(len(into)),
-                A_eq=arrived,
-                b_eq=np.ones(len(shards)),
-                method="highs",
-            )
-            loads[step - 1] = max(loads[step - 1], float(answer.fun or 0))
-    return loads
 
 
 @settings(max_examples=40, deadline=None)
