@@ -26,12 +26,13 @@ from scipy.sparse import coo_array
 from topology_gen.digraph import Digraph
 from topology_gen.errors import ParameterError
 from topology_gen.symmetry import symmetry_of
+from topology_gen.throughput import exact_throughput
 
 GREATEST_FLOWS = 100_000
 """Flows (sources × links) that the linear program may have."""
 
 GREATEST_EXACT_FLOWS = 20_000
-"""Flows up to which a fraction is looked for."""
+"""Flows up to which they are a linear program, and a fraction is looked for; trees beyond."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,10 @@ def all_to_all(graph: Digraph) -> AllToAll:
     >>> str(answer.fraction), str(answer.bound)
     ('1/8', '1/8')
     """
+    flows = (graph.orbits or graph.nodes) * graph.links
+    if GREATEST_EXACT_FLOWS < flows <= GREATEST_FLOWS:
+        # No fraction is looked for, and trees find f much sooner.
+        return AllToAll(exact_throughput(graph).least, None, distance_bound(graph))
     return solve(graph)[0]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from topology_gen.digraph import Digraph
@@ -92,9 +90,7 @@ def without_loops(graph: Digraph) -> Digraph:
     kept = graph.source != graph.target
     if kept.all():
         return graph
-    return replace(
-        graph, source=graph.source[kept], target=graph.target[kept], vertex_transitive=False
-    )
+    return Digraph(graph.name, graph.nodes, graph.source[kept], graph.target[kept])
 
 
 def parallel_index(graph: Digraph) -> Ids:

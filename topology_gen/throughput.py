@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, hstack
 
 from topology_gen import kernels
 from topology_gen.digraph import Digraph
@@ -29,7 +29,7 @@ from topology_gen.symmetry import Symmetry, symmetry_of
 PRECISION = 1e-7
 """Relative difference of the two bounds at which they are one."""
 
-GREATEST_PRODUCT = 256
+GREATEST_PRODUCT = 512
 """Sources times classes up to which trees are mixed by a linear program."""
 
 GREATEST_ROUNDS = 200
@@ -37,6 +37,12 @@ GREATEST_ROUNDS = 200
 
 MOST_WALKS, FEWEST, MOST = 5e8, 12, 150
 """Links times roots times hops that walks may be followed over, and rounds at least and at most."""
+
+SPREADS = (0, 0.02, 0.05, 0.1, 0.2, 0.3)
+"""By how much the lengths of the first trees differ."""
+
+SHARES = (0.3, 0.7, 1.0)
+"""Of the prices in the lengths of later trees."""
 
 LONGER = 2
 """Hops by which a walk may be longer than the diameter."""
@@ -67,7 +73,7 @@ class Throughput:
 
 
 def throughput(graph: Digraph, symmetry: Symmetry | None = None) -> Throughput:
-    """Return bounds of the all-to-all throughput.
+    """Return bounds of the all-to-all throughput, within a second or a few.
 
     Parameters
     ----------
@@ -81,6 +87,10 @@ def throughput(graph: Digraph, symmetry: Symmetry | None = None) -> Throughput:
     ConnectivityError
         Not strongly connected.
 
+    See Also
+    --------
+    exact_throughput
+
     Examples
     --------
     >>> from topology_gen.direct import circulant
@@ -88,12 +98,34 @@ def throughput(graph: Digraph, symmetry: Symmetry | None = None) -> Throughput:
     >>> found.exact, round(1 / found.least, 6)
     (True, 8.0)
     """
-    if symmetry is None:
-        symmetry = symmetry_of(graph)
-    trees = _Trees(graph, symmetry)
-    if len(symmetry.roots) * symmetry.classes <= GREATEST_PRODUCT:
+    trees = _Trees(graph, symmetry_of(graph) if symmetry is None else symmetry)
+    if len(trees.symmetry.roots) * trees.classes <= GREATEST_PRODUCT:
         return _mixed(trees)
     return _walked(trees)
+
+
+def exact_throughput(graph: Digraph, symmetry: Symmetry | None = None) -> Throughput:
+    """Return bounds of the all-to-all throughput that meet, however long it takes.
+
+    Parameters
+    ----------
+    graph : Digraph
+        Strongly connected, of at least 2 nodes.
+    symmetry : Symmetry, optional
+        As in `throughput`.
+
+    Raises
+    ------
+    ConnectivityError
+        Not strongly connected.
+
+    Examples
+    --------
+    >>> from topology_gen.direct import generalized_kautz
+    >>> exact_throughput(generalized_kautz(2, 7)).exact
+    True
+    """
+    return _mixed(_Trees(graph, symmetry_of(graph) if symmetry is None else symmetry))
 
 
 class _Trees:
@@ -128,31 +160,58 @@ class _Trees:
 def _mixed(trees: _Trees) -> Throughput:
     """Mix the trees of every root by a linear program."""
     roots, classes = len(trees.symmetry.roots), trees.classes
-    # A few lengths that break ties in different ways, and the same ones every time.
+    _walked(trees)  # for lengths that are nearly right
+    columns = _Columns(roots)
+    # Some lengths that break ties in different ways, and the same ones every time.
     source = np.random.default_rng(1)
-    columns = [trees.grow(trees.best_length)]
-    columns += [trees.grow(1 + 0.01 * source.random(classes)) for _ in range(3)]
+    for spread in SPREADS:
+        columns.add(trees.grow(trees.best_length * (1 + spread * source.random(classes))))
     greatest_load = np.inf
-    program: Any = linprog
     for _ in range(GREATEST_ROUNDS):
-        loads = np.concatenate(columns).T
-        count = loads.shape[1]
-        one = (np.ones(count), (np.arange(count) % roots, np.arange(count)))
-        answer = program(
-            np.append(np.zeros(count), 1),
-            A_ub=np.hstack([loads, -np.ones((classes, 1))]),
-            b_ub=np.zeros(classes),
-            A_eq=csr_array(one, shape=(roots, count + 1)),
-            b_eq=np.ones(roots),
-            method="highs",
-        )
-        greatest_load = float(answer.x[-1])
+        greatest_load, prices = columns.mix()
         if greatest_load - trees.least_load <= PRECISION * greatest_load:
             break
-        prices = np.maximum(-answer.ineqlin.marginals, 0)
-        # Prices jump about; lengths half way to the best ones so far do not.
-        columns.append(trees.grow(np.maximum((prices + trees.best_length) / 2, 1e-9)))
+        # Prices jump about; lengths between them and the best ones so far do less.
+        for share in SHARES:
+            length = share * prices + (1 - share) * trees.best_length
+            columns.add(trees.grow(np.maximum(length, 1e-9)))
     return Throughput(1 / greatest_load, 1 / trees.least_load)
+
+
+class _Columns:
+    """Trees of all roots, each once."""
+
+    def __init__(self, roots: int) -> None:
+        self.roots = roots
+        self.loads: list[NDArray[np.float64]] = []
+        self.owner: list[int] = []
+        self._seen: set[tuple[int, bytes]] = set()
+
+    def add(self, loads: NDArray[np.float64]) -> None:
+        for root, row in enumerate(loads):
+            key = root, row.tobytes()
+            if key not in self._seen:
+                self._seen.add(key)
+                self.loads.append(row)
+                self.owner.append(root)
+
+    def mix(self) -> tuple[float, NDArray[np.float64]]:
+        """Return the load of the most loaded class in the best mix, and the classes' prices."""
+        loads = csc_array(np.array(self.loads).T)
+        classes, many = loads.shape
+        program: Any = linprog
+        answer = program(
+            np.append(np.zeros(many), 1),
+            A_ub=hstack([loads, csc_array(-np.ones((classes, 1)))]).tocsc(),
+            b_ub=np.zeros(classes),
+            A_eq=csc_array(
+                (np.ones(many), (self.owner, np.arange(many))), shape=(self.roots, many + 1)
+            ),
+            b_eq=np.ones(self.roots),
+            method="highs-ipm" if self.roots > 1 else "highs",
+        )
+        prices = np.maximum(-answer.ineqlin.marginals, 0)
+        return float(answer.x[-1]), prices / prices.sum()
 
 
 def _walked(trees: _Trees) -> Throughput:

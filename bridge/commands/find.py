@@ -247,8 +247,10 @@ def _print(answer: dict[str, Any], last: Literal["workload_us"] | None) -> None:
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
     for row in [*answer["frontier"], *answer["more"]]:
-        chosen = "* " if row["name"] == answer["choice"] else "  "
-        table.add_row(chosen + row["name"], *(_shown(row[column]) for column in columns))
+        mark = "*" if row["name"] == answer["choice"] else "\N{NO-BREAK SPACE}"
+        table.add_row(
+            f"{mark}\N{NO-BREAK SPACE}{row['name']}", *(_shown(row[column]) for column in columns)
+        )
     bound = answer["bound"]
     table.add_row("  bound", "", "", _shown(bound["allreduce_us"]), _shown(bound["all_to_all_us"]))
     Console().print(table)

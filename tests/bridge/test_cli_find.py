@@ -48,7 +48,7 @@ def test_answer() -> None:
 def test_table() -> None:
     answer = CliRunner().invoke(main, ["topo", "find", "--n", "6", "--degree", "2"])
     assert answer.exit_code == 0, answer.output
-    assert "* " in answer.stdout
+    assert "*" in answer.stdout
     assert "bound" in answer.stdout
 
 

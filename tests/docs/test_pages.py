@@ -8,12 +8,15 @@ import runpy
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 from ruamel.yaml import YAML
 
 from bridge.cli import main
 from frontend import load_scenario
+from topology_gen import specs
+from topology_gen.specs import FAMILIES
 
 
 def test_generated_pages_are_current(repository: Path) -> None:
@@ -69,7 +72,10 @@ def test_commands_in_the_readme_exist(repository: Path) -> None:
     # Every option that the examples use is one of the command's.
     for text in blocks(repository / "README.md", "sh"):
         for command, rest in re.findall(r"\bcosim (\w+)(.*)", text):
-            help_text = CliRunner().invoke(main, [command, "--help"]).stdout
+            words = [command]
+            if isinstance(main.commands[command], click.Group):
+                words += rest.split()[:1]
+            help_text = CliRunner().invoke(main, [*words, "--help"]).stdout
             for option in re.findall(r"\s(--?[a-z]+)", rest):
                 assert option in help_text, (command, option)
 
@@ -77,3 +83,17 @@ def test_commands_in_the_readme_exist(repository: Path) -> None:
 def test_result_schema_is_a_schema(repository: Path) -> None:
     schema = json.loads((repository / "docs" / "result.schema.json").read_text(encoding="utf-8"))
     assert schema["additionalProperties"] is False
+
+
+def test_every_family_is_on_the_page(repository: Path) -> None:
+    page = (repository / "docs" / "topologies.md").read_text(encoding="utf-8")
+    for family in FAMILIES:
+        assert f"| `{family}:" in page, family
+
+
+def test_topologies_on_the_page_can_be_made(repository: Path) -> None:
+    page = (repository / "docs" / "topologies.md").read_text(encoding="utf-8")
+    written = re.findall(r"`([a-z_]+:[a-z]+=[^`…]+)`", page)
+    for spec in written:
+        assert specs.parse(spec).nodes > 1
+    assert len(written) > len(FAMILIES)

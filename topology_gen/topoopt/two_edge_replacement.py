@@ -11,7 +11,6 @@ SIGCOMM 2016, as TopoOpt's Algorithm 5 uses it.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -85,4 +84,4 @@ def two_edge_replacement(graph: Digraph, transfers: NDArray[np.float64]) -> Digr
         (a, b), (c, d) = links[first], links[second]
         links[first], links[second] = (a, d), (c, b)
     ends = np.array(links, dtype=np.int64).reshape(-1, 2)
-    return replace(graph, source=ids(ends[:, 0]), target=ids(ends[:, 1]), vertex_transitive=False)
+    return Digraph(graph.name, graph.nodes, ids(ends[:, 0]), ids(ends[:, 1]))
