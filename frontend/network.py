@@ -7,8 +7,9 @@ from frontend.collectives.program import Op, Program
 from frontend.network_api_pb2 import Topology
 from frontend.schema import Scenario
 from frontend.schema.direct_connect import DirectTopology
+from frontend.schema.fat_tree import FatTree
 from frontend.schema.topology import FlatTopology
-from topology_gen import Network, direct_connect, flat, hierarchical
+from topology_gen import Network, direct_connect, fat_tree, flat, hierarchical
 
 Pairs = NDArray[np.int64]
 """Ordered pairs of ranks, one a row."""
@@ -37,6 +38,16 @@ def build(scenario: Scenario) -> Network:
             buffer_bytes=topology.buffer,
             ecn_threshold_bytes=threshold,
             forwarding_delay_ps=topology.forwarding_delay,
+        )
+    if isinstance(topology, FatTree):
+        return fat_tree(
+            topology.ranks,
+            bandwidth_bps=topology.link_bps,
+            latency_ps=topology.latency,
+            buffer_bytes=topology.buffer,
+            ecn_threshold_bytes=threshold,
+            oversubscription=topology.oversubscription,
+            seed=topology.ecmp_seed,
         )
     up, out = topology.scale_up, topology.scale_out
     return hierarchical(

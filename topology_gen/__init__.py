@@ -2,6 +2,7 @@
 
 from topology_gen.direct_connect import direct_connect
 from topology_gen.errors import LinkError, PathError, RankCountError, TopologyError
+from topology_gen.fat_tree import fat_tree
 from topology_gen.flat import flat
 from topology_gen.hierarchical import hierarchical
 from topology_gen.network import Network, Paths
@@ -14,6 +15,7 @@ __all__ = [
     "RankCountError",
     "TopologyError",
     "direct_connect",
+    "fat_tree",
     "flat",
     "hierarchical",
 ]

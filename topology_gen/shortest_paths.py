@@ -102,7 +102,7 @@ class ShortestPaths:
             out = self._out[at[going]]
             nearer = distance[going[:, None], self._target[out]] == (left[going] - hop - 1)[:, None]
             nearer &= out >= 0
-            choice = _hash(source[going], target[going], route[going], hop) % nearer.sum(axis=1)
+            choice = flow_hash(source[going], target[going], route[going], hop) % nearer.sum(axis=1)
             chosen = (np.cumsum(nearer, axis=1) == (choice + 1)[:, None]).argmax(axis=1)
             link = out[np.arange(going.size), chosen]
             walks[going, hop] = link
@@ -110,7 +110,7 @@ class ShortestPaths:
         return walks
 
 
-def _hash(source: Numbers, target: Numbers, route: Numbers, hop: int) -> Numbers:
+def flow_hash(source: Numbers, target: Numbers, route: Numbers, hop: int) -> Numbers:
     """Return a number for each flow and hop that looks random: SplitMix64's mixing function.
 
     G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.

@@ -11,9 +11,11 @@ from frontend.schema.collective import (
     CollectiveAlgorithms,
 )
 from frontend.schema.direct_connect import DirectTopology
+from frontend.schema.fat_tree import FatTree
 from frontend.schema.topology import FlatTopology, HierarchicalTopology, Topology
 from frontend.schema.transport import HEADER_BYTES, TIMESTAMP_OPTION_BYTES, Transport
 from frontend.schema.workload import CollectiveWorkload, DlrmWorkload, Workload
+from topology_gen.fat_tree import arity
 
 Problems = Iterator[tuple[str, str]]
 
@@ -27,6 +29,8 @@ def _switches(topology: Topology) -> list[tuple[str, int, int]]:
         return [("topology.buffer", topology.buffer, topology.ranks)]
     if isinstance(topology, DirectTopology):
         return [("topology.buffer", topology.buffer, 1)]  # a port's own
+    if isinstance(topology, FatTree):
+        return [("topology.buffer", topology.buffer, arity(topology.ranks))]
     up, out = topology.scale_up, topology.scale_out
     return [
         ("topology.scale_up.buffer", up.buffer, up.ranks),

@@ -7,7 +7,9 @@ from pydantic import Field
 from frontend.schema.base import Model, Ranks, Switches
 from frontend.schema.direct_connect import DirectTopology, families
 from frontend.schema.edges import EdgesTopology
+from frontend.schema.fat_tree import CostEquivalentFatTreeTopology, FatTree, FatTreeTopology
 from frontend.schema.quantities import Buffer, Rate, Time
+from frontend.schema.topoopt import OcsTopology, TopoOptTopology
 
 
 class FlatTopology(Model):
@@ -64,12 +66,21 @@ class HierarchicalTopology(Model):
     """Links between super-nodes."""
 
 
-Switched = FlatTopology | HierarchicalTopology
+Switched = FlatTopology | HierarchicalTopology | FatTree
 
 if TYPE_CHECKING:
     Topology = Switched | DirectTopology
 else:
     Topology = Annotated[
-        Union[FlatTopology, HierarchicalTopology, *families(), EdgesTopology],
+        Union[
+            FlatTopology,
+            HierarchicalTopology,
+            FatTreeTopology,
+            CostEquivalentFatTreeTopology,
+            TopoOptTopology,
+            OcsTopology,
+            *families(),
+            EdgesTopology,
+        ],
         Field(discriminator="family"),
     ]

@@ -11,6 +11,15 @@ from topology_gen.topoopt.select_permutations import select_permutations
 from topology_gen.topoopt.topology import Rings, TopoOptTopology
 from topology_gen.topoopt.topology_finder import match, topology_finder
 from topology_gen.topoopt.totient_perms import ring, totient_perms
+from topology_gen.topoopt.traffic import (
+    Load,
+    all_reduce_matrix,
+    cdf,
+    job_load,
+    load,
+    path_lengths,
+    traffic_matrix,
+)
 from topology_gen.topoopt.tree_permutations import permuted_trees, tree_permutations
 from topology_gen.topoopt.two_edge_replacement import two_edge_replacement
 
@@ -23,21 +32,28 @@ __all__ = [
     "DegreeSplit",
     "Demand",
     "KShortestPaths",
+    "Load",
     "Rings",
     "TopoOptTopology",
+    "all_reduce_matrix",
+    "cdf",
     "data_parallel",
     "discounted",
     "from_json",
     "gain",
     "heaviest_matching",
+    "job_load",
+    "load",
     "match",
     "ocs_reconfig",
+    "path_lengths",
     "permuted_trees",
     "ring",
     "select_permutations",
     "split_degree",
     "topology_finder",
     "totient_perms",
+    "traffic_matrix",
     "tree_permutations",
     "two_edge_replacement",
     "utility",

@@ -1,0 +1,109 @@
+"""Topologies that are made for a job's transfers: TopoOpt's, and optical circuits' of a moment."""
+
+import json
+from abc import abstractmethod
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ValidationInfo, model_validator
+
+from frontend.schema.base import Count, Whole, cross_check_error
+from frontend.schema.direct_connect import DirectTopology
+from frontend.schema.edges import FOLDER
+from topology_gen import TopologyError
+from topology_gen.digraph import Digraph
+from topology_gen.errors import DemandError
+from topology_gen.topoopt import (
+    Demand,
+    data_parallel,
+    from_json,
+    ocs_reconfig,
+    topology_finder,
+    traffic_matrix,
+)
+
+Discount = Literal["exponential", "linear", "factorial", "none"]
+_ONE_DEMAND = "expected one of n, file and demand"
+
+
+class DemandTopology(DirectTopology):
+    """Ranks linked as a job's transfers ask for, in so many ports of each."""
+
+    d: Count
+    """Degree: ports of a rank."""
+    n: Whole | None = None
+    """Ranks, for the demand of one all-reduce over all of them."""
+    file: str | None = None
+    """Instead of `n`, a JSON file with the demand, looked for beside the scenario; the result holds
+    the demand itself."""
+    demand: dict[str, Any] | None = None
+    """The demand itself: `nodes`, `all_reduce` (a list of `members` and `bytes`) and `mp`, the
+    matrix of model-parallel bytes, as `cosim topo topoopt --demand` reads them."""
+
+    @cached_property
+    def _transfers(self) -> Demand:
+        if (self.n is None) == (self.demand is None):
+            raise DemandError(_ONE_DEMAND)
+        return from_json(self.demand) if self.demand is not None else data_parallel(self.n or 0)
+
+    @abstractmethod
+    def _make(self) -> Digraph:
+        """Return the digraph; TopologyError if there is none."""
+
+    def _blame(self, problem: str) -> str:
+        if problem == _ONE_DEMAND:
+            return "topology"
+        if problem.startswith("degree"):
+            return "topology.d"
+        return "topology.n" if self.demand is None else "topology.demand"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_file(cls, value: Any, info: ValidationInfo) -> Any:
+        """Put the demand of the file in its place, so that a stored scenario needs no file."""
+        if not isinstance(value, dict) or not isinstance(value.get("file"), str):
+            return value
+        if value.get("demand") is not None:
+            raise cross_check_error("topology.file", "expected either a file or demand, not both")
+        path = (info.context or {}).get(FOLDER, Path()) / value["file"]
+        try:
+            content = json.loads(path.read_bytes())
+        except OSError as error:
+            problem = f"{error.strerror or error}: expected a readable file"
+            raise cross_check_error("topology.file", problem) from None
+        except (ValueError, RecursionError) as error:
+            raise cross_check_error("topology.file", f"expected JSON ({error})") from None
+        try:
+            from_json(content)
+        except TopologyError as error:
+            raise cross_check_error("topology.file", str(error)) from None
+        return {key: item for key, item in value.items() if key != "file"} | {"demand": content}
+
+
+class TopoOptTopology(DemandTopology):
+    """TopoOpt: rings for the all-reduces and matchings for the rest."""
+
+    family: Literal["topoopt"]
+    """Rings for all-reduces and matchings for other transfers, by TopoOpt's TopologyFinder."""
+    duplex: bool = True
+    """Whether a ring goes both ways and takes two ports, rather than one way and one."""
+    discount: Discount = "exponential"
+    """What further links of a matched pair gain."""
+
+    def _make(self) -> Digraph:
+        found = topology_finder(self._transfers, self.d, duplex=self.duplex, discount=self.discount)
+        return found.graph
+
+
+class OcsTopology(DemandTopology):
+    """The circuits that an optical circuit switch sets for a demand, and keeps."""
+
+    family: Literal["ocs"]
+    """Links by demand, the greatest first, and exchanged until all are connected: OCS-reconfig's
+    for one period, or with `discount: none` SiP-ML's."""
+    discount: Discount = "exponential"
+    """What further links of a pair gain: `none` is SiP-ML's."""
+
+    def _make(self) -> Digraph:
+        return ocs_reconfig(traffic_matrix(self._transfers), self.d, discount=self.discount)
