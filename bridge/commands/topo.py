@@ -19,6 +19,7 @@ from bridge.commands.graph_options import (
     topology_option,
 )
 from bridge.commands.topoopt import topoopt_command, totient_command
+from bridge.commands.traffic import traffic_command
 from bridge.errors import InputError
 from bridge.files import write_whole
 from bridge.graph_picture import draw_graph
@@ -151,3 +152,4 @@ def all_to_all_command(edges: Path | None, topology: str | None, as_json: bool) 
 
 topo_group.add_command(totient_command)
 topo_group.add_command(topoopt_command)
+topo_group.add_command(traffic_command)

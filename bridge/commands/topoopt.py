@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from bridge.commands.demand_options import demand_options, read_demand
 from bridge.commands.graph_options import graph_json_option, print_answer
 from bridge.errors import InputError
-from topology_gen import TopologyError
-
-if TYPE_CHECKING:
-    from topology_gen.topoopt import Demand
 
 primes_option = click.option(
     "--primes", is_flag=True, help="Only rings whose strides are 1 or prime."
@@ -33,17 +28,8 @@ def totient_command(size: int, primes: bool, duplex: bool, as_json: bool) -> Non
 
 
 @click.command("topoopt")
-@click.option(
-    "--n", "nodes", metavar="N", type=int, help="Servers, for one all-reduce over all of them."
-)
+@demand_options
 @click.option("--degree", metavar="D", type=int, required=True, help="Ports of a server.")
-@click.option(
-    "--demand",
-    metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
-    help='JSON, instead of --n: {"nodes": 4, "all_reduce": [{"members": [0, 1, 2, 3], '
-    '"bytes": 8}], "mp": [[0, 1, 0, 0], …]} with model-parallel bytes from row to column.',
-)
 @click.option("--simplex", is_flag=True, help="Rings go one way and take one port, not two.")
 @primes_option
 @click.option(
@@ -75,13 +61,11 @@ def topoopt_command(
     as_json: bool,
 ) -> None:
     """Find TopoOpt's topology for a job: rings for all-reduces, matchings for the rest."""
-    from topology_gen.topoopt import data_parallel, topology_finder
+    from topology_gen.topoopt import topology_finder
 
-    if (nodes is None) == (demand is None):
-        raise InputError("expected either --n or --demand FILE")
+    job = read_demand(nodes, demand)
     if seed < 0:
         raise InputError(f"--seed {seed}: expected a number from 0")
-    job = _read_demand(demand) if demand is not None else data_parallel(nodes or 0)
     topology = topology_finder(
         job,
         degree,
@@ -115,16 +99,3 @@ def topoopt_command(
         answer["matchings"] = [len(pairs) for pairs in topology.matchings]
         answer["links"] = graph.links
     print_answer(answer, as_json)
-
-
-def _read_demand(path: Path) -> Demand:
-    from topology_gen.topoopt import from_json
-
-    try:
-        content = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON ({error})") from None
-    try:
-        return from_json(content)
-    except TopologyError as error:
-        raise InputError(f"{path}: {error}") from None

@@ -1,0 +1,59 @@
+"""`cosim topo traffic`: the measures and the picture."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from bridge.cli import main
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def invoke(arguments):
+    return CliRunner().invoke(main, ["topo", "traffic", *arguments.split()])
+
+
+def test_measures():
+    answer = invoke("--n 16 --degree 4 --json")
+    assert answer.exit_code == 0, answer.output
+    found = json.loads(answer.stdout)
+    assert found["bandwidth_tax"] == 1
+    assert found["least_over_most_loaded_link"] == 1
+    assert np.array(found["matrix"]).sum() == pytest.approx(2 * 15)
+    # Strides 1 and 3: of 15 others, 4 are one hop away.
+    assert found["path_length_cdf"][0] == [1, pytest.approx(4 / 15)]
+    assert found["path_length_cdf"][-1][1] == 1
+    assert found["link_bytes_cdf"] == [[pytest.approx(2 * 15 / 64), 1]]
+
+
+def test_picture():
+    pytest.importorskip("matplotlib")
+    Path("job.json").write_text(json.dumps({"nodes": 3, "mp": [[0, 8, 1], [0, 0, 5], [1, 0, 0]]}))
+    for name in ("a.svg", "b.svg"):
+        answer = invoke(f"--demand job.json --degree 2 --routes 2 -o {name}")
+        assert answer.exit_code == 0, answer.output
+        assert "bandwidth_tax" in answer.stdout
+    assert Path("a.svg").read_bytes() == Path("b.svg").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("--degree 4", "expected either --n or --demand FILE"),
+        ("--n 8 --degree 4 --routes 0", "over 0 routes: expected 8 rows"),
+        ("--n 8 --degree 4 -o picture.xyz", "picture.xyz: "),
+    ],
+)
+def test_refusals(arguments, sentence):
+    answer = invoke(arguments)
+    assert answer.exit_code == 2
+    assert sentence in answer.stderr
+    assert answer.stdout == ""
