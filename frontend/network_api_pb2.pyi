@@ -89,7 +89,7 @@ class Tcp(_message.Message):
     def __init__(self, congestion_control: _Optional[str] = ..., mtu_bytes: _Optional[int] = ..., segment_bytes: _Optional[int] = ..., send_buffer_bytes: _Optional[int] = ..., receive_buffer_bytes: _Optional[int] = ..., initial_cwnd_segments: _Optional[int] = ..., min_rto_ps: _Optional[int] = ..., initial_rto_ps: _Optional[int] = ..., clock_granularity_ps: _Optional[int] = ..., delayed_ack_timeout_ps: _Optional[int] = ..., delayed_ack_segments: _Optional[int] = ..., data_retries: _Optional[int] = ..., sack: bool = ..., timestamps: bool = ..., window_scaling: bool = ..., ecn: bool = ..., link_header_bytes: _Optional[int] = ...) -> None: ...
 
 class System(_message.Message):
-    __slots__ = ("scheduling", "concurrent_chunks", "injection_latency_ps", "reduction_bytes_per_s")
+    __slots__ = ("scheduling", "concurrent_chunks", "injection_latency_ps", "reduction_bytes_per_s", "message_by_message")
     class Scheduling(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         LIFO: _ClassVar[System.Scheduling]
@@ -100,11 +100,13 @@ class System(_message.Message):
     CONCURRENT_CHUNKS_FIELD_NUMBER: _ClassVar[int]
     INJECTION_LATENCY_PS_FIELD_NUMBER: _ClassVar[int]
     REDUCTION_BYTES_PER_S_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_BY_MESSAGE_FIELD_NUMBER: _ClassVar[int]
     scheduling: System.Scheduling
     concurrent_chunks: _containers.RepeatedScalarFieldContainer[int]
     injection_latency_ps: int
     reduction_bytes_per_s: int
-    def __init__(self, scheduling: _Optional[_Union[System.Scheduling, str]] = ..., concurrent_chunks: _Optional[_Iterable[int]] = ..., injection_latency_ps: _Optional[int] = ..., reduction_bytes_per_s: _Optional[int] = ...) -> None: ...
+    message_by_message: bool
+    def __init__(self, scheduling: _Optional[_Union[System.Scheduling, str]] = ..., concurrent_chunks: _Optional[_Iterable[int]] = ..., injection_latency_ps: _Optional[int] = ..., reduction_bytes_per_s: _Optional[int] = ..., message_by_message: bool = ...) -> None: ...
 
 class Topology(_message.Message):
     __slots__ = ("ranks", "nodes", "dimensions", "link_source", "link_target", "link_rate_bps", "link_latency_ps", "link_buffer_bytes", "link_ecn_threshold_bytes", "link_dimension", "path_source", "path_target", "path_begin", "path_links", "forwarding_delay_ps")

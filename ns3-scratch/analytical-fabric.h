@@ -5,6 +5,7 @@
 #ifndef COSIM_ANALYTICAL_FABRIC_H
 #define COSIM_ANALYTICAL_FABRIC_H
 
+#include "analytical-link.h"
 #include "message-fabric.h"
 
 #include <cstdint>
@@ -28,6 +29,10 @@ namespace cosim
  * last packet: a switch stores and forwards packets, so a message follows its first packet (cut
  * through), and a link cannot end before its last packet has come. There is no loss, no window and
  * no acknowledgement but that SimSend's `sent` waits for the way back.
+ *
+ * A message that is put into a bundle joins the queue of its first link at once, ahead of what is
+ * sent otherwise within the delay given there. On the last of its links it is entered when it
+ * leaves the one before (see AnalyticalLink), so that over a switch it costs no event of its own.
  */
 class AnalyticalFabric : public MessageFabric
 {
@@ -39,23 +44,47 @@ class AnalyticalFabric : public MessageFabric
     AnalyticalFabric(const Topology& topology, const Settings& settings);
 
   protected:
-    void Launch(uint32_t message, uint64_t now) override;
+    void Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now) override;
     void OnDue(uint32_t subject, uint64_t now) override;
     std::vector<LinkCounters> GetLinkCounters() const override;
 
   private:
-    /// What a link did.
+    /// A link, what it did, and how long a message of the last size takes.
     struct Link
     {
-        uint64_t freeAt{0}; //!< [ps]
-        uint64_t busy{0};   //!< carrying messages [ps]
+        AnalyticalLink queue;
+        uint64_t latency{0};    //!< [ps]
+        uint64_t forwarding{0}; //!< of the node at which it starts [ps]
+        uint64_t busy{0};       //!< carrying messages [ps]
         uint64_t wireBytes{0};
-        uint64_t maxWait{0}; //!< of a message from another node [ps]
+        uint64_t longestWait{0};       //!< of a message that had been on another link [ps]
+        uint64_t sizeBytes{0};         //!< the size, on the wire
+        uint64_t transmission{0};      //!< of all of it [ps]
+        uint64_t firstTransmission{0}; //!< of its first packet [ps]
+        uint64_t lastTransmission{0};  //!< of its last packet [ps]
     };
 
-    void Cross(uint32_t id, uint64_t now);
+    /// A message between two links. Slots of this kind are used again.
+    struct Traveller
+    {
+        uint64_t sentAt;   //!< [ps]
+        uint64_t arrival;  //!< of its first packet at the next link [ps]
+        uint64_t lastByte; //!< of its last packet there [ps]
+        uint32_t path;
+        uint32_t hop; //!< into Topology::pathLinks: the next link
+        uint32_t bundle;
+        WireSize size; //!< while it waits in a slot
+    };
+
+    Link& Measure(uint32_t linkId, const WireSize& size);
+    void MeasureAnew(uint32_t linkId, const WireSize& size);
+    void Settle(Traveller& traveller, const WireSize& size, uint64_t now);
+    bool Expect(const Traveller& traveller, const WireSize& size, uint64_t now);
+    void Keep(const Traveller& traveller, const WireSize& size);
 
     std::vector<Link> m_links;
+    std::vector<Traveller> m_travellers;
+    std::vector<uint32_t> m_freeTravellers;
 };
 
 /**

@@ -40,24 +40,33 @@ CollectiveEngine::CollectiveEngine(const Stream& stream,
                                    NetworkApi& network,
                                    CollectiveListener& listener)
     : m_network(network),
+      m_bundles(stream.settings.system.messageByMessage ? nullptr : network.GetBundleNetwork()),
       m_listener(listener),
       m_scheduler(stream.topology.ranks, stream.settings.system, *this),
       m_plans(stream, m_scheduler),
       m_progress(stream.collectives.size(), m_plans, m_scheduler),
       m_reductionBytesPerS(stream.settings.system.reductionBytesPerS),
-      m_hasInjection(stream.settings.system.injectionLatencyPs != 0),
-      m_injection(ns3::Time(static_cast<int64_t>(stream.settings.system.injectionLatencyPs)),
+      m_injectionLatency(static_cast<int64_t>(stream.settings.system.injectionLatencyPs)),
+      m_injection(m_injectionLatency,
                   *this,
                   &CollectiveEngine::OnInjected,
                   &CollectiveEngine::Drain),
       m_reductionFree(stream.topology.ranks)
 {
     m_network.SetArrivalHandler(this);
+    if (m_bundles != nullptr)
+    {
+        m_bundles->SetBundleHandler(this);
+    }
 }
 
 CollectiveEngine::~CollectiveEngine()
 {
     m_network.SetArrivalHandler(nullptr);
+    if (m_bundles != nullptr)
+    {
+        m_bundles->SetBundleHandler(nullptr);
+    }
 }
 
 void
@@ -82,6 +91,12 @@ CollectiveEngine::StartPart(const ChunkPart& what)
                                  " chunks are in flight at once; lower concurrent_chunks");
         return;
     }
+    if (m_bundles != nullptr)
+    {
+        Task& task = m_tasks.Get(id);
+        task.bundles.assign(task.pending.size(), TaskTable::NONE);
+        task.sentAt.assign(task.stepsLeft.size(), 0);
+    }
     const ProgramTemplate::Part& part = program.GetParts()[what.part];
     for (uint32_t i = part.readyBegin; i < part.readyEnd; ++i)
     {
@@ -104,8 +119,28 @@ CollectiveEngine::OnArrival(Rank src, Rank dst, uint64_t bytes, uint64_t tag)
     --m_inFlight;
     const Ready receiver = TaskTable::GetReceiver(tag);
     uint32_t& pending = m_tasks.Get(receiver.task).pending[receiver.step];
-    pending &= ~ProgramTemplate::AWAITS_MESSAGE;
+    pending -= ProgramTemplate::ONE_MESSAGE;
     if (pending == 0)
+    {
+        m_work.Push(receiver);
+    }
+    Drain();
+}
+
+void
+CollectiveEngine::OnBundle(uint64_t tag)
+{
+    const Ready receiver = TaskTable::GetReceiver(tag);
+    Task& task = m_tasks.Get(receiver.task);
+    const ProgramTemplate::Step& step = task.steps[receiver.step];
+    m_inFlight -= step.steps;
+    uint32_t& pending = task.pending[receiver.step];
+    pending -= step.steps * ProgramTemplate::ONE_MESSAGE;
+    if (step.isFree)
+    {
+        OnInjected(receiver);
+    }
+    else if (pending == 0)
     {
         m_work.Push(receiver);
     }
@@ -136,16 +171,15 @@ CollectiveEngine::Perform(const Ready& ready)
     switch (m_tasks.Get(ready.task).steps[ready.step].op)
     {
     case StepOp::SEND:
+        if (m_bundles != nullptr)
+        {
+            SendBundled(ready);
+            break;
+        }
+        [[fallthrough]];
     case StepOp::RECV:
     case StepOp::RECV_REDUCE:
-        if (m_hasInjection)
-        {
-            m_injection.Push(ready);
-        }
-        else
-        {
-            OnInjected(ready);
-        }
+        Inject(ready);
         break;
     case StepOp::COPY:
         Complete(ready);
@@ -156,12 +190,28 @@ CollectiveEngine::Perform(const Ready& ready)
 }
 
 void
+CollectiveEngine::Inject(const Ready& ready)
+{
+    if (m_injectionLatency.IsZero())
+    {
+        OnInjected(ready);
+    }
+    else
+    {
+        m_injection.Push(ready);
+    }
+}
+
+void
 CollectiveEngine::OnInjected(const Ready& ready)
 {
     switch (m_tasks.Get(ready.task).steps[ready.step].op)
     {
     case StepOp::SEND:
-        Send(ready);
+        if (m_bundles == nullptr)
+        {
+            Send(ready);
+        }
         Complete(ready);
         break;
     case StepOp::RECV_REDUCE:
@@ -177,13 +227,60 @@ CollectiveEngine::Send(const Ready& ready)
 {
     const Task& task = m_tasks.Get(ready.task);
     const ProgramTemplate::Step& step = task.steps[ready.step];
-    const uint64_t tag = m_tasks.GetTag(ready.task, step.mate);
-    ++m_inFlight;
-    m_network.SimPut(task.ranks[step.member],
-                     task.ranks[step.peer],
-                     task.program->GetBytes(task.chunkBytes, step.offset, step.count),
-                     tag,
-                     step.route);
+    const std::vector<ProgramTemplate::Message>& messages = task.program->GetMessages();
+    m_inFlight += step.steps;
+    for (uint32_t i = step.messageBegin; i < step.messageEnd; ++i)
+    {
+        const ProgramTemplate::Message& message = messages[i];
+        m_network.SimPut(task.ranks[step.member],
+                         task.ranks[message.peer],
+                         task.program->GetBytes(task.unitSize, message.offset, message.count),
+                         m_tasks.GetTag(ready.task, message.mate),
+                         message.route);
+    }
+}
+
+void
+CollectiveEngine::SendBundled(const Ready& ready)
+{
+    Task& task = m_tasks.Get(ready.task);
+    const ProgramTemplate::Step& step = task.steps[ready.step];
+    const ProgramTemplate::Message* messages = task.program->GetMessages().data();
+    m_inFlight += step.steps;
+    m_burst.resize(step.steps);
+    BundledMessage* next = m_burst.data();
+    for (uint32_t i = step.messageBegin; i < step.messageEnd; ++i, ++next)
+    {
+        const ProgramTemplate::Message& message = messages[i];
+        if (task.bundles[message.mate] == TaskTable::NONE)
+        {
+            OpenBundle(ready.task, message.mate);
+        }
+        next->dst = task.ranks[message.peer];
+        next->bundle = task.bundles[message.mate];
+        next->route = message.route;
+        next->bytes = task.program->GetBytes(task.unitSize, message.offset, message.count);
+    }
+    m_bundles->PutIntoBundles(task.ranks[step.member], m_burst, m_injectionLatency);
+    if (step.nextBegin != step.nextEnd || task.stepsLeft[step.place] == step.steps)
+    { // something waits until it is done
+        Inject(ready);
+        return;
+    }
+    task.sentAt[step.place] =
+        NowPs(m_network) + static_cast<uint64_t>(m_injectionLatency.GetTimeStep());
+    LeavePlace(ready.task, step.place, step.steps);
+}
+
+/// Open the bundle of the messages that a step receives.
+void
+CollectiveEngine::OpenBundle(uint32_t taskId, uint32_t stepId)
+{
+    Task& task = m_tasks.Get(taskId);
+    const ProgramTemplate::Step& step = task.steps[stepId];
+    // If the step waits for others, too, its injection begins when all have come.
+    const ns3::Time delay = step.isFree ? m_injectionLatency : ns3::Time();
+    task.bundles[stepId] = m_bundles->OpenBundle(m_tasks.GetTag(taskId, stepId), step.steps, delay);
 }
 
 void
@@ -196,7 +293,7 @@ CollectiveEngine::Reduce(const Ready& ready)
     }
     const Task& task = m_tasks.Get(ready.task);
     const ProgramTemplate::Step& step = task.steps[ready.step];
-    const uint64_t bytes = task.program->GetBytes(task.chunkBytes, step.offset, step.count);
+    const uint64_t bytes = task.program->GetBytes(task.unitSize, step.offset, step.count);
     const uint64_t now = NowPs(m_network);
     uint64_t& free = m_reductionFree[task.ranks[step.member]];
     free =
@@ -230,10 +327,32 @@ CollectiveEngine::Complete(const Ready& ready)
             m_work.Push({ready.task, next[i]});
         }
     }
-    if (--task.stepsLeft[step.place] == 0)
+    LeavePlace(ready.task, step.place, step.steps);
+}
+
+/// A member has done so many steps of a part.
+void
+CollectiveEngine::LeavePlace(uint32_t taskId, uint32_t place, uint32_t steps)
+{
+    Task& task = m_tasks.Get(taskId);
+    task.stepsLeft[place] -= steps;
+    if (task.stepsLeft[place] != 0)
     {
-        FinishPlace(ready.task, step.place);
+        return;
     }
+    const uint64_t now = NowPs(m_network);
+    if (m_bundles == nullptr || task.sentAt[place] <= now)
+    {
+        FinishPlace(taskId, place);
+        return;
+    }
+    ++m_leaving;
+    ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(task.sentAt[place] - now)),
+                             [this, taskId, place] {
+                                 --m_leaving;
+                                 FinishPlace(taskId, place);
+                                 Drain();
+                             });
 }
 
 void
@@ -272,7 +391,7 @@ CollectiveEngine::FinishChunk(uint32_t collective, uint32_t member)
 uint64_t
 CollectiveEngine::GetActive() const
 {
-    return m_inFlight + m_reducing + m_injection.GetSize();
+    return m_inFlight + m_reducing + m_leaving + m_injection.GetSize();
 }
 
 std::string

@@ -50,8 +50,11 @@ class CollectiveListener
  * A RECV whose message has arrived and whose dependencies are done is complete after the injection
  * latency; a reduction then occupies the rank's reduction unit (one at a time, first come first
  * served) for bytes / reduction rate. Copies cost nothing.
+ *
+ * Over a BundleNetwork the same happens at the same times, but the network waits for all messages
+ * that a step receives and for the injection latency, so that a message costs no event here.
  */
-class CollectiveEngine : public ArrivalHandler, public ChunkStarter
+class CollectiveEngine : public ArrivalHandler, public BundleHandler, public ChunkStarter
 {
   public:
     /**
@@ -108,6 +111,7 @@ class CollectiveEngine : public ArrivalHandler, public ChunkStarter
     std::string Describe(uint32_t collective, Rank rank) const;
 
     void OnArrival(Rank src, Rank dst, uint64_t bytes, uint64_t tag) override;
+    void OnBundle(uint64_t tag) override;
     void StartPart(const ChunkPart& part) override;
 
   private:
@@ -116,23 +120,30 @@ class CollectiveEngine : public ArrivalHandler, public ChunkStarter
 
     void Drain();
     void Perform(const Ready& ready);
+    void Inject(const Ready& ready);
     void OnInjected(const Ready& ready);
+    void OpenBundle(uint32_t task, uint32_t step);
     void Send(const Ready& ready);
+    void SendBundled(const Ready& ready);
     void Reduce(const Ready& ready);
     void OnReduced(uint32_t task, uint32_t step);
     void Complete(const Ready& ready);
+    void LeavePlace(uint32_t taskId, uint32_t place, uint32_t steps);
     void FinishPlace(uint32_t taskId, uint32_t place);
     void FinishChunk(uint32_t collective, uint32_t member);
 
     NetworkApi& m_network;
+    BundleNetwork* m_bundles; //!< the network's, or null; not owned
     CollectiveListener& m_listener;
     ChunkScheduler m_scheduler;
     CollectivePlans m_plans;
     CollectiveProgress m_progress;
     TaskTable m_tasks;
     uint64_t m_reductionBytesPerS;
-    bool m_hasInjection;
+    ns3::Time m_injectionLatency;
     DelayLine<Ready, CollectiveEngine> m_injection;
+
+    std::vector<BundledMessage> m_burst; //!< of SendBundled, to use its memory again
 
     RingBuffer<Ready> m_work; //!< steps whose turn has come
     bool m_draining{false};
@@ -140,6 +151,7 @@ class CollectiveEngine : public ArrivalHandler, public ChunkStarter
     std::vector<uint64_t> m_reductionFree; //!< per rank: when its reduction unit is free [ps]
     uint64_t m_inFlight{0};                //!< messages
     uint64_t m_reducing{0};
+    uint64_t m_leaving{0}; //!< members whose last SEND is not done
 };
 
 } // namespace cosim

@@ -21,7 +21,13 @@ CollectivePlans::CollectivePlans(const Stream& stream, ChunkScheduler& scheduler
         std::unique_ptr<const ProgramTemplate>& program = m_programs[collective.program];
         if (!program)
         {
-            program = std::make_unique<ProgramTemplate>(stream.programs[collective.program]);
+            const Program& source = stream.programs[collective.program];
+            StepGroups groups(source);
+            if (!stream.settings.system.messageByMessage)
+            {
+                groups.Form(source, stream.settings.system.reductionBytesPerS == 0);
+            }
+            program = std::make_unique<ProgramTemplate>(source, groups);
         }
         const auto [placement, isNew] =
             known.try_emplace({collective.program, collective.ranks},

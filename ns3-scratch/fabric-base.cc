@@ -75,8 +75,8 @@ FabricBase::GetElapsedPs() const
     return m_finishPs >= 0 ? m_finishPs - m_startPs : NowPs();
 }
 
-uint32_t
-FabricBase::FindPath(Rank src, Rank dst, uint32_t route) const
+void
+FabricBase::RefusePair(Rank src, Rank dst) const
 {
     if (src >= m_topology.ranks || dst >= m_topology.ranks)
     {
@@ -84,13 +84,8 @@ FabricBase::FindPath(Rank src, Rank dst, uint32_t route) const
                                     " does not exist: ranks are 0 to " +
                                     std::to_string(m_topology.ranks - 1));
     }
-    const uint32_t path = m_pathOf.Find(src, dst);
-    if (path == PairIndex::NONE)
-    {
-        throw std::invalid_argument("there is no path from rank " + std::to_string(src) +
-                                    " to rank " + std::to_string(dst));
-    }
-    return path + route; // the validators know that there are as many
+    throw std::invalid_argument("there is no path from rank " + std::to_string(src) + " to rank " +
+                                std::to_string(dst));
 }
 
 uint32_t
@@ -105,6 +100,12 @@ FabricBase::Deliver(Rank src, Rank dst, uint64_t bytes, uint64_t tag, bool isPut
     ++m_counters.messages;
     m_counters.payloadBytes += bytes;
     m_completionPs.Add(static_cast<uint64_t>(NowPs() - sentPs));
+    HandOver(src, dst, bytes, tag, isPut);
+}
+
+void
+FabricBase::HandOver(Rank src, Rank dst, uint64_t bytes, uint64_t tag, bool isPut)
+{
     if (!isPut)
     {
         m_matcher.Arrive(src, dst, bytes, tag);

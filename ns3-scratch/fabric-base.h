@@ -66,7 +66,17 @@ class FabricBase : public Fabric
      * @return the index of the path
      * @throws std::invalid_argument if a rank does not exist or the topology has no path for them
      */
-    uint32_t FindPath(Rank src, Rank dst, uint32_t route = 0) const;
+    uint32_t FindPath(Rank src, Rank dst, uint32_t route = 0) const
+    {
+        const uint32_t ranks = m_topology.ranks;
+        const uint32_t path =
+            src < ranks && dst < ranks ? m_pathOf.Find(src, dst) : PairIndex::NONE;
+        if (path == PairIndex::NONE)
+        {
+            RefusePair(src, dst);
+        }
+        return path + route; // the validators know that there are as many
+    }
 
     /**
      * @param path the index of a path
@@ -87,6 +97,17 @@ class FabricBase : public Fabric
     void Deliver(Rank src, Rank dst, uint64_t bytes, uint64_t tag, bool isPut, int64_t sentPs);
 
     /**
+     * Hand a message that has arrived to its receiver.
+     *
+     * @param src the sending rank
+     * @param dst the receiving rank
+     * @param bytes its size [bytes]
+     * @param tag its tag
+     * @param isPut whether it goes to the ArrivalHandler, or to a receive
+     */
+    void HandOver(Rank src, Rank dst, uint64_t bytes, uint64_t tag, bool isPut);
+
+    /**
      * Stop the simulator: the run cannot go on.
      *
      * @param failure what GetFailure says from now on
@@ -99,15 +120,17 @@ class FabricBase : public Fabric
     const Topology& m_topology;
     const Settings& m_settings;
     NetworkStatistics m_counters;
+    Histogram m_completionPs; //!< of messages
     PollHook m_pollHook;
 
   private:
+    [[noreturn]] void RefusePair(Rank src, Rank dst) const;
+
     PairIndex m_pathOf;
     MessageMatcher m_matcher;
     ArrivalHandler* m_arrivalHandler{nullptr}; //!< not owned
     int64_t m_startPs{0};
     int64_t m_finishPs{-1}; //!< -1: not finished
-    Histogram m_completionPs;
     std::string m_failure;
 };
 

@@ -24,6 +24,9 @@ constexpr double NOTHING = 1e-3;
 /// A time that is this much more than a whole number is that number, rounded [ps].
 constexpr double ROUNDING_PS = 1e-3;
 
+/// What is due when delayed messages are sent.
+constexpr uint32_t DELAYED = (uint32_t{1} << 31) - 1;
+
 /// The longest time that a double counts and the clock can hold [ps].
 constexpr auto MAX_DELAY_PS = static_cast<double>(MAX_TIME_PS);
 
@@ -101,14 +104,51 @@ FlowFabric::PreparePath(uint32_t id)
 }
 
 void
-FlowFabric::Launch(uint32_t id, uint64_t now)
+FlowFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now)
 {
-    Message& message = GetMessage(id);
-    message.next = NONE;
+    if (at > now && (m_delayed.IsEmpty() || m_messages[m_delayed.Back()].sentAt != at))
+    {
+        Plan(at, DELAYED);
+    }
+    for (const Cargo& one : cargo)
+    {
+        const uint32_t id = MakeMessage(one, at);
+        if (at > now)
+        {
+            m_delayed.Push(id);
+        }
+        else
+        {
+            Begin(id, now);
+        }
+    }
+}
+
+uint32_t
+FlowFabric::MakeMessage(const Cargo& cargo, uint64_t at)
+{
+    if (m_freeMessages.empty())
+    {
+        m_freeMessages.push_back(static_cast<uint32_t>(m_messages.size()));
+        m_messages.emplace_back();
+    }
+    const uint32_t id = m_freeMessages.back();
+    m_freeMessages.pop_back();
+    const WireSize& size = cargo.size;
+    m_messages[id] =
+        {size.bytes, size.wireBytes, at, size.firstBytes, cargo.path, cargo.bundle, NONE};
+    return id;
+}
+
+/// A message is sent: its path has something to send.
+void
+FlowFabric::Begin(uint32_t id, uint64_t now)
+{
+    const Message& message = m_messages[id];
     Path& path = m_paths[message.path];
     if (path.first != NONE)
     {
-        GetMessage(path.last).next = id;
+        m_messages[path.last].next = id;
         path.last = id;
         return;
     }
@@ -140,14 +180,16 @@ FlowFabric::MarkDirty(uint32_t id, uint64_t now)
 void
 FlowFabric::OnDue(uint32_t subject, uint64_t now)
 {
-    // The lowest bit tells an arriving message from a path.
-    if ((subject & 1) != 0)
+    if (subject != DELAYED)
     {
-        Arrive(subject >> 1);
+        OnPathDue(subject, now);
+        return;
     }
-    else
+    while (!m_delayed.IsEmpty() && m_messages[m_delayed.Front()].sentAt <= now)
     {
-        OnPathDue(subject >> 1, now);
+        const uint32_t id = m_delayed.Front();
+        m_delayed.Pop();
+        Begin(id, now);
     }
 }
 
@@ -215,7 +257,7 @@ FlowFabric::Estimate(uint32_t id, uint64_t now)
     const double duration = std::ceil(std::max(left, 0.0) * BYTE_PS / path.rate - ROUNDING_PS);
     if (!(duration < MAX_DELAY_PS))
     {
-        Abandon(GetMessage(path.first));
+        Abandon(m_messages[path.first].bytes, id);
         return;
     }
     PlanPath(id, now + static_cast<uint64_t>(std::max(duration, 0.0)));
@@ -229,7 +271,7 @@ FlowFabric::PlanPath(uint32_t id, uint64_t at)
     if (at < path.plannedAt)
     {
         path.plannedAt = at;
-        Plan(at, id << 1);
+        Plan(at, id);
     }
 }
 
@@ -277,12 +319,13 @@ FlowFabric::Dispatch(uint32_t id, uint64_t now)
 {
     Path& path = m_paths[id];
     const uint32_t messageId = path.first;
-    const Message& message = GetMessage(messageId);
+    const Message& message = m_messages[messageId];
     const double forwarding = std::ceil(path.forwardingPs * message.firstBytes - ROUNDING_PS);
     const uint64_t delay =
         Later(path.latency, static_cast<uint64_t>(std::clamp(forwarding, 0.0, MAX_DELAY_PS)));
     path.lastArrival = std::max(path.lastArrival, Later(now, delay));
-    Plan(path.lastArrival, messageId << 1 | 1);
+    Place(message.bundle, message.sentAt, path.lastArrival);
+    m_freeMessages.push_back(messageId);
     path.carried += message.wireBytes;
     path.first = message.next;
     if (path.first == NONE)
@@ -292,7 +335,7 @@ FlowFabric::Dispatch(uint32_t id, uint64_t now)
         return;
     }
     // The clock counts whole picoseconds: what passed too much belongs to the next message.
-    path.left = std::min(path.left, 0.0) + static_cast<double>(GetMessage(path.first).wireBytes);
+    path.left = std::min(path.left, 0.0) + static_cast<double>(m_messages[path.first].wireBytes);
     Estimate(id, now);
 }
 
@@ -341,7 +384,7 @@ FlowFabric::GetLinkCounters() const
         {
             const double passed = static_cast<double>(now - path.updatedAt);
             const double left = std::max(path.left - path.rate / BYTE_PS * passed, 0.0);
-            const uint64_t wireBytes = GetMessage(path.first).wireBytes;
+            const uint64_t wireBytes = m_messages[path.first].wireBytes;
             carried += wireBytes - std::min(wireBytes, static_cast<uint64_t>(left));
         }
         for (uint32_t hop = m_topology.pathBegin[id]; hop < m_topology.pathBegin[id + 1]; ++hop)

@@ -7,6 +7,7 @@
 
 #include "max-min-solver.h"
 #include "message-fabric.h"
+#include "ring-buffer.h"
 
 #include <cstdint>
 #include <memory>
@@ -51,13 +52,25 @@ class FlowFabric : public MessageFabric
     FlowFabric(const Topology& topology, const Settings& settings);
 
   protected:
-    void Launch(uint32_t message, uint64_t now) override;
+    void Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now) override;
     void OnDue(uint32_t subject, uint64_t now) override;
     void OnServed(uint64_t now) override;
     std::vector<LinkCounters> GetLinkCounters() const override;
 
   private:
     static constexpr uint64_t NEVER = UINT64_MAX;
+
+    /// A message that has not left its source. Slots of this kind are used again.
+    struct Message
+    {
+        uint64_t bytes;      //!< its payload
+        uint64_t wireBytes;  //!< on the wire
+        uint64_t sentAt;     //!< [ps]
+        uint32_t firstBytes; //!< its first packet on the wire
+        uint32_t path;
+        uint32_t bundle;
+        uint32_t next; //!< of the same path
+    };
 
     /// A path's stream.
     struct Path
@@ -88,6 +101,8 @@ class FlowFabric : public MessageFabric
         uint64_t roundTrip; //!< [ps]
     };
 
+    uint32_t MakeMessage(const Cargo& cargo, uint64_t at);
+    void Begin(uint32_t message, uint64_t now);
     MaxMinSolver MakeSolver();
     double PreparePath(uint32_t id);
     void MarkDirty(uint32_t id, uint64_t now);
@@ -99,6 +114,9 @@ class FlowFabric : public MessageFabric
     void EndWindow(uint32_t id, uint64_t now);
     void OpenWindow(Path& path, uint64_t now);
 
+    std::vector<Message> m_messages;
+    std::vector<uint32_t> m_freeMessages;
+    RingBuffer<uint32_t> m_delayed; //!< messages that are sent later, by time
     std::vector<Path> m_paths;
     std::vector<Opening> m_openings;
     MaxMinSolver m_solver;

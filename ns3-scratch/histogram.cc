@@ -5,34 +5,14 @@
 #include "histogram.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace cosim
 {
 
-namespace
-{
-
-constexpr int PRECISION_BITS = 8; //!< log2 of the buckets in an octave
-
-/// @return the bucket of a value: the value itself below 2^(p+1), then p+1 leading bits
-std::size_t
-BucketOf(uint64_t value)
-{
-    const auto width = static_cast<int>(std::bit_width(value));
-    if (width <= PRECISION_BITS + 1)
-    {
-        return static_cast<std::size_t>(value);
-    }
-    const int shift = width - PRECISION_BITS - 1;
-    return (static_cast<std::size_t>(shift) << PRECISION_BITS) +
-           static_cast<std::size_t>(value >> shift);
-}
-
 /// @return the middle of a bucket
 double
-MiddleOf(std::size_t bucket)
+Histogram::MiddleOf(std::size_t bucket)
 {
     constexpr std::size_t exact = std::size_t{2} << PRECISION_BITS;
     if (bucket < exact)
@@ -44,20 +24,19 @@ MiddleOf(std::size_t bucket)
     return std::ldexp(static_cast<double>(lead) + 0.5, static_cast<int>(shift)) - 0.5;
 }
 
-} // namespace
+void
+Histogram::Grow(std::size_t buckets)
+{
+    m_buckets.resize(buckets);
+}
 
 void
-Histogram::Add(uint64_t value)
+Histogram::Replace(uint64_t value, uint64_t larger)
 {
-    const std::size_t bucket = BucketOf(value);
-    if (bucket >= m_buckets.size())
-    {
-        m_buckets.resize(bucket + 1);
-    }
-    ++m_buckets[bucket];
-    ++m_count;
-    m_max = std::max(m_max, value);
-    m_sum += static_cast<double>(value);
+    --m_buckets[BucketOf(value)];
+    --m_count;
+    m_sum -= static_cast<double>(value);
+    Add(larger);
 }
 
 uint64_t

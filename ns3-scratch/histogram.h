@@ -5,6 +5,9 @@
 #ifndef COSIM_HISTOGRAM_H
 #define COSIM_HISTOGRAM_H
 
+#include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -21,7 +24,24 @@ class Histogram
 {
   public:
     /// @param value the value to count
-    void Add(uint64_t value);
+    void Add(uint64_t value)
+    {
+        const std::size_t bucket = BucketOf(value);
+        if (bucket >= m_buckets.size())
+        {
+            Grow(bucket + 1);
+        }
+        ++m_buckets[bucket];
+        ++m_count;
+        m_max = std::max(m_max, value);
+        m_sum += static_cast<double>(value);
+    }
+
+    /**
+     * @param value one of those counted
+     * @param larger what it has become
+     */
+    void Replace(uint64_t value, uint64_t larger);
 
     /// @return how many values were added
     uint64_t GetCount() const;
@@ -40,6 +60,20 @@ class Histogram
     double GetQuantile(double q) const;
 
   private:
+    static constexpr int PRECISION_BITS = 8; //!< log2 of the buckets in an octave
+
+    /// @return the bucket of a value: the value itself below 2^(p+1), then p+1 leading bits
+    static std::size_t BucketOf(uint64_t value)
+    {
+        const auto width = static_cast<int>(std::bit_width(value));
+        const int shift = std::max(width - PRECISION_BITS - 1, 0);
+        return (static_cast<std::size_t>(shift) << PRECISION_BITS) +
+               static_cast<std::size_t>(value >> shift);
+    }
+
+    static double MiddleOf(std::size_t bucket);
+    void Grow(std::size_t buckets);
+
     std::vector<uint64_t> m_buckets; //!< grown to the largest bucket in use
     uint64_t m_count{0};
     uint64_t m_max{0};

@@ -33,7 +33,9 @@ MessageFabric::MessageFabric(const Topology& topology, const Settings& settings)
     : FabricBase(topology, settings),
       m_headerBytes(IPV4_HEADER_BYTES + TCP_HEADER_BYTES + settings.tcp.linkHeaderBytes +
                     (settings.tcp.timestamps ? TIMESTAMP_OPTION_BYTES : 0)),
-      m_usedPaths(topology.pathSource.size())
+      m_sizes(settings.tcp.segmentBytes, m_headerBytes),
+      m_usedPaths(topology.pathSource.size()),
+      m_nextPoll(POLL_MESSAGES)
 {
 }
 
@@ -47,7 +49,8 @@ NetworkStatistics
 MessageFabric::GetStatistics() const
 {
     NetworkStatistics result = GetMessageStatistics();
-    result.flows = static_cast<uint64_t>(std::count(m_usedPaths.begin(), m_usedPaths.end(), true));
+    result.dataPackets = result.packets;
+    result.flows = static_cast<uint64_t>(std::count(m_usedPaths.begin(), m_usedPaths.end(), 1));
     LinkSummary summary(m_topology, GetElapsedPs(), result);
     const std::vector<LinkCounters> counters = GetLinkCounters();
     for (uint32_t link = 0; link < counters.size(); ++link)
@@ -61,13 +64,19 @@ MessageFabric::GetStatistics() const
 void
 MessageFabric::SimSend(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback sent)
 {
-    Launch(Submit(FindPath(src, dst), bytes, tag, false, std::move(sent)), Now());
+    LaunchAlone(FindPath(src, dst), bytes, tag, false, std::move(sent));
 }
 
 void
 MessageFabric::SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t route)
 {
-    Launch(Submit(FindPath(src, dst, route), bytes, tag, true, {}), Now());
+    LaunchAlone(FindPath(src, dst, route), bytes, tag, true, {});
+}
+
+BundleNetwork*
+MessageFabric::GetBundleNetwork()
+{
+    return this;
 }
 
 void
@@ -78,44 +87,144 @@ MessageFabric::SimFinish()
 }
 
 void
+MessageFabric::SetBundleHandler(BundleHandler* handler)
+{
+    m_bundleHandler = handler;
+}
+
+uint32_t
+MessageFabric::OpenBundle(uint64_t tag, uint32_t messages, ns3::Time delay)
+{
+    const uint32_t id = MakeBundle();
+    Bundle& bundle = m_bundles[id];
+    bundle.tag = tag;
+    bundle.delay = static_cast<uint64_t>(delay.GetTimeStep());
+    bundle.messages = bundle.unplaced = messages;
+    return id;
+}
+
+void
+MessageFabric::PutIntoBundles(Rank src, std::span<const BundledMessage> messages, ns3::Time delay)
+{
+    const uint64_t now = Now();
+    const uint64_t at = now + static_cast<uint64_t>(delay.GetTimeStep());
+    m_cargo.resize(messages.size());
+    for (std::size_t i = 0; i < messages.size(); ++i)
+    {
+        const BundledMessage& message = messages[i];
+        Load(FindPath(src, message.dst, message.route), message.bytes, message.bundle, m_cargo[i]);
+    }
+    Launch(m_cargo, at, now);
+}
+
+/// Make a message ready for the estimator, and count it.
+inline void
+MessageFabric::Load(uint32_t path, uint64_t bytes, uint32_t bundle, Cargo& cargo)
+{
+    cargo = {m_sizes.Get(bytes), path, bundle};
+    m_bundles[bundle].bytes += bytes;
+    m_usedPaths[path] = 1;
+    m_counters.packets += cargo.size.packets;
+    m_counters.wireBytes += cargo.size.wireBytes;
+}
+
+void
+MessageFabric::LaunchAlone(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut, Callback sent)
+{
+    const uint32_t id = MakeBundle();
+    Bundle& bundle = m_bundles[id];
+    bundle.tag = tag;
+    bundle.messages = bundle.unplaced = 1;
+    bundle.path = path;
+    bundle.isPut = isPut;
+    bundle.isAwaited = static_cast<bool>(sent);
+    if (sent)
+    {
+        m_sent.emplace(id, std::move(sent));
+    }
+    Cargo cargo;
+    Load(path, bytes, id, cargo);
+    const uint64_t now = Now();
+    Launch({&cargo, 1}, now, now);
+}
+
+void
 MessageFabric::OnServed(uint64_t /* now */)
 {
 }
 
 uint32_t
-MessageFabric::Submit(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut, Callback sent)
+MessageFabric::MakeBundle()
 {
-    if (m_freeMessages.empty())
+    if (m_freeBundles.empty())
     {
-        m_freeMessages.push_back(static_cast<uint32_t>(m_messages.size()));
-        m_messages.emplace_back();
+        m_freeBundles.push_back(static_cast<uint32_t>(m_bundles.size()));
+        m_bundles.emplace_back();
     }
-    const uint32_t id = m_freeMessages.back();
-    m_freeMessages.pop_back();
-    const uint64_t payload = std::max<uint64_t>(bytes, 1);
-    const uint64_t segment = m_settings.tcp.segmentBytes;
-    const uint64_t packets = (payload + segment - 1) / segment;
-    const uint64_t first = std::min(payload, segment);
-    const uint64_t last = payload - (packets - 1) * segment;
-    Message& message = m_messages[id];
-    message.bytes = bytes;
-    message.tag = tag;
-    message.sentAt = Now();
-    message.wireBytes = payload + packets * m_headerBytes;
-    message.firstBytes = static_cast<uint32_t>(first) + m_headerBytes;
-    message.lastBytes = static_cast<uint32_t>(last) + m_headerBytes;
-    message.path = path;
-    message.isPut = isPut;
-    message.isAwaited = static_cast<bool>(sent);
-    if (sent)
-    {
-        m_sent.emplace(id, std::move(sent));
-    }
-    m_usedPaths[path] = true;
-    m_counters.packets += packets;
-    m_counters.dataPackets += packets;
-    m_counters.wireBytes += message.wireBytes;
+    const uint32_t id = m_freeBundles.back();
+    m_freeBundles.pop_back();
+    m_bundles[id] = {};
     return id;
+}
+
+void
+MessageFabric::Postpone(uint32_t id, uint64_t sentAt, uint64_t before, uint64_t at)
+{
+    if (at >= 2 * MAX_TIME_PS)
+    {
+        Fail("a message takes longer than can be simulated");
+        return;
+    }
+    m_completionPs.Replace(before - sentAt, at - sentAt);
+    Bundle& bundle = m_bundles[id];
+    bundle.dueAt = std::max(bundle.dueAt, at + bundle.delay);
+}
+
+void
+MessageFabric::OnBundleDue(uint32_t id, uint64_t now)
+{
+    Bundle& bundle = m_bundles[id];
+    if (bundle.dueAt > now)
+    { // one of its messages was postponed
+        Plan(bundle.dueAt, id | BUNDLE);
+        return;
+    }
+    m_counters.messages += bundle.messages;
+    m_counters.payloadBytes += bundle.bytes;
+    m_freeBundles.push_back(id);
+    if (bundle.path != NONE)
+    {
+        Arrive(id);
+    }
+    else if (m_bundleHandler != nullptr)
+    {
+        m_bundleHandler->OnBundle(bundle.tag);
+    }
+    if (m_pollHook && m_counters.messages >= m_nextPoll)
+    {
+        m_nextPoll = m_counters.messages + POLL_MESSAGES;
+        m_pollHook();
+    }
+}
+
+/// A message that was handed over alone is at its target.
+void
+MessageFabric::Arrive(uint32_t id)
+{
+    const Bundle bundle = m_bundles[id];
+    if (bundle.isAwaited)
+    {
+        const auto sent = m_sent.find(id);
+        const uint64_t delay = AcknowledgementPs(bundle.path);
+        ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(delay)),
+                                 [callback = std::move(sent->second)] { callback(); });
+        m_sent.erase(sent);
+    }
+    HandOver(m_topology.pathSource[bundle.path],
+             m_topology.pathTarget[bundle.path],
+             bundle.bytes,
+             bundle.tag,
+             bundle.isPut);
 }
 
 void
@@ -157,7 +266,15 @@ MessageFabric::Serve()
     m_isServing = true;
     while (m_due.GetFirstKey() == now && !m_isFinished)
     {
-        OnDue(m_due.Pop(), now);
+        const uint32_t subject = m_due.Pop();
+        if ((subject & BUNDLE) != 0)
+        {
+            OnBundleDue(subject & ~BUNDLE, now);
+        }
+        else
+        {
+            OnDue(subject, now);
+        }
     }
     OnServed(now);
     m_isServing = false;
@@ -168,37 +285,11 @@ MessageFabric::Serve()
 }
 
 void
-MessageFabric::Arrive(uint32_t id)
+MessageFabric::Abandon(uint64_t bytes, uint32_t path)
 {
-    const Message message = m_messages[id];
-    if (message.isAwaited)
-    {
-        const auto sent = m_sent.find(id);
-        const uint64_t delay = AcknowledgementPs(message.path);
-        ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(delay)),
-                                 [callback = std::move(sent->second)] { callback(); });
-        m_sent.erase(sent);
-    }
-    m_freeMessages.push_back(id);
-    Deliver(m_topology.pathSource[message.path],
-            m_topology.pathTarget[message.path],
-            message.bytes,
-            message.tag,
-            message.isPut,
-            static_cast<int64_t>(message.sentAt));
-    if (m_pollHook && m_counters.messages % POLL_MESSAGES == 0)
-    {
-        m_pollHook();
-    }
-}
-
-void
-MessageFabric::Abandon(const Message& message)
-{
-    Fail("a message of " + std::to_string(message.bytes) + " bytes from rank " +
-         std::to_string(m_topology.pathSource[message.path]) + " to rank " +
-         std::to_string(m_topology.pathTarget[message.path]) +
-         " takes longer than can be simulated");
+    Fail("a message of " + std::to_string(bytes) + " bytes from rank " +
+         std::to_string(m_topology.pathSource[path]) + " to rank " +
+         std::to_string(m_topology.pathTarget[path]) + " takes longer than can be simulated");
 }
 
 uint64_t
@@ -240,12 +331,6 @@ uint64_t
 MessageFabric::Now() const
 {
     return static_cast<uint64_t>(NowPs());
-}
-
-uint64_t
-MessageFabric::Later(uint64_t a, uint64_t b)
-{
-    return std::min(a + b, 2 * MAX_TIME_PS);
 }
 
 } // namespace cosim

@@ -8,8 +8,12 @@
 #include "fabric-base.h"
 #include "link-summary.h"
 #include "radix-queue.h"
+#include "stream-validator.h"
+#include "wire-sizes.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -28,7 +32,7 @@ namespace cosim
  * An estimator plans what happens to its messages in a queue of its own, of which ns-3 sees one
  * event a moment at which something is due.
  */
-class MessageFabric : public FabricBase
+class MessageFabric : public FabricBase, public BundleNetwork
 {
   public:
     /**
@@ -40,7 +44,15 @@ class MessageFabric : public FabricBase
     // NetworkApi
     void SimSend(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback sent) override;
     void SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t route) override;
+    BundleNetwork* GetBundleNetwork() override;
     void SimFinish() override;
+
+    // BundleNetwork
+    void SetBundleHandler(BundleHandler* handler) override;
+    uint32_t OpenBundle(uint64_t tag, uint32_t messages, ns3::Time delay) override;
+    void PutIntoBundles(Rank src,
+                        std::span<const BundledMessage> messages,
+                        ns3::Time delay) override;
 
     // Fabric
     void Start() override;
@@ -49,29 +61,25 @@ class MessageFabric : public FabricBase
   protected:
     static constexpr uint32_t NONE = UINT32_MAX;
 
-    /// A message under way. Slots of this kind are used again.
-    struct Message
+    /// Tells a bundle that is due from what an estimator has planned.
+    static constexpr uint32_t BUNDLE = uint32_t{1} << 31;
+
+    /// A message that the estimator carries.
+    struct Cargo
     {
-        uint64_t bytes;
-        uint64_t tag;
-        uint64_t sentAt;     //!< when it was handed to the fabric [ps]
-        uint64_t wireBytes;  //!< W
-        uint64_t lastAt;     //!< the estimator's: a moment [ps]
-        uint32_t firstBytes; //!< the first packet on the wire
-        uint32_t lastBytes;  //!< the last packet on the wire
+        WireSize size;
         uint32_t path;
-        uint32_t next;  //!< the estimator's: another message, or a place in its path
-        bool isPut;     //!< goes to the arrival handler
-        bool isAwaited; //!< somebody waits for its acknowledgement
+        uint32_t bundle;
     };
 
     /**
-     * A message was handed over.
+     * Messages were handed over; each is to be placed (see Place) when its arrival is known.
      *
-     * @param message its slot
+     * @param cargo the messages
+     * @param at when they are sent, not in the past [ps]
      * @param now the time [ps]
      */
-    virtual void Launch(uint32_t message, uint64_t now) = 0;
+    virtual void Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now) = 0;
 
     /**
      * Something that was planned is due.
@@ -93,7 +101,7 @@ class MessageFabric : public FabricBase
 
     /**
      * @param at when something is due, not in the past [ps]
-     * @param subject what; all its bits are the estimator's
+     * @param subject what; below 2³¹, its bits are the estimator's
      */
     void Plan(uint64_t at, uint32_t subject);
 
@@ -105,26 +113,40 @@ class MessageFabric : public FabricBase
     void RequestService(uint64_t now);
 
     /**
-     * The last byte of a message is at its target; its slot is free afterwards.
+     * It is known when a message will arrive.
      *
-     * @param message its slot
+     * @param id the bundle that it belongs to
+     * @param sentAt when it was sent [ps]
+     * @param at when it arrives, not in the past [ps]
      */
-    void Arrive(uint32_t message);
-
-    /// @param message the one that takes longer than the clock can count: end the run
-    void Abandon(const Message& message);
-
-    /// @return the slot's message
-    Message& GetMessage(uint32_t message)
+    void Place(uint32_t id, uint64_t sentAt, uint64_t at)
     {
-        return m_messages[message];
+        m_completionPs.Add(at - sentAt);
+        Bundle& bundle = m_bundles[id];
+        bundle.dueAt = std::max(bundle.dueAt, at + bundle.delay);
+        if (--bundle.unplaced == 0)
+        {
+            Plan(bundle.dueAt, id | BUNDLE);
+        }
     }
 
-    /// @return the slot's message
-    const Message& GetMessage(uint32_t message) const
-    {
-        return m_messages[message];
-    }
+    /**
+     * A placed message arrives later.
+     *
+     * @param bundle the one it belongs to
+     * @param sentAt when it was sent [ps]
+     * @param before when it would have arrived, not in the past [ps]
+     * @param at when it arrives [ps]
+     */
+    void Postpone(uint32_t bundle, uint64_t sentAt, uint64_t before, uint64_t at);
+
+    /**
+     * A message takes longer than the clock can count: end the run.
+     *
+     * @param bytes its size [bytes]
+     * @param path its path
+     */
+    void Abandon(uint64_t bytes, uint32_t path);
 
     /// @return the time that a link takes to transmit so much, rounded up, at most MAX_TIME_PS
     uint64_t TransmissionPs(uint64_t bytes, uint32_t link) const;
@@ -139,21 +161,46 @@ class MessageFabric : public FabricBase
     uint64_t Now() const;
 
     /// @return a + b, at most twice MAX_TIME_PS
-    static uint64_t Later(uint64_t a, uint64_t b);
+    static uint64_t Later(uint64_t a, uint64_t b)
+    {
+        return std::min(a + b, 2 * MAX_TIME_PS);
+    }
 
     const uint32_t m_headerBytes; //!< h
 
   private:
-    uint32_t Submit(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut, Callback sent);
+    /// Messages of which the last arrival matters; one message that is handed over alone is such.
+    struct Bundle
+    {
+        uint64_t tag{0};
+        uint64_t bytes{0};     //!< of all of them
+        uint64_t dueAt{0};     //!< as far as is known [ps]
+        uint64_t delay{0};     //!< from the last arrival to dueAt [ps]
+        uint32_t messages{0};  //!< how many
+        uint32_t unplaced{0};  //!< how many of them are still to be placed
+        uint32_t path{NONE};   //!< of a message alone
+        bool isPut{false};     //!< that goes to the arrival handler
+        bool isAwaited{false}; //!< whose acknowledgement somebody waits for
+    };
+
+    uint32_t MakeBundle();
+    void Load(uint32_t path, uint64_t bytes, uint32_t bundle, Cargo& cargo);
+    void LaunchAlone(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut, Callback sent);
+    void OnBundleDue(uint32_t id, uint64_t now);
+    void Arrive(uint32_t bundle);
     void Wake(uint64_t at, uint64_t now);
     void Serve();
 
-    std::vector<Message> m_messages;
-    std::vector<uint32_t> m_freeMessages;
-    std::unordered_map<uint32_t, Callback> m_sent; //!< of the messages that are awaited
-    std::vector<bool> m_usedPaths;                 //!< that carried a message
+    std::vector<Bundle> m_bundles;
+    std::vector<uint32_t> m_freeBundles;
+    BundleHandler* m_bundleHandler{nullptr};       //!< not owned
+    std::unordered_map<uint32_t, Callback> m_sent; //!< of the bundles that are awaited
+    WireSizes m_sizes;
+    std::vector<Cargo> m_cargo;    //!< of PutIntoBundles, to use its memory again
+    std::vector<char> m_usedPaths; //!< that carried a message
     RadixQueue<uint32_t> m_due;
     std::vector<uint64_t> m_wakes; //!< times of the events that call Serve, the next one behind
+    uint64_t m_nextPoll;           //!< the number of messages at which the poll hook is called
     bool m_isServing{false};
     bool m_isFinished{false};
 };

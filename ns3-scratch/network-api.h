@@ -5,6 +5,8 @@
 #ifndef COSIM_NETWORK_API_H
 #define COSIM_NETWORK_API_H
 
+#include "bundle-network.h"
+
 #include "ns3/nstime.h"
 
 #include <cstdint>
@@ -12,9 +14,6 @@
 
 namespace cosim
 {
-
-/// Index of a rank: 0 … world size − 1.
-using Rank = uint32_t;
 
 /**
  * Receives the messages sent with NetworkApi::SimPut.
@@ -90,6 +89,12 @@ class NetworkApi
      * @param handler called on each arrival of a message sent with SimPut; not owned
      */
     virtual void SetArrivalHandler(ArrivalHandler* handler) = 0;
+
+    /// @return the same network's interface for bundles of messages, or null if it has none
+    virtual BundleNetwork* GetBundleNetwork()
+    {
+        return nullptr;
+    }
 
     /**
      * Call back later.

@@ -6,6 +6,8 @@
 
 #include <limits>
 #include <numeric>
+#include <stdexcept>
+#include <string>
 
 namespace cosim
 {
@@ -61,19 +63,21 @@ class DisjointSets
 
 } // namespace
 
-ProgramTemplate::ProgramTemplate(const Program& program)
+ProgramTemplate::ProgramTemplate(const Program& program, const StepGroups& groups)
     : m_units(program.units),
       m_equalUnits(program.equalUnits),
       m_firstPart(program.groupSize, NONE)
 {
     std::vector<uint32_t> number(program.op.size()); // of each step in its part
-    MakeParts(program, number);
-    MakeSteps(program, number);
+    MakeParts(program, groups, number);
+    MakeSteps(program, groups, number);
     m_origin = {};
 }
 
 void
-ProgramTemplate::MakeParts(const Program& program, std::vector<uint32_t>& number)
+ProgramTemplate::MakeParts(const Program& program,
+                           const StepGroups& groups,
+                           std::vector<uint32_t>& number)
 {
     m_origin.reserve(program.op.size());
     std::vector<uint32_t> first(program.stepBegin.begin(), program.stepBegin.end() - 1);
@@ -135,8 +139,12 @@ ProgramTemplate::MakeParts(const Program& program, std::vector<uint32_t>& number
                 m_places.push_back({member, last[member] - first[member], NONE});
                 for (uint32_t s = first[member]; s < last[member]; ++s)
                 {
-                    number[s] = static_cast<uint32_t>(m_origin.size()) - part.stepBegin;
-                    m_origin.push_back(s);
+                    if (groups.IsFirst(s))
+                    {
+                        number[s] = static_cast<uint32_t>(m_origin.size()) - part.stepBegin;
+                        m_origin.push_back(s);
+                    }
+                    number[s] = number[groups.GetFirst(s)];
                 }
             }
             part.stepEnd = static_cast<uint32_t>(m_origin.size());
@@ -148,12 +156,15 @@ ProgramTemplate::MakeParts(const Program& program, std::vector<uint32_t>& number
 }
 
 void
-ProgramTemplate::MakeSteps(const Program& program, const std::vector<uint32_t>& number)
+ProgramTemplate::MakeSteps(const Program& program,
+                           const StepGroups& groups,
+                           const std::vector<uint32_t>& number)
 {
     const std::size_t steps = m_origin.size();
-    m_steps.resize(steps);
+    m_steps.reserve(steps);
     m_pending.resize(steps);
-    // Calls f(step, dependency), numbered in the part. Those of earlier phases are done by then.
+    // Calls f(step, dependency), numbered in the part. Those of earlier phases are done by then;
+    // of those that are one step, each step that waits for one waits for all.
     const auto forDependencies = [&](const Part& part, const auto& f) {
         for (uint32_t i = part.stepBegin; i < part.stepEnd; ++i)
         {
@@ -161,7 +172,7 @@ ProgramTemplate::MakeSteps(const Program& program, const std::vector<uint32_t>& 
             for (uint32_t d = program.depBegin[s]; d < program.depBegin[s + 1]; ++d)
             {
                 const uint32_t dep = program.dep[d];
-                if (program.phase[dep] == program.phase[s])
+                if (program.phase[dep] == program.phase[s] && groups.IsFirst(dep))
                 {
                     f(i - part.stepBegin, number[dep]);
                 }
@@ -170,44 +181,43 @@ ProgramTemplate::MakeSteps(const Program& program, const std::vector<uint32_t>& 
     };
     for (Part& part : m_parts)
     {
-        uint32_t i = part.stepBegin;
         for (uint32_t p = part.memberBegin; p < part.memberEnd; ++p)
         {
-            for (const uint32_t end = i + m_places[p].steps; i < end; ++i)
+            for (uint32_t left = m_places[p].steps; left != 0;)
             {
-                const uint32_t s = m_origin[i];
-                const StepOp op = program.op[s];
-                const bool receives = op == StepOp::RECV || op == StepOp::RECV_REDUCE;
-                m_steps[i] = {p - part.memberBegin,
-                              m_places[p].member,
-                              program.peer[s],
-                              op == StepOp::SEND ? number[program.target[s]] : NONE,
-                              program.offset[s],
-                              program.count[s],
-                              0,
-                              0,
-                              program.route.empty() ? 0 : program.route[s],
-                              op};
-                m_pending[i] = receives ? AWAITS_MESSAGE : 0;
+                AddStep(program, groups, number, p - part.memberBegin);
+                Step& step = m_steps.back();
+                step.member = m_places[p].member;
+                left -= step.steps;
             }
         }
         Step* const own = m_steps.data() + part.stepBegin;
         forDependencies(part, [&](uint32_t step, uint32_t dep) {
             ++m_pending[part.stepBegin + step];
+            own[step].isFree = false;
             ++own[dep].nextEnd;
         });
         auto begin = static_cast<uint32_t>(m_next.size()); // the counts become slices
-        for (i = part.stepBegin; i < part.stepEnd; ++i)
+        for (uint32_t i = part.stepBegin; i < part.stepEnd; ++i)
         {
             const uint32_t count = m_steps[i].nextEnd;
             m_steps[i].nextBegin = m_steps[i].nextEnd = begin;
             begin += count;
+            if (m_pending[i] >= ONE_MESSAGE)
+            {
+                throw std::invalid_argument("a step of a program waits for " +
+                                            std::to_string(m_pending[i]) + " others");
+            }
+            if (m_steps[i].op == StepOp::RECV || m_steps[i].op == StepOp::RECV_REDUCE)
+            {
+                m_pending[i] += m_steps[i].steps * ONE_MESSAGE;
+            }
         }
         m_next.resize(begin);
         forDependencies(part,
                         [&](uint32_t step, uint32_t dep) { m_next[own[dep].nextEnd++] = step; });
         part.readyBegin = static_cast<uint32_t>(m_ready.size());
-        for (i = part.stepBegin; i < part.stepEnd; ++i)
+        for (uint32_t i = part.stepBegin; i < part.stepEnd; ++i)
         {
             if (m_pending[i] == 0)
             {
@@ -218,71 +228,58 @@ ProgramTemplate::MakeSteps(const Program& program, const std::vector<uint32_t>& 
     }
 }
 
-const std::vector<ProgramTemplate::Part>&
-ProgramTemplate::GetParts() const
+/// Append the next step with its messages; it waits for nothing yet.
+void
+ProgramTemplate::AddStep(const Program& program,
+                         const StepGroups& groups,
+                         const std::vector<uint32_t>& number,
+                         uint32_t place)
 {
-    return m_parts;
-}
-
-const std::vector<ProgramTemplate::Step>&
-ProgramTemplate::GetSteps() const
-{
-    return m_steps;
-}
-
-const std::vector<uint32_t>&
-ProgramTemplate::GetPending() const
-{
-    return m_pending;
-}
-
-const std::vector<uint32_t>&
-ProgramTemplate::GetNext() const
-{
-    return m_next;
-}
-
-const std::vector<uint32_t>&
-ProgramTemplate::GetReady() const
-{
-    return m_ready;
-}
-
-const std::vector<ProgramTemplate::Place>&
-ProgramTemplate::GetPlaces() const
-{
-    return m_places;
-}
-
-uint32_t
-ProgramTemplate::GetFirstPart(uint32_t member) const
-{
-    return m_firstPart[member];
-}
-
-uint64_t
-ProgramTemplate::GetBytes(uint64_t chunkBytes, uint32_t offset, uint32_t count) const
-{
-    if (m_equalUnits)
+    const uint32_t first = m_origin[m_steps.size()];
+    Step step{};
+    step.place = place;
+    step.peer = program.peer[first];
+    step.offset = program.offset[first];
+    step.count = program.count[first];
+    step.op = program.op[first];
+    step.isFree = true;
+    step.messageBegin = static_cast<uint32_t>(m_messages.size());
+    for (uint32_t s = first; s != StepGroups::NONE; s = groups.GetNext(s))
     {
-        return (chunkBytes + m_units - 1) / m_units * count;
+        ++step.steps;
+        if (step.op == StepOp::SEND)
+        {
+            m_messages.push_back({program.peer[s],
+                                  number[program.target[s]],
+                                  program.offset[s],
+                                  program.count[s],
+                                  program.route.empty() ? 0 : program.route[s]});
+        }
     }
-    const auto sizeUpTo = [this, chunkBytes](uint64_t unit) {
-        return unit / m_units * chunkBytes + Boundary(unit % m_units, chunkBytes, m_units);
-    };
-    return sizeUpTo(uint64_t{offset} + count) - sizeUpTo(offset);
+    step.messageEnd = static_cast<uint32_t>(m_messages.size());
+    m_steps.push_back(step);
+}
+
+ProgramTemplate::UnitSize
+ProgramTemplate::GetUnitSize(uint64_t chunkBytes) const
+{
+    const uint64_t whole = chunkBytes / m_units;
+    const uint64_t rest = chunkBytes % m_units;
+    if (m_equalUnits && rest != 0)
+    {
+        return {whole + 1, 0};
+    }
+    return {whole, rest};
 }
 
 uint64_t
 ProgramTemplate::GetSentBytes(uint64_t chunkBytes) const
 {
+    const UnitSize size = GetUnitSize(chunkBytes);
     uint64_t sum = 0;
-    for (const Step& step : m_steps)
+    for (const Message& message : m_messages)
     {
-        if (step.op == StepOp::SEND)
-        {
-            sum += GetBytes(chunkBytes, step.offset, step.count);
-        }
+        sum += GetBytes(size, message.offset, message.count);
     }
     return sum;
 }

@@ -37,6 +37,12 @@ class RingBuffer
         return m_items[m_head];
     }
 
+    /// @return the newest item; there must be one
+    const T& Back() const
+    {
+        return m_items[(m_head + m_size - 1) & (m_items.size() - 1)];
+    }
+
     /// @param item what to append
     void Push(const T& item)
     {

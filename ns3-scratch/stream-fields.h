@@ -46,7 +46,8 @@ template <>
 inline constexpr auto FIELDS<SystemSettings> = std::make_tuple(&SystemSettings::scheduling,
                                                                &SystemSettings::concurrentChunks,
                                                                &SystemSettings::injectionLatencyPs,
-                                                               &SystemSettings::reductionBytesPerS);
+                                                               &SystemSettings::reductionBytesPerS,
+                                                               &SystemSettings::messageByMessage);
 
 template <>
 inline constexpr auto FIELDS<StreamHeader> = std::make_tuple(&StreamHeader::version,

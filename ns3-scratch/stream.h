@@ -64,6 +64,7 @@ struct SystemSettings
     std::vector<uint32_t> concurrentChunks; //!< per dimension
     uint64_t injectionLatencyPs{0};
     uint64_t reductionBytesPerS{0}; //!< 0: free
+    bool messageByMessage{false};   //!< neither groups of steps nor bundles of messages
 };
 
 /// Settings record.

@@ -29,7 +29,8 @@ TaskTable::Start(const ChunkPart& what,
     Task& task = m_tasks[id];
     task.what = what;
     task.membersLeft = part.memberEnd - part.memberBegin;
-    task.chunkBytes = GetChunkBytes(collective.bytes, collective.chunks, what.chunk);
+    task.unitSize =
+        program.GetUnitSize(GetChunkBytes(collective.bytes, collective.chunks, what.chunk));
     task.program = &program;
     task.steps = program.GetSteps().data() + part.stepBegin;
     task.places = program.GetPlaces().data() + part.memberBegin;
@@ -73,10 +74,20 @@ TaskTable::DescribePlace(const Task& task, uint32_t place)
          << steps << " steps done in phase " << task.program->GetParts()[task.what.part].phase;
     for (uint32_t step = 0; step < task.pending.size(); ++step)
     {
-        if (task.steps[step].place == place &&
-            task.pending[step] == ProgramTemplate::AWAITS_MESSAGE)
+        const uint32_t pending = task.pending[step];
+        if (task.steps[step].place == place && pending != 0 &&
+            pending % ProgramTemplate::ONE_MESSAGE == 0)
         {
-            text << ", waiting for rank " << task.ranks[task.steps[step].peer];
+            const uint32_t messages = pending / ProgramTemplate::ONE_MESSAGE;
+            text << ", waiting for ";
+            if (task.steps[step].steps == 1)
+            {
+                text << "rank " << task.ranks[task.steps[step].peer];
+            }
+            else
+            {
+                text << messages << " of " << task.steps[step].steps << " messages";
+            }
             break;
         }
     }

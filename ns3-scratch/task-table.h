@@ -40,13 +40,15 @@ class TaskTable
         ChunkPart what;
         uint32_t generation{0}; //!< how many parts used the slot before
         uint32_t membersLeft{0};
-        uint64_t chunkBytes{0};
+        ProgramTemplate::UnitSize unitSize{};
         const ProgramTemplate* program{nullptr};
         const ProgramTemplate::Step* steps{nullptr}; //!< of the part
         const ProgramTemplate::Place* places{nullptr};
         const Rank* ranks{nullptr};      //!< of the group
         std::vector<uint32_t> pending;   //!< per step, see ProgramTemplate::GetPending
-        std::vector<uint32_t> stepsLeft; //!< per place
+        std::vector<uint32_t> stepsLeft; //!< per place, of the program's
+        std::vector<uint32_t> bundles;   //!< per step that receives; only of a BundleNetwork
+        std::vector<uint64_t> sentAt;    //!< per place: when its last SEND is done; likewise [ps]
     };
 
     /// A step of a running part.
@@ -108,7 +110,8 @@ class TaskTable
      * @param src the sending rank
      * @param dst the receiving rank
      * @param tag the tag of a message
-     * @return whether the step that the tag names waits for this message
+     * @return whether the step that the tag names waits for this message (or for another to the
+     * same rank, if it receives several)
      */
     bool IsAwaited(Rank src, Rank dst, uint64_t tag) const
     {
@@ -121,10 +124,9 @@ class TaskTable
         const uint32_t step = receiver.step;
         const auto generation = static_cast<uint32_t>(tag >> GENERATION_SHIFT) & GENERATION_MASK;
         return task.membersLeft != 0 && (task.generation & GENERATION_MASK) == generation &&
-               step < task.pending.size() &&
-               (task.pending[step] & ProgramTemplate::AWAITS_MESSAGE) != 0 &&
+               step < task.pending.size() && task.pending[step] >= ProgramTemplate::ONE_MESSAGE &&
                task.ranks[task.steps[step].member] == dst &&
-               task.ranks[task.steps[step].peer] == src;
+               (task.ranks[task.steps[step].peer] == src || task.steps[step].steps != 1);
     }
 
     /**

@@ -1,0 +1,104 @@
+"""Bundles of messages against messages on their own: the same times, at a fraction of the events.
+
+`message_by_message` switches off both the grouping of steps and the network's bundles. Links of
+many rates and latencies leave no two messages at one place at the same picosecond, so that no order
+among equals is in question.
+"""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from frontend import collectives
+from frontend import network_api_pb2 as api
+from frontend.collectives.program import Program
+from tests.ns3_scratch.streams import one_collective, run
+
+RATE = st.integers(10 * 10**9, 400 * 10**9)
+LATENCY = st.integers(100_000, 1_000_000)
+FLAT = [
+    ("all_reduce", "ring"),
+    ("all_reduce", "direct"),
+    ("all_reduce", "dbt"),
+    ("all_reduce", "halving_doubling"),
+    ("all_to_all", "direct"),
+    ("reduce_scatter", "direct"),
+    ("all_gather", "dbt"),
+]
+
+
+def both(records: list[api.Record]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run a stream with bundles and without."""
+    bundled = run(records)
+    for record in records:
+        if record.HasField("settings"):
+            record.settings.system.message_by_message = True
+    return bundled, run(records)
+
+
+def counted(result: dict[str, Any]) -> dict[str, Any]:
+    """What does not depend on the number of events."""
+    return {key: value for key, value in result.items() if key != "simulator"}
+
+
+@st.composite
+def streams(draw: st.DrawFn, fabric: str) -> list[api.Record]:
+    ranks = draw(st.integers(2, 9))
+    operation, algorithm = draw(st.sampled_from(FLAT))
+    made: Program = collectives.build(operation, algorithm, ranks)
+    records = one_collective(
+        made,
+        draw(st.integers(0, 400_000)),
+        draw(st.integers(1, 6)),
+        fabric=fabric,
+        limits=[draw(st.integers(1, 4))],
+        injection_ps=draw(st.sampled_from([0, 10_007])),
+        reduction_bytes_per_s=draw(st.sampled_from([0, 10**11])),
+    )
+    topology = next(record.topology for record in records if record.HasField("topology"))
+    links = len(topology.link_rate_bps)
+    unique = st.lists(RATE, min_size=links, max_size=links, unique=True)
+    topology.link_rate_bps[:] = draw(unique)
+    topology.link_latency_ps[:] = draw(
+        st.lists(LATENCY, min_size=links, max_size=links, unique=True)
+    )
+    return records
+
+
+@hypothesis_settings(max_examples=80, deadline=None)
+@given(streams("analytical"))
+def test_the_analytical_fabric_gives_the_same(records: list[api.Record]) -> None:
+    """To the picosecond, in everything it reports."""
+    bundled, single = both(records)
+    assert counted(bundled) == counted(single)
+    assert bundled["simulator"]["events"] <= single["simulator"]["events"]
+
+
+@hypothesis_settings(max_examples=40, deadline=None)
+@given(streams("flow"))
+def test_the_flow_fabric_gives_the_same(records: list[api.Record]) -> None:
+    """But for the rounding of rates, whose sums depend on the order of events."""
+    bundled, single = both(records)
+    assert bundled["time_ns"] == pytest.approx(single["time_ns"], rel=1e-6)
+    assert bundled["network"]["messages"] == single["network"]["messages"]
+
+
+@pytest.mark.parametrize("algorithm", ["ring", "direct", "halving_doubling"])
+@pytest.mark.parametrize("fabric", ["analytical", "flow"])
+def test_equal_links(algorithm: str, fabric: str) -> None:
+    """Where all links are equal and messages meet at the same picosecond, too."""
+    made = collectives.build("all_reduce", algorithm, 16)
+    records = one_collective(made, 1_000_000, 8, fabric=fabric, injection_ps=10_000)
+    bundled, single = both(records)
+    assert bundled["time_ns"] == pytest.approx(single["time_ns"], abs=0.01)
+
+
+def test_a_direct_exchange_costs_events_of_ranks_not_of_messages() -> None:
+    ranks = 32
+    made = collectives.build("all_to_all", "direct", ranks)
+    bundled, single = both(one_collective(made, ranks * 1461, injection_ps=10_000))
+    assert bundled["time_ns"] == single["time_ns"]
+    assert bundled["simulator"]["events"] <= 10 < single["simulator"]["events"]
