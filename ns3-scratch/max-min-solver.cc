@@ -21,6 +21,11 @@ constexpr double SAME = 1e-9;
 /// A rate that moves by less than this share of itself has not changed.
 constexpr double UNCHANGED = 1e-13;
 
+/// In place of a rate, while solving: the flow rises.
+constexpr double RISING = -1;
+
+constexpr uint64_t NEVER = RadixQueue<uint32_t>::NEVER;
+
 /// @return a number in whose order that of non-negative rates is
 uint64_t
 KeyOf(double rate)
@@ -80,6 +85,11 @@ MaxMinSolver::Stop(uint32_t flow)
 const std::vector<uint32_t>&
 MaxMinSolver::Solve()
 {
+    m_level = 0;
+    for (const uint32_t link : m_freed)
+    {
+        AddFastest(m_link[link], m_link[link].level);
+    }
     for (const uint32_t flow : m_started)
     {
         if (m_flow[flow].isActive)
@@ -87,15 +97,16 @@ MaxMinSolver::Solve()
             AddFlow(flow);
         }
     }
-    for (const uint32_t link : m_freed)
+    for (uint64_t key = m_order.GetFirstKey(); key != NEVER; key = m_order.GetFirstKey())
     {
-        AddLink(link);
+        const uint32_t link = m_order.Pop();
+        if (key == m_link[link].queuedAt)
+        {
+            m_link[link].queuedAt = NEVER;
+            Fill(link, std::bit_cast<double>(key));
+        }
     }
-    do
-    {
-        Close();
-        Fill();
-    } while (Expand());
+    m_order.Restart();
     Commit();
     return m_changed;
 }
@@ -118,108 +129,102 @@ MaxMinSolver::GetLinks(uint32_t flow) const
     return std::span(m_links).subspan(m_begin[flow], m_begin[flow + 1] - m_begin[flow]);
 }
 
+/// Let a flow rise from the present level; its rate is not less.
 void
 MaxMinSolver::AddFlow(uint32_t flow)
 {
     Flow& added = m_flow[flow];
-    if (!added.isMember)
+    if (added.isMember)
     {
-        added.isMember = true;
-        added.before = added.rate;
-        m_component.push_back(flow);
+        return;
     }
+    added.isMember = true;
+    added.before = added.rate;
+    m_members.push_back(flow);
+    for (const uint32_t id : GetLinks(flow))
+    {
+        Link& link = Touch(id);
+        link.free += added.before;
+        ++link.members;
+        ++link.rising;
+        Queue(id);
+    }
+    added.rate = RISING;
 }
 
+/// Add the flows of a link that have this rate, or more.
 void
-MaxMinSolver::AddLink(uint32_t link)
+MaxMinSolver::AddFastest(const Link& link, double rate)
 {
-    if (!m_link[link].isWhole)
+    for (const Use& use : link.uses)
     {
-        m_link[link].isWhole = true;
-        m_whole.push_back(link);
-        for (const Use& use : m_link[link].uses)
+        const Flow& flow = m_flow[use.flow];
+        if (!flow.isMember && flow.rate >= rate * (1 - SAME))
         {
             AddFlow(use.flow);
         }
     }
 }
 
-void
-MaxMinSolver::Close()
+MaxMinSolver::Link&
+MaxMinSolver::Touch(uint32_t id)
 {
-    for (; m_closed < m_component.size(); ++m_closed)
+    Link& link = m_link[id];
+    if (!link.isTouched)
     {
-        for (const uint32_t link : GetLinks(m_component[m_closed]))
+        m_touched.push_back(id);
+        link.isTouched = true;
+        link.isFilled = false;
+        link.members = link.rising = 0;
+        link.queuedAt = NEVER;
+        link.free = link.capacity;
+        for (const Use& use : link.uses)
         {
-            if (m_link[link].isBottleneck)
-            {
-                AddLink(link);
-            }
+            link.free -= m_flow[use.flow].rate;
         }
+    }
+    return link;
+}
+
+/// Let a link be looked at when the filling is so far that it may be full.
+void
+MaxMinSolver::Queue(uint32_t id)
+{
+    Link& link = m_link[id];
+    const uint64_t key = KeyOf(std::max(GetLevel(link), m_level));
+    if (key < link.queuedAt)
+    {
+        link.queuedAt = key;
+        m_order.Push(key, id);
     }
 }
 
+/// The filling has come to where a link was full when it was queued.
 void
-MaxMinSolver::Fill()
+MaxMinSolver::Fill(uint32_t id, double key)
 {
-    for (const uint32_t link : m_touched)
+    Link& link = m_link[id];
+    if (link.rising == 0)
     {
-        m_link[link].isTouched = false;
+        return;
     }
-    m_touched.clear();
-    for (const uint32_t flow : m_component)
+    m_level = key;
+    const double level = GetLevel(link);
+    if (level > key * (1 + SAME))
+    { // some of its flows have stopped below, or others rise, too
+        Queue(id);
+        return;
+    }
+    const double fastest = GetFastest(link);
+    if (fastest > key * (1 + SAME))
     {
-        m_flow[flow].rate = -1; // rises
-        for (const uint32_t id : GetLinks(flow))
-        {
-            Link& link = m_link[id];
-            if (!link.isTouched)
-            {
-                link.isTouched = true;
-                link.isFilled = false;
-                link.members = 0;
-                m_touched.push_back(id);
-            }
-            ++link.members;
-        }
+        AddFastest(link, fastest);
+        Queue(id);
+        return;
     }
-    for (const uint32_t id : m_touched)
-    {
-        Link& link = m_link[id];
-        link.rising = link.members;
-        link.free = link.capacity;
-        if (link.members != link.uses.size())
-        { // the rest keeps its rates
-            for (const Use& use : link.uses)
-            {
-                link.free -= m_flow[use.flow].isMember ? 0 : m_flow[use.flow].rate;
-            }
-        }
-        m_order.Push(KeyOf(GetLevel(link)), id);
-    }
-    double level = 0;
-    for (uint64_t key = m_order.GetFirstKey(); key != RadixQueue<uint32_t>::NEVER;
-         key = m_order.GetFirstKey())
-    {
-        const uint32_t id = m_order.Pop();
-        Link& link = m_link[id];
-        if (link.rising == 0)
-        {
-            continue;
-        }
-        // Since the link was queued, some of its flows may have stopped below its level.
-        const double now = GetLevel(link);
-        if (now > std::bit_cast<double>(key) * (1 + SAME))
-        {
-            m_order.Push(KeyOf(now), id);
-            continue;
-        }
-        level = now > level * (1 + SAME) ? now : level;
-        link.isFilled = true;
-        link.level = level;
-        Freeze(link, level);
-    }
-    m_order.Restart();
+    link.isFilled = true;
+    link.level = m_filled = key > m_filled * (1 + SAME) ? key : m_filled;
+    Freeze(link);
 }
 
 double
@@ -228,64 +233,64 @@ MaxMinSolver::GetLevel(const Link& link)
     return std::max(link.free, 0.0) / link.rising;
 }
 
-void
-MaxMinSolver::Freeze(const Link& link, double level)
+/// @return the largest rate of those flows of a link that are not members, or 0
+double
+MaxMinSolver::GetFastest(const Link& link) const
 {
-    for (const Use& use : link.uses)
+    double fastest = 0;
+    if (link.members != link.uses.size())
+    {
+        for (const Use& use : link.uses)
+        {
+            const Flow& flow = m_flow[use.flow];
+            fastest = flow.isMember ? fastest : std::max(fastest, flow.rate);
+        }
+    }
+    return fastest;
+}
+
+/// The members that rise on a full link keep what they have.
+void
+MaxMinSolver::Freeze(const Link& full)
+{
+    for (const Use& use : full.uses)
     {
         Flow& flow = m_flow[use.flow];
-        if (flow.isMember && flow.rate < 0)
+        if (flow.rate != RISING)
         {
-            flow.rate = level;
-            for (const uint32_t id : GetLinks(use.flow))
-            {
-                m_link[id].free -= level;
-                --m_link[id].rising;
+            continue;
+        }
+        flow.rate = full.level;
+        const bool isSlower = flow.rate < flow.before * (1 - UNCHANGED);
+        for (const uint32_t id : GetLinks(use.flow))
+        {
+            Link& link = m_link[id];
+            link.free -= full.level;
+            --link.rising;
+            if (isSlower && link.isBottleneck && !link.isFilled)
+            { // others take what it leaves
+                AddFastest(link, link.level);
             }
         }
     }
 }
 
-bool
-MaxMinSolver::Expand()
-{
-    for (const uint32_t id : m_touched)
-    {
-        const Link& link = m_link[id];
-        const auto isFaster = [this, &link](const Use& use) {
-            const Flow& flow = m_flow[use.flow];
-            return !flow.isMember && flow.rate > link.level * (1 + SAME);
-        };
-        if (link.isFilled && !link.isWhole && link.members != link.uses.size() &&
-            std::any_of(link.uses.begin(), link.uses.end(), isFaster))
-        {
-            AddLink(id);
-        }
-    }
-    return m_closed != m_component.size();
-}
-
 void
 MaxMinSolver::Commit()
 {
-    for (const uint32_t link : m_freed)
-    {
-        m_link[link].isBottleneck = false; // unless it is filled again
-    }
     for (const uint32_t id : m_touched)
     {
-        m_link[id].isBottleneck = m_link[id].isFilled;
-        m_link[id].isTouched = false;
+        Link& link = m_link[id];
+        link.isTouched = false;
+        // What is not filled again is still the bottleneck of those that were not looked at.
+        link.isBottleneck =
+            link.isFilled || (link.isBottleneck && GetFastest(link) >= link.level * (1 - SAME));
     }
-    for (const uint32_t link : m_whole)
-    {
-        m_link[link].isWhole = false;
-    }
+    m_touched.clear();
     m_changed.clear();
-    for (const uint32_t id : m_component)
+    for (const uint32_t id : m_members)
     {
         Flow& flow = m_flow[id];
-        flow.isMember = false;
         if (std::abs(flow.rate - flow.before) <= UNCHANGED * flow.before)
         {
             flow.rate = flow.before;
@@ -295,12 +300,14 @@ MaxMinSolver::Commit()
             m_changed.push_back(id);
         }
     }
-    m_component.clear();
-    m_closed = 0;
-    m_touched.clear();
-    m_whole.clear();
+    for (const uint32_t id : m_members)
+    {
+        m_flow[id].isMember = false;
+    }
+    m_members.clear();
     m_started.clear();
     m_freed.clear();
+    m_filled = 0;
 }
 
 } // namespace cosim

@@ -7,7 +7,6 @@
 
 #include "radix-queue.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -19,11 +18,16 @@ namespace cosim
  * Max–min fair rates of flows over links, by progressive filling: all rates rise together; where a
  * link is full, its flows keep what they have, and the others rise on.
  *
- * It is incremental. Every flow has a *bottleneck*: a full link on which no flow is faster. What
- * starts or stops can only change flows that share a bottleneck with it, directly or over others;
- * those are filled again into what the rest leaves free. If a link that was not full becomes the
- * bottleneck of one of them, and a flow of the rest is faster there, that flow gives way: it is
- * taken in with its bottlenecks, and the filling is done again.
+ * It is incremental, and exact. Every flow has a *bottleneck*: a full link on which no flow is
+ * faster. A solution is found by filling again only the *members*: at first the flows that start,
+ * and those whose bottleneck has lost a flow. All others keep their rates, until in the course of
+ * the filling, at a level below their rate,
+ *
+ * - a link is full on which they are the fastest: they give way; or
+ * - a member becomes slower on their bottleneck: they take what it leaves.
+ *
+ * Then they become members, too, and rise from that level. What no such chain reaches keeps its
+ * bottleneck, so it is not even looked at.
  *
  * The unit of rates is the caller's. Rates that differ by less than 10⁻⁹ of themselves because of
  * rounding come out equal, so symmetric flows stay symmetric.
@@ -71,15 +75,14 @@ class MaxMinSolver
     {
         double capacity;
         std::vector<Use> uses;    //!< by active flows
-        bool isBottleneck{false}; //!< of one of its flows, after the last Solve
-        // While solving:
-        bool isWhole{false};   //!< all its flows are in the component
-        bool isTouched{false}; //!< in m_touched
-        bool isFilled{false};  //!< the bottleneck of a flow in this filling
-        uint32_t rising{0};    //!< flows of the component that still rise
-        uint32_t members{0};   //!< flows of the component
-        double free{0};        //!< capacity not taken by those that do not rise
-        double level{0};       //!< the rate at which it was full
+        bool isBottleneck{false}; //!< of one of its flows
+        bool isTouched{false};    //!< in m_touched, while solving
+        bool isFilled{false};     //!< while solving: the bottleneck of a member
+        uint32_t members{0};      //!< while solving
+        uint32_t rising{0};       //!< members that still rise
+        double free{0};           //!< while solving: capacity not taken by those that do not rise
+        double level{0};          //!< the rate at which it was full last
+        uint64_t queuedAt{0};     //!< while solving: its key in m_order, or NEVER
     };
 
     struct Flow
@@ -87,17 +90,18 @@ class MaxMinSolver
         double rate{0};
         double before{0}; //!< the rate after the last Solve, while solving
         bool isActive{false};
-        bool isMember{false}; //!< of the component, while solving
+        bool isMember{false}; //!< while solving
     };
 
     std::span<const uint32_t> GetLinks(uint32_t flow) const;
     void AddFlow(uint32_t flow);
-    void AddLink(uint32_t link);
-    void Close();
-    void Fill();
+    void AddFastest(const Link& link, double rate);
+    Link& Touch(uint32_t link);
+    void Queue(uint32_t link);
+    void Fill(uint32_t link, double key);
+    void Freeze(const Link& link);
+    double GetFastest(const Link& link) const;
     static double GetLevel(const Link& link);
-    void Freeze(const Link& link, double level);
-    bool Expand();
     void Commit();
 
     std::vector<uint32_t> m_begin;
@@ -108,11 +112,11 @@ class MaxMinSolver
     std::vector<uint32_t> m_started; //!< since the last Solve
     std::vector<uint32_t> m_freed;   //!< bottlenecks that lost a flow since
     // While solving:
-    std::vector<uint32_t> m_component; //!< flows
-    std::size_t m_closed{0};           //!< flows of the component whose bottlenecks were followed
-    std::vector<uint32_t> m_touched;   //!< links of the component
-    std::vector<uint32_t> m_whole;     //!< links with isWhole
-    RadixQueue<uint32_t> m_order;      //!< links by the level at which they are full
+    double m_level{0};               //!< how far the filling is
+    double m_filled{0};              //!< the highest level of a full link
+    std::vector<uint32_t> m_members; //!< flows
+    std::vector<uint32_t> m_touched; //!< links of the members
+    RadixQueue<uint32_t> m_order;    //!< links by the level at which they are full
     std::vector<uint32_t> m_changed;
 };
 
