@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from bridge import core
-from tests.bench import schedules
-from tests.bench.points import FULL, QUICK, REFERENCE, Point
+from tests.bench import schedules, simgrid_flows
+from tests.bench.points import FULL, QUICK, REFERENCE, SIMGRID, Point
 
 Row = dict[str, Any]
 
@@ -74,7 +74,7 @@ def main() -> None:
     points = [(point, arguments.repeat) for point in QUICK]
     if arguments.full:
         points += [(point, 1) for point in FULL]
-    installed = set(core.fabrics())
+    installed = {*core.fabrics(), *([SIMGRID] if simgrid_flows.is_installed() else [])}
     runs = [
         (point, fabric, repeat)
         for point, repeat in points

@@ -13,11 +13,14 @@ from typing import Any
 
 from bridge import Network, core
 from frontend import compile_scenario, load_scenario
-from tests.bench.points import FULL, QUICK, Point
+from tests.bench import simgrid_flows
+from tests.bench.points import FULL, QUICK, SIMGRID, Point
 
 
 def simulate(point: Point, fabric: str) -> dict[str, Any]:
     """Return the point's costs and what it simulated."""
+    if fabric == SIMGRID:
+        return simgrid_flows.simulate(point)
     overrides = point.overrides | {"fabric": fabric}
     if point.pattern == "workload":
         return _workload(point, overrides)
