@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from frontend import load_scenario
+from frontend.schema.topology import FlatTopology
 from tests.bench.points import SIMGRID, Point
 
 PROGRAM = Path(__file__).parents[1] / "ns3_scratch" / "simgrid_flows.py"
@@ -34,6 +35,7 @@ def simulate(point: Point) -> dict[str, Any]:
         pairs = [(s, t) for s in range(ranks) for t in range(ranks) if s != t]
     packets = -(-payload // transport.mss)
     wire_bytes = payload + packets * (transport.mtu - transport.mss + 2)  # 2: PPP
+    assert isinstance(scenario.topology, FlatTopology)
     rate = int(scenario.topology.bandwidth) / 8
     task = {
         "hosts": ranks,
