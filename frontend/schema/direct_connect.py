@@ -109,12 +109,14 @@ def _as_tuples(value: Any) -> Any:
 Wholes = Annotated[tuple[Whole, ...], BeforeValidator(_as_tuples)]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_as_tuples)]
 Permutations = Annotated[tuple[Wholes, ...], BeforeValidator(_as_tuples)]
+Arcs = Annotated[tuple[tuple[tuple[Whole, Wholes], ...], ...], BeforeValidator(_as_tuples)]
 
 _TYPES: dict[specs.Parser, Any] = {
     specs.INTEGER: Whole,
     specs.LENGTHS: Wholes,
     specs.OFFSETS: Wholes,
     specs.PERMUTATIONS: Permutations,
+    specs.ARCS: Arcs,
     specs.NAME: str,
     specs.BASE: str,
     specs.BASES: Texts,
