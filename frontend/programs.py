@@ -14,8 +14,10 @@ from frontend.schema import Scenario
 from frontend.schema.collective import DIRECT_CONNECT, HIERARCHICAL, AlgorithmFile
 from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.topology import HierarchicalTopology
+from frontend.schema.topoopt import TopoOptTopology
 from frontend.workloads.plan import Issue
 from topology_gen.digraph import Digraph
+from topology_gen.topoopt import ring, select_permutations, totient_perms
 
 SEGMENT_PARTS = 256
 """`segments: auto` cuts so that chunks × segments is about this: filling the pipeline then costs
@@ -83,6 +85,8 @@ class ProgramLibrary:
             chosen["graph"] = topology.graph
             if issue.algorithm == "bfb":
                 chosen["shard_chunks"] = self.shard_chunks(issue, topology.graph, per_chunk)
+        if issue.algorithm == "multi_ring":
+            chosen |= self.rings(given.rings)
         if "dbt" in parts:
             chosen["segments"] = self.segments(given.segments, chunks, per_chunk)
             if isinstance(topology, DirectTopology):
@@ -101,6 +105,18 @@ class ProgramLibrary:
         shard = Fraction(chunk_bytes, graph.nodes)
         header_bytes = self.scenario.transport.packet_overhead
         return best_chunks(graph, issue.operation, shard, header_bytes)
+
+    def rings(self, given: int | str) -> dict[str, Any]:
+        """Return the orders of the ranks in the rings, and whether these go both ways."""
+        topology = self.scenario.topology
+        if given == "auto" and isinstance(topology, TopoOptTopology):
+            orders, duplex = topology.found.spanning_orders, topology.duplex
+        else:
+            count = given if isinstance(given, int) else 1
+            strides = select_permutations(totient_perms(topology.ranks), count, topology.ranks)
+            orders = [ring(range(topology.ranks), stride) for stride in strides]
+            duplex = False
+        return {"orders": tuple(map(tuple, orders)), "duplex": duplex}
 
     @staticmethod
     def segments(given: int | str, chunks: int, chunk_bytes: int) -> int:

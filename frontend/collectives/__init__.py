@@ -9,6 +9,7 @@ from . import (
     double_binary_tree,
     halving_doubling,
     hierarchical,
+    multi_ring,
     ring,
     superposed_rings,
 )
@@ -27,6 +28,7 @@ for _algorithm in (
     hierarchical.OPTIMAL,
     bfb.ALGORITHM,
     superposed_rings.ALGORITHM,
+    multi_ring.ALGORITHM,
 ):
     register(_algorithm)
 

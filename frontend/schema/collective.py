@@ -18,6 +18,7 @@ Algorithm = Literal[
     "hierarchical_optimal",
     "bfb",
     "superposed_rings",
+    "multi_ring",
 ]
 HIERARCHICAL = ("hierarchical", "hierarchical_optimal")
 """Algorithms for topologies with super-nodes."""
@@ -75,6 +76,11 @@ class AlgorithmOptions(Model):
     """bfb: parts of a rank's shard, which may take different links.
 
     auto: the number up to 64 with the least bytes on the busiest links, headers included.
+    """
+    rings: Segments = "auto"
+    """multi_ring: number of rings, whose strides are in about geometric progression.
+
+    auto: on TopoOpt, the rings that go through all ranks, both ways if links do; else one.
     """
     scale_up_algorithm: FlatAlgorithm = "direct"
     """hierarchical* all-reduce: algorithm inside a super-node."""

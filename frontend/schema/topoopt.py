@@ -22,6 +22,7 @@ from topology_gen.topoopt import (
     topology_finder,
     traffic_matrix,
 )
+from topology_gen.topoopt import TopoOptTopology as Found
 
 Discount = Literal["exponential", "linear", "factorial", "none"]
 _ONE_DEMAND = "expected one of n, file and demand"
@@ -91,9 +92,13 @@ class TopoOptTopology(DemandTopology):
     discount: Discount = "exponential"
     """What further links of a matched pair gain."""
 
+    @cached_property
+    def found(self) -> Found:
+        """The rings and matchings."""
+        return topology_finder(self._transfers, self.d, duplex=self.duplex, discount=self.discount)
+
     def _make(self) -> Digraph:
-        found = topology_finder(self._transfers, self.d, duplex=self.duplex, discount=self.discount)
-        return found.graph
+        return self.found.graph
 
 
 class OcsTopology(DemandTopology):

@@ -101,6 +101,12 @@ class TopoOptTopology:
             for stride in rings.strides
         ]
 
+    @property
+    def spanning_orders(self) -> list[list[int]]:
+        """The rings through all servers, as in `orders`."""
+        groups = [rings.group for rings in self.rings if len(rings.members) == self.nodes]
+        return [order for group in groups for order in self.orders(group)]
+
     def all_reduce_path(self, source: int, target: int, group: int | None) -> Path:
         """Return the links of a route along the rings of a group: the fewest coins.
 

@@ -3,6 +3,7 @@
 import pytest
 
 from frontend.collectives import algorithms, build, check, options, problems
+from topology_gen.topoopt import ring, select_permutations, totient_perms
 
 SIZES = [*range(2, 34), 64, 128]
 PAIRS = [
@@ -23,6 +24,10 @@ def variants(operation, algorithm, size):
         return [{"segments": 1}, {"segments": 5}, {}]
     if "peer_order" in known:
         return [{"peer_order": o, "seed": size} for o in ("rotated", "same", "random")]
+    if "orders" in known:
+        strides = select_permutations(totient_perms(size), 3, size)
+        orders = [ring(range(size), stride) for stride in strides]
+        return [{}, {"orders": orders}, {"orders": orders, "duplex": True}]
     return [{}]
 
 

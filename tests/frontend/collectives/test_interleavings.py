@@ -46,6 +46,10 @@ def right_programs(draw, largest=9):
         chosen["scale_out_algorithm"] = draw(st.sampled_from(usable))
     if "graph" in known:
         chosen["graph"] = draw(graphs(size, rings=algorithm == "superposed_rings"))
+    if "orders" in known:
+        orders = st.lists(st.permutations(range(size)), min_size=1, max_size=3)
+        chosen["orders"] = draw(orders)
+        chosen["duplex"] = draw(st.booleans())
     if "shard_chunks" in known:
         chosen["shard_chunks"] = draw(st.integers(1, 3))
     return build(operation, algorithm, size, **chosen)

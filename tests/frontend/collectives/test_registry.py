@@ -21,7 +21,7 @@ from frontend.collectives import registry as registry_module
 
 def test_table():
     flat = {"ring", "direct", "halving_doubling"}
-    no_all_to_all = {"dbt", "bfb", "superposed_rings"}
+    no_all_to_all = {"dbt", "bfb", "superposed_rings", "multi_ring"}
     expected = {
         "all_reduce": flat | no_all_to_all | {"hierarchical", "hierarchical_optimal"},
         "reduce_scatter": flat | no_all_to_all,
