@@ -16,7 +16,10 @@ from frontend.compile import compile_network
 from frontend.stream import decode
 
 ROOT = Path(__file__).parents[2]
-SCENARIOS = sorted((ROOT / "scenarios").glob("*.yaml"))
+# Without the one of 1024 ranks, which takes long and much memory.
+SCENARIOS = sorted(
+    set((ROOT / "scenarios").glob("*.yaml")) - {ROOT / "scenarios/moe_switch_c.yaml"}
+)
 
 
 def compiled(path, *overrides):

@@ -53,7 +53,8 @@ workload:
 """
 
 RIGHT = {"flat": FLAT, "hierarchical": HIERARCHICAL, "direct": DIRECT}
-FAMILIES = ", ".join(["flat", "hierarchical", *specs.FAMILIES, "edges"])
+SWITCHED = ["flat", "hierarchical", "fat_tree", "cost_equivalent_fat_tree", "topoopt", "ocs"]
+FAMILIES = ", ".join([*SWITCHED, *specs.FAMILIES, "edges"])
 WRONG = YAML(typ="safe").load(Path(__file__).with_name("wrong_scenarios.yaml"))
 
 
