@@ -17,12 +17,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bridge.errors import ResultError
 from bridge.files import prepare_directory, write_whole
 from bridge.result import FILE_NAME, Result
 from bridge.simulate import versions
-from frontend import Scenario
+from frontend import Scenario, ScenarioError, load_scenario
 
 #: Why a point failed, beside where its result would be.
 ERROR_NAME = "error.txt"
@@ -176,9 +177,17 @@ def _load(folder: Path) -> Result | None:
 def _is_current(result: Result, point: Point) -> bool:
     return (
         result.status == "complete"
-        and result.scenario == point.scenario.resolved()
         and result.simulator.versions == versions()
+        and _resolved_now(result) == point.scenario.resolved()
     )
+
+
+def _resolved_now(result: Result) -> dict[str, Any] | None:
+    """Give a result's scenario with today's defaults: the format may have gained keys since."""
+    try:
+        return load_scenario(result.scenario).resolved()
+    except ScenarioError:
+        return None
 
 
 def _sentence(status: int, messages: str) -> str:

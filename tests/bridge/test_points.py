@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 from pathlib import Path
@@ -46,6 +47,19 @@ def test_another_scenario_of_that_name_is_run(small: dict[str, Any], tmp_path: P
     assert after.result
     assert not after.is_old
     assert after.result.time_ns < before.result.time_ns
+
+
+def test_results_outlive_new_keys_of_the_format(small: dict[str, Any], tmp_path: Path) -> None:
+    """A result from before a key existed counts where the key's default says the same."""
+    run_points([point(small, "p")], folder=tmp_path)
+    file = tmp_path / "p" / "result.json"
+    document = json.loads(file.read_text())
+    del document["scenario"]["transport"]["data_retries"]
+    file.write_text(json.dumps(document))
+    (same,) = run_points([point(small, "p")], folder=tmp_path)
+    assert same.is_old
+    (other,) = run_points([point(small, "p", **{"transport.data_retries": 9})], folder=tmp_path)
+    assert not other.is_old
 
 
 def test_a_failure_costs_one_point(small: dict[str, Any], tmp_path: Path) -> None:

@@ -83,10 +83,10 @@ def evaluate(results: Results, scale: Scale) -> Findings:
 
 
 NOTES = """\
-The flat systems have 64 chunks of 8 KiB in flight, 512 KiB for each rank, and as many bytes fit a
-port of 64 MB. The hierarchical ones have 64 chunks of 64 KiB, an eighth of which each rank takes to
-the scale-out switch in hierOpt, and all of it in hier; besides, their all-to-all sends a whole
-super-node's data at once, and it is there that hierOpt waits for timeouts.
+The flat systems have 64 chunks of 8 KiB under way, 512 KiB for each rank, which is what a port of
+the 64 MB buffer holds. The hierarchical ones have 64 chunks of 64 KiB, of which each rank takes an
+eighth to the scale-out switch in hierOpt and all of it in hier. With too
+little buffer, most of what hierOpt waits for is its all-to-all.
 """
 
 EXPERIMENT = Experiment(

@@ -74,7 +74,11 @@ def evaluate(results: Results, scale: Scale) -> Findings:
     )
 
 
-NOTES = ""
+NOTES = """\
+flat800 is bound by the latency of its steps: twice the chunks under way, or larger ones, hide
+nearly all communication, until there are too few to keep the trees busy. hierOpt is at its optimum
+with the default, and loses most where 64 chunks under way are the smallest.
+"""
 
 EXPERIMENT = Experiment(
     "DLRM: effect of pipelining and scheduling (Section IV.E)", ("16",), points, evaluate
