@@ -60,12 +60,12 @@ ExpressLink::Enqueue(Segment* segment)
 {
     const int64_t now = Simulator::Now().GetTimeStep();
     const uint32_t bytes = segment->wireBytes;
-    const bool watched = m_parameters.bufferBytes != 0;
+    const bool watched = m_parameters.bufferBytes != 0 || m_parameters.ecnThresholdBytes != 0;
     if (watched)
     {
         LeaveQueue(now);
         const uint64_t length = m_queuedBytes + bytes; // a packet passes through the queue
-        if (length > m_parameters.bufferBytes)
+        if (m_parameters.bufferBytes != 0 && length > m_parameters.bufferBytes)
         {
             ++m_counters.drops;
             return false;
