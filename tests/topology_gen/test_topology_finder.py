@@ -67,6 +67,14 @@ def test_every_topology(demand, degree, duplex, repeat):
     assert again.graph.edges() == graph.edges()
 
 
+def test_a_ring_of_some_servers_gives_way_to_one_of_all():
+    """Two ports a server: the pair's ring returns one, and the ring of three needs both."""
+    demand = Demand(3, (AllReduce((2, 0), 1),), np.zeros((3, 3)))
+    topology = topology_finder(demand, 2, repeat_rings=False)
+    assert [rings.members for rings in topology.rings] == [(0, 1, 2)]
+    assert list(topology.ports) == [2, 2, 2]
+
+
 def follow(graph, path, source, target):
     at = source
     for link in path:

@@ -163,7 +163,7 @@ def _make_room(
         return degree - matched_ports - int(used.max())
 
     rings = sum(len(rings.strides) for rings in chosen)
-    while idle() < needed and not (rings == 1 and matched_ports >= needed):
+    while chosen and idle() < needed and not (rings == 1 and matched_ports >= needed):
         group, members, strides = chosen.pop()
         if len(strides) > 1:
             chosen.append(Rings(group, members, strides[:-1]))
