@@ -10,7 +10,7 @@ from frontend.collectives.bfb import best_chunks
 from frontend.collectives.from_file import from_file
 from frontend.collectives.program import Program
 from frontend.errors import ScenarioError
-from frontend.schema import Scenario
+from frontend.schema import ESTIMATORS, Scenario
 from frontend.schema.collective import DIRECT_CONNECT, HIERARCHICAL, AlgorithmFile
 from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.topology import HierarchicalTopology
@@ -55,9 +55,14 @@ class ProgramLibrary:
         return Use(self._known[key], chunks)
 
     def chunks(self, issue: Issue) -> int:
-        """Return `system.chunks`, or fewer where a chunk would be below `system.min_chunk`."""
+        """Return `system.chunks`, or fewer where a chunk would be below `system.min_chunk`.
+
+        On an estimator there are at most `system.estimator_chunks`.
+        """
         system = self.scenario.system
         wanted = int(getattr(system.chunks, issue.operation))
+        if self.scenario.fabric in ESTIMATORS and system.estimator_chunks is not None:
+            wanted = min(wanted, system.estimator_chunks)
         return max(1, min(wanted, issue.bytes // system.min_chunk))
 
     def options(self, issue: Issue, chunks: int) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from typing import Any
 from bridge.fidelity.cases import Case
 from bridge.points import Outcome, Point, run_points
 from frontend import Scenario, load_scenario
+from frontend.schema import ESTIMATORS
 
 #: The packet level as users run it: what errors are relative to.
 REFERENCE = "express"
-ESTIMATORS = ("flow", "analytical")
 
 
 @dataclass(frozen=True)

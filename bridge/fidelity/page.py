@@ -8,8 +8,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from bridge.fidelity.comparison import ESTIMATORS, REFERENCE, Row, fabrics, summarize
+from bridge.fidelity.comparison import REFERENCE, Row, fabrics, summarize
 from bridge.quantities import time_text
+from frontend.schema import ESTIMATORS
 
 INTRODUCTION = """\
 # Fidelity

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bridge.errors import InputError, OutputError
-from bridge.fidelity.comparison import ESTIMATORS, REFERENCE, Row
+from bridge.fidelity.comparison import REFERENCE, Row
+from frontend.schema import ESTIMATORS
 
 _MARKS = {"flow": ("o", "#4477aa"), "analytical": ("D", "#cc6677")}
 

@@ -13,6 +13,9 @@ from frontend.schema.topology import Topology
 from frontend.schema.transport import Transport
 from frontend.schema.workload import DlrmWorkload, MoeWorkload, Workload
 
+ESTIMATORS = ("flow", "analytical")
+"""The fabrics that carry messages as wholes, and estimate."""
+
 
 def _default_collective(data: dict[str, Any]) -> CollectiveAlgorithms | None:
     several = isinstance(data.get("workload"), DlrmWorkload | MoeWorkload)

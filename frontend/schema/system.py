@@ -58,6 +58,9 @@ class System(Model):
     """Parts of a collective, each scheduled on its own: a number, or by operation."""
     min_chunk: PositiveSize = PositiveSize.parse("1B")
     """Fewer chunks are made where they would be smaller than this."""
+    estimator_chunks: Count | None = None
+    """No more chunks than these are made of a collective on the fabrics that estimate (`flow` and
+    `analytical`): faster, with pipelines that fill more slowly; null: as many as on the others."""
     concurrent_chunks: ConcurrentChunks = ConcurrentChunks()
     """Chunks in flight at a time: a number, or by dimension."""
     scheduling: Literal["lifo", "fifo"] = "lifo"

@@ -42,6 +42,23 @@ def test_chunks(chunks, min_chunk, expected):
 
 
 @pytest.mark.parametrize(
+    ("fabric", "estimator_chunks", "expected"),
+    [
+        ("analytical", 16, 16),
+        ("flow", 16, 16),
+        ("flow", 100, 64),
+        ("flow", None, 64),
+        ("express", 16, 64),
+        ("native", 16, 64),
+    ],
+)
+def test_estimators_may_have_fewer_chunks(fabric, estimator_chunks, expected):
+    changes = {"system__chunks": 64, "system__estimator_chunks": estimator_chunks}
+    _, (use,) = library("collective_small", fabric=fabric, **changes)
+    assert use.chunks == expected
+
+
+@pytest.mark.parametrize(
     ("given", "chunks", "chunk_bytes", "expected"),
     [
         (5, 1, 10**9, 5),  # as told
