@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import click
-from rich.console import Console
 
+from bridge.commands.console import output
 from bridge.commands.points import Counter, jobs_option, scenarios_option
 from bridge.errors import SimulationError
 from bridge.fidelity import page, picture
@@ -58,7 +58,7 @@ def fidelity_command(
     if as_json:
         click.echo(json.dumps(document(rows), indent=2))
     else:
-        Console().print(page.table(rows, native))
+        output().print(page.table(rows, native))
         for sentence in page.conclusions(rows, native):
             click.echo(sentence)
     if write is not None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from bridge.collective_sizes import read_sizes
+from bridge.commands.console import output
 from bridge.commands.graph_options import graph_json_option
 from bridge.errors import InputError
 from bridge.files import prepare_directory, write_whole
@@ -253,7 +253,7 @@ def _print(answer: dict[str, Any], last: Literal["workload_us"] | None) -> None:
         )
     bound = answer["bound"]
     table.add_row("  bound", "", "", _shown(bound["allreduce_us"]), _shown(bound["all_to_all_us"]))
-    Console().print(table)
+    output().print(table)
 
 
 def _shown(value: Any) -> str:

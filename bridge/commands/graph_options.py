@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bridge.commands.console import output
 from bridge.errors import InputError
 from topology_gen import TopologyError
 
@@ -92,4 +92,4 @@ def print_answer(answer: dict[str, Any], as_json: bool) -> None:
         if isinstance(value, list):
             value = " ".join(str(item) for item in value)
         table.add_row(name, Text(str(value)))
-    Console().print(table)
+    output().print(table)

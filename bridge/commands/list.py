@@ -6,10 +6,10 @@ import json
 
 import click
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from bridge.catalogue import catalogue
+from bridge.commands.console import output
 
 
 @click.command("list")
@@ -28,4 +28,4 @@ def list_command(as_json: bool) -> None:
         for index, (name, text) in enumerate(names.items()):
             table.add_row("" if index else kind, name, text)
         table.add_section()
-    Console().print(table)
+    output().print(table)

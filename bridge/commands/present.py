@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from bridge.commands.console import output
 from bridge.errors import SimulationError, SimulationInterrupted
 from bridge.progress import Reporter, reporter_for
 from bridge.report import print_report
@@ -53,6 +54,6 @@ def _show(result: Result, folder: Path | None, as_json: bool) -> None:
     if as_json:
         click.echo(result.to_json(), nl=False)
     else:
-        print_report(result, Console())
+        print_report(result, output())
     if folder is not None:
         click.echo(f"Result: {folder / FILE_NAME}", err=True)

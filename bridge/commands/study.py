@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
+from bridge.commands.console import output
 from bridge.commands.points import Counter, jobs_option, require_all, scenarios_option
 from bridge.files import prepare_directory, write_whole
 from bridge.studies import picture, report
@@ -31,7 +31,7 @@ def list_command() -> None:
         table.add_column(name)
     for study in STUDIES.values():
         table.add_row(study.name, study.title, ", ".join(study.figures))
-    Console().print(table)
+    output().print(table)
 
 
 def study_command(study: Study) -> click.Command:
@@ -105,7 +105,7 @@ def study_command(study: Study) -> click.Command:
         if as_json:
             click.echo(data)
         else:
-            Console().print(report.on_terminal(study, scale, chapters))
+            output().print(report.on_terminal(study, scale, chapters))
             click.echo(f"Report: {folder / 'report.md'}", err=True)
         require_all([outcome for chapter in chapters for outcome in chapter.outcomes])
 

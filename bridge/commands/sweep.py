@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
 
+from bridge.commands.console import output
 from bridge.commands.options import scenario_argument, set_option
 from bridge.commands.points import Counter, jobs_option, require_all
 from bridge.points import Outcome, run_points
@@ -66,7 +66,7 @@ def sweep_command(
     if as_json:
         click.echo(json.dumps(document(parsed, points, outcomes), indent=2, ensure_ascii=False))
     else:
-        Console().print(_table(parsed, points, outcomes))
+        output().print(_table(parsed, points, outcomes))
         click.echo(f"Results: {folder}", err=True)
     require_all(outcomes)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
+from bridge.commands.console import output
 from bridge.commands.find import find_command
 from bridge.commands.graph_options import (
     edges_option,
@@ -53,7 +53,7 @@ def list_command(as_json: bool) -> None:
     table.add_column("")
     for name, family in FAMILIES.items():
         table.add_row(example(name), family.text)
-    Console().print(table)
+    output().print(table)
 
 
 @topo_group.command("show")

@@ -74,6 +74,16 @@ FULL = [
     Point("dlrm_flat100", "scenarios/dlrm_flat100.yaml", ("express", "flow", "analytical"), {}),
     Point("dlrm_flat800", "scenarios/dlrm_flat800.yaml", ("express", "flow", "analytical"), {}),
     Point(
+        "all-to-all of 8 MiB, 1024 ranks",
+        _COLLECTIVE,
+        ("flow", "analytical"),
+        {
+            "topology.ranks": 1024,
+            "workload.operation": "all_to_all",
+            "workload.bytes": 8 << 20,
+        },
+    ),
+    Point(
         "DBT all-reduce of 64 MB in 256 chunks, 1024 ranks",
         _COLLECTIVE,
         ("express",),

@@ -69,6 +69,14 @@ def test_list() -> None:
     assert "hypercube:n=64" in invoke("topo", "list").stdout
 
 
+def test_a_pipe_gets_one_line_for_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    lines = invoke("topo", "list").stdout.splitlines()
+    assert len(lines) == 2 + len(answer_of("topo", "list"))
+    monkeypatch.setenv("COLUMNS", "80")
+    assert max(map(len, invoke("topo", "list").stdout.splitlines())) <= 80
+
+
 def test_show() -> None:
     answer = answer_of("topo", "show", "kautz:d=2,k=3")
     assert (answer["n"], answer["degree"], answer["diameter"]) == (12, 2, 3)
