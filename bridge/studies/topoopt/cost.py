@@ -1,0 +1,143 @@
+"""What the architectures cost (Section 5.2, Fig. 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import mean
+
+from bridge.points import Point
+from bridge.quantities import scaled_text
+from bridge.studies.model import (
+    Chart,
+    Experiment,
+    Findings,
+    Panel,
+    Results,
+    Scale,
+    Statement,
+    Table,
+    number,
+)
+from topology_gen.cost import ARCHITECTURES, equivalent_bandwidth
+
+FIGURE = "10"
+#: Sizes of k-ary Fat-trees.
+SERVERS: Mapping[Scale, Sequence[int]] = {"small": (128, 432), "full": (128, 250, 432, 1024, 2000)}
+#: Interfaces of a server, and their bandwidth.
+KINDS = ((4, 100 * 10**9), (8, 200 * 10**9))
+NAMES = {
+    "topoopt": "TopoOpt on patch panels",
+    "ocs_reconfig": "TopoOpt on OCSs, OCS-reconfig",
+    "ideal_switch": "Ideal Switch",
+    "oversubscribed_fat_tree": "2:1 oversubscribed Fat-tree",
+    "expander": "Expander",
+}
+#: Draws of the fibres' lengths that a cost is the mean of.
+SEEDS = range(1, 6)
+
+
+def points(folder: Path, scale: Scale) -> list[Point]:
+    """Give none: nothing is simulated."""
+    return []
+
+
+def cost(architecture: str, servers: int, degree: int, rate_bps: int) -> float:
+    """Return the dollars, mean over several draws of the fibres' lengths."""
+    bill = ARCHITECTURES[architecture].bill
+    return mean(bill(servers, degree, rate_bps, seed).total for seed in SEEDS)
+
+
+def evaluate(results: Results, scale: Scale) -> Findings:
+    """Compare the ratios that the paper states."""
+    sizes = SERVERS[scale]
+    costs = {
+        (name, *kind): [cost(name, servers, *kind) for servers in sizes]
+        for name in NAMES
+        for kind in KINDS
+    }
+
+    def ratio(one: str, other: str) -> float:
+        pairs = [zip(costs[one, *kind], costs[other, *kind], strict=True) for kind in KINDS]
+        return mean(a / b for pair in pairs for a, b in pair)
+
+    statements = [
+        number(
+            FIGURE,
+            "Cost of TopoOpt on OCSs over that on patch panels, on average.",
+            paper=1.33,
+            ours=ratio("ocs_reconfig", "topoopt"),
+            unit="times",
+        ),
+        number(
+            FIGURE,
+            "Cost of the Ideal Switch over TopoOpt's, on average.",
+            paper=3.2,
+            ours=ratio("ideal_switch", "topoopt"),
+            unit="times",
+        ),
+        Statement(
+            FIGURE,
+            "The Expander is the least expensive.",
+            all(
+                costs["expander", *kind][i] == min(costs[name, *kind][i] for name in NAMES)
+                for kind in KINDS
+                for i in range(len(sizes))
+            ),
+        ),
+    ]
+    return Findings(
+        statements,
+        [_table(costs, sizes, *kind) for kind in KINDS],
+        [_chart(costs, sizes)],
+        notes=NOTES,
+    )
+
+
+def _text(degree: int, rate_bps: int) -> str:
+    return f"d = {degree}, B = {scaled_text(rate_bps, 'bit/s')}"
+
+
+def _table(
+    costs: Mapping[tuple[str, int, int], Sequence[float]],
+    sizes: Sequence[int],
+    degree: int,
+    rate_bps: int,
+) -> Table:
+    rows = [
+        [name, *(f"{dollars / 1e6:.2f}" for dollars in costs[key, degree, rate_bps])]
+        for key, name in NAMES.items()
+    ]
+    equivalent = [equivalent_bandwidth(servers, degree, rate_bps) for servers in sizes]
+    rows.append(
+        [
+            "B' of the Fat-tree for TopoOpt's cost",
+            *(scaled_text(rate, "bit/s") for rate in equivalent),
+        ]
+    )
+    headings = ["million dollars", *(f"{servers} servers" for servers in sizes)]
+    return Table(FIGURE, f"Cost, {_text(degree, rate_bps)}", headings, rows)
+
+
+def _chart(costs: Mapping[tuple[str, int, int], Sequence[float]], sizes: Sequence[int]) -> Chart:
+    panels = [
+        Panel(
+            "million dollars",
+            {name: [one / 1e6 for one in costs[key, *kind]] for key, name in NAMES.items()},
+            kind="lines",
+            logarithmic=True,
+            title=_text(*kind),
+        )
+        for kind in KINDS
+    ]
+    return Chart(FIGURE, "Cost of the interconnects", list(map(str, sizes)), panels, "servers")
+
+
+NOTES = """\
+Prices are those of Appendix G's Table 2, and each cost is a mean over five draws of the fibres'
+lengths (`cosim cost` draws one). The Fat-tree for TopoOpt's cost is defined by that cost, so that
+the table has its bandwidth. SiP-ML, the most expensive one in the paper, has parts that are not on
+the market and no prices there. Which servers and bandwidths the averages are over is not stated.
+"""
+
+EXPERIMENT = Experiment("Cost of the interconnects (Section 5.2)", (FIGURE,), points, evaluate)

@@ -1,0 +1,99 @@
+"""How far the servers are from one another (Section 5.5, Fig. 14)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from bridge.points import Point
+from bridge.studies.model import (
+    Chart,
+    Experiment,
+    Findings,
+    Panel,
+    Results,
+    Scale,
+    Statement,
+    Table,
+    number,
+)
+from topology_gen import direct_connect
+from topology_gen.topoopt import TopoOptTopology, data_parallel, path_lengths, topology_finder
+
+FIGURE = "14"
+#: By the degree: the mean in the paper.
+PUBLISHED = {4: 5.7, 8: 3.0}
+SERVERS: Mapping[Scale, int] = {"small": 128, "full": 128}
+_PLAIN_RATE_BPS = 10**9  # lengths do not depend on it
+
+
+def points(folder: Path, scale: Scale) -> list[Point]:
+    """Give none: nothing is simulated."""
+    return []
+
+
+def hops(topology: TopoOptTopology) -> list[int]:
+    """Return the links between every two servers, in either direction."""
+    network = direct_connect(topology.graph, _PLAIN_RATE_BPS, 0)
+    return [int(length) for length in path_lengths(network)]
+
+
+def evaluate(results: Results, scale: Scale) -> Findings:
+    """Compare the means, and draw the distributions."""
+    servers = SERVERS[scale]
+    found = {d: topology_finder(data_parallel(servers), d) for d in PUBLISHED}
+    lengths = {degree: hops(topology) for degree, topology in found.items()}
+    statements = [
+        number(
+            FIGURE,
+            f"Mean path length of all pairs of servers, d = {degree}.",
+            paper=PUBLISHED[degree],
+            ours=float(np.mean(lengths[degree])),
+            unit="count",
+        )
+        for degree in PUBLISHED
+    ]
+    statements.append(
+        Statement(
+            FIGURE,
+            "Every pair is nearer, on average and at most, with d = 8.",
+            float(np.mean(lengths[8])) < float(np.mean(lengths[4]))
+            and max(lengths[8]) < max(lengths[4]),
+        )
+    )
+    rows = [
+        [
+            str(degree),
+            ", ".join(map(str, topology.coins)),
+            f"{np.mean(lengths[degree]):.2f}",
+            str(max(lengths[degree])),
+        ]
+        for degree, topology in found.items()
+    ]
+    table = Table(
+        FIGURE,
+        f"Path lengths, {servers} servers",
+        ("degree", "strides of the rings", "mean", "longest"),
+        rows,
+    )
+    return Findings(statements, [table], [_chart(lengths)])
+
+
+def _chart(lengths: Mapping[int, Sequence[int]]) -> Chart:
+    longest = max(max(of) for of in lengths.values())
+    series = {
+        f"d = {degree}": [float(np.mean(np.array(of) <= hop)) for hop in range(1, longest + 1)]
+        for degree, of in lengths.items()
+    }
+    return Chart(
+        FIGURE,
+        "Path lengths",
+        [str(hop) for hop in range(1, longest + 1)],
+        [Panel("fraction of pairs", series, kind="lines")],
+        "links",
+    )
+
+
+EXPERIMENT = Experiment("Path lengths (Section 5.5)", (FIGURE,), points, evaluate)
