@@ -78,8 +78,8 @@ class ShortestPaths:
         for first in range(0, targets.size, rows):
             here = np.flatnonzero((column >= first) & (column < first + rows))
             hops = dijkstra(self._backward, indices=targets[first : first + rows], unweighted=True)
-            distances = hops[column[here] - first]
-            parts.append((here, self._steps(source[here], target[here], route[here], distances)))
+            row = column[here] - first
+            parts.append((here, self._steps(source[here], target[here], route[here], hops, row)))
         longest = max((walks.shape[1] for _, walks in parts), default=0)
         result = np.full((source.size, longest), -1)
         for here, walks in parts:
@@ -87,11 +87,15 @@ class ShortestPaths:
         return result
 
     def _steps(
-        self, source: Numbers, target: Numbers, route: Numbers, distance: NDArray[np.float64]
+        self,
+        source: Numbers,
+        target: Numbers,
+        route: Numbers,
+        distance: NDArray[np.float64],
+        row: Numbers,
     ) -> Numbers:
-        """Return the walks of some pairs; `distance[i]` is every node's to target i."""
-        every = np.arange(source.size)
-        left = distance[every, source]
+        """Return the walks of some pairs; `distance[row[i]]` is every node's to target i."""
+        left = distance[row, source]
         if np.isinf(left).any():
             lost = int(np.argmax(np.isinf(left)))
             raise PathError(f"there is no path from node {source[lost]} to node {target[lost]}")
@@ -100,7 +104,8 @@ class ShortestPaths:
         for hop in range(walks.shape[1]):
             going = np.flatnonzero(at != target)
             out = self._out[at[going]]
-            nearer = distance[going[:, None], self._target[out]] == (left[going] - hop - 1)[:, None]
+            after = distance[row[going, None], self._target[out]]
+            nearer = after == (left[going] - hop - 1)[:, None]
             nearer &= out >= 0
             choice = flow_hash(source[going], target[going], route[going], hop) % nearer.sum(axis=1)
             chosen = (np.cumsum(nearer, axis=1) == (choice + 1)[:, None]).argmax(axis=1)
