@@ -1,0 +1,102 @@
+"""Strategies as JSON, by the names of operators.
+
+``{"format": "cosim.strategy.v1", "servers": 4, "default": {"kind": "data", "servers": "all"},
+"operators": {"table_0": {"kind": "model", "servers": [2]}}}``: operators that are not named have
+the default placement, and without one they are data-parallel on all servers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from frontend.parallelization.errors import StrategyError
+from frontend.parallelization.operators import OperatorGraph
+from frontend.parallelization.strategy import (
+    Placement,
+    Strategy,
+    check_placement,
+    check_strategy,
+    default_placement,
+)
+
+FORMAT = "cosim.strategy.v1"
+_KEYS = ("format", "servers", "default", "operators")
+_EXAMPLE = 'expected an object such as {"kind": "model", "servers": [2]}'
+
+
+def to_json(strategy: Strategy, graph: OperatorGraph) -> dict[str, Any]:
+    """Return a strategy as a JSON object, which `from_json` reads.
+
+    Raises
+    ------
+    StrategyError
+        A strategy of another graph.
+    """
+    check_strategy(strategy, graph)
+    default = default_placement(strategy)
+    return {
+        "format": FORMAT,
+        "servers": strategy.servers,
+        "default": _entry(default, strategy.servers),
+        "operators": {
+            operator.name: _entry(placement, strategy.servers)
+            for operator, placement in zip(graph.operators, strategy.placements, strict=True)
+            if placement != default
+        },
+    }
+
+
+def from_json(content: Any, graph: OperatorGraph) -> Strategy:
+    """Return the strategy that a JSON object describes, for a graph.
+
+    Raises
+    ------
+    StrategyError
+        With the key, the value and what is accepted.
+    """
+    if not isinstance(content, Mapping) or content.get("format") != FORMAT:
+        raise StrategyError(f'expected an object with "format": "{FORMAT}"')
+    for key in content:
+        if key not in _KEYS:
+            raise StrategyError(f"key {key!r}: expected one of {', '.join(_KEYS)}")
+    servers = content.get("servers")
+    if type(servers) is not int or servers < 1:
+        raise StrategyError(f"servers: {servers!r}, expected a number of servers from 1")
+    everywhere = {"kind": "data", "servers": "all"}
+    default = _placement("default", content.get("default", everywhere), servers)
+    operators = content.get("operators", {})
+    if not isinstance(operators, Mapping):
+        raise StrategyError("operators: expected an object with an entry for each operator")
+    names = {operator.name for operator in graph.operators}
+    for name in operators:
+        if name not in names:
+            raise StrategyError(
+                f"operators: {name!r}, expected the name of an operator of {graph.name}, such as "
+                f"{graph.operators[0].name!r}"
+            )
+    placements = []
+    for operator in graph.operators:
+        placement = default
+        if operator.name in operators:
+            where = f"operators.{operator.name}"
+            placement = _placement(where, operators[operator.name], servers)
+        check_placement(placement, operator, servers)
+        placements.append(placement)
+    return Strategy(servers, tuple(placements))
+
+
+def _entry(placement: Placement, servers: int) -> dict[str, Any]:
+    every = placement.servers == tuple(range(servers))
+    return {"kind": placement.kind, "servers": "all" if every else list(placement.servers)}
+
+
+def _placement(where: str, entry: Any, servers: int) -> Placement:
+    if not isinstance(entry, Mapping) or set(entry) != {"kind", "servers"}:
+        raise StrategyError(f"{where}: {_EXAMPLE}")
+    chosen = entry["servers"]
+    if chosen == "all":
+        chosen = list(range(servers))
+    if not isinstance(chosen, list) or any(type(server) is not int for server in chosen):
+        raise StrategyError(f'{where}.servers: expected a list of server numbers, or "all"')
+    return Placement(entry["kind"], tuple(chosen))

@@ -1,0 +1,99 @@
+"""Strategies: what is possible, the two usual ones, and JSON and back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+
+from frontend.parallelization import (
+    OperatorGraph,
+    Placement,
+    Strategy,
+    StrategyError,
+    check_graph,
+    check_strategy,
+    data_parallel,
+    from_json,
+    hybrid,
+    to_json,
+)
+from tests.frontend.parallelization.graphs import dense, jobs, small_dlrm
+
+
+def test_hybrid_gives_tables_to_servers_in_turn():
+    graph = small_dlrm(tables=4, layers=1)
+    everywhere = Placement("data", (0, 1, 2))
+    assert data_parallel(graph, 3).placements == (everywhere,) * 6
+    tables = [Placement("model", (server,)) for server in (0, 1, 2, 0)]
+    assert hybrid(graph, 3).placements == (*tables, everywhere, everywhere)
+
+
+def test_json_names_what_is_not_the_default():
+    graph = small_dlrm(tables=2, layers=1)
+    assert to_json(hybrid(graph, 3), graph) == {
+        "format": "cosim.strategy.v1",
+        "servers": 3,
+        "default": {"kind": "data", "servers": "all"},
+        "operators": {
+            "table_0": {"kind": "model", "servers": [0]},
+            "table_1": {"kind": "model", "servers": [1]},
+        },
+    }
+
+
+@given(jobs())
+def test_json_and_back(job):
+    graph, strategy = job
+    check_strategy(strategy, graph)
+    assert from_json(json.loads(json.dumps(to_json(strategy, graph))), graph) == strategy
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"format": "other"}, "format"),
+        ({"colour": 1}, "key 'colour'"),
+        ({"servers": 0}, "servers: 0"),
+        ({"servers": True}, "servers: True"),
+        ({"default": {"kind": "data"}}, "default: expected"),
+        ({"default": {"kind": "data", "servers": [0.5]}}, "default.servers"),
+        ({"default": {"kind": "odd", "servers": [0]}}, "kind 'odd'"),
+        ({"default": {"kind": "data", "servers": [4]}}, "server 4, expected 0 … 3"),
+        ({"operators": []}, "operators"),
+        ({"operators": {"nothing": {}}}, "'nothing', expected the name of an operator"),
+        ({"operators": {"top_0": {"kind": "model", "servers": [0, 1]}}}, "top_0: 2 servers"),
+        ({"operators": {"top_0": {"kind": "data", "servers": []}}}, "top_0: servers none"),
+        ({"operators": {"top_0": {"kind": "data", "servers": [1, 1]}}}, "top_0: servers 1, 1"),
+    ],
+)
+def test_json_that_is_refused(change, sentence):
+    graph = small_dlrm(layers=1)
+    content = {"format": "cosim.strategy.v1", "servers": 4} | change
+    with pytest.raises(StrategyError, match=sentence):
+        from_json(content, graph)
+
+
+def test_more_servers_than_parts_are_refused():
+    graph = OperatorGraph("narrow", (dense("one", (), 8, 2),), 4)
+    wide = Strategy(3, (Placement("attribute", (0, 1, 2)),))
+    with pytest.raises(StrategyError, match="3 servers for its 2 parts"):
+        check_strategy(wide, graph)
+    with pytest.raises(StrategyError, match="0 placements: expected one for each of the 1"):
+        check_strategy(Strategy(3, ()), graph)
+
+
+def test_graphs_that_are_refused():
+    layer = dense("one", (), 8, 2)
+    for operators, batch in [((), 1), ((layer,), 0)]:
+        with pytest.raises(StrategyError, match="expected at least one each"):
+            check_graph(OperatorGraph("empty", operators, batch))
+    with pytest.raises(StrategyError, match="operator one: twice"):
+        check_graph(OperatorGraph("twins", (layer, layer), 1))
+    with pytest.raises(StrategyError, match="input 0, expected one of the 0 operators before it"):
+        check_graph(OperatorGraph("loop", (dense("one", (0,), 8, 2),), 1))
+    with pytest.raises(StrategyError, match="expected costs and bytes from 0"):
+        check_graph(OperatorGraph("negative", (layer._replace(output_bytes=-1),), 1))
+    with pytest.raises(StrategyError, match="0 servers"):
+        data_parallel(small_dlrm(), 0)
