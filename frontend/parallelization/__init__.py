@@ -1,8 +1,15 @@
 """Which server runs which operator: strategies, what they send, and the search for good ones."""
 
+from frontend.parallelization.alternating import Candidate, State, alternate, begin, next_round
 from frontend.parallelization.demand import demand
 from frontend.parallelization.errors import StrategyError
+from frontend.parallelization.estimator import Estimator, Plan
+from frontend.parallelization.fabric import Fabric, LinkLoad, Wire
+from frontend.parallelization.mcmc import Found, accept, default_beta, search
 from frontend.parallelization.operators import Operator, OperatorGraph, check_graph
+from frontend.parallelization.proposals import choices, group_sizes, placements, propose
+from frontend.parallelization.rings import GroupRings, group_rings
+from frontend.parallelization.server import Server, Work, work
 from frontend.parallelization.strategy import (
     KINDS,
     Kind,
@@ -21,24 +28,47 @@ from frontend.parallelization.transfers import Transfer, part_bounds, samples, t
 __all__ = [
     "FORMAT",
     "KINDS",
+    "Candidate",
+    "Estimator",
+    "Fabric",
+    "Found",
+    "GroupRings",
     "Kind",
+    "LinkLoad",
     "Operator",
     "OperatorGraph",
     "Placement",
+    "Plan",
+    "Server",
+    "State",
     "Strategy",
     "StrategyError",
     "Transfer",
+    "Wire",
+    "Work",
+    "accept",
+    "alternate",
+    "begin",
     "bounds",
     "check_graph",
     "check_placement",
     "check_strategy",
+    "choices",
     "data_parallel",
+    "default_beta",
     "default_placement",
     "demand",
     "from_json",
+    "group_rings",
+    "group_sizes",
     "hybrid",
+    "next_round",
     "part_bounds",
+    "placements",
+    "propose",
     "samples",
+    "search",
     "to_json",
     "transfer",
+    "work",
 ]

@@ -35,11 +35,11 @@ def counted(operator, batch, source, target, servers):
     ]
     for sample in range(batch):
         for byte in range(operator.output_bytes):
-            at = {
-                "data": lambda sample=sample, byte=byte: owner(sample_cuts, sample),
-                "model": lambda: 0,
-                "attribute": lambda byte=byte: owner(part_cuts, byte),
-            }[source.kind]()
+            at = 0
+            if source.kind == "data":
+                at = owner(sample_cuts, sample)
+            elif source.kind == "attribute":
+                at = owner(part_cuts, byte)
             have = source.servers[at]
             if target.kind == "data":
                 place = owner(bounds(batch, len(target.servers)), sample)

@@ -1,0 +1,273 @@
+"""How long an iteration takes under a strategy, on a network with its routes: a fast estimate.
+
+Every server computes one operator after the other, forward in the graph's order and backward in
+reverse, and waits where an output or gradient has to come from another server. Transfers and
+all-reduces occupy links, one behind the other in the order in which they become ready. A transfer
+is ready when all its senders have the output, and done when the last byte has arrived on the last
+of its links: its receivers get it together. An all-reduce is ready when all its servers have the
+gradients. It overlaps what is computed after it, as in FlexFlow, and the iteration ends when all
+servers have computed everything, and all all-reduces are done.
+
+What an operator computes and what a transfer asks of the links depend on placements alone. They are
+looked up in a *plan*, which for another strategy changes in a few entries.
+
+Source: Z. Jia, M. Zaharia, A. Aiken, "Beyond data and model parallelism for deep neural networks"
+(FlexFlow), MLSys 2019, section 5; W. Wang et al., "TopoOpt", NSDI 2023, section 5.1 (FlexNet).
+"""
+
+from __future__ import annotations
+
+import heapq
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from frontend.parallelization.errors import StrategyError
+from frontend.parallelization.fabric import Fabric, LinkLoad, Seconds, Wire
+from frontend.parallelization.operators import OperatorGraph, check_graph
+from frontend.parallelization.rings import group_rings
+from frontend.parallelization.server import Server, work
+from frontend.parallelization.strategy import Placement, Strategy, check_placement, check_strategy
+from frontend.parallelization.transfers import Numbers, Transfer, transfer
+from topology_gen import Network
+from topology_gen.topoopt import TopoOptTopology
+
+_REMEMBERED = 8192
+"""Placements, and pairs of them, whose loads are kept: a few kilobytes each."""
+
+
+class _Move(NamedTuple):
+    """A transfer: who sends, who waits for it, and what it asks of the links."""
+
+    senders: Numbers
+    receivers: Numbers
+    load: LinkLoad
+
+
+class _Task(NamedTuple):
+    """An operator under a placement; arrays over all servers, 0 where it does not run."""
+
+    forward: Seconds
+    backward: Seconds
+    memory_bytes: Seconds
+    members: Numbers
+    all_reduce: LinkLoad | None
+
+
+class Plan(NamedTuple):
+    """A strategy, looked up: a task for each operator, and two moves (or none) for each input.
+
+    `memory_bytes` is what each server stores.
+    """
+
+    strategy: Strategy
+    tasks: tuple[_Task, ...]
+    moves: tuple[tuple[tuple[_Move, _Move] | None, ...], ...]
+    memory_bytes: Seconds
+
+
+class Estimator:
+    """Estimates the iteration time of a model's strategies.
+
+    Parameters
+    ----------
+    graph : OperatorGraph
+        The model.
+    server : Server
+        What every server is made of.
+    network : Network
+        With a rank for each server.
+    topology : TopoOptTopology, optional
+        Whose rings the all-reduces take, if the network is one of TopoOpt's.
+    wire : Wire, optional
+        How bytes are packed.
+
+    Raises
+    ------
+    StrategyError
+        A graph that cannot be trained.
+    """
+
+    def __init__(
+        self,
+        graph: OperatorGraph,
+        server: Server,
+        network: Network,
+        topology: TopoOptTopology | None = None,
+        wire: Wire | None = None,
+    ) -> None:
+        check_graph(graph)
+        self.graph = graph
+        self.servers = network.ranks
+        self._server = server
+        self._topology = topology
+        self._fabric = Fabric(network, wire)
+        self._readers = _edges(graph)
+        self._task = lru_cache(_REMEMBERED)(self._make_task)
+        self._move = lru_cache(_REMEMBERED)(self._make_move)
+
+    def plan(self, strategy: Strategy) -> Plan:
+        """Look up a strategy.
+
+        Raises
+        ------
+        StrategyError
+            A strategy that does not fit the graph, or for another number of servers.
+        """
+        check_strategy(strategy, self.graph)
+        if strategy.servers != self.servers:
+            raise StrategyError(
+                f"a strategy for {strategy.servers} servers: expected one for the {self.servers} "
+                "of the network"
+            )
+        tasks = tuple(self._task(*entry) for entry in enumerate(strategy.placements))
+        moves = tuple(
+            tuple(self._between(source, index, strategy) for source in operator.inputs)
+            for index, operator in enumerate(self.graph.operators)
+        )
+        return Plan(strategy, tasks, moves, sum((task.memory_bytes for task in tasks), np.zeros(1)))
+
+    def changed(self, plan: Plan, operator: int, placement: Placement) -> Plan:
+        """Return the plan of the strategy that differs in one placement.
+
+        Raises
+        ------
+        StrategyError
+            A placement that is not possible.
+        """
+        check_placement(placement, self.graph.operators[operator], self.servers)
+        strategy = plan.strategy.replaced(operator, placement)
+        task = self._task(operator, placement)
+        tasks = (*plan.tasks[:operator], task, *plan.tasks[operator + 1 :])
+        moves = list(plan.moves)
+        for index in {operator, *(reader for reader, _ in self._readers[operator])}:
+            moves[index] = tuple(
+                self._between(source, index, strategy)
+                for source in self.graph.operators[index].inputs
+            )
+        memory = plan.memory_bytes - plan.tasks[operator].memory_bytes + task.memory_bytes
+        return Plan(strategy, tasks, tuple(moves), memory)
+
+    @property
+    def memory_bytes(self) -> float:
+        """What a server can store."""
+        return self._server.gpus * self._server.memory_bytes
+
+    def fits(self, plan: Plan) -> bool:
+        """Return whether every server has memory for what it stores."""
+        return bool(plan.memory_bytes.max() <= self.memory_bytes)
+
+    def seconds(self, plan: Plan) -> float:
+        """Return the time of an iteration."""
+        clock = np.zeros(self.servers)
+        links = _Links(self._fabric.network.links)
+        tasks, moves = plan.tasks, plan.moves
+        for index, task in enumerate(tasks):
+            for number, pair in enumerate(moves[index]):
+                if pair is not None:
+                    links.wait((index, number), clock, pair[0].receivers)
+            clock += task.forward
+            for reader, number in self._readers[index]:
+                pair = moves[reader][number]
+                if pair is not None:
+                    links.send((reader, number), clock[pair[0].senders].max(), pair[0].load)
+        for index in range(len(tasks) - 1, -1, -1):
+            task = tasks[index]
+            for reader, number in self._readers[index]:
+                pair = moves[reader][number]
+                if pair is not None:
+                    links.wait((reader, number), clock, pair[1].receivers)
+            clock += task.backward
+            if task.all_reduce is not None:
+                links.send(None, clock[task.members].max(), task.all_reduce)
+            for number, pair in enumerate(moves[index]):
+                if pair is not None:
+                    links.send((index, number), clock[pair[1].senders].max(), pair[1].load)
+        return max(float(clock.max()), links.finish())
+
+    def _make_task(self, index: int, placement: Placement) -> _Task:
+        operator = self.graph.operators[index]
+        done = work(operator, placement, self.graph.batch, self._server)
+        members = np.array(placement.servers, dtype=np.int64)
+
+        def spread(amount: Seconds) -> Seconds:
+            every = np.zeros(self.servers)
+            every[members] = amount
+            return every
+
+        reduced = None
+        if placement.kind == "data" and members.size > 1 and operator.weight_bytes:
+            rings = group_rings(placement.servers, self._topology)
+            reduced = self._fabric.all_reduce(rings, operator.weight_bytes)
+        parts = spread(done.forward), spread(done.backward), spread(done.memory_bytes)
+        return _Task(*parts, members, reduced)
+
+    def _between(self, source: int, target: int, strategy: Strategy) -> tuple[_Move, _Move] | None:
+        return self._move(source, strategy.placements[source], strategy.placements[target])
+
+    def _make_move(
+        self, source: int, origin: Placement, target: Placement
+    ) -> tuple[_Move, _Move] | None:
+        forward = transfer(self.graph.operators[source], self.graph.batch, origin, target)
+        there, back = self._moved(forward), self._moved(forward.reversed)
+        return None if there is None or back is None else (there, back)
+
+    def _moved(self, one: Transfer) -> _Move | None:
+        load = self._fabric.transfer(one)
+        if load is None:
+            return None
+        senders = one.sources[one.bytes.any(axis=1)]
+        receivers = one.targets[one.bytes.any(axis=0)]
+        return _Move(senders, receivers, load)
+
+
+class _Links:
+    """The links, each occupied until a time, and what waits for them.
+
+    What is sent is carried no sooner than somebody waits for it, or for something that is ready
+    later: until then, what is ready before it may still be sent.
+    """
+
+    def __init__(self, links: int) -> None:
+        self._free = np.zeros(links)
+        self._waiting: list[tuple[float, int, tuple[int, int] | None, LinkLoad]] = []
+        self._sent = 0
+        self._arrived: dict[tuple[int, int], float] = {}
+        self._last = 0.0
+
+    def send(self, key: tuple[int, int] | None, ready: float, load: LinkLoad) -> None:
+        """Hand over a transfer, by whose key it can be waited for, or an all-reduce."""
+        heapq.heappush(self._waiting, (ready, self._sent, key, load))
+        self._sent += 1
+
+    def wait(self, key: tuple[int, int], clock: Seconds, receivers: Numbers) -> None:
+        """Carry what is ready until a transfer has arrived; its receivers wait until then."""
+        while key not in self._arrived:
+            self._carry()
+        clock[receivers] = np.maximum(clock[receivers], self._arrived.pop(key))
+
+    def finish(self) -> float:
+        """Carry everything and return when the last byte arrives."""
+        while self._waiting:
+            self._carry()
+        return self._last
+
+    def _carry(self) -> None:
+        ready, _, key, (links, seconds, latency) = heapq.heappop(self._waiting)
+        free = np.maximum(self._free[links], ready)
+        free += seconds
+        self._free[links] = free
+        arrived = float(free.max()) + latency
+        self._last = max(self._last, arrived)
+        if key is not None:
+            self._arrived[key] = arrived
+
+
+def _edges(graph: OperatorGraph) -> list[list[tuple[int, int]]]:
+    """Return for each operator its readers, and which of their inputs it is."""
+    result: list[list[tuple[int, int]]] = [[] for _ in graph.operators]
+    for index, operator in enumerate(graph.operators):
+        for number, source in enumerate(operator.inputs):
+            result[source].append((index, number))
+    return result

@@ -1,0 +1,153 @@
+"""What transfers and all-reduces ask of the links of a network: a time each, and a latency.
+
+A link carries one byte after the other, whoever they are from, so that bytes over given paths
+occupy each link for a time that is known in advance: bytes on the wire / rate. The last one arrives
+a latency later: propagation, what ranks take to pass packets on, and the transmission of a packet
+at every hop but the first.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frontend.collectives.multi_ring import logical_rings
+from frontend.parallelization.rings import GroupRings
+from frontend.parallelization.transfers import Transfer
+from topology_gen import Network
+from topology_gen.direct_connect import parallel_index
+from topology_gen.network import Paths
+
+Seconds = NDArray[np.float64]
+
+
+class Wire(NamedTuple):
+    """How messages are packed: the payload of a full packet, and the headers of each, in bytes."""
+
+    segment_bytes: int = 8960
+    header_bytes: int = 42
+
+    def size(self, message: Seconds) -> Seconds:
+        """Return what messages of so many bytes are on the wire."""
+        return message + np.ceil(message / self.segment_bytes) * self.header_bytes
+
+    def first_packet(self, message: Seconds) -> Seconds:
+        """Return the size on the wire of the first packets of messages."""
+        return np.minimum(message, self.segment_bytes) + self.header_bytes
+
+
+class LinkLoad(NamedTuple):
+    """Links that are occupied, each for how long, and the latency behind; all in seconds."""
+
+    links: NDArray[np.int64]
+    seconds: Seconds
+    latency: float
+
+
+class Fabric:
+    """The paths of a network between all of its ranks.
+
+    Parameters
+    ----------
+    network : Network
+        With a rank for each server.
+    wire : Wire
+        How bytes are packed.
+    """
+
+    def __init__(self, network: Network, wire: Wire | None = None) -> None:
+        self.network = network
+        self.wire = wire or Wire()
+        self.servers = network.ranks
+        source, target = np.nonzero(~np.eye(network.ranks, dtype=bool))
+        paths = network.paths(source, target)
+        # The pair from i to j is i·ranks + j; those of a rank with itself have no links.
+        pair = source * network.ranks + target
+        self._lengths = np.zeros(network.ranks**2, np.int64)
+        self._lengths[pair] = _lengths(paths)
+        self._begin = np.cumsum(self._lengths) - self._lengths
+        self._links = paths.links.astype(np.int64)
+        self._rate = network.rate_bps.astype(np.float64) / 8
+        self._propagation = self._sums(self._links, self._lengths)
+
+    def transfer(self, moved: Transfer) -> LinkLoad | None:
+        """Return the load of a transfer, each pair over its first path; None if nothing moves."""
+        rows, columns = np.nonzero(moved.bytes)
+        if not rows.size:
+            return None
+        pairs = moved.sources[rows] * self.servers + moved.targets[columns]
+        sent = moved.bytes[rows, columns].astype(np.float64)
+        lengths = self._lengths[pairs]
+        links = self._links[_ranges(self._begin[pairs], lengths)]
+        latency = self._propagation[pairs] + self._store(links, lengths, sent)
+        on_wire = np.repeat(self.wire.size(sent), lengths)
+        return self._load(links, on_wire, float(latency.max()))
+
+    def all_reduce(self, rings: GroupRings, vector_bytes: float) -> LinkLoad:
+        """Return the load of a ring all-reduce, divided evenly among some rings.
+
+        Each goes 2(k-1) rounds, in each of which every link of it carries 1/k of its part; a round
+        begins when the one before has arrived.
+
+        Parameters
+        ----------
+        rings : GroupRings
+            Of at least two servers.
+        vector_bytes : float
+            Of each server's vector.
+        """
+        members = np.array(sorted(rings.orders[0]), dtype=np.int64)
+        places = {int(member): place for place, member in enumerate(members)}
+        orders = [[places[member] for member in order] for order in rings.orders]
+        size = members.size
+        graph = logical_rings(size, orders, rings.duplex)
+        paths = self.network.paths(
+            members[graph.source], members[graph.target], parallel_index(graph)
+        )
+        lengths = _lengths(paths)
+        links = paths.links.astype(np.int64)
+        rings_used = graph.links // size
+        part = np.full(graph.links, vector_bytes / (rings_used * size))
+        latency = self._sums(links, lengths) + self._store(links, lengths, part)
+        rounds = 2 * (size - 1)
+        on_wire = np.repeat(rounds * self.wire.size(part), lengths)
+        return self._load(links, on_wire, rounds * float(latency.max()))
+
+    def _load(self, links: NDArray[np.int64], on_wire: Seconds, latency: float) -> LinkLoad:
+        used, place = np.unique(links, return_inverse=True)
+        total = np.bincount(place, on_wire)
+        return LinkLoad(used, total / self._rate[used], latency)
+
+    def _sums(self, links: NDArray[np.int64], lengths: NDArray[np.int64]) -> Seconds:
+        """Return the propagation along some paths, and what ranks between take to pass on."""
+        delay = self.network.latency_ps[links].astype(np.float64)
+        first = np.zeros(links.size, bool)
+        first[(np.cumsum(lengths) - lengths)[lengths > 0]] = True
+        passed_on = ~first & (self.network.source[links] < self.servers)
+        delay += passed_on * float(self.network.forwarding_delay_ps)
+        path = np.repeat(np.arange(lengths.size), lengths)
+        return np.bincount(path, delay * 1e-12, minlength=lengths.size).astype(np.float64)
+
+    def _store(
+        self, links: NDArray[np.int64], lengths: NDArray[np.int64], message: Seconds
+    ) -> Seconds:
+        """Return how long the first packet takes on all links of a path but the first."""
+        path = np.repeat(np.arange(lengths.size), lengths)
+        each = self.wire.first_packet(message)[path] / self._rate[links]
+        each[np.cumsum(lengths) - lengths] = 0
+        return np.bincount(path, each, minlength=lengths.size).astype(np.float64)
+
+
+def _lengths(paths: Paths) -> NDArray[np.int64]:
+    begin = paths.begin.astype(np.int64)
+    return begin[1:] - begin[:-1]
+
+
+def _ranges(begin: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return begin, begin+1 … of each row, so many as its length, all in one array."""
+    first = np.cumsum(lengths) - lengths
+    every = np.arange(int(lengths.sum()), dtype=np.int64)
+    every += np.repeat(begin - first, lengths)
+    return every
