@@ -14,7 +14,7 @@ from frontend.programs import ProgramLibrary, Use
 from frontend.schema import Scenario
 from frontend.schema.transport import CONGESTION_CONTROLS, Transport
 from frontend.stream import VERSION, encode
-from frontend.workloads import Plan
+from frontend.workloads.plan import NodeType, Plan, Trace
 from topology_gen import Network
 
 PRODUCER = "cosim-frontend"
@@ -67,14 +67,32 @@ def records(scenario: Scenario) -> Iterator[api.Record]:
     library = ProgramLibrary(scenario)
     uses = [library.use(issue) for issue in plan.issues]
     network = networks.build(scenario)
-    # All collectives are over all ranks, so that group members are the ranks themselves.
-    flows = [networks.flows(program) for program in library.programs]
-    none = np.empty((0, 3), dtype=np.int64)
-    yield from _fabric_records(scenario, network, np.concatenate([none, *flows]))
+    yield from _fabric_records(scenario, network, _flows(plan, library, uses, network.ranks))
     for number, program in enumerate(library.programs):
         yield api.Record(program=_program(number, program, network.dimensions))
     yield from _collectives(plan, uses, network.ranks)
-    yield api.Record(trace=_trace(plan, network.ranks))
+    for trace in plan.all_traces():
+        yield api.Record(trace=_trace(plan.layers, trace, network.ranks))
+
+
+def _flows(plan: Plan, library: ProgramLibrary, uses: Sequence[Use], ranks: int) -> networks.Flows:
+    """Return who talks to whom, and over which of the pair's paths."""
+    placed = {(use.program, issue.ranks) for issue, use in zip(plan.issues, uses, strict=True)}
+    flows = [np.empty((0, 3), dtype=np.int64)]
+    for program, group in sorted(placed, key=lambda place: (place[0], place[1] or ())):
+        rows = networks.flows(library.programs[program])
+        if group is not None:
+            rows[:, :2] = np.array(group, dtype=np.int64)[rows[:, :2]]
+        flows.append(rows)
+    for trace in plan.all_traces():
+        peers = {node.peer for node in trace.nodes if node.type == NodeType.SEND}
+        pairs = [(rank, peer) for rank in _all(trace.ranks, ranks) for peer in sorted(peers)]
+        flows.append(networks.first_routes(np.array(pairs, dtype=np.int64).reshape(-1, 2)))
+    return np.concatenate(flows)
+
+
+def _all(ranks: Sequence[int] | None, count: int) -> Sequence[int]:
+    return range(count) if ranks is None else ranks
 
 
 def _fabric_records(
@@ -164,7 +182,7 @@ def _collectives(plan: Plan, uses: Sequence[Use], ranks: int) -> Iterator[api.Re
                 id=number,
                 name=issue.name,
                 program=use.program,
-                ranks=range(ranks),
+                ranks=_all(issue.ranks, ranks),
                 bytes=issue.bytes,
                 chunks=use.chunks,
                 priority_class=_PRIORITY_CLASS.get(issue.operation, _OTHER_PRIORITY_CLASS),
@@ -174,21 +192,20 @@ def _collectives(plan: Plan, uses: Sequence[Use], ranks: int) -> Iterator[api.Re
         )
 
 
-def _trace(plan: Plan, ranks: int) -> api.Trace:
-    nodes = plan.nodes
-    none = [0] * len(nodes)
+def _trace(layers: Sequence[str], trace: Trace, ranks: int) -> api.Trace:
+    nodes = trace.nodes
     return api.Trace(
-        ranks=range(ranks),
-        layers=plan.layers,
+        ranks=_all(trace.ranks, ranks),
+        layers=layers,
         names=[node.name for node in nodes],
         type=[node.type for node in nodes],
         layer=[node.layer for node in nodes],
         iteration=[node.iteration for node in nodes],
         duration_ps=[node.duration_ps for node in nodes],
         collective=[node.collective for node in nodes],
-        peer=none,
-        bytes=none,
-        tag=none,
+        peer=[node.peer for node in nodes],
+        bytes=[node.bytes for node in nodes],
+        tag=[node.tag for node in nodes],
         dep_begin=np.cumsum([0, *(len(node.dependencies) for node in nodes)]).tolist(),
         dep=[dependency for node in nodes for dependency in node.dependencies],
     )

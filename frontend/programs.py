@@ -10,6 +10,7 @@ from frontend.collectives.bfb import best_chunks
 from frontend.collectives.from_file import from_file
 from frontend.collectives.program import Program
 from frontend.errors import ScenarioError
+from frontend.parallelization.rings import group_rings
 from frontend.schema import ESTIMATORS, Scenario
 from frontend.schema.collective import DIRECT_CONNECT, HIERARCHICAL, AlgorithmFile
 from frontend.schema.direct_connect import DirectTopology
@@ -48,11 +49,16 @@ class ProgramLibrary:
         options = self.options(issue, chunks)
         file = issue.algorithm if isinstance(issue.algorithm, AlgorithmFile) else None
         name = issue.algorithm if file is None else file.file
-        key = (issue.operation, file is None, name, *sorted(options.items()))
+        size = self.group_size(issue)
+        key = (issue.operation, file is None, name, size, *sorted(options.items()))
         if key not in self._known:
             self._known[key] = len(self.programs)
             self.programs.append(self._build(issue, options))
         return Use(self._known[key], chunks)
+
+    def group_size(self, issue: Issue) -> int:
+        """Return how many ranks a collective is over."""
+        return self.scenario.topology.ranks if issue.ranks is None else len(issue.ranks)
 
     def chunks(self, issue: Issue) -> int:
         """Return `system.chunks`, or fewer where a chunk would be below `system.min_chunk`.
@@ -91,7 +97,7 @@ class ProgramLibrary:
             if issue.algorithm == "bfb":
                 chosen["shard_chunks"] = self.shard_chunks(issue, topology.graph, per_chunk)
         if issue.algorithm == "multi_ring":
-            chosen |= self.rings(given.rings)
+            chosen |= self.rings(issue)
         if "dbt" in parts:
             chosen["segments"] = self.segments(given.segments, chunks, per_chunk)
             if isinstance(topology, DirectTopology):
@@ -111,16 +117,19 @@ class ProgramLibrary:
         header_bytes = self.scenario.transport.packet_overhead
         return best_chunks(graph, issue.operation, shard, header_bytes)
 
-    def rings(self, given: int | str) -> dict[str, Any]:
-        """Return the orders of the ranks in the rings, and whether these go both ways."""
-        topology = self.scenario.topology
+    def rings(self, issue: Issue) -> dict[str, Any]:
+        """Return the orders of a group's members in the rings, and whether these go both ways."""
+        topology, given = self.scenario.topology, issue.options.rings
+        ranks = issue.ranks or range(topology.ranks)
         if given == "auto" and isinstance(topology, TopoOptTopology):
-            orders, duplex = topology.found.spanning_orders, topology.duplex
+            found = group_rings(ranks, topology.found)
+            place = {rank: member for member, rank in enumerate(ranks)}
+            orders = [[place[rank] for rank in order] for order in found.orders]
+            duplex = found.duplex
         else:
-            count = given if isinstance(given, int) else 1
-            strides = select_permutations(totient_perms(topology.ranks), count, topology.ranks)
-            orders = [ring(range(topology.ranks), stride) for stride in strides]
-            duplex = False
+            count, size = given if isinstance(given, int) else 1, len(ranks)
+            strides = select_permutations(totient_perms(size), count, size)
+            orders, duplex = [ring(range(size), stride) for stride in strides], False
         return {"orders": tuple(map(tuple, orders)), "duplex": duplex}
 
     @staticmethod
@@ -131,7 +140,7 @@ class ProgramLibrary:
         return max(1, min(SEGMENT_PARTS // chunks, chunk_bytes // 2 // SEGMENT_BYTES))
 
     def _build(self, issue: Issue, options: dict[str, Any]) -> Program:
-        ranks = self.scenario.topology.ranks
+        ranks = self.group_size(issue)
         try:
             if isinstance(issue.algorithm, AlgorithmFile):
                 path = Path(issue.algorithm.file)

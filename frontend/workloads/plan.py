@@ -1,4 +1,4 @@
-"""What a workload hands to the compiler: one trace for all ranks, and the collectives in it."""
+"""What a workload hands to the compiler: traces of the ranks' work, and the collectives in them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -7,16 +7,23 @@ from typing import NamedTuple
 
 from frontend.schema.collective import AlgorithmOptions, AnyAlgorithm
 
+Ranks = tuple[int, ...]
+
 
 class NodeType(IntEnum):
     """As `Trace.Type` of network_api.proto."""
 
     COMPUTE = 0
     COLLECTIVE = 1
+    SEND = 2
+    RECV = 3
 
 
 class Node(NamedTuple):
-    """A node of the trace; `dependencies` are indices of earlier nodes."""
+    """A node of a trace; `dependencies` are indices of earlier nodes.
+
+    What its type has no use for is 0: a collective's index, a message's other rank, bytes and tag.
+    """
 
     name: str
     type: NodeType
@@ -25,10 +32,13 @@ class Node(NamedTuple):
     duration_ps: int
     collective: int
     dependencies: tuple[int, ...]
+    peer: int = 0
+    bytes: int = 0
+    tag: int = 0
 
 
 class Issue(NamedTuple):
-    """A collective over all ranks; `bytes` is the buffer of one rank."""
+    """A collective over some ranks, None for all; `bytes` is the buffer of one rank."""
 
     name: str
     operation: str
@@ -37,15 +47,27 @@ class Issue(NamedTuple):
     bytes: int
     iteration: int
     layer: int
+    ranks: Ranks | None = None
+
+
+class Trace(NamedTuple):
+    """The work of some ranks, None for all: nodes in the order of the compute stream."""
+
+    ranks: Ranks | None
+    nodes: tuple[Node, ...]
 
 
 @dataclass
 class Plan:
-    """Nodes in the order of the compute stream; ids of nodes and collectives are their indices."""
+    """The work of a run; ids of collectives are their indices.
+
+    `nodes` are the work of all ranks. Where ranks differ, it stays empty, and `traces` has theirs.
+    """
 
     layers: tuple[str, ...]
     nodes: list[Node] = field(default_factory=list)
     issues: list[Issue] = field(default_factory=list)
+    traces: list[Trace] = field(default_factory=list)
 
     def compute(
         self,
@@ -55,7 +77,7 @@ class Plan:
         duration_ps: int,
         after: Iterable[int] = (),
     ) -> int:
-        """Append an operator to the compute stream and return its node."""
+        """Append an operator to the compute stream of all ranks and return its node."""
         node = Node(
             f"{layer}.{name}",
             NodeType.COMPUTE,
@@ -86,3 +108,7 @@ class Plan:
         node = Node(name, NodeType.COLLECTIVE, index, iteration, 0, number, tuple(after))
         self.nodes.append(node)
         return len(self.nodes) - 1
+
+    def all_traces(self) -> list[Trace]:
+        """Return the traces of all ranks."""
+        return self.traces or [Trace(None, tuple(self.nodes))]

@@ -25,10 +25,10 @@ SCENARIOS = sorted(
 def compiled(path, *overrides):
     """The records of a scenario by kind; lists where there may be several."""
     stream = compile_scenario(load_scenario(path, list(overrides)))
-    kinds: dict[str, Any] = {"program": [], "collective": []}
+    kinds: dict[str, Any] = {"program": [], "collective": [], "trace": []}
     for record in decode(stream):
         kind = record.WhichOneof("kind")
-        if kind in ("program", "collective"):
+        if kind in ("program", "collective", "trace"):
             kinds[kind].append(getattr(record, kind))
         else:
             assert kind not in kinds
@@ -39,24 +39,26 @@ def compiled(path, *overrides):
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_references_hold(path):
     records = compiled(path)
-    topology, trace = records["topology"], records["trace"]
-    assert list(records["trace"].ranks) == list(range(topology.ranks))
+    topology, traces = records["topology"], records["trace"]
+    assert sorted(r for trace in traces for r in trace.ranks) == list(range(topology.ranks))
     assert len(records["settings"].system.concurrent_chunks) == len(topology.dimensions)
     assert [program.id for program in records["program"]] == list(range(len(records["program"])))
     for number, collective in enumerate(records["collective"]):
         assert collective.id == number
         assert records["program"][collective.program].group_size == len(collective.ranks)
-        assert collective.layer < len(trace.layers)
+        assert collective.layer < len(traces[0].layers)
         assert collective.chunks >= 1
     for program in records["program"]:
         assert all(dimension < len(topology.dimensions) for dimension in program.phase_dimension)
         assert len(program.step_begin) == program.group_size + 1
         assert len(program.op) == program.step_begin[-1]
         assert len(program.dep) == program.dep_begin[-1]
-    nodes = len(trace.names)
     arrays = ("type", "layer", "iteration", "duration_ps", "collective", "peer", "bytes", "tag")
-    assert {len(getattr(trace, name)) for name in arrays} == {nodes}
-    assert len(trace.dep_begin) == nodes + 1
+    for trace in traces:
+        nodes = len(trace.names)
+        assert trace.layers == traces[0].layers
+        assert {len(getattr(trace, name)) for name in arrays} == {nodes}
+        assert len(trace.dep_begin) == nodes + 1
 
 
 @pytest.mark.parametrize("name", ["collective_small", "dlrm_flat100_small", "dlrm_hier_small"])
