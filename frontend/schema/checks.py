@@ -1,8 +1,11 @@
 """Checks over several keys: each yields (key path, what is accepted) for what cannot work."""
 
 from collections.abc import Iterator
+from importlib import import_module
+from types import ModuleType
 
 from frontend import collectives
+from frontend.errors import ScenarioError
 from frontend.schema.collective import (
     DIRECT_CONNECT,
     HIERARCHICAL,
@@ -13,6 +16,8 @@ from frontend.schema.collective import (
 from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.fat_tree import FatTree
 from frontend.schema.topology import FlatTopology, HierarchicalTopology, Topology
+from frontend.schema.topoopt import DemandTopology
+from frontend.schema.training import TrainingWorkload
 from frontend.schema.transport import HEADER_BYTES, TIMESTAMP_OPTION_BYTES, Transport
 from frontend.schema.workload import CollectiveWorkload, DlrmWorkload, Workload
 from topology_gen.fat_tree import arity
@@ -21,6 +26,17 @@ Problems = Iterator[tuple[str, str]]
 
 _UNSCALED_WINDOW = 65535  # the window field of TCP has 16 bits
 _LARGEST_WINDOW = 65535 << 14  # RFC 7323's largest scale
+
+
+def demand(topology: Topology, workload: Workload) -> Problems:
+    """Give a topology the workload's demand, if it asks for that and there is one."""
+    if not isinstance(topology, DemandTopology) or not topology.asks_workload:
+        return
+    if not isinstance(workload, TrainingWorkload):
+        yield "topology.demand", "expected a demand, as workload.kind is not training"
+        return
+    yield from _strategy(topology, workload)
+    topology.settle(_training().transfers(workload, topology.ranks))
 
 
 def _switches(topology: Topology) -> list[tuple[str, int, int]]:
@@ -129,6 +145,8 @@ def workload(
         return
     if isinstance(workload, DlrmWorkload):
         yield from _columns(topology, workload)
+    elif isinstance(workload, TrainingWorkload):
+        yield from _strategy(topology, workload)
     elif workload.experts % topology.ranks:
         yield "workload.experts", f"expected a multiple of the {topology.ranks} ranks"
     if collective is None:
@@ -139,6 +157,19 @@ def workload(
         ("all_to_all", collective.all_to_all),
     ):
         yield from _algorithm(topology, operation, f"collective.{operation}", name)
+
+
+def _strategy(topology: Topology, workload: TrainingWorkload) -> Problems:
+    training = _training()
+    try:
+        training.strategy(workload, training.operator_graph(workload, topology.ranks))
+    except ScenarioError as error:
+        yield "workload.strategy", str(error)
+
+
+def _training() -> ModuleType:
+    # Workloads build on the schema, so that they cannot be imported with it.
+    return import_module("frontend.workloads.training")
 
 
 def _columns(topology: Topology, workload: DlrmWorkload) -> Problems:

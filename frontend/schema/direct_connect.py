@@ -54,6 +54,11 @@ class DirectTopology(Model):
 
     @model_validator(mode="after")
     def _can_be(self) -> Self:
+        self._check_graph()
+        return self
+
+    def _check_graph(self) -> None:
+        """Raise a cross-check error if there is no digraph, or none that connects all ranks."""
         try:
             graph = self.graph
         except TopologyError as error:
@@ -67,7 +72,6 @@ class DirectTopology(Model):
         if pieces > 1:
             problem = f"expected a path from every rank to every other, not {pieces} separate parts"
             raise cross_check_error(self._blame(problem), problem)
-        return self
 
 
 class FamilyTopology(DirectTopology):

@@ -10,6 +10,7 @@ from frontend.schema.collective import CollectiveAlgorithms
 from frontend.schema.measurement import Measurement
 from frontend.schema.system import System
 from frontend.schema.topology import Topology
+from frontend.schema.training import TrainingWorkload
 from frontend.schema.transport import Transport
 from frontend.schema.workload import DlrmWorkload, MoeWorkload, Workload
 
@@ -18,8 +19,10 @@ ESTIMATORS = ("flow", "analytical")
 
 
 def _default_collective(data: dict[str, Any]) -> CollectiveAlgorithms | None:
-    several = isinstance(data.get("workload"), DlrmWorkload | MoeWorkload)
-    return CollectiveAlgorithms() if several else None
+    workload = data.get("workload")
+    if isinstance(workload, TrainingWorkload):
+        return CollectiveAlgorithms(all_reduce="multi_ring")
+    return CollectiveAlgorithms() if isinstance(workload, DlrmWorkload | MoeWorkload) else None
 
 
 class Scenario(Model):
@@ -53,6 +56,7 @@ class Scenario(Model):
 
     @model_validator(mode="after")
     def _cross_checks(self) -> Self:
+        require(checks.demand(self.topology, self.workload))
         require(checks.topology(self.topology, self.transport))
         require(checks.transport(self.topology, self.transport))
         require(checks.workload(self.topology, self.workload, self.collective))

@@ -4,9 +4,9 @@ import json
 from abc import abstractmethod
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ValidationInfo, model_validator
+from pydantic import BeforeValidator, ValidationInfo, model_validator
 
 from frontend.schema.base import Count, Whole, cross_check_error
 from frontend.schema.direct_connect import DirectTopology
@@ -25,7 +25,19 @@ from topology_gen.topoopt import (
 from topology_gen.topoopt import TopoOptTopology as Found
 
 Discount = Literal["exponential", "linear", "factorial", "none"]
+WORKLOAD = "workload"
 _ONE_DEMAND = "expected one of n, file and demand"
+
+
+def _workload_or_mapping(value: Any) -> Any:
+    if value != WORKLOAD and not isinstance(value, dict):
+        raise ValueError("expected workload, or a mapping with nodes, all_reduce and mp")
+    return value
+
+
+DemandChoice = Annotated[
+    Literal["workload"] | dict[str, Any], BeforeValidator(_workload_or_mapping)
+]
 
 
 class DemandTopology(DirectTopology):
@@ -34,19 +46,43 @@ class DemandTopology(DirectTopology):
     d: Count
     """Degree: ports of a rank."""
     n: Whole | None = None
-    """Ranks, for the demand of one all-reduce over all of them."""
+    """Ranks, for the demand of one all-reduce over all of them, or of the workload's."""
     file: str | None = None
     """Instead of `n`, a JSON file with the demand, looked for beside the scenario; the result holds
     the demand itself."""
-    demand: dict[str, Any] | None = None
+    demand: DemandChoice | None = None
     """The demand itself: `nodes`, `all_reduce` (a list of `members` and `bytes`) and `mp`, the
-    matrix of model-parallel bytes, as `cosim topo topoopt --demand` reads them."""
+    matrix of model-parallel bytes, as `cosim topo topoopt --demand` reads them; or `workload`, for
+    what `n` ranks transfer in an iteration of `workload.kind: training`."""
+
+    @property
+    def asks_workload(self) -> bool:
+        """Whether the demand is the workload's, and `settle` has to be called with it."""
+        return self.demand == WORKLOAD
+
+    def settle(self, demand: Demand) -> None:
+        """Take the demand of the workload, and make the digraph.
+
+        Raises
+        ------
+        PydanticCustomError
+            There is none.
+        """
+        self.__dict__["_transfers"] = demand  # what the cached property cannot know
+        self._check_graph()
+
+    @property
+    def ranks(self) -> int:
+        """Number of ranks."""
+        return (self.n or 0) if self.asks_workload else super().ranks
 
     @cached_property
     def _transfers(self) -> Demand:
         if (self.n is None) == (self.demand is None):
             raise DemandError(_ONE_DEMAND)
-        return from_json(self.demand) if self.demand is not None else data_parallel(self.n or 0)
+        if isinstance(self.demand, dict):
+            return from_json(self.demand)
+        return data_parallel(self.n or 0)
 
     @abstractmethod
     def _make(self) -> Digraph:
@@ -58,6 +94,12 @@ class DemandTopology(DirectTopology):
         if problem.startswith("degree"):
             return "topology.d"
         return "topology.n" if self.demand is None else "topology.demand"
+
+    def _check_graph(self) -> None:
+        if not self.asks_workload or "_transfers" in self.__dict__:
+            super()._check_graph()
+        elif self.n is None:
+            raise cross_check_error("topology.n", "expected the number of ranks")
 
     @model_validator(mode="before")
     @classmethod

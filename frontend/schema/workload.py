@@ -6,7 +6,9 @@ from pydantic import Field
 
 from frontend.schema.base import Accesses, Iterations, Model, Width, Widths
 from frontend.schema.collective import AlgorithmOptions, AnyAlgorithm, Operation
-from frontend.schema.quantities import ByteRate, ComputeRate, ElementSize, PositiveSize
+from frontend.schema.compute import Compute
+from frontend.schema.quantities import ElementSize, PositiveSize
+from frontend.schema.training import TrainingWorkload
 
 
 class CollectiveWorkload(AlgorithmOptions):
@@ -20,19 +22,6 @@ class CollectiveWorkload(AlgorithmOptions):
     """How it does it."""
     bytes: PositiveSize
     """The buffer of one rank: what it reduces, gathers in all, or has for all others together."""
-
-
-class Compute(Model):
-    """The roofline: an operator lasts max(FLOP / peak, bytes / memory bandwidth)."""
-
-    peak_flops: ComputeRate = ComputeRate.parse("60TFLOPS")
-    """Peak of one rank."""
-    memory_bandwidth: ByteRate = ByteRate.parse("900GB/s")
-    """Memory bandwidth of one rank."""
-    efficiency: Annotated[float, Field(gt=0, le=1)] = 1.0
-    """Fraction of the peak and of the memory bandwidth that operators reach."""
-    weight_update_accesses: Accesses = 0
-    """Memory accesses a weight in an MLP's update (SGD: 3); 0: the update costs nothing."""
 
 
 class Embedding(Model):
@@ -117,4 +106,7 @@ class MoeWorkload(Model):
     """Compute times."""
 
 
-Workload = Annotated[CollectiveWorkload | DlrmWorkload | MoeWorkload, Field(discriminator="kind")]
+Workload = Annotated[
+    CollectiveWorkload | DlrmWorkload | MoeWorkload | TrainingWorkload,
+    Field(discriminator="kind"),
+]

@@ -2,8 +2,8 @@
 
 from frontend.schema import Scenario
 from frontend.schema.collective import CollectiveAlgorithms
-from frontend.schema.workload import CollectiveWorkload, MoeWorkload
-from frontend.workloads import collective, dlrm, moe
+from frontend.schema.workload import CollectiveWorkload, DlrmWorkload, MoeWorkload
+from frontend.workloads import collective, dlrm, moe, training
 from frontend.workloads.plan import Plan
 
 __all__ = ["Plan", "kinds", "plan"]
@@ -13,7 +13,7 @@ def kinds() -> dict[str, str]:
     """Return every workload kind with a one-line description."""
     return {
         module.__name__.rpartition(".")[2]: (module.__doc__ or "").partition("\n")[0]
-        for module in (collective, dlrm, moe)
+        for module in (collective, dlrm, moe, training)
     }
 
 
@@ -24,4 +24,6 @@ def plan(scenario: Scenario) -> Plan:
     algorithms = scenario.collective or CollectiveAlgorithms()
     if isinstance(scenario.workload, MoeWorkload):
         return moe.plan(scenario.workload, scenario.topology.ranks, algorithms)
-    return dlrm.plan(scenario.workload, algorithms)
+    if isinstance(scenario.workload, DlrmWorkload):
+        return dlrm.plan(scenario.workload, algorithms)
+    return training.plan(scenario.workload, scenario.topology.ranks, algorithms)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from frontend.errors import ScenarioError
-from frontend.schema.workload import Compute
+from frontend.schema.compute import Compute
 
 _PS_PER_S = 10**12
 LONGEST_PS = 10**18  # of one operator: sums of them must fit ns-3's 63-bit time

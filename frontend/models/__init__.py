@@ -1,0 +1,23 @@
+"""The models that `kind: training` trains: each turns its parameters into a graph of operators."""
+
+from collections.abc import Callable
+from typing import Any
+
+from frontend.models import bert, candle, dlrm, ncf, resnet50, vgg16
+from frontend.models.graph import GraphBuilder
+from frontend.parallelization import OperatorGraph
+from frontend.schema.training import TrainingWorkload
+
+_BUILDERS: dict[str, Callable[[Any, GraphBuilder], None]] = {
+    module.__name__.rpartition(".")[2]: module.build
+    for module in (dlrm, candle, bert, ncf, resnet50, vgg16)
+}
+
+
+def operator_graph(workload: TrainingWorkload, servers: int) -> OperatorGraph:
+    """Return the operators of a workload's model, and the batch of so many servers."""
+    model = workload.model
+    graph = GraphBuilder(workload.element)
+    _BUILDERS[model.name](model, graph)
+    batch = workload.batch_per_gpu * workload.gpus * servers
+    return OperatorGraph(model.name, tuple(graph.operators), batch)

@@ -1,0 +1,23 @@
+"""CANDLE Uno: dense layers for every kind of feature, concatenated and followed by more.
+
+Source: the sizes are of W. Wang et al., "TopoOpt", NSDI 2023, Appendix D; the features' widths
+(RNA sequence 942, drug descriptors 5270, drug fingerprints 2048) of FlexFlow's example.
+"""
+
+from frontend.models.graph import GraphBuilder
+from frontend.schema.models import CandleModel
+
+
+def build(model: CandleModel, graph: GraphBuilder) -> None:
+    """Add CANDLE's operators."""
+    stacks = []
+    for stack, columns in enumerate(model.features):
+        last: list[int] = []
+        for number in range(model.feature_layers):
+            name = f"feature_{number}" if len(model.features) == 1 else f"feature_{stack}_{number}"
+            last = [graph.dense(name, last, model.feature_width, columns=columns)]
+        stacks += last
+    last = stacks if len(stacks) == 1 else [graph.concatenation("features", stacks)]
+    for number in range(model.dense_layers):
+        last = [graph.dense(f"dense_{number}", last, model.dense_width)]
+    graph.dense("output", last, 1)

@@ -1,0 +1,158 @@
+"""`workload.model` of `kind: training`: the models, with the parameters of TopoOpt's List 1.
+
+The defaults are those of section 5.3 in W. Wang et al., "TopoOpt", NSDI 2023, Appendix D; the rest,
+which it does not tell, is of its published scripts (look-ups of a sample and table) and of the
+models' own publications.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from frontend.schema.base import Accesses, Model, Width, Widths, cross_check_error
+
+Rows = Annotated[int, Field(ge=1, le=2**40)]
+"""Rows of an embedding table."""
+
+Depth = Annotated[int, Field(ge=1, le=1000)]
+"""Equal layers one after another."""
+
+
+class DlrmModel(Model):
+    """Recommendation: tables beside dense layers, and layers over all of their outputs."""
+
+    name: Literal["dlrm"]
+    """DLRM (M. Naumov et al., 2019)."""
+    dense_features: Width = 2048
+    """Inputs of the first dense layer."""
+    dense_layers: Depth = 8
+    """Layers of the dense features."""
+    dense_width: Width = 2048
+    """Outputs of each."""
+    feature_layers: Depth = 16
+    """Layers over the concatenated embeddings and dense features; one of width 1 follows."""
+    feature_width: Width = 4096
+    """Outputs of each."""
+    tables: Width = 64
+    """Embedding tables."""
+    rows: Rows = 10_000_000
+    """Of a table."""
+    dimension: Width = 128
+    """Elements of a row."""
+    pooling: Width = 100
+    """Rows looked up and summed for a sample and table."""
+    update_accesses: Accesses = 2
+    """Memory accesses a looked-up element in the update (read and write)."""
+
+
+class CandleModel(Model):
+    """Drug response: dense layers for features of cells and drugs, and dense layers over all."""
+
+    name: Literal["candle"]
+    """CANDLE Uno."""
+    features: Widths = (942 + 5270 + 2048,)
+    """Inputs of each stack of feature layers; by default RNA sequence, drug descriptors and
+    fingerprints share one."""
+    feature_layers: Depth = 16
+    """Layers of a stack."""
+    feature_width: Width = 16384
+    """Outputs of each."""
+    dense_layers: Depth = 8
+    """Layers over the concatenated stacks; one of width 1 follows."""
+    dense_width: Width = 16384
+    """Outputs of each."""
+
+
+class BertModel(Model):
+    """A transformer's encoder."""
+
+    name: Literal["bert"]
+    """BERT (J. Devlin et al., 2019)."""
+    blocks: Depth = 12
+    """Transformer blocks."""
+    hidden: Width = 1024
+    """Elements of a token between the blocks."""
+    feed_forward: Width = 4096
+    """Elements of a token inside a feed-forward network."""
+    sequence: Width = 64
+    """Tokens of a sample."""
+    heads: Width = 16
+    """Attention heads."""
+    embedding: Width = 512
+    """Elements of a row of the tables; unless they are `hidden`, a projection follows."""
+    vocabulary: Width = 30522
+    """Rows of the token table."""
+    positions: Width = 512
+    """Rows of the position table."""
+    segments: Width = 2
+    """Rows of the segment table."""
+
+    @model_validator(mode="after")
+    def _heads_divide(self) -> Self:
+        if self.hidden % self.heads:
+            problem = f"expected a divisor of hidden ({self.hidden})"
+            raise cross_check_error("workload.model.heads", problem)
+        return self
+
+
+class NcfModel(Model):
+    """Recommendation by matrix factorisation (MF) beside dense layers (MLP)."""
+
+    name: Literal["ncf"]
+    """Neural collaborative filtering (X. He et al., 2017)."""
+    dense_layers: Depth = 8
+    """Layers over the concatenated MLP embeddings; one of width 1 follows on them and MF's."""
+    dense_width: Width = 4096
+    """Outputs of each."""
+    user_tables: Width = 32
+    """Tables of users, for MF and for the MLP each."""
+    users: Rows = 1_000_000
+    """Rows of each."""
+    item_tables: Width = 32
+    """Tables of items, for MF and for the MLP each."""
+    items: Rows = 1_000_000
+    """Rows of each."""
+    mf_dimension: Width = 64
+    """Elements of a row of MF's tables."""
+    mlp_dimension: Width = 128
+    """Elements of a row of the MLP's tables."""
+    pooling: Width = 100
+    """Rows looked up and summed for a sample and table."""
+    update_accesses: Accesses = 2
+    """Memory accesses a looked-up element in the update (read and write)."""
+
+
+class ImageModel(Model):
+    """A convolutional network."""
+
+    name: str
+    image: Width = 224
+    """Pixels of a side."""
+    classes: Width = 1000
+    """Outputs."""
+
+
+class Resnet50Model(ImageModel):
+    """Images: residual blocks of three convolutions."""
+
+    name: Literal["resnet50"]
+    """ResNet-50 (K. He et al., 2016)."""
+    blocks: Widths = (3, 4, 6, 3)
+    """Blocks of each stage: 3, 4, 23, 3 is ResNet-101."""
+
+
+class Vgg16Model(ImageModel):
+    """Images: convolutions of 3×3 and three dense layers."""
+
+    name: Literal["vgg16"]
+    """VGG-16 (K. Simonyan, A. Zisserman, 2015)."""
+    convolutions: Widths = (2, 2, 3, 3, 3)
+    """Convolutions before each pooling: 2, 2, 4, 4, 4 is VGG-19."""
+    dense_width: Width = 4096
+    """Outputs of the first two dense layers."""
+
+
+ModelChoice = Annotated[
+    DlrmModel | CandleModel | BertModel | NcfModel | Resnet50Model | Vgg16Model,
+    Field(discriminator="name"),
+]

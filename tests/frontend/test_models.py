@@ -1,0 +1,142 @@
+"""The six models: parameters and operations as published, costs that add up, List 1's sizes."""
+
+from pathlib import Path
+
+import pytest
+
+from frontend import ScenarioError, load_scenario
+from frontend.models import operator_graph
+from frontend.parallelization import check_graph
+from frontend.schema.topoopt import TopoOptTopology
+from frontend.schema.training import TrainingWorkload
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+MODELS = ("dlrm", "candle", "bert", "ncf", "resnet50", "vgg16")
+ELEMENT = 4
+
+
+def build(name, servers=2, **parameters):
+    workload = {"kind": "training", "model": {"name": name, **parameters}, "batch_per_gpu": 1}
+    graph = operator_graph(TrainingWorkload.model_validate(workload), servers)
+    check_graph(graph)
+    return graph
+
+
+def parameters(graph, tables=True):
+    return sum(o.weight_bytes for o in graph.operators if tables or not o.table) // ELEMENT
+
+
+def multiply_adds(graph):
+    return sum(operator.forward.flop for operator in graph.operators) / 2
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "exactly"),
+    [
+        ("vgg16", {}, 138_357_544),
+        ("vgg16", {"convolutions": (2, 2, 4, 4, 4)}, 143_667_240),  # VGG-19
+        ("resnet50", {}, 25_557_032),
+        ("resnet50", {"blocks": (3, 4, 23, 3)}, 44_549_160),  # ResNet-101
+        # BERT-base and BERT-large, with 110 and 340 million in the paper's rounding.
+        (
+            "bert",
+            {"hidden": 768, "feed_forward": 3072, "heads": 12, "embedding": 768},
+            109_482_240,
+        ),
+        ("bert", {"blocks": 24, "embedding": 1024}, 335_141_888),
+    ],
+)
+def test_published_parameters(name, changes, exactly):
+    assert parameters(build(name, **changes)) == exactly
+
+
+@pytest.mark.parametrize(("name", "billions"), [("vgg16", 15.47), ("resnet50", 4.089)])
+def test_published_operations_of_an_image(name, billions):
+    assert multiply_adds(build(name)) / 1e9 == pytest.approx(billions, rel=1e-3)
+
+
+def test_bert_by_its_closed_form():
+    """A block has 12 h² + 13 h parameters; a token takes a multiply-add each, and 2·s·h more."""
+    h, s = 1024, 64
+    some, more = (build("bert", blocks=count) for count in (3, 4))
+    assert parameters(more) - parameters(some) == 12 * h**2 + 13 * h
+    assert multiply_adds(more) - multiply_adds(some) == s * (12 * h**2 + 2 * s * h)
+
+
+def test_dlrm_by_its_closed_form():
+    """Tables 64 · 10⁷ · 128; 8 layers of 2048² and 16 of 4096, the first on 64 · 128 + 2048."""
+    graph = build("dlrm")
+    tables = 64 * 10**7 * 128
+    dense = 8 * (2048**2 + 2048)
+    top = (64 * 128 + 2048) * 4096 + 15 * 4096**2 + 16 * 4096 + 4096 + 1
+    assert parameters(graph) == tables + dense + top
+    # A sample sums 100 rows of 128 in each table.
+    assert multiply_adds(graph) == parameters(graph, tables=False) - 8 * 2048 - 16 * 4096 - 1 + (
+        64 * 100 * 128 / 2
+    )
+
+
+def test_ncf_and_candle_by_their_closed_forms():
+    mlp = (64 * 128) * 4096 + 7 * 4096**2 + 8 * 4096
+    assert parameters(build("ncf"), tables=False) == mlp + 32 * 64 + 4096 + 1
+    assert parameters(build("ncf")) - parameters(build("ncf"), tables=False) == (
+        64 * 10**6 * (64 + 128)
+    )
+    wide = 16384
+    candle = 8260 * wide + 23 * wide**2 + 24 * wide + wide + 1
+    assert parameters(build("candle")) == candle
+    # CANDLE Uno's three stacks have two times 15 layers more, and the layer after them is wider.
+    three = parameters(build("candle", features=(942, 5270, 2048)))
+    assert three == candle + 30 * (wide**2 + wide) + 2 * wide + 2 * wide**2
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_backward_is_twice_forward_but_for_the_first_layers(name):
+    """Gradients of weights and inputs are a product each; nothing asks for the first inputs'."""
+    graph = build(name)
+    assert len(graph.operators) == len({operator.name for operator in graph.operators})
+    for operator in graph.operators:
+        if operator.weight_traffic and operator.name != "embedding":
+            passes = 2 if operator.inputs else 1
+            assert operator.backward.flop == passes * operator.forward.flop
+        assert operator.output_bytes > 0
+
+
+def test_what_a_layer_moves_and_stores():
+    graph = build("candle", features=(10,), feature_layers=1, feature_width=20, dense_layers=1)
+    first, second, output = graph.operators
+    assert (first.forward, first.backward) == ((400, 30 * 4), (400, 30 * 4))
+    assert first.weight_bytes == first.weight_traffic == 4 * (10 * 20 + 20)
+    assert second.forward == (2 * 20 * 16384, 4 * (20 + 16384))
+    assert second.backward == (4 * 20 * 16384, 8 * (20 + 16384))
+    assert (second.inputs, second.parts, second.output_bytes) == ((0,), 16384, 4 * 16384)
+    assert output.output_bytes == 4
+    table = build("dlrm", rows=1000, dimension=8, pooling=5, update_accesses=3).operators[0]
+    assert table.forward == (40, 4 * (40 + 8))  # rows read, their sum written
+    assert table.backward == (40, 4 * (8 + 3 * 40))
+    assert (table.weight_bytes, table.weight_traffic, table.table) == (32_000, 0, True)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_scenarios_are_those_of_section_5_3(name):
+    """128 servers of 4 GPUs with 4 interfaces; every model's sizes are the schema's defaults."""
+    scenario = load_scenario(SCENARIOS / f"topoopt_{name}.yaml")
+    workload = scenario.workload
+    assert isinstance(workload, TrainingWorkload)
+    assert (scenario.topology.ranks, workload.gpus) == (128, 4)
+    assert isinstance(scenario.topology, TopoOptTopology)
+    assert max(scenario.topology.found.ports) <= 4
+    batches = {"vgg16": 64, "resnet50": 128, "bert": 16, "dlrm": 128, "candle": 256, "ncf": 128}
+    assert workload.batch_per_gpu == batches[name]
+    default = type(workload.model).model_validate({"name": name})
+    assert workload.model == default
+
+
+def test_heads_have_to_divide_the_width():
+    topology = {"family": "flat", "ranks": 2, "bandwidth": "1Gbps", "latency": "1us"}
+    workload = {"kind": "training", "batch_per_gpu": 1, "model": {"name": "bert", "heads": 7}}
+    content = {"topology": topology | {"buffer": "1MB"}, "workload": workload}
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario(content)
+    sentence = r"workload.model.heads: value 7: expected a divisor of hidden (1024)"
+    assert str(caught.value) == sentence
