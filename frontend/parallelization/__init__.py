@@ -1,5 +1,6 @@
 """Which server runs which operator: strategies, what they send, and the search for good ones."""
 
+from frontend.parallelization import state_json
 from frontend.parallelization.alternating import Candidate, State, alternate, begin, next_round
 from frontend.parallelization.demand import demand
 from frontend.parallelization.errors import StrategyError
@@ -68,6 +69,7 @@ __all__ = [
     "propose",
     "samples",
     "search",
+    "state_json",
     "to_json",
     "transfer",
     "work",

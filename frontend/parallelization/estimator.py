@@ -18,6 +18,7 @@ Source: Z. Jia, M. Zaharia, A. Aiken, "Beyond data and model parallelism for dee
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -103,7 +104,12 @@ class Estimator:
         self._server = server
         self._topology = topology
         self._fabric = Fabric(network, wire)
-        self._readers = _edges(graph)
+        # Of operators whose outputs are alike, the first: what it moves is looked up for all.
+        first: dict[tuple[int, int], int] = {}
+        self._alike = [
+            first.setdefault((operator.output_bytes, operator.parts), index)
+            for index, operator in enumerate(graph.operators)
+        ]
         self._task = lru_cache(_REMEMBERED)(self._make_task)
         self._move = lru_cache(_REMEMBERED)(self._make_move)
 
@@ -128,26 +134,37 @@ class Estimator:
         )
         return Plan(strategy, tasks, moves, sum((task.memory_bytes for task in tasks), np.zeros(1)))
 
-    def changed(self, plan: Plan, operator: int, placement: Placement) -> Plan:
-        """Return the plan of the strategy that differs in one placement.
+    def changed(self, plan: Plan, operators: Iterable[int], placement: Placement) -> Plan:
+        """Return the plan of the strategy that gives some operators another placement.
 
         Raises
         ------
         StrategyError
             A placement that is not possible.
         """
-        check_placement(placement, self.graph.operators[operator], self.servers)
-        strategy = plan.strategy.replaced(operator, placement)
-        task = self._task(operator, placement)
-        tasks = (*plan.tasks[:operator], task, *plan.tasks[operator + 1 :])
-        moves = list(plan.moves)
-        for index in {operator, *(reader for reader, _ in self._readers[operator])}:
+        chosen = set(operators)
+        placements, tasks, moves = (
+            list(plan.strategy.placements),
+            list(plan.tasks),
+            list(plan.moves),
+        )
+        memory = plan.memory_bytes.copy()
+        for index in chosen:
+            check_placement(placement, self.graph.operators[index], self.servers)
+            placements[index] = placement
+            memory -= tasks[index].memory_bytes
+            tasks[index] = self._task(index, placement)
+            memory += tasks[index].memory_bytes
+        strategy = Strategy(self.servers, tuple(placements))
+        reading = {reader for index in chosen for reader, _ in self.graph.readers[index]}
+        for index in chosen | reading:
             moves[index] = tuple(
-                self._between(source, index, strategy)
-                for source in self.graph.operators[index].inputs
+                pair if not {source, index} & chosen else self._between(source, index, strategy)
+                for source, pair in zip(
+                    self.graph.operators[index].inputs, plan.moves[index], strict=True
+                )
             )
-        memory = plan.memory_bytes - plan.tasks[operator].memory_bytes + task.memory_bytes
-        return Plan(strategy, tasks, tuple(moves), memory)
+        return Plan(strategy, tuple(tasks), tuple(moves), memory)
 
     @property
     def memory_bytes(self) -> float:
@@ -168,13 +185,13 @@ class Estimator:
                 if pair is not None:
                     links.wait((index, number), clock, pair[0].receivers)
             clock += task.forward
-            for reader, number in self._readers[index]:
+            for reader, number in self.graph.readers[index]:
                 pair = moves[reader][number]
                 if pair is not None:
                     links.send((reader, number), clock[pair[0].senders].max(), pair[0].load)
         for index in range(len(tasks) - 1, -1, -1):
             task = tasks[index]
-            for reader, number in self._readers[index]:
+            for reader, number in self.graph.readers[index]:
                 pair = moves[reader][number]
                 if pair is not None:
                     links.wait((reader, number), clock, pair[1].receivers)
@@ -204,7 +221,8 @@ class Estimator:
         return _Task(*parts, members, reduced)
 
     def _between(self, source: int, target: int, strategy: Strategy) -> tuple[_Move, _Move] | None:
-        return self._move(source, strategy.placements[source], strategy.placements[target])
+        placed = strategy.placements
+        return self._move(self._alike[source], placed[source], placed[target])
 
     def _make_move(
         self, source: int, origin: Placement, target: Placement
@@ -262,12 +280,3 @@ class _Links:
         self._last = max(self._last, arrived)
         if key is not None:
             self._arrived[key] = arrived
-
-
-def _edges(graph: OperatorGraph) -> list[list[tuple[int, int]]]:
-    """Return for each operator its readers, and which of their inputs it is."""
-    result: list[list[tuple[int, int]]] = [[] for _ in graph.operators]
-    for index, operator in enumerate(graph.operators):
-        for number, source in enumerate(operator.inputs):
-            result[source].append((index, number))
-    return result

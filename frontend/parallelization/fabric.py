@@ -21,6 +21,7 @@ from topology_gen.direct_connect import parallel_index
 from topology_gen.network import Paths
 
 Seconds = NDArray[np.float64]
+Bytes = NDArray[np.float64]
 
 
 class Wire(NamedTuple):
@@ -29,11 +30,12 @@ class Wire(NamedTuple):
     segment_bytes: int = 8960
     header_bytes: int = 42
 
-    def size(self, message: Seconds) -> Seconds:
+    def size(self, message: Bytes) -> Bytes:
         """Return what messages of so many bytes are on the wire."""
-        return message + np.ceil(message / self.segment_bytes) * self.header_bytes
+        packets: Bytes = np.ceil(message / self.segment_bytes)
+        return message + packets * self.header_bytes
 
-    def first_packet(self, message: Seconds) -> Seconds:
+    def first_packet(self, message: Bytes) -> Bytes:
         """Return the size on the wire of the first packets of messages."""
         return np.minimum(message, self.segment_bytes) + self.header_bytes
 
@@ -115,10 +117,10 @@ class Fabric:
         on_wire = np.repeat(rounds * self.wire.size(part), lengths)
         return self._load(links, on_wire, rounds * float(latency.max()))
 
-    def _load(self, links: NDArray[np.int64], on_wire: Seconds, latency: float) -> LinkLoad:
-        used, place = np.unique(links, return_inverse=True)
-        total = np.bincount(place, on_wire)
-        return LinkLoad(used, total / self._rate[used], latency)
+    def _load(self, links: NDArray[np.int64], on_wire: Bytes, latency: float) -> LinkLoad:
+        total = np.bincount(links, on_wire, minlength=self.network.links)
+        used = np.flatnonzero(total)
+        return LinkLoad(used, total[used] / self._rate[used], latency)
 
     def _sums(self, links: NDArray[np.int64], lengths: NDArray[np.int64]) -> Seconds:
         """Return the propagation along some paths, and what ranks between take to pass on."""
@@ -131,7 +133,7 @@ class Fabric:
         return np.bincount(path, delay * 1e-12, minlength=lengths.size).astype(np.float64)
 
     def _store(
-        self, links: NDArray[np.int64], lengths: NDArray[np.int64], message: Seconds
+        self, links: NDArray[np.int64], lengths: NDArray[np.int64], message: Bytes
     ) -> Seconds:
         """Return how long the first packet takes on all links of a path but the first."""
         path = np.repeat(np.arange(lengths.size), lengths)

@@ -66,8 +66,9 @@ def search(
 ) -> Found:
     """Return the fastest strategy that a chain of proposals comes to.
 
-    One operator's placement changes at a time. Strategies that do not fit into the servers' memory
-    are not accepted. Every `budget` / 100 proposals the chain goes back to the best so far.
+    What is proposed is one operator's placement, or a few neighbours' (`propose`). Strategies that
+    do not fit into the servers' memory are not accepted. Every `budget` / 100 proposals the chain
+    goes back to the best so far.
 
     Parameters
     ----------
@@ -102,10 +103,10 @@ def search(
     for number in range(budget):
         if number % span == 0:
             current, current_seconds = best, found.seconds
-        operator, placement = propose(estimator.graph, estimator.servers, random)
+        operators, placement = propose(estimator.graph, estimator.servers, random)
         chance = float(random.random())
-        if placement != current.strategy.placements[operator]:
-            proposed = estimator.changed(current, operator, placement)
+        if any(current.strategy.placements[index] != placement for index in operators):
+            proposed = estimator.changed(current, operators, placement)
             if estimator.fits(proposed):
                 seconds = estimator.seconds(proposed)
                 if seconds < found.seconds:

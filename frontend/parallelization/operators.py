@@ -6,6 +6,8 @@ Source: Z. Jia, M. Zaharia, A. Aiken, "Beyond data and model parallelism for dee
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from frontend.parallelization.errors import StrategyError
@@ -53,23 +55,38 @@ class Operator(NamedTuple):
     table: bool = False
 
 
-class OperatorGraph(NamedTuple):
+@dataclass(frozen=True)
+class OperatorGraph:
     """A model's operators, each after those that it reads, and how it is trained.
 
-    `batch` is the number of samples in an iteration, those of all servers together.
+    Attributes
+    ----------
+    name : str
+    operators : tuple of Operator
+    batch : int
+        Samples in an iteration, those of all servers together.
     """
 
     name: str
     operators: tuple[Operator, ...]
     batch: int
 
-    def readers(self) -> list[list[int]]:
-        """Return for each operator those that read its output, ascending; one twice if it does."""
-        result: list[list[int]] = [[] for _ in self.operators]
+    @cached_property
+    def readers(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """For each operator, who reads its output, ascending, and as which of their inputs."""
+        found: list[list[tuple[int, int]]] = [[] for _ in self.operators]
         for index, operator in enumerate(self.operators):
-            for source in operator.inputs:
-                result[source].append(index)
-        return result
+            for number, source in enumerate(operator.inputs):
+                found[source].append((index, number))
+        return tuple(tuple(one) for one in found)
+
+    @cached_property
+    def neighbours(self) -> tuple[tuple[int, ...], ...]:
+        """For each operator those that it reads, and those that read it, ascending."""
+        return tuple(
+            tuple(sorted({*operator.inputs, *(reader for reader, _ in readers)}))
+            for operator, readers in zip(self.operators, self.readers, strict=True)
+        )
 
 
 def check_graph(graph: OperatorGraph) -> None:

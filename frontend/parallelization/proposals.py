@@ -9,6 +9,9 @@ import numpy as np
 from frontend.parallelization.operators import Operator, OperatorGraph
 from frontend.parallelization.strategy import Kind, Placement
 
+SPREAD = 0.5
+"""Chance that a placement spreads, and then that it does so to each neighbour."""
+
 
 def group_sizes(servers: int) -> list[int]:
     """Return the numbers of servers that operators are divided among: powers of 2, and all.
@@ -44,16 +47,42 @@ def placements(operator: Operator, servers: int) -> Iterator[Placement]:
 
 def propose(
     graph: OperatorGraph, servers: int, random: np.random.Generator
-) -> tuple[int, Placement]:
-    """Return an operator and a placement for it, drawn at random.
+) -> tuple[list[int], Placement]:
+    """Return a placement drawn at random, and the operators that are to have it.
 
-    Any operator; then any kind that it can have, any number of servers, and any block of so many.
+    One operator is drawn, then one of the kinds that it can have, a number of servers, and a block
+    of so many. In half of the cases that is all. In the others the placement spreads, from each
+    operator that has it to each neighbour in the graph that can have it with a chance of one half:
+    where neighbours are worth moving together only, no single move leads there. FlexFlow calls that
+    propagation.
+
+    Parameters
+    ----------
+    graph : OperatorGraph
+        The model.
+    servers : int
+        Of the job.
+    random : numpy.random.Generator
+        What the draws come from.
     """
+    neighbours = graph.neighbours
     index = int(random.integers(len(graph.operators)))
     possible = choices(graph.operators[index], servers)
     kind = list(possible)[int(random.integers(len(possible)))]
     size = possible[kind][int(random.integers(len(possible[kind])))]
-    return index, _block(kind, size, int(random.integers(servers // size)))
+    placement = _block(kind, size, int(random.integers(servers // size)))
+    chosen = [index]
+    if random.random() < SPREAD:
+        asked = {index}
+        for one in chosen:
+            for other in neighbours[one]:
+                if other in asked:
+                    continue
+                asked.add(other)
+                able = kind != "attribute" or size <= graph.operators[other].parts
+                if able and random.random() < SPREAD:
+                    chosen.append(other)
+    return chosen, placement
 
 
 def _block(kind: Kind, size: int, block: int) -> Placement:

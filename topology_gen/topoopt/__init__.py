@@ -2,7 +2,7 @@
 
 from topology_gen.topoopt.coin_change import CoinChange
 from topology_gen.topoopt.degree_split import DegreeSplit, split_degree
-from topology_gen.topoopt.demand import AllReduce, Demand, data_parallel, from_json
+from topology_gen.topoopt.demand import AllReduce, Demand, data_parallel, from_json, to_json
 from topology_gen.topoopt.discount import GAINS, discounted, gain
 from topology_gen.topoopt.heaviest_matching import heaviest_matching
 from topology_gen.topoopt.k_shortest_paths import KShortestPaths
@@ -51,6 +51,7 @@ __all__ = [
     "ring",
     "select_permutations",
     "split_degree",
+    "to_json",
     "topology_finder",
     "totient_perms",
     "traffic_matrix",

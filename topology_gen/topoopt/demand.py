@@ -129,6 +129,28 @@ def from_json(content: Any) -> Demand:
     return Demand(nodes, groups, _matrix(content.get("mp"), nodes))
 
 
+def to_json(demand: Demand) -> dict[str, Any]:
+    """Return the JSON object of a demand, which `from_json` reads; whole numbers stay whole.
+
+    Examples
+    --------
+    >>> to_json(data_parallel(2, 8))["all_reduce"]
+    [{'members': [0, 1], 'bytes': 8}]
+    """
+    return {
+        "nodes": demand.nodes,
+        "all_reduce": [
+            {"members": list(group.members), "bytes": _whole(group.bytes)}
+            for group in demand.groups
+        ],
+        "mp": [[_whole(value) for value in row] for row in demand.mp.tolist()],
+    }
+
+
+def _whole(value: float) -> float:
+    return int(value) if value == int(value) else value
+
+
 def _group(index: int, entry: Any) -> AllReduce:
     place = f"all_reduce[{index}]"
     if not isinstance(entry, Mapping) or set(entry) != {"members", "bytes"}:

@@ -1,0 +1,77 @@
+"""The state of an alternating optimisation as JSON, so that it can go on later.
+
+Floating-point numbers are written so that they are read back as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from frontend.parallelization import strategy_json
+from frontend.parallelization.alternating import Candidate, State
+from frontend.parallelization.errors import StrategyError
+from frontend.parallelization.operators import OperatorGraph
+from topology_gen.errors import DemandError
+from topology_gen.topoopt import Demand
+from topology_gen.topoopt import demand as demand_json
+
+FORMAT = "cosim.search.v1"
+_KEYS = ("format", "rounds", "strategy", "demand", "best", "history", "beta", "converged")
+
+
+def to_json(state: State, graph: OperatorGraph) -> dict[str, Any]:
+    """Return the JSON object of a state, which `from_json` reads."""
+    best = state.best
+    return {
+        "format": FORMAT,
+        "rounds": state.rounds,
+        "strategy": strategy_json.to_json(state.strategy, graph),
+        "demand": demand_json.to_json(state.demand),
+        "best": {
+            "strategy": strategy_json.to_json(best.strategy, graph),
+            "demand": demand_json.to_json(best.demand),
+            "seconds": best.seconds,
+        },
+        "history": [list(entry) for entry in state.history],
+        "beta": state.beta,
+        "converged": state.converged,
+    }
+
+
+def from_json(content: Any, graph: OperatorGraph) -> State:
+    """Return the state that a JSON object holds, for the graph that it was made with.
+
+    Raises
+    ------
+    StrategyError
+        What is no state, or one of another graph.
+    """
+    if not isinstance(content, Mapping) or content.get("format") != FORMAT:
+        raise StrategyError(f'expected an object with "format": "{FORMAT}"')
+    try:
+        rounds, history, best = content["rounds"], content["history"], content["best"]
+        found = strategy_json.from_json(best["strategy"], graph)
+        return State(
+            int(rounds),
+            strategy_json.from_json(content["strategy"], graph),
+            _demand(content["demand"]),
+            Candidate(found, _demand(best["demand"]), float(best["seconds"])),
+            tuple((float(there), float(own)) for there, own in history),
+            float(content["beta"]),
+            bool(content["converged"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, StrategyError):
+            raise
+        keys = ", ".join(_KEYS)
+        raise StrategyError(
+            f"expected the keys {keys}, as a search writes them ({error})"
+        ) from None
+
+
+def _demand(content: Any) -> Demand:
+    try:
+        return demand_json.from_json(content)
+    except DemandError as error:
+        raise StrategyError(f"demand: {error}") from None

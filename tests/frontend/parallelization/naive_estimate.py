@@ -1,0 +1,174 @@
+"""The estimate once more, in plain Python: pair by pair, link by link, nothing looked up twice."""
+
+from __future__ import annotations
+
+from itertools import count
+from math import ceil
+
+from frontend.parallelization import bounds, transfer
+
+HOP = 1e-12
+"""Picoseconds in seconds."""
+
+
+def path(network, source, target, route=0):
+    """Return the links of a path."""
+    return network.paths([source], [target], [route]).links.tolist()
+
+
+def wire_bytes(size, wire):
+    """Return a message's bytes with the headers of its packets."""
+    return size + ceil(size / wire.segment_bytes) * wire.header_bytes
+
+
+def path_latency(network, links, size, wire):
+    """Return by how much the last byte comes later than it is sent on the slowest link."""
+    total = 0.0
+    for hop, link in enumerate(links):
+        total += float(network.latency_ps[link]) * HOP
+        if hop:
+            if network.source[link] < network.ranks:
+                total += network.forwarding_delay_ps * HOP
+            packet = min(size, wire.segment_bytes) + wire.header_bytes
+            total += packet * 8 / float(network.rate_bps[link])
+    return total
+
+
+def messages_load(network, messages, wire):
+    """Return (seconds of each link, latency) of messages (source, target, bytes, route)."""
+    seconds, latency = {}, 0.0
+    for source, target, size, route in messages:
+        links = path(network, source, target, route)
+        for link in links:
+            time = wire_bytes(size, wire) * 8 / float(network.rate_bps[link])
+            seconds[link] = seconds.get(link, 0.0) + time
+        latency = max(latency, path_latency(network, links, size, wire))
+    return seconds, latency
+
+
+def ring_load(network, orders, duplex, total, wire):
+    """Return (seconds of each link, latency) of a ring all-reduce."""
+    members = len(orders[0])
+    rounds = 2 * (members - 1)
+    edges = []
+    for order in orders:
+        edges += [(order[i - 1], order[i]) for i in range(members)]
+        if duplex:
+            edges += [(order[i], order[i - 1]) for i in range(members)]
+    used = len(edges) // members
+    seconds, latency = {}, 0.0
+    for index, (source, target) in enumerate(edges):
+        route = edges[:index].count((source, target))
+        part = total / used / members
+        links = path(network, source, target, route)
+        for link in links:
+            time = rounds * wire_bytes(part, wire) * 8 / float(network.rate_bps[link])
+            seconds[link] = seconds.get(link, 0.0) + time
+        latency = max(latency, rounds * path_latency(network, links, part, wire))
+    return seconds, latency
+
+
+def durations(operator, placement, batch, server):
+    """Return {server: (forward, backward)} of an operator."""
+    result = {}
+    parts = len(placement.servers)
+    for index, one in enumerate(placement.servers):
+        amount, share, weights = batch, 1.0, operator.weight_bytes
+        if placement.kind == "data":
+            cuts = bounds(batch, parts)
+            amount = cuts[index + 1] - cuts[index]
+        if placement.kind == "attribute":
+            cuts = bounds(operator.parts, parts)
+            share = (cuts[index + 1] - cuts[index]) / operator.parts
+            low, high = (operator.weight_bytes * cut // operator.parts for cut in cuts[index:][:2])
+            weights = high - low
+        times = []
+        for passes, cost in ((1, operator.forward), (2, operator.backward)):
+            moved = passes * share * operator.weight_traffic * server.gpus
+            bound = max(
+                amount * share * cost.flop / server.peak_flops,
+                (amount * share * cost.memory_bytes + moved) / server.memory_bandwidth,
+            )
+            times.append(bound / server.gpus / server.efficiency if amount * share > 0 else 0.0)
+        if not operator.table and amount:
+            times[1] += 2 * (server.gpus - 1) / server.gpus * weights / server.link_bandwidth
+        result[one] = tuple(times)
+    return result
+
+
+def estimate(graph, strategy, server, network, rings, wire):
+    """Return the seconds of an iteration; `rings` gives the orders of a group, and if duplex."""
+    free = dict.fromkeys(range(network.links), 0.0)
+    clock = [0.0] * strategy.servers
+    waiting, arrived, last = [], {}, 0.0
+    numbers = count()
+    placed, operators = strategy.placements, graph.operators
+    work = [
+        durations(operator, placement, graph.batch, server)
+        for operator, placement in zip(operators, placed, strict=True)
+    ]
+
+    def send(key, ready, load):
+        waiting.append((ready, next(numbers), key, load))
+
+    def carry():
+        nonlocal last
+        first = min(waiting, key=lambda entry: entry[:2])
+        waiting.remove(first)
+        ready, _, key, (seconds, latency) = first
+        for link, time in seconds.items():
+            free[link] = max(free[link], ready) + time
+        arrived[key] = max(free[link] for link in seconds) + latency
+        last = max(last, arrived[key])
+
+    def hand_over(key, moved):
+        pairs = [
+            (int(s), int(t), int(moved.bytes[i, j]), 0)
+            for i, s in enumerate(moved.sources)
+            for j, t in enumerate(moved.targets)
+            if moved.bytes[i, j]
+        ]
+        if pairs:
+            send(key, max(clock[s] for s, *_ in pairs), messages_load(network, pairs, wire))
+        return {t for _, t, *_ in pairs}
+
+    receivers = {}
+
+    def await_(key):
+        if receivers.get(key):
+            while key not in arrived:
+                carry()
+            for one in receivers[key]:
+                clock[one] = max(clock[one], arrived[key])
+
+    def moved_between(index, source):
+        return transfer(operators[source], graph.batch, placed[source], placed[index])
+
+    edges = [
+        (index, number, source)
+        for index, operator in enumerate(operators)
+        for number, source in enumerate(operator.inputs)
+    ]
+    for index in range(len(operators)):
+        for edge in (edge for edge in edges if edge[0] == index):
+            await_(("forward", edge))
+        for one, (forward, _) in work[index].items():
+            clock[one] += forward
+        for edge in (edge for edge in edges if edge[2] == index):
+            key = ("forward", edge)
+            receivers[key] = hand_over(key, moved_between(edge[0], index))
+    for index in reversed(range(len(operators))):
+        for edge in (edge for edge in edges if edge[2] == index):
+            await_(("backward", edge))
+        for one, (_, backward) in work[index].items():
+            clock[one] += backward
+        group, weights = placed[index].servers, operators[index].weight_bytes
+        if placed[index].kind == "data" and len(group) > 1 and weights:
+            load = ring_load(network, *rings(group), weights, wire)
+            send(("all-reduce", index), max(clock[one] for one in group), load)
+        for edge in (edge for edge in edges if edge[0] == index):
+            key = ("backward", edge)
+            receivers[key] = hand_over(key, moved_between(index, edge[2]).reversed)
+    while waiting:
+        carry()
+    return max(*clock, last)

@@ -1,0 +1,236 @@
+"""The search: FlexFlow's acceptance, its chain, and the alternation with topologies."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frontend.parallelization import (
+    Estimator,
+    OperatorGraph,
+    Placement,
+    Server,
+    Strategy,
+    StrategyError,
+    accept,
+    alternate,
+    begin,
+    check_placement,
+    data_parallel,
+    demand,
+    group_rings,
+    hybrid,
+    next_round,
+    placements,
+    propose,
+    search,
+    state_json,
+)
+from tests.frontend.parallelization.graphs import dense, jobs, small_dlrm, table
+from topology_gen import direct_connect, flat
+from topology_gen.topoopt import data_parallel as demand_of_all
+from topology_gen.topoopt import topology_finder
+
+SERVER = Server(4, 1e11, 1e10, 0.5, 1e9, 1e10)
+
+
+def place(graph):
+    """Return what makes an estimator on the topology for a demand: 4 ports of 1 Gbit/s."""
+
+    def on(wanted):
+        topology = topology_finder(wanted, 4)
+        return Estimator(graph, SERVER, direct_connect(topology.graph, 10**9, 10**6), topology)
+
+    return on
+
+
+@given(st.floats(0, 1, exclude_max=True), st.floats(-1, 0, exclude_max=True), st.floats(0, 100))
+def test_faster_is_always_accepted(chance, difference, beta):
+    assert accept(difference, beta, chance)
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.5, 3.0])
+def test_slower_is_accepted_with_the_probability_of_the_rule(beta):
+    # Of evenly spread chances, exp(-β·Δ) are below exp(-β·Δ), with Δ = 0.4 ms.
+    chances = (np.arange(10_000) + 0.5) / 10_000
+    taken = sum(accept(0.4e-3, beta, chance) for chance in chances)
+    assert taken / 10_000 == pytest.approx(math.exp(-beta * 0.4), abs=1e-4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(jobs(), st.integers(0, 2**32))
+def test_proposals_are_among_the_placements_and_possible(job, seed):
+    graph, strategy = job
+    random = np.random.default_rng(seed)
+    for _ in range(20):
+        chosen, proposed = propose(graph, strategy.servers, random)
+        assert len(set(chosen)) == len(chosen) > 0
+        for index in chosen:
+            operator = graph.operators[index]
+            check_placement(proposed, operator, strategy.servers)
+            assert proposed in list(placements(operator, strategy.servers))
+        # What it spreads to is a neighbour of somebody before.
+        for position, index in enumerate(chosen[1:], 1):
+            assert set(graph.neighbours[index]) & set(chosen[:position])
+
+
+def test_all_placements_are_proposed_some_time():
+    graph = OperatorGraph("one", (dense("one", (), 8, 3),), 4)
+    random = np.random.default_rng(1)
+    drawn = {propose(graph, 6, random)[1] for _ in range(2000)}
+    every = list(placements(graph.operators[0], 6))
+    # data: 3 of two, 1 of four, 1 of six; model: 6; attribute: 3 of two, as there are 3 parts.
+    assert len(every) == len(set(every)) == 14
+    assert drawn == set(every)
+
+
+TINY = [
+    # Gradients are worth sending, or not: the best is data-parallel, or not.
+    OperatorGraph("wide", (dense("a", (), 256, 64), dense("b", (0,), 64, 256)), 4096),
+    OperatorGraph("heavy", (dense("a", (), 2048, 2048), dense("b", (0,), 2048, 16)), 16),
+    OperatorGraph("table", (table("t", 10**6, 16), dense("b", (0,), 16, 64)), 512),
+    small_dlrm(tables=2, layers=1, batch=1024, width=64),
+]
+
+
+@pytest.mark.parametrize("graph", TINY, ids=lambda graph: graph.name)
+@pytest.mark.parametrize("topoopt", [False, True])
+def test_the_chain_finds_what_exhaustive_search_finds(graph, topoopt):
+    servers = 3
+    estimator = place(graph)(demand_of_all(servers, 1.0))
+    if not topoopt:
+        estimator = Estimator(graph, SERVER, flat(servers, 4 * 10**9, 10**6))
+    every = [list(placements(operator, servers)) for operator in graph.operators]
+    plans = (estimator.plan(Strategy(servers, each)) for each in itertools.product(*every))
+    best = min(estimator.seconds(plan) for plan in plans if estimator.fits(plan))
+    found = search(estimator, hybrid(graph, servers), 1500, seed=3)
+    assert found.seconds == best
+    assert estimator.seconds(estimator.plan(found.strategy)) == best
+
+
+def test_the_same_seed_finds_the_same():
+    graph = small_dlrm(tables=4, layers=2, batch=1024, width=256)
+    estimator = place(graph)(demand_of_all(8, 1.0))
+    again = place(graph)(demand_of_all(8, 1.0))
+    start = hybrid(graph, 8)
+    told = []
+    found = search(estimator, start, 150, seed=5, on_proposal=lambda *one: told.append(one))
+    assert search(again, start, 150, seed=5) == found
+    # The best so far never gets slower, and is what is returned.
+    assert [number for number, _ in told] == list(range(1, 151))
+    seconds = [best.seconds for _, best in told]
+    assert seconds == sorted(seconds, reverse=True)
+    assert told[-1][1] == found
+    assert search(estimator, start, 0).strategy == start
+    with pytest.raises(StrategyError, match="a budget of -1 proposals"):
+        search(estimator, start, -1)
+
+
+def test_what_does_not_fit_into_memory_is_not_accepted():
+    # Either table alone is 6.4 MB of a server's 7 MB: neither both on one, nor a copy on each.
+    graph = small_dlrm(tables=2, layers=1, batch=8, width=16)
+    small = SERVER._replace(memory_bytes=7e6 / 4)
+    estimator = Estimator(graph, small, flat(2, 10**9, 10**6))
+    with pytest.raises(StrategyError, match=r"server 0 would store 12\.8 GB|would store 0\.0 GB"):
+        search(estimator, data_parallel(graph, 2), 10)
+    start = hybrid(graph, 2)
+    moves = set()
+    for seed in range(5):
+        found = search(estimator, start, 100, beta=0.0, seed=seed)
+        tables = found.strategy.placements[:2]
+        moves.add(tables)
+        assert estimator.fits(estimator.plan(found.strategy))
+        assert Placement("data", (0, 1)) not in tables
+    roomy = Estimator(graph, SERVER, flat(2, 10**9, 10**6))
+    assert roomy.fits(roomy.plan(data_parallel(graph, 2)))
+
+
+GRAPH = small_dlrm(tables=6, layers=3, batch=2048, width=256)
+
+
+def test_alternating_gives_the_pair_that_it_promises():
+    on = place(GRAPH)
+    start = begin(GRAPH, on, hybrid(GRAPH, 8))
+    assert start.best.seconds == on(start.demand).seconds(on(start.demand).plan(start.strategy))
+    states = []
+    end = alternate(GRAPH, on, start, 4, 200, seed=2, on_round=states.append)
+    assert states[-1] == end
+    assert [state.rounds for state in states] == list(range(1, end.rounds + 1))
+    assert end.best.seconds <= min(min(pair) for pair in end.history)
+    assert end.best.seconds < start.best.seconds
+    # What is promised is what the strategy takes on the topology of the demand.
+    estimator = on(end.best.demand)
+    assert estimator.seconds(estimator.plan(end.best.strategy)) == end.best.seconds
+    assert demand(GRAPH, end.strategy).mp.tolist() == end.demand.mp.tolist()
+    # It ends when a round does not help, or at the last.
+    assert end.converged or end.rounds == 4
+    assert alternate(GRAPH, on, end._replace(converged=True), 9, 200) == end._replace(
+        converged=True
+    )
+
+
+def test_resumed_from_any_round_the_result_is_the_same():
+    on = place(GRAPH)
+    start = begin(GRAPH, on, hybrid(GRAPH, 8))
+    written = [json.dumps(state_json.to_json(start, GRAPH))]
+
+    def keep(state):
+        written.append(json.dumps(state_json.to_json(state, GRAPH)))
+
+    alternate(GRAPH, on, start, 3, 200, seed=2, on_round=keep)
+    assert len(written) > 2
+    for text in written:
+        state = state_json.from_json(json.loads(text), GRAPH)
+        # Nothing is lost by being written.
+        assert json.dumps(state_json.to_json(state, GRAPH)) == text
+        end = alternate(GRAPH, on, state, 3, 200, seed=2)
+        assert json.dumps(state_json.to_json(end, GRAPH)) == written[-1]
+
+
+def test_another_seed_takes_another_way():
+    on = place(GRAPH)
+    start = begin(GRAPH, on, hybrid(GRAPH, 8))
+    ways = {next_round(GRAPH, on, start, 60, seed=seed).strategy for seed in range(4)}
+    assert len(ways) > 1
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"format": "other"}, "cosim.search.v1"),
+        ({"rounds": "many"}, "expected the keys"),
+        ({"best": {}}, "expected the keys"),
+        ({"demand": {"nodes": 1}}, "demand: 1 servers"),
+        ({"strategy": {}}, "cosim.strategy.v1"),
+    ],
+)
+def test_states_that_are_refused(change, sentence):
+    state = begin(GRAPH, place(GRAPH), hybrid(GRAPH, 4))
+    content = state_json.to_json(state, GRAPH) | change
+    with pytest.raises(StrategyError, match=sentence):
+        state_json.from_json(content, GRAPH)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 16), st.integers(2, 6), st.data())
+def test_every_ring_of_a_group_goes_through_all_of_it_once(nodes, degree, data):
+    members = data.draw(st.sets(st.integers(0, nodes - 1), min_size=2))
+    wanted = data.draw(st.sampled_from([demand_of_all(nodes, 1.0)]))
+    topology = topology_finder(wanted, degree)
+    rings = group_rings(sorted(members), topology)
+    assert rings.orders
+    assert all(sorted(order) == sorted(members) for order in rings.orders)
+    assert rings.duplex == (len(members) > 2)
+
+
+def test_a_group_with_rings_of_its_own_takes_them():
+    graph = OperatorGraph("half", (dense("a", (), 64, 64),), 8)
+    half = Strategy(8, (Placement("data", (0, 2, 4, 6)),))
+    topology = topology_finder(demand(graph, half), 4)
+    assert group_rings((6, 0, 2, 4), topology).orders == ((0, 2, 4, 6),)
