@@ -112,6 +112,7 @@ class Estimator:
         ]
         self._task = lru_cache(_REMEMBERED)(self._make_task)
         self._move = lru_cache(_REMEMBERED)(self._make_move)
+        self._all_reduce = lru_cache(_REMEMBERED)(self._make_all_reduce)
 
     def plan(self, strategy: Strategy) -> Plan:
         """Look up a strategy.
@@ -215,10 +216,12 @@ class Estimator:
 
         reduced = None
         if placement.kind == "data" and members.size > 1 and operator.weight_bytes:
-            rings = group_rings(placement.servers, self._topology)
-            reduced = self._fabric.all_reduce(rings, operator.weight_bytes)
+            reduced = self._all_reduce(placement.servers, operator.weight_bytes)
         parts = spread(done.forward), spread(done.backward), spread(done.memory_bytes)
         return _Task(*parts, members, reduced)
+
+    def _make_all_reduce(self, servers: tuple[int, ...], vector_bytes: int) -> LinkLoad:
+        return self._fabric.all_reduce(group_rings(servers, self._topology), vector_bytes)
 
     def _between(self, source: int, target: int, strategy: Strategy) -> tuple[_Move, _Move] | None:
         placed = strategy.placements

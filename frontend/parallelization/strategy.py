@@ -39,6 +39,11 @@ class Strategy(NamedTuple):
     servers: int
     placements: tuple[Placement, ...]
 
+    def replaced(self, operator: int, placement: Placement) -> Strategy:
+        """Return the strategy that differs in the placement of one operator."""
+        before, after = self.placements[:operator], self.placements[operator + 1 :]
+        return Strategy(self.servers, (*before, placement, *after))
+
 
 def data_parallel(graph: OperatorGraph, servers: int) -> Strategy:
     """Return the strategy in which every server has everything and an even part of the samples.

@@ -36,7 +36,8 @@ def path_latency(network, links, size, wire):
 
 def messages_load(network, messages, wire):
     """Return (seconds of each link, latency) of messages (source, target, bytes, route)."""
-    seconds, latency = {}, 0.0
+    seconds: dict[int, float] = {}
+    latency = 0.0
     for source, target, size, route in messages:
         links = path(network, source, target, route)
         for link in links:
@@ -56,7 +57,8 @@ def ring_load(network, orders, duplex, total, wire):
         if duplex:
             edges += [(order[i], order[i - 1]) for i in range(members)]
     used = len(edges) // members
-    seconds, latency = {}, 0.0
+    seconds: dict[int, float] = {}
+    latency = 0.0
     for index, (source, target) in enumerate(edges):
         route = edges[:index].count((source, target))
         part = total / used / members
@@ -132,7 +134,7 @@ def estimate(graph, strategy, server, network, rings, wire):
             send(key, max(clock[s] for s, *_ in pairs), messages_load(network, pairs, wire))
         return {t for _, t, *_ in pairs}
 
-    receivers = {}
+    receivers: dict[tuple[str, tuple[int, int, int]], set[int]] = {}
 
     def await_(key):
         if receivers.get(key):
@@ -164,7 +166,8 @@ def estimate(graph, strategy, server, network, rings, wire):
             clock[one] += backward
         group, weights = placed[index].servers, operators[index].weight_bytes
         if placed[index].kind == "data" and len(group) > 1 and weights:
-            load = ring_load(network, *rings(group), weights, wire)
+            orders, duplex = rings(group)
+            load = ring_load(network, orders, duplex, weights, wire)
             send(("all-reduce", index), max(clock[one] for one in group), load)
         for edge in (edge for edge in edges if edge[0] == index):
             key = ("backward", edge)

@@ -169,9 +169,8 @@ def test_memory_by_hand():
     assert roomy.fits(roomy.plan(hybrid(graph, 4)))
     assert not roomy.fits(roomy.plan(data_parallel(graph, 4)))
     # Split by columns, a server has a quarter of each table, and 64 samples of 16 B.
-    quarters = Strategy(
-        4, (Placement("attribute", (0, 1, 2, 3)),) * 2 + plan.strategy.placements[2:]
-    )
+    everywhere = Placement("attribute", (0, 1, 2, 3))
+    quarters = plan.strategy.replaced(0, everywhere).replaced(1, everywhere)
     split = roomy.plan(quarters)
     assert split.memory_bytes.tolist() == [dense + 2 * (1_600_000 + 64 * 16)] * 4
 

@@ -16,6 +16,7 @@ from frontend.parallelization import (
     OperatorGraph,
     Placement,
     Server,
+    State,
     Strategy,
     StrategyError,
     accept,
@@ -158,7 +159,7 @@ def test_alternating_gives_the_pair_that_it_promises():
     on = place(GRAPH)
     start = begin(GRAPH, on, hybrid(GRAPH, 8))
     assert start.best.seconds == on(start.demand).seconds(on(start.demand).plan(start.strategy))
-    states = []
+    states: list[State] = []
     end = alternate(GRAPH, on, start, 4, 200, seed=2, on_round=states.append)
     assert states[-1] == end
     assert [state.rounds for state in states] == list(range(1, end.rounds + 1))
