@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bridge.studies.model import Study
-from bridge.studies.topoopt import cost, path_lengths
+from bridge.studies.topoopt import all_to_all, cost, dedicated, degree, packets, path_lengths
 
 INTRODUCTION = """\
 The simulations of W. Wang et al., *TopoOpt: Co-optimizing network topology and parallelization
@@ -14,5 +14,13 @@ STUDY = Study(
     "topoopt",
     "TopoOpt: topologies made for a training job",
     INTRODUCTION,
-    (cost.EXPERIMENT, path_lengths.EXPERIMENT),
+    (
+        cost.EXPERIMENT,
+        dedicated.EXPERIMENTS[0],
+        all_to_all.EXPERIMENT,
+        path_lengths.EXPERIMENT,
+        dedicated.EXPERIMENTS[1],
+        degree.EXPERIMENT,
+        packets.EXPERIMENT,
+    ),
 )

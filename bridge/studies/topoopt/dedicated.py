@@ -1,0 +1,186 @@
+"""Iteration times on a cluster of one job (Section 5.3 and Appendix H, Figs. 11 and 27)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import mean
+
+from bridge.points import Point
+from bridge.quantities import time_text
+from bridge.studies.model import (
+    Chart,
+    Experiment,
+    Findings,
+    Panel,
+    Results,
+    Scale,
+    Statement,
+    Table,
+    number,
+)
+from bridge.studies.topoopt.systems import (
+    ARCHITECTURES,
+    MODELS,
+    iteration_ns,
+    job_name,
+    job_point,
+)
+
+RATES_GBPS: Mapping[Scale, Sequence[int]] = {"small": (100,), "full": (10, 25, 40, 100, 200)}
+#: The degree of a figure's servers.
+DEGREES = {"11": 4, "27": 8}
+#: Fat-tree over TopoOpt and TopoOpt over the Ideal Switch, averaged over the bandwidths (d = 4).
+PUBLISHED_FAT_TREE = {"candle": 2.8, "vgg16": 2.8, "bert": 3.0, "dlrm": 2.8, "ncf": 2.1}
+PUBLISHED_IDEAL = {"dlrm": 1.3, "ncf": 1.7}
+#: What counts as similar.
+SIMILAR = 1.15
+
+Times = Mapping[tuple[str, str], Sequence[float]]
+"""By model and architecture: the iteration at each rate [ns]."""
+
+
+def points(degree: int, folder: Path, scale: Scale) -> list[Point]:
+    """Give every model on every architecture with every bandwidth."""
+    return [
+        job_point(folder, scale, model, architecture, degree, rate)
+        for model in MODELS
+        for architecture in ARCHITECTURES
+        for rate in RATES_GBPS[scale]
+    ]
+
+
+def evaluate(figure: str, results: Results, scale: Scale) -> Findings:
+    """Compare the architectures."""
+    degree, rates = DEGREES[figure], RATES_GBPS[scale]
+    times = {
+        (model, architecture): [
+            iteration_ns(results[job_name(model, architecture, degree, rate)]) for rate in rates
+        ]
+        for model in MODELS
+        for architecture in ARCHITECTURES
+    }
+    statements = _numbers(figure, times, rates) if figure == "11" else []
+    statements += _orders(figure, times, rates)
+    tables = [_table(figure, model, times, rates) for model in MODELS]
+    return Findings(statements, tables, [_chart(figure, times, rates)], notes=NOTES[figure])
+
+
+def _ratios(times: Times, model: str, one: str, other: str) -> list[float]:
+    return [a / b for a, b in zip(times[model, one], times[model, other], strict=True)]
+
+
+def _evidence(ratios: Sequence[float], rates: Sequence[int]) -> str:
+    parts = (f"{ratio:.2f}× at {rate}" for ratio, rate in zip(ratios, rates, strict=True))
+    return ", ".join(parts) + " Gbps"
+
+
+def _numbers(figure: str, times: Times, rates: Sequence[int]) -> list[Statement]:
+    statements = []
+    for published, one, other in (
+        (PUBLISHED_FAT_TREE, "fat_tree", "topoopt"),
+        (PUBLISHED_IDEAL, "topoopt", "ideal_switch"),
+    ):
+        for model, paper in published.items():
+            ratios = _ratios(times, model, one, other)
+            statements.append(
+                number(
+                    figure,
+                    f"{MODELS[model]}: iteration on {ARCHITECTURES[one]} over "
+                    f"{ARCHITECTURES[other]}, mean over the bandwidths.",
+                    paper=paper,
+                    ours=mean(ratios),
+                    unit="times",
+                    evidence=_evidence(ratios, rates),
+                )
+            )
+    return statements
+
+
+def _orders(figure: str, times: Times, rates: Sequence[int]) -> list[Statement]:
+    statements = []
+
+    def state(text: str, model: str, one: str, other: str, holds: Callable[[float], bool]) -> None:
+        ratios = _ratios(times, model, one, other)
+        evidence = _evidence(ratios, rates)
+        statements.append(Statement(figure, text, all(map(holds, ratios)), evidence=evidence))
+
+    state(
+        "CANDLE: TopoOpt is as fast as the Ideal Switch.",
+        "candle",
+        "topoopt",
+        "ideal_switch",
+        lambda ratio: ratio < SIMILAR,
+    )
+    for model in ("dlrm", "ncf"):
+        state(
+            f"{MODELS[model]}: the Ideal Switch is faster than TopoOpt, which relays transfers.",
+            model,
+            "topoopt",
+            "ideal_switch",
+            lambda ratio: ratio > 1,
+        )
+    for model in ("candle", "vgg16", "bert"):
+        worst = [
+            max(times[model, name][i] for name in ARCHITECTURES) == times[model, "expander"][i]
+            for i in range(len(rates))
+        ]
+        text = f"{MODELS[model]}: the Expander is the slowest."
+        statements.append(Statement(figure, text, all(worst)))
+    state(
+        "ResNet50: Fat-tree and TopoOpt are similar, as it communicates little.",
+        "resnet50",
+        "fat_tree",
+        "topoopt",
+        lambda ratio: ratio < SIMILAR,
+    )
+    return statements
+
+
+def _table(figure: str, model: str, times: Times, rates: Sequence[int]) -> Table:
+    rows = [
+        [name, *map(time_text, times[model, architecture])]
+        for architecture, name in ARCHITECTURES.items()
+    ]
+    headings = [MODELS[model], *(f"{rate} Gbps" for rate in rates)]
+    return Table(figure, f"{MODELS[model]}, iteration time by B", headings, rows)
+
+
+def _chart(figure: str, times: Times, rates: Sequence[int]) -> Chart:
+    panels = [
+        Panel(
+            "iteration [ms]",
+            {
+                name: [one / 1e6 for one in times[model, architecture]]
+                for architecture, name in ARCHITECTURES.items()
+            },
+            kind="lines",
+            logarithmic=True,
+            title=title,
+        )
+        for model, title in MODELS.items()
+    ]
+    title = f"Iteration times on dedicated servers, d = {DEGREES[figure]}"
+    return Chart(figure, title, [str(rate) for rate in rates], panels, "B [Gbps]")
+
+
+NOTES = {
+    "11": """\
+The Fat-tree has B' such that it costs what TopoOpt costs by Table 2, where optics cost the same at
+any bandwidth while packet switches and NICs do not: at 10 and 25 Gbps it gets more bandwidth than
+TopoOpt for the money, at 200 Gbps less than a quarter. The published means over the bandwidths do
+not say how B' changes; at 100 Gbps alone, the factors are near them.
+""",
+    "27": "",
+}
+
+EXPERIMENTS = [
+    Experiment(
+        f"Dedicated cluster, d = {degree} (Section 5.3{', Appendix H' if degree == 8 else ''})",
+        (figure,),
+        partial(points, degree),
+        partial(evaluate, figure),
+    )
+    for figure, degree in DEGREES.items()
+]

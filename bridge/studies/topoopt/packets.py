@@ -1,0 +1,73 @@
+"""The flows of the other experiments against packets (Section 5.1: FlexNet and FlexNetPacket)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bridge.points import Point
+from bridge.quantities import percent_text, scaled_text, time_text
+from bridge.studies.model import Experiment, Findings, Results, Scale, Statement, Table
+from bridge.studies.topoopt.systems import MODELS, iteration_ns, job_name, job_point
+
+FIGURE = "packets"
+DEGREE, RATE_GBPS = 4, 100
+#: Without CANDLE, whose gradients are 7 TB on the wire.
+COMPARED: Mapping[Scale, Sequence[str]] = {
+    "small": ("resnet50",),
+    "full": ("vgg16", "bert", "dlrm", "ncf", "resnet50"),
+}
+#: With few samples, so that communication shows on few servers, too.
+_JOB: Mapping[Scale, dict[str, Any]] = {"small": {"workload.batch_per_gpu": 8}, "full": {}}
+_PACKETS = {"fabric": "express"}
+#: What counts as the same.
+CLOSE = 0.05
+
+
+def points(folder: Path, scale: Scale) -> list[Point]:
+    """Give every model on TopoOpt, by flows and by packets."""
+    return [
+        job_point(folder, scale, model, "topoopt", DEGREE, RATE_GBPS, more)
+        for model in COMPARED[scale]
+        for more in (_JOB[scale], _JOB[scale] | _PACKETS)
+    ]
+
+
+def evaluate(results: Results, scale: Scale) -> Findings:
+    """Compare the two."""
+    rows, errors = [], {}
+    for model in COMPARED[scale]:
+        flow, packets = (
+            results[job_name(model, "topoopt", DEGREE, RATE_GBPS, more)]
+            for more in (_JOB[scale], _JOB[scale] | _PACKETS)
+        )
+        errors[model] = iteration_ns(flow) / iteration_ns(packets) - 1
+        rows.append(
+            [
+                MODELS[model],
+                time_text(iteration_ns(packets)),
+                time_text(iteration_ns(flow)),
+                percent_text(errors[model]),
+                scaled_text(packets.network.packets),
+                scaled_text(packets.network.drops),
+            ]
+        )
+    headings = ("model", "packets", "flows", "error", "packets and ACKs", "lost")
+    statement = Statement(
+        FIGURE,
+        f"The iteration by flows is within {percent_text(CLOSE)} of that by packets over TCP.",
+        all(abs(error) < CLOSE for error in errors.values()),
+        evidence=", ".join(f"{MODELS[model]} {percent_text(e)}" for model, e in errors.items()),
+    )
+    title = f"TopoOpt, d = {DEGREE}, B = {RATE_GBPS} Gbps"
+    return Findings([statement], [Table(FIGURE, title, headings, rows)], notes=NOTES)
+
+
+NOTES = """\
+The paper optimises with a coarse simulator and checks the outcome packet by packet. Here the other
+experiments carry messages as flows that share links fairly (`fabric: flow`), which takes seconds;
+these are the same jobs with ns-3's TCP on every connection (`fabric: express`).
+"""
+
+EXPERIMENT = Experiment("Flows and packets", (FIGURE,), points, evaluate)

@@ -1,0 +1,161 @@
+"""The jobs and the architectures of the study: a model's iteration on a cluster of servers.
+
+The small scale has fewer servers; models, batches and links are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from bridge.points import Point
+from bridge.result import Result
+from bridge.studies.model import Scale
+from frontend import Scenario, load_scenario
+from frontend.models import operator_graph
+from frontend.network import build
+from frontend.parallelization import Estimator
+from frontend.schema.topoopt import TopoOptTopology
+from frontend.schema.training import TrainingWorkload
+from frontend.workloads.training import server, strategy
+
+#: The paper's names, in the order of its figures, by those of the scenarios.
+MODELS = {
+    "candle": "CANDLE",
+    "vgg16": "VGG",
+    "bert": "BERT",
+    "dlrm": "DLRM",
+    "ncf": "NCF",
+    "resnet50": "ResNet50",
+}
+
+#: The paper's names, by how they are called here.
+ARCHITECTURES = {
+    "topoopt": "TopoOpt",
+    "ideal_switch": "Ideal Switch",
+    "fat_tree": "Fat-tree",
+    "expander": "Expander",
+}
+
+SERVERS: Mapping[Scale, int] = {"small": 16, "full": 128}
+_LATENCY = "1us"  # of every link (Section 5.1)
+
+
+def topology(architecture: str, servers: int, degree: int, rate_gbps: int) -> dict[str, Any]:
+    """Return the scenario's ``topology`` of an architecture.
+
+    Parameters
+    ----------
+    architecture : str
+        One of `ARCHITECTURES`.
+    servers, degree : int
+        Servers, and interfaces of each.
+    rate_gbps : int
+        B, of each interface.
+    """
+    links = {"latency": _LATENCY, "buffer": "unlimited"}
+    direct = links | {"bandwidth": f"{rate_gbps}Gbps"}
+    match architecture:
+        case "topoopt":
+            return {"family": "topoopt", "n": servers, "d": degree, "demand": "workload", **direct}
+        case "expander":
+            return {"family": "random_regular", "n": servers, "d": degree, "seed": 1, **direct}
+        case "fat_tree":
+            family = "cost_equivalent_fat_tree"
+            return {"family": family, "ranks": servers, "degree": degree, **direct}
+        case "ideal_switch":
+            whole = {"bandwidth": f"{degree * rate_gbps}Gbps"}
+            return {"family": "flat", "ranks": servers, **links, **whole}
+    raise ValueError(architecture)
+
+
+def job_point(
+    folder: Path,
+    scale: Scale,
+    model: str,
+    architecture: str,
+    degree: int,
+    rate_gbps: int,
+    more: Mapping[str, Any] | None = None,
+) -> Point:
+    """Give the iteration of a model, by the better strategy, on all servers of an architecture.
+
+    The paper's search ends at hybrid or pure data parallelism (Section 5.1), so the estimator
+    chooses between these two.
+
+    Parameters
+    ----------
+    folder : Path
+        The source tree's ``scenarios``.
+    scale : {"small", "full"}
+        How many servers.
+    model, architecture : str
+        Of `MODELS` and `ARCHITECTURES`.
+    degree, rate_gbps : int
+        Interfaces of a server, and the rate of each.
+    more : mapping, optional
+        Further overrides of the scenario; ``fabric`` is `flow` by default.
+
+    Returns
+    -------
+    Point
+        Named by `job_name`.
+    """
+    changes = tuple((more or {}).items())
+    return _point(folder, scale, model, architecture, degree, rate_gbps, changes)
+
+
+@cache  # several figures have the same points, and each asks the estimator
+def _point(
+    folder: Path,
+    scale: Scale,
+    model: str,
+    architecture: str,
+    degree: int,
+    rate_gbps: int,
+    changes: tuple[tuple[str, Any], ...],
+) -> Point:
+    overrides = {
+        "name": f"topoopt_{model}",
+        "fabric": "flow",
+        "topology": topology(architecture, SERVERS[scale], degree, rate_gbps),
+        "collective.all_reduce": "multi_ring" if architecture == "topoopt" else "ring",
+        **dict(changes),
+    }
+    file = folder / f"topoopt_{model}.yaml"
+    scenarios = [
+        load_scenario(file, overrides | {"workload.strategy": kind})
+        for kind in ("hybrid", "data_parallel")
+    ]
+    name = job_name(model, architecture, degree, rate_gbps, dict(changes))
+    return Point(name, min(scenarios, key=_estimate_s))
+
+
+def job_name(
+    model: str,
+    architecture: str,
+    degree: int,
+    rate_gbps: int,
+    more: Mapping[str, Any] | None = None,
+) -> str:
+    """Name a point of `job_point`."""
+    parts = [f"{key.rpartition('.')[2]}={value}" for key, value in (more or {}).items()]
+    return "-".join([model, architecture, f"d{degree}", f"{rate_gbps}G", *parts])
+
+
+def iteration_ns(result: Result) -> float:
+    """Give the time of the last iteration: the first has nothing to wait for before it."""
+    return result.iterations[-1].time_ns
+
+
+def _estimate_s(scenario: Scenario) -> float:
+    """Return the estimated time of an iteration; a strategy that needs too much memory is last."""
+    workload, ranks = scenario.workload, scenario.topology.ranks
+    assert isinstance(workload, TrainingWorkload)
+    graph = operator_graph(workload, ranks)
+    found = scenario.topology.found if isinstance(scenario.topology, TopoOptTopology) else None
+    estimator = Estimator(graph, server(workload), build(scenario), found)
+    plan = estimator.plan(strategy(workload, graph))
+    return estimator.seconds(plan) if estimator.fits(plan) else float("inf")
