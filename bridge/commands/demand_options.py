@@ -1,4 +1,4 @@
-"""The two ways to name a job's transfers on the command line, shared by several commands."""
+"""The ways to name a job's transfers on the command line, shared by several commands."""
 
 from __future__ import annotations
 
@@ -29,28 +29,40 @@ _demand_option = click.option(
     '"bytes": 8}], "mp": [[0, 1, 0, 0], …]} with model-parallel bytes from row to column.',
 )
 
+_scenario_option = click.option(
+    "--scenario",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A scenario of `kind: training`, instead of --n: what its strategy transfers.",
+)
+
 
 def demand_options(command: F) -> F:
-    """Add --n and --demand to a command."""
-    return _nodes_option(_demand_option(command))
+    """Add --n, --demand and --scenario to a command."""
+    return _nodes_option(_demand_option(_scenario_option(command)))
 
 
-def read_demand(nodes: int | None, path: Path | None) -> Demand:
+def read_demand(nodes: int | None, path: Path | None, scenario: Path | None) -> Demand:
     """Return the demand that the options name.
 
     Raises
     ------
     InputError
-        Not exactly one of the two, or a file that holds no demand.
+        Not exactly one of the three, or a file that holds no demand.
+    frontend.ScenarioError
+        A scenario that is not valid.
     TopologyError
         A number of servers that cannot be.
     """
     from topology_gen.topoopt import data_parallel, from_json
 
-    if nodes is not None and path is None:
+    if sum(option is not None for option in (nodes, path, scenario)) != 1:
+        raise InputError("expected one of --n, --demand FILE and --scenario FILE")
+    if nodes is not None:
         return data_parallel(nodes)
-    if path is None or nodes is not None:
-        raise InputError("expected either --n or --demand FILE")
+    if scenario is not None:
+        return _trained(scenario)
+    assert path is not None
     try:
         content = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
@@ -59,3 +71,17 @@ def read_demand(nodes: int | None, path: Path | None) -> Demand:
         return from_json(content)
     except TopologyError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def _trained(path: Path) -> Demand:
+    from frontend import load_scenario
+    from frontend.schema.training import TrainingWorkload
+    from frontend.workloads.training import transfers
+
+    scenario = load_scenario(path)
+    if not isinstance(scenario.workload, TrainingWorkload):
+        raise InputError(
+            f"{path}: workload.kind: {scenario.workload.kind}, expected training, whose strategy "
+            "says what is transferred"
+        )
+    return transfers(scenario.workload, scenario.topology.ranks)

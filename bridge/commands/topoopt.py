@@ -53,6 +53,7 @@ def topoopt_command(
     nodes: int | None,
     degree: int,
     demand: Path | None,
+    scenario: Path | None,
     simplex: bool,
     primes: bool,
     spare_ports: str,
@@ -63,7 +64,7 @@ def topoopt_command(
     """Find TopoOpt's topology for a job: rings for all-reduces, matchings for the rest."""
     from topology_gen.topoopt import topology_finder
 
-    job = read_demand(nodes, demand)
+    job = read_demand(nodes, demand, scenario)
     if seed < 0:
         raise InputError(f"--seed {seed}: expected a number from 0")
     topology = topology_finder(

@@ -34,6 +34,7 @@ _PLAIN_RATE_BPS = 10**9
 def traffic_command(
     nodes: int | None,
     demand: Path | None,
+    scenario: Path | None,
     degree: int,
     routes: int,
     output: Path | None,
@@ -53,7 +54,7 @@ def traffic_command(
         traffic_matrix,
     )
 
-    job = read_demand(nodes, demand)
+    job = read_demand(nodes, demand, scenario)
     topology = topology_finder(job, degree)
     network = direct_connect(topology.graph, _PLAIN_RATE_BPS, 0)
     load = job_load(network, job, topology, routes)

@@ -11,6 +11,8 @@ from click.testing import CliRunner
 
 from bridge.cli import main
 
+SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
+
 
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path, monkeypatch):
@@ -34,6 +36,16 @@ def test_measures():
     assert found["link_bytes_cdf"] == [[pytest.approx(2 * 15 / 64), 1]]
 
 
+def test_of_a_scenario():
+    """Tables on some servers send to all: rows of theirs are full, others have the ring's links."""
+    answer = invoke(f"--scenario {SCENARIOS}/topoopt_dlrm_small.yaml --degree 4 --json")
+    assert answer.exit_code == 0, answer.output
+    found = json.loads(answer.stdout)
+    receivers = (np.array(found["matrix"]) > 0).sum(axis=1)
+    assert receivers.max() == found["n"] - 1
+    assert found["bandwidth_tax"] > 1
+
+
 def test_picture():
     pytest.importorskip("matplotlib")
     Path("job.json").write_text(json.dumps({"nodes": 3, "mp": [[0, 8, 1], [0, 0, 5], [1, 0, 0]]}))
@@ -47,7 +59,10 @@ def test_picture():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ("--degree 4", "expected either --n or --demand FILE"),
+        ("--degree 4", "expected one of --n, --demand FILE and --scenario FILE"),
+        (f"--n 4 --scenario {SCENARIOS}/topoopt_dlrm_small.yaml --degree 4", "expected one of"),
+        (f"--scenario {SCENARIOS}/dlrm_hier_small.yaml --degree 4", "kind: dlrm, expected"),
+        ("--scenario none.yaml --degree 4", "none.yaml: no such file"),
         ("--n 8 --degree 4 --routes 0", "over 0 routes: expected 8 rows"),
         ("--n 8 --degree 4 -o picture.xyz", "picture.xyz: "),
     ],
