@@ -17,6 +17,7 @@ from bridge.commands.replay import replay_command
 from bridge.commands.run import run_command
 from bridge.commands.schedule import schedule_group
 from bridge.commands.schema import schema_command
+from bridge.commands.search import search_command
 from bridge.commands.study import study_group
 from bridge.commands.sweep import sweep_command
 from bridge.commands.topo import topo_group
@@ -70,6 +71,7 @@ for _command in (
     schema_command,
     plot_command,
     sweep_command,
+    search_command,
     study_group,
     fidelity_command,
     topo_group,

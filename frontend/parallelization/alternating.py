@@ -40,6 +40,8 @@ class State(NamedTuple):
         For which its topology is made.
     best : Candidate
         The fastest pair so far.
+    start_seconds : float
+        The iteration time with which the search began.
     history : tuple of (float, float)
         For each round the seconds of its strategy, on the topology on which it was found and on
         the one made for it.
@@ -53,6 +55,7 @@ class State(NamedTuple):
     strategy: Strategy
     demand: Demand
     best: Candidate
+    start_seconds: float
     history: tuple[tuple[float, float], ...]
     beta: float
     converged: bool = False
@@ -87,7 +90,7 @@ def begin(graph: OperatorGraph, place: Place, start: Strategy, beta: float | Non
     require_memory(estimator, plan)
     seconds = estimator.seconds(plan)
     chosen = default_beta(seconds) if beta is None else beta
-    return State(0, start, wanted, Candidate(start, wanted, seconds), (), chosen)
+    return State(0, start, wanted, Candidate(start, wanted, seconds), seconds, (), chosen)
 
 
 def next_round(
@@ -139,6 +142,7 @@ def next_round(
         found.strategy,
         wanted,
         best,
+        state.start_seconds,
         (*state.history, (found.seconds, seconds)),
         state.beta,
         best.seconds >= state.best.seconds * (1 - TOLERANCE),

@@ -17,7 +17,17 @@ from topology_gen.topoopt import Demand
 from topology_gen.topoopt import demand as demand_json
 
 FORMAT = "cosim.search.v1"
-_KEYS = ("format", "rounds", "strategy", "demand", "best", "history", "beta", "converged")
+_KEYS = (
+    "format",
+    "rounds",
+    "strategy",
+    "demand",
+    "best",
+    "start_seconds",
+    "history",
+    "beta",
+    "converged",
+)
 
 
 def to_json(state: State, graph: OperatorGraph) -> dict[str, Any]:
@@ -33,6 +43,7 @@ def to_json(state: State, graph: OperatorGraph) -> dict[str, Any]:
             "demand": demand_json.to_json(best.demand),
             "seconds": best.seconds,
         },
+        "start_seconds": state.start_seconds,
         "history": [list(entry) for entry in state.history],
         "beta": state.beta,
         "converged": state.converged,
@@ -57,6 +68,7 @@ def from_json(content: Any, graph: OperatorGraph) -> State:
             strategy_json.from_json(content["strategy"], graph),
             _demand(content["demand"]),
             Candidate(found, _demand(best["demand"]), float(best["seconds"])),
+            float(content["start_seconds"]),
             tuple((float(there), float(own)) for there, own in history),
             float(content["beta"]),
             bool(content["converged"]),
