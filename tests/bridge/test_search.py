@@ -1,0 +1,261 @@
+"""`cosim search`: the estimate against the fabrics, folders, interruptions, and refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import bridge
+from bridge.cli import main
+from bridge.errors import InputError
+from bridge.strategy_search import Job, Search, Settings
+from frontend import load_scenario
+from frontend.parallelization import Placement, StrategyError, data_parallel, demand, propose
+
+LINKS = {"bandwidth": "100Gbps", "latency": "1us", "buffer": "unlimited"}
+TOPOOPT = {"family": "topoopt", "d": 4, "n": 8, "demand": "workload"} | LINKS
+SWITCH = {"family": "flat", "ranks": 8} | LINKS
+FAT_TREE = {"family": "fat_tree", "ranks": 8} | LINKS
+OCS = {"family": "ocs", "d": 4, "n": 8, "demand": "workload"} | LINKS
+MODEL = {
+    "name": "dlrm",
+    "dense_features": 512,
+    "dense_layers": 2,
+    "dense_width": 512,
+    "feature_layers": 2,
+    "feature_width": 1024,
+    "tables": 4,
+    "rows": 100_000,
+    "dimension": 64,
+}
+
+
+def scenario(topology, **workload):
+    return {
+        "name": "searched",
+        "topology": topology,
+        "fabric": "flow",
+        "workload": {"kind": "training", "model": MODEL, "batch_per_gpu": 64} | workload,
+        "system": {"injection_latency": "0ns"},
+        "transport": {"mtu": 9000, "window": "4MB"},
+    }
+
+
+def estimated(job, strategy):
+    wanted = demand(job.graph, strategy)
+    estimator = job.estimator(wanted)
+    return estimator.seconds(estimator.plan(strategy))
+
+
+def simulated(job, strategy, fabric):
+    data = job.changed(strategy, demand(job.graph, strategy))
+    return bridge.run(data, {"fabric": fabric}).iterations[0].time_ns / 1e9
+
+
+@pytest.mark.parametrize("fabric", ["analytical", "flow"])
+@pytest.mark.parametrize("topology", [TOPOOPT, SWITCH, FAT_TREE], ids=lambda one: one["family"])
+def test_exact_where_nothing_overlaps(topology, fabric):
+    job = Job(load_scenario(scenario(topology)))
+    names = [operator.name for operator in job.graph.operators]
+    # Everything on server 0, but an operator or two elsewhere: one message after the other,
+    home = data_parallel(job.graph, 8)._replace(
+        placements=(Placement("model", (0,)),) * len(job.graph.operators)
+    )
+    assert estimated(job, home) == pytest.approx(simulated(job, home, fabric), rel=1e-6)
+    for server in (1, 4, 7):
+        there = Placement("model", (server,))
+        alone = [["table_0"], ["feature_1"]]
+        # Flows that are under way together share the links: there one is not after the other.
+        behind = [["dense_1", "feature_1"], ["feature_0"]] if fabric == "analytical" else []
+        for moved in alone + behind:
+            away = home
+            for name in moved:
+                away = away.replaced(names.index(name), there)
+            assert estimated(job, away) == pytest.approx(simulated(job, away, fabric), rel=1e-6)
+    # or the first layer, whose gradients are all-reduced when everything else is done.
+    spread = home.replaced(names.index("dense_0"), Placement("data", tuple(range(8))))
+    expected = simulated(job, spread, fabric)
+    assert estimated(job, spread) == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize("topology", [TOPOOPT, SWITCH], ids=lambda one: one["family"])
+def test_near_the_fabrics_where_transfers_overlap(topology):
+    # Links carry transfers one after the other here, and side by side there.
+    job = Job(load_scenario(scenario(topology)))
+    random = np.random.default_rng(3)
+    strategy, times = job.start, []
+    for _ in range(8):
+        times.append((estimated(job, strategy), simulated(job, strategy, "flow")))
+        chosen, placement = propose(job.graph, 8, random)
+        for index in chosen:
+            strategy = strategy.replaced(index, placement)
+    fast, flow = np.array(times).T
+    assert fast == pytest.approx(flow, rel=0.2)
+    assert np.corrcoef(fast, flow)[0, 1] > 0.98
+
+
+@pytest.mark.parametrize("topology", [TOPOOPT, SWITCH, OCS], ids=lambda one: one["family"])
+def test_what_is_written_is_what_was_found(tmp_path, topology):
+    file = tmp_path / "searched.json"
+    file.write_text(json.dumps(scenario(topology)))
+    arguments = ["search", str(file), "--budget", "150", "--rounds", "2", "--out", str(tmp_path)]
+    answer = CliRunner().invoke(main, [*arguments, "--json"], catch_exceptions=False)
+    assert answer.exit_code == 0, answer.output
+    found = json.loads(answer.stdout)
+    seconds = found["seconds"]
+    assert seconds["estimate"] < seconds["start"]
+    assert seconds["flow"] == pytest.approx(seconds["estimate"], rel=0.2)
+    assert seconds["express"] == pytest.approx(seconds["flow"], rel=0.2)
+    assert ("topology" in found) == (topology is TOPOOPT)
+    # The scenario that it wrote needs nothing else than what lies beside it.
+    again = bridge.run(tmp_path / "scenario.yaml")
+    assert again.iterations[0].time_ns / 1e9 == seconds["flow"]
+    written = load_scenario(tmp_path / "scenario.yaml")
+    strategy = json.loads((tmp_path / "strategy.json").read_text())
+    assert written.resolved()["workload"]["strategy"] == strategy
+    job = Job(written)
+    assert sum(found["placements"].values()) == len(job.graph.operators)
+    if topology is SWITCH:
+        assert estimated(job, job.start) == seconds["estimate"]
+
+
+def settings(**changed):
+    return Settings(**({"rounds": 3, "budget": 120, "beta": None, "seed": 2} | changed))
+
+
+def contents(folder):
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+@pytest.mark.parametrize("stop", [(0, 1), (0, 100), (1, 60)])
+def test_interrupted_and_resumed_is_as_if_it_had_not_been(tmp_path, stop):
+    job = Job(load_scenario(scenario(TOPOOPT)))
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    Search(job, settings(), whole).run()
+
+    def interrupt(done, number, best):
+        if (done, number) == stop:
+            raise KeyboardInterrupt
+
+    first = Search(job, settings(), parts, on_proposal=interrupt)
+    with pytest.raises(KeyboardInterrupt, match=rf"after {stop[0]} of 3 rounds: the best so far"):
+        first.run()
+    # What is there is whole: a scenario that loads, with the best so far.
+    kept = Job(load_scenario(parts / "scenario.yaml"))
+    assert estimated(kept, kept.start) <= first.state.start_seconds
+    Search(job, settings(), parts, resume=True).run()
+    assert contents(parts) == contents(whole)
+    # Resumed at its end, nothing changes either.
+    Search(job, settings(), parts, resume=True).run()
+    assert contents(parts) == contents(whole)
+
+
+def test_interrupted_what_the_round_found_is_kept(tmp_path):
+    job = Job(load_scenario(scenario(SWITCH)))
+    told = []
+
+    def interrupt(done, number, best):
+        told.append(best)
+        if number == 119:
+            raise KeyboardInterrupt
+
+    search = Search(job, settings(), tmp_path, on_proposal=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        search.run()
+    assert told[-1] < search.state.best.seconds
+    kept = Job(load_scenario(tmp_path / "scenario.yaml"))
+    assert estimated(kept, kept.start) == told[-1]
+
+
+def test_the_command_ends_with_130_when_interrupted(tmp_path, monkeypatch):
+    file = tmp_path / "searched.json"
+    file.write_text(json.dumps(scenario(TOPOOPT)))
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bridge.strategy_search.alternate", interrupted)
+    folder = tmp_path / "out"
+    answer = CliRunner().invoke(main, ["search", str(file), "--out", str(folder)])
+    assert answer.exit_code == 130
+    assert f"the best so far is in {folder}, and --resume goes on from there" in answer.stderr
+    assert (folder / "scenario.yaml").exists()
+
+
+def test_without_a_folder_nothing_is_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    job = Job(load_scenario(scenario(TOPOOPT)))
+    assert Search(job, settings(rounds=1, budget=20)).run().rounds == 1
+    file = tmp_path / "searched.json"
+    file.write_text(json.dumps(scenario(SWITCH)))
+    arguments = ["search", "searched.json", "--rounds", "0", "--check", "none", "--json"]
+    answer = CliRunner().invoke(main, arguments, catch_exceptions=False)
+    found = json.loads(answer.stdout)
+    assert found["seconds"]["start"] == found["seconds"]["estimate"]
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_only_training_has_a_strategy(small):
+    with pytest.raises(InputError, match=r"workload\.kind: collective, expected training"):
+        Job(load_scenario(small))
+
+
+def test_what_does_not_fit_into_memory_is_refused():
+    tight = load_scenario(scenario(SWITCH), {"workload.compute.memory": "1MB"})
+    with pytest.raises(StrategyError, match=r"server \d would store .*: expected at most"):
+        Search(Job(tight), settings())
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"seed": 3}, "of a search with another seed"),
+        ({"budget": 5}, "of a search with another budget"),
+        ({"beta": 1.0}, "of a search with another beta"),
+    ],
+)
+def test_other_searches_are_not_resumed(tmp_path, changed, sentence):
+    job = Job(load_scenario(scenario(SWITCH)))
+    Search(job, settings(rounds=1, budget=10), tmp_path).run()
+    with pytest.raises(InputError, match=sentence):
+        Search(
+            job,
+            settings(rounds=1, budget=10, **changed)
+            if "budget" not in changed
+            else settings(rounds=1, **changed),
+            tmp_path,
+            resume=True,
+        )
+    other = Job(load_scenario(scenario(SWITCH), {"workload.batch_per_gpu": 65}))
+    with pytest.raises(InputError, match="of a search with another scenario"):
+        Search(other, settings(rounds=1, budget=10), tmp_path, resume=True)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"scenario": 1}'])
+def test_what_is_no_search_is_not_resumed(tmp_path, content):
+    (tmp_path / "search.json").write_text(content)
+    with pytest.raises(InputError, match=r"search\.json: "):
+        Search(Job(load_scenario(scenario(SWITCH))), settings(), tmp_path, resume=True)
+    assert (tmp_path / "search.json").read_text() == content
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--check", "paper"], "--check paper: 'paper', expected some of analytical, flow"),
+        (["--budget", "-1"], "--budget"),
+        (["--set", "workload.batch_per_gpu=0"], "workload.batch_per_gpu"),
+        (["--set", "workload.compute.memory=1MB"], "expected at most the 0.0 GB"),
+    ],
+)
+def test_refusals(tmp_path, monkeypatch, arguments, sentence):
+    monkeypatch.chdir(tmp_path)
+    Path("searched.json").write_text(json.dumps(scenario(TOPOOPT)))
+    answer = CliRunner().invoke(main, ["search", "searched.json", "--json", *arguments])
+    assert answer.exit_code == 2, answer.output
+    assert sentence in answer.stderr
+    assert answer.stdout == ""
