@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bridge import core
-from tests.bench import schedules, simgrid_flows
+from tests.bench import schedules, simgrid_flows, strategies
 from tests.bench.points import FULL, QUICK, REFERENCE, SIMGRID, Point
 
 Row = dict[str, Any]
@@ -83,7 +83,8 @@ def main() -> None:
     ]
     with ThreadPoolExecutor(max_workers=arguments.jobs) as pool:
         rows = list(pool.map(lambda run: measure(*run), runs))
-    print(table(rows), schedules.report(schedules.rows()), sep="\n\n")
+    reports = [schedules.report(schedules.rows()), strategies.report(strategies.rows())]
+    print(table(rows), *reports, sep="\n\n")
     if arguments.out:
         report = {"machine": platform.platform(), "python": platform.python_version(), "rows": rows}
         arguments.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")

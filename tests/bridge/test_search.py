@@ -41,7 +41,8 @@ def scenario(topology, **workload):
         "fabric": "flow",
         "workload": {"kind": "training", "model": MODEL, "batch_per_gpu": 64} | workload,
         "system": {"injection_latency": "0ns"},
-        "transport": {"mtu": 9000, "window": "4MB"},
+        # As many packets at once as six hops hold: a flow begins at the rate of its links.
+        "transport": {"mtu": 9000, "window": "4MB", "initial_cwnd": 40},
     }
 
 
