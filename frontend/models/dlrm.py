@@ -1,8 +1,8 @@
 """DLRM: embedding tables and dense layers, concatenated and followed by more dense layers.
 
 Source: M. Naumov et al., "Deep learning recommendation model for personalization and recommendation
-systems", 2019; the sizes are of W. Wang et al., "TopoOpt", NSDI 2023, Appendix D, whose "dense
-feature layers" are read as in CANDLE, and features are concatenated as in FlexFlow's example.
+systems", 2019; the sizes are of W. Wang et al., "TopoOpt", NSDI 2023, Appendix D, and features are
+concatenated as in FlexFlow's example.
 """
 
 from frontend.models.graph import GraphBuilder
@@ -23,10 +23,10 @@ def build(model: DlrmModel, graph: GraphBuilder) -> None:
         for number in range(model.tables)
     ]
     last: list[int] = []
-    for number in range(model.feature_layers):
-        name = f"feature_{number}"
-        last = [graph.dense(name, last, model.feature_width, columns=model.dense_features)]
-    last = [graph.concatenation("features", [*tables, *last])]
     for number in range(model.dense_layers):
-        last = [graph.dense(f"dense_{number}", last, model.dense_width)]
+        name = f"dense_{number}"
+        last = [graph.dense(name, last, model.dense_width, columns=model.dense_features)]
+    last = [graph.concatenation("features", [*tables, *last])]
+    for number in range(model.feature_layers):
+        last = [graph.dense(f"feature_{number}", last, model.feature_width)]
     graph.dense("output", last, 1)

@@ -24,14 +24,14 @@ class DlrmModel(Model):
     name: Literal["dlrm"]
     """DLRM (M. Naumov et al., 2019)."""
     dense_features: Width = 2048
-    """Inputs of the first feature layer."""
-    feature_layers: Depth = 16
-    """Layers of the dense features."""
-    feature_width: Width = 4096
-    """Outputs of each."""
+    """Inputs of the first dense layer."""
     dense_layers: Depth = 8
-    """Layers over the concatenated embeddings and dense features; one of width 1 follows."""
+    """Layers of the dense features."""
     dense_width: Width = 2048
+    """Outputs of each."""
+    feature_layers: Depth = 16
+    """Layers over the concatenated embeddings and dense features; one of width 1 follows."""
+    feature_width: Width = 4096
     """Outputs of each."""
     tables: Width = 64
     """Embedding tables."""

@@ -24,10 +24,10 @@ OCS = {"family": "ocs", "d": 4, "n": 8, "demand": "workload"} | LINKS
 MODEL = {
     "name": "dlrm",
     "dense_features": 512,
-    "feature_layers": 2,
-    "feature_width": 512,
     "dense_layers": 2,
-    "dense_width": 1024,
+    "dense_width": 512,
+    "feature_layers": 2,
+    "feature_width": 1024,
     "tables": 4,
     "rows": 100_000,
     "dimension": 64,
@@ -69,16 +69,16 @@ def test_exact_where_nothing_overlaps(topology, fabric):
     assert estimated(job, home) == pytest.approx(simulated(job, home, fabric), rel=1e-6)
     for server in (1, 4, 7):
         there = Placement("model", (server,))
-        alone = [["table_0"], ["dense_1"]]
+        alone = [["table_0"], ["feature_1"]]
         # Flows that are under way together share the links: there one is not after the other.
-        behind = [["feature_1", "dense_1"], ["dense_0"]] if fabric == "analytical" else []
+        behind = [["dense_1", "feature_1"], ["feature_0"]] if fabric == "analytical" else []
         for moved in alone + behind:
             away = home
             for name in moved:
                 away = away.replaced(names.index(name), there)
             assert estimated(job, away) == pytest.approx(simulated(job, away, fabric), rel=1e-6)
     # or the first layer, whose gradients are all-reduced when everything else is done.
-    spread = home.replaced(names.index("feature_0"), Placement("data", tuple(range(8))))
+    spread = home.replaced(names.index("dense_0"), Placement("data", tuple(range(8))))
     expected = simulated(job, spread, fabric)
     assert estimated(job, spread) == pytest.approx(expected, rel=0.1)
 

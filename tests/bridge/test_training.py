@@ -90,8 +90,8 @@ def test_all_reduces_hide_behind_the_backward_pass():
     assert iteration.exposed_comm_ns == pytest.approx(first.time_ns, rel=1e-6)
 
 
-SMALL = {"name": "dlrm", "dense_features": 16, "feature_layers": 1, "feature_width": 16}
-SMALL |= {"dense_layers": 2, "dense_width": 32, "tables": 3, "rows": 100, "dimension": 8}
+SMALL = {"name": "dlrm", "dense_features": 16, "dense_layers": 1, "dense_width": 16}
+SMALL |= {"feature_layers": 2, "feature_width": 32, "tables": 3, "rows": 100, "dimension": 8}
 SERVERS = 6
 
 

@@ -64,12 +64,12 @@ def test_bert_by_its_closed_form():
 
 
 def test_dlrm_by_its_closed_form():
-    """Tables 64 · 10⁷ · 128; 16 layers of 4096, 8 of 2048, the first on 64 · 128 + 4096."""
+    """Tables 64 · 10⁷ · 128; 8 layers of 2048² and 16 of 4096, the first on 64 · 128 + 2048."""
     graph = build("dlrm")
     tables = 64 * 10**7 * 128
-    features = 2048 * 4096 + 15 * 4096**2 + 16 * 4096
-    dense = (64 * 128 + 4096) * 2048 + 7 * 2048**2 + 8 * 2048 + 2048 + 1
-    assert parameters(graph) == tables + features + dense
+    dense = 8 * (2048**2 + 2048)
+    top = (64 * 128 + 2048) * 4096 + 15 * 4096**2 + 16 * 4096 + 4096 + 1
+    assert parameters(graph) == tables + dense + top
     # A sample sums 100 rows of 128 in each table.
     assert multiply_adds(graph) == parameters(graph, tables=False) - 8 * 2048 - 16 * 4096 - 1 + (
         64 * 100 * 128 / 2

@@ -26,16 +26,16 @@ LINKS = {"bandwidth": "100Gbps", "latency": "1us", "buffer": "unlimited"}
 SMALL = {
     "name": "dlrm",
     "dense_features": 16,
-    "feature_layers": 1,
-    "feature_width": 16,
-    "dense_layers": 2,
-    "dense_width": 32,
+    "dense_layers": 1,
+    "dense_width": 16,
+    "feature_layers": 2,
+    "feature_width": 32,
     "tables": 3,
     "rows": 100,
     "dimension": 8,
     "pooling": 4,
 }
-NAMES = ["table_0", "table_1", "table_2", "feature_0", "features", "dense_0", "dense_1", "output"]
+NAMES = ["table_0", "table_1", "table_2", "dense_0", "features", "feature_0", "feature_1", "output"]
 
 
 def load(ranks=4, topology=None, collective=None, **workload):
@@ -130,19 +130,19 @@ def test_the_next_iteration_begins_with_the_update():
 
 def test_groups_reduce_on_their_own():
     strategy = placed(
-        dense_0=("data", [2, 0, 1]), dense_1=("attribute", [3, 1]), output=("model", [2])
+        feature_0=("data", [2, 0, 1]), feature_1=("attribute", [3, 1]), output=("model", [2])
     )
     result = plan(load(strategy=strategy))
     groups = {issue.name: issue.ranks for issue in result.issues}
-    assert groups.pop("dense_0.all_reduce") == (0, 1, 2)
-    assert "dense_1.all_reduce" not in groups
+    assert groups.pop("feature_0.all_reduce") == (0, 1, 2)
+    assert "feature_1.all_reduce" not in groups
     assert "output.all_reduce" not in groups
     assert set(groups.values()) == {None}
     nodes = streams(result)
-    assert not any(node.name == "dense_0.all_reduce" for node in nodes[3])
-    assert [n for n in computes(nodes[3]) if n.startswith("dense_1")] == [
-        "dense_1.forward",
-        "dense_1.backward",
+    assert not any(node.name == "feature_0.all_reduce" for node in nodes[3])
+    assert [n for n in computes(nodes[3]) if n.startswith("feature_1")] == [
+        "feature_1.forward",
+        "feature_1.backward",
     ]
 
 
@@ -154,10 +154,10 @@ def bytes_of(names, scenario):
 @pytest.mark.parametrize(
     ("bucket", "expected"),
     [
-        (1, [["output"], ["dense_1"], ["dense_0"], ["feature_0"]]),
-        (200, [["output", "dense_1"], ["dense_0"], ["feature_0"]]),
-        (5000, [["output", "dense_1", "dense_0"], ["feature_0"]]),
-        (10**9, [["output", "dense_1", "dense_0", "feature_0"]]),
+        (1, [["output"], ["feature_1"], ["feature_0"], ["dense_0"]]),
+        (200, [["output", "feature_1"], ["feature_0"], ["dense_0"]]),
+        (5000, [["output", "feature_1", "feature_0"], ["dense_0"]]),
+        (10**9, [["output", "feature_1", "feature_0", "dense_0"]]),
     ],
 )
 def test_buckets(bucket, expected):
@@ -170,7 +170,7 @@ def test_buckets(bucket, expected):
 def test_updates_cost_what_they_access():
     """Three accesses to every weight that is not a table's, whose rows are updated backward."""
     scenario = load(compute={"weight_update_accesses": 3, "memory_bandwidth": "1GB/s"})
-    dense = bytes_of(["feature_0", "dense_0", "dense_1", "output"], scenario)
+    dense = bytes_of(["dense_0", "feature_0", "feature_1", "output"], scenario)
     for nodes in streams(plan(scenario)).values():
         assert nodes[-1].duration_ps == 3 * dense * 1000
 
@@ -182,9 +182,9 @@ def test_durations_are_the_roofline_of_all_gpus_and_gradients_are_summed_over_nv
     # 4000 samples on 4 GPUs: 32 × 32 weights and a bias; a GPU moves all weights.
     weights = 4 * (32 * 32 + 32)
     flop, moved = 1000 * 2 * 32 * 32, 1000 * 4 * 64 + weights
-    assert nodes["dense_1.forward"].duration_ps == max(flop, 100 * moved)
+    assert nodes["feature_1.forward"].duration_ps == max(flop, 100 * moved)
     backward = max(2 * flop, 100 * (2 * 1000 * 4 * 64 + 2 * weights))
-    assert nodes["dense_1.backward"].duration_ps == backward + 1000 * 2 * 3 * weights // 4
+    assert nodes["feature_1.backward"].duration_ps == backward + 1000 * 2 * 3 * weights // 4
 
 
 def test_operators_that_last_too_long_are_refused():
@@ -255,7 +255,7 @@ def test_the_demand_of_a_topology_may_be_the_workloads():
 
 
 def group_strategy(group):
-    dense = dict.fromkeys(("feature_0", "features", "dense_0", "dense_1", "output"))
+    dense = dict.fromkeys(("dense_0", "features", "feature_0", "feature_1", "output"))
     entries = {name: {"kind": "data", "servers": group} for name in dense}
     return {"format": "cosim.strategy.v1", "servers": 8, "operators": entries}
 
@@ -300,8 +300,8 @@ def test_a_group_takes_the_rings_that_topoopt_found_for_it():
             "a readable file",
         ),
         (
-            {"strategy": placed(feature_1=("model", [0]))},
-            "operators: 'feature_1', expected the name of an operator of dlrm, such as 'table_0'",
+            {"strategy": placed(dense_1=("model", [0]))},
+            "operators: 'dense_1', expected the name of an operator of dlrm, such as 'table_0'",
         ),
         (
             {"strategy": placed() | {"servers": 5}},
