@@ -39,7 +39,7 @@ def measure(name: str) -> Row:
 def report(rows: list[Row]) -> str:
     """Return the rows as Markdown."""
     lines = [
-        "| search on TopoOpt | operators | set up CPU s | proposals a minute | ms a start strategy |",
+        "| search on TopoOpt | operators | set up CPU s | proposals a minute | ms an estimate |",
         "| --- | ---: | ---: | ---: | ---: |",
     ]
     for name, operators, made, searched, again in rows:

@@ -12,14 +12,10 @@ from typing import Any
 
 from bridge.points import Point
 from bridge.result import Result
+from bridge.strategy_search import Job
 from bridge.studies.model import Scale
 from frontend import Scenario, load_scenario
-from frontend.models import operator_graph
-from frontend.network import build
-from frontend.parallelization import Estimator
-from frontend.schema.topoopt import TopoOptTopology
-from frontend.schema.training import TrainingWorkload
-from frontend.workloads.training import server, strategy
+from frontend.parallelization import demand
 
 #: The paper's names, in the order of its figures, by those of the scenarios.
 MODELS = {
@@ -152,10 +148,7 @@ def iteration_ns(result: Result) -> float:
 
 def _estimate_s(scenario: Scenario) -> float:
     """Return the estimated time of an iteration; a strategy that needs too much memory is last."""
-    workload, ranks = scenario.workload, scenario.topology.ranks
-    assert isinstance(workload, TrainingWorkload)
-    graph = operator_graph(workload, ranks)
-    found = scenario.topology.found if isinstance(scenario.topology, TopoOptTopology) else None
-    estimator = Estimator(graph, server(workload), build(scenario), found)
-    plan = estimator.plan(strategy(workload, graph))
+    job = Job(scenario)
+    estimator = job.estimator(demand(job.graph, job.start))
+    plan = estimator.plan(job.start)
     return estimator.seconds(plan) if estimator.fits(plan) else float("inf")
