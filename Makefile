@@ -48,8 +48,9 @@ regression-update: setup $(VENV)/.dev ## rewrite the stored results that tests/r
 bench: setup $(VENV)/.dev ## measure speed; ARGS=--full for the full-size scenarios
 	$(BIN)/python -m tests.bench $(ARGS)
 
-reproduce: setup $(VENV)/.dev ## repeat the published study at full size: docs/reproduction.md, an hour of CPU time
+reproduce: setup $(VENV)/.dev ## repeat the published studies at full size: docs/reproduction*.md, two hours of CPU time
 	$(BIN)/cosim study astra-ns3-dlrm --scale full --page docs/reproduction.md $(ARGS)
+	$(BIN)/cosim study topoopt --scale full --page docs/reproduction_topoopt.md $(ARGS)
 
 replay: setup ## link ns3-scratch/replay, the simulator without Python
 	@ln -sfn "../$$(ls -t build/*/ns3-scratch/replay | head -1)" ns3-scratch/replay && ls -l ns3-scratch/replay

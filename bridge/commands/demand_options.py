@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from bridge.commands.options import set_option
 from bridge.errors import InputError
 from topology_gen import TopologyError
 
@@ -38,17 +39,19 @@ _scenario_option = click.option(
 
 
 def demand_options(command: F) -> F:
-    """Add --n, --demand and --scenario to a command."""
-    return _nodes_option(_demand_option(_scenario_option(command)))
+    """Add --n, --demand, and --scenario with --set, to a command."""
+    return _nodes_option(_demand_option(_scenario_option(set_option(command))))
 
 
-def read_demand(nodes: int | None, path: Path | None, scenario: Path | None) -> Demand:
+def read_demand(
+    nodes: int | None, path: Path | None, scenario: Path | None, overrides: Sequence[str]
+) -> Demand:
     """Return the demand that the options name.
 
     Raises
     ------
     InputError
-        Not exactly one of the three, or a file that holds no demand.
+        Not exactly one of the three, overrides without a scenario, or a file without a demand.
     frontend.ScenarioError
         A scenario that is not valid.
     TopologyError
@@ -58,10 +61,12 @@ def read_demand(nodes: int | None, path: Path | None, scenario: Path | None) -> 
 
     if sum(option is not None for option in (nodes, path, scenario)) != 1:
         raise InputError("expected one of --n, --demand FILE and --scenario FILE")
+    if scenario is not None:
+        return _trained(scenario, overrides)
+    if overrides:
+        raise InputError(f"--set {overrides[0]}: expected with --scenario only")
     if nodes is not None:
         return data_parallel(nodes)
-    if scenario is not None:
-        return _trained(scenario)
     assert path is not None
     try:
         content = json.loads(path.read_bytes())
@@ -73,12 +78,12 @@ def read_demand(nodes: int | None, path: Path | None, scenario: Path | None) -> 
         raise InputError(f"{path}: {error}") from None
 
 
-def _trained(path: Path) -> Demand:
+def _trained(path: Path, overrides: Sequence[str]) -> Demand:
     from frontend import load_scenario
     from frontend.schema.training import TrainingWorkload
     from frontend.workloads.training import transfers
 
-    scenario = load_scenario(path)
+    scenario = load_scenario(path, overrides)
     if not isinstance(scenario.workload, TrainingWorkload):
         raise InputError(
             f"{path}: workload.kind: {scenario.workload.kind}, expected training, whose strategy "

@@ -54,6 +54,7 @@ def topoopt_command(
     degree: int,
     demand: Path | None,
     scenario: Path | None,
+    overrides: tuple[str, ...],
     simplex: bool,
     primes: bool,
     spare_ports: str,
@@ -64,7 +65,7 @@ def topoopt_command(
     """Find TopoOpt's topology for a job: rings for all-reduces, matchings for the rest."""
     from topology_gen.topoopt import topology_finder
 
-    job = read_demand(nodes, demand, scenario)
+    job = read_demand(nodes, demand, scenario, overrides)
     if seed < 0:
         raise InputError(f"--seed {seed}: expected a number from 0")
     topology = topology_finder(

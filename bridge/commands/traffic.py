@@ -35,6 +35,7 @@ def traffic_command(
     nodes: int | None,
     demand: Path | None,
     scenario: Path | None,
+    overrides: tuple[str, ...],
     degree: int,
     routes: int,
     output: Path | None,
@@ -54,7 +55,7 @@ def traffic_command(
         traffic_matrix,
     )
 
-    job = read_demand(nodes, demand, scenario)
+    job = read_demand(nodes, demand, scenario, overrides)
     topology = topology_finder(job, degree)
     network = direct_connect(topology.graph, _PLAIN_RATE_BPS, 0)
     load = job_load(network, job, topology, routes)

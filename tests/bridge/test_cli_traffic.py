@@ -44,6 +44,11 @@ def test_of_a_scenario():
     receivers = (np.array(found["matrix"]) > 0).sum(axis=1)
     assert receivers.max() == found["n"] - 1
     assert found["bandwidth_tax"] > 1
+    parallel = "--set workload.strategy=data_parallel --degree 4 --json"
+    answer = invoke(f"--scenario {SCENARIOS}/topoopt_dlrm_small.yaml {parallel}")
+    matrix = np.array(json.loads(answer.stdout)["matrix"])
+    assert ((matrix > 0).sum(axis=1) == 4).all()  # two rings, both ways
+    assert np.ptp(matrix[matrix > 0]) == 0
 
 
 def test_picture():
@@ -62,6 +67,7 @@ def test_picture():
         ("--degree 4", "expected one of --n, --demand FILE and --scenario FILE"),
         (f"--n 4 --scenario {SCENARIOS}/topoopt_dlrm_small.yaml --degree 4", "expected one of"),
         (f"--scenario {SCENARIOS}/dlrm_hier_small.yaml --degree 4", "kind: dlrm, expected"),
+        ("--n 4 --set seed=2 --degree 4", "--set seed=2: expected with --scenario only"),
         ("--scenario none.yaml --degree 4", "none.yaml: no such file"),
         ("--n 8 --degree 4 --routes 0", "over 0 routes: expected 8 rows"),
         ("--n 8 --degree 4 -o picture.xyz", "picture.xyz: "),
