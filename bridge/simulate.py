@@ -18,6 +18,7 @@ from bridge.progress import CallbackReporter, Reporter, Snapshot
 from bridge.result import SCHEMA_VERSION, Result
 from bridge.stopwatch import Stopwatch
 from bridge.stream_header import read_header
+from frontend import Scenario
 from frontend.load import Source
 from frontend.overrides import Overrides
 
@@ -183,6 +184,22 @@ def load(
     elif seed is not None:
         changes = [*changes, f"seed={seed}"]
     return frontend.load_scenario(scenario, changes)
+
+
+def with_absolute_hook(scenario: Scenario, file: Path) -> Scenario:
+    """Return a scenario whose hook is found from anywhere.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What `file` holds.
+    file : Path
+        In whose folder the hook's relative path begins.
+    """
+    if scenario.hooks is None:
+        return scenario
+    hook = os.fspath((file.parent / scenario.hooks).absolute())
+    return frontend.load_scenario(scenario, {"hooks": hook})
 
 
 def scenario_hook(scenario: frontend.Scenario, source: Source) -> Hook | None:

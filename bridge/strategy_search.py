@@ -165,9 +165,9 @@ class Search:
         self._on_proposal = on_proposal
         self._saved = time.monotonic()
         self._better: Found | None = None
-        kept = self._kept() if resume else None
-        self.state = kept or begin(job.graph, job.estimator, job.start, settings.beta)
         self._place = _Places(job)
+        kept = self._kept() if resume else None
+        self.state = kept or begin(job.graph, self._place, job.start, settings.beta)
 
     def run(self) -> State:
         """Search to the end; what an interruption leaves is saved.
@@ -231,6 +231,10 @@ class Search:
             return
         data = self.job.changed(strategy, wanted)
         own = demand_to_json(demand(self.job.graph, strategy))
+        algorithm = (data.get("collective") or {}).get("all_reduce")
+        if isinstance(algorithm, dict):
+            # Its path is from where the command runs, not from this folder.
+            algorithm["file"] = str(Path(algorithm["file"]).absolute())
         topology = data["topology"]
         if isinstance(topology.get("demand"), dict):
             if topology["demand"] == own:

@@ -12,7 +12,8 @@ from urllib.parse import quote
 
 from bridge.errors import InputError
 from bridge.points import Outcome, Point
-from frontend import Scenario, ScenarioError, load_scenario
+from bridge.simulate import with_absolute_hook
+from frontend import ScenarioError, load_scenario
 from frontend.yaml_document import read
 
 
@@ -105,17 +106,10 @@ def sweep_points(file: Path, fixed: Sequence[str], axes: Sequence[Axis]) -> list
     points = []
     for values in product(*(one.values for one in axes)):
         changes = [f"{key}={value}" for key, value in zip(keys, values, strict=True)]
-        scenario = _with_absolute_hook(load_scenario(file, [*fixed, *changes]), file)
+        scenario = with_absolute_hook(load_scenario(file, [*fixed, *changes]), file)
         name = quote("_".join(changes) or scenario.name, safe="=.")
         points.append(SweepPoint(values, Point(name, scenario)))
     return points
-
-
-def _with_absolute_hook(scenario: Scenario, file: Path) -> Scenario:
-    """Make a hook's path hold in a child process, which is not told of the scenario's file."""
-    if scenario.hooks is None:
-        return scenario
-    return load_scenario(scenario, {"hooks": str((file.parent / scenario.hooks).absolute())})
 
 
 def short_keys(axes: Sequence[Axis]) -> list[str]:

@@ -87,7 +87,7 @@ def search_command(
     Proposals are accepted as in FlexFlow; with `family: topoopt` each round ends with a topology
     for its strategy. The folder holds scenario.yaml, which `cosim run` takes, and strategy.json."""
     fabrics = _fabrics(check)
-    loaded = simulate.load(scenario, overrides, seed)
+    loaded = simulate.with_absolute_hook(simulate.load(scenario, overrides, seed), scenario)
     job = Job(loaded)
     folder = out
     if folder is None and not as_json:

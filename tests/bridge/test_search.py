@@ -200,6 +200,21 @@ def test_without_a_folder_nothing_is_written(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [file]
 
 
+def test_files_that_the_scenario_names_are_found_from_the_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    schedule = ["schedule", "bfb", "--topology", "ring:n=8", "--operation", "all_reduce"]
+    made = CliRunner().invoke(main, [*schedule, "-o", "ring.json"], catch_exceptions=False)
+    assert made.exit_code == 0, made.output
+    content = scenario(TOPOOPT) | {"collective": {"all_reduce": {"file": "ring.json"}}}
+    Path("searched.json").write_text(json.dumps(content | {"hooks": "hook.py"}))
+    arguments = ["search", "searched.json", "--rounds", "0", "--check", "none", "--out", "found"]
+    answer = CliRunner().invoke(main, arguments, catch_exceptions=False)
+    assert answer.exit_code == 0, answer.output
+    written = load_scenario("found/scenario.yaml").resolved()
+    assert written["collective"]["all_reduce"] == {"file": str(tmp_path / "ring.json")}
+    assert written["hooks"] == str(tmp_path / "hook.py")
+
+
 def test_only_training_has_a_strategy(small):
     with pytest.raises(InputError, match=r"workload\.kind: collective, expected training"):
         Job(load_scenario(small))

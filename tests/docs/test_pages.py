@@ -47,6 +47,7 @@ def test_scenario_in_the_readme_is_valid(repository: Path) -> None:
         "CONTRIBUTING.md",
         "docs/direct_connect.md",
         "docs/network-api.md",
+        "docs/parallelization.md",
         "docs/scripting.md",
     ],
 )
