@@ -244,6 +244,8 @@ class Search:
                 topology["file"] = DEMAND_FILE
         write_whole(self._folder / STRATEGY_FILE, _json(to_json(strategy, self.job.graph)))
         write_whole(self._folder / SCENARIO_FILE, _yaml(data))
+        if topology.get("file") != DEMAND_FILE:
+            (self._folder / DEMAND_FILE).unlink(missing_ok=True)  # of an earlier best
 
     def _identity(self) -> dict[str, Any]:
         """Return what a search must have in common with the one that it goes on with."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 import json
+from importlib import import_module
 
 import pytest
 from hypothesis import given
@@ -97,3 +99,13 @@ def test_graphs_that_are_refused():
         check_graph(OperatorGraph("negative", (layer._replace(output_bytes=-1),), 1))
     with pytest.raises(StrategyError, match="0 servers"):
         data_parallel(small_dlrm(), 0)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["demand", "mcmc", "proposals", "rings", "server", "strategy", "transfers"],
+)
+def test_examples(name):
+    module = import_module(f"frontend.parallelization.{name}")
+    result = doctest.testmod(module)
+    assert (result.failed, result.attempted > 0) == (0, True)
