@@ -1,6 +1,6 @@
 """The compiled part: the simulation and the network API over ns-3 (private; see `bridge`)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 class CoreError(RuntimeError):
     """A stream that cannot be read or run, or a failed simulation; the text is one sentence."""
@@ -61,3 +61,12 @@ class Network:
 def ns3_version() -> str: ...
 def fabrics() -> Sequence[str]: ...
 def congestion_controls() -> Sequence[str]: ...
+
+# Circuits for the bytes of each pair that has some; `discount` as in network_api.proto.
+def optical_circuits(
+    ranks: int,
+    degree: int,
+    discount: int,
+    forwarding: bool,
+    demand: Mapping[tuple[int, int], float],
+) -> list[tuple[int, int]]: ...

@@ -148,6 +148,23 @@ class NetworkStatistics(_Block):
     """One entry a topology dimension."""
 
 
+class Reconfiguration(_Block):
+    """One change of the circuits during the run (`topology.reconfiguration`)."""
+
+    start_ns: float
+    """The demand is measured, and all flows pause."""
+    pause_ns: float
+    """How long they do."""
+    new_circuits: int
+    """Circuits that were not there before."""
+    demand_bytes: int
+    """Handed to the network and not yet delivered, at the measurement."""
+    demand_pairs: int
+    """Ordered pairs of ranks that it is of."""
+    distant_pairs: int
+    """Of these, pairs that have no circuit of their own afterwards."""
+
+
 class System(_Block):
     """What the system layer did."""
 

@@ -22,6 +22,7 @@ from bridge.measurements import (
     Layer,
     LayerIteration,
     NetworkStatistics,
+    Reconfiguration,
     Simulator,
     System,
 )
@@ -31,6 +32,10 @@ SCHEMA_VERSION = 1
 
 #: The file that `Result.save` writes into a folder.
 FILE_NAME = "result.json"
+
+
+#: Blocks that not every result has: of a complete run, or of one whose links stay.
+OPTIONAL = ("error", "reconfigurations")
 
 
 class Result(BaseModel):
@@ -62,6 +67,8 @@ class Result(BaseModel):
     """One entry a collective issued."""
     network: NetworkStatistics
     """What the fabric counted."""
+    reconfigurations: tuple[Reconfiguration, ...] | None = None
+    """One entry a change of the circuits; absent if they do not change."""
     system: System
     """What the system layer did."""
     simulator: Simulator
@@ -78,8 +85,9 @@ class Result(BaseModel):
             Keys in the order of result.json.
         """
         document = self.model_dump(mode="json")
-        if self.error is None:
-            del document["error"]
+        for name in OPTIONAL:
+            if document[name] is None:
+                del document[name]
         return document
 
     def to_json(self) -> str:
@@ -163,8 +171,7 @@ def result_schema() -> dict[str, Any]:
         Draft 2020-12, with a description at every field.
     """
     schema = Result.model_json_schema(mode="serialization")
-    # `error` is left out of a complete result.
-    schema["required"] = [name for name in schema["required"] if name != "error"]
+    schema["required"] = [name for name in schema["required"] if name not in OPTIONAL]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 

@@ -100,7 +100,8 @@ def _fabric_records(
 ) -> Iterator[api.Record]:
     yield api.Record(header=_header(scenario))
     yield api.Record(settings=_settings(scenario, network.dimensions))
-    yield api.Record(topology=networks.topology_record(network, flows))
+    reconfiguration = networks.reconfiguration(scenario)
+    yield api.Record(topology=networks.topology_record(network, flows, reconfiguration))
 
 
 def _header(scenario: Scenario) -> api.Header:

@@ -4,12 +4,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frontend.collectives.program import Op, Program
-from frontend.network_api_pb2 import Topology
+from frontend.network_api_pb2 import Reconfiguration, Topology
 from frontend.schema import Scenario
 from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.fat_tree import FatTree
 from frontend.schema.topology import FlatTopology
-from topology_gen import Network, direct_connect, fat_tree, flat, hierarchical
+from frontend.schema.topoopt import OcsTopology
+from topology_gen import Network, circuits, direct_connect, fat_tree, flat, hierarchical
 
 Pairs = NDArray[np.int64]
 """Ordered pairs of ranks, one a row."""
@@ -29,6 +30,16 @@ def build(scenario: Scenario) -> Network:
             latency_ps=topology.latency,
             buffer_bytes=topology.buffer,
             ecn_threshold_bytes=threshold,
+        )
+    if isinstance(topology, OcsTopology) and topology.reconfiguration is not None:
+        return circuits(
+            topology.graph,
+            bandwidth_bps=topology.bandwidth,
+            latency_ps=topology.latency,
+            buffer_bytes=topology.buffer,
+            ecn_threshold_bytes=threshold,
+            forwarding_delay_ps=topology.forwarding_delay,
+            forwarding=topology.reconfiguration.forwarding,
         )
     if isinstance(topology, DirectTopology):
         return direct_connect(
@@ -61,6 +72,24 @@ def build(scenario: Scenario) -> Network:
         scale_up_buffer_bytes=up.buffer,
         scale_out_buffer_bytes=out.buffer,
         ecn_threshold_bytes=threshold,
+    )
+
+
+def reconfiguration(scenario: Scenario) -> Reconfiguration | None:
+    """Return how the links that `build` returns change during the run, if they do."""
+    topology, ecn = scenario.topology, scenario.transport.ecn
+    if not isinstance(topology, OcsTopology) or topology.reconfiguration is None:
+        return None
+    return Reconfiguration(
+        interval_ps=topology.reconfiguration.interval,
+        latency_ps=topology.reconfiguration.latency,
+        degree=topology.d,
+        discount=Reconfiguration.Discount.Value(topology.discount.upper()),
+        forwarding=topology.reconfiguration.forwarding,
+        circuit_rate_bps=topology.bandwidth,
+        circuit_latency_ps=topology.latency,
+        circuit_buffer_bytes=topology.buffer,
+        circuit_ecn_threshold_bytes=int(ecn.threshold or 0) if ecn.enabled else 0,
     )
 
 
@@ -100,7 +129,9 @@ def _distinct(flows: Flows) -> Flows:
     return np.stack([pair // ranks, pair % ranks, route], axis=1)
 
 
-def topology_record(network: Network, flows: Flows) -> Topology:
+def topology_record(
+    network: Network, flows: Flows, reconfiguration: Reconfiguration | None = None
+) -> Topology:
     """Return the record of a network with the paths of the given flows and their reverses."""
     paths = network.paths(*both_ways(flows).T)
     return Topology(
@@ -119,4 +150,5 @@ def topology_record(network: Network, flows: Flows) -> Topology:
         path_begin=paths.begin.tolist(),
         path_links=paths.links.tolist(),
         forwarding_delay_ps=network.forwarding_delay_ps,
+        reconfiguration=reconfiguration,
     )

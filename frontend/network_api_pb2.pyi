@@ -109,7 +109,7 @@ class System(_message.Message):
     def __init__(self, scheduling: _Optional[_Union[System.Scheduling, str]] = ..., concurrent_chunks: _Optional[_Iterable[int]] = ..., injection_latency_ps: _Optional[int] = ..., reduction_bytes_per_s: _Optional[int] = ..., message_by_message: bool = ...) -> None: ...
 
 class Topology(_message.Message):
-    __slots__ = ("ranks", "nodes", "dimensions", "link_source", "link_target", "link_rate_bps", "link_latency_ps", "link_buffer_bytes", "link_ecn_threshold_bytes", "link_dimension", "path_source", "path_target", "path_begin", "path_links", "forwarding_delay_ps")
+    __slots__ = ("ranks", "nodes", "dimensions", "link_source", "link_target", "link_rate_bps", "link_latency_ps", "link_buffer_bytes", "link_ecn_threshold_bytes", "link_dimension", "path_source", "path_target", "path_begin", "path_links", "forwarding_delay_ps", "reconfiguration")
     RANKS_FIELD_NUMBER: _ClassVar[int]
     NODES_FIELD_NUMBER: _ClassVar[int]
     DIMENSIONS_FIELD_NUMBER: _ClassVar[int]
@@ -125,6 +125,7 @@ class Topology(_message.Message):
     PATH_BEGIN_FIELD_NUMBER: _ClassVar[int]
     PATH_LINKS_FIELD_NUMBER: _ClassVar[int]
     FORWARDING_DELAY_PS_FIELD_NUMBER: _ClassVar[int]
+    RECONFIGURATION_FIELD_NUMBER: _ClassVar[int]
     ranks: int
     nodes: int
     dimensions: _containers.RepeatedScalarFieldContainer[str]
@@ -140,7 +141,40 @@ class Topology(_message.Message):
     path_begin: _containers.RepeatedScalarFieldContainer[int]
     path_links: _containers.RepeatedScalarFieldContainer[int]
     forwarding_delay_ps: int
-    def __init__(self, ranks: _Optional[int] = ..., nodes: _Optional[int] = ..., dimensions: _Optional[_Iterable[str]] = ..., link_source: _Optional[_Iterable[int]] = ..., link_target: _Optional[_Iterable[int]] = ..., link_rate_bps: _Optional[_Iterable[int]] = ..., link_latency_ps: _Optional[_Iterable[int]] = ..., link_buffer_bytes: _Optional[_Iterable[int]] = ..., link_ecn_threshold_bytes: _Optional[_Iterable[int]] = ..., link_dimension: _Optional[_Iterable[int]] = ..., path_source: _Optional[_Iterable[int]] = ..., path_target: _Optional[_Iterable[int]] = ..., path_begin: _Optional[_Iterable[int]] = ..., path_links: _Optional[_Iterable[int]] = ..., forwarding_delay_ps: _Optional[int] = ...) -> None: ...
+    reconfiguration: Reconfiguration
+    def __init__(self, ranks: _Optional[int] = ..., nodes: _Optional[int] = ..., dimensions: _Optional[_Iterable[str]] = ..., link_source: _Optional[_Iterable[int]] = ..., link_target: _Optional[_Iterable[int]] = ..., link_rate_bps: _Optional[_Iterable[int]] = ..., link_latency_ps: _Optional[_Iterable[int]] = ..., link_buffer_bytes: _Optional[_Iterable[int]] = ..., link_ecn_threshold_bytes: _Optional[_Iterable[int]] = ..., link_dimension: _Optional[_Iterable[int]] = ..., path_source: _Optional[_Iterable[int]] = ..., path_target: _Optional[_Iterable[int]] = ..., path_begin: _Optional[_Iterable[int]] = ..., path_links: _Optional[_Iterable[int]] = ..., forwarding_delay_ps: _Optional[int] = ..., reconfiguration: _Optional[_Union[Reconfiguration, _Mapping]] = ...) -> None: ...
+
+class Reconfiguration(_message.Message):
+    __slots__ = ("interval_ps", "latency_ps", "degree", "discount", "forwarding", "circuit_rate_bps", "circuit_latency_ps", "circuit_buffer_bytes", "circuit_ecn_threshold_bytes")
+    class Discount(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        EXPONENTIAL: _ClassVar[Reconfiguration.Discount]
+        LINEAR: _ClassVar[Reconfiguration.Discount]
+        FACTORIAL: _ClassVar[Reconfiguration.Discount]
+        NONE: _ClassVar[Reconfiguration.Discount]
+    EXPONENTIAL: Reconfiguration.Discount
+    LINEAR: Reconfiguration.Discount
+    FACTORIAL: Reconfiguration.Discount
+    NONE: Reconfiguration.Discount
+    INTERVAL_PS_FIELD_NUMBER: _ClassVar[int]
+    LATENCY_PS_FIELD_NUMBER: _ClassVar[int]
+    DEGREE_FIELD_NUMBER: _ClassVar[int]
+    DISCOUNT_FIELD_NUMBER: _ClassVar[int]
+    FORWARDING_FIELD_NUMBER: _ClassVar[int]
+    CIRCUIT_RATE_BPS_FIELD_NUMBER: _ClassVar[int]
+    CIRCUIT_LATENCY_PS_FIELD_NUMBER: _ClassVar[int]
+    CIRCUIT_BUFFER_BYTES_FIELD_NUMBER: _ClassVar[int]
+    CIRCUIT_ECN_THRESHOLD_BYTES_FIELD_NUMBER: _ClassVar[int]
+    interval_ps: int
+    latency_ps: int
+    degree: int
+    discount: Reconfiguration.Discount
+    forwarding: bool
+    circuit_rate_bps: int
+    circuit_latency_ps: int
+    circuit_buffer_bytes: int
+    circuit_ecn_threshold_bytes: int
+    def __init__(self, interval_ps: _Optional[int] = ..., latency_ps: _Optional[int] = ..., degree: _Optional[int] = ..., discount: _Optional[_Union[Reconfiguration.Discount, str]] = ..., forwarding: bool = ..., circuit_rate_bps: _Optional[int] = ..., circuit_latency_ps: _Optional[int] = ..., circuit_buffer_bytes: _Optional[int] = ..., circuit_ecn_threshold_bytes: _Optional[int] = ...) -> None: ...
 
 class Program(_message.Message):
     __slots__ = ("id", "name", "operation", "group_size", "units", "space", "equal_units", "phase_dimension", "step_begin", "op", "phase", "peer", "offset", "count", "target", "dep_begin", "dep", "route")

@@ -9,7 +9,7 @@
 
 #include "ns3/simulator.h"
 
-#include <map>
+#include <utility>
 
 namespace cosim
 {
@@ -18,8 +18,8 @@ using namespace ns3;
 
 ExpressFabric::ExpressFabric(const Topology& topology, const Settings& settings)
     : PacketFabric(topology, settings),
-      m_receiverConfig(settings.tcp),
-      m_connections(GetFlowCount())
+      m_connections(GetFlowCount()),
+      m_receiverConfig(settings.tcp)
 {
 }
 
@@ -33,27 +33,43 @@ ExpressFabric::Build()
     m_prototype = CreateObject<ExpressTcpSocket>();
     m_prototype->Equip();
     m_prototype->SetCarrier(this, m_settings.tcp.linkHeaderBytes);
-    std::map<uint64_t, std::shared_ptr<TransmissionTimes>> times;
-    for (std::size_t i = 0; i < m_topology.linkSource.size(); ++i)
+    while (m_links.size() < m_topology.linkSource.size())
     {
-        const uint64_t rate = m_topology.linkRateBps[i];
-        std::shared_ptr<TransmissionTimes>& timesOfRate = times[rate];
-        if (!timesOfRate)
-        {
-            timesOfRate = std::make_shared<TransmissionTimes>(rate, GetMaxWireBytes());
-        }
-        const ExpressLink::Parameters parameters{
-            static_cast<int64_t>(m_topology.linkLatencyPs[i]),
-            m_topology.linkBufferBytes[i],
-            m_topology.linkEcnThresholdBytes[i],
-        };
-        ExpressLink::Receiver* receiver = this;
-        m_links.push_back(std::make_unique<ExpressLink>(parameters, timesOfRate, receiver));
+        MakeLink();
     }
     for (FlowId flow = 0; flow < GetFlowCount(); ++flow)
     {
         m_connections[flow].reverse = GetReverse(flow);
     }
+}
+
+ExpressLink::Parameters
+ExpressFabric::GetParameters(uint32_t link) const
+{
+    return {static_cast<int64_t>(m_topology.linkLatencyPs[link]),
+            m_topology.linkBufferBytes[link],
+            m_topology.linkEcnThresholdBytes[link]};
+}
+
+std::shared_ptr<TransmissionTimes>
+ExpressFabric::GetTimes(uint64_t rateBps)
+{
+    std::shared_ptr<TransmissionTimes>& times = m_times[rateBps];
+    if (!times)
+    {
+        times = std::make_shared<TransmissionTimes>(rateBps, GetMaxWireBytes());
+    }
+    return times;
+}
+
+void
+ExpressFabric::MakeLink()
+{
+    const auto link = static_cast<uint32_t>(m_links.size());
+    ExpressLink::Receiver* receiver = this;
+    m_links.push_back(std::make_unique<ExpressLink>(GetParameters(link),
+                                                    GetTimes(m_topology.linkRateBps[link]),
+                                                    receiver));
 }
 
 void
@@ -88,7 +104,9 @@ ExpressFabric::GetHandshakeRtt(FlowId flow) const
     for (const FlowId direction : {flow, m_connections[flow].reverse})
     {
         bool isFirst = true;
-        for (const uint32_t link : GetPath(direction))
+        // Without a link back, the way back is as long as the way there.
+        const bool isThere = !GetPath(direction).empty();
+        for (const uint32_t link : GetPath(isThere ? direction : flow))
         {
             rtt += DataRate(m_topology.linkRateBps[link]).CalculateBytesTxTime(bytes) +
                    TimeStep(m_topology.linkLatencyPs[link]);
@@ -144,6 +162,12 @@ ExpressFabric::OnLinkArrival(Segment* segment)
         Enter(link, segment);
         return;
     }
+    Reach(segment);
+}
+
+void
+ExpressFabric::Reach(Segment* segment)
+{
     const Connection& connection = m_connections[segment->flow];
     if (segment->toSender)
     {

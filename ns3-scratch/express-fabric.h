@@ -13,6 +13,7 @@
 
 #include "ns3/object-factory.h"
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -36,11 +37,6 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
     ~ExpressFabric() override;
 
   protected:
-    void Build() override;
-    void Submit(FlowId flow, uint64_t bytes) override;
-    LinkCounters GetLinkCounters(uint32_t link) const override;
-
-  private:
     /// A connection; null ends: not used yet.
     struct Connection
     {
@@ -49,6 +45,10 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
         FlowId reverse{0};
     };
 
+    void Build() override;
+    void Submit(FlowId flow, uint64_t bytes) override;
+    LinkCounters GetLinkCounters(uint32_t link) const override;
+
     // SegmentCarrier
     Segment* NewSegment() override;
     void Carry(Segment* segment) override;
@@ -56,16 +56,33 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
     // ExpressLink::Receiver
     void OnLinkArrival(Segment* segment) override;
 
+    /// @return a link's parameters, as the topology has them now
+    ExpressLink::Parameters GetParameters(uint32_t link) const;
+
+    /// @return the serialization delays of links of this rate [bit/s]
+    std::shared_ptr<TransmissionTimes> GetTimes(uint64_t rateBps);
+
+    /// Make the next link that the topology has.
+    void MakeLink();
+
+    /// A packet enters a link's queue, or is dropped.
+    void Enter(uint32_t link, Segment* segment);
+
+    /// A segment is at its flow's other end.
+    void Reach(Segment* segment);
+
+    std::vector<std::unique_ptr<ExpressLink>> m_links;
+    std::vector<Connection> m_connections;
+
+  private:
     void Connect(FlowId flow);
     ns3::Time GetHandshakeRtt(FlowId flow) const;
-    void Enter(uint32_t link, Segment* segment);
 
     ExpressReceiver::Config m_receiverConfig;
     ns3::Ptr<ExpressTcpSocket> m_prototype; //!< copied for each flow: cheaper than attributes
     ns3::ObjectFactory m_congestionControl;
     SegmentPool m_segments;
-    std::vector<std::unique_ptr<ExpressLink>> m_links;
-    std::vector<Connection> m_connections;
+    std::map<uint64_t, std::shared_ptr<TransmissionTimes>> m_times; //!< by rate
 };
 
 /// @return an ExpressFabric

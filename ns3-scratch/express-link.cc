@@ -164,6 +164,46 @@ ExpressLink::Arrive()
     m_receiver->OnLinkArrival(arrived.segment);
 }
 
+void
+ExpressLink::Withdraw(std::vector<Segment*>& packets)
+{
+    const int64_t now = Simulator::Now().GetTimeStep();
+    const std::size_t before = packets.size();
+    while (!m_inFlight.IsEmpty() && m_inFlight.Back().origin.scheduledPs > now)
+    {
+        const InFlight& last = m_inFlight.Back();
+        m_counters.busyPs -= last.arrivalPs - m_parameters.latencyPs - last.origin.scheduledPs;
+        m_counters.wireBytes -= last.segment->wireBytes;
+        packets.push_back(last.segment);
+        m_inFlight.PopBack();
+    }
+    if (packets.size() > before)
+    { // the one before the first of them is being sent
+        std::reverse(packets.begin() + static_cast<std::ptrdiff_t>(before), packets.end());
+        const InFlight& last = m_inFlight.Back();
+        m_busyUntilPs = last.arrivalPs - m_parameters.latencyPs;
+        m_last = {last.origin.scheduledPs, last.origin.causePs};
+    }
+    m_queue = {};
+    m_queuedBytes = 0;
+}
+
+void
+ExpressLink::Readmit(Segment* segment)
+{
+    const uint64_t limit = m_parameters.bufferBytes;
+    m_parameters.bufferBytes = limit == 0 ? 0 : UINT64_MAX;
+    Enqueue(segment);
+    m_parameters.bufferBytes = limit;
+}
+
+void
+ExpressLink::Change(const Parameters& parameters, std::shared_ptr<TransmissionTimes> times)
+{
+    m_parameters = parameters;
+    m_times = std::move(times);
+}
+
 LinkCounters
 ExpressLink::GetCounters() const
 {

@@ -107,6 +107,28 @@ class ExpressLink
      */
     bool Enqueue(Segment* segment);
 
+    /**
+     * Take back the packets that have not begun to be sent; the others arrive.
+     *
+     * @param packets they are appended, in the order in which they entered
+     */
+    void Withdraw(std::vector<Segment*>& packets);
+
+    /**
+     * A packet enters the egress queue again, whatever its limit.
+     *
+     * @param segment the packet
+     */
+    void Readmit(Segment* segment);
+
+    /**
+     * The link is another one from now on; nothing may wait in its queue.
+     *
+     * @param parameters with the same latency as before
+     * @param times serialization delays, shared by the links of one rate
+     */
+    void Change(const Parameters& parameters, std::shared_ptr<TransmissionTimes> times);
+
     /// @return the counters; busy time up to now
     LinkCounters GetCounters() const;
 

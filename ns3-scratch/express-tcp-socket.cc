@@ -307,6 +307,41 @@ ExpressTcpSocket::Receive(const Segment& segment)
 }
 
 void
+ExpressTcpSocket::Pause()
+{
+    m_isSubmitInterrupted = m_submitEvent.IsPending();
+    m_submitEvent.Cancel();
+    m_timeoutLeft =
+        m_retransmissionTimer.IsArmed() ? m_retransmissionTimer.GetDelayLeft() : TimeStep(-1);
+    m_retransmissionTimer.Cancel();
+    if (m_pacingTimer.IsRunning())
+    {
+        m_pacingTimer.Suspend();
+    }
+    for (RttHistory& sent : m_history)
+    {
+        sent.retx = true;
+    }
+}
+
+void
+ExpressTcpSocket::Resume()
+{
+    if (!m_timeoutLeft.IsStrictlyNegative())
+    {
+        m_retransmissionTimer.Arm(m_timeoutLeft);
+    }
+    if (m_pacingTimer.IsSuspended())
+    {
+        m_pacingTimer.Resume();
+    }
+    if (m_isSubmitInterrupted)
+    {
+        Submit(0);
+    }
+}
+
+void
 ExpressTcpSocket::NoteEcn(const Segment& segment)
 {
     // DCTCP's ACKs are ECN-capable, too, and may be marked on their way.

@@ -63,6 +63,16 @@ class ExpressTcpSocket : public FabricTcpSocket
     /// @param segment an ACK from the receiver; stays the caller's
     void Receive(const Segment& segment);
 
+    /**
+     * Let no time pass for this socket until Resume: its timers stand still, and the round trips
+     * that are under way are not measured, as those of retransmitted segments. Until then, neither
+     * Submit nor Receive may be called.
+     */
+    void Pause();
+
+    /// Let time pass again.
+    void Resume();
+
   protected:
     uint32_t SendDataPacket(ns3::SequenceNumber32 seq, uint32_t maxSize, bool withAck) override;
     void NewAck(const ns3::SequenceNumber32& ack, bool resetRto) override;
@@ -84,6 +94,8 @@ class ExpressTcpSocket : public FabricTcpSocket
     ns3::SequenceNumber32 m_acked{1}; //!< reported to the observer up to here
     ns3::EventId m_submitEvent;
     LazyTimer m_retransmissionTimer;
+    ns3::Time m_timeoutLeft{-1};       //!< while paused: of the retransmission timer, if armed
+    bool m_isSubmitInterrupted{false}; //!< while paused: m_submitEvent is to come
 };
 
 } // namespace cosim

@@ -5,6 +5,9 @@
 #include "fabric.h"
 
 #include "analytical-fabric.h"
+#include "circuit-analytical-fabric.h"
+#include "circuit-express-fabric.h"
+#include "circuit-flow-fabric.h"
 #include "express-fabric.h"
 #include "flow-fabric.h"
 #include "native-fabric.h"
@@ -28,20 +31,38 @@ const std::map<std::string, Maker> MAKERS{
     {"native", MakeNativeFabric},
 };
 
+/// The fabrics whose links can change.
+const std::map<std::string, Maker> CIRCUIT_MAKERS{
+    {"analytical", MakeCircuitAnalyticalFabric},
+    {"express", MakeCircuitExpressFabric},
+    {"flow", MakeCircuitFlowFabric},
+};
+
+/// @return the names, separated by commas
+std::string
+ListNames(const std::map<std::string, Maker>& makers)
+{
+    std::string names;
+    for (const auto& [name, maker] : makers)
+    {
+        names += (names.empty() ? "" : ", ") + name;
+    }
+    return names;
+}
+
 } // namespace
 
 std::unique_ptr<Fabric>
 MakeFabric(const Topology& topology, const Settings& settings)
 {
-    const auto maker = MAKERS.find(settings.fabric);
-    if (maker == MAKERS.end())
+    const bool isFixed = topology.reconfiguration.intervalPs == 0;
+    const std::map<std::string, Maker>& makers = isFixed ? MAKERS : CIRCUIT_MAKERS;
+    const auto maker = makers.find(settings.fabric);
+    if (maker == makers.end())
     {
-        std::string names;
-        for (const std::string& name : FabricNames())
-        {
-            names += (names.empty() ? "" : ", ") + name;
-        }
-        throw std::invalid_argument("fabric '" + settings.fabric + "' is not one of " + names);
+        throw std::invalid_argument("fabric '" + settings.fabric + "' is not one of " +
+                                    ListNames(makers) +
+                                    (isFixed ? "" : ", whose links can change during a run"));
     }
     return maker->second(topology, settings);
 }

@@ -7,6 +7,7 @@
 
 #include "network-api.h"
 #include "network-statistics.h"
+#include "reconfiguration-record.h"
 #include "stream.h"
 
 #include <functional>
@@ -41,6 +42,12 @@ class Fabric : public NetworkApi
     /// @return payload bytes delivered in order so far
     virtual uint64_t GetDeliveredBytes() const = 0;
 
+    /// @return the changes of the links so far, or null if they do not change
+    virtual const std::vector<ReconfigurationRecord>* GetReconfigurations() const
+    {
+        return nullptr;
+    }
+
     /// @return a sentence if a flow failed for good (closed after too many RTOs), or nothing
     virtual std::string GetFailure() const = 0;
 
@@ -49,12 +56,12 @@ class Fabric : public NetworkApi
 };
 
 /**
- * Make a fabric by its registered name.
+ * Make a fabric by its registered name; one whose links can change if the topology's do.
  *
  * @param topology the links and paths; must outlive the fabric
  * @param settings its settings; must outlive the fabric
  * @return the fabric, not yet started
- * @throws std::invalid_argument if the name is not registered
+ * @throws std::invalid_argument if the name is not registered, or its links cannot change
  */
 std::unique_ptr<Fabric> MakeFabric(const Topology& topology, const Settings& settings);
 

@@ -231,7 +231,6 @@ FlowFabric::OnServed(uint64_t now)
     }
 }
 
-/// Let time pass for a path's first message and its window.
 void
 FlowFabric::Advance(Path& path, uint64_t now)
 {
@@ -371,25 +370,45 @@ FlowFabric::OpenWindow(Path& path, uint64_t now)
     }
 }
 
+uint64_t
+FlowFabric::GetSent(uint32_t id, uint64_t now) const
+{
+    const Path& path = m_paths[id];
+    const double passed = static_cast<double>(now - path.updatedAt);
+    const double left = std::max(path.left - path.rate / BYTE_PS * passed, 0.0);
+    const uint64_t wireBytes = m_messages[path.first].wireBytes;
+    return wireBytes - std::min(wireBytes, static_cast<uint64_t>(left));
+}
+
+uint64_t
+FlowFabric::GetCarried(uint32_t id, uint64_t now) const
+{
+    const Path& path = m_paths[id];
+    return path.carried + (path.first != NONE ? GetSent(id, now) : 0);
+}
+
 std::vector<LinkCounters>
 FlowFabric::GetLinkCounters() const
 {
-    std::vector<LinkCounters> uses(m_topology.linkRateBps.size());
     const uint64_t now = Now();
+    std::vector<uint64_t> carried;
+    carried.reserve(m_paths.size());
     for (uint32_t id = 0; id < m_paths.size(); ++id)
     {
-        const Path& path = m_paths[id];
-        uint64_t carried = path.carried;
-        if (path.first != NONE)
-        {
-            const double passed = static_cast<double>(now - path.updatedAt);
-            const double left = std::max(path.left - path.rate / BYTE_PS * passed, 0.0);
-            const uint64_t wireBytes = m_messages[path.first].wireBytes;
-            carried += wireBytes - std::min(wireBytes, static_cast<uint64_t>(left));
-        }
+        carried.push_back(GetCarried(id, now));
+    }
+    return CountUses(carried);
+}
+
+std::vector<LinkCounters>
+FlowFabric::CountUses(const std::vector<uint64_t>& carried) const
+{
+    std::vector<LinkCounters> uses(m_topology.linkRateBps.size());
+    for (uint32_t id = 0; id < m_paths.size(); ++id)
+    {
         for (uint32_t hop = m_topology.pathBegin[id]; hop < m_topology.pathBegin[id + 1]; ++hop)
         {
-            uses[m_topology.pathLinks[hop]].wireBytes += carried;
+            uses[m_topology.pathLinks[hop]].wireBytes += carried[id];
         }
     }
     for (std::size_t i = 0; i < uses.size(); ++i)

@@ -57,7 +57,6 @@ class FlowFabric : public MessageFabric
     void OnServed(uint64_t now) override;
     std::vector<LinkCounters> GetLinkCounters() const override;
 
-  private:
     static constexpr uint64_t NEVER = UINT64_MAX;
 
     /// A message that has not left its source. Slots of this kind are used again.
@@ -101,25 +100,44 @@ class FlowFabric : public MessageFabric
         uint64_t roundTrip; //!< [ps]
     };
 
+    /// @return the solver for the paths as the topology has them, which are prepared
+    MaxMinSolver MakeSolver();
+
+    /// The path begins or ends to send.
+    void MarkDirty(uint32_t id, uint64_t now);
+
+    /// Let time pass for a path's first message and its window.
+    void Advance(Path& path, uint64_t now);
+
+    /// The path's first message, its window or its pause ends then.
+    void PlanPath(uint32_t id, uint64_t at);
+
+    /// @return what has left of the first message, which there must be [bytes on the wire]
+    uint64_t GetSent(uint32_t id, uint64_t now) const;
+
+    /// @return what has left of all messages so far [bytes on the wire]
+    uint64_t GetCarried(uint32_t id, uint64_t now) const;
+
+    /// @return what the links did to carry so much over each path [bytes on the wire]
+    std::vector<LinkCounters> CountUses(const std::vector<uint64_t>& carried) const;
+
+    std::vector<Message> m_messages;
+    RingBuffer<uint32_t> m_delayed; //!< messages that are sent later, by time
+    std::vector<Path> m_paths;
+    std::vector<Opening> m_openings;
+    MaxMinSolver m_solver;
+
+  private:
+    double PreparePath(uint32_t id);
     uint32_t MakeMessage(const Cargo& cargo, uint64_t at);
     void Begin(uint32_t message, uint64_t now);
-    MaxMinSolver MakeSolver();
-    double PreparePath(uint32_t id);
-    void MarkDirty(uint32_t id, uint64_t now);
-    void Advance(Path& path, uint64_t now);
     void Estimate(uint32_t id, uint64_t now);
-    void PlanPath(uint32_t id, uint64_t at);
     void OnPathDue(uint32_t id, uint64_t now);
     void Dispatch(uint32_t id, uint64_t now);
     void EndWindow(uint32_t id, uint64_t now);
     void OpenWindow(Path& path, uint64_t now);
 
-    std::vector<Message> m_messages;
     std::vector<uint32_t> m_freeMessages;
-    RingBuffer<uint32_t> m_delayed; //!< messages that are sent later, by time
-    std::vector<Path> m_paths;
-    std::vector<Opening> m_openings;
-    MaxMinSolver m_solver;
     std::vector<uint32_t> m_dirty; //!< paths that begin or end to send
 };
 

@@ -73,6 +73,12 @@ LazyTimer::IsArmed() const
     return m_expiryPs >= 0;
 }
 
+Time
+LazyTimer::GetDelayLeft() const
+{
+    return TimeStep(m_expiryPs) - Simulator::Now();
+}
+
 void
 LazyTimer::Schedule()
 {

@@ -43,6 +43,9 @@ class LazyTimer
     /// @return whether it will expire
     bool IsArmed() const;
 
+    /// @return the time until it expires; it must be armed
+    ns3::Time GetDelayLeft() const;
+
   private:
     class Event;
 

@@ -315,7 +315,11 @@ MessageFabric::ForwardingPs(uint32_t hop) const
 uint64_t
 MessageFabric::AcknowledgementPs(uint32_t path) const
 {
-    const uint32_t back = FindPath(m_topology.pathTarget[path], m_topology.pathSource[path]);
+    uint32_t back = FindPath(m_topology.pathTarget[path], m_topology.pathSource[path]);
+    if (m_topology.pathBegin[back] == m_topology.pathBegin[back + 1])
+    { // without links back, the way back is as long as the way there
+        back = path;
+    }
     uint64_t sum = 0;
     for (uint32_t hop = m_topology.pathBegin[back]; hop < m_topology.pathBegin[back + 1]; ++hop)
     {

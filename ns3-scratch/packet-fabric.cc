@@ -165,6 +165,12 @@ PacketFabric::GetReverse(FlowId flow) const
     return FindPath(m_topology.pathTarget[flow], m_topology.pathSource[flow], GetRoute(flow));
 }
 
+uint64_t
+PacketFabric::GetUndelivered(FlowId flow) const
+{
+    return m_flows[flow].submitted - m_flows[flow].delivered;
+}
+
 uint32_t
 PacketFabric::GetMaxWireBytes() const
 {

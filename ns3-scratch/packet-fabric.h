@@ -73,6 +73,9 @@ class PacketFabric : public FabricBase, protected FlowObserver
     /// @return the flow from the target to the source, whose path this flow's ACKs take
     FlowId GetReverse(FlowId flow) const;
 
+    /// @return bytes of the flow's stream that were handed over and are not delivered
+    uint64_t GetUndelivered(FlowId flow) const;
+
     /// @return the smallest number of bytes on the wire that carries a full segment
     uint32_t GetMaxWireBytes() const;
 

@@ -226,6 +226,26 @@ WriteNetwork(JsonWriter& json, const NetworkStatistics& network)
 }
 
 void
+WriteReconfigurations(JsonWriter& json,
+                      const Reconfiguration& settings,
+                      const std::vector<ReconfigurationRecord>& records)
+{
+    json.Key("reconfigurations").BeginArray();
+    for (const ReconfigurationRecord& record : records)
+    {
+        json.BeginObject();
+        json.Key("start_ns").Nanoseconds(record.timePs);
+        json.Key("pause_ns").Nanoseconds(settings.latencyPs);
+        json.Key("new_circuits").Uint(record.newCircuits);
+        json.Key("demand_bytes").Uint(record.demandBytes);
+        json.Key("demand_pairs").Uint(record.demandPairs);
+        json.Key("distant_pairs").Uint(record.distantPairs);
+        json.EndObject();
+    }
+    json.EndArray();
+}
+
+void
 WriteSystem(JsonWriter& json, const Stream& stream, const CollectiveEngine& engine)
 {
     json.Key("system").BeginObject();
@@ -244,7 +264,8 @@ std::string
 WriteResult(const Stream& stream,
             const RunOutcome& outcome,
             const TraceExecutor& executor,
-            const NetworkStatistics& network)
+            const NetworkStatistics& network,
+            const std::vector<ReconfigurationRecord>* reconfigurations)
 {
     const std::vector<LayerTimes> layerTimes = CollectLayers(stream, executor);
     JsonWriter json;
@@ -263,6 +284,10 @@ WriteResult(const Stream& stream,
     WriteSystem(json, stream, executor.GetEngine());
     json.Key("network");
     WriteNetwork(json, network);
+    if (reconfigurations != nullptr)
+    {
+        WriteReconfigurations(json, stream.topology.reconfiguration, *reconfigurations);
+    }
     json.Key("simulator").BeginObject();
     json.Key("events").Uint(outcome.events);
     json.EndObject();

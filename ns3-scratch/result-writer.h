@@ -6,11 +6,13 @@
 #define COSIM_RESULT_WRITER_H
 
 #include "network-statistics.h"
+#include "reconfiguration-record.h"
 #include "stream.h"
 #include "trace-executor.h"
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace cosim
 {
@@ -32,12 +34,14 @@ struct RunOutcome
  * @param outcome how it ended
  * @param executor what it measured
  * @param network what the fabric measured
+ * @param reconfigurations the changes of the links, or null if they do not change
  * @return the text
  */
 std::string WriteResult(const Stream& stream,
                         const RunOutcome& outcome,
                         const TraceExecutor& executor,
-                        const NetworkStatistics& network);
+                        const NetworkStatistics& network,
+                        const std::vector<ReconfigurationRecord>* reconfigurations);
 
 /**
  * @param network what a fabric measured

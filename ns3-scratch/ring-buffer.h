@@ -61,6 +61,12 @@ class RingBuffer
         --m_size;
     }
 
+    /// Remove the newest item; there must be one.
+    void PopBack()
+    {
+        --m_size;
+    }
+
   private:
     void Grow()
     {

@@ -124,7 +124,11 @@ Simulation::GetResult() const
     {
         throw CoreError("a Simulation has a result once it is built, until it is closed");
     }
-    return WriteResult(m_stream, m_outcome, *m_executor, m_fabric->GetStatistics());
+    return WriteResult(m_stream,
+                       m_outcome,
+                       *m_executor,
+                       m_fabric->GetStatistics(),
+                       m_fabric->GetReconfigurations());
 }
 
 void

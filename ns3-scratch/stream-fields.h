@@ -64,6 +64,18 @@ inline constexpr auto FIELDS<Settings> = std::make_tuple(&Settings::fabric,
                                                          &Settings::timeLimitPs);
 
 template <>
+inline constexpr auto FIELDS<Reconfiguration> =
+    std::make_tuple(&Reconfiguration::intervalPs,
+                    &Reconfiguration::latencyPs,
+                    &Reconfiguration::degree,
+                    &Reconfiguration::discount,
+                    &Reconfiguration::forwarding,
+                    &Reconfiguration::circuitRateBps,
+                    &Reconfiguration::circuitLatencyPs,
+                    &Reconfiguration::circuitBufferBytes,
+                    &Reconfiguration::circuitEcnThresholdBytes);
+
+template <>
 inline constexpr auto FIELDS<Topology> = std::make_tuple(&Topology::ranks,
                                                          &Topology::nodes,
                                                          &Topology::dimensions,
@@ -78,7 +90,8 @@ inline constexpr auto FIELDS<Topology> = std::make_tuple(&Topology::ranks,
                                                          &Topology::pathTarget,
                                                          &Topology::pathBegin,
                                                          &Topology::pathLinks,
-                                                         &Topology::forwardingDelayPs);
+                                                         &Topology::forwardingDelayPs,
+                                                         &Topology::reconfiguration);
 
 template <>
 inline constexpr auto FIELDS<Program> = std::make_tuple(&Program::id,

@@ -41,6 +41,12 @@ Describe(Scheduling /* type */)
 }
 
 constexpr Enumeration
+Describe(Discount /* type */)
+{
+    return {static_cast<uint32_t>(Discount::NONE), "discount"};
+}
+
+constexpr Enumeration
 Describe(StepOp /* type */)
 {
     return {static_cast<uint32_t>(StepOp::REDUCE), "step operation"};

@@ -77,6 +77,29 @@ struct Settings
     uint64_t timeLimitPs{0};
 };
 
+/// What further circuits of a pair are worth.
+enum class Discount : uint32_t
+{
+    EXPONENTIAL = 0,
+    LINEAR = 1,
+    FACTORIAL = 2,
+    NONE = 3,
+};
+
+/// Links that change during the run.
+struct Reconfiguration
+{
+    uint64_t intervalPs{0}; //!< 0: they do not
+    uint64_t latencyPs{0};
+    uint32_t degree{0};
+    Discount discount{Discount::EXPONENTIAL};
+    bool forwarding{false};
+    uint64_t circuitRateBps{0};
+    uint64_t circuitLatencyPs{0};
+    uint64_t circuitBufferBytes{0};
+    uint64_t circuitEcnThresholdBytes{0};
+};
+
 /// Topology record.
 struct Topology
 {
@@ -95,6 +118,7 @@ struct Topology
     std::vector<uint32_t> pathBegin;
     std::vector<uint32_t> pathLinks;
     uint64_t forwardingDelayPs{0};
+    Reconfiguration reconfiguration;
 };
 
 /// What a step of a program does.

@@ -4,6 +4,7 @@
 
 #include "topology-validator.h"
 
+#include "reconfiguration-validator.h"
 #include "validation.h"
 
 #include <algorithm>
@@ -115,7 +116,10 @@ ValidatePaths(const Topology& topology)
                     ", which does not start there");
             node = topology.linkTarget[link];
         }
-        Require(node == target,
+        const bool isWaiting = topology.reconfiguration.intervalPs > 0 &&
+                               !topology.reconfiguration.forwarding &&
+                               topology.pathBegin[i] == topology.pathBegin[i + 1];
+        Require(node == target || isWaiting,
                 "topology: path ",
                 i,
                 " ends at node ",
@@ -145,6 +149,10 @@ PathTable
 ValidateTopology(const Topology& topology)
 {
     ValidateLinks(topology);
+    if (topology.reconfiguration.intervalPs > 0)
+    {
+        ValidateReconfiguration(topology);
+    }
     return PathTable(ValidatePaths(topology));
 }
 

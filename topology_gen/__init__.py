@@ -1,5 +1,6 @@
 """Networks by family: graph, link attributes and paths. Knows no workload and no simulator."""
 
+from topology_gen.circuits import circuits
 from topology_gen.direct_connect import direct_connect
 from topology_gen.errors import LinkError, PathError, RankCountError, TopologyError
 from topology_gen.fat_tree import fat_tree
@@ -14,6 +15,7 @@ __all__ = [
     "Paths",
     "RankCountError",
     "TopologyError",
+    "circuits",
     "direct_connect",
     "fat_tree",
     "flat",

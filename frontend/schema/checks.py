@@ -54,6 +54,12 @@ def _switches(topology: Topology) -> list[tuple[str, int, int]]:
     ]
 
 
+def fabric(fabric: str, topology: Topology) -> Problems:
+    """Links that change during the run on a fabric whose links cannot."""
+    if fabric == "native" and getattr(topology, "reconfiguration", None) is not None:
+        yield "fabric", "expected express, flow or analytical: topology.reconfiguration is given"
+
+
 def topology(topology: Topology, tcp: Transport) -> Problems:
     """Rank counts that do not divide, and buffers that cannot hold what they must."""
     if isinstance(topology, HierarchicalTopology):

@@ -57,6 +57,7 @@ class Scenario(Model):
     @model_validator(mode="after")
     def _cross_checks(self) -> Self:
         require(checks.demand(self.topology, self.workload))
+        require(checks.fabric(self.fabric, self.topology))
         require(checks.topology(self.topology, self.transport))
         require(checks.transport(self.topology, self.transport))
         require(checks.workload(self.topology, self.workload, self.collective))

@@ -4,13 +4,14 @@ import json
 from abc import abstractmethod
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ValidationInfo, model_validator
 
-from frontend.schema.base import Count, Whole, cross_check_error
+from frontend.schema.base import Count, Model, Whole, cross_check_error
 from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.edges import FOLDER
+from frontend.schema.quantities import Time
 from topology_gen import TopologyError
 from topology_gen.digraph import Digraph
 from topology_gen.errors import DemandError
@@ -26,6 +27,10 @@ from topology_gen.topoopt import TopoOptTopology as Found
 
 Discount = Literal["exponential", "linear", "factorial", "none"]
 WORKLOAD = "workload"
+
+MOST_CIRCUIT_RANKS = 4096
+"""Ranks whose circuits can change, at most: the distances between all of them are kept."""
+
 _ONE_DEMAND = "expected one of n, file and demand"
 
 
@@ -143,14 +148,54 @@ class TopoOptTopology(DemandTopology):
         return self.found.graph
 
 
+class Reconfiguration(Model):
+    """Circuits that are set anew for what waits to be carried at the moment."""
+
+    interval: Time = Time.parse("50ms")
+    """Between two measurements of what was handed to the network and is not yet delivered."""
+    latency: Time = Time.parse("10ms")
+    """How long all flows pause while circuits change; less than `interval`. Nothing is lost."""
+    forwarding: bool = True
+    """Whether ranks pass packets on for others. If not, a pair without a circuit waits for one."""
+
+    @model_validator(mode="after")
+    def _leaves_time(self) -> Self:
+        if self.latency >= self.interval:
+            raise cross_check_error(
+                "topology.reconfiguration.latency",
+                f"expected less than topology.reconfiguration.interval ({self.interval.written()})",
+            )
+        return self
+
+
 class OcsTopology(DemandTopology):
-    """The circuits that an optical circuit switch sets for a demand, and keeps."""
+    """The circuits that an optical circuit switch sets for a demand."""
 
     family: Literal["ocs"]
     """Links by demand, the greatest first, and exchanged until all are connected: OCS-reconfig's
     for one period, or with `discount: none` SiP-ML's."""
     discount: Discount = "exponential"
     """What further links of a pair gain: `none` is SiP-ML's."""
+    reconfiguration: Reconfiguration | None = None
+    """How circuits change during the run; by default they stay. Parallel links are then one link of
+    their joint rate and buffer."""
+
+    @property
+    def all_reach_all(self) -> bool:
+        """Whether there has to be a path from every rank to every other."""
+        return self.reconfiguration is None or self.reconfiguration.forwarding
 
     def _make(self) -> Digraph:
-        return ocs_reconfig(traffic_matrix(self._transfers), self.d, discount=self.discount)
+        return ocs_reconfig(
+            traffic_matrix(self._transfers),
+            self.d,
+            discount=self.discount,
+            forwarding=self.all_reach_all,
+        )
+
+    @model_validator(mode="after")
+    def _can_change(self) -> Self:
+        if self.reconfiguration is not None and self.ranks > MOST_CIRCUIT_RANKS:
+            problem = f"{self.ranks} ranks: expected at most {MOST_CIRCUIT_RANKS}"
+            raise cross_check_error("topology.reconfiguration", problem)
+        return self
