@@ -10,7 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bridge.measurements import Collective
+from bridge.measurements import Collective, Reconfiguration
 from bridge.quantities import percent_text, scaled_text, seconds_text, time_text
 from bridge.result import Result
 
@@ -51,7 +51,10 @@ def report(result: Result) -> RenderableType:
         parts.append(_layers(result))
     if result.collectives:
         parts.append(_collectives(result.collectives))
-    parts += [_network(result), _simulator(result)]
+    parts.append(_network(result))
+    if result.reconfigurations is not None:
+        parts.append(_circuits(result.reconfigurations))
+    parts.append(_simulator(result))
     spaced = (line for part in parts for line in (part, Text()))
     return Group(*spaced)
 
@@ -168,6 +171,22 @@ def _network(result: Result) -> Table:
         for dimension in network.dimensions
     ]
     return table(("network", ""), rows, numbers=False)
+
+
+def _circuits(changes: Sequence[Reconfiguration]) -> Table:
+    paused = time_text(sum(change.pause_ns for change in changes))
+    rows = [("changed", f"{scaled_text(len(changes))} times, paused {paused} in all")]
+    if changes:
+        circuits = sum(change.new_circuits for change in changes) / len(changes)
+        demand = sum(change.demand_bytes for change in changes) / len(changes)
+        distant = sum(change.distant_pairs for change in changes)
+        pairs = sum(change.demand_pairs for change in changes)
+        rows += [
+            ("new circuits", f"{scaled_text(circuits)} a change, mean"),
+            ("demand measured", f"{scaled_text(demand, 'B')} mean"),
+            ("without a circuit", f"{percent_text(distant / pairs)} of the pairs with demand"),
+        ]
+    return table(("circuits", ""), rows, numbers=False)
 
 
 def _simulator(result: Result) -> Table:

@@ -84,7 +84,7 @@ def reconfiguration(scenario: Scenario) -> Reconfiguration | None:
         interval_ps=topology.reconfiguration.interval,
         latency_ps=topology.reconfiguration.latency,
         degree=topology.d,
-        discount=Reconfiguration.Discount.Value(topology.discount.upper()),
+        discount=topology.discount.upper(),
         forwarding=topology.reconfiguration.forwarding,
         circuit_rate_bps=topology.bandwidth,
         circuit_latency_ps=topology.latency,

@@ -165,21 +165,6 @@ ExpressFabric::OnLinkArrival(Segment* segment)
     Reach(segment);
 }
 
-void
-ExpressFabric::Reach(Segment* segment)
-{
-    const Connection& connection = m_connections[segment->flow];
-    if (segment->toSender)
-    {
-        connection.sender->Receive(*segment);
-    }
-    else
-    {
-        connection.receiver->Receive(*segment);
-    }
-    m_segments.Return(segment);
-}
-
 LinkCounters
 ExpressFabric::GetLinkCounters(uint32_t link) const
 {

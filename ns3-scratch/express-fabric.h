@@ -69,7 +69,19 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
     void Enter(uint32_t link, Segment* segment);
 
     /// A segment is at its flow's other end.
-    void Reach(Segment* segment);
+    void Reach(Segment* segment)
+    {
+        const Connection& connection = m_connections[segment->flow];
+        if (segment->toSender)
+        {
+            connection.sender->Receive(*segment);
+        }
+        else
+        {
+            connection.receiver->Receive(*segment);
+        }
+        m_segments.Return(segment);
+    }
 
     std::vector<std::unique_ptr<ExpressLink>> m_links;
     std::vector<Connection> m_connections;

@@ -161,11 +161,14 @@ ValidateSettings(const Settings& settings, const Topology& topology)
 {
     const TcpSettings& tcp = settings.tcp;
     Require(tcp.segmentBytes >= 1, "settings: tcp.segment_bytes is 0, but at least 1 is needed");
-    Require(tcp.mtuBytes >= uint64_t{tcp.segmentBytes} + 40 && tcp.mtuBytes <= 65535,
+    const uint64_t packet = uint64_t{tcp.segmentBytes} + (tcp.timestamps ? 52 : 40);
+    Require(tcp.mtuBytes >= packet && tcp.mtuBytes <= 65535,
             "settings: tcp.mtu_bytes is ",
             tcp.mtuBytes,
-            ", but segment_bytes + 40 = ",
-            uint64_t{tcp.segmentBytes} + 40,
+            ", but segment_bytes + ",
+            packet - tcp.segmentBytes,
+            " = ",
+            packet,
             " … 65535 are accepted");
     Require(tcp.linkHeaderBytes <= 65535,
             "settings: tcp.link_header_bytes is ",

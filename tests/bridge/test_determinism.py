@@ -12,7 +12,7 @@ import pytest
 import bridge
 from bridge import Result
 
-SCENARIOS = ["collective_small", "dlrm_hier_small"]
+SCENARIOS = ["collective_small", "dlrm_hier_small", "ocs_reconfig_small", "sip_ml_small"]
 COSTS = ("wall_s", "cpu_s", "peak_rss_bytes")
 
 

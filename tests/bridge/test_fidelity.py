@@ -23,7 +23,9 @@ def set_(scenarios: Path) -> list[Case]:
 def test_the_set(set_: list[Case], scenarios: Path) -> None:
     names = [case.name for case in set_]
     assert len(set(names)) == len(names)
-    assert {file.stem for file in scenarios.glob("*_small.yaml")} < set(names)
+    changing = {"ocs_reconfig_small", "ocs_reconfig_nofw_small", "sip_ml_small"}
+    assert {file.stem for file in scenarios.glob("*_small.yaml")} - changing < set(names)
+    assert changing.isdisjoint(names)
     assert len(names) >= 5 + 4 * 2 * 2 + 1
     assert [case.name for case in set_ if case.is_lossy] == ["direct_32_8MB_lossy"]
 

@@ -9,6 +9,7 @@ import pytest
 
 from frontend import ScenarioError, load_scenario
 from frontend import network as networks
+from frontend.compile import records
 from frontend.schema.direct_connect import DirectTopology
 from topology_gen.cost import equivalent_bandwidth
 from topology_gen.topoopt import data_parallel, ocs_reconfig, topology_finder, traffic_matrix
@@ -20,6 +21,9 @@ DEMAND = {
     "all_reduce": [{"members": [0, 1, 2, 3, 4, 5], "bytes": 100}],
     "mp": [[0, 0, 0, 900, 0, 0]] + [[0] * 6 for _ in range(5)],
 }
+
+
+APART = {"nodes": 4, "mp": [[0, 9, 0, 0], [9, 0, 0, 0], [0, 0, 0, 9], [0, 0, 9, 0]]}
 
 
 def load(folder=None, **topology):
@@ -65,6 +69,34 @@ def test_optical_circuits():
     assert sip_ml == Counter([(i, (i + 1) % 6) for i in range(6)] * 3)
 
 
+def test_circuits_that_change():
+    change = {"interval": "1ms", "latency": "10us"}
+    loaded = load(family="ocs", n=6, d=3, discount="none", reconfiguration=change)
+    assert load_scenario(loaded.resolved()).resolved() == loaded.resolved()
+    (record,) = [r.topology for r in records(loaded) if r.HasField("topology")]
+    # The three circuits of each pair of the ring are one link.
+    assert list(record.link_source) == list(range(6))
+    assert set(record.link_rate_bps) == {3 * 100 * 10**9}
+    assert set(record.link_buffer_bytes) == {3 * 10**7}
+    settings = record.reconfiguration
+    assert (settings.interval_ps, settings.latency_ps) == (10**9, 10**7)
+    assert (settings.degree, settings.discount, settings.forwarding) == (3, 3, True)
+    assert settings.circuit_rate_bps == 100 * 10**9
+    assert settings.circuit_latency_ps == 10**6
+    (still,) = [r.topology for r in records(load(family="ocs", n=6, d=3)) if r.HasField("topology")]
+    assert not still.HasField("reconfiguration")
+
+
+def test_without_forwarding_pairs_without_a_circuit_have_no_path():
+    change = {"forwarding": False}
+    loaded = load(family="ocs", d=1, demand=APART, reconfiguration=change)
+    assert set(edges(loaded)) == {(0, 1), (1, 0), (2, 3), (3, 2)}
+    paths = networks.build(loaded).paths([0, 1, 0], [1, 2, 3])
+    assert paths.begin.tolist() == [0, 1, 1, 1]
+    connected = load(family="ocs", d=1, demand=APART, reconfiguration={})
+    assert set(edges(connected)) == {(0, 3), (1, 0), (2, 1), (3, 2)}
+
+
 def test_fat_trees():
     plain = networks.build(load(family="fat_tree", ranks=16))
     assert (plain.nodes, plain.links) == (36, 96)
@@ -79,6 +111,15 @@ def test_fat_trees():
 @pytest.mark.parametrize(
     ("topology", "sentence"),
     [
+        (
+            {"family": "ocs", "n": 4, "d": 1, "reconfiguration": {"latency": "50ms"}},
+            "topology.reconfiguration.latency: expected less than topology.reconfiguration.interval"
+            " (50ms)",
+        ),
+        (
+            {"family": "ocs", "n": 5000, "d": 1, "reconfiguration": {}},
+            "topology.reconfiguration: 5000 ranks: expected at most 4096",
+        ),
         ({"family": "topoopt", "d": 4}, "topology: expected one of n, file and demand"),
         (
             {"family": "topoopt", "d": 4, "n": 4, "demand": DEMAND},

@@ -41,7 +41,7 @@ class Setup:
     interval_ps: int = 100 * PS_PER_US
     latency_ps: int = 20 * PS_PER_US
     forwarding: bool = True
-    discount: int = 0
+    discount: str = "EXPONENTIAL"
     buffer: int = 0
     forwarding_delay_ps: int = 0
     changes: bool = True
@@ -101,7 +101,7 @@ class Outcome(NamedTuple):
     """When the messages arrived [ps], how often each, in which order, and what was counted."""
 
     arrivals_ps: list[int]
-    count: Counter[int]
+    received: Counter[int]
     order: list[int]
     statistics: NetworkStatistics
 
@@ -110,13 +110,13 @@ def carry(setup: Setup, fabric: str, messages: Iterable[Message]) -> Outcome:
     """Send the messages, each with a tag of its own, and wait for all of them."""
     listed = list(messages)
     arrivals = [-1] * len(listed)
-    count: Counter[int] = Counter()
+    received: Counter[int] = Counter()
     order: list[int] = []
     with Network(setup.stream(fabric)) as network:
 
         def arrived(index: int) -> None:
             arrivals[index] = network.sim_get_time_ps()
-            count[index] += 1
+            received[index] += 1
             order.append(index)
 
         def send(index: int) -> None:
@@ -129,4 +129,4 @@ def carry(setup: Setup, fabric: str, messages: Iterable[Message]) -> Outcome:
             )
             network.sim_schedule_ps(message.at_ps, partial(send, index))
         network.run()
-        return Outcome(arrivals, count, order, network.statistics())
+        return Outcome(arrivals, received, order, network.statistics())

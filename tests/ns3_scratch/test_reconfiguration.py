@@ -50,7 +50,7 @@ def setups(draw: st.DrawFn) -> tuple[Setup, list[Message]]:
         interval,
         draw(st.integers(0, interval - 1)),
         forwarding,
-        draw(st.sampled_from([0, 1, 2, 3])),
+        draw(st.sampled_from(["EXPONENTIAL", "LINEAR", "FACTORIAL", "NONE"])),
         draw(st.sampled_from([0, 100_000])),
         draw(st.sampled_from([0, 300_000])),
         transport=draw(
@@ -78,7 +78,7 @@ def test_every_message_arrives_once_and_in_order(
 ) -> None:
     setup, messages = case
     outcome = carry(setup, fabric, messages)
-    assert outcome.count == dict.fromkeys(range(len(messages)), 1)
+    assert outcome.received == dict.fromkeys(range(len(messages)), 1)
     assert outcome.statistics.messages == len(messages)
     assert outcome.statistics.payload_bytes == sum(message.size for message in messages)
     if setup.buffer == 0:
@@ -88,8 +88,8 @@ def test_every_message_arrives_once_and_in_order(
         sent.sort(key=lambda index: messages[index].at_ps)
         assert [i for i in outcome.order if i in sent] == sent
     for message, arrival in zip(messages, outcome.arrivals_ps, strict=True):
-        least = transmission_ps(wire_bytes(max(message.size, 1))) // setup.degree + LATENCY_PS
-        assert arrival - message.at_ps >= least
+        least = transmission_ps(wire_bytes(max(message.size, 1))) / setup.degree + LATENCY_PS
+        assert arrival - message.at_ps >= 0.999 * least  # ns-3 rounds each packet
     assert carry(setup, fabric, messages) == outcome
 
 
@@ -172,7 +172,7 @@ def test_with_forwarding_it_goes_at_once(fabric: str) -> None:
 @pytest.mark.parametrize("fabric", FABRICS)
 def test_parallel_circuits_are_one_link_of_their_joint_rate(fabric: str) -> None:
     """All three ports go to the only demand, when it is measured: a third of the time is left."""
-    setup = Setup(3, [(0, 1), (1, 2), (2, 0)], degree=3, discount=3, forwarding=False)
+    setup = Setup(3, [(0, 1), (1, 2), (2, 0)], degree=3, discount="NONE", forwarding=False)
     size = 14_600_000
     (arrival,) = carry(setup, fabric, [Message(0, 1, size)]).arrivals_ps
     alone = transmission_ps(wire_bytes(size))
