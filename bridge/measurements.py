@@ -31,6 +31,45 @@ class Iteration(_Block):
     """Time that a rank computes nothing because it waits for communication, mean over the ranks."""
 
 
+class JobIteration(_Block):
+    """One iteration of a job."""
+
+    index: int
+    """Counts from 0."""
+    start_ns: float
+    """Where the iteration before ends; the first starts with the job."""
+    end_ns: float
+    """The last of its ranks has done all of it."""
+    time_ns: float
+    """end_ns - start_ns."""
+
+
+class Job(_Block):
+    """One of the jobs that share a cluster."""
+
+    name: str
+    """Its kind and number."""
+    start_ns: float
+    """It has arrived, and its servers are free and linked."""
+    iterations: tuple[JobIteration, ...]
+    """Those that have ended."""
+
+
+class IterationTimes(_Block):
+    """Times of the iterations of all jobs."""
+
+    count: int
+    """Iterations."""
+    mean_ns: float
+    """Mean."""
+    p50_ns: float
+    """Median: the least time that half of them do not exceed."""
+    p99_ns: float
+    """99th percentile, likewise."""
+    max_ns: float
+    """The longest."""
+
+
 class Layer(_Block):
     """One layer of the model, over all iterations."""
 

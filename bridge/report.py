@@ -10,7 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bridge.measurements import Collective, Reconfiguration
+from bridge.measurements import Collective, IterationTimes, Reconfiguration
 from bridge.quantities import percent_text, scaled_text, seconds_text, time_text
 from bridge.result import Result
 
@@ -47,6 +47,8 @@ def report(result: Result) -> RenderableType:
     parts: list[RenderableType] = [_title(result)]
     if result.iterations:
         parts.append(_iterations(result))
+    if result.iteration_times:
+        parts += [_jobs(result), _iteration_times(result.iteration_times)]
     if any(layer.compute_ns or layer.raw_comm_ns for layer in result.layers):
         parts.append(_layers(result))
     if result.collectives:
@@ -79,6 +81,24 @@ def _iterations(result: Result) -> Table:
         for iteration in result.iterations
     ]
     return table(("iteration", "time", "compute", "exposed comm.", "exposed / time"), rows)
+
+
+def _jobs(result: Result) -> Table:
+    rows = []
+    for job in result.jobs or ():
+        times = [iteration.time_ns for iteration in job.iterations]
+        if times:
+            mean = time_text(sum(times) / len(times))
+            rows.append(
+                (job.name, time_text(job.start_ns), str(len(times)), mean, time_text(max(times)))
+            )
+    return table(("job", "start", "iterations", "mean", "longest"), rows)
+
+
+def _iteration_times(times: IterationTimes) -> Table:
+    texts = map(time_text, (times.mean_ns, times.p50_ns, times.p99_ns, times.max_ns))
+    headings = ("iterations of all jobs", "mean", "p50", "p99", "longest")
+    return table(headings, [(str(times.count), *texts)])
 
 
 def _layers(result: Result) -> Table:

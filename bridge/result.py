@@ -19,6 +19,8 @@ from bridge.files import prepare_directory, write_whole
 from bridge.measurements import (
     Collective,
     Iteration,
+    IterationTimes,
+    Job,
     Layer,
     LayerIteration,
     NetworkStatistics,
@@ -33,9 +35,8 @@ SCHEMA_VERSION = 1
 #: The file that `Result.save` writes into a folder.
 FILE_NAME = "result.json"
 
-
-#: Blocks that not every result has: of a complete run, or of one whose links stay.
-OPTIONAL = ("error", "reconfigurations")
+#: Blocks that not every result has: none of a complete run, one job, or links that stay.
+OPTIONAL = ("error", "jobs", "iteration_times", "reconfigurations")
 
 
 class Result(BaseModel):
@@ -58,7 +59,11 @@ class Result(BaseModel):
     time_ns: float
     """End of the workload in simulated time [ns]."""
     iterations: tuple[Iteration, ...]
-    """One entry a training iteration."""
+    """One entry a training iteration; none where jobs share a cluster."""
+    jobs: tuple[Job, ...] | None = None
+    """One entry a job that has started; absent unless jobs share a cluster."""
+    iteration_times: IterationTimes | None = None
+    """Of all jobs; absent without them."""
     layers: tuple[Layer, ...]
     """One entry a layer, summed over iterations."""
     layer_iterations: tuple[LayerIteration, ...] = ()

@@ -72,7 +72,7 @@ def records(scenario: Scenario) -> Iterator[api.Record]:
         yield api.Record(program=_program(number, program, network.dimensions))
     yield from _collectives(plan, uses, network.ranks)
     for trace in plan.all_traces():
-        yield api.Record(trace=_trace(plan.layers, trace, network.ranks))
+        yield api.Record(trace=_trace(plan, trace, network.ranks))
 
 
 def _flows(plan: Plan, library: ProgramLibrary, uses: Sequence[Use], ranks: int) -> networks.Flows:
@@ -85,9 +85,9 @@ def _flows(plan: Plan, library: ProgramLibrary, uses: Sequence[Use], ranks: int)
             rows[:, :2] = np.array(group, dtype=np.int64)[rows[:, :2]]
         flows.append(rows)
     for trace in plan.all_traces():
-        peers = {node.peer for node in trace.nodes if node.type == NodeType.SEND}
-        pairs = [(rank, peer) for rank in _all(trace.ranks, ranks) for peer in sorted(peers)]
-        flows.append(networks.first_routes(np.array(pairs, dtype=np.int64).reshape(-1, 2)))
+        ends = {(node.peer, node.route) for node in trace.nodes if node.type == NodeType.SEND}
+        sends = [(rank, *end) for rank in _all(trace.ranks, ranks) for end in sorted(ends)]
+        flows.append(np.array(sends, dtype=np.int64).reshape(-1, 3))
     return np.concatenate(flows)
 
 
@@ -193,11 +193,12 @@ def _collectives(plan: Plan, uses: Sequence[Use], ranks: int) -> Iterator[api.Re
         )
 
 
-def _trace(layers: Sequence[str], trace: Trace, ranks: int) -> api.Trace:
+def _trace(plan: Plan, trace: Trace, ranks: int) -> api.Trace:
     nodes = trace.nodes
+    routes = [node.route for node in nodes]
     return api.Trace(
         ranks=_all(trace.ranks, ranks),
-        layers=layers,
+        layers=plan.layers,
         names=[node.name for node in nodes],
         type=[node.type for node in nodes],
         layer=[node.layer for node in nodes],
@@ -209,4 +210,7 @@ def _trace(layers: Sequence[str], trace: Trace, ranks: int) -> api.Trace:
         tag=[node.tag for node in nodes],
         dep_begin=np.cumsum([0, *(len(node.dependencies) for node in nodes)]).tolist(),
         dep=[dependency for node in nodes for dependency in node.dependencies],
+        route=routes if any(routes) else [],
+        jobs=plan.jobs,
+        job=[node.job for node in nodes] if plan.jobs else [],
     )

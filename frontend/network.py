@@ -9,8 +9,9 @@ from frontend.schema import Scenario
 from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.fat_tree import FatTree
 from frontend.schema.topology import FlatTopology
-from frontend.schema.topoopt import OcsTopology
+from frontend.schema.topoopt import OcsTopology, TopoOptTopology
 from topology_gen import Network, circuits, direct_connect, fat_tree, flat, hierarchical
+from topology_gen.shards import sharded
 
 Pairs = NDArray[np.int64]
 """Ordered pairs of ranks, one a row."""
@@ -40,6 +41,16 @@ def build(scenario: Scenario) -> Network:
             ecn_threshold_bytes=threshold,
             forwarding_delay_ps=topology.forwarding_delay,
             forwarding=topology.reconfiguration.forwarding,
+        )
+    if isinstance(topology, TopoOptTopology) and topology.shards:
+        return sharded(
+            topology.ranks,
+            topology.shards,
+            bandwidth_bps=topology.bandwidth,
+            latency_ps=topology.latency,
+            buffer_bytes=topology.buffer,
+            ecn_threshold_bytes=threshold,
+            forwarding_delay_ps=topology.forwarding_delay,
         )
     if isinstance(topology, DirectTopology):
         return direct_connect(

@@ -251,17 +251,19 @@ class Collective(_message.Message):
     def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., program: _Optional[int] = ..., ranks: _Optional[_Iterable[int]] = ..., bytes: _Optional[int] = ..., chunks: _Optional[int] = ..., priority_class: _Optional[int] = ..., iteration: _Optional[int] = ..., layer: _Optional[int] = ...) -> None: ...
 
 class Trace(_message.Message):
-    __slots__ = ("ranks", "layers", "names", "type", "layer", "iteration", "duration_ps", "collective", "peer", "bytes", "tag", "dep_begin", "dep")
+    __slots__ = ("ranks", "layers", "names", "type", "layer", "iteration", "duration_ps", "collective", "peer", "bytes", "tag", "dep_begin", "dep", "route", "jobs", "job")
     class Type(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         COMPUTE: _ClassVar[Trace.Type]
         COLLECTIVE: _ClassVar[Trace.Type]
         SEND: _ClassVar[Trace.Type]
         RECV: _ClassVar[Trace.Type]
+        TIMER: _ClassVar[Trace.Type]
     COMPUTE: Trace.Type
     COLLECTIVE: Trace.Type
     SEND: Trace.Type
     RECV: Trace.Type
+    TIMER: Trace.Type
     RANKS_FIELD_NUMBER: _ClassVar[int]
     LAYERS_FIELD_NUMBER: _ClassVar[int]
     NAMES_FIELD_NUMBER: _ClassVar[int]
@@ -275,6 +277,9 @@ class Trace(_message.Message):
     TAG_FIELD_NUMBER: _ClassVar[int]
     DEP_BEGIN_FIELD_NUMBER: _ClassVar[int]
     DEP_FIELD_NUMBER: _ClassVar[int]
+    ROUTE_FIELD_NUMBER: _ClassVar[int]
+    JOBS_FIELD_NUMBER: _ClassVar[int]
+    JOB_FIELD_NUMBER: _ClassVar[int]
     ranks: _containers.RepeatedScalarFieldContainer[int]
     layers: _containers.RepeatedScalarFieldContainer[str]
     names: _containers.RepeatedScalarFieldContainer[str]
@@ -288,4 +293,7 @@ class Trace(_message.Message):
     tag: _containers.RepeatedScalarFieldContainer[int]
     dep_begin: _containers.RepeatedScalarFieldContainer[int]
     dep: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, ranks: _Optional[_Iterable[int]] = ..., layers: _Optional[_Iterable[str]] = ..., names: _Optional[_Iterable[str]] = ..., type: _Optional[_Iterable[int]] = ..., layer: _Optional[_Iterable[int]] = ..., iteration: _Optional[_Iterable[int]] = ..., duration_ps: _Optional[_Iterable[int]] = ..., collective: _Optional[_Iterable[int]] = ..., peer: _Optional[_Iterable[int]] = ..., bytes: _Optional[_Iterable[int]] = ..., tag: _Optional[_Iterable[int]] = ..., dep_begin: _Optional[_Iterable[int]] = ..., dep: _Optional[_Iterable[int]] = ...) -> None: ...
+    route: _containers.RepeatedScalarFieldContainer[int]
+    jobs: _containers.RepeatedScalarFieldContainer[str]
+    job: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, ranks: _Optional[_Iterable[int]] = ..., layers: _Optional[_Iterable[str]] = ..., names: _Optional[_Iterable[str]] = ..., type: _Optional[_Iterable[int]] = ..., layer: _Optional[_Iterable[int]] = ..., iteration: _Optional[_Iterable[int]] = ..., duration_ps: _Optional[_Iterable[int]] = ..., collective: _Optional[_Iterable[int]] = ..., peer: _Optional[_Iterable[int]] = ..., bytes: _Optional[_Iterable[int]] = ..., tag: _Optional[_Iterable[int]] = ..., dep_begin: _Optional[_Iterable[int]] = ..., dep: _Optional[_Iterable[int]] = ..., route: _Optional[_Iterable[int]] = ..., jobs: _Optional[_Iterable[str]] = ..., job: _Optional[_Iterable[int]] = ...) -> None: ...

@@ -100,7 +100,8 @@ def describe(error: ValidationError, data: Any, origin: Origin) -> list[str]:
 def _path(details: ErrorDetails, known: Known) -> Path:
     """The key path of a problem: pydantic's location without the names of union members."""
     if details["type"] == "cross_check":
-        return tuple(details["ctx"]["path"].split("."))
+        parts = details["ctx"]["path"].split(".")
+        return tuple(int(part) if part.isdigit() else part for part in parts)
     path: Path = ()
     location = list(details["loc"])
     while location:

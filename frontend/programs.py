@@ -1,9 +1,11 @@
 """Which program and how many chunks carry a collective; equal programs are built once."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from frontend import collectives
 from frontend.collectives.bfb import best_chunks
@@ -50,7 +52,7 @@ class ProgramLibrary:
         file = issue.algorithm if isinstance(issue.algorithm, AlgorithmFile) else None
         name = issue.algorithm if file is None else file.file
         size = self.group_size(issue)
-        key = (issue.operation, file is None, name, size, *sorted(options.items()))
+        key = (issue.operation, file is None, name, size, issue.route, *sorted(options.items()))
         if key not in self._known:
             self._known[key] = len(self.programs)
             self.programs.append(self._build(issue, options))
@@ -121,8 +123,10 @@ class ProgramLibrary:
         """Return the orders of a group's members in the rings, and whether these go both ways."""
         topology, given = self.scenario.topology, issue.options.rings
         ranks = issue.ranks or range(topology.ranks)
-        if given == "auto" and isinstance(topology, TopoOptTopology):
+        found = issue.rings
+        if found is None and isinstance(topology, TopoOptTopology):
             found = group_rings(ranks, topology.found)
+        if given == "auto" and found is not None:
             place = {rank: member for member, rank in enumerate(ranks)}
             orders = [[place[rank] for rank in order] for order in found.orders]
             duplex = found.duplex
@@ -144,7 +148,12 @@ class ProgramLibrary:
         try:
             if isinstance(issue.algorithm, AlgorithmFile):
                 path = Path(issue.algorithm.file)
-                return from_file(path, issue.operation, ranks, **options)
-            return collectives.build(issue.operation, issue.algorithm, ranks, **options)
+                program = from_file(path, issue.operation, ranks, **options)
+            else:
+                program = collectives.build(issue.operation, issue.algorithm, ranks, **options)
         except collectives.CollectiveError as error:
             raise ScenarioError(f"{issue.name}: {error}") from None
+        if not issue.route:
+            return program
+        taken = program.route if program.route.size else np.zeros(program.steps, np.uint32)
+        return replace(program, route=taken + issue.route)

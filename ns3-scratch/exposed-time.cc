@@ -19,7 +19,9 @@ RecordExposed(const TraceWorker& worker, uint64_t now, uint32_t last, TimingReco
     {
         const uint64_t end = std::min(to, worker.end[last]);
         const uint64_t start = std::max(from, worker.start[last]);
-        if (end > start && trace.type[last] != NodeType::SEND)
+        const bool communicates =
+            trace.type[last] == NodeType::COLLECTIVE || trace.type[last] == NodeType::RECV;
+        if (end > start && communicates)
         {
             timing.AddExposed(trace.iteration[last], trace.layer[last], end - start);
         }

@@ -62,9 +62,14 @@ MessageFabric::GetStatistics() const
 }
 
 void
-MessageFabric::SimSend(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback sent)
+MessageFabric::SimSend(Rank src,
+                       Rank dst,
+                       uint64_t bytes,
+                       uint64_t tag,
+                       uint32_t route,
+                       Callback sent)
 {
-    LaunchAlone(FindPath(src, dst), bytes, tag, false, std::move(sent));
+    LaunchAlone(FindPath(src, dst, route), bytes, tag, false, std::move(sent));
 }
 
 void

@@ -42,7 +42,8 @@ class MessageFabric : public FabricBase, public BundleNetwork
     MessageFabric(const Topology& topology, const Settings& settings);
 
     // NetworkApi
-    void SimSend(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback sent) override;
+    void SimSend(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t route, Callback sent)
+        override;
     void SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t route) override;
     BundleNetwork* GetBundleNetwork() override;
     void SimFinish() override;

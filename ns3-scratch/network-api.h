@@ -58,9 +58,15 @@ class NetworkApi
      * @param dst the receiving rank, another one
      * @param bytes the size [bytes]; 0 is carried as one byte on the wire
      * @param tag matches the receive
+     * @param route which of the paths from the one rank to the other, from 0
      * @param sent called when the last byte was acknowledged; may be empty
      */
-    virtual void SimSend(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback sent) = 0;
+    virtual void SimSend(Rank src,
+                         Rank dst,
+                         uint64_t bytes,
+                         uint64_t tag,
+                         uint32_t route,
+                         Callback sent) = 0;
 
     /**
      * Receive a message.

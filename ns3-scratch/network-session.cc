@@ -36,6 +36,7 @@ NetworkSession::Send(int64_t src, int64_t dst, int64_t bytes, int64_t tag, Callb
                       static_cast<Rank>(dst),
                       static_cast<uint64_t>(bytes),
                       static_cast<uint64_t>(tag),
+                      0,
                       [this, callback = std::move(sent)] {
                           --m_sending;
                           Call(callback);

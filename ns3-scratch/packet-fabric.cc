@@ -42,9 +42,14 @@ PacketFabric::PacketFabric(const Topology& topology, const Settings& settings)
 }
 
 void
-PacketFabric::SimSend(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback sent)
+PacketFabric::SimSend(Rank src,
+                      Rank dst,
+                      uint64_t bytes,
+                      uint64_t tag,
+                      uint32_t route,
+                      Callback sent)
 {
-    SubmitMessage(FindPath(src, dst), bytes, tag, false, std::move(sent));
+    SubmitMessage(FindPath(src, dst, route), bytes, tag, false, std::move(sent));
 }
 
 void

@@ -34,7 +34,8 @@ class PacketFabric : public FabricBase, protected FlowObserver
     PacketFabric(const Topology& topology, const Settings& settings);
 
     // NetworkApi
-    void SimSend(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback sent) override;
+    void SimSend(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t route, Callback sent)
+        override;
     void SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t route) override;
 
     // Fabric

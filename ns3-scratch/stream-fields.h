@@ -137,7 +137,10 @@ inline constexpr auto FIELDS<Trace> = std::make_tuple(&Trace::ranks,
                                                       &Trace::bytes,
                                                       &Trace::tag,
                                                       &Trace::depBegin,
-                                                      &Trace::dep);
+                                                      &Trace::dep,
+                                                      &Trace::route,
+                                                      &Trace::jobs,
+                                                      &Trace::job);
 
 /// A struct that has a table of fields.
 template <typename T>

@@ -55,7 +55,7 @@ Describe(StepOp /* type */)
 constexpr Enumeration
 Describe(NodeType /* type */)
 {
-    return {static_cast<uint32_t>(NodeType::RECV), "node type"};
+    return {static_cast<uint32_t>(NodeType::TIMER), "node type"};
 }
 
 // Read gives the present field to a member of a struct; a message does so for each of its own.

@@ -175,6 +175,7 @@ enum class NodeType : uint8_t
     COLLECTIVE = 1,
     SEND = 2,
     RECV = 3,
+    TIMER = 4,
 };
 
 /// Trace record.
@@ -193,6 +194,9 @@ struct Trace
     std::vector<uint32_t> tag;
     std::vector<uint32_t> depBegin;
     std::vector<uint32_t> dep;
+    std::vector<uint32_t> route; //!< empty: 0 for every node
+    std::vector<std::string> jobs;
+    std::vector<uint32_t> job; //!< from 1, 0: none; empty: 0 for every node
 };
 
 /// A whole stream. Programs and collectives stand at the index that is their id.

@@ -19,13 +19,19 @@ TraceExecutor::TraceExecutor(const Stream& stream, NetworkApi& network, Workload
       m_engine(stream, network, *this),
       m_workers(stream),
       m_timing(CountIterations(stream), CountLayers(stream), CountTracedRanks(stream)),
+      m_jobs(stream),
       m_workersLeft(m_workers.GetCount())
 {
     for (const TraceWorker& worker : m_workers.GetAll())
     {
-        for (const uint32_t iteration : worker.plan->trace->iteration)
+        const Trace& trace = *worker.plan->trace;
+        for (std::size_t node = 0; node < trace.type.size(); ++node)
         {
-            m_timing.ExpectNode(iteration);
+            m_timing.ExpectNode(trace.iteration[node]);
+            if (trace.type[node] == NodeType::TIMER && trace.tag[node] != 0)
+            {
+                ++m_gatherings[trace.tag[node]].missing;
+            }
         }
     }
 }
@@ -93,14 +99,51 @@ TraceExecutor::StartNode(uint32_t id, uint32_t node)
         return;
     }
     worker.start[node] = Now();
+    m_jobs.StartNode(trace, node, worker.start[node]);
     if (trace.type[node] == NodeType::COLLECTIVE)
     {
         m_engine.Issue(trace.collective[node], worker.rank);
+    }
+    else if (trace.type[node] == NodeType::TIMER)
+    {
+        const auto gathering = m_gatherings.find(trace.tag[node]);
+        if (gathering == m_gatherings.end())
+        {
+            StartTimer(id, node);
+            return;
+        }
+        gathering->second.waiting.push_back({id, node, false});
+        if (--gathering->second.missing == 0)
+        {
+            for (const Change& timer : gathering->second.waiting)
+            {
+                StartTimer(timer.worker, timer.node);
+            }
+        }
     }
     else
     {
         StartMessage(id, node);
     }
+}
+
+void
+TraceExecutor::StartTimer(uint32_t id, uint32_t node)
+{
+    const uint64_t duration = m_workers.Get(id).plan->trace->durationPs[node];
+    ++m_timers;
+    ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(duration)),
+                             &TraceExecutor::OnTimer,
+                             this,
+                             id,
+                             node);
+}
+
+void
+TraceExecutor::OnTimer(uint32_t id, uint32_t node)
+{
+    --m_timers;
+    OnNodeDone(id, node);
 }
 
 void
@@ -116,6 +159,7 @@ TraceExecutor::TryCompute(uint32_t id)
     RecordExposed(worker, now, worker.GetLastDependency(node), m_timing);
     worker.isComputing = true;
     worker.start[node] = now;
+    m_jobs.StartNode(*worker.plan->trace, node, now);
     const uint64_t duration = worker.plan->trace->durationPs[node];
     if (duration == 0)
     {
@@ -147,6 +191,7 @@ TraceExecutor::FinishNode(uint32_t id, uint32_t node)
     const uint64_t now = Now();
     worker.end[node] = now;
     m_timing.FinishNode(plan.trace->iteration[node], now);
+    m_jobs.FinishNode(*plan.trace, node, now);
     for (uint32_t i = plan.nextBegin[node]; i < plan.nextBegin[node + 1]; ++i)
     {
         if (--worker.pending[plan.next[i]] == 0)
@@ -217,10 +262,15 @@ TraceExecutor::PostMessage(uint32_t id, uint32_t node)
 {
     const TraceWorker& worker = m_workers.Get(id);
     const Trace& trace = *worker.plan->trace;
-    m_network.SimSend(worker.rank, trace.peer[node], trace.bytes[node], trace.tag[node], [this] {
-        --m_traffic;
-        CheckProgress();
-    });
+    m_network.SimSend(worker.rank,
+                      trace.peer[node],
+                      trace.bytes[node],
+                      trace.tag[node],
+                      trace.route.empty() ? 0 : trace.route[node],
+                      [this] {
+                          --m_traffic;
+                          CheckProgress();
+                      });
     OnNodeDone(id, node);
 }
 
@@ -259,7 +309,8 @@ TraceExecutor::OnEngineError(const std::string& error)
 bool
 TraceExecutor::IsStuck() const
 {
-    return m_computing == 0 && m_traffic == 0 && m_engine.GetActive() == 0 && !m_stopped;
+    return m_computing == 0 && m_timers == 0 && m_traffic == 0 && m_engine.GetActive() == 0 &&
+           !m_stopped;
 }
 
 void

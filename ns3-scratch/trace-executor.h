@@ -6,6 +6,7 @@
 #define COSIM_TRACE_EXECUTOR_H
 
 #include "collective-engine.h"
+#include "job-record.h"
 #include "network-api.h"
 #include "ring-buffer.h"
 #include "stream.h"
@@ -13,7 +14,9 @@
 #include "trace-workers.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <vector>
 
 namespace cosim
 {
@@ -66,6 +69,12 @@ class TraceExecutor : public CollectiveListener
         return m_timing;
     }
 
+    /// @return when the jobs ran
+    const JobRecord& GetJobs() const
+    {
+        return m_jobs;
+    }
+
     /// @return the collectives' runs
     const CollectiveEngine& GetEngine() const
     {
@@ -88,6 +97,13 @@ class TraceExecutor : public CollectiveListener
         bool isDone;
     };
 
+    /// TIMER nodes that begin together.
+    struct Gathering
+    {
+        uint64_t missing{0};         //!< that cannot begin yet
+        std::vector<Change> waiting; //!< those that can
+    };
+
     void Drain();
     void StartNode(uint32_t id, uint32_t node);
     void TryCompute(uint32_t id);
@@ -97,6 +113,8 @@ class TraceExecutor : public CollectiveListener
     void PostMessage(uint32_t id, uint32_t node);
     void OnNodeDone(uint32_t id, uint32_t node);
     void OnComputed(uint32_t id, uint32_t node);
+    void StartTimer(uint32_t id, uint32_t node);
+    void OnTimer(uint32_t id, uint32_t node);
     bool IsStuck() const;
     void CheckProgress();
     void OnProgressCheck();
@@ -108,13 +126,16 @@ class TraceExecutor : public CollectiveListener
     CollectiveEngine m_engine;
     TraceWorkers m_workers;
     TimingRecord m_timing;
+    JobRecord m_jobs;
     RingBuffer<Change> m_changes;
     bool m_draining{false};
     bool m_checking{false}; //!< OnProgressCheck is scheduled
     bool m_stopped{false};  //!< done, deadlocked or failed
     uint32_t m_workersLeft;
-    uint64_t m_computing{0}; //!< ranks
-    uint64_t m_traffic{0};   //!< messages of SEND and RECV nodes under way
+    uint64_t m_computing{0};                    //!< ranks
+    uint64_t m_timers{0};                       //!< TIMER nodes under way
+    std::map<uint32_t, Gathering> m_gatherings; //!< by tag
+    uint64_t m_traffic{0};                      //!< messages of SEND and RECV nodes under way
 };
 
 } // namespace cosim

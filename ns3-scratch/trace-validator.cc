@@ -28,10 +28,13 @@ ValidateTraceArrays(const Trace& trace, const Stream& stream, const std::string&
     RequireLength(trace.peer.size(), nodes, where + "peer");
     RequireLength(trace.bytes.size(), nodes, where + "bytes");
     RequireLength(trace.tag.size(), nodes, where + "tag");
+    RequireLength(trace.route.size(), trace.route.empty() ? 0 : nodes, where + "route");
+    RequireLength(trace.job.size(), trace.job.empty() ? 0 : nodes, where + "job");
     RequireSlices(trace.depBegin, nodes, trace.dep.size(), where + "dep_begin");
     Require(trace.layers == stream.traces.front().layers,
             where,
             "layers differ from those of trace 0");
+    Require(trace.jobs == stream.traces.front().jobs, where, "jobs differ from those of trace 0");
     for (const uint32_t dep : trace.dep)
     {
         Require(dep < nodes, where, "a node depends on node ", dep, ", but there are ", nodes);
@@ -86,10 +89,15 @@ class TraceValidator
                    ", but there are ",
                    trace.layers.size());
         }
+        if (!trace.job.empty() && trace.job[i] > trace.jobs.size())
+        {
+            Refuse(name(), " is of job ", trace.job[i], ", but there are ", trace.jobs.size());
+        }
         m_iterations = std::max(m_iterations, uint64_t{trace.iteration[i]} + 1);
         switch (trace.type[i])
         {
         case NodeType::COMPUTE:
+        case NodeType::TIMER:
             RequireTime(trace.durationPs[i], "the duration of a node");
             break;
         case NodeType::COLLECTIVE:
@@ -117,7 +125,10 @@ class TraceValidator
                 {
                     Refuse(name(), " is a message of rank ", rank, " to itself");
                 }
-                m_paths.RequireBothWays(rank, trace.peer[i], name);
+                m_paths.RequireBothWays(rank,
+                                        trace.peer[i],
+                                        name,
+                                        trace.route.empty() ? 0 : trace.route[i]);
             }
         }
     }

@@ -6,7 +6,7 @@ from typing import Any
 from frontend.models import bert, candle, dlrm, ncf, resnet50, vgg16
 from frontend.models.graph import GraphBuilder
 from frontend.parallelization import OperatorGraph
-from frontend.schema.training import TrainingWorkload
+from frontend.schema.training import Training
 
 _BUILDERS: dict[str, Callable[[Any, GraphBuilder], None]] = {
     module.__name__.rpartition(".")[2]: module.build
@@ -14,7 +14,7 @@ _BUILDERS: dict[str, Callable[[Any, GraphBuilder], None]] = {
 }
 
 
-def operator_graph(workload: TrainingWorkload, servers: int) -> OperatorGraph:
+def operator_graph(workload: Training, servers: int) -> OperatorGraph:
     """Return the operators of a workload's model, and the batch of so many servers."""
     model = workload.model
     graph = GraphBuilder(workload.element)

@@ -6,6 +6,7 @@ from types import ModuleType
 
 from frontend import collectives
 from frontend.errors import ScenarioError
+from frontend.schema.cluster import ClusterWorkload
 from frontend.schema.collective import (
     DIRECT_CONNECT,
     HIERARCHICAL,
@@ -16,8 +17,8 @@ from frontend.schema.collective import (
 from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.fat_tree import FatTree
 from frontend.schema.topology import FlatTopology, HierarchicalTopology, Topology
-from frontend.schema.topoopt import DemandTopology
-from frontend.schema.training import TrainingWorkload
+from frontend.schema.topoopt import DemandTopology, TopoOptTopology
+from frontend.schema.training import Training, TrainingWorkload
 from frontend.schema.transport import HEADER_BYTES, TIMESTAMP_OPTION_BYTES, Transport
 from frontend.schema.workload import CollectiveWorkload, DlrmWorkload, Workload
 from topology_gen.fat_tree import arity
@@ -32,11 +33,14 @@ def demand(topology: Topology, workload: Workload) -> Problems:
     """Give a topology the workload's demand, if it asks for that and there is one."""
     if not isinstance(topology, DemandTopology) or not topology.asks_workload:
         return
-    if not isinstance(workload, TrainingWorkload):
+    if isinstance(workload, ClusterWorkload) and isinstance(topology, TopoOptTopology):
+        yield from _jobs(topology, workload)
+        topology.set_shards(_workloads("cluster").shards(workload, topology))
+    elif isinstance(workload, TrainingWorkload):
+        yield from _strategy("workload.strategy", workload, topology.ranks)
+        topology.settle(_workloads("training").transfers(workload, topology.ranks))
+    else:
         yield "topology.demand", "expected a demand, as workload.kind is not training"
-        return
-    yield from _strategy(topology, workload)
-    topology.settle(_training().transfers(workload, topology.ranks))
 
 
 def _switches(topology: Topology) -> list[tuple[str, int, int]]:
@@ -152,7 +156,9 @@ def workload(
     if isinstance(workload, DlrmWorkload):
         yield from _columns(topology, workload)
     elif isinstance(workload, TrainingWorkload):
-        yield from _strategy(topology, workload)
+        yield from _strategy("workload.strategy", workload, topology.ranks)
+    elif isinstance(workload, ClusterWorkload):
+        yield from _jobs(topology, workload)
     elif workload.experts % topology.ranks:
         yield "workload.experts", f"expected a multiple of the {topology.ranks} ranks"
     if collective is None:
@@ -165,17 +171,34 @@ def workload(
         yield from _algorithm(topology, operation, f"collective.{operation}", name)
 
 
-def _strategy(topology: Topology, workload: TrainingWorkload) -> Problems:
-    training = _training()
+def _strategy(path: str, workload: Training, servers: int) -> Problems:
+    training = _workloads("training")
     try:
-        training.strategy(workload, training.operator_graph(workload, topology.ranks))
+        training.strategy(workload, training.operator_graph(workload, servers))
     except ScenarioError as error:
-        yield "workload.strategy", str(error)
+        yield path, str(error)
 
 
-def _training() -> ModuleType:
+def _jobs(topology: Topology, workload: ClusterWorkload) -> Problems:
+    if workload.active * workload.servers > topology.ranks:
+        most = topology.ranks // workload.servers
+        yield (
+            "workload.active",
+            f"expected at most {most}: the {topology.ranks} ranks of the topology are enough for "
+            f"so many jobs of {workload.servers}",
+        )
+    if workload.provisioning is not None and not isinstance(topology, TopoOptTopology):
+        yield "workload.provisioning", "expected null, as nothing is linked anew for a job"
+    names = [kind.name for kind in workload.mix]
+    for index, kind in enumerate(workload.mix):
+        if kind.name in names[:index]:
+            yield f"workload.mix.{index}.name", "expected names that differ"
+        yield from _strategy(f"workload.mix.{index}.strategy", kind, workload.servers)
+
+
+def _workloads(name: str) -> ModuleType:
     # Workloads build on the schema, so that they cannot be imported with it.
-    return import_module("frontend.workloads.training")
+    return import_module(f"frontend.workloads.{name}")
 
 
 def _columns(topology: Topology, workload: DlrmWorkload) -> Problems:

@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from frontend.schema import checks
 from frontend.schema.base import Count, Model, require
+from frontend.schema.cluster import ClusterWorkload
 from frontend.schema.collective import CollectiveAlgorithms
 from frontend.schema.measurement import Measurement
 from frontend.schema.system import System
@@ -20,7 +21,7 @@ ESTIMATORS = ("flow", "analytical")
 
 def _default_collective(data: dict[str, Any]) -> CollectiveAlgorithms | None:
     workload = data.get("workload")
-    if isinstance(workload, TrainingWorkload):
+    if isinstance(workload, TrainingWorkload | ClusterWorkload):
         return CollectiveAlgorithms(all_reduce="multi_ring")
     return CollectiveAlgorithms() if isinstance(workload, DlrmWorkload | MoeWorkload) else None
 

@@ -15,6 +15,7 @@ from frontend.schema.quantities import Time
 from topology_gen import TopologyError
 from topology_gen.digraph import Digraph
 from topology_gen.errors import DemandError
+from topology_gen.shards import Shard
 from topology_gen.topoopt import (
     Demand,
     data_parallel,
@@ -138,6 +139,15 @@ class TopoOptTopology(DemandTopology):
     """Whether a ring goes both ways and takes two ports, rather than one way and one."""
     discount: Discount = "exponential"
     """What further links of a matched pair gain."""
+
+    @property
+    def shards(self) -> list[Shard]:
+        """The parts of a shared cluster, each linked for a job; none if it is not shared."""
+        return self.__dict__.get("_shards", [])  # type: ignore[no-any-return]
+
+    def set_shards(self, shards: list[Shard]) -> None:
+        """Divide the cluster among jobs."""
+        self.__dict__["_shards"] = shards
 
     @cached_property
     def found(self) -> Found:

@@ -53,11 +53,9 @@ class ServerCompute(Compute):
     """Rate of a GPU to the others of its server, each way: gradients are summed there first."""
 
 
-class TrainingWorkload(Model):
-    """Training iterations of a model. A rank is a server with some GPUs, which act as one."""
+class Training(Model):
+    """A model, and how it is trained."""
 
-    kind: Literal["training"]
-    """A model's operators, each placed on servers: data, model and attribute parallel."""
     iterations: Iterations = 1
     """Training iterations."""
     model: ModelChoice
@@ -76,3 +74,10 @@ class TrainingWorkload(Model):
     turn; the operators' placements as `cosim search` writes them; or `{file: …}` with these."""
     compute: ServerCompute = ServerCompute()
     """Compute times."""
+
+
+class TrainingWorkload(Training):
+    """Training iterations of a model. A rank is a server with some GPUs, which act as one."""
+
+    kind: Literal["training"]
+    """A model's operators, each placed on servers: data, model and attribute parallel."""

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from frontend.schema.base import Accesses, Iterations, Model, Width, Widths
+from frontend.schema.cluster import ClusterWorkload
 from frontend.schema.collective import AlgorithmOptions, AnyAlgorithm, Operation
 from frontend.schema.compute import Compute
 from frontend.schema.quantities import ElementSize, PositiveSize
@@ -107,6 +108,6 @@ class MoeWorkload(Model):
 
 
 Workload = Annotated[
-    CollectiveWorkload | DlrmWorkload | MoeWorkload | TrainingWorkload,
+    CollectiveWorkload | DlrmWorkload | MoeWorkload | TrainingWorkload | ClusterWorkload,
     Field(discriminator="kind"),
 ]

@@ -2,8 +2,9 @@
 
 from frontend.schema import Scenario
 from frontend.schema.collective import CollectiveAlgorithms
+from frontend.schema.training import TrainingWorkload
 from frontend.schema.workload import CollectiveWorkload, DlrmWorkload, MoeWorkload
-from frontend.workloads import collective, dlrm, moe, training
+from frontend.workloads import cluster, collective, dlrm, moe, training
 from frontend.workloads.plan import Plan
 
 __all__ = ["Plan", "kinds", "plan"]
@@ -13,7 +14,7 @@ def kinds() -> dict[str, str]:
     """Return every workload kind with a one-line description."""
     return {
         module.__name__.rpartition(".")[2]: (module.__doc__ or "").partition("\n")[0]
-        for module in (collective, dlrm, moe, training)
+        for module in (collective, dlrm, moe, training, cluster)
     }
 
 
@@ -26,4 +27,6 @@ def plan(scenario: Scenario) -> Plan:
         return moe.plan(scenario.workload, scenario.topology.ranks, algorithms)
     if isinstance(scenario.workload, DlrmWorkload):
         return dlrm.plan(scenario.workload, algorithms)
-    return training.plan(scenario.workload, scenario.topology.ranks, algorithms)
+    if isinstance(scenario.workload, TrainingWorkload):
+        return training.plan(scenario.workload, scenario.topology.ranks, algorithms)
+    return cluster.plan(scenario.workload, scenario.topology, algorithms)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
+from frontend.parallelization.rings import GroupRings
 from frontend.schema.collective import AlgorithmOptions, AnyAlgorithm
 
 Ranks = tuple[int, ...]
@@ -17,12 +18,14 @@ class NodeType(IntEnum):
     COLLECTIVE = 1
     SEND = 2
     RECV = 3
+    TIMER = 4
 
 
 class Node(NamedTuple):
     """A node of a trace; `dependencies` are indices of earlier nodes.
 
-    What its type has no use for is 0: a collective's index, a message's other rank, bytes and tag.
+    What its type has no use for is 0: a collective's index, a message's other rank, bytes, tag and
+    route. `job` counts from 1; 0 is none.
     """
 
     name: str
@@ -35,10 +38,16 @@ class Node(NamedTuple):
     peer: int = 0
     bytes: int = 0
     tag: int = 0
+    route: int = 0
+    job: int = 0
 
 
 class Issue(NamedTuple):
-    """A collective over some ranks, None for all; `bytes` is the buffer of one rank."""
+    """A collective over some ranks, None for all; `bytes` is the buffer of one rank.
+
+    `rings` are those of `multi_ring`, where they are not the topology's for these ranks; `route` is
+    the first of the routes that its messages take.
+    """
 
     name: str
     operation: str
@@ -48,6 +57,8 @@ class Issue(NamedTuple):
     iteration: int
     layer: int
     ranks: Ranks | None = None
+    rings: GroupRings | None = None
+    route: int = 0
 
 
 class Trace(NamedTuple):
@@ -68,6 +79,7 @@ class Plan:
     nodes: list[Node] = field(default_factory=list)
     issues: list[Issue] = field(default_factory=list)
     traces: list[Trace] = field(default_factory=list)
+    jobs: tuple[str, ...] = ()
 
     def compute(
         self,

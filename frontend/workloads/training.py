@@ -29,7 +29,7 @@ from frontend.parallelization import (
 )
 from frontend.parallelization.server import Server, work
 from frontend.schema.collective import CollectiveAlgorithms
-from frontend.schema.training import TrainingWorkload
+from frontend.schema.training import Training
 from frontend.workloads.messages import Message, Phase, messages
 from frontend.workloads.plan import Issue, Node, NodeType, Plan, Ranks, Trace
 from frontend.workloads.roofline import LONGEST_PS, Cost, duration_ps
@@ -39,7 +39,7 @@ OPTIMIZER = "optimizer"
 _PS_PER_S = 10**12
 
 
-def server(workload: TrainingWorkload) -> Server:
+def server(workload: Training) -> Server:
     """Return what every server of a workload is made of."""
     compute = workload.compute
     return Server(
@@ -52,7 +52,7 @@ def server(workload: TrainingWorkload) -> Server:
     )
 
 
-def strategy(workload: TrainingWorkload, graph: OperatorGraph) -> Strategy:
+def strategy(workload: Training, graph: OperatorGraph) -> Strategy:
     """Return the strategy that a workload asks for, on as many servers as the batch is for.
 
     Raises
@@ -72,7 +72,7 @@ def strategy(workload: TrainingWorkload, graph: OperatorGraph) -> Strategy:
     return result
 
 
-def transfers(workload: TrainingWorkload, ranks: int) -> Demand:
+def transfers(workload: Training, ranks: int) -> Demand:
     """Return what a workload's strategy transfers in an iteration, for TopologyFinder.
 
     Raises
@@ -84,7 +84,7 @@ def transfers(workload: TrainingWorkload, ranks: int) -> Demand:
     return demand(graph, strategy(workload, graph))
 
 
-def plan(workload: TrainingWorkload, ranks: int, algorithms: CollectiveAlgorithms) -> Plan:
+def plan(workload: Training, ranks: int, algorithms: CollectiveAlgorithms) -> Plan:
     """Return the traces of `workload.iterations` iterations; servers with equal ones share one.
 
     Raises
@@ -113,7 +113,7 @@ class _Builder:
 
     def __init__(
         self,
-        workload: TrainingWorkload,
+        workload: Training,
         graph: OperatorGraph,
         strategy: Strategy,
         algorithms: CollectiveAlgorithms,

@@ -135,6 +135,7 @@ class Trace:
 
     ranks: Sequence[int]
     layers: Sequence[str] = ("layer",)
+    jobs: Sequence[str] = ()
     rows: list[dict[str, Any]] = field(default_factory=list)
 
     def compute(self, ps: int, after: Sequence[int] = (), **changes: Any) -> int:
@@ -148,6 +149,9 @@ class Trace:
 
     def receive(self, peer: int, size: int, after: Sequence[int] = (), **changes: Any) -> int:
         return self._add(api.Trace.RECV, after, peer=peer, bytes=size, **changes)
+
+    def timer(self, ps: int, after: Sequence[int] = (), **changes: Any) -> int:
+        return self._add(api.Trace.TIMER, after, duration_ps=ps, **changes)
 
     def _add(self, kind: int, after: Sequence[int], **values: Any) -> int:
         self.rows.append({"type": kind, "after": after} | values)
@@ -165,6 +169,9 @@ class Trace:
                 dep_begin=np.cumsum([0, *map(len, after)]).tolist(),
                 dep=[node for nodes in after for node in nodes],
                 **{name: [row.get(name, 0) for row in self.rows] for name in columns},
+                route=[row.get("route", 0) for row in self.rows],
+                jobs=self.jobs,
+                job=[row.get("job", 0) for row in self.rows],
             )
         )
 

@@ -266,6 +266,22 @@ WRONG: dict[str, tuple[list[api.Record], str]] = {
         changed(TRACE, lambda r: depend(r.trace, 1)),
         "depends on node 1",
     ),
+    "node's job": (
+        changed(TRACE, lambda r: r.trace.job.__setitem__(slice(None), [1] * len(r.trace.names))),
+        "is of job 1, but there are 0",
+    ),
+    "jobs of some nodes": (
+        changed(TRACE, lambda r: r.trace.job.append(0)),
+        "job has",
+    ),
+    "routes of some nodes": (
+        changed(TRACE, lambda r: r.trace.route.append(0)),
+        "route has",
+    ),
+    "other jobs": (
+        [*RECORDS, api.Record(trace=api.Trace(layers=["layer"], dep_begin=[0], jobs="x"))],
+        "jobs differ from those of trace 0",
+    ),
     "two traces": ([*RECORDS, RECORDS[TRACE]], "rank 0 has more than one trace"),
     "names": (
         changed(TRACE, lambda r: r.trace.MergeFromString(b"\x12\x01x\x1a\x01y")),

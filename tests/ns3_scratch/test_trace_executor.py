@@ -143,6 +143,86 @@ def test_send_and_receive(injection_ps: int, head_start_ps: int) -> None:
     assert result["layers"][0]["exposed_comm_ns"] * 1000 == pytest.approx(exposed / 2)
 
 
+def test_timers_take_no_part_of_the_compute_stream() -> None:
+    """Two timers run beside the computation, one after another; what waits for them is later."""
+    trace = Trace(range(RANKS), LAYERS)
+    trace.compute(5000)
+    second = trace.timer(4000, [trace.timer(3000)])
+    trace.compute(1000, [second], layer=1)
+    result = execute(trace)
+    assert result["time_ns"] == 8
+    assert layer(result, "a") == (5000, 0, 0)
+    assert layer(result, "b") == (1000, 0, 0)  # waiting for a timer is no communication
+
+
+def test_a_run_that_only_waits_for_a_timer_is_not_stuck() -> None:
+    trace = Trace([0])
+    trace.timer(10**15)
+    result = execute(trace)
+    assert (result["status"], result["time_ns"]) == ("complete", 10**12)
+
+
+@pytest.mark.parametrize("fabric", ["analytical", "flow", "express", "native"])
+def test_messages_take_the_route_that_they_name(fabric: str) -> None:
+    """Route 1 between the two ranks has a tenth of the rate of route 0."""
+    network = api.Topology(
+        ranks=2,
+        nodes=2,
+        dimensions=["scale_out"],
+        link_source=[0, 1, 0, 1],
+        link_target=[1, 0, 1, 0],
+        link_rate_bps=[10**11, 10**11, 10**10, 10**10],
+        link_latency_ps=[1000] * 4,
+        link_buffer_bytes=[0] * 4,
+        link_ecn_threshold_bytes=[0] * 4,
+        link_dimension=[0] * 4,
+        path_source=[0, 0, 1, 1],
+        path_target=[1, 1, 0, 0],
+        path_begin=range(5),
+        path_links=[0, 2, 1, 3],
+    )
+    times = []
+    for route in (0, 1):
+        source, target = Trace([0]), Trace([1])
+        source.send(1, 10**6, route=route)
+        target.receive(0, 10**6)
+        records = [header(), settings(fabric=fabric), api.Record(topology=network)]
+        result = run([*records, source.record(), target.record()])
+        times.append(result["time_ns"])
+    assert times[1] / times[0] == pytest.approx(10, rel=0.02)
+
+
+def test_jobs_have_iterations_of_their_own() -> None:
+    """Job b starts on rank 1 after a timer; what belongs to no job counts for none."""
+    one = Trace([0], jobs=("a", "b"))
+    one.compute(1000, job=1)
+    one.compute(2000, job=1, iteration=1)
+    two = Trace([1], jobs=("a", "b"))
+    late = two.timer(4000)
+    first = two.compute(500, [late], job=2)
+    two.compute(700, [first], job=2, iteration=1)
+    two.compute(9000, [first], iteration=1)
+    result = execute(one, two)
+    assert result["iterations"] == []
+    got = [
+        (j["name"], j["start_ns"], [i["time_ns"] for i in j["iterations"]]) for j in result["jobs"]
+    ]
+    assert got == [("a", 0, [1, 2]), ("b", 4, [0.5, 0.7])]
+    assert result["iteration_times"] == {
+        "count": 4, "mean_ns": 1.05, "p50_ns": 0.7, "p99_ns": 2, "max_ns": 2,
+    }  # fmt: skip
+
+
+def test_jobs_that_have_not_ended_are_told_so_far() -> None:
+    one = Trace([0], jobs=("a", "b", "c"))
+    one.compute(1000, job=1)
+    one.compute(9000, job=1, iteration=1)
+    one.compute(9000, job=2)
+    result = execute(one, time_limit_ps=5000)
+    (job,) = result["jobs"]  # the others have not started
+    assert (job["name"], [i["end_ns"] for i in job["iterations"]]) == ("a", [1])
+
+
 def test_messages_of_different_sizes_fail_the_run() -> None:
     source, target = Trace([0]), Trace([1])
     source.send(1, 1000)

@@ -1,0 +1,212 @@
+"""Shared clusters: training jobs on parts of one network, one after another on each part.
+
+Jobs arrive in the order of their numbers, and job i takes the servers that job i - active had. It
+starts on all of them together, when it has arrived and the job before is done. Where optical
+switches link a job's servers, they are set before that: with look-ahead from the moment on at which
+the job before started, without only when it is done.
+
+Source: W. Wang et al., "TopoOpt", NSDI 2023, section 5.6 and Appendix C.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from frontend.parallelization.rings import group_rings
+from frontend.schema.cluster import ClusterWorkload, JobKind
+from frontend.schema.collective import CollectiveAlgorithms
+from frontend.schema.topology import Topology
+from frontend.schema.topoopt import TopoOptTopology
+from frontend.workloads import training
+from frontend.workloads.plan import Issue, Node, NodeType, Plan, Trace
+from topology_gen.shards import Shard, routes_of_turn
+from topology_gen.topoopt import TopoOptTopology as Found
+from topology_gen.topoopt import topology_finder
+
+CLUSTER = "cluster"  # the layer of what belongs to no job
+
+
+class Job(NamedTuple):
+    """A job: the index of its kind, when it arrives, its servers, and which job it is there."""
+
+    name: str
+    kind: int
+    arrival_ps: int
+    members: tuple[int, ...]
+    turn: int
+
+
+def jobs(workload: ClusterWorkload, ranks: int) -> list[Job]:
+    """Return the jobs in the order in which they arrive.
+
+    Of each kind there are as many as its share, rounded so that the largest remainders count.
+    """
+    draw = random.Random(workload.draw)
+    count = workload.jobs or workload.active
+    kinds = _kinds(workload.mix, count)
+    draw.shuffle(kinds)
+    order = list(range(ranks))
+    if workload.placement == "random":
+        draw.shuffle(order)
+    result = []
+    arrival = 0
+    for number, kind in enumerate(kinds):
+        if number and workload.interval:
+            arrival += round(draw.expovariate(1 / workload.interval))
+        place = number % workload.active * workload.servers
+        members = tuple(order[place : place + workload.servers])
+        name = f"{workload.mix[kind].name}_{number}"
+        result.append(Job(name, kind, arrival, members, number // workload.active))
+    return result
+
+
+def _kinds(mix: Sequence[JobKind], count: int) -> list[int]:
+    shares = [Fraction(str(kind.share)) for kind in mix]
+    exact = [share * count / sum(shares) for share in shares]
+    numbers = [int(amount) for amount in exact]
+    by_remainder = sorted(range(len(mix)), key=lambda k: (numbers[k] - exact[k], k))
+    for kind in by_remainder[: count - sum(numbers)]:
+        numbers[kind] += 1
+    return [kind for kind, number in enumerate(numbers) for _ in range(number)]
+
+
+def topologies(workload: ClusterWorkload, topology: TopoOptTopology) -> list[Found]:
+    """Return the topology that TopoOpt makes for each kind of job, on servers 0 … servers-1."""
+    return [
+        topology_finder(
+            training.transfers(kind, workload.servers),
+            topology.d,
+            duplex=topology.duplex,
+            discount=topology.discount,
+        )
+        for kind in workload.mix
+    ]
+
+
+def shards(workload: ClusterWorkload, topology: TopoOptTopology) -> list[Shard]:
+    """Return the links of all jobs."""
+    found = topologies(workload, topology)
+    return [
+        Shard(job.members, found[job.kind].graph, job.turn)
+        for job in jobs(workload, topology.ranks)
+    ]
+
+
+def plan(workload: ClusterWorkload, topology: Topology, algorithms: CollectiveAlgorithms) -> Plan:
+    """Return the traces of all ranks that have a job.
+
+    Raises
+    ------
+    ScenarioError
+        As `training.plan`.
+    """
+    return _Builder(workload, topology, algorithms).build()
+
+
+class _Builder:
+    """Puts the jobs' traces one after another on their servers."""
+
+    def __init__(
+        self, workload: ClusterWorkload, topology: Topology, algorithms: CollectiveAlgorithms
+    ) -> None:
+        self.workload = workload
+        self.jobs = jobs(workload, topology.ranks)
+        self.parts = [training.plan(kind, workload.servers, algorithms) for kind in workload.mix]
+        names = [kind.name for kind in workload.mix]
+        layers = [CLUSTER]
+        self.first_layer = []
+        for name, part in zip(names, self.parts, strict=True):
+            self.first_layer.append(len(layers))
+            layers += [f"{name}.{layer}" for layer in part.layers]
+        self.plan = Plan(tuple(layers), jobs=tuple(job.name for job in self.jobs))
+        self.nodes: dict[int, list[Node]] = {}
+        self.flips: dict[int, int] = {}  # of each rank, the node with which its last job began
+        self.found: list[Found] = []
+        self.routes = 0
+        if isinstance(topology, TopoOptTopology) and topology.shards:
+            self.found = topologies(workload, topology)
+            self.routes = routes_of_turn(topology.shards)
+
+    def build(self) -> Plan:
+        for number, job in enumerate(self.jobs):
+            self.add(job, number + 1)
+        self.plan.traces = [Trace((rank,), tuple(self.nodes[rank])) for rank in sorted(self.nodes)]
+        return self.plan
+
+    def add(self, job: Job, number: int) -> None:
+        part, route = self.parts[job.kind], job.turn * self.routes
+        first_issue = len(self.plan.issues)
+        self.plan.issues += [self.issue(job, issue, route) for issue in part.issues]
+        for trace in part.traces:
+            for server in trace.ranks or range(self.workload.servers):
+                self.append(job, number, job.members[server], trace.nodes, first_issue, route)
+
+    def issue(self, job: Job, issue: Issue, route: int) -> Issue:
+        servers = issue.ranks or tuple(range(self.workload.servers))
+        rings = None
+        if self.found:
+            rings = group_rings(servers, self.found[job.kind])
+            orders = tuple(tuple(job.members[s] for s in order) for order in rings.orders)
+            rings = rings._replace(orders=orders)
+        return issue._replace(
+            name=f"{job.name}.{issue.name}",
+            layer=self.first_layer[job.kind] + issue.layer,
+            ranks=tuple(job.members[server] for server in servers),
+            rings=rings,
+            route=route,
+        )
+
+    def append(
+        self,
+        job: Job,
+        number: int,
+        rank: int,
+        nodes: Sequence[Node],
+        first_issue: int,
+        route: int,
+    ) -> None:
+        """Append a job's trace to a rank's."""
+        mine = self.nodes.setdefault(rank, [])
+        begin = self.start(job, number, mine, rank)
+        offset = len(mine)
+        for node in nodes:
+            sends = node.type == NodeType.SEND
+            communicates = sends or node.type == NodeType.RECV
+            mine.append(
+                node._replace(
+                    name=f"{job.name}.{node.name}",
+                    layer=self.first_layer[job.kind] + node.layer,
+                    collective=(
+                        first_issue + node.collective if node.type == NodeType.COLLECTIVE else 0
+                    ),
+                    dependencies=tuple(offset + d for d in node.dependencies) or (begin,),
+                    peer=job.members[node.peer] if communicates else 0,
+                    route=route if sends else 0,
+                    job=number,
+                )
+            )
+
+    def start(self, job: Job, number: int, nodes: list[Node], rank: int) -> int:
+        """Append what a job waits for on a rank, and return the node after which it begins."""
+
+        def timer(name: str, duration_ps: int, after: tuple[int, ...], tag: int = 0) -> int:
+            name = f"{CLUSTER}.{job.name}_{name}"
+            nodes.append(Node(name, NodeType.TIMER, 0, 0, duration_ps, 0, after, tag=tag))
+            return len(nodes) - 1
+
+        before = (len(nodes) - 1,) if nodes else ()  # its last update
+        waits = (*before, timer("arrival", job.arrival_ps, ()))
+        given = self.workload.provisioning
+        if given is None:
+            begin = timer("start", 0, waits, number)
+        elif given.look_ahead:
+            since = (self.flips[rank],) if rank in self.flips else ()
+            ready = timer("look_ahead", given.latency, since)
+            begin = timer("flip", given.switch, (*waits, ready), number)
+        else:
+            begin = timer("provision", given.latency, waits, number)
+        self.flips[rank] = begin
+        return begin
