@@ -32,7 +32,7 @@ from frontend.parallelization import (
     state_json,
     to_json,
 )
-from frontend.schema.topoopt import DemandTopology, TopoOptTopology
+from frontend.schema.topoopt import DemandTopology, OcsTopology, TopoOptTopology
 from frontend.schema.training import TrainingWorkload
 from frontend.workloads import training
 from topology_gen.topoopt import Demand
@@ -54,7 +54,7 @@ class Job:
     Raises
     ------
     InputError
-        A workload of another kind.
+        A workload of another kind, or circuits that change during a run.
     """
 
     scenario: Scenario
@@ -64,6 +64,12 @@ class Job:
             raise InputError(
                 f"workload.kind: {self.scenario.workload.kind}, expected training: only its "
                 "strategy can be looked for"
+            )
+        topology = self.scenario.topology
+        if isinstance(topology, OcsTopology) and topology.reconfiguration is not None:
+            raise InputError(
+                "topology.reconfiguration: expected circuits that stay: how long transfers wait "
+                "for others is not estimated"
             )
 
     @property

@@ -73,7 +73,7 @@ def sections(schema: dict[str, Any]) -> Iterator[str]:
                 (value["const"] for value in model["properties"].values() if "const" in value), None
             )
             heading = f"`{name}`" + (f": {choice}" if choice else "")
-            suffix = "[]" if field.get("type") == "array" else ""
+            suffix = "[]" if is_list(field) else ""
             yield f"\n## {heading}\n\n{text}\n\n"
             yield table(rows(name + suffix + ".", model["properties"], definitions))
         if group:
@@ -108,9 +108,15 @@ def rows(
             default = f"`{yaml(field['default'])}`" if given and accepted else ""
             meaning = " ".join(field.get("description", "").split())
             yield f"`{prefix}{name}`", accepted or "mapping", default, meaning
-        suffix = "[]" if field.get("type") == "array" else ""
+        suffix = "[]" if is_list(field) else ""
         for model in inner:
             yield from rows(f"{prefix}{name}{suffix}.", model["properties"], definitions)
+
+
+def is_list(field: dict[str, Any]) -> bool:
+    """Tell whether a key holds a list, if it holds anything."""
+    choices = [choice for choice in field.get("anyOf", [field]) if choice.get("type") != "null"]
+    return all(choice.get("type") == "array" for choice in choices)
 
 
 def models(field: dict[str, Any], definitions: dict[str, Any]) -> list[dict[str, Any]]:

@@ -58,8 +58,11 @@ def test_demand():
     ("arguments", "sentence"),
     [
         ("totient --n 0", "0 members of a ring: expected at least 1"),
-        ("topoopt --degree 4", "expected either --n or --demand FILE"),
-        ("topoopt --n 4 --degree 4 --demand demand.json", "expected either --n or --demand FILE"),
+        ("topoopt --degree 4", "expected one of --n, --demand FILE and --scenario FILE"),
+        (
+            "topoopt --n 4 --degree 4 --demand demand.json",
+            "expected one of --n, --demand FILE and --scenario FILE",
+        ),
         ("topoopt --n 1 --degree 4", "1 servers: expected 2 … 8192"),
         ("topoopt --n 99999 --degree 4", "99999 servers: expected 2 … 8192"),
         ("topoopt --n 8 --degree 1", "degree 1: expected at least 2, as a ring through 8 servers"),

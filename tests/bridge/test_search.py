@@ -220,6 +220,13 @@ def test_only_training_has_a_strategy(small):
         Job(load_scenario(small))
 
 
+def test_circuits_that_change_are_refused():
+    circuits = {"family": "ocs", "n": 4, "d": 2, "demand": "workload", "reconfiguration": {}}
+    links = {"bandwidth": "100Gbps", "latency": "1us", "buffer": "unlimited"}
+    with pytest.raises(InputError, match=r"topology\.reconfiguration: expected circuits that stay"):
+        Job(load_scenario(scenario(links | circuits)))
+
+
 def test_what_does_not_fit_into_memory_is_refused():
     tight = load_scenario(scenario(SWITCH), {"workload.compute.memory": "1MB"})
     with pytest.raises(StrategyError, match=r"server \d would store .*: expected at most"):

@@ -99,7 +99,7 @@ def test_the_original_is_left_alone():
         ("bandwidth=1", "unknown key: did you mean topology.bandwidth?"),
         ("seed.x=1", "unknown key: seed has no keys inside"),
         ("topology.ranks=x", "value x: expected a whole number"),
-        ("workload={}", "missing key: expected collective or dlrm or moe or training"),
+        ("workload={}", "missing key: expected one of collective, dlrm, moe, training, cluster"),
         ("transport.window=1KB", "value 1KB: expected at least one segment (transport.mss, 8960)"),
     ],
 )

@@ -29,6 +29,11 @@ from bridge.studies.topoopt.systems import (
 )
 
 RATES_GBPS: Mapping[Scale, Sequence[int]] = {"small": (100,), "full": (10, 25, 40, 100, 200)}
+#: The small scale has one that waits for all-reduces, one with transfers, and one that computes.
+TRAINED: Mapping[Scale, Sequence[str]] = {
+    "small": ("candle", "dlrm", "resnet50"),
+    "full": tuple(MODELS),
+}
 #: The degree of a figure's servers.
 DEGREES = {"11": 4, "27": 8}
 #: Fat-tree over TopoOpt and TopoOpt over the Ideal Switch, averaged over the bandwidths (d = 4).
@@ -45,7 +50,7 @@ def points(degree: int, folder: Path, scale: Scale) -> list[Point]:
     """Give every model on every architecture with every bandwidth."""
     return [
         job_point(folder, scale, model, architecture, degree, rate)
-        for model in MODELS
+        for model in TRAINED[scale]
         for architecture in ARCHITECTURES
         for rate in RATES_GBPS[scale]
     ]
@@ -58,13 +63,14 @@ def evaluate(figure: str, results: Results, scale: Scale) -> Findings:
         (model, architecture): [
             iteration_ns(results[job_name(model, architecture, degree, rate)]) for rate in rates
         ]
-        for model in MODELS
+        for model in TRAINED[scale]
         for architecture in ARCHITECTURES
     }
     statements = _numbers(figure, times, rates) if figure == "11" else []
     statements += _orders(figure, times, rates)
-    tables = [_table(figure, model, times, rates) for model in MODELS]
-    return Findings(statements, tables, [_chart(figure, times, rates)], notes=NOTES[figure])
+    tables = [_table(figure, model, times, rates) for model in TRAINED[scale]]
+    chart = _chart(figure, TRAINED[scale], times, rates)
+    return Findings(statements, tables, [chart], notes=NOTES[figure])
 
 
 def _ratios(times: Times, model: str, one: str, other: str) -> list[float]:
@@ -83,6 +89,8 @@ def _numbers(figure: str, times: Times, rates: Sequence[int]) -> list[Statement]
         (PUBLISHED_IDEAL, "topoopt", "ideal_switch"),
     ):
         for model, paper in published.items():
+            if (model, one) not in times:
+                continue
             ratios = _ratios(times, model, one, other)
             statements.append(
                 number(
@@ -102,6 +110,8 @@ def _orders(figure: str, times: Times, rates: Sequence[int]) -> list[Statement]:
     statements = []
 
     def state(text: str, model: str, one: str, other: str, holds: Callable[[float], bool]) -> None:
+        if (model, one) not in times:
+            return
         ratios = _ratios(times, model, one, other)
         evidence = _evidence(ratios, rates)
         statements.append(Statement(figure, text, all(map(holds, ratios)), evidence=evidence))
@@ -113,7 +123,28 @@ def _orders(figure: str, times: Times, rates: Sequence[int]) -> list[Statement]:
         "ideal_switch",
         lambda ratio: ratio < SIMILAR,
     )
+    state(
+        "CANDLE: SiP-ML is as fast as the Ideal Switch.",
+        "candle",
+        "sip_ml",
+        "ideal_switch",
+        lambda ratio: ratio < SIMILAR,
+    )
+    state(
+        "CANDLE: OCS-reconfig is slower than TopoOpt.",
+        "candle",
+        "ocs_reconfig",
+        "topoopt",
+        lambda ratio: ratio > SIMILAR,
+    )
     for model in ("dlrm", "ncf"):
+        state(
+            f"{MODELS[model]}: SiP-ML is slower than TopoOpt, as transfers wait for circuits.",
+            model,
+            "sip_ml",
+            "topoopt",
+            lambda ratio: ratio > SIMILAR,
+        )
         state(
             f"{MODELS[model]}: the Ideal Switch is faster than TopoOpt, which relays transfers.",
             model,
@@ -122,6 +153,8 @@ def _orders(figure: str, times: Times, rates: Sequence[int]) -> list[Statement]:
             lambda ratio: ratio > 1,
         )
     for model in ("candle", "vgg16", "bert"):
+        if (model, "expander") not in times:
+            continue
         worst = [
             max(times[model, name][i] for name in ARCHITECTURES) == times[model, "expander"][i]
             for i in range(len(rates))
@@ -147,7 +180,7 @@ def _table(figure: str, model: str, times: Times, rates: Sequence[int]) -> Table
     return Table(figure, f"{MODELS[model]}, iteration time by B", headings, rows)
 
 
-def _chart(figure: str, times: Times, rates: Sequence[int]) -> Chart:
+def _chart(figure: str, models: Sequence[str], times: Times, rates: Sequence[int]) -> Chart:
     panels = [
         Panel(
             "iteration [ms]",
@@ -157,9 +190,9 @@ def _chart(figure: str, times: Times, rates: Sequence[int]) -> Chart:
             },
             kind="lines",
             logarithmic=True,
-            title=title,
+            title=MODELS[model],
         )
-        for model, title in MODELS.items()
+        for model in models
     ]
     title = f"Iteration times on dedicated servers, d = {DEGREES[figure]}"
     return Chart(figure, title, [str(rate) for rate in rates], panels, "B [Gbps]")
