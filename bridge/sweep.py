@@ -136,7 +136,8 @@ def document(
     -------
     list of dict
         ``overrides``, ``point`` (its folder) and ``error`` (null if there is none), and of its
-        result ``time_ns``, ``iterations``, ``network`` and ``simulator``, null without one.
+        result ``time_ns``, ``iterations``, ``network`` and ``simulator``, null without one; where
+        jobs share a cluster, ``iteration_times`` as well.
     """
     entries = []
     for point, outcome in zip(points, outcomes, strict=True):
@@ -152,6 +153,7 @@ def document(
                     key: measured.get(key)
                     for key in ("time_ns", "iterations", "network", "simulator")
                 },
+                **{key: measured[key] for key in ("iteration_times",) if key in measured},
             }
         )
     return entries
