@@ -11,6 +11,7 @@ from bridge.studies.topoopt import (
     packets,
     path_lengths,
     reconfiguration,
+    shared,
 )
 
 INTRODUCTION = """\
@@ -47,6 +48,7 @@ STUDY = Study(
         dedicated.EXPERIMENTS[0],
         all_to_all.EXPERIMENT,
         path_lengths.EXPERIMENT,
+        shared.EXPERIMENT,
         reconfiguration.EXPERIMENT,
         dedicated.EXPERIMENTS[1],
         degree.EXPERIMENT,

@@ -1,0 +1,159 @@
+"""Iteration times where jobs share a cluster (Section 5.6, Fig. 16)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from bridge.measurements import IterationTimes
+from bridge.points import Point
+from bridge.quantities import time_text
+from bridge.studies.model import (
+    Chart,
+    Experiment,
+    Findings,
+    Panel,
+    Results,
+    Scale,
+    Statement,
+    Table,
+    number,
+)
+from frontend import load_scenario
+
+FIGURE = "16"
+#: The paper's names, by the scenarios.
+CLUSTERS = {
+    "topoopt_cluster": "TopoOpt",
+    "topoopt_cluster_fat_tree": "Fat-tree",
+    "topoopt_cluster_oversubscribed": "Oversub. Fat-tree",
+}
+TOPOOPT, FAT_TREE, OVERSUBSCRIBED = CLUSTERS
+#: Jobs at a time; the last number is all that the servers can have.
+LOADS: Mapping[Scale, Sequence[int]] = {"small": (2, 6), "full": (5, 10, 15, 20, 27)}
+_JOB_SERVERS: Mapping[Scale, int] = {"small": 4, "full": 16}
+#: Times over TopoOpt's, averaged over the loads: of the mean and of the 99th percentile.
+PUBLISHED = {(FAT_TREE, "mean"): 1.7, (FAT_TREE, "p99"): 3.0}
+PUBLISHED |= {(OVERSUBSCRIBED, "mean"): 1.15, (OVERSUBSCRIBED, "p99"): 1.4}
+PUBLISHED_FULL_LOAD = 3.4
+MEASURES = {"mean": "Mean", "p99": "99th percentile"}
+
+Times = Mapping[tuple[str, str], Sequence[float]]
+"""By scenario and measure: the iteration time with each load [ns]."""
+
+
+def _name(cluster: str, load: int) -> str:
+    return f"{cluster}-{load}"
+
+
+def points(folder: Path, scale: Scale) -> list[Point]:
+    """Give every cluster with every load."""
+    servers = _JOB_SERVERS[scale]
+    everywhere: dict[str, Any] = {"fabric": "flow", "workload.servers": servers}
+    return [
+        Point(
+            _name(cluster, load),
+            load_scenario(
+                folder / f"{cluster}.yaml",
+                everywhere
+                | {
+                    "workload.active": load,
+                    f"topology.{'n' if cluster == TOPOOPT else 'ranks'}": servers
+                    * LOADS[scale][-1],
+                },
+            ),
+        )
+        for cluster in CLUSTERS
+        for load in LOADS[scale]
+    ]
+
+
+def evaluate(results: Results, scale: Scale) -> Findings:
+    """Compare the clusters."""
+    loads = LOADS[scale]
+    measured = {
+        cluster: [_iteration_times(results, cluster, load) for load in loads]
+        for cluster in CLUSTERS
+    }
+    times = {
+        (cluster, measure): [getattr(one, f"{measure}_ns") for one in measured[cluster]]
+        for cluster in CLUSTERS
+        for measure in MEASURES
+    }
+    ratios = {
+        key: [a / b for a, b in zip(times[key], times[TOPOOPT, key[1]], strict=True)]
+        for key in PUBLISHED
+    }
+    statements = [
+        number(
+            FIGURE,
+            f"{MEASURES[measure]} of the iteration times on the {CLUSTERS[cluster]} over "
+            "TopoOpt's, averaged over the loads.",
+            paper=paper,
+            ours=mean(ratios[cluster, measure]),
+            unit="times",
+            evidence=", ".join(
+                f"{ratio:.2f}× with {load} jobs"
+                for load, ratio in zip(loads, ratios[cluster, measure], strict=True)
+            ),
+        )
+        for (cluster, measure), paper in PUBLISHED.items()
+    ]
+    statements += [
+        number(
+            FIGURE,
+            "99th percentile on the Fat-tree over TopoOpt's, all servers in use.",
+            paper=PUBLISHED_FULL_LOAD,
+            ours=ratios[FAT_TREE, "p99"][-1],
+            unit="times",
+        ),
+        Statement(
+            FIGURE,
+            "TopoOpt is the fastest at every load, in the mean and in the tail.",
+            all(ratio > 1 for of in ratios.values() for ratio in of),
+        ),
+    ]
+    return Findings(statements, [_table(times, loads)], [_chart(times, loads)], notes=NOTES)
+
+
+def _iteration_times(results: Results, cluster: str, load: int) -> IterationTimes:
+    found = results[_name(cluster, load)].iteration_times
+    assert found is not None  # every cluster has jobs
+    return found
+
+
+def _table(times: Times, loads: Sequence[int]) -> Table:
+    rows = [
+        [name, text.lower(), *map(time_text, times[cluster, measure])]
+        for cluster, name in CLUSTERS.items()
+        for measure, text in MEASURES.items()
+    ]
+    headings = ["cluster", "iteration time", *(f"{load} jobs" for load in loads)]
+    return Table(FIGURE, "Jobs that share a cluster", headings, rows)
+
+
+def _chart(times: Times, loads: Sequence[int]) -> Chart:
+    panels = [
+        Panel(
+            "iteration [ms]",
+            {
+                name: [t / 1e6 for t in times[cluster, measure]]
+                for cluster, name in CLUSTERS.items()
+            },
+            title=text,
+        )
+        for measure, text in MEASURES.items()
+    ]
+    labels = [f"{100 * load / loads[-1]:.0f} %" for load in loads]
+    return Chart(FIGURE, "Jobs that share a cluster", labels, panels, "servers in use")
+
+
+NOTES = """\
+40 % of the jobs are DLRM, 30 % BERT, 20 % CANDLE and 10 % VGG16, in the sizes of Section 5.6, each
+on 16 servers next to one another. Every job has a shard of TopoOpt to itself; on the Fat-trees jobs
+share what is above the edge switches. One draw of the jobs, three iterations of each.
+"""
+
+EXPERIMENT = Experiment("Shared clusters (Section 5.6)", (FIGURE,), points, evaluate)
