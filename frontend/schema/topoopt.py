@@ -196,16 +196,14 @@ class OcsTopology(DemandTopology):
         return self.reconfiguration is None or self.reconfiguration.forwarding
 
     def _make(self) -> Digraph:
+        ranks = self._transfers.nodes
+        if self.reconfiguration is not None and ranks > MOST_CIRCUIT_RANKS:
+            raise DemandError(
+                f"{ranks} ranks whose circuits change: expected at most {MOST_CIRCUIT_RANKS}"
+            )
         return ocs_reconfig(
             traffic_matrix(self._transfers),
             self.d,
             discount=self.discount,
             forwarding=self.all_reach_all,
         )
-
-    @model_validator(mode="after")
-    def _can_change(self) -> Self:
-        if self.reconfiguration is not None and self.ranks > MOST_CIRCUIT_RANKS:
-            problem = f"{self.ranks} ranks: expected at most {MOST_CIRCUIT_RANKS}"
-            raise cross_check_error("topology.reconfiguration", problem)
-        return self

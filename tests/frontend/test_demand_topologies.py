@@ -118,7 +118,7 @@ def test_fat_trees():
         ),
         (
             {"family": "ocs", "n": 5000, "d": 1, "reconfiguration": {}},
-            "topology.reconfiguration: 5000 ranks: expected at most 4096",
+            "topology.n: 5000 ranks whose circuits change: expected at most 4096",
         ),
         ({"family": "topoopt", "d": 4}, "topology: expected one of n, file and demand"),
         (
