@@ -118,19 +118,19 @@ CircuitFlowFabric::ResumePath(uint32_t id, uint64_t now)
 {
     Path& path = m_paths[id];
     m_past[id].isPaused = false;
-    path.isPaused = m_past[id].isWaiting;
+    path.isPaused = false;
     if (path.opening != NONE)
     {
-        m_openings[path.opening].startedAt += now - m_past[id].pausedAt;
+        Opening& opening = m_openings[path.opening];
+        opening.startedAt += now - m_past[id].pausedAt;
+        if (m_past[id].isWaiting)
+        { // on a path that needs no greater window it waits no longer
+            path.isPaused = true;
+            PlanPath(id, std::max(opening.startedAt + opening.roundTrip, now));
+            return;
+        }
     }
-    if (path.isPaused)
-    {
-        const bool isOpening = path.opening != NONE;
-        const uint64_t next =
-            isOpening ? m_openings[path.opening].startedAt + m_openings[path.opening].roundTrip : 0;
-        PlanPath(id, std::max(next, now));
-    }
-    else if (path.first != NONE)
+    if (path.first != NONE)
     {
         MarkDirty(id, now);
     }
@@ -160,8 +160,8 @@ CircuitFlowFabric::ChangeLinks()
             opening.left = old.left;
             opening.startedAt = old.startedAt;
         }
-        else if (path.carried > 0)
-        {
+        else if (m_past[id].counted > 0)
+        { // slow start is over, or was never needed
             path.opening = NONE;
         }
     }

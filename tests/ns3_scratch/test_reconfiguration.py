@@ -59,6 +59,8 @@ def setups(draw: st.DrawFn) -> tuple[Setup, list[Message]]:
                     {},
                     {"congestion_control": "Cubic", "timestamps": True, "mtu_bytes": 1512},
                     {"delayed_ack_segments": 2, "sack": False},
+                    {"initial_cwnd_segments": 1},  # slow start, of which a pause stops the clock
+                    {"initial_cwnd_segments": 2, "send_buffer_bytes": 14_600},
                 ]
             )
         ),
@@ -167,6 +169,25 @@ def test_with_forwarding_it_goes_at_once(fabric: str) -> None:
     (arrival,) = carry(setup, fabric, [Message(0, 2, 14_600)]).arrivals_ps
     expected = transmission_ps(wire_bytes(14_600)) + transmission_ps(PACKET) + 2 * LATENCY_PS
     assert arrival == pytest.approx(expected, abs=2)
+
+
+def test_a_window_that_the_new_path_does_not_need_is_not_waited_for() -> None:
+    """Over three links and two slow ranks, 20 packets are sent a round trip. They fill the circuits
+    that are made for the rest, as there is one back, too."""
+    setup = Setup(
+        4,
+        RING * 2,
+        degree=2,
+        interval_ps=20 * PS_PER_US,
+        latency_ps=PS_PER_US,
+        forwarding_delay_ps=50 * PS_PER_US,
+        transport={"initial_cwnd_segments": 20},
+    )
+    size = 292_000
+    back = Message(3, 0, 100_000, 19 * PS_PER_US)
+    arrival, _ = carry(setup, "flow", [Message(0, 3, size), back]).arrivals_ps
+    rest = transmission_ps(wire_bytes(size) - 20 * PACKET) / 2 + LATENCY_PS
+    assert arrival == pytest.approx(setup.interval_ps + setup.latency_ps + rest, abs=10)
 
 
 @pytest.mark.parametrize("fabric", FABRICS)
