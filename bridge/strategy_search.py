@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -123,12 +124,22 @@ class Job:
 
 @dataclass(frozen=True)
 class Settings:
-    """How long and with which numbers is searched; see `frontend.parallelization.alternate`."""
+    """How long and with which numbers is searched; see `frontend.parallelization.alternate`.
+
+    Raises
+    ------
+    InputError
+        A beta that is not a number from 0.
+    """
 
     rounds: int
     budget: int
     beta: float | None
     seed: int
+
+    def __post_init__(self) -> None:
+        if self.beta is not None and not (math.isfinite(self.beta) and self.beta >= 0):
+            raise InputError(f"beta {self.beta}: expected a number from 0")
 
 
 class Search:

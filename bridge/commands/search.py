@@ -49,7 +49,7 @@ FABRICS = ("analytical", "flow", "express", "native")
 )
 @click.option(
     "--beta",
-    type=click.FloatRange(min=0),
+    type=float,
     help="A strategy that is slower by D ms is accepted with probability exp(-beta D); by default "
     "one that is 1 % slower once in e times.",
 )

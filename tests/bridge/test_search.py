@@ -271,6 +271,8 @@ def test_what_is_no_search_is_not_resumed(tmp_path, content):
     [
         (["--check", "paper"], "--check paper: 'paper', expected some of analytical, flow"),
         (["--budget", "-1"], "--budget"),
+        (["--beta", "-1"], "beta -1.0: expected a number from 0"),
+        (["--beta", "nan"], "beta nan: expected a number from 0"),
         (["--set", "workload.batch_per_gpu=0"], "workload.batch_per_gpu"),
         (["--set", "workload.compute.memory=1MB"], "expected at most the 0.0 GB"),
     ],
