@@ -19,7 +19,8 @@ from bridge.errors import InputError
 from bridge.progress import Reporter, reporter_for
 from bridge.quantities import time_text
 from bridge.report import table
-from bridge.strategy_search import SCENARIO_FILE, Job, Search, Settings
+from bridge.strategy_search import SCENARIO_FILE, Search, Settings
+from bridge.training_job import Job
 from frontend import load_scenario
 from frontend.parallelization import State
 from frontend.schema.topoopt import TopoOptTopology

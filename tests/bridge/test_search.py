@@ -12,7 +12,8 @@ from click.testing import CliRunner
 import bridge
 from bridge.cli import main
 from bridge.errors import InputError
-from bridge.strategy_search import Job, Search, Settings
+from bridge.strategy_search import Search, Settings
+from bridge.training_job import Job
 from frontend import load_scenario
 from frontend.parallelization import Placement, StrategyError, data_parallel, demand, propose
 

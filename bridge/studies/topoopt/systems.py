@@ -12,8 +12,8 @@ from typing import Any
 
 from bridge.points import Point
 from bridge.result import Result
-from bridge.strategy_search import Job
 from bridge.studies.model import Scale
+from bridge.training_job import Job
 from frontend import Scenario, load_scenario
 from frontend.parallelization import demand
 
