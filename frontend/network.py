@@ -6,9 +6,8 @@ from numpy.typing import NDArray
 from frontend.collectives.program import Op, Program
 from frontend.network_api_pb2 import Reconfiguration, Topology
 from frontend.schema import Scenario
-from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.fat_tree import FatTree
-from frontend.schema.topology import FlatTopology
+from frontend.schema.topology import FlatTopology, HierarchicalTopology
 from frontend.schema.topoopt import OcsTopology, TopoOptTopology
 from topology_gen import Network, circuits, direct_connect, fat_tree, flat, hierarchical
 from topology_gen.shards import sharded
@@ -24,53 +23,34 @@ def build(scenario: Scenario) -> Network:
     """Return the network that `topology` describes; ports mark where ECN is enabled."""
     topology, ecn = scenario.topology, scenario.transport.ecn
     threshold = int(ecn.threshold or 0) if ecn.enabled else 0
-    if isinstance(topology, FlatTopology):
-        return flat(
-            topology.ranks,
-            bandwidth_bps=topology.bandwidth,
-            latency_ps=topology.latency,
-            buffer_bytes=topology.buffer,
-            ecn_threshold_bytes=threshold,
-        )
-    if isinstance(topology, OcsTopology) and topology.reconfiguration is not None:
-        return circuits(
-            topology.graph,
-            bandwidth_bps=topology.bandwidth,
-            latency_ps=topology.latency,
-            buffer_bytes=topology.buffer,
-            ecn_threshold_bytes=threshold,
-            forwarding_delay_ps=topology.forwarding_delay,
-            forwarding=topology.reconfiguration.forwarding,
-        )
-    if isinstance(topology, TopoOptTopology) and topology.shards:
-        return sharded(
-            topology.ranks,
-            topology.shards,
-            bandwidth_bps=topology.bandwidth,
-            latency_ps=topology.latency,
-            buffer_bytes=topology.buffer,
-            ecn_threshold_bytes=threshold,
-            forwarding_delay_ps=topology.forwarding_delay,
-        )
-    if isinstance(topology, DirectTopology):
-        return direct_connect(
-            topology.graph,
-            bandwidth_bps=topology.bandwidth,
-            latency_ps=topology.latency,
-            buffer_bytes=topology.buffer,
-            ecn_threshold_bytes=threshold,
-            forwarding_delay_ps=topology.forwarding_delay,
-        )
+    if isinstance(topology, HierarchicalTopology):
+        return _hierarchical(topology, threshold)
+    links = {
+        "latency_ps": topology.latency,
+        "buffer_bytes": topology.buffer,
+        "ecn_threshold_bytes": threshold,
+    }
     if isinstance(topology, FatTree):
         return fat_tree(
             topology.ranks,
             bandwidth_bps=topology.link_bps,
-            latency_ps=topology.latency,
-            buffer_bytes=topology.buffer,
-            ecn_threshold_bytes=threshold,
             oversubscription=topology.oversubscription,
             seed=topology.ecmp_seed,
+            **links,
         )
+    links["bandwidth_bps"] = topology.bandwidth
+    if isinstance(topology, FlatTopology):
+        return flat(topology.ranks, **links)
+    links["forwarding_delay_ps"] = topology.forwarding_delay
+    if isinstance(topology, OcsTopology) and topology.reconfiguration is not None:
+        forwarding = topology.reconfiguration.forwarding
+        return circuits(topology.graph, forwarding=forwarding, **links)
+    if isinstance(topology, TopoOptTopology) and topology.shards:
+        return sharded(topology.ranks, topology.shards, **links)
+    return direct_connect(topology.graph, **links)
+
+
+def _hierarchical(topology: HierarchicalTopology, ecn_threshold_bytes: int) -> Network:
     up, out = topology.scale_up, topology.scale_out
     return hierarchical(
         topology.ranks,
@@ -82,7 +62,7 @@ def build(scenario: Scenario) -> Network:
         scale_out_latency_ps=out.latency,
         scale_up_buffer_bytes=up.buffer,
         scale_out_buffer_bytes=out.buffer,
-        ecn_threshold_bytes=threshold,
+        ecn_threshold_bytes=ecn_threshold_bytes,
     )
 
 
