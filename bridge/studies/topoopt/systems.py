@@ -70,7 +70,7 @@ def topology(architecture: str, servers: int, degree: int, rate_gbps: int) -> di
             family = "cost_equivalent_fat_tree"
             return {"family": family, "ranks": servers, "degree": degree, **direct}
         case "sip_ml":
-            changes = circuits("25us", "50ms", forwarding=False)
+            changes = circuits("25us", "1ms", forwarding=False)
             return {"n": servers, "d": degree, "discount": "none", **changes, **direct}
         case "ocs_reconfig":
             return {"n": servers, "d": degree, **circuits("10ms", "50ms"), **direct}
