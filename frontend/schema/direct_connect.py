@@ -83,9 +83,12 @@ class FamilyTopology(DirectTopology):
     """A direct-connect topology of one of topology_gen's families."""
 
     model_config = ConfigDict(
+        # The families' fields have descriptions; looking for the source of models without any takes
+        # a good part of a second.
+        use_attribute_docstrings=False,
         json_schema_extra={
             "x-group": ["direct-connect families", cleandoc(DirectTopology.__doc__ or "")]
-        }
+        },
     )
 
     def _make(self) -> Digraph:
