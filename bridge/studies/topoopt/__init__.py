@@ -37,7 +37,9 @@ What the paper leaves open:
 - **All-reduces** go round TopoOpt's rings, and elsewhere round one ring by the servers' numbers, an
   operator's gradients at a time. An iteration ends when the last of them is done.
 - **Circuits** that change do so for what waits every 50 ms in OCS-reconfig and every 1 ms in
-  SiP-ML, whose interval is not given; at first they are those for the whole iteration.
+  SiP-ML, whose interval is not given; at first they are those for the whole iteration. They go one
+  way: on OCS-reconfig acknowledgements may come back over all servers, so that TCP's window is
+  16 MB there instead of 1 MB.
 - **The Fat-tree** costs what TopoOpt costs; every flow takes the path of its hash.
 """
 

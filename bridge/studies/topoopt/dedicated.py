@@ -212,6 +212,9 @@ any bandwidth while packet switches and NICs do not: at 10 and 25 Gbps it gets m
 TopoOpt for the money, at 200 Gbps less than a quarter. The published means over the bandwidths do
 not say how B' changes; at 100 Gbps alone, the factors are near them. NCF on OCS-reconfig is left
 out: thousands of transfers at once, whose routes change, take the flow model half an hour a point.
+
+For data-parallel jobs OCS-reconfig's circuits stay: what is measured is always a ring. The paper's
+estimate of the demand was wrong when an all-reduce was about to end, and cost time.
 """,
     "27": "",
 }

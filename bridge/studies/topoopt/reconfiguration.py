@@ -156,7 +156,8 @@ NOTES = """\
 The paper measures the demand every 50 ms for its OCS of 10 ms; how often it does so for faster ones
 is not said. Here it is five latencies for all: circuits that stay for 50 ms could not serve the
 transfers of an iteration of 30 ms one after the other. The paper goes down to 1 µs; at 10 µs an
-iteration already has hundreds of changes.
+iteration already has hundreds of changes. BERT sends little but its all-reduces here, so that there
+is little to forward and to estimate wrongly.
 """
 
 EXPERIMENT = Experiment("Reconfiguration latency (Section 5.7)", (FIGURE,), points, evaluate)

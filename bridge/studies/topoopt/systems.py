@@ -41,6 +41,10 @@ ARCHITECTURES = {
 #: paper's did not.
 _ESTIMATED_AS = {"sip_ml": "ideal_switch", "ocs_reconfig": "ideal_switch"}
 
+#: Circuits go one way, so that where servers forward, an acknowledgement may come back over all of
+#: them: a window for that way.
+_WINDOWS = {"ocs_reconfig": "16MB"}
+
 _STRATEGIES = ("hybrid", "data_parallel")
 
 SERVERS: Mapping[Scale, int] = {"small": 16, "full": 128}
@@ -168,6 +172,8 @@ def _scenario(
         "workload.strategy": strategy,
         **dict(changes),
     }
+    if architecture in _WINDOWS:
+        overrides["transport.window"] = _WINDOWS[architecture]
     return load_scenario(folder / f"topoopt_{model}.yaml", overrides)
 
 
