@@ -130,6 +130,8 @@ def test_interrupt_keeps_what_was_measured(small_file: Path, tmp_path: Path, as_
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell's background jobs, such as the whole test run, ignore it, and so would the child.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         # The folder is made just before the simulator builds the network.
