@@ -7,11 +7,8 @@ PIP      := $(BIN)/python -m pip install -qq --no-input --disable-pip-version-ch
 BUILD     = echo "Building the package (minutes the first time)" && \
             $(PIP) --no-build-isolation -e . $(if $(WERROR),-Ccmake.define.COSIM_WERROR=$(WERROR))
 
-SOURCES := $(wildcard ns3-scratch/*.cc ns3-scratch/*.h bridge/src/*.cpp bridge/src/*.h cmake/*.cmake) \
-           $(wildcard topology_gen/src/*.cpp topology_gen/src/*.cc topology_gen/src/*.h) \
-           $(wildcard */CMakeLists.txt */src/CMakeLists.txt) CMakeLists.txt pyproject.toml
-CXX_FILES = $(wildcard ns3-scratch/*.cc ns3-scratch/*.h bridge/src/*.cpp bridge/src/*.h \
-                       topology_gen/src/*.cpp topology_gen/src/*.cc topology_gen/src/*.h)
+CXX_FILES := $(shell find ns3-scratch bridge/src topology_gen/src -name '*.cc' -o -name '*.cpp' -o -name '*.h')
+SOURCES   := $(CXX_FILES) $(wildcard cmake/*.cmake */CMakeLists.txt */src/CMakeLists.txt) CMakeLists.txt pyproject.toml
 
 .NOTPARALLEL:
 .PHONY: help setup run test lint format tidy regression-update replay bench reproduce test-docker clean

@@ -8,8 +8,8 @@
  * perf and users of ns-3.
  */
 
-#include "simulation.h"
-#include "stream-reader.h"
+#include "simulation/simulation.h"
+#include "stream/stream-reader.h"
 
 #include <cerrno>
 #include <chrono>

@@ -5,7 +5,7 @@
 #ifndef COSIM_READ_BYTES_H
 #define COSIM_READ_BYTES_H
 
-#include "stream-reader.h"
+#include "stream/stream-reader.h"
 
 #include <pybind11/pybind11.h>
 #include <string_view>

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "fabric.h"
-#include "optical-circuits.h"
+#include "circuits/optical-circuits.h"
+#include "fabrics/registry.h"
 #include "register.h"
-#include "tcp-defaults.h"
+#include "transport/tcp/tcp-defaults.h"
 
 #include <map>
 #include <pybind11/stl.h>

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "clock/simulator-session.h"
 #include "register.h"
-#include "simulator-session.h"
 
 namespace py = pybind11;
 

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "network-session.h"
 #include "read_bytes.h"
 #include "register.h"
+#include "simulation/network-session.h"
 
 #include <memory>
 #include <pybind11/functional.h>

@@ -4,7 +4,7 @@
 
 #include "read_bytes.h"
 #include "register.h"
-#include "simulation.h"
+#include "simulation/simulation.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,0 +1,132 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "circuits/circuit-switch.h"
+
+#include "stream/path-table.h"
+
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace cosim
+{
+
+using namespace ns3;
+
+CircuitSwitch::CircuitSwitch(const Topology& topology)
+    : m_circuits(topology),
+      m_bytes(topology.pathSource.size())
+{
+}
+
+const std::vector<ReconfigurationRecord>&
+CircuitSwitch::GetRecords() const
+{
+    return m_records;
+}
+
+void
+CircuitSwitch::ScheduleMeasurement()
+{
+    m_isMeasuring = true;
+    const uint64_t interval = m_circuits.GetTopology().reconfiguration.intervalPs;
+    const auto passed = static_cast<uint64_t>(Simulator::Now().GetTimeStep()) % interval;
+    Simulator::Schedule(TimeStep(interval - passed), &CircuitSwitch::OnMeasurement, this);
+}
+
+void
+CircuitSwitch::OnMeasurement()
+{
+    const Reconfiguration& settings = m_circuits.GetTopology().reconfiguration;
+    m_isMeasuring = false;
+    std::fill(m_bytes.begin(), m_bytes.end(), 0);
+    const bool isMoreToCome = Measure(m_bytes);
+    const std::vector<Demand> demand = GetDemand(m_bytes);
+    if (demand.empty())
+    {
+        if (isMoreToCome)
+        {
+            ScheduleMeasurement();
+        }
+        return;
+    }
+    m_next = ChooseCircuits(m_circuits.GetTopology().ranks,
+                            settings.degree,
+                            settings.discount,
+                            settings.forwarding,
+                            demand);
+    const uint32_t added = m_circuits.CountNew(m_next);
+    if (added == 0)
+    {
+        ScheduleMeasurement();
+        return;
+    }
+    std::set<std::pair<uint32_t, uint32_t>> linked;
+    for (const Circuit& circuit : m_next)
+    {
+        linked.emplace(circuit.source, circuit.target);
+    }
+    ReconfigurationRecord record{static_cast<uint64_t>(Simulator::Now().GetTimeStep()),
+                                 added,
+                                 static_cast<uint32_t>(demand.size()),
+                                 0,
+                                 0};
+    for (const Demand& one : demand)
+    {
+        record.distantPairs += linked.contains({one.pair.source, one.pair.target}) ? 0 : 1;
+        record.demandBytes += static_cast<uint64_t>(one.bytes);
+    }
+    m_records.push_back(record);
+    m_isMeasuring = m_isPaused = true;
+    Pause();
+    Simulator::Schedule(TimeStep(settings.latencyPs), &CircuitSwitch::OnPauseEnd, this);
+}
+
+/// @return the demand of pairs, whatever the routes
+std::vector<Demand>
+CircuitSwitch::GetDemand(const std::vector<uint64_t>& bytes) const
+{
+    const Topology& topology = m_circuits.GetTopology();
+    std::vector<Demand> demand;
+    for (uint32_t path = 0; path < bytes.size(); ++path)
+    {
+        if (bytes[path] > 0)
+        {
+            const Circuit pair{topology.pathSource[path], topology.pathTarget[path]};
+            demand.push_back({pair, static_cast<double>(bytes[path])});
+        }
+    }
+    const auto byPair = [](const Demand& a, const Demand& b) {
+        return PairOf(a.pair.source, a.pair.target) < PairOf(b.pair.source, b.pair.target);
+    };
+    std::stable_sort(demand.begin(), demand.end(), byPair);
+    std::size_t pairs = 0;
+    for (const Demand& one : demand)
+    {
+        if (pairs > 0 && demand[pairs - 1].pair == one.pair)
+        {
+            demand[pairs - 1].bytes += one.bytes;
+        }
+        else
+        {
+            demand[pairs++] = one;
+        }
+    }
+    demand.resize(pairs);
+    return demand;
+}
+
+void
+CircuitSwitch::OnPauseEnd()
+{
+    m_circuits.Set(m_next);
+    m_isPaused = false;
+    ScheduleMeasurement();
+    Resume();
+}
+
+} // namespace cosim

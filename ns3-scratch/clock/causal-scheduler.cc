@@ -1,0 +1,150 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "clock/causal-scheduler.h"
+
+#include "ns3/assert.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+
+namespace cosim
+{
+
+using namespace ns3;
+
+NS_OBJECT_ENSURE_REGISTERED(CausalScheduler);
+
+namespace
+{
+
+/// @return the scheduler in use, to be changed
+CausalScheduler*&
+InUse()
+{
+    static CausalScheduler* scheduler = nullptr;
+    return scheduler;
+}
+
+} // namespace
+
+struct CausalScheduler::IsLater
+{
+    bool operator()(const Item& a, const Item& b) const
+    { // one long number each, compared without a branch: symmetric traffic is full of equal times
+        const Wide firstA = MakeWide(a.timePs, a.origin.scheduledPs);
+        const Wide firstB = MakeWide(b.timePs, b.origin.scheduledPs);
+        const Wide secondA = MakeWide(a.origin.causePs, a.origin.number);
+        const Wide secondB = MakeWide(b.origin.causePs, b.origin.number);
+        return (firstA > firstB) | ((firstA == firstB) & (secondA > secondB));
+    }
+
+  private:
+    __extension__ using Wide = unsigned __int128;
+
+    /// @return two numbers, neither negative, as one
+    static Wide MakeWide(int64_t high, int64_t low)
+    {
+        return Wide{static_cast<uint64_t>(high)} << 64 | static_cast<uint64_t>(low);
+    }
+};
+
+TypeId
+CausalScheduler::GetTypeId()
+{
+    static TypeId tid = TypeId("cosim::CausalScheduler")
+                            .SetParent<Scheduler>()
+                            .SetGroupName("Cosim")
+                            .AddConstructor<CausalScheduler>();
+    return tid;
+}
+
+CausalScheduler::CausalScheduler()
+{
+    InUse() = this;
+}
+
+CausalScheduler::~CausalScheduler()
+{
+    if (InUse() == this)
+    {
+        InUse() = nullptr;
+    }
+}
+
+CausalScheduler&
+CausalScheduler::Get()
+{
+    NS_ASSERT_MSG(InUse() != nullptr, "the simulator does not use cosim::CausalScheduler");
+    return *InUse();
+}
+
+void
+CausalScheduler::Schedule(Time delay, const Ptr<EventImpl>& event, const EventOrigin& origin)
+{
+    m_next = &origin;
+    Simulator::Schedule(delay, event);
+    m_next = nullptr;
+}
+
+void
+CausalScheduler::Insert(const Event& event)
+{
+    m_heap.push_back({
+        static_cast<int64_t>(event.key.m_ts),
+        m_next != nullptr ? *m_next : MakeOrigin(),
+        event.impl,
+        event.key.m_uid,
+        event.key.m_context,
+    });
+    std::push_heap(m_heap.begin(), m_heap.end(), IsLater());
+}
+
+bool
+CausalScheduler::IsEmpty() const
+{
+    return m_heap.empty();
+}
+
+Scheduler::Event
+CausalScheduler::MakeEvent(const Item& item)
+{
+    Event event;
+    event.impl = item.impl;
+    event.key.m_ts = static_cast<uint64_t>(item.timePs);
+    event.key.m_uid = item.uid;
+    event.key.m_context = item.context;
+    return event;
+}
+
+Scheduler::Event
+CausalScheduler::PeekNext() const
+{
+    return MakeEvent(m_heap.front());
+}
+
+Scheduler::Event
+CausalScheduler::RemoveNext()
+{
+    std::pop_heap(m_heap.begin(), m_heap.end(), IsLater());
+    const Item& next = m_heap.back();
+    m_nowPs = next.timePs;
+    m_current = next.origin;
+    const Event event = MakeEvent(next);
+    m_heap.pop_back();
+    return event;
+}
+
+void
+CausalScheduler::Remove(const Event& event)
+{
+    const auto it = std::find_if(m_heap.begin(), m_heap.end(), [&](const Item& item) {
+        return item.uid == event.key.m_uid;
+    });
+    NS_ASSERT(it != m_heap.end());
+    m_heap.erase(it);
+    std::make_heap(m_heap.begin(), m_heap.end(), IsLater());
+}
+
+} // namespace cosim

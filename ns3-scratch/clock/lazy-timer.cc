@@ -1,0 +1,110 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "clock/lazy-timer.h"
+
+#include "ns3/simulator.h"
+
+#include <utility>
+
+namespace cosim
+{
+
+using namespace ns3;
+
+/// Brings the timer back; one that is no longer wanted does not.
+class LazyTimer::Event : public EventImpl
+{
+  public:
+    /// @param timer the timer
+    explicit Event(LazyTimer* timer)
+        : m_timer(timer)
+    {
+    }
+
+  private:
+    void Notify() override
+    {
+        m_timer->OnEvent();
+    }
+
+    LazyTimer* m_timer;
+};
+
+LazyTimer::LazyTimer(std::function<void()> expired)
+    : m_expired(std::move(expired))
+{
+}
+
+LazyTimer::~LazyTimer()
+{
+    if (m_event)
+    {
+        m_event->Cancel();
+    }
+}
+
+void
+LazyTimer::Arm(Time delay)
+{
+    m_expiryPs = (Simulator::Now() + delay).GetTimeStep();
+    m_expiryOrigin = CausalScheduler::Get().MakeOrigin();
+    if (m_event && m_eventPs > m_expiryPs)
+    {
+        m_event->Cancel();
+        m_event = nullptr;
+    }
+    if (!m_event)
+    {
+        Schedule();
+    }
+}
+
+void
+LazyTimer::Cancel()
+{
+    m_expiryPs = -1;
+}
+
+bool
+LazyTimer::IsArmed() const
+{
+    return m_expiryPs >= 0;
+}
+
+Time
+LazyTimer::GetDelayLeft() const
+{
+    return TimeStep(m_expiryPs) - Simulator::Now();
+}
+
+void
+LazyTimer::Schedule()
+{
+    m_event = Create<Event>(this);
+    m_eventPs = m_expiryPs;
+    m_eventOrigin = m_expiryOrigin;
+    CausalScheduler::Get().Schedule(TimeStep(m_expiryPs) - Simulator::Now(),
+                                    m_event,
+                                    m_expiryOrigin);
+}
+
+void
+LazyTimer::OnEvent()
+{
+    m_event = nullptr;
+    if (m_expiryPs < 0)
+    {
+        return;
+    }
+    if (m_expiryPs > m_eventPs || m_expiryOrigin > m_eventOrigin)
+    {
+        Schedule();
+        return;
+    }
+    m_expiryPs = -1;
+    m_expired();
+}
+
+} // namespace cosim

@@ -1,0 +1,60 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "clock/simulator-session.h"
+
+#include "ns3/ipv4-address-generator.h"
+#include "ns3/mac48-address.h"
+#include "ns3/nstime.h"
+#include "ns3/object-factory.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
+
+namespace cosim
+{
+
+namespace
+{
+
+/// Seeds that ns-3's generator (MRG32k3a) takes: 1 … this.
+constexpr uint64_t MAX_RNG_SEED = 4294944442;
+
+/// @return whether a session is open, to be changed
+bool&
+IsOpen()
+{
+    static bool open = false;
+    return open;
+}
+
+} // namespace
+
+SimulatorSession::SimulatorSession(uint64_t seed)
+{
+    if (IsOpen())
+    {
+        throw CoreError("another Simulation or Network is alive in this process; close it first");
+    }
+    if (ns3::Time::GetResolution() != ns3::Time::PS)
+    { // ns-3 converts the times made so far, once, before the simulator is first used
+        ns3::Time::SetResolution(ns3::Time::PS);
+    }
+    // All 64 bits count: what a seed cannot hold goes to the run number.
+    ns3::RngSeedManager::SetSeed(static_cast<uint32_t>(1 + (seed - 1) % MAX_RNG_SEED));
+    ns3::RngSeedManager::SetRun(1 + (seed - 1) / MAX_RNG_SEED);
+    ns3::RngSeedManager::ResetNextStreamIndex();
+    ns3::Ipv4AddressGenerator::Reset();
+    ns3::Mac48Address::ResetAllocationIndex();
+    // A heap in one array: faster than ns-3's default, a tree, in the same order.
+    ns3::Simulator::SetScheduler(ns3::ObjectFactory("cosim::CausalScheduler"));
+    IsOpen() = true;
+}
+
+SimulatorSession::~SimulatorSession()
+{
+    ns3::Simulator::Destroy();
+    IsOpen() = false;
+}
+
+} // namespace cosim

@@ -1,0 +1,216 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabrics/express/express-link.h"
+
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace cosim
+{
+
+using namespace ns3;
+
+/// The event of a link's next arrival; one object serves them all.
+class ExpressLink::ArrivalEvent : public EventImpl
+{
+  public:
+    /// @param link the link
+    explicit ArrivalEvent(ExpressLink* link)
+        : m_link(link)
+    {
+    }
+
+  private:
+    void Notify() override
+    {
+        m_link->Arrive();
+    }
+
+    ExpressLink* m_link;
+};
+
+TransmissionTimes::TransmissionTimes(uint64_t rateBps, uint32_t maxBytes)
+    : m_rate(rateBps),
+      m_times(maxBytes + 1)
+{
+}
+
+ExpressLink::ExpressLink(const Parameters& parameters,
+                         std::shared_ptr<TransmissionTimes> times,
+                         Receiver* receiver)
+    : m_parameters(parameters),
+      m_times(std::move(times)),
+      m_receiver(receiver),
+      m_scheduler(CausalScheduler::Get()),
+      m_event(Create<ArrivalEvent>(this))
+{
+}
+
+ExpressLink::~ExpressLink()
+{
+    m_event->Cancel(); // the simulator may still hold it
+}
+
+bool
+ExpressLink::Enqueue(Segment* segment)
+{
+    const int64_t now = Simulator::Now().GetTimeStep();
+    const uint32_t bytes = segment->wireBytes;
+    const bool watched = m_parameters.bufferBytes != 0 || m_parameters.ecnThresholdBytes != 0;
+    if (watched)
+    {
+        LeaveQueue(now);
+        const uint64_t length = m_queuedBytes + bytes; // a packet passes through the queue
+        if (m_parameters.bufferBytes != 0 && length > m_parameters.bufferBytes)
+        {
+            ++m_counters.drops;
+            return false;
+        }
+        m_counters.maxQueueBytes = std::max(m_counters.maxQueueBytes, length);
+        if (segment->ect && m_parameters.ecnThresholdBytes != 0 &&
+            m_queuedBytes >= m_parameters.ecnThresholdBytes)
+        {
+            segment->ce = true;
+            ++m_counters.marks;
+        }
+    }
+    const bool isFree = IsComplete(m_busyUntilPs, m_last, now);
+    EventOrigin origin;
+    if (isFree)
+    {
+        origin = m_scheduler.MakeOrigin();
+    }
+    else
+    {
+        origin.scheduledPs = m_busyUntilPs;
+        origin.causePs = m_last.timePs;
+        if (watched)
+        {
+            m_queue.Push({m_busyUntilPs, m_last, bytes});
+            m_queuedBytes += bytes;
+        }
+    }
+    const int64_t duration = m_times->Get(bytes);
+    m_last = {origin.scheduledPs, origin.causePs};
+    m_busyUntilPs = origin.scheduledPs + duration;
+    m_counters.busyPs += duration;
+    m_counters.wireBytes += bytes;
+    m_inFlight.Push({m_busyUntilPs + m_parameters.latencyPs, origin, segment});
+    if (m_inFlight.GetSize() == 1)
+    {
+        ScheduleArrival(now);
+    }
+    return true;
+}
+
+/// @return whether a transmission is complete: its end is past, or is this instant and had its turn
+bool
+ExpressLink::IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const
+{
+    if (endPs != nowPs)
+    {
+        return endPs < nowPs;
+    }
+    if (m_parameters.latencyPs == 0)
+    { // ns-3 lets the packet arrive right after, at this instant
+        return m_inFlight.IsEmpty() || m_inFlight.Front().arrivalPs != nowPs;
+    }
+    const EventOrigin& current = m_scheduler.GetCurrent();
+    return std::pair(start.timePs, start.causePs) < std::pair(current.scheduledPs, current.causePs);
+}
+
+void
+ExpressLink::LeaveQueue(int64_t nowPs)
+{
+    while (!m_queue.IsEmpty())
+    {
+        const Queued& first = m_queue.Front();
+        if (!IsComplete(first.startPs, first.previous, nowPs))
+        {
+            return;
+        }
+        m_queuedBytes -= first.bytes;
+        m_queue.Pop();
+    }
+}
+
+void
+ExpressLink::ScheduleArrival(int64_t nowPs)
+{
+    const InFlight& first = m_inFlight.Front();
+    EventOrigin origin = first.origin;
+    if (origin.number == 0)
+    {
+        origin.number = m_scheduler.TakeNumber();
+    }
+    __builtin_prefetch(first.segment,
+                       1); // not touched since it entered, but by the time it arrives
+    m_scheduler.Schedule(TimeStep(static_cast<uint64_t>(first.arrivalPs - nowPs)), m_event, origin);
+}
+
+void
+ExpressLink::Arrive()
+{
+    const InFlight arrived = m_inFlight.Front();
+    m_inFlight.Pop();
+    if (!m_inFlight.IsEmpty())
+    {
+        ScheduleArrival(arrived.arrivalPs);
+    }
+    m_receiver->OnLinkArrival(arrived.segment);
+}
+
+void
+ExpressLink::Withdraw(std::vector<Segment*>& packets)
+{
+    const int64_t now = Simulator::Now().GetTimeStep();
+    const std::size_t before = packets.size();
+    while (!m_inFlight.IsEmpty() && m_inFlight.Back().origin.scheduledPs > now)
+    {
+        const InFlight& last = m_inFlight.Back();
+        m_counters.busyPs -= last.arrivalPs - m_parameters.latencyPs - last.origin.scheduledPs;
+        m_counters.wireBytes -= last.segment->wireBytes;
+        packets.push_back(last.segment);
+        m_inFlight.PopBack();
+    }
+    if (packets.size() > before)
+    { // the one before the first of them is being sent
+        std::reverse(packets.begin() + static_cast<std::ptrdiff_t>(before), packets.end());
+        const InFlight& last = m_inFlight.Back();
+        m_busyUntilPs = last.arrivalPs - m_parameters.latencyPs;
+        m_last = {last.origin.scheduledPs, last.origin.causePs};
+    }
+    m_queue = {};
+    m_queuedBytes = 0;
+}
+
+void
+ExpressLink::Readmit(Segment* segment)
+{
+    const uint64_t limit = m_parameters.bufferBytes;
+    m_parameters.bufferBytes = limit == 0 ? 0 : UINT64_MAX;
+    Enqueue(segment);
+    m_parameters.bufferBytes = limit;
+}
+
+void
+ExpressLink::Change(const Parameters& parameters, std::shared_ptr<TransmissionTimes> times)
+{
+    m_parameters = parameters;
+    m_times = std::move(times);
+}
+
+LinkCounters
+ExpressLink::GetCounters() const
+{
+    LinkCounters counters = m_counters;
+    // What has entered but is not sent yet does not count as busy time.
+    counters.busyPs -= std::max<int64_t>(0, m_busyUntilPs - Simulator::Now().GetTimeStep());
+    return counters;
+}
+
+} // namespace cosim

@@ -1,0 +1,429 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabrics/flow/flow-fabric.h"
+
+#include "stream/stream-validator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace cosim
+{
+
+namespace
+{
+
+constexpr double BYTE_PS = 8e12; //!< one byte at 1 bit/s [ps]
+
+/// Less than this is nothing: what rounding leaves of a message [bytes].
+constexpr double NOTHING = 1e-3;
+
+/// A time that is this much more than a whole number is that number, rounded [ps].
+constexpr double ROUNDING_PS = 1e-3;
+
+/// What is due when delayed messages are sent.
+constexpr uint32_t DELAYED = (uint32_t{1} << 31) - 1;
+
+/// The longest time that a double counts and the clock can hold [ps].
+constexpr auto MAX_DELAY_PS = static_cast<double>(MAX_TIME_PS);
+
+} // namespace
+
+FlowFabric::FlowFabric(const Topology& topology, const Settings& settings)
+    : MessageFabric(topology, settings),
+      m_paths(topology.pathSource.size()),
+      m_solver(MakeSolver())
+{
+}
+
+MaxMinSolver
+FlowFabric::MakeSolver()
+{
+    std::vector<double> capacities;
+    capacities.reserve(m_topology.linkRateBps.size());
+    for (const uint64_t rate : m_topology.linkRateBps)
+    {
+        capacities.push_back(static_cast<double>(rate));
+    }
+    std::vector<uint32_t> begin{0};
+    std::vector<uint32_t> links;
+    begin.reserve(m_topology.pathBegin.size());
+    links.reserve(m_topology.pathLinks.size());
+    for (uint32_t id = 0; id < m_paths.size(); ++id)
+    {
+        const auto path = m_topology.pathLinks.begin();
+        links.insert(links.end(),
+                     path + m_topology.pathBegin[id],
+                     path + m_topology.pathBegin[id + 1]);
+        const double limit = PreparePath(id);
+        if (limit != 0)
+        { // a link of its own holds it back
+            links.push_back(static_cast<uint32_t>(capacities.size()));
+            capacities.push_back(limit);
+        }
+        begin.push_back(static_cast<uint32_t>(links.size()));
+    }
+    return {std::move(capacities), std::move(begin), std::move(links)};
+}
+
+/// @return the rate that the window allows if it is less than the slowest link's, or 0
+double
+FlowFabric::PreparePath(uint32_t id)
+{
+    Path& path = m_paths[id];
+    const TcpSettings& tcp = m_settings.tcp;
+    const uint32_t begin = m_topology.pathBegin[id];
+    uint64_t slowest = UINT64_MAX;
+    for (uint32_t hop = begin; hop < m_topology.pathBegin[id + 1]; ++hop)
+    {
+        const uint32_t link = m_topology.pathLinks[hop];
+        path.latency = Later(path.latency, m_topology.linkLatencyPs[link]);
+        path.latency = Later(path.latency, hop == begin ? 0 : ForwardingPs(hop));
+        path.forwardingPs += BYTE_PS / static_cast<double>(m_topology.linkRateBps[link]);
+        slowest = std::min(slowest, m_topology.linkRateBps[link]);
+    }
+    const double bytePs = BYTE_PS / static_cast<double>(slowest);
+    const double packet = tcp.segmentBytes + m_headerBytes;
+    const double roundTrip = static_cast<double>(path.latency) + packet * path.forwardingPs +
+                             static_cast<double>(AcknowledgementPs(id));
+    path.forwardingPs = std::max(0.0, path.forwardingPs - bytePs); // all links but the slowest
+    const double enough = roundTrip / bytePs;
+    const double initial = tcp.initialCwndSegments * packet;
+    if (initial < enough)
+    {
+        path.opening = static_cast<uint32_t>(m_openings.size());
+        const auto roundTripPs = static_cast<uint64_t>(std::ceil(roundTrip));
+        m_openings.push_back({initial, enough, initial, 0, roundTripPs});
+    }
+    const double window = std::min(tcp.sendBufferBytes, tcp.receiveBufferBytes);
+    const double limit = window * packet / tcp.segmentBytes / roundTrip; // bytes a picosecond
+    return limit * bytePs < 1 ? limit * BYTE_PS : 0;
+}
+
+void
+FlowFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now)
+{
+    if (at > now && (m_delayed.IsEmpty() || m_messages[m_delayed.Back()].sentAt != at))
+    {
+        Plan(at, DELAYED);
+    }
+    for (const Cargo& one : cargo)
+    {
+        const uint32_t id = MakeMessage(one, at);
+        if (at > now)
+        {
+            m_delayed.Push(id);
+        }
+        else
+        {
+            Begin(id, now);
+        }
+    }
+}
+
+uint32_t
+FlowFabric::MakeMessage(const Cargo& cargo, uint64_t at)
+{
+    if (m_freeMessages.empty())
+    {
+        m_freeMessages.push_back(static_cast<uint32_t>(m_messages.size()));
+        m_messages.emplace_back();
+    }
+    const uint32_t id = m_freeMessages.back();
+    m_freeMessages.pop_back();
+    const WireSize& size = cargo.size;
+    m_messages[id] =
+        {size.bytes, size.wireBytes, at, size.firstBytes, cargo.path, cargo.bundle, NONE};
+    return id;
+}
+
+/// A message is sent: its path has something to send.
+void
+FlowFabric::Begin(uint32_t id, uint64_t now)
+{
+    const Message& message = m_messages[id];
+    Path& path = m_paths[message.path];
+    if (path.first != NONE)
+    {
+        m_messages[path.last].next = id;
+        path.last = id;
+        return;
+    }
+    path.first = path.last = id;
+    Advance(path, now);
+    path.left = static_cast<double>(message.wireBytes);
+    if (path.opening != NONE)
+    {
+        const Opening& opening = m_openings[path.opening];
+        if (now >= opening.startedAt + opening.roundTrip)
+        {
+            OpenWindow(path, now);
+        }
+    }
+    MarkDirty(message.path, now);
+}
+
+void
+FlowFabric::MarkDirty(uint32_t id, uint64_t now)
+{
+    if (!m_paths[id].isDirty)
+    {
+        m_paths[id].isDirty = true;
+        m_dirty.push_back(id);
+        RequestService(now);
+    }
+}
+
+void
+FlowFabric::OnDue(uint32_t subject, uint64_t now)
+{
+    if (subject != DELAYED)
+    {
+        OnPathDue(subject, now);
+        return;
+    }
+    while (!m_delayed.IsEmpty() && m_messages[m_delayed.Front()].sentAt <= now)
+    {
+        const uint32_t id = m_delayed.Front();
+        m_delayed.Pop();
+        Begin(id, now);
+    }
+}
+
+void
+FlowFabric::OnServed(uint64_t now)
+{
+    if (m_dirty.empty())
+    {
+        return;
+    }
+    for (const uint32_t id : m_dirty)
+    {
+        Path& path = m_paths[id];
+        path.isDirty = false;
+        const bool sends = path.first != NONE && !path.isPaused;
+        if (sends == m_solver.IsActive(id))
+        {
+            if (sends)
+            { // it ended and began in the same moment
+                Estimate(id, now);
+            }
+        }
+        else if (sends)
+        {
+            m_solver.Start(id);
+        }
+        else
+        {
+            m_solver.Stop(id);
+            path.rate = 0;
+        }
+    }
+    m_dirty.clear();
+    for (const uint32_t id : m_solver.Solve())
+    {
+        Advance(m_paths[id], now);
+        m_paths[id].rate = m_solver.GetRate(id);
+        Estimate(id, now);
+    }
+}
+
+void
+FlowFabric::Advance(Path& path, uint64_t now)
+{
+    const double sent = path.rate / BYTE_PS * static_cast<double>(now - path.updatedAt);
+    path.updatedAt = now;
+    path.left -= sent;
+    if (path.opening != NONE)
+    {
+        m_openings[path.opening].left -= sent;
+    }
+}
+
+/// Find out when the first message or the window of a sending path ends.
+void
+FlowFabric::Estimate(uint32_t id, uint64_t now)
+{
+    Path& path = m_paths[id];
+    double left = path.left;
+    if (path.opening != NONE)
+    {
+        left = std::min(left, m_openings[path.opening].left);
+    }
+    const double duration = std::ceil(std::max(left, 0.0) * BYTE_PS / path.rate - ROUNDING_PS);
+    if (!(duration < MAX_DELAY_PS))
+    {
+        Abandon(m_messages[path.first].bytes, id);
+        return;
+    }
+    PlanPath(id, now + static_cast<uint64_t>(std::max(duration, 0.0)));
+}
+
+void
+FlowFabric::PlanPath(uint32_t id, uint64_t at)
+{
+    Path& path = m_paths[id];
+    path.doneAt = at;
+    if (at < path.plannedAt)
+    {
+        path.plannedAt = at;
+        Plan(at, id);
+    }
+}
+
+void
+FlowFabric::OnPathDue(uint32_t id, uint64_t now)
+{
+    Path& path = m_paths[id];
+    if (path.plannedAt != now)
+    {
+        return; // it was faster than planned
+    }
+    path.plannedAt = NEVER;
+    if (path.doneAt > now)
+    { // it is slower than planned
+        if (path.doneAt != NEVER)
+        {
+            PlanPath(id, path.doneAt);
+        }
+        return;
+    }
+    Advance(path, now);
+    if (path.isPaused)
+    {
+        path.isPaused = false;
+        OpenWindow(path, now);
+        MarkDirty(id, now);
+    }
+    else if (path.left <= NOTHING)
+    {
+        Dispatch(id, now);
+    }
+    else if (path.opening != NONE && m_openings[path.opening].left <= NOTHING)
+    {
+        EndWindow(id, now);
+    }
+    else
+    {
+        Estimate(id, now);
+    }
+}
+
+/// The first message has left its source.
+void
+FlowFabric::Dispatch(uint32_t id, uint64_t now)
+{
+    Path& path = m_paths[id];
+    const uint32_t messageId = path.first;
+    const Message& message = m_messages[messageId];
+    const double forwarding = std::ceil(path.forwardingPs * message.firstBytes - ROUNDING_PS);
+    const uint64_t delay =
+        Later(path.latency, static_cast<uint64_t>(std::clamp(forwarding, 0.0, MAX_DELAY_PS)));
+    path.lastArrival = std::max(path.lastArrival, Later(now, delay));
+    Place(message.bundle, message.sentAt, path.lastArrival);
+    m_freeMessages.push_back(messageId);
+    path.carried += message.wireBytes;
+    path.first = message.next;
+    if (path.first == NONE)
+    {
+        path.doneAt = NEVER;
+        MarkDirty(id, now);
+        return;
+    }
+    // The clock counts whole picoseconds: what passed too much belongs to the next message.
+    path.left = std::min(path.left, 0.0) + static_cast<double>(m_messages[path.first].wireBytes);
+    Estimate(id, now);
+}
+
+/// A sending path has sent its whole window.
+void
+FlowFabric::EndWindow(uint32_t id, uint64_t now)
+{
+    Path& path = m_paths[id];
+    const Opening& opening = m_openings[path.opening];
+    const uint64_t next = opening.startedAt + opening.roundTrip;
+    if (now >= next)
+    {
+        OpenWindow(path, now);
+        Estimate(id, now);
+        return;
+    }
+    path.isPaused = true;
+    MarkDirty(id, now);
+    PlanPath(id, next);
+}
+
+/// A round trip after its begin, a path's window has grown by what was sent in it.
+void
+FlowFabric::OpenWindow(Path& path, uint64_t now)
+{
+    Opening& opening = m_openings[path.opening];
+    opening.window += opening.window - std::max(opening.left, 0.0);
+    opening.left = opening.window;
+    opening.startedAt = now;
+    if (opening.window >= opening.enough)
+    {
+        path.opening = NONE;
+    }
+}
+
+uint64_t
+FlowFabric::GetSent(uint32_t id, uint64_t now) const
+{
+    const Path& path = m_paths[id];
+    const double passed = static_cast<double>(now - path.updatedAt);
+    const double left = std::max(path.left - path.rate / BYTE_PS * passed, 0.0);
+    const uint64_t wireBytes = m_messages[path.first].wireBytes;
+    return wireBytes - std::min(wireBytes, static_cast<uint64_t>(left));
+}
+
+uint64_t
+FlowFabric::GetCarried(uint32_t id, uint64_t now) const
+{
+    const Path& path = m_paths[id];
+    return path.carried + (path.first != NONE ? GetSent(id, now) : 0);
+}
+
+std::vector<LinkCounters>
+FlowFabric::GetLinkCounters() const
+{
+    const uint64_t now = Now();
+    std::vector<uint64_t> carried;
+    carried.reserve(m_paths.size());
+    for (uint32_t id = 0; id < m_paths.size(); ++id)
+    {
+        carried.push_back(GetCarried(id, now));
+    }
+    return CountUses(carried);
+}
+
+std::vector<LinkCounters>
+FlowFabric::CountUses(const std::vector<uint64_t>& carried) const
+{
+    std::vector<LinkCounters> uses(m_topology.linkRateBps.size());
+    for (uint32_t id = 0; id < m_paths.size(); ++id)
+    {
+        for (uint32_t hop = m_topology.pathBegin[id]; hop < m_topology.pathBegin[id + 1]; ++hop)
+        {
+            uses[m_topology.pathLinks[hop]].wireBytes += carried[id];
+        }
+    }
+    for (std::size_t i = 0; i < uses.size(); ++i)
+    {
+        const double busyPs = static_cast<double>(uses[i].wireBytes) * BYTE_PS /
+                              static_cast<double>(m_topology.linkRateBps[i]);
+        uses[i].busyPs = static_cast<int64_t>(std::min(busyPs, MAX_DELAY_PS));
+    }
+    return uses;
+}
+
+std::unique_ptr<Fabric>
+MakeFlowFabric(const Topology& topology, const Settings& settings)
+{
+    return std::make_unique<FlowFabric>(topology, settings);
+}
+
+} // namespace cosim

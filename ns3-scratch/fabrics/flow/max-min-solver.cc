@@ -1,0 +1,313 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabrics/flow/max-min-solver.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+namespace cosim
+{
+
+namespace
+{
+
+/// Rates closer than this share of themselves are the same one, rounded differently.
+constexpr double SAME = 1e-9;
+
+/// A rate that moves by less than this share of itself has not changed.
+constexpr double UNCHANGED = 1e-13;
+
+/// In place of a rate, while solving: the flow rises.
+constexpr double RISING = -1;
+
+constexpr uint64_t NEVER = RadixQueue<uint32_t>::NEVER;
+
+/// @return a number in whose order that of non-negative rates is
+uint64_t
+KeyOf(double rate)
+{
+    return std::bit_cast<uint64_t>(rate);
+}
+
+} // namespace
+
+MaxMinSolver::MaxMinSolver(std::vector<double> capacities,
+                           std::vector<uint32_t> begin,
+                           std::vector<uint32_t> links)
+    : m_begin(std::move(begin)),
+      m_links(std::move(links)),
+      m_position(m_links.size()),
+      m_link(capacities.size()),
+      m_flow(m_begin.size() - 1)
+{
+    for (std::size_t i = 0; i < capacities.size(); ++i)
+    {
+        m_link[i].capacity = capacities[i];
+    }
+}
+
+void
+MaxMinSolver::Start(uint32_t flow)
+{
+    m_flow[flow].isActive = true;
+    m_started.push_back(flow);
+    for (uint32_t hop = m_begin[flow]; hop < m_begin[flow + 1]; ++hop)
+    {
+        std::vector<Use>& uses = m_link[m_links[hop]].uses;
+        m_position[hop] = static_cast<uint32_t>(uses.size());
+        uses.push_back({flow, hop});
+    }
+}
+
+void
+MaxMinSolver::Stop(uint32_t flow)
+{
+    m_flow[flow].isActive = false;
+    m_flow[flow].rate = 0;
+    for (uint32_t hop = m_begin[flow]; hop < m_begin[flow + 1]; ++hop)
+    {
+        Link& link = m_link[m_links[hop]];
+        const Use last = link.uses.back();
+        link.uses[m_position[hop]] = last;
+        m_position[last.hop] = m_position[hop];
+        link.uses.pop_back();
+        if (link.isBottleneck)
+        {
+            m_freed.push_back(m_links[hop]);
+        }
+    }
+}
+
+const std::vector<uint32_t>&
+MaxMinSolver::Solve()
+{
+    m_level = 0;
+    for (const uint32_t link : m_freed)
+    {
+        AddFastest(m_link[link], m_link[link].level);
+    }
+    for (const uint32_t flow : m_started)
+    {
+        if (m_flow[flow].isActive)
+        {
+            AddFlow(flow);
+        }
+    }
+    for (uint64_t key = m_order.GetFirstKey(); key != NEVER; key = m_order.GetFirstKey())
+    {
+        const uint32_t link = m_order.Pop();
+        if (key == m_link[link].queuedAt)
+        {
+            m_link[link].queuedAt = NEVER;
+            Fill(link, std::bit_cast<double>(key));
+        }
+    }
+    m_order.Restart();
+    Commit();
+    return m_changed;
+}
+
+bool
+MaxMinSolver::IsActive(uint32_t flow) const
+{
+    return m_flow[flow].isActive;
+}
+
+double
+MaxMinSolver::GetRate(uint32_t flow) const
+{
+    return m_flow[flow].rate;
+}
+
+std::span<const uint32_t>
+MaxMinSolver::GetLinks(uint32_t flow) const
+{
+    return std::span(m_links).subspan(m_begin[flow], m_begin[flow + 1] - m_begin[flow]);
+}
+
+/// Let a flow rise from the present level; its rate is not less.
+void
+MaxMinSolver::AddFlow(uint32_t flow)
+{
+    Flow& added = m_flow[flow];
+    if (added.isMember)
+    {
+        return;
+    }
+    added.isMember = true;
+    added.before = added.rate;
+    m_members.push_back(flow);
+    for (const uint32_t id : GetLinks(flow))
+    {
+        Link& link = Touch(id);
+        link.free += added.before;
+        ++link.members;
+        ++link.rising;
+        Queue(id);
+    }
+    added.rate = RISING;
+}
+
+/// Add the flows of a link that have this rate, or more.
+void
+MaxMinSolver::AddFastest(const Link& link, double rate)
+{
+    for (const Use& use : link.uses)
+    {
+        const Flow& flow = m_flow[use.flow];
+        if (!flow.isMember && flow.rate >= rate * (1 - SAME))
+        {
+            AddFlow(use.flow);
+        }
+    }
+}
+
+MaxMinSolver::Link&
+MaxMinSolver::Touch(uint32_t id)
+{
+    Link& link = m_link[id];
+    if (!link.isTouched)
+    {
+        m_touched.push_back(id);
+        link.isTouched = true;
+        link.isFilled = false;
+        link.members = link.rising = 0;
+        link.queuedAt = NEVER;
+        link.free = link.capacity;
+        for (const Use& use : link.uses)
+        {
+            link.free -= m_flow[use.flow].rate;
+        }
+    }
+    return link;
+}
+
+/// Let a link be looked at when the filling is so far that it may be full.
+void
+MaxMinSolver::Queue(uint32_t id)
+{
+    Link& link = m_link[id];
+    const uint64_t key = KeyOf(std::max(GetLevel(link), m_level));
+    if (key < link.queuedAt)
+    {
+        link.queuedAt = key;
+        m_order.Push(key, id);
+    }
+}
+
+/// The filling has come to where a link was full when it was queued.
+void
+MaxMinSolver::Fill(uint32_t id, double key)
+{
+    Link& link = m_link[id];
+    if (link.rising == 0)
+    {
+        return;
+    }
+    m_level = key;
+    const double level = GetLevel(link);
+    if (level > key * (1 + SAME))
+    { // some of its flows have stopped below, or others rise, too
+        Queue(id);
+        return;
+    }
+    const double fastest = GetFastest(link);
+    if (fastest > key * (1 + SAME))
+    {
+        AddFastest(link, fastest);
+        Queue(id);
+        return;
+    }
+    link.isFilled = true;
+    link.level = m_filled = key > m_filled * (1 + SAME) ? key : m_filled;
+    Freeze(link);
+}
+
+double
+MaxMinSolver::GetLevel(const Link& link)
+{
+    return std::max(link.free, 0.0) / link.rising;
+}
+
+/// @return the largest rate of those flows of a link that are not members, or 0
+double
+MaxMinSolver::GetFastest(const Link& link) const
+{
+    double fastest = 0;
+    if (link.members != link.uses.size())
+    {
+        for (const Use& use : link.uses)
+        {
+            const Flow& flow = m_flow[use.flow];
+            fastest = flow.isMember ? fastest : std::max(fastest, flow.rate);
+        }
+    }
+    return fastest;
+}
+
+/// The members that rise on a full link keep what they have.
+void
+MaxMinSolver::Freeze(const Link& full)
+{
+    for (const Use& use : full.uses)
+    {
+        Flow& flow = m_flow[use.flow];
+        if (flow.rate != RISING)
+        {
+            continue;
+        }
+        flow.rate = full.level;
+        const bool isSlower = flow.rate < flow.before * (1 - UNCHANGED);
+        for (const uint32_t id : GetLinks(use.flow))
+        {
+            Link& link = m_link[id];
+            link.free -= full.level;
+            --link.rising;
+            if (isSlower && link.isBottleneck && !link.isFilled)
+            { // others take what it leaves
+                AddFastest(link, link.level);
+            }
+        }
+    }
+}
+
+void
+MaxMinSolver::Commit()
+{
+    for (const uint32_t id : m_touched)
+    {
+        Link& link = m_link[id];
+        link.isTouched = false;
+        // What is not filled again is still the bottleneck of those that were not looked at.
+        link.isBottleneck =
+            link.isFilled || (link.isBottleneck && GetFastest(link) >= link.level * (1 - SAME));
+    }
+    m_touched.clear();
+    m_changed.clear();
+    for (const uint32_t id : m_members)
+    {
+        Flow& flow = m_flow[id];
+        if (std::abs(flow.rate - flow.before) <= UNCHANGED * flow.before)
+        {
+            flow.rate = flow.before;
+        }
+        else
+        {
+            m_changed.push_back(id);
+        }
+    }
+    for (const uint32_t id : m_members)
+    {
+        m_flow[id].isMember = false;
+    }
+    m_members.clear();
+    m_started.clear();
+    m_freed.clear();
+    m_filled = 0;
+}
+
+} // namespace cosim

@@ -1,0 +1,345 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabrics/message/message-fabric.h"
+
+#include "stream/stream-validator.h"
+#include "transport/tcp/tcp-defaults.h"
+
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace cosim
+{
+
+namespace
+{
+
+__extension__ typedef unsigned __int128 Wide;
+
+/// Bytes of the TCP timestamp option with its padding.
+constexpr uint32_t TIMESTAMP_OPTION_BYTES = 12;
+
+/// Messages between two calls of the poll hook.
+constexpr uint64_t POLL_MESSAGES = 1024;
+
+} // namespace
+
+MessageFabric::MessageFabric(const Topology& topology, const Settings& settings)
+    : FabricBase(topology, settings),
+      m_headerBytes(IPV4_HEADER_BYTES + TCP_HEADER_BYTES + settings.tcp.linkHeaderBytes +
+                    (settings.tcp.timestamps ? TIMESTAMP_OPTION_BYTES : 0)),
+      m_sizes(settings.tcp.segmentBytes, m_headerBytes),
+      m_usedPaths(topology.pathSource.size()),
+      m_nextPoll(POLL_MESSAGES)
+{
+}
+
+void
+MessageFabric::Start()
+{
+    StartClock();
+}
+
+NetworkStatistics
+MessageFabric::GetStatistics() const
+{
+    NetworkStatistics result = GetMessageStatistics();
+    result.dataPackets = result.packets;
+    result.flows = static_cast<uint64_t>(std::count(m_usedPaths.begin(), m_usedPaths.end(), 1));
+    LinkSummary summary(m_topology, GetElapsedPs(), result);
+    const std::vector<LinkCounters> counters = GetLinkCounters();
+    for (uint32_t link = 0; link < counters.size(); ++link)
+    {
+        summary.Add(link, counters[link]);
+    }
+    summary.Finish();
+    return result;
+}
+
+void
+MessageFabric::SimSend(Rank src,
+                       Rank dst,
+                       uint64_t bytes,
+                       uint64_t tag,
+                       uint32_t route,
+                       Callback sent)
+{
+    LaunchAlone(FindPath(src, dst, route), bytes, tag, false, std::move(sent));
+}
+
+void
+MessageFabric::SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t route)
+{
+    LaunchAlone(FindPath(src, dst, route), bytes, tag, true, {});
+}
+
+BundleNetwork*
+MessageFabric::GetBundleNetwork()
+{
+    return this;
+}
+
+void
+MessageFabric::SimFinish()
+{
+    m_isFinished = true;
+    FabricBase::SimFinish();
+}
+
+void
+MessageFabric::SetBundleHandler(BundleHandler* handler)
+{
+    m_bundleHandler = handler;
+}
+
+uint32_t
+MessageFabric::OpenBundle(uint64_t tag, uint32_t messages, ns3::Time delay)
+{
+    const uint32_t id = MakeBundle();
+    Bundle& bundle = m_bundles[id];
+    bundle.tag = tag;
+    bundle.delay = static_cast<uint64_t>(delay.GetTimeStep());
+    bundle.messages = bundle.unplaced = messages;
+    return id;
+}
+
+void
+MessageFabric::PutIntoBundles(Rank src, std::span<const BundledMessage> messages, ns3::Time delay)
+{
+    const uint64_t now = Now();
+    const uint64_t at = now + static_cast<uint64_t>(delay.GetTimeStep());
+    m_cargo.resize(messages.size());
+    for (std::size_t i = 0; i < messages.size(); ++i)
+    {
+        const BundledMessage& message = messages[i];
+        Load(FindPath(src, message.dst, message.route), message.bytes, message.bundle, m_cargo[i]);
+    }
+    Launch(m_cargo, at, now);
+}
+
+/// Make a message ready for the estimator, and count it.
+inline void
+MessageFabric::Load(uint32_t path, uint64_t bytes, uint32_t bundle, Cargo& cargo)
+{
+    cargo = {m_sizes.Get(bytes), path, bundle};
+    m_bundles[bundle].bytes += bytes;
+    m_usedPaths[path] = 1;
+    m_counters.packets += cargo.size.packets;
+    m_counters.wireBytes += cargo.size.wireBytes;
+}
+
+void
+MessageFabric::LaunchAlone(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut, Callback sent)
+{
+    const uint32_t id = MakeBundle();
+    Bundle& bundle = m_bundles[id];
+    bundle.tag = tag;
+    bundle.messages = bundle.unplaced = 1;
+    bundle.path = path;
+    bundle.isPut = isPut;
+    bundle.isAwaited = static_cast<bool>(sent);
+    if (sent)
+    {
+        m_sent.emplace(id, std::move(sent));
+    }
+    Cargo cargo;
+    Load(path, bytes, id, cargo);
+    const uint64_t now = Now();
+    Launch({&cargo, 1}, now, now);
+}
+
+void
+MessageFabric::OnServed(uint64_t /* now */)
+{
+}
+
+uint32_t
+MessageFabric::MakeBundle()
+{
+    if (m_freeBundles.empty())
+    {
+        m_freeBundles.push_back(static_cast<uint32_t>(m_bundles.size()));
+        m_bundles.emplace_back();
+    }
+    const uint32_t id = m_freeBundles.back();
+    m_freeBundles.pop_back();
+    m_bundles[id] = {};
+    return id;
+}
+
+void
+MessageFabric::Postpone(uint32_t id, uint64_t sentAt, uint64_t before, uint64_t at)
+{
+    if (at >= 2 * MAX_TIME_PS)
+    {
+        Fail("a message takes longer than can be simulated");
+        return;
+    }
+    m_completionPs.Replace(before - sentAt, at - sentAt);
+    Bundle& bundle = m_bundles[id];
+    bundle.dueAt = std::max(bundle.dueAt, at + bundle.delay);
+}
+
+void
+MessageFabric::OnBundleDue(uint32_t id, uint64_t now)
+{
+    Bundle& bundle = m_bundles[id];
+    if (bundle.dueAt > now)
+    { // one of its messages was postponed
+        Plan(bundle.dueAt, id | BUNDLE);
+        return;
+    }
+    m_counters.messages += bundle.messages;
+    m_counters.payloadBytes += bundle.bytes;
+    m_freeBundles.push_back(id);
+    if (bundle.path != NONE)
+    {
+        Arrive(id);
+    }
+    else if (m_bundleHandler != nullptr)
+    {
+        m_bundleHandler->OnBundle(bundle.tag);
+    }
+    if (m_pollHook && m_counters.messages >= m_nextPoll)
+    {
+        m_nextPoll = m_counters.messages + POLL_MESSAGES;
+        m_pollHook();
+    }
+}
+
+/// A message that was handed over alone is at its target.
+void
+MessageFabric::Arrive(uint32_t id)
+{
+    const Bundle bundle = m_bundles[id];
+    if (bundle.isAwaited)
+    {
+        const auto sent = m_sent.find(id);
+        const uint64_t delay = AcknowledgementPs(bundle.path);
+        ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(delay)),
+                                 [callback = std::move(sent->second)] { callback(); });
+        m_sent.erase(sent);
+    }
+    HandOver(m_topology.pathSource[bundle.path],
+             m_topology.pathTarget[bundle.path],
+             bundle.bytes,
+             bundle.tag,
+             bundle.isPut);
+}
+
+void
+MessageFabric::Plan(uint64_t at, uint32_t subject)
+{
+    m_due.Push(at, subject);
+    if (!m_isServing)
+    {
+        Wake(at, Now());
+    }
+}
+
+void
+MessageFabric::RequestService(uint64_t now)
+{
+    if (!m_isServing)
+    {
+        Wake(now, now);
+    }
+}
+
+void
+MessageFabric::Wake(uint64_t at, uint64_t now)
+{
+    if (m_wakes.empty() || at < m_wakes.back())
+    {
+        m_wakes.push_back(at);
+        ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(at - now)),
+                                 &MessageFabric::Serve,
+                                 this);
+    }
+}
+
+void
+MessageFabric::Serve()
+{
+    const uint64_t now = m_wakes.back();
+    m_wakes.pop_back();
+    m_isServing = true;
+    while (m_due.GetFirstKey() == now && !m_isFinished)
+    {
+        const uint32_t subject = m_due.Pop();
+        if ((subject & BUNDLE) != 0)
+        {
+            OnBundleDue(subject & ~BUNDLE, now);
+        }
+        else
+        {
+            OnDue(subject, now);
+        }
+    }
+    OnServed(now);
+    m_isServing = false;
+    if (m_due.GetFirstKey() != RadixQueue<uint32_t>::NEVER)
+    {
+        Wake(m_due.GetFirstKey(), now);
+    }
+}
+
+void
+MessageFabric::Abandon(uint64_t bytes, uint32_t path)
+{
+    Fail("a message of " + std::to_string(bytes) + " bytes from rank " +
+         std::to_string(m_topology.pathSource[path]) + " to rank " +
+         std::to_string(m_topology.pathTarget[path]) + " takes longer than can be simulated");
+}
+
+uint64_t
+MessageFabric::TransmissionPs(uint64_t bytes, uint32_t link) const
+{
+    const uint64_t rate = m_topology.linkRateBps[link];
+    constexpr uint64_t bitPs = 8'000'000'000'000; // per byte at 1 bit/s
+    if (bytes < (uint64_t{1} << 20))
+    {
+        return std::min((bytes * bitPs + rate - 1) / rate, MAX_TIME_PS);
+    }
+    return static_cast<uint64_t>(
+        std::min((Wide{bytes} * bitPs + rate - 1) / rate, Wide{MAX_TIME_PS}));
+}
+
+uint64_t
+MessageFabric::ForwardingPs(uint32_t hop) const
+{
+    const uint32_t node = m_topology.linkSource[m_topology.pathLinks[hop]];
+    return node < m_topology.ranks ? m_topology.forwardingDelayPs : 0;
+}
+
+uint64_t
+MessageFabric::AcknowledgementPs(uint32_t path) const
+{
+    uint32_t back = FindPath(m_topology.pathTarget[path], m_topology.pathSource[path]);
+    if (m_topology.pathBegin[back] == m_topology.pathBegin[back + 1])
+    { // without links back, the way back is as long as the way there
+        back = path;
+    }
+    uint64_t sum = 0;
+    for (uint32_t hop = m_topology.pathBegin[back]; hop < m_topology.pathBegin[back + 1]; ++hop)
+    {
+        const uint32_t link = m_topology.pathLinks[hop];
+        sum = Later(sum, TransmissionPs(m_headerBytes, link));
+        sum = Later(sum, m_topology.linkLatencyPs[link]);
+        sum = Later(sum, hop == m_topology.pathBegin[back] ? 0 : ForwardingPs(hop));
+    }
+    return sum;
+}
+
+uint64_t
+MessageFabric::Now() const
+{
+    return static_cast<uint64_t>(NowPs());
+}
+
+} // namespace cosim

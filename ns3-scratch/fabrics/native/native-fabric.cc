@@ -1,0 +1,387 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabrics/native/native-fabric.h"
+
+#include "fabrics/native/marking-queue.h"
+#include "fabrics/native/pinned-routing.h"
+#include "transport/tcp/tcp-defaults.h"
+
+#include "ns3/drop-tail-queue.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-routing-helper.h"
+#include "ns3/ipv4.h"
+#include "ns3/mac48-address.h"
+#include "ns3/node.h"
+#include "ns3/packet.h"
+#include "ns3/point-to-point-channel.h"
+#include "ns3/queue-size.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace cosim
+{
+
+using namespace ns3;
+
+namespace
+{
+
+constexpr uint16_t PORT = 5000;
+constexpr uint32_t FIRST_ADDRESS = 0x0a000001; //!< 10.0.0.1 is rank 0
+
+/// Gives each node its PinnedRouting.
+class PinnedRoutingHelper : public Ipv4RoutingHelper
+{
+  public:
+    PinnedRoutingHelper* Copy() const override
+    {
+        return new PinnedRoutingHelper(*this); // the caller owns it: Ipv4RoutingHelper's contract
+    }
+
+    Ptr<Ipv4RoutingProtocol> Create(Ptr<Node> /* node */) const override
+    {
+        return CreateObject<PinnedRouting>();
+    }
+};
+
+} // namespace
+
+/// Counts what a device sends and drops.
+class NativeFabric::LinkMonitor
+{
+  public:
+    /**
+     * @param fabric polled on each packet
+     * @param device the device at the link's source
+     * @param rate the link's rate
+     */
+    LinkMonitor(NativeFabric& fabric, const Ptr<PointToPointNetDevice>& device, DataRate rate)
+        : m_fabric(fabric),
+          m_rate(rate),
+          m_markingQueue(DynamicCast<MarkingQueue>(device->GetQueue()))
+    {
+        device->TraceConnectWithoutContext("PhyTxBegin",
+                                           MakeCallback(&LinkMonitor::OnTransmit, this));
+        device->TraceConnectWithoutContext("MacTxDrop", MakeCallback(&LinkMonitor::OnDrop, this));
+        device->GetQueue()->TraceConnectWithoutContext("BytesInQueue",
+                                                       MakeCallback(&LinkMonitor::OnQueue, this));
+    }
+
+    /// Forget what was counted: the handshakes.
+    void Reset()
+    {
+        m_counters = {};
+    }
+
+    /// @return the counters; busy time up to now
+    LinkCounters GetCounters() const
+    {
+        LinkCounters counters = m_counters;
+        counters.busyPs -= std::max<int64_t>(0, m_busyUntilPs - Simulator::Now().GetTimeStep());
+        counters.marks = m_markingQueue ? m_markingQueue->GetMarks() : 0;
+        return counters;
+    }
+
+  private:
+    void OnTransmit(Ptr<const Packet> packet)
+    {
+        m_counters.wireBytes += packet->GetSize();
+        const int64_t duration = m_rate.CalculateBytesTxTime(packet->GetSize()).GetTimeStep();
+        m_counters.busyPs += duration;
+        m_busyUntilPs = Simulator::Now().GetTimeStep() + duration;
+        m_fabric.Poll();
+    }
+
+    void OnDrop(Ptr<const Packet> /* packet */)
+    {
+        ++m_counters.drops;
+    }
+
+    void OnQueue(uint32_t /* before */, uint32_t bytes)
+    {
+        m_counters.maxQueueBytes = std::max<uint64_t>(m_counters.maxQueueBytes, bytes);
+    }
+
+    NativeFabric& m_fabric;
+    DataRate m_rate;
+    Ptr<MarkingQueue> m_markingQueue; //!< null without an ECN threshold
+    int64_t m_busyUntilPs{0};
+    LinkCounters m_counters;
+};
+
+NativeFabric::NativeFabric(const Topology& topology, const Settings& settings)
+    : PacketFabric(topology, settings),
+      m_routes(CountRoutes()),
+      m_interfaceOfLink(topology.linkSource.size()),
+      m_monitors(topology.linkSource.size()),
+      m_connections(GetFlowCount())
+{
+}
+
+NativeFabric::~NativeFabric() = default;
+
+uint32_t
+NativeFabric::CountRoutes() const
+{
+    uint32_t routes = 1;
+    for (FlowId flow = 0; flow < GetFlowCount(); ++flow)
+    {
+        routes = std::max(routes, GetRoute(flow) + 1);
+    }
+    return routes;
+}
+
+Ipv4Address
+NativeFabric::AddressOf(Rank rank, uint32_t route) const
+{
+    return Ipv4Address(FIRST_ADDRESS + rank * m_routes + route);
+}
+
+void
+NativeFabric::Build()
+{
+    SetTcpDefaults(m_settings.tcp);
+    m_congestionControl.SetTypeId(CongestionControlType(m_settings.tcp));
+    BuildNodes();
+    BuildLinks();
+    PinPaths();
+    Listen();
+    OpenConnections();
+}
+
+void
+NativeFabric::BuildNodes()
+{
+    m_nodes.Create(m_topology.nodes);
+    InternetStackHelper stack;
+    stack.SetIpv6StackInstall(false);
+    stack.SetRoutingHelper(PinnedRoutingHelper());
+    stack.Install(m_nodes);
+    for (Rank rank = 0; rank < m_topology.ranks; ++rank)
+    {
+        auto routing =
+            DynamicCast<PinnedRouting>(m_nodes.Get(rank)->GetObject<Ipv4>()->GetRoutingProtocol());
+        routing->SetForwardingDelay(TimeStep(m_topology.forwardingDelayPs));
+        for (uint32_t route = 0; route < m_routes; ++route)
+        {
+            routing->AddLocal(AddressOf(rank, route));
+        }
+    }
+}
+
+void
+NativeFabric::BuildLinks()
+{
+    // A channel has two directions: pair each link with one that runs back.
+    std::multimap<std::pair<uint32_t, uint32_t>, uint32_t> unpaired;
+    for (uint32_t link = 0; link < m_topology.linkSource.size(); ++link)
+    {
+        const uint32_t source = m_topology.linkSource[link];
+        const uint32_t target = m_topology.linkTarget[link];
+        const auto back = unpaired.lower_bound({target, source});
+        if (back != unpaired.end() && back->first == std::pair(target, source) &&
+            m_topology.linkLatencyPs[back->second] == m_topology.linkLatencyPs[link])
+        {
+            BuildLink(back->second, link);
+            unpaired.erase(back);
+        }
+        else
+        {
+            unpaired.emplace(std::pair(source, target), link);
+        }
+    }
+    for (const auto& [ends, link] : unpaired)
+    { // one way only: the other end's device never sends
+        BuildLink(link, link);
+    }
+}
+
+void
+NativeFabric::BuildLink(uint32_t link, uint32_t back)
+{
+    auto channel = CreateObject<PointToPointChannel>();
+    channel->SetAttribute("Delay", TimeValue(TimeStep(m_topology.linkLatencyPs[link])));
+    m_interfaceOfLink[link] = AddDevice(m_topology.linkSource[link], link, channel);
+    const uint32_t interface = AddDevice(m_topology.linkTarget[link], back, channel);
+    if (back != link)
+    {
+        m_interfaceOfLink[back] = interface;
+    }
+}
+
+Ptr<DropTailQueue<Packet>>
+NativeFabric::MakeQueue(uint32_t link) const
+{
+    const uint64_t threshold = m_topology.linkEcnThresholdBytes[link];
+    if (threshold == 0)
+    {
+        return CreateObject<DropTailQueue<Packet>>();
+    }
+    auto queue = CreateObject<MarkingQueue>();
+    queue->SetThreshold(threshold);
+    return queue;
+}
+
+uint32_t
+NativeFabric::AddDevice(uint32_t node, uint32_t link, Ptr<PointToPointChannel> channel)
+{
+    const DataRate rate(m_topology.linkRateBps[link]);
+    const uint64_t buffer = m_topology.linkBufferBytes[link];
+    const auto limit =
+        static_cast<uint32_t>(buffer == 0 ? UINT32_MAX : std::min<uint64_t>(buffer, UINT32_MAX));
+    Ptr<DropTailQueue<Packet>> queue = MakeQueue(link);
+    queue->SetMaxSize(QueueSize(BYTES, limit));
+    auto device = CreateObject<PointToPointNetDevice>();
+    device->SetAddress(Mac48Address::Allocate());
+    device->SetDataRate(rate);
+    device->SetMtu(static_cast<uint16_t>(m_settings.tcp.mtuBytes));
+    device->SetQueue(queue);
+    m_nodes.Get(node)->AddDevice(device);
+    device->Attach(channel);
+    if (node == m_topology.linkSource[link])
+    {
+        m_monitors[link] = std::make_unique<LinkMonitor>(*this, device, rate);
+    }
+    Ptr<Ipv4> ipv4 = m_nodes.Get(node)->GetObject<Ipv4>();
+    const uint32_t interface = ipv4->AddInterface(device);
+    if (node < m_topology.ranks)
+    {
+        for (uint32_t route = 0; route < m_routes; ++route)
+        {
+            ipv4->AddAddress(interface,
+                             Ipv4InterfaceAddress(AddressOf(node, route), Ipv4Mask::GetOnes()));
+        }
+    }
+    ipv4->SetUp(interface);
+    return interface;
+}
+
+void
+NativeFabric::PinPaths()
+{
+    for (FlowId flow = 0; flow < GetFlowCount(); ++flow)
+    {
+        const uint32_t route = GetRoute(flow);
+        const Ipv4Address source = AddressOf(m_topology.pathSource[flow], route);
+        const Ipv4Address target = AddressOf(m_topology.pathTarget[flow], route);
+        for (const uint32_t link : GetPath(flow))
+        {
+            Ptr<Ipv4> ipv4 = m_nodes.Get(m_topology.linkSource[link])->GetObject<Ipv4>();
+            DynamicCast<PinnedRouting>(ipv4->GetRoutingProtocol())
+                ->AddPath(source, target, m_interfaceOfLink[link]);
+        }
+    }
+}
+
+Ptr<NativeTcpSocket>
+NativeFabric::MakeSocket(Rank rank)
+{
+    auto socket = CreateObject<NativeTcpSocket>();
+    socket->Equip();
+    socket->SetCongestionControl(m_congestionControl);
+    socket->Attach(m_nodes.Get(rank));
+    socket->SetLinkHeaderBytes(m_settings.tcp.linkHeaderBytes);
+    return socket;
+}
+
+void
+NativeFabric::Listen()
+{
+    for (Rank rank = 0; rank < m_topology.ranks; ++rank)
+    {
+        Ptr<NativeTcpSocket> socket = MakeSocket(rank);
+        socket->Bind(InetSocketAddress(Ipv4Address::GetAny(), PORT));
+        socket->Listen();
+        socket->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
+                                  MakeCallback(&NativeFabric::OnAccept, this));
+        m_listeners.push_back(socket);
+    }
+}
+
+void
+NativeFabric::OpenConnections()
+{
+    Time start;
+    for (FlowId flow = 0; flow < GetFlowCount(); ++flow)
+    {
+        Simulator::Schedule(start, &NativeFabric::Open, this, flow);
+        for (const FlowId direction : {flow, GetReverse(flow)})
+        { // SYN, SYN-ACK and ACK, generously: the next handshake finds the network empty
+            for (const uint32_t link : GetPath(direction))
+            {
+                start += TimeStep(2 * m_topology.linkLatencyPs[link]) +
+                         TimeStep(2 * m_topology.forwardingDelayPs) +
+                         2 * DataRate(m_topology.linkRateBps[link]).CalculateBytesTxTime(128);
+            }
+        }
+    }
+    Simulator::Stop(start + TimeStep(1));
+    Simulator::Run();
+    for (FlowId flow = 0; flow < GetFlowCount(); ++flow)
+    {
+        const Connection& connection = m_connections[flow];
+        if (!connection.receiver || !connection.sender->IsEstablished() ||
+            !connection.receiver->IsEstablished())
+        {
+            throw std::runtime_error(
+                "the connection from rank " + std::to_string(m_topology.pathSource[flow]) +
+                " to rank " + std::to_string(m_topology.pathTarget[flow]) + " was not established");
+        }
+        connection.sender->StartReporting();
+        connection.receiver->StartReporting();
+    }
+    for (const std::unique_ptr<LinkMonitor>& monitor : m_monitors)
+    {
+        monitor->Reset();
+    }
+}
+
+void
+NativeFabric::Open(FlowId flow)
+{
+    Ptr<NativeTcpSocket> socket = MakeSocket(m_topology.pathSource[flow]);
+    m_connections[flow].sender = socket;
+    socket->Bind();
+    socket->Connect(
+        InetSocketAddress(AddressOf(m_topology.pathTarget[flow], GetRoute(flow)), PORT));
+    socket->Observe(this, flow);
+}
+
+void
+NativeFabric::OnAccept(Ptr<Socket> socket, const Address& from)
+{
+    const Rank target = socket->GetNode()->GetId() - m_nodes.Get(0)->GetId();
+    const uint32_t source = InetSocketAddress::ConvertFrom(from).GetIpv4().Get() - FIRST_ADDRESS;
+    const FlowId flow = FindPath(source / m_routes, target, source % m_routes);
+    Ptr<NativeTcpSocket> receiver = DynamicCast<NativeTcpSocket>(socket);
+    receiver->Observe(this, flow);
+    m_connections[flow].receiver = receiver;
+}
+
+void
+NativeFabric::Submit(FlowId flow, uint64_t bytes)
+{
+    m_connections[flow].sender->Submit(bytes);
+}
+
+LinkCounters
+NativeFabric::GetLinkCounters(uint32_t link) const
+{
+    return m_monitors[link]->GetCounters();
+}
+
+std::unique_ptr<Fabric>
+MakeNativeFabric(const Topology& topology, const Settings& settings)
+{
+    return std::make_unique<NativeFabric>(topology, settings);
+}
+
+} // namespace cosim

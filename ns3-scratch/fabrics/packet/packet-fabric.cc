@@ -1,0 +1,233 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabrics/packet/packet-fabric.h"
+
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace cosim
+{
+
+using namespace ns3;
+
+namespace
+{
+
+constexpr double PS_PER_NS = 1000.0;
+
+/// @return the value at the share q of sorted values
+double
+Quantile(const std::vector<double>& sorted, double q)
+{
+    if (sorted.empty())
+    {
+        return 0;
+    }
+    const double rank = std::ceil(q * static_cast<double>(sorted.size()));
+    return sorted[static_cast<std::size_t>(std::max(1.0, rank)) - 1];
+}
+
+} // namespace
+
+PacketFabric::PacketFabric(const Topology& topology, const Settings& settings)
+    : FabricBase(topology, settings),
+      m_flows(topology.pathSource.size())
+{
+}
+
+void
+PacketFabric::SimSend(Rank src,
+                      Rank dst,
+                      uint64_t bytes,
+                      uint64_t tag,
+                      uint32_t route,
+                      Callback sent)
+{
+    SubmitMessage(FindPath(src, dst, route), bytes, tag, false, std::move(sent));
+}
+
+void
+PacketFabric::SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t route)
+{
+    SubmitMessage(FindPath(src, dst, route), bytes, tag, true, {});
+}
+
+void
+PacketFabric::Start()
+{
+    Build();
+    StartClock();
+    m_isStarted = true;
+}
+
+void
+PacketFabric::SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut, Callback sent)
+{
+    Flow& flow = m_flows[id];
+    const uint64_t streamBytes = std::max<uint64_t>(bytes, 1);
+    flow.submitted += streamBytes;
+    flow.messages.Push({flow.submitted, bytes, tag, NowPs(), isPut});
+    if (sent)
+    {
+        flow.awaitedAcks.Push({flow.submitted, std::move(sent)});
+    }
+    Submit(id, streamBytes);
+}
+
+void
+PacketFabric::OnDelivered(FlowId id, uint64_t bytes)
+{
+    Flow& flow = m_flows[id];
+    flow.delivered += bytes;
+    while (!flow.messages.IsEmpty() && flow.messages.Front().streamEnd <= flow.delivered)
+    {
+        const Message message = flow.messages.Pop();
+        Deliver(m_topology.pathSource[id],
+                m_topology.pathTarget[id],
+                message.bytes,
+                message.tag,
+                message.isPut,
+                message.sentPs);
+    }
+}
+
+void
+PacketFabric::OnAcked(FlowId id, uint64_t bytes)
+{
+    Flow& flow = m_flows[id];
+    flow.acked += bytes;
+    while (!flow.awaitedAcks.IsEmpty() && flow.awaitedAcks.Front().streamEnd <= flow.acked)
+    {
+        flow.awaitedAcks.Pop().sent();
+    }
+}
+
+void
+PacketFabric::OnPacketSent(uint32_t wireBytes, uint32_t payloadBytes, bool isRetransmission)
+{
+    ++m_counters.packets;
+    m_counters.wireBytes += wireBytes;
+    m_counters.dataPackets += payloadBytes > 0 ? 1 : 0;
+    m_counters.retransmissions += isRetransmission ? 1 : 0;
+}
+
+void
+PacketFabric::OnRttSample(FlowId id, Time rtt)
+{
+    const auto interval = static_cast<int64_t>(m_settings.rttSampleIntervalPs);
+    if (interval == 0 || !m_isStarted)
+    {
+        return;
+    }
+    // The first round trip measured in each interval stands for it: no timer, idle flows are free.
+    Flow& flow = m_flows[id];
+    const int64_t index = NowPs() / interval;
+    if (index != flow.rttInterval)
+    {
+        flow.rttInterval = index;
+        flow.rttSumNs += static_cast<double>(rtt.GetTimeStep()) / PS_PER_NS;
+        ++flow.rttSamples;
+    }
+}
+
+void
+PacketFabric::OnTimeout(FlowId /* flow */)
+{
+    ++m_counters.rtoEvents;
+    Poll(); // between timeouts there may be no other packet for long
+}
+
+void
+PacketFabric::OnClosed(FlowId flow)
+{
+    Fail("the flow from rank " + std::to_string(m_topology.pathSource[flow]) + " to rank " +
+         std::to_string(m_topology.pathTarget[flow]) + " was closed after " +
+         std::to_string(m_settings.tcp.dataRetries) + " retransmission timeouts in a row");
+}
+
+uint32_t
+PacketFabric::GetFlowCount() const
+{
+    return static_cast<uint32_t>(m_flows.size());
+}
+
+std::span<const uint32_t>
+PacketFabric::GetPath(FlowId flow) const
+{
+    const uint32_t begin = m_topology.pathBegin[flow];
+    return std::span(m_topology.pathLinks).subspan(begin, m_topology.pathBegin[flow + 1] - begin);
+}
+
+FlowId
+PacketFabric::GetReverse(FlowId flow) const
+{
+    return FindPath(m_topology.pathTarget[flow], m_topology.pathSource[flow], GetRoute(flow));
+}
+
+uint64_t
+PacketFabric::GetUndelivered(FlowId flow) const
+{
+    return m_flows[flow].submitted - m_flows[flow].delivered;
+}
+
+uint32_t
+PacketFabric::GetMaxWireBytes() const
+{
+    return m_settings.tcp.mtuBytes + m_settings.tcp.linkHeaderBytes;
+}
+
+NetworkStatistics
+PacketFabric::GetStatistics() const
+{
+    NetworkStatistics statistics = GetMessageStatistics();
+    AddRttStatistics(statistics);
+    AddLinkStatistics(statistics);
+    return statistics;
+}
+
+void
+PacketFabric::AddRttStatistics(NetworkStatistics& statistics) const
+{
+    std::vector<double> averages;
+    for (const Flow& flow : m_flows)
+    {
+        statistics.flows += flow.submitted > 0 ? 1 : 0;
+        if (flow.rttSamples > 0)
+        {
+            averages.push_back(flow.rttSumNs / flow.rttSamples);
+        }
+    }
+    std::sort(averages.begin(), averages.end());
+    statistics.rttFlows = averages.size();
+    statistics.rttP50Ns = Quantile(averages, 0.5);
+    statistics.rttP99Ns = Quantile(averages, 0.99);
+    if (!averages.empty())
+    {
+        statistics.rttMeanNs = std::accumulate(averages.begin(), averages.end(), 0.0) /
+                               static_cast<double>(averages.size());
+    }
+}
+
+void
+PacketFabric::AddLinkStatistics(NetworkStatistics& statistics) const
+{
+    LinkSummary summary(m_topology, std::max<int64_t>(GetElapsedPs(), 1), statistics);
+    for (uint32_t link = 0; link < m_topology.linkSource.size(); ++link)
+    {
+        LinkCounters counters = GetLinkCounters(link);
+        if (m_topology.linkBufferBytes[link] == 0)
+        {
+            counters.maxQueueBytes = 0; // only queues with a limit are reported
+        }
+        summary.Add(link, counters);
+    }
+    summary.Finish();
+}
+
+} // namespace cosim

@@ -1,0 +1,156 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "network/fabric-base.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace cosim
+{
+
+using namespace ns3;
+
+FabricBase::FabricBase(const Topology& topology, const Settings& settings)
+    : m_topology(topology),
+      m_settings(settings),
+      m_pathOf(topology.ranks, topology.pathSource, topology.pathTarget)
+{
+}
+
+void
+FabricBase::SimRecv(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback received)
+{
+    FindPath(src, dst);
+    m_matcher.Post(src, dst, bytes, tag, std::move(received));
+}
+
+void
+FabricBase::SetArrivalHandler(ArrivalHandler* handler)
+{
+    m_arrivalHandler = handler;
+}
+
+void
+FabricBase::SimSchedule(Time delay, Callback callback)
+{
+    Simulator::Schedule(delay, [callback = std::move(callback)] { callback(); });
+}
+
+Time
+FabricBase::SimGetTime() const
+{
+    return Time(NowPs());
+}
+
+uint32_t
+FabricBase::SimCommSize() const
+{
+    return m_topology.ranks;
+}
+
+void
+FabricBase::SimFinish()
+{
+    Simulator::Stop();
+}
+
+void
+FabricBase::StartClock()
+{
+    m_startPs = Simulator::Now().GetTimeStep();
+}
+
+void
+FabricBase::Finish()
+{
+    m_finishPs = Simulator::Now().GetTimeStep();
+}
+
+int64_t
+FabricBase::GetElapsedPs() const
+{
+    return m_finishPs >= 0 ? m_finishPs - m_startPs : NowPs();
+}
+
+void
+FabricBase::RefusePair(Rank src, Rank dst) const
+{
+    if (src >= m_topology.ranks || dst >= m_topology.ranks)
+    {
+        throw std::invalid_argument("rank " + std::to_string(std::max(src, dst)) +
+                                    " does not exist: ranks are 0 to " +
+                                    std::to_string(m_topology.ranks - 1));
+    }
+    throw std::invalid_argument("there is no path from rank " + std::to_string(src) + " to rank " +
+                                std::to_string(dst));
+}
+
+uint32_t
+FabricBase::GetRoute(uint32_t path) const
+{
+    return path - m_pathOf.Find(m_topology.pathSource[path], m_topology.pathTarget[path]);
+}
+
+void
+FabricBase::Deliver(Rank src, Rank dst, uint64_t bytes, uint64_t tag, bool isPut, int64_t sentPs)
+{
+    ++m_counters.messages;
+    m_counters.payloadBytes += bytes;
+    m_completionPs.Add(static_cast<uint64_t>(NowPs() - sentPs));
+    HandOver(src, dst, bytes, tag, isPut);
+}
+
+void
+FabricBase::HandOver(Rank src, Rank dst, uint64_t bytes, uint64_t tag, bool isPut)
+{
+    if (!isPut)
+    {
+        m_matcher.Arrive(src, dst, bytes, tag);
+    }
+    else if (m_arrivalHandler != nullptr)
+    {
+        m_arrivalHandler->OnArrival(src, dst, bytes, tag);
+    }
+}
+
+void
+FabricBase::Fail(const std::string& failure)
+{
+    m_failure = failure;
+    Simulator::Stop();
+}
+
+uint64_t
+FabricBase::GetDeliveredBytes() const
+{
+    return m_counters.payloadBytes;
+}
+
+std::string
+FabricBase::GetFailure() const
+{
+    return m_failure;
+}
+
+void
+FabricBase::SetPollHook(PollHook hook)
+{
+    m_pollHook = std::move(hook);
+}
+
+NetworkStatistics
+FabricBase::GetMessageStatistics() const
+{
+    constexpr double psPerNs = 1000;
+    NetworkStatistics statistics = m_counters;
+    statistics.fctMeanNs = m_completionPs.GetMean() / psPerNs;
+    statistics.fctP50Ns = m_completionPs.GetQuantile(0.5) / psPerNs;
+    statistics.fctP99Ns = m_completionPs.GetQuantile(0.99) / psPerNs;
+    statistics.fctMaxNs = static_cast<double>(m_completionPs.GetMax()) / psPerNs;
+    return statistics;
+}
+
+} // namespace cosim

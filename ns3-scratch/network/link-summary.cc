@@ -1,0 +1,57 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "network/link-summary.h"
+
+#include <algorithm>
+
+namespace cosim
+{
+
+LinkSummary::LinkSummary(const Topology& topology, int64_t elapsedPs, NetworkStatistics& statistics)
+    : m_topology(topology),
+      m_elapsedPs(static_cast<double>(elapsedPs)),
+      m_statistics(statistics)
+{
+    m_statistics.dimensions.resize(topology.dimensions.size());
+    for (std::size_t i = 0; i < topology.dimensions.size(); ++i)
+    {
+        m_statistics.dimensions[i].name = topology.dimensions[i];
+    }
+}
+
+void
+LinkSummary::Add(uint32_t link, const LinkCounters& counters)
+{
+    // What waits for the link may be counted as carried, but not for more than the elapsed time.
+    const double utilization =
+        m_elapsedPs == 0 ? 0 : std::min(1.0, static_cast<double>(counters.busyPs) / m_elapsedPs);
+    DimensionStatistics& dimension = m_statistics.dimensions[m_topology.linkDimension[link]];
+    ++dimension.links;
+    dimension.wireBytes += counters.wireBytes;
+    dimension.drops += counters.drops;
+    dimension.maxQueueBytes = std::max(dimension.maxQueueBytes, counters.maxQueueBytes);
+    dimension.utilizationMean += utilization; // a sum until Finish
+    dimension.utilizationMax = std::max(dimension.utilizationMax, utilization);
+    m_statistics.drops += counters.drops;
+    m_statistics.ecnMarks += counters.marks;
+    if (counters.wireBytes > 0)
+    {
+        ++m_usedLinks;
+        m_utilizationSum += utilization;
+    }
+}
+
+void
+LinkSummary::Finish()
+{
+    for (DimensionStatistics& dimension : m_statistics.dimensions)
+    {
+        dimension.utilizationMean /= static_cast<double>(std::max<uint64_t>(dimension.links, 1));
+    }
+    m_statistics.linkUtilizationMean =
+        m_usedLinks > 0 ? m_utilizationSum / static_cast<double>(m_usedLinks) : 0;
+}
+
+} // namespace cosim

@@ -1,0 +1,317 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "results/result-writer.h"
+
+#include "results/job-writer.h"
+#include "support/json-writer.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace cosim
+{
+
+namespace
+{
+
+/// What a layer's time was, in one iteration or in all [ps].
+struct LayerTimes
+{
+    uint64_t compute{0};
+    uint64_t raw{0}; //!< its collectives, each from the first issue to the end
+    uint64_t exposed{0};
+};
+
+/// @return whether a collective was done at all of its ranks
+bool
+IsDone(const CollectiveTimes& times)
+{
+    return times.end != CollectiveTimes::UNKNOWN;
+}
+
+/// @return the layers' times, by iteration, then layer
+std::vector<LayerTimes>
+CollectLayers(const Stream& stream, const TraceExecutor& executor)
+{
+    const TimingRecord& timing = executor.GetTiming();
+    const uint32_t layers = timing.GetLayers();
+    std::vector<LayerTimes> result;
+    result.reserve(std::size_t{timing.GetIterations()} * layers);
+    for (uint32_t iteration = 0; iteration < timing.GetIterations(); ++iteration)
+    {
+        for (uint32_t layer = 0; layer < layers; ++layer)
+        {
+            result.push_back(
+                {timing.GetCompute(iteration, layer), 0, timing.GetExposed(iteration, layer)});
+        }
+    }
+    for (const Collective& collective : stream.collectives)
+    {
+        const CollectiveTimes& times = executor.GetEngine().GetTimes(collective.id);
+        if (IsDone(times))
+        {
+            result[std::size_t{collective.iteration} * layers + collective.layer].raw +=
+                times.end - times.start;
+        }
+    }
+    return result;
+}
+
+void
+WriteLayer(JsonWriter& json, const std::string& name, const LayerTimes& times)
+{
+    json.Key("name").String(name);
+    json.Key("compute_ns").Nanoseconds(times.compute);
+    json.Key("raw_comm_ns").Nanoseconds(times.raw);
+    json.Key("exposed_comm_ns").Nanoseconds(times.exposed);
+}
+
+void
+WriteIterations(JsonWriter& json,
+                const TimingRecord& timing,
+                const std::vector<LayerTimes>& layerTimes)
+{
+    json.Key("iterations").BeginArray();
+    uint64_t start = 0;
+    for (uint32_t i = 0; i < timing.GetIterations() && timing.IsComplete(i); ++i)
+    {
+        LayerTimes sum;
+        for (uint32_t layer = 0; layer < timing.GetLayers(); ++layer)
+        {
+            const LayerTimes& times = layerTimes[std::size_t{i} * timing.GetLayers() + layer];
+            sum.compute += times.compute;
+            sum.exposed += times.exposed;
+        }
+        const uint64_t end = std::max(start, timing.GetEnd(i));
+        json.BeginObject();
+        json.Key("index").Uint(i);
+        json.Key("start_ns").Nanoseconds(start);
+        json.Key("end_ns").Nanoseconds(end);
+        json.Key("time_ns").Nanoseconds(end - start);
+        json.Key("compute_ns").Nanoseconds(sum.compute);
+        json.Key("exposed_comm_ns").Nanoseconds(sum.exposed);
+        json.EndObject();
+        start = end;
+    }
+    json.EndArray();
+}
+
+void
+WriteLayers(JsonWriter& json,
+            const std::vector<std::string>& names,
+            const std::vector<LayerTimes>& layerTimes)
+{
+    json.Key("layers").BeginArray();
+    for (std::size_t layer = 0; layer < names.size(); ++layer)
+    {
+        LayerTimes sum;
+        for (std::size_t i = layer; i < layerTimes.size(); i += names.size())
+        {
+            sum.compute += layerTimes[i].compute;
+            sum.raw += layerTimes[i].raw;
+            sum.exposed += layerTimes[i].exposed;
+        }
+        json.BeginObject();
+        WriteLayer(json, names[layer], sum);
+        json.EndObject();
+    }
+    json.EndArray();
+    json.Key("layer_iterations").BeginArray();
+    for (std::size_t i = 0; i < layerTimes.size(); ++i)
+    {
+        json.BeginObject();
+        json.Key("iteration").Uint(i / names.size());
+        WriteLayer(json, names[i % names.size()], layerTimes[i]);
+        json.EndObject();
+    }
+    json.EndArray();
+}
+
+/// @return busbw / algbw, as nccl-tests define them
+double
+BusFactor(const Program& program)
+{
+    const double n = program.groupSize;
+    return (program.operation == "all_reduce" ? 2 : 1) * (n - 1) / n;
+}
+
+void
+WriteCollectives(JsonWriter& json, const Stream& stream, const CollectiveEngine& engine)
+{
+    json.Key("collectives").BeginArray();
+    for (const Collective& collective : stream.collectives)
+    {
+        const CollectiveTimes& times = engine.GetTimes(collective.id);
+        if (!IsDone(times))
+        {
+            continue;
+        }
+        const Program& program = stream.programs[collective.program];
+        const uint64_t duration = times.end - times.start;
+        const double bandwidth = duration == 0 ? 0
+                                               : static_cast<double>(collective.bytes) * 8e12 /
+                                                     static_cast<double>(duration);
+        json.BeginObject();
+        json.Key("name").String(collective.name);
+        json.Key("operation").String(program.operation);
+        json.Key("algorithm").String(program.name);
+        json.Key("bytes").Uint(collective.bytes);
+        json.Key("chunks").Uint(collective.chunks);
+        json.Key("group_size").Uint(program.groupSize);
+        json.Key("iteration").Uint(collective.iteration);
+        json.Key("layer");
+        if (stream.traces.empty())
+        {
+            json.String("");
+        }
+        else
+        {
+            json.String(stream.traces.front().layers[collective.layer]);
+        }
+        json.Key("start_ns").Nanoseconds(times.start);
+        json.Key("end_ns").Nanoseconds(times.end);
+        json.Key("time_ns").Nanoseconds(duration);
+        json.Key("algbw_bps").Double(bandwidth);
+        json.Key("busbw_bps").Double(bandwidth * BusFactor(program));
+        json.EndObject();
+    }
+    json.EndArray();
+}
+
+void
+WriteDimensions(JsonWriter& json, const std::vector<DimensionStatistics>& dimensions)
+{
+    json.Key("dimensions").BeginArray();
+    for (const DimensionStatistics& dimension : dimensions)
+    {
+        json.BeginObject();
+        json.Key("name").String(dimension.name);
+        json.Key("links").Uint(dimension.links);
+        json.Key("wire_bytes").Uint(dimension.wireBytes);
+        json.Key("drops").Uint(dimension.drops);
+        json.Key("max_queue_bytes").Uint(dimension.maxQueueBytes);
+        json.Key("utilization_mean").Double(dimension.utilizationMean);
+        json.Key("utilization_max").Double(dimension.utilizationMax);
+        json.EndObject();
+    }
+    json.EndArray();
+}
+
+void
+WriteNetwork(JsonWriter& json, const NetworkStatistics& network)
+{
+    json.BeginObject();
+    json.Key("payload_bytes").Uint(network.payloadBytes);
+    json.Key("wire_bytes").Uint(network.wireBytes);
+    json.Key("packets").Uint(network.packets);
+    json.Key("data_packets").Uint(network.dataPackets);
+    json.Key("messages").Uint(network.messages);
+    json.Key("drops").Uint(network.drops);
+    json.Key("retransmissions").Uint(network.retransmissions);
+    json.Key("rto_events").Uint(network.rtoEvents);
+    json.Key("ecn_marks").Uint(network.ecnMarks);
+    json.Key("link_utilization_mean").Double(network.linkUtilizationMean);
+    json.Key("flows").Uint(network.flows);
+    json.Key("rtt_flows").Uint(network.rttFlows);
+    json.Key("rtt_mean_ns").Double(network.rttMeanNs);
+    json.Key("rtt_p50_ns").Double(network.rttP50Ns);
+    json.Key("rtt_p99_ns").Double(network.rttP99Ns);
+    json.Key("fct_mean_ns").Double(network.fctMeanNs);
+    json.Key("fct_p50_ns").Double(network.fctP50Ns);
+    json.Key("fct_p99_ns").Double(network.fctP99Ns);
+    json.Key("fct_max_ns").Double(network.fctMaxNs);
+    WriteDimensions(json, network.dimensions);
+    json.EndObject();
+}
+
+void
+WriteReconfigurations(JsonWriter& json,
+                      const Reconfiguration& settings,
+                      const std::vector<ReconfigurationRecord>& records)
+{
+    json.Key("reconfigurations").BeginArray();
+    for (const ReconfigurationRecord& record : records)
+    {
+        json.BeginObject();
+        json.Key("start_ns").Nanoseconds(record.timePs);
+        json.Key("pause_ns").Nanoseconds(settings.latencyPs);
+        json.Key("new_circuits").Uint(record.newCircuits);
+        json.Key("demand_bytes").Uint(record.demandBytes);
+        json.Key("demand_pairs").Uint(record.demandPairs);
+        json.Key("distant_pairs").Uint(record.distantPairs);
+        json.EndObject();
+    }
+    json.EndArray();
+}
+
+void
+WriteSystem(JsonWriter& json, const Stream& stream, const CollectiveEngine& engine)
+{
+    json.Key("system").BeginObject();
+    json.Key("max_outstanding_chunks").BeginObject();
+    for (uint32_t i = 0; i < stream.topology.dimensions.size(); ++i)
+    {
+        json.Key(stream.topology.dimensions[i]).Uint(engine.GetScheduler().GetMaxOutstanding(i));
+    }
+    json.EndObject();
+    json.EndObject();
+}
+
+} // namespace
+
+std::string
+WriteResult(const Stream& stream,
+            const RunOutcome& outcome,
+            const TraceExecutor& executor,
+            const NetworkStatistics& network,
+            const std::vector<ReconfigurationRecord>* reconfigurations)
+{
+    const std::vector<LayerTimes> layerTimes = CollectLayers(stream, executor);
+    JsonWriter json;
+    json.BeginObject();
+    json.Key("status").String(outcome.status);
+    if (!outcome.error.empty())
+    {
+        json.Key("error").String(outcome.error);
+    }
+    json.Key("time_ns").Nanoseconds(outcome.timePs);
+    const std::vector<JobRecord::Job>& jobs = executor.GetJobs().GetJobs();
+    if (jobs.empty())
+    {
+        WriteIterations(json, executor.GetTiming(), layerTimes);
+    }
+    else
+    {
+        json.Key("iterations").BeginArray(); // each job has its own
+        json.EndArray();
+        WriteJobs(json, jobs);
+    }
+    WriteLayers(json,
+                stream.traces.empty() ? std::vector<std::string>() : stream.traces.front().layers,
+                layerTimes);
+    WriteCollectives(json, stream, executor.GetEngine());
+    WriteSystem(json, stream, executor.GetEngine());
+    json.Key("network");
+    WriteNetwork(json, network);
+    if (reconfigurations != nullptr)
+    {
+        WriteReconfigurations(json, stream.topology.reconfiguration, *reconfigurations);
+    }
+    json.Key("simulator").BeginObject();
+    json.Key("events").Uint(outcome.events);
+    json.EndObject();
+    json.EndObject();
+    return json.GetText();
+}
+
+std::string
+WriteNetworkStatistics(const NetworkStatistics& network)
+{
+    JsonWriter json;
+    WriteNetwork(json, network);
+    return json.GetText();
+}
+
+} // namespace cosim

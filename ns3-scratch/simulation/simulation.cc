@@ -1,0 +1,249 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "simulation/simulation.h"
+
+#include "fabrics/registry.h"
+#include "stream/stream-validator.h"
+
+#include "ns3/simulator.h"
+
+#include <exception>
+#include <utility>
+
+namespace cosim
+{
+
+Simulation::Simulation(Stream stream)
+    : m_stream(std::move(stream))
+{
+}
+
+Simulation::~Simulation()
+{
+    Close();
+}
+
+void
+Simulation::Build()
+{
+    if (m_session || m_isClosed)
+    {
+        throw CoreError("a Simulation is built only once");
+    }
+    m_session = std::make_unique<SimulatorSession>(m_stream.header.seed);
+    try
+    {
+        m_fabric = MakeFabric(m_stream.topology, m_stream.settings);
+        m_fabric->Start();
+        m_executor = std::make_unique<TraceExecutor>(m_stream, *m_fabric, *this);
+    }
+    catch (...)
+    {
+        Close();
+        throw;
+    }
+    // The executor has made of the programs what it needs; they can be large.
+    for (Program& program : m_stream.programs)
+    {
+        for (auto* steps : {&program.stepBegin,
+                            &program.phase,
+                            &program.peer,
+                            &program.offset,
+                            &program.count,
+                            &program.target,
+                            &program.depBegin,
+                            &program.dep})
+        {
+            *steps = {};
+        }
+        program.op = {};
+    }
+    m_outcome.status = "interrupted"; // until it has run
+    m_outcome.events = ns3::Simulator::GetEventCount();
+}
+
+std::string
+Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval)
+{
+    if (!m_executor || m_hasRun)
+    {
+        throw CoreError(m_hasRun ? "a Simulation runs only once"
+                                 : "a Simulation must be built, and not yet closed, to run");
+    }
+    m_hasRun = true;
+    m_hook = hook;
+    m_interval = std::chrono::duration_cast<Clock::duration>(interval);
+    m_started = Clock::now();
+    m_nextReport = m_started + m_interval;
+    m_fabric->SetPollHook([this] { Poll(); });
+    const uint64_t limit = m_stream.settings.timeLimitPs;
+    m_timeLimit =
+        ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(limit == 0 ? MAX_TIME_PS : limit)),
+                                 &Simulation::OnTimeLimit,
+                                 this);
+    ns3::Simulator::ScheduleNow(&TraceExecutor::Start, m_executor.get());
+    m_outcome.status.clear();
+    try
+    {
+        ns3::Simulator::Run();
+    }
+    catch (const std::invalid_argument& error)
+    { // messages of the workload that do not fit together
+        End("failed", error.what());
+    }
+    catch (const std::exception& error)
+    {
+        End("failed", error.what());
+        throw;
+    }
+    if (m_outcome.status.empty())
+    { // nothing is left to happen, or a failed fabric stopped the simulator
+        const std::string failure = m_fabric->GetFailure();
+        End(failure.empty() ? "deadlock" : "failed",
+            failure.empty() ? "nothing is left to happen: " + m_executor->DescribeWaiting()
+                            : failure);
+    }
+    m_fabric->SetPollHook({});
+    if (m_hook && !m_thrown)
+    {
+        m_hook(GetProgress());
+    }
+    m_hook = {};
+    if (m_thrown)
+    {
+        std::rethrow_exception(std::exchange(m_thrown, nullptr));
+    }
+    return m_outcome.status;
+}
+
+std::string
+Simulation::GetResult() const
+{
+    if (!m_executor)
+    {
+        throw CoreError("a Simulation has a result once it is built, until it is closed");
+    }
+    return WriteResult(m_stream,
+                       m_outcome,
+                       *m_executor,
+                       m_fabric->GetStatistics(),
+                       m_fabric->GetReconfigurations());
+}
+
+void
+Simulation::Close()
+{
+    m_isClosed = true;
+    m_executor.reset();
+    m_fabric.reset();
+    m_session.reset();
+}
+
+void
+Simulation::OnWorkloadDone()
+{
+    End("complete", "");
+}
+
+void
+Simulation::OnWorkloadDeadlock(const std::string& report)
+{
+    const std::string failure = m_fabric->GetFailure();
+    End(failure.empty() ? "deadlock" : "failed",
+        failure.empty() ? "no progress is possible: " + report : failure);
+}
+
+void
+Simulation::OnWorkloadError(const std::string& error)
+{
+    End("failed", error);
+}
+
+void
+Simulation::OnWorkloadActivity()
+{
+    Poll();
+}
+
+void
+Simulation::OnTimeLimit()
+{
+    const std::string failure = m_fabric->GetFailure();
+    if (!failure.empty())
+    {
+        End("failed", failure);
+    }
+    else if (m_stream.settings.timeLimitPs != 0)
+    {
+        End("time_limit", "the time limit is reached: " + m_executor->DescribeWaiting());
+    }
+    else
+    {
+        End("deadlock", "nothing is left to happen: " + m_executor->DescribeWaiting());
+    }
+}
+
+void
+Simulation::End(const std::string& status, const std::string& error)
+{
+    if (!m_outcome.status.empty())
+    {
+        return; // it has ended already, at this moment
+    }
+    m_outcome.status = status;
+    m_outcome.error = error;
+    m_outcome.timePs = static_cast<uint64_t>(m_fabric->SimGetTime().GetTimeStep());
+    m_outcome.events = ns3::Simulator::GetEventCount();
+    m_fabric->Finish();
+    m_timeLimit.Cancel();
+    ns3::Simulator::Stop();
+}
+
+void
+Simulation::Poll()
+{
+    const Clock::time_point now = Clock::now();
+    if (now < m_nextReport || !m_outcome.status.empty())
+    {
+        return;
+    }
+    m_nextReport = now + m_interval;
+    const std::string failure = m_fabric->GetFailure();
+    if (!failure.empty())
+    {
+        End("failed", failure);
+        return;
+    }
+    if (!m_hook)
+    {
+        return;
+    }
+    try
+    {
+        if (!m_hook(GetProgress()))
+        {
+            End("interrupted", "");
+        }
+    }
+    catch (...)
+    { // not through the calls of ns-3 that led here; Run passes it on
+        m_thrown = std::current_exception();
+        End("interrupted", "");
+    }
+}
+
+RunProgress
+Simulation::GetProgress() const
+{
+    RunProgress progress;
+    progress.timeNs = static_cast<double>(m_fabric->SimGetTime().GetTimeStep()) / 1e3;
+    progress.wallS = std::chrono::duration<double>(Clock::now() - m_started).count();
+    progress.events = ns3::Simulator::GetEventCount();
+    progress.deliveredBytes = m_fabric->GetDeliveredBytes();
+    progress.totalBytes = m_executor->GetTotalBytes();
+    return progress;
+}
+
+} // namespace cosim

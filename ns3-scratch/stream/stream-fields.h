@@ -1,0 +1,151 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_STREAM_FIELDS_H
+#define COSIM_STREAM_FIELDS_H
+
+#include "stream/stream.h"
+
+#include <tuple>
+#include <type_traits>
+
+namespace cosim
+{
+
+/**
+ * @file
+ * Which member of a struct holds which field of a message of frontend/network_api.proto: the fields
+ * are numbered 1, 2, 3 …, and the members stand here in the order of these numbers.
+ */
+
+/// The fields of a type of message: a tuple of members, or null.
+template <typename Message>
+inline constexpr auto FIELDS = nullptr;
+
+template <>
+inline constexpr auto FIELDS<TcpSettings> = std::make_tuple(&TcpSettings::congestionControl,
+                                                            &TcpSettings::mtuBytes,
+                                                            &TcpSettings::segmentBytes,
+                                                            &TcpSettings::sendBufferBytes,
+                                                            &TcpSettings::receiveBufferBytes,
+                                                            &TcpSettings::initialCwndSegments,
+                                                            &TcpSettings::minRtoPs,
+                                                            &TcpSettings::initialRtoPs,
+                                                            &TcpSettings::clockGranularityPs,
+                                                            &TcpSettings::delayedAckTimeoutPs,
+                                                            &TcpSettings::delayedAckSegments,
+                                                            &TcpSettings::dataRetries,
+                                                            &TcpSettings::sack,
+                                                            &TcpSettings::timestamps,
+                                                            &TcpSettings::windowScaling,
+                                                            &TcpSettings::ecn,
+                                                            &TcpSettings::linkHeaderBytes);
+
+template <>
+inline constexpr auto FIELDS<SystemSettings> = std::make_tuple(&SystemSettings::scheduling,
+                                                               &SystemSettings::concurrentChunks,
+                                                               &SystemSettings::injectionLatencyPs,
+                                                               &SystemSettings::reductionBytesPerS,
+                                                               &SystemSettings::messageByMessage);
+
+template <>
+inline constexpr auto FIELDS<StreamHeader> = std::make_tuple(&StreamHeader::version,
+                                                             &StreamHeader::producer,
+                                                             &StreamHeader::name,
+                                                             &StreamHeader::seed,
+                                                             &StreamHeader::scenarioJson);
+
+template <>
+inline constexpr auto FIELDS<Settings> = std::make_tuple(&Settings::fabric,
+                                                         &Settings::tcp,
+                                                         &Settings::system,
+                                                         &Settings::rttSampleIntervalPs,
+                                                         &Settings::timeLimitPs);
+
+template <>
+inline constexpr auto FIELDS<Reconfiguration> =
+    std::make_tuple(&Reconfiguration::intervalPs,
+                    &Reconfiguration::latencyPs,
+                    &Reconfiguration::degree,
+                    &Reconfiguration::discount,
+                    &Reconfiguration::forwarding,
+                    &Reconfiguration::circuitRateBps,
+                    &Reconfiguration::circuitLatencyPs,
+                    &Reconfiguration::circuitBufferBytes,
+                    &Reconfiguration::circuitEcnThresholdBytes);
+
+template <>
+inline constexpr auto FIELDS<Topology> = std::make_tuple(&Topology::ranks,
+                                                         &Topology::nodes,
+                                                         &Topology::dimensions,
+                                                         &Topology::linkSource,
+                                                         &Topology::linkTarget,
+                                                         &Topology::linkRateBps,
+                                                         &Topology::linkLatencyPs,
+                                                         &Topology::linkBufferBytes,
+                                                         &Topology::linkEcnThresholdBytes,
+                                                         &Topology::linkDimension,
+                                                         &Topology::pathSource,
+                                                         &Topology::pathTarget,
+                                                         &Topology::pathBegin,
+                                                         &Topology::pathLinks,
+                                                         &Topology::forwardingDelayPs,
+                                                         &Topology::reconfiguration);
+
+template <>
+inline constexpr auto FIELDS<Program> = std::make_tuple(&Program::id,
+                                                        &Program::name,
+                                                        &Program::operation,
+                                                        &Program::groupSize,
+                                                        &Program::units,
+                                                        &Program::space,
+                                                        &Program::equalUnits,
+                                                        &Program::phaseDimension,
+                                                        &Program::stepBegin,
+                                                        &Program::op,
+                                                        &Program::phase,
+                                                        &Program::peer,
+                                                        &Program::offset,
+                                                        &Program::count,
+                                                        &Program::target,
+                                                        &Program::depBegin,
+                                                        &Program::dep,
+                                                        &Program::route);
+
+template <>
+inline constexpr auto FIELDS<Collective> = std::make_tuple(&Collective::id,
+                                                           &Collective::name,
+                                                           &Collective::program,
+                                                           &Collective::ranks,
+                                                           &Collective::bytes,
+                                                           &Collective::chunks,
+                                                           &Collective::priorityClass,
+                                                           &Collective::iteration,
+                                                           &Collective::layer);
+
+template <>
+inline constexpr auto FIELDS<Trace> = std::make_tuple(&Trace::ranks,
+                                                      &Trace::layers,
+                                                      &Trace::names,
+                                                      &Trace::type,
+                                                      &Trace::layer,
+                                                      &Trace::iteration,
+                                                      &Trace::durationPs,
+                                                      &Trace::collective,
+                                                      &Trace::peer,
+                                                      &Trace::bytes,
+                                                      &Trace::tag,
+                                                      &Trace::depBegin,
+                                                      &Trace::dep,
+                                                      &Trace::route,
+                                                      &Trace::jobs,
+                                                      &Trace::job);
+
+/// A struct that has a table of fields.
+template <typename T>
+concept StreamMessage = !std::is_null_pointer_v<std::remove_const_t<decltype(FIELDS<T>)>>;
+
+} // namespace cosim
+
+#endif // COSIM_STREAM_FIELDS_H

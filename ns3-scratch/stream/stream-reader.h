@@ -1,0 +1,31 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_STREAM_READER_H
+#define COSIM_STREAM_READER_H
+
+#include "stream/stream.h"
+
+#include <cstddef>
+
+namespace cosim
+{
+
+/// The version of frontend/network_api.proto that this reader reads.
+constexpr uint32_t STREAM_VERSION = 1;
+
+/**
+ * Read a stream of length-delimited records and check it (see ValidateStream).
+ *
+ * @param data its first byte
+ * @param size how many bytes
+ * @return the stream
+ * @throws std::invalid_argument with one sentence, if the bytes are no stream of this version or
+ * if it could not be run
+ */
+Stream ReadStream(const void* data, std::size_t size);
+
+} // namespace cosim
+
+#endif // COSIM_STREAM_READER_H

@@ -1,0 +1,28 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "stream/stream-validator.h"
+
+#include "stream/collective-validator.h"
+#include "stream/program-validator.h"
+#include "stream/topology-validator.h"
+#include "stream/trace-validator.h"
+
+namespace cosim
+{
+
+void
+ValidateStream(const Stream& stream)
+{
+    const PathTable paths = ValidateTopology(stream.topology);
+    ValidateSettings(stream.settings, stream.topology);
+    for (const Program& program : stream.programs)
+    {
+        ValidateProgram(program, stream.topology);
+    }
+    ValidateCollectives(stream, paths);
+    ValidateTraces(stream, paths);
+}
+
+} // namespace cosim

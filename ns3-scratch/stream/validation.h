@@ -1,0 +1,90 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_VALIDATION_H
+#define COSIM_VALIDATION_H
+
+#include "stream/stream-validator.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+/**
+ * @file
+ * What the validators share: how to refuse a stream, and what many of its arrays have in common.
+ */
+
+namespace cosim
+{
+
+/// Throw std::invalid_argument with a sentence made of its parts.
+template <typename... Parts>
+[[noreturn]] void
+Refuse(const Parts&... parts)
+{
+    std::ostringstream text;
+    (text << ... << parts);
+    throw std::invalid_argument(text.str());
+}
+
+/// Refuse unless the condition holds.
+template <typename... Parts>
+void
+Require(bool condition, const Parts&... parts)
+{
+    if (!condition)
+    {
+        Refuse(parts...);
+    }
+}
+
+/// Check the length of an array.
+inline void
+RequireLength(std::size_t length, std::size_t expected, const std::string& array)
+{
+    Require(length == expected,
+            array,
+            " has ",
+            length,
+            " entries, but ",
+            expected,
+            " are expected");
+}
+
+/// Check a time [ps].
+inline void
+RequireTime(uint64_t ps, const std::string& what)
+{
+    Require(ps <= MAX_TIME_PS,
+            what,
+            " is ",
+            ps,
+            " ps, but at most ",
+            MAX_TIME_PS,
+            " can be simulated");
+}
+
+/// Check an array that delimits slices of another one.
+inline void
+RequireSlices(const std::vector<uint32_t>& begin,
+              std::size_t owners,
+              std::size_t items,
+              const std::string& array)
+{
+    RequireLength(begin.size(), owners + 1, array);
+    Require(begin.front() == 0 && begin.back() == items &&
+                std::is_sorted(begin.begin(), begin.end()),
+            array,
+            " does not rise from 0 to ",
+            items);
+}
+
+} // namespace cosim
+
+#endif // COSIM_VALIDATION_H

@@ -1,0 +1,406 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "system/collective-engine.h"
+
+#include "stream/stream-validator.h"
+
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+
+namespace cosim
+{
+
+namespace
+{
+
+/// @return simulated time [ps]
+uint64_t
+NowPs(const NetworkApi& network)
+{
+    return static_cast<uint64_t>(network.SimGetTime().GetTimeStep());
+}
+
+/// @return the time that a reduction takes [ps], rounded up, at most MAX_TIME_PS
+uint64_t
+ReductionPs(uint64_t bytes, uint64_t bytesPerS)
+{
+    __extension__ typedef unsigned __int128 Wide;
+    const Wide ps = (Wide{bytes} * 1'000'000'000'000 + bytesPerS - 1) / bytesPerS;
+    return ps > MAX_TIME_PS ? MAX_TIME_PS : static_cast<uint64_t>(ps);
+}
+
+} // namespace
+
+CollectiveEngine::CollectiveEngine(const Stream& stream,
+                                   NetworkApi& network,
+                                   CollectiveListener& listener)
+    : m_network(network),
+      m_bundles(stream.settings.system.messageByMessage ? nullptr : network.GetBundleNetwork()),
+      m_listener(listener),
+      m_scheduler(stream.topology.ranks, stream.settings.system, *this),
+      m_plans(stream, m_scheduler),
+      m_progress(stream.collectives.size(), m_plans, m_scheduler),
+      m_reductionBytesPerS(stream.settings.system.reductionBytesPerS),
+      m_injectionLatency(static_cast<int64_t>(stream.settings.system.injectionLatencyPs)),
+      m_injection(m_injectionLatency,
+                  *this,
+                  &CollectiveEngine::OnInjected,
+                  &CollectiveEngine::Drain),
+      m_reductionFree(stream.topology.ranks)
+{
+    m_network.SetArrivalHandler(this);
+    if (m_bundles != nullptr)
+    {
+        m_bundles->SetBundleHandler(this);
+    }
+}
+
+CollectiveEngine::~CollectiveEngine()
+{
+    m_network.SetArrivalHandler(nullptr);
+    if (m_bundles != nullptr)
+    {
+        m_bundles->SetBundleHandler(nullptr);
+    }
+}
+
+void
+CollectiveEngine::Issue(uint32_t collective, Rank rank)
+{
+    const uint32_t member = m_plans.FindMember(collective, rank);
+    if (!m_progress.Issue(collective, member, NowPs(m_network)))
+    {
+        FinishChunk(collective, member);
+    }
+    Drain();
+}
+
+void
+CollectiveEngine::StartPart(const ChunkPart& what)
+{
+    const ProgramTemplate& program = m_plans.GetProgram(what.collective);
+    const uint32_t id = m_tasks.Start(what, m_plans.GetCollective(what.collective), program);
+    if (id == TaskTable::NONE)
+    {
+        m_listener.OnEngineError("more than " + std::to_string(TaskTable::MAX_TASKS) +
+                                 " chunks are in flight at once; lower concurrent_chunks");
+        return;
+    }
+    if (m_bundles != nullptr)
+    {
+        Task& task = m_tasks.Get(id);
+        task.bundles.assign(task.pending.size(), TaskTable::NONE);
+        task.sentAt.assign(task.stepsLeft.size(), 0);
+    }
+    const ProgramTemplate::Part& part = program.GetParts()[what.part];
+    for (uint32_t i = part.readyBegin; i < part.readyEnd; ++i)
+    {
+        m_work.Push({id, program.GetReady()[i]});
+    }
+}
+
+void
+CollectiveEngine::OnArrival(Rank src, Rank dst, uint64_t bytes, uint64_t tag)
+{
+    if (!m_tasks.IsAwaited(src, dst, tag))
+    {
+        std::ostringstream error;
+        error << "internal error: a message of " << bytes << " bytes from rank " << src
+              << " to rank " << dst << " arrived that no step waits for (tag 0x" << std::hex << tag
+              << ")";
+        m_listener.OnEngineError(error.str());
+        return;
+    }
+    --m_inFlight;
+    const Ready receiver = TaskTable::GetReceiver(tag);
+    uint32_t& pending = m_tasks.Get(receiver.task).pending[receiver.step];
+    pending -= ProgramTemplate::ONE_MESSAGE;
+    if (pending == 0)
+    {
+        m_work.Push(receiver);
+    }
+    Drain();
+}
+
+void
+CollectiveEngine::OnBundle(uint64_t tag)
+{
+    const Ready receiver = TaskTable::GetReceiver(tag);
+    Task& task = m_tasks.Get(receiver.task);
+    const ProgramTemplate::Step& step = task.steps[receiver.step];
+    m_inFlight -= step.steps;
+    uint32_t& pending = task.pending[receiver.step];
+    pending -= step.steps * ProgramTemplate::ONE_MESSAGE;
+    if (step.isFree)
+    {
+        OnInjected(receiver);
+    }
+    else if (pending == 0)
+    {
+        m_work.Push(receiver);
+    }
+    Drain();
+}
+
+void
+CollectiveEngine::Drain()
+{
+    if (m_draining)
+    {
+        return;
+    }
+    m_draining = true;
+    while (!m_work.IsEmpty())
+    {
+        const Ready ready = m_work.Front();
+        m_work.Pop();
+        Perform(ready);
+    }
+    m_draining = false;
+    m_listener.OnEngineSettled();
+}
+
+void
+CollectiveEngine::Perform(const Ready& ready)
+{
+    switch (m_tasks.Get(ready.task).steps[ready.step].op)
+    {
+    case StepOp::SEND:
+        if (m_bundles != nullptr)
+        {
+            SendBundled(ready);
+            break;
+        }
+        [[fallthrough]];
+    case StepOp::RECV:
+    case StepOp::RECV_REDUCE:
+        Inject(ready);
+        break;
+    case StepOp::COPY:
+        Complete(ready);
+        break;
+    case StepOp::REDUCE:
+        Reduce(ready);
+    }
+}
+
+void
+CollectiveEngine::Inject(const Ready& ready)
+{
+    if (m_injectionLatency.IsZero())
+    {
+        OnInjected(ready);
+    }
+    else
+    {
+        m_injection.Push(ready);
+    }
+}
+
+void
+CollectiveEngine::OnInjected(const Ready& ready)
+{
+    switch (m_tasks.Get(ready.task).steps[ready.step].op)
+    {
+    case StepOp::SEND:
+        if (m_bundles == nullptr)
+        {
+            Send(ready);
+        }
+        Complete(ready);
+        break;
+    case StepOp::RECV_REDUCE:
+        Reduce(ready);
+        break;
+    default:
+        Complete(ready);
+    }
+}
+
+void
+CollectiveEngine::Send(const Ready& ready)
+{
+    const Task& task = m_tasks.Get(ready.task);
+    const ProgramTemplate::Step& step = task.steps[ready.step];
+    const std::vector<ProgramTemplate::Message>& messages = task.program->GetMessages();
+    m_inFlight += step.steps;
+    for (uint32_t i = step.messageBegin; i < step.messageEnd; ++i)
+    {
+        const ProgramTemplate::Message& message = messages[i];
+        m_network.SimPut(task.ranks[step.member],
+                         task.ranks[message.peer],
+                         task.program->GetBytes(task.unitSize, message.offset, message.count),
+                         m_tasks.GetTag(ready.task, message.mate),
+                         message.route);
+    }
+}
+
+void
+CollectiveEngine::SendBundled(const Ready& ready)
+{
+    Task& task = m_tasks.Get(ready.task);
+    const ProgramTemplate::Step& step = task.steps[ready.step];
+    const ProgramTemplate::Message* messages = task.program->GetMessages().data();
+    m_inFlight += step.steps;
+    m_burst.resize(step.steps);
+    BundledMessage* next = m_burst.data();
+    for (uint32_t i = step.messageBegin; i < step.messageEnd; ++i, ++next)
+    {
+        const ProgramTemplate::Message& message = messages[i];
+        if (task.bundles[message.mate] == TaskTable::NONE)
+        {
+            OpenBundle(ready.task, message.mate);
+        }
+        next->dst = task.ranks[message.peer];
+        next->bundle = task.bundles[message.mate];
+        next->route = message.route;
+        next->bytes = task.program->GetBytes(task.unitSize, message.offset, message.count);
+    }
+    m_bundles->PutIntoBundles(task.ranks[step.member], m_burst, m_injectionLatency);
+    if (step.nextBegin != step.nextEnd || task.stepsLeft[step.place] == step.steps)
+    { // something waits until it is done
+        Inject(ready);
+        return;
+    }
+    task.sentAt[step.place] =
+        NowPs(m_network) + static_cast<uint64_t>(m_injectionLatency.GetTimeStep());
+    LeavePlace(ready.task, step.place, step.steps);
+}
+
+/// Open the bundle of the messages that a step receives.
+void
+CollectiveEngine::OpenBundle(uint32_t taskId, uint32_t stepId)
+{
+    Task& task = m_tasks.Get(taskId);
+    const ProgramTemplate::Step& step = task.steps[stepId];
+    // If the step waits for others, too, its injection begins when all have come.
+    const ns3::Time delay = step.isFree ? m_injectionLatency : ns3::Time();
+    task.bundles[stepId] = m_bundles->OpenBundle(m_tasks.GetTag(taskId, stepId), step.steps, delay);
+}
+
+void
+CollectiveEngine::Reduce(const Ready& ready)
+{
+    if (m_reductionBytesPerS == 0)
+    {
+        Complete(ready);
+        return;
+    }
+    const Task& task = m_tasks.Get(ready.task);
+    const ProgramTemplate::Step& step = task.steps[ready.step];
+    const uint64_t bytes = task.program->GetBytes(task.unitSize, step.offset, step.count);
+    const uint64_t now = NowPs(m_network);
+    uint64_t& free = m_reductionFree[task.ranks[step.member]];
+    free =
+        std::min(std::max(free, now) + ReductionPs(bytes, m_reductionBytesPerS), now + MAX_TIME_PS);
+    ++m_reducing;
+    ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(free - now)),
+                             &CollectiveEngine::OnReduced,
+                             this,
+                             ready.task,
+                             ready.step);
+}
+
+void
+CollectiveEngine::OnReduced(uint32_t task, uint32_t step)
+{
+    --m_reducing;
+    Complete({task, step});
+    Drain();
+}
+
+void
+CollectiveEngine::Complete(const Ready& ready)
+{
+    Task& task = m_tasks.Get(ready.task);
+    const ProgramTemplate::Step& step = task.steps[ready.step];
+    const uint32_t* next = task.program->GetNext().data();
+    for (uint32_t i = step.nextBegin; i < step.nextEnd; ++i)
+    {
+        if (--task.pending[next[i]] == 0)
+        {
+            m_work.Push({ready.task, next[i]});
+        }
+    }
+    LeavePlace(ready.task, step.place, step.steps);
+}
+
+/// A member has done so many steps of a part.
+void
+CollectiveEngine::LeavePlace(uint32_t taskId, uint32_t place, uint32_t steps)
+{
+    Task& task = m_tasks.Get(taskId);
+    task.stepsLeft[place] -= steps;
+    if (task.stepsLeft[place] != 0)
+    {
+        return;
+    }
+    const uint64_t now = NowPs(m_network);
+    if (m_bundles == nullptr || task.sentAt[place] <= now)
+    {
+        FinishPlace(taskId, place);
+        return;
+    }
+    ++m_leaving;
+    ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(task.sentAt[place] - now)),
+                             [this, taskId, place] {
+                                 --m_leaving;
+                                 FinishPlace(taskId, place);
+                                 Drain();
+                             });
+}
+
+void
+CollectiveEngine::FinishPlace(uint32_t taskId, uint32_t place)
+{
+    Task& task = m_tasks.Get(taskId);
+    const ProgramTemplate::Place& what = task.places[place];
+    const ChunkPart part = task.what;
+    const Rank rank = task.ranks[what.member];
+    const uint32_t dimension = task.program->GetParts()[part.part].dimension;
+    if (--task.membersLeft == 0)
+    {
+        m_tasks.Release(taskId);
+    }
+    // First wait for the next slot, then give this one back: the best of all that wait gets it.
+    if (what.nextPart != ProgramTemplate::NONE)
+    {
+        m_progress.Reach(part.collective, part.chunk, what.nextPart);
+    }
+    m_scheduler.Release(rank, dimension);
+    if (what.nextPart == ProgramTemplate::NONE)
+    {
+        FinishChunk(part.collective, what.member);
+    }
+}
+
+void
+CollectiveEngine::FinishChunk(uint32_t collective, uint32_t member)
+{
+    if (m_progress.FinishChunk(collective, member, NowPs(m_network)))
+    {
+        m_listener.OnCollectiveDone(collective, m_plans.GetCollective(collective).ranks[member]);
+    }
+}
+
+uint64_t
+CollectiveEngine::GetActive() const
+{
+    return m_inFlight + m_reducing + m_leaving + m_injection.GetSize();
+}
+
+std::string
+CollectiveEngine::Describe(uint32_t collective, Rank rank) const
+{
+    const uint32_t member = m_plans.FindMember(collective, rank);
+    return "collective " + std::to_string(collective) + " (" +
+           m_plans.GetCollective(collective).name + ")" + m_progress.Describe(collective, member) +
+           m_tasks.Describe(collective, member);
+}
+
+} // namespace cosim

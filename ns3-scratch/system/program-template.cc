@@ -1,0 +1,293 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "system/program-template.h"
+
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+namespace cosim
+{
+
+namespace
+{
+
+__extension__ typedef unsigned __int128 Wide;
+
+/// @return floor(index·bytes/parts), without overflow
+uint64_t
+Boundary(uint64_t index, uint64_t bytes, uint64_t parts)
+{
+    if (bytes <= std::numeric_limits<uint32_t>::max() &&
+        index <= std::numeric_limits<uint32_t>::max())
+    {
+        return index * bytes / parts;
+    }
+    return static_cast<uint64_t>(Wide{index} * bytes / parts);
+}
+
+/// Disjoint sets of members.
+class DisjointSets
+{
+  public:
+    explicit DisjointSets(uint32_t size)
+        : m_parent(size)
+    {
+        std::iota(m_parent.begin(), m_parent.end(), 0U);
+    }
+
+    /// @return the smallest member of its set
+    uint32_t Find(uint32_t member)
+    {
+        while (m_parent[member] != member)
+        {
+            m_parent[member] = m_parent[m_parent[member]];
+            member = m_parent[member];
+        }
+        return member;
+    }
+
+    void Unite(uint32_t a, uint32_t b)
+    {
+        a = Find(a);
+        b = Find(b);
+        m_parent[a > b ? a : b] = a > b ? b : a;
+    }
+
+  private:
+    std::vector<uint32_t> m_parent;
+};
+
+} // namespace
+
+ProgramTemplate::ProgramTemplate(const Program& program, const StepGroups& groups)
+    : m_units(program.units),
+      m_equalUnits(program.equalUnits),
+      m_firstPart(program.groupSize, NONE)
+{
+    std::vector<uint32_t> number(program.op.size()); // of each step in its part
+    MakeParts(program, groups, number);
+    MakeSteps(program, groups, number);
+    m_origin = {};
+}
+
+void
+ProgramTemplate::MakeParts(const Program& program,
+                           const StepGroups& groups,
+                           std::vector<uint32_t>& number)
+{
+    m_origin.reserve(program.op.size());
+    std::vector<uint32_t> first(program.stepBegin.begin(), program.stepBegin.end() - 1);
+    std::vector<uint32_t> lastPlace(program.groupSize, NONE); // of each member, into m_places
+    std::vector<uint32_t> partOf(program.groupSize);          // in this phase, by smallest member
+    for (uint32_t phase = 0; phase < program.phaseDimension.size(); ++phase)
+    {
+        // The members with steps in the phase, and who talks to whom.
+        DisjointSets sets(program.groupSize);
+        std::vector<uint32_t> members;
+        std::vector<uint32_t> last = first;
+        for (uint32_t member = 0; member < program.groupSize; ++member)
+        {
+            uint32_t& s = last[member];
+            for (; s < program.stepBegin[member + 1] && program.phase[s] == phase; ++s)
+            {
+                if (program.op[s] == StepOp::SEND)
+                {
+                    sets.Unite(member, program.peer[s]);
+                }
+            }
+            if (s != first[member])
+            {
+                members.push_back(member);
+            }
+        }
+        // One part a set, in the order of their smallest members.
+        const auto firstPart = static_cast<uint32_t>(m_parts.size());
+        std::vector<std::vector<uint32_t>> membersOf;
+        for (const uint32_t member : members)
+        {
+            const uint32_t root = sets.Find(member);
+            if (root == member)
+            {
+                partOf[root] = static_cast<uint32_t>(membersOf.size());
+                membersOf.emplace_back();
+            }
+            membersOf[partOf[root]].push_back(member);
+        }
+        for (uint32_t i = 0; i < membersOf.size(); ++i)
+        {
+            Part part{};
+            part.phase = phase;
+            part.dimension = program.phaseDimension[phase];
+            part.stepBegin = static_cast<uint32_t>(m_origin.size());
+            part.memberBegin = static_cast<uint32_t>(m_places.size());
+            for (const uint32_t member : membersOf[i])
+            {
+                if (m_firstPart[member] == NONE)
+                {
+                    m_firstPart[member] = firstPart + i;
+                    ++part.firsts;
+                }
+                else
+                {
+                    m_places[lastPlace[member]].nextPart = firstPart + i;
+                }
+                lastPlace[member] = static_cast<uint32_t>(m_places.size());
+                m_places.push_back({member, last[member] - first[member], NONE});
+                for (uint32_t s = first[member]; s < last[member]; ++s)
+                {
+                    if (groups.IsFirst(s))
+                    {
+                        number[s] = static_cast<uint32_t>(m_origin.size()) - part.stepBegin;
+                        m_origin.push_back(s);
+                    }
+                    number[s] = number[groups.GetFirst(s)];
+                }
+            }
+            part.stepEnd = static_cast<uint32_t>(m_origin.size());
+            part.memberEnd = static_cast<uint32_t>(m_places.size());
+            m_parts.push_back(part);
+        }
+        first = std::move(last);
+    }
+}
+
+void
+ProgramTemplate::MakeSteps(const Program& program,
+                           const StepGroups& groups,
+                           const std::vector<uint32_t>& number)
+{
+    const std::size_t steps = m_origin.size();
+    m_steps.reserve(steps);
+    m_pending.resize(steps);
+    // Calls f(step, dependency), numbered in the part. Those of earlier phases are done by then;
+    // of those that are one step, each step that waits for one waits for all.
+    const auto forDependencies = [&](const Part& part, const auto& f) {
+        for (uint32_t i = part.stepBegin; i < part.stepEnd; ++i)
+        {
+            const uint32_t s = m_origin[i];
+            for (uint32_t d = program.depBegin[s]; d < program.depBegin[s + 1]; ++d)
+            {
+                const uint32_t dep = program.dep[d];
+                if (program.phase[dep] == program.phase[s] && groups.IsFirst(dep))
+                {
+                    f(i - part.stepBegin, number[dep]);
+                }
+            }
+        }
+    };
+    for (Part& part : m_parts)
+    {
+        for (uint32_t p = part.memberBegin; p < part.memberEnd; ++p)
+        {
+            for (uint32_t left = m_places[p].steps; left != 0;)
+            {
+                AddStep(program, groups, number, p - part.memberBegin);
+                Step& step = m_steps.back();
+                step.member = m_places[p].member;
+                left -= step.steps;
+            }
+        }
+        Step* const own = m_steps.data() + part.stepBegin;
+        forDependencies(part, [&](uint32_t step, uint32_t dep) {
+            ++m_pending[part.stepBegin + step];
+            own[step].isFree = false;
+            ++own[dep].nextEnd;
+        });
+        auto begin = static_cast<uint32_t>(m_next.size()); // the counts become slices
+        for (uint32_t i = part.stepBegin; i < part.stepEnd; ++i)
+        {
+            const uint32_t count = m_steps[i].nextEnd;
+            m_steps[i].nextBegin = m_steps[i].nextEnd = begin;
+            begin += count;
+            if (m_pending[i] >= ONE_MESSAGE)
+            {
+                throw std::invalid_argument("a step of a program waits for " +
+                                            std::to_string(m_pending[i]) + " others");
+            }
+            if (m_steps[i].op == StepOp::RECV || m_steps[i].op == StepOp::RECV_REDUCE)
+            {
+                m_pending[i] += m_steps[i].steps * ONE_MESSAGE;
+            }
+        }
+        m_next.resize(begin);
+        forDependencies(part,
+                        [&](uint32_t step, uint32_t dep) { m_next[own[dep].nextEnd++] = step; });
+        part.readyBegin = static_cast<uint32_t>(m_ready.size());
+        for (uint32_t i = part.stepBegin; i < part.stepEnd; ++i)
+        {
+            if (m_pending[i] == 0)
+            {
+                m_ready.push_back(i - part.stepBegin);
+            }
+        }
+        part.readyEnd = static_cast<uint32_t>(m_ready.size());
+    }
+}
+
+/// Append the next step with its messages; it waits for nothing yet.
+void
+ProgramTemplate::AddStep(const Program& program,
+                         const StepGroups& groups,
+                         const std::vector<uint32_t>& number,
+                         uint32_t place)
+{
+    const uint32_t first = m_origin[m_steps.size()];
+    Step step{};
+    step.place = place;
+    step.peer = program.peer[first];
+    step.offset = program.offset[first];
+    step.count = program.count[first];
+    step.op = program.op[first];
+    step.isFree = true;
+    step.messageBegin = static_cast<uint32_t>(m_messages.size());
+    for (uint32_t s = first; s != StepGroups::NONE; s = groups.GetNext(s))
+    {
+        ++step.steps;
+        if (step.op == StepOp::SEND)
+        {
+            m_messages.push_back({program.peer[s],
+                                  number[program.target[s]],
+                                  program.offset[s],
+                                  program.count[s],
+                                  program.route.empty() ? 0 : program.route[s]});
+        }
+    }
+    step.messageEnd = static_cast<uint32_t>(m_messages.size());
+    m_steps.push_back(step);
+}
+
+ProgramTemplate::UnitSize
+ProgramTemplate::GetUnitSize(uint64_t chunkBytes) const
+{
+    const uint64_t whole = chunkBytes / m_units;
+    const uint64_t rest = chunkBytes % m_units;
+    if (m_equalUnits && rest != 0)
+    {
+        return {whole + 1, 0};
+    }
+    return {whole, rest};
+}
+
+uint64_t
+ProgramTemplate::GetSentBytes(uint64_t chunkBytes) const
+{
+    const UnitSize size = GetUnitSize(chunkBytes);
+    uint64_t sum = 0;
+    for (const Message& message : m_messages)
+    {
+        sum += GetBytes(size, message.offset, message.count);
+    }
+    return sum;
+}
+
+uint64_t
+GetChunkBytes(uint64_t bytes, uint32_t chunks, uint32_t chunk)
+{
+    return Boundary(uint64_t{chunk} + 1, bytes, chunks) - Boundary(chunk, bytes, chunks);
+}
+
+} // namespace cosim

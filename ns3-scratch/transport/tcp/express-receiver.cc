@@ -1,0 +1,260 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "transport/tcp/express-receiver.h"
+
+#include "stream/stream.h"
+#include "transport/tcp/segment-codec.h"
+#include "transport/tcp/tcp-defaults.h"
+
+#include "ns3/object-factory.h"
+#include "ns3/packet.h"
+#include "ns3/tcp-header.h"
+#include "ns3/tcp-option-ts.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace cosim
+{
+
+using namespace ns3;
+
+namespace
+{
+
+constexpr uint32_t MAX_WINDOW_FIELD = 65535;
+constexpr int MAX_WINDOW_SHIFT = 14; //!< RFC 7323, 2.3
+
+} // namespace
+
+ExpressReceiver::Config::Config(const TcpSettings& settings)
+    : window(GetWindow(settings)),
+      delayedAckCount(settings.delayedAckSegments),
+      delayedAckTimeout(PicoSeconds(settings.delayedAckTimeoutPs)),
+      sack(settings.sack),
+      timestamps(settings.timestamps),
+      ecn(settings.ecn),
+      congestionControl(CongestionControlType(settings)),
+      linkHeaderBytes(settings.linkHeaderBytes)
+{
+    uint32_t field = window;
+    for (int shift = 0; settings.windowScaling && field > MAX_WINDOW_FIELD; ++shift)
+    {
+        if (shift == MAX_WINDOW_SHIFT)
+        {
+            break;
+        }
+        field >>= 1;
+    }
+    advertised = static_cast<uint16_t>(std::min(field, MAX_WINDOW_FIELD));
+}
+
+ExpressReceiver::ExpressReceiver(const Config& config,
+                                 SegmentCarrier& carrier,
+                                 FlowObserver& observer,
+                                 FlowId flow)
+    : m_config(config),
+      m_carrier(carrier),
+      m_observer(observer),
+      m_flow(flow),
+      // As after ns-3's handshake: the first data packet is acknowledged at once.
+      m_unacknowledged(config.delayedAckCount),
+      m_delayedAckTimer([this] { OnDelayedAckTimeout(); })
+{
+    if (config.ecn)
+    {
+        MakeBuffer();
+        m_tcb = CreateObject<TcpSocketState>();
+        m_tcb->m_rxBuffer = m_buffer;
+        m_tcb->m_useEcn = TcpSocketState::On;
+        m_tcb->m_ecnState = TcpSocketState::ECN_IDLE;
+        m_tcb->m_sendEmptyPacketCallback = MakeCallback(&ExpressReceiver::SendAck, this);
+        ObjectFactory factory;
+        factory.SetTypeId(config.congestionControl);
+        m_ops = factory.Create<TcpCongestionOps>();
+        m_ops->Init(m_tcb);
+    }
+}
+
+void
+ExpressReceiver::MakeBuffer()
+{
+    m_buffer = CreateObject<TcpRxBuffer>();
+    m_buffer->SetMaxBufferSize(m_config.window);
+    m_buffer->SetNextRxSequence(m_next);
+}
+
+SequenceNumber32
+ExpressReceiver::GetNext() const
+{
+    return m_buffer ? m_buffer->NextRxSequence() : m_next;
+}
+
+void
+ExpressReceiver::Receive(const Segment& segment)
+{
+    const SequenceNumber32 next = GetNext();
+    if (segment.sequence + segment.payloadBytes < next ||
+        segment.sequence >= next + m_config.window)
+    { // outside the window: a duplicate of what was received in order (RFC 793, p. 69)
+        SendAck(TcpHeader::ACK);
+        return;
+    }
+    NoteEcn(segment);
+    NoteTimestamp(segment);
+    const Stored stored = Store(segment);
+    const auto advanced = static_cast<uint32_t>(GetNext() - next);
+    if (advanced > 0)
+    {
+        m_observer.OnDelivered(m_flow, advanced);
+    }
+    if (stored == Stored::NOTHING)
+    {
+        Acknowledge();
+    }
+    else if (stored == Stored::WITH_GAP || ++m_unacknowledged >= m_config.delayedAckCount)
+    {
+        Signal(TcpSocketState::CA_EVENT_NON_DELAYED_ACK);
+        Acknowledge();
+    }
+    else
+    {
+        Signal(TcpSocketState::CA_EVENT_DELAYED_ACK);
+        if (!m_delayedAckTimer.IsArmed())
+        {
+            m_delayedAckTimer.Arm(m_config.delayedAckTimeout);
+        }
+    }
+}
+
+void
+ExpressReceiver::NoteEcn(const Segment& segment)
+{
+    if (!m_tcb)
+    {
+        return;
+    }
+    if (segment.ce && m_congestedAt < segment.sequence)
+    {
+        m_congestedAt = segment.sequence;
+        m_tcb->m_ecnState = TcpSocketState::ECN_CE_RCVD;
+        m_ops->CwndEvent(m_tcb, TcpSocketState::CA_EVENT_ECN_IS_CE);
+    }
+    else if (segment.ect)
+    {
+        m_ops->CwndEvent(m_tcb, TcpSocketState::CA_EVENT_ECN_NO_CE);
+    }
+    if ((segment.flags & TcpHeader::CWR) != 0 && m_tcb->m_ecnState != TcpSocketState::ECN_CE_RCVD)
+    { // the sender has answered the echo
+        m_tcb->m_ecnState = TcpSocketState::ECN_IDLE;
+    }
+}
+
+void
+ExpressReceiver::NoteTimestamp(const Segment& segment)
+{
+    if (m_config.timestamps)
+    { // a smaller one was reordered
+        m_timestampToEcho = std::max(m_timestampToEcho, segment.timestamp);
+    }
+}
+
+ExpressReceiver::Stored
+ExpressReceiver::Store(const Segment& segment)
+{
+    const SequenceNumber32 next = GetNext();
+    const SequenceNumber32 end = segment.sequence + segment.payloadBytes;
+    if (segment.sequence == next && (!m_buffer || m_buffer->Size() == 0))
+    { // nobody reads the content: in order, data only advances the sequence
+        m_next = end;
+        if (m_buffer)
+        {
+            m_buffer->SetNextRxSequence(end);
+        }
+        return Stored::IN_ORDER;
+    }
+    if (!m_buffer)
+    {
+        MakeBuffer();
+    }
+    TcpHeader header;
+    header.SetSequenceNumber(segment.sequence);
+    if (!m_buffer->Add(Create<Packet>(segment.payloadBytes), header))
+    {
+        return Stored::NOTHING;
+    }
+    if (m_buffer->Available() > 0)
+    {
+        m_buffer->Extract(m_buffer->Available());
+    }
+    const bool isGap =
+        m_buffer->Size() > 0 || m_buffer->NextRxSequence() > next + segment.payloadBytes;
+    return isGap ? Stored::WITH_GAP : Stored::IN_ORDER;
+}
+
+void
+ExpressReceiver::Acknowledge()
+{
+    const bool echo = m_tcb && (m_tcb->m_ecnState == TcpSocketState::ECN_CE_RCVD ||
+                                m_tcb->m_ecnState == TcpSocketState::ECN_SENDING_ECE);
+    SendAck(echo ? TcpHeader::ACK | TcpHeader::ECE : TcpHeader::ACK);
+    if (echo)
+    {
+        m_tcb->m_ecnState = TcpSocketState::ECN_SENDING_ECE;
+    }
+}
+
+void
+ExpressReceiver::SendAck(uint8_t flags)
+{
+    m_delayedAckTimer.Cancel();
+    m_unacknowledged = 0;
+    Segment* segment = m_carrier.NewSegment();
+    segment->flow = m_flow;
+    segment->hop = 0;
+    segment->toSender = true;
+    segment->ect = m_tcb && m_tcb->m_ecnMode == TcpSocketState::DctcpEcn;
+    segment->ce = false;
+    segment->flags = flags;
+    segment->window = m_config.advertised;
+    segment->payloadBytes = 0;
+    segment->sequence = SequenceNumber32(1); // nothing was ever sent this way but the SYN
+    segment->acknowledgment = GetNext();
+    if (m_config.timestamps)
+    {
+        segment->timestamp = TcpOptionTS::NowToTsValue();
+        segment->timestampEcho = m_timestampToEcho;
+    }
+    if (m_config.sack && m_buffer && m_buffer->GetSackListSize() > 0)
+    {
+        segment->sackBlocks = std::make_unique<TcpOptionSack::SackList>(m_buffer->GetSackList());
+        const std::size_t room = GetSackRoom(m_config.timestamps);
+        if (segment->sackBlocks->size() > room)
+        {
+            segment->sackBlocks->resize(room);
+        }
+    }
+    segment->wireBytes = GetWireBytes(*segment, m_config.timestamps, m_config.linkHeaderBytes);
+    m_observer.OnPacketSent(segment->wireBytes, 0, false);
+    m_carrier.Carry(segment);
+}
+
+void
+ExpressReceiver::OnDelayedAckTimeout()
+{
+    Signal(TcpSocketState::CA_EVENT_DELAYED_ACK);
+    Acknowledge();
+}
+
+void
+ExpressReceiver::Signal(TcpSocketState::TcpCAEvent_t event)
+{
+    if (m_ops)
+    {
+        m_ops->CwndEvent(m_tcb, event);
+    }
+}
+
+} // namespace cosim

@@ -1,0 +1,388 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "transport/tcp/express-tcp-socket.h"
+
+#include "transport/tcp/quiet-tcp-state.h"
+#include "transport/tcp/segment-codec.h"
+
+#include "ns3/packet.h"
+#include "ns3/rtt-estimator.h"
+#include "ns3/simulator.h"
+#include "ns3/tcp-congestion-ops.h"
+#include "ns3/tcp-header.h"
+#include "ns3/tcp-option-ts.h"
+#include "ns3/tcp-rate-ops.h"
+#include "ns3/tcp-recovery-ops.h"
+#include "ns3/tcp-rx-buffer.h"
+#include "ns3/tcp-tx-buffer.h"
+
+#include <algorithm>
+
+namespace cosim
+{
+
+using namespace ns3;
+
+NS_OBJECT_ENSURE_REGISTERED(ExpressTcpSocket);
+
+namespace
+{
+
+/// @return a packet without payload, as the base class wants one with an ACK
+Ptr<Packet>
+EmptyPacket()
+{
+    static const Ptr<Packet> empty = Create<Packet>();
+    return empty;
+}
+
+} // namespace
+
+TypeId
+ExpressTcpSocket::GetTypeId()
+{
+    static TypeId tid = TypeId("cosim::ExpressTcpSocket")
+                            .SetParent<FabricTcpSocket>()
+                            .SetGroupName("Cosim")
+                            .AddConstructor<ExpressTcpSocket>();
+    return tid;
+}
+
+ExpressTcpSocket::ExpressTcpSocket()
+    : m_retransmissionTimer([this] { ReTxTimeout(); })
+{
+    m_tcb = CreateObject<QuietTcpState>(*m_tcb);
+    m_pacingTimer.SetFunction(&ExpressTcpSocket::SendPending, this);
+}
+
+ExpressTcpSocket::ExpressTcpSocket(const ExpressTcpSocket& socket)
+    : FabricTcpSocket(socket),
+      m_carrier(socket.m_carrier),
+      m_linkHeaderBytes(socket.m_linkHeaderBytes),
+      m_content(socket.m_content),
+      m_retransmissionTimer([this] { ReTxTimeout(); })
+{
+    m_pacingTimer.SetFunction(&ExpressTcpSocket::SendPending, this);
+}
+
+void
+ExpressTcpSocket::SetCarrier(SegmentCarrier* carrier, uint32_t linkHeaderBytes)
+{
+    m_carrier = carrier;
+    m_linkHeaderBytes = linkHeaderBytes;
+}
+
+void
+ExpressTcpSocket::Establish(Time rtt)
+{
+    const SequenceNumber32 first(1); // behind the SYN
+    m_tcb->m_nextTxSequence = first;
+    m_tcb->m_highTxMark = first;
+    m_txBuffer->SetHeadSequence(first);
+    m_tcb->m_rxBuffer->SetNextRxSequence(first);
+    m_highRxAckMark = first;
+    m_tcb->m_lastAckedSeq = first;
+    m_tcb->m_cWnd = GetInitialCwnd() * GetSegSize();
+    m_tcb->m_cWndInfl = m_tcb->m_cWnd;
+    m_tcb->m_ssThresh = GetInitialSSThresh();
+    // Both ends have the same settings, so the peer's window is this end's. The window in a SYN is
+    // not scaled (RFC 7323, 2.2); the first ACK brings the scaled one.
+    m_rWnd = AdvertisedWindowSize(false);
+    m_sndWindShift = m_winScalingEnabled ? CalculateWScale() : uint8_t{0};
+    m_txBuffer->SetSackEnabled(m_sackEnabled);
+    m_dataRetrCount = m_dataRetries;
+    m_tcb->m_ecnState = m_tcb->m_useEcn == TcpSocketState::Off ? TcpSocketState::ECN_DISABLED
+                                                               : TcpSocketState::ECN_IDLE;
+    m_congestionControl->CongestionStateSet(m_tcb, TcpSocketState::CA_OPEN);
+    m_tcb->m_congState = TcpSocketState::CA_OPEN;
+    m_state = ESTABLISHED;
+    m_connected = true;
+    // The SYN is in the history since one round trip; its answer arrives now.
+    m_history.emplace_back(SequenceNumber32(0), 0, Simulator::Now() - rtt);
+    TcpHeader synAck;
+    synAck.SetAckNumber(first);
+    // Without the observer: the handshake is not part of what is measured.
+    TcpSocketBase::EstimateRtt(synAck);
+    UpdatePacingRate();
+}
+
+void
+ExpressTcpSocket::Submit(uint64_t bytes)
+{
+    m_unfed += bytes;
+    // TcpSocketBase::Send, too, sends one tick later, so that writes of one instant are joined.
+    if (!m_submitEvent.IsPending())
+    {
+        m_submitEvent = Simulator::Schedule(TimeStep(1), &ExpressTcpSocket::SendPending, this);
+    }
+}
+
+void
+ExpressTcpSocket::Feed(uint32_t bytes)
+{
+    if (bytes > 0)
+    {
+        // The buffer takes a copy, which shares what a packet consists of.
+        if (!m_content || m_content->GetSize() != bytes)
+        {
+            m_content = Create<Packet>(bytes);
+        }
+        m_txBuffer->Add(m_content);
+        m_unfed -= bytes;
+    }
+}
+
+void
+ExpressTcpSocket::FeedSegment()
+{
+    const uint32_t fed = m_txBuffer->SizeFromSequence(m_tcb->m_highTxMark);
+    if (fed < m_tcb->m_segmentSize)
+    {
+        Feed(static_cast<uint32_t>(std::min<uint64_t>(m_unfed, m_tcb->m_segmentSize - fed)));
+    }
+}
+
+bool
+ExpressTcpSocket::FindNext(SequenceNumber32* next, SequenceNumber32* nextHigh)
+{
+    if (m_tcb->m_congState == TcpSocketState::CA_OPEN && m_txBuffer->GetLost() == 0)
+    { // RFC 6675 NextSeg rule 1 finds nothing; rule 2 is the new data behind the highest sent
+        *next = m_tcb->m_highTxMark;
+        *nextHigh = *next + m_tcb->m_segmentSize;
+        return m_unfed > 0 || m_txBuffer->SizeFromSequence(*next) > 0;
+    }
+    FeedSegment();
+    if (m_txBuffer->Size() == 0)
+    {
+        return false;
+    }
+    const bool enableRule3 = m_sackEnabled && m_tcb->m_congState == TcpSocketState::CA_RECOVERY;
+    return m_txBuffer->NextSeg(next, nextHigh, enableRule3);
+}
+
+void
+ExpressTcpSocket::SendPending()
+{
+    uint32_t window = AvailableWindow();
+    while (window > 0)
+    {
+        if (IsPacingEnabled() && m_pacingTimer.IsRunning())
+        {
+            break;
+        }
+        SequenceNumber32 next;
+        SequenceNumber32 nextHigh;
+        if (!FindNext(&next, &nextHigh))
+        {
+            break;
+        }
+        const uint32_t fed = m_txBuffer->SizeFromSequence(next);
+        const uint64_t available = fed + m_unfed;
+        if (window < m_tcb->m_segmentSize && available > window)
+        { // silly window avoidance
+            break;
+        }
+        if (!m_noDelay && UnAckDataCount() > 0 && available < m_tcb->m_segmentSize)
+        { // Nagle (RFC 896)
+            break;
+        }
+        const uint32_t size =
+            std::min({window, m_tcb->m_segmentSize, static_cast<uint32_t>(nextHigh - next)});
+        if (next == m_tcb->m_highTxMark.Get())
+        { // new data: what this segment carries becomes one item of the send buffer
+            const auto wanted = static_cast<uint32_t>(std::min<uint64_t>(size, available));
+            Feed(wanted - std::min(wanted, fed));
+        }
+        m_tcb->m_nextTxSequence = next;
+        if (m_tcb->m_bytesInFlight.Get() == 0)
+        {
+            m_congestionControl->CwndEvent(m_tcb, TcpSocketState::CA_EVENT_TX_START);
+        }
+        m_tcb->m_nextTxSequence += SendDataPacket(next, size, m_connected);
+        window = AvailableWindow();
+    }
+}
+
+Segment*
+ExpressTcpSocket::MakeSegment(uint8_t flags, SequenceNumber32 sequence, uint32_t payloadBytes)
+{
+    Segment* segment = m_carrier->NewSegment();
+    segment->flow = m_flow;
+    segment->hop = 0;
+    segment->toSender = false;
+    segment->ce = false;
+    segment->flags = flags;
+    segment->payloadBytes = payloadBytes;
+    segment->sequence = sequence;
+    if (m_timestampEnabled)
+    {
+        segment->timestamp = TcpOptionTS::NowToTsValue();
+        segment->timestampEcho = m_tcb->m_rcvTimestampValue;
+    }
+    segment->wireBytes = GetWireBytes(*segment, m_timestampEnabled, m_linkHeaderBytes);
+    return segment;
+}
+
+uint32_t
+ExpressTcpSocket::SendDataPacket(SequenceNumber32 seq, uint32_t maxSize, bool withAck)
+{
+    const bool isStartOfTransmission = BytesInFlight() == 0;
+    TcpTxItem* item = m_txBuffer->CopyFromSequence(maxSize, seq);
+    m_rateOps->SkbSent(item, isStartOfTransmission);
+    const bool isRetransmission = item->IsRetrans();
+    const uint32_t size = item->GetSeqSize();
+
+    if (IsPacingEnabled() && m_pacingTimer.IsExpired())
+    {
+        m_pacingTimer.Schedule(m_tcb->m_pacingRate.Get().CalculateBytesTxTime(size));
+    }
+    uint8_t flags = 0;
+    if (withAck)
+    {
+        flags = TcpHeader::ACK;
+    }
+    if (m_tcb->m_ecnState == TcpSocketState::ECN_ECE_RCVD &&
+        m_ecnEchoSeq.Get() > m_ecnCWRSeq.Get() && !isRetransmission)
+    {
+        m_tcb->m_ecnState = TcpSocketState::ECN_CWR_SENT;
+        m_ecnCWRSeq = seq;
+        flags |= TcpHeader::CWR;
+    }
+    Segment* segment = MakeSegment(flags, seq, size);
+    segment->ect = m_tcb->m_ecnState != TcpSocketState::ECN_DISABLED &&
+                   IsEct(isRetransmission ? TcpPacketType_t::RE_XMT : TcpPacketType_t::DATA);
+    if (!m_retransmissionTimer.IsArmed())
+    {
+        m_retransmissionTimer.Arm(m_rto);
+    }
+    m_observer->OnPacketSent(segment->wireBytes, size, isRetransmission);
+    m_carrier->Carry(segment);
+
+    m_tcb->m_isCwndLimited = m_tcb->m_cWnd < BytesInFlight() + m_tcb->m_segmentSize;
+    UpdateRttHistory(seq, size, isRetransmission);
+    if (m_tcb->m_congState == TcpSocketState::CA_RECOVERY ||
+        m_tcb->m_congState == TcpSocketState::CA_CWR)
+    {
+        m_recoveryOps->UpdateBytesSent(size);
+    }
+    m_tcb->m_highTxMark = std::max(seq + size, m_tcb->m_highTxMark.Get());
+    return size;
+}
+
+void
+ExpressTcpSocket::SetRto()
+{
+    m_rto =
+        Max(m_rtt->GetEstimate() + Max(m_clockGranularity, m_rtt->GetVariation() * 4), m_minRto);
+}
+
+void
+ExpressTcpSocket::Receive(const Segment& segment)
+{
+    if (m_state != ESTABLISHED)
+    {
+        return;
+    }
+    NoteEcn(segment);
+    TcpHeader header;
+    FillHeader(segment, m_timestampEnabled, header);
+    if (m_timestampEnabled)
+    {
+        ProcessOptionTimestamp(header.GetOption(TcpOption::TS), segment.sequence);
+    }
+    EstimateRtt(header);
+    UpdateWindowSize(header);
+    if (segment.acknowledgment >= m_txBuffer->HeadSequence() &&
+        segment.acknowledgment <= m_tcb->m_highTxMark.Get())
+    {
+        if (m_tcb->m_congState != TcpSocketState::CA_OPEN)
+        { // loss recovery looks into the send buffer for new data
+            FeedSegment();
+        }
+        ReceivedAck(EmptyPacket(), header);
+        SendPending();
+    }
+}
+
+void
+ExpressTcpSocket::Pause()
+{
+    m_isSubmitInterrupted = m_submitEvent.IsPending();
+    m_submitEvent.Cancel();
+    m_timeoutLeft =
+        m_retransmissionTimer.IsArmed() ? m_retransmissionTimer.GetDelayLeft() : TimeStep(-1);
+    m_retransmissionTimer.Cancel();
+    if (m_pacingTimer.IsRunning())
+    {
+        m_pacingTimer.Suspend();
+    }
+    for (RttHistory& sent : m_history)
+    {
+        sent.retx = true;
+    }
+}
+
+void
+ExpressTcpSocket::Resume()
+{
+    if (!m_timeoutLeft.IsStrictlyNegative())
+    {
+        m_retransmissionTimer.Arm(m_timeoutLeft);
+    }
+    if (m_pacingTimer.IsSuspended())
+    {
+        m_pacingTimer.Resume();
+    }
+    if (m_isSubmitInterrupted)
+    {
+        Submit(0);
+    }
+}
+
+void
+ExpressTcpSocket::NoteEcn(const Segment& segment)
+{
+    // DCTCP's ACKs are ECN-capable, too, and may be marked on their way.
+    if (segment.ce && m_ecnCESeq < segment.sequence)
+    {
+        m_ecnCESeq = segment.sequence;
+        m_tcb->m_ecnState = TcpSocketState::ECN_CE_RCVD;
+        m_congestionControl->CwndEvent(m_tcb, TcpSocketState::CA_EVENT_ECN_IS_CE);
+    }
+    else if (segment.ect && m_tcb->m_ecnState != TcpSocketState::ECN_DISABLED)
+    {
+        m_congestionControl->CwndEvent(m_tcb, TcpSocketState::CA_EVENT_ECN_NO_CE);
+    }
+}
+
+void
+ExpressTcpSocket::NewAck(const SequenceNumber32& ack, bool resetRto)
+{
+    m_dataRetrCount = m_dataRetries;
+    if (resetRto)
+    {
+        SetRto();
+        m_retransmissionTimer.Arm(m_rto);
+    }
+    if (ack > m_tcb->m_nextTxSequence)
+    {
+        m_tcb->m_nextTxSequence = ack;
+    }
+    if (m_txBuffer->Size() == 0)
+    { // nothing to retransmit
+        m_retransmissionTimer.Cancel();
+    }
+    m_observer->OnAcked(m_flow, static_cast<uint32_t>(ack - m_acked));
+    m_acked = ack;
+}
+
+void
+ExpressTcpSocket::ReTxTimeout()
+{
+    FabricTcpSocket::ReTxTimeout();
+    SendPending();
+}
+
+} // namespace cosim

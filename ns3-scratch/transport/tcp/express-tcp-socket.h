@@ -1,0 +1,103 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_EXPRESS_TCP_SOCKET_H
+#define COSIM_EXPRESS_TCP_SOCKET_H
+
+#include "clock/lazy-timer.h"
+#include "transport/segment.h"
+#include "transport/tcp/fabric-tcp-socket.h"
+
+#include <cstdint>
+
+namespace cosim
+{
+
+/**
+ * The sending end of a flow in the express fabric: ns3::TcpSocketBase over segments that are plain
+ * structs.
+ *
+ * Its state machine, congestion control, RTT estimation, loss recovery and timers are
+ * TcpSocketBase's. Replaced is what carries and schedules, not what decides:
+ * - segments go to a SegmentCarrier, and ACKs come from it, without header serialization, end-point
+ *   look-up or IP;
+ * - the retransmission timer is a LazyTimer;
+ * - while nothing is lost, the next segment is the one behind the last sent, so the scan of the
+ *   send buffer (TcpTxBuffer::NextSeg) is skipped;
+ * - data enters the send buffer segment by segment, just in time, so that it is neither split nor
+ *   joined there, and what waits costs no memory;
+ * - its congestion state is quiet (QuietTcpState): nothing listens to the socket's trace sources.
+ *
+ * The end point stays null: TcpSocketBase::SendPendingData then sends nothing, and this class's
+ * SendPending takes its place wherever the base class would have called it last.
+ */
+class ExpressTcpSocket : public FabricTcpSocket
+{
+  public:
+    /// @return the TypeId
+    static ns3::TypeId GetTypeId();
+
+    ExpressTcpSocket();
+
+    /// @param socket what to copy: settings, not connections
+    ExpressTcpSocket(const ExpressTcpSocket& socket);
+
+    /**
+     * @param carrier takes this socket's segments; not owned
+     * @param linkHeaderBytes per packet beside IP and TCP
+     */
+    void SetCarrier(SegmentCarrier* carrier, uint32_t linkHeaderBytes);
+
+    /**
+     * Bring an equipped socket to the state in which the three-way handshake leaves the end that
+     * opened the connection.
+     *
+     * @param rtt the round trip that the SYN and its answer take in the empty network
+     */
+    void Establish(ns3::Time rtt);
+
+    /// @param bytes more for the stream
+    void Submit(uint64_t bytes);
+
+    /// @param segment an ACK from the receiver; stays the caller's
+    void Receive(const Segment& segment);
+
+    /**
+     * Let no time pass for this socket until Resume: its timers stand still, and the round trips
+     * that are under way are not measured, as those of retransmitted segments. Until then, neither
+     * Submit nor Receive may be called.
+     */
+    void Pause();
+
+    /// Let time pass again.
+    void Resume();
+
+  protected:
+    uint32_t SendDataPacket(ns3::SequenceNumber32 seq, uint32_t maxSize, bool withAck) override;
+    void NewAck(const ns3::SequenceNumber32& ack, bool resetRto) override;
+    void ReTxTimeout() override;
+
+  private:
+    void SendPending();
+    void Feed(uint32_t bytes);
+    void FeedSegment();
+    void NoteEcn(const Segment& segment);
+    void SetRto();
+    bool FindNext(ns3::SequenceNumber32* next, ns3::SequenceNumber32* nextHigh);
+    Segment* MakeSegment(uint8_t flags, ns3::SequenceNumber32 sequence, uint32_t payloadBytes);
+
+    SegmentCarrier* m_carrier{nullptr}; //!< not owned
+    uint32_t m_linkHeaderBytes{0};
+    ns3::Ptr<ns3::Packet> m_content;  //!< what the send buffer was last fed: mostly a full segment
+    uint64_t m_unfed{0};              //!< submitted, not yet in the send buffer
+    ns3::SequenceNumber32 m_acked{1}; //!< reported to the observer up to here
+    ns3::EventId m_submitEvent;
+    LazyTimer m_retransmissionTimer;
+    ns3::Time m_timeoutLeft{-1};       //!< while paused: of the retransmission timer, if armed
+    bool m_isSubmitInterrupted{false}; //!< while paused: m_submitEvent is to come
+};
+
+} // namespace cosim
+
+#endif // COSIM_EXPRESS_TCP_SOCKET_H

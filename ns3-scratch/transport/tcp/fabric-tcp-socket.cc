@@ -1,0 +1,86 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "transport/tcp/fabric-tcp-socket.h"
+
+#include "ns3/rtt-estimator.h"
+#include "ns3/tcp-congestion-ops.h"
+#include "ns3/tcp-prr-recovery.h"
+#include "ns3/tcp-tx-buffer.h"
+
+namespace cosim
+{
+
+using namespace ns3;
+
+NS_OBJECT_ENSURE_REGISTERED(FabricTcpSocket);
+
+TypeId
+FabricTcpSocket::GetTypeId()
+{
+    static TypeId tid = TypeId("cosim::FabricTcpSocket")
+                            .SetParent<TcpSocketBase>()
+                            .SetGroupName("Cosim")
+                            .AddConstructor<FabricTcpSocket>();
+    return tid;
+}
+
+void
+FabricTcpSocket::Observe(FlowObserver* observer, FlowId flow)
+{
+    m_observer = observer;
+    m_flow = flow;
+    SetCloseCallbacks(MakeNullCallback<void, Ptr<Socket>>(),
+                      MakeCallback(&FabricTcpSocket::OnErrorClose, this));
+}
+
+void
+FabricTcpSocket::Equip()
+{
+    SetRtt(CreateObject<RttMeanDeviation>());
+    SetRecoveryAlgorithm(CreateObject<TcpPrrRecovery>());
+}
+
+void
+FabricTcpSocket::SetCongestionControl(const ObjectFactory& factory)
+{
+    SetCongestionControlAlgorithm(factory.Create<TcpCongestionOps>());
+}
+
+Time
+FabricTcpSocket::CalculateRttSample(const TcpHeader& header, const RttHistory& history)
+{
+    m_sample = TcpSocketBase::CalculateRttSample(header, history);
+    return m_sample;
+}
+
+void
+FabricTcpSocket::EstimateRtt(const TcpHeader& header)
+{
+    m_sample = Time();
+    TcpSocketBase::EstimateRtt(header);
+    if (m_observer != nullptr && m_sample.IsStrictlyPositive())
+    {
+        m_observer->OnRttSample(m_flow, m_sample);
+    }
+}
+
+void
+FabricTcpSocket::ReTxTimeout()
+{
+    // As in the base class, an expiry without unacknowledged data is no event.
+    if (m_observer != nullptr && m_state == ESTABLISHED && m_txBuffer->Size() > 0)
+    {
+        m_observer->OnTimeout(m_flow);
+    }
+    TcpSocketBase::ReTxTimeout();
+}
+
+void
+FabricTcpSocket::OnErrorClose(Ptr<Socket> /* socket */)
+{
+    m_observer->OnClosed(m_flow);
+}
+
+} // namespace cosim

@@ -1,0 +1,349 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "workload/trace-executor.h"
+
+#include "results/exposed-time.h"
+#include "workload/waiting-report.h"
+
+#include "ns3/simulator.h"
+
+namespace cosim
+{
+
+TraceExecutor::TraceExecutor(const Stream& stream, NetworkApi& network, WorkloadListener& listener)
+    : m_network(network),
+      m_listener(listener),
+      m_injectionLatency(static_cast<int64_t>(stream.settings.system.injectionLatencyPs)),
+      m_engine(stream, network, *this),
+      m_workers(stream),
+      m_timing(CountIterations(stream), CountLayers(stream), CountTracedRanks(stream)),
+      m_jobs(stream),
+      m_workersLeft(m_workers.GetCount())
+{
+    for (const TraceWorker& worker : m_workers.GetAll())
+    {
+        const Trace& trace = *worker.plan->trace;
+        for (std::size_t node = 0; node < trace.type.size(); ++node)
+        {
+            m_timing.ExpectNode(trace.iteration[node]);
+            if (trace.type[node] == NodeType::TIMER && trace.tag[node] != 0)
+            {
+                ++m_gatherings[trace.tag[node]].missing;
+            }
+        }
+    }
+}
+
+void
+TraceExecutor::Start()
+{
+    for (uint32_t id = 0; id < m_workers.GetCount(); ++id)
+    {
+        TraceWorker& worker = m_workers.Get(id);
+        if (worker.nodesLeft == 0)
+        {
+            FinishWorker(worker);
+            continue;
+        }
+        for (uint32_t node = 0; node < worker.pending.size(); ++node)
+        {
+            if (worker.pending[node] == 0)
+            {
+                m_changes.Push({id, node, false});
+            }
+        }
+    }
+    if (m_workers.GetCount() == 0)
+    {
+        m_stopped = true;
+        m_listener.OnWorkloadDone();
+    }
+    Drain();
+}
+
+void
+TraceExecutor::Drain()
+{
+    if (m_draining)
+    {
+        return;
+    }
+    m_draining = true;
+    while (!m_changes.IsEmpty() && !m_stopped)
+    {
+        const Change change = m_changes.Front();
+        m_changes.Pop();
+        if (change.isDone)
+        {
+            FinishNode(change.worker, change.node);
+        }
+        else
+        {
+            StartNode(change.worker, change.node);
+        }
+    }
+    m_draining = false;
+    CheckProgress();
+}
+
+void
+TraceExecutor::StartNode(uint32_t id, uint32_t node)
+{
+    TraceWorker& worker = m_workers.Get(id);
+    const Trace& trace = *worker.plan->trace;
+    if (trace.type[node] == NodeType::COMPUTE)
+    {
+        TryCompute(id);
+        return;
+    }
+    worker.start[node] = Now();
+    m_jobs.StartNode(trace, node, worker.start[node]);
+    if (trace.type[node] == NodeType::COLLECTIVE)
+    {
+        m_engine.Issue(trace.collective[node], worker.rank);
+    }
+    else if (trace.type[node] == NodeType::TIMER)
+    {
+        const auto gathering = m_gatherings.find(trace.tag[node]);
+        if (gathering == m_gatherings.end())
+        {
+            StartTimer(id, node);
+            return;
+        }
+        gathering->second.waiting.push_back({id, node, false});
+        if (--gathering->second.missing == 0)
+        {
+            for (const Change& timer : gathering->second.waiting)
+            {
+                StartTimer(timer.worker, timer.node);
+            }
+        }
+    }
+    else
+    {
+        StartMessage(id, node);
+    }
+}
+
+void
+TraceExecutor::StartTimer(uint32_t id, uint32_t node)
+{
+    const uint64_t duration = m_workers.Get(id).plan->trace->durationPs[node];
+    ++m_timers;
+    ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(duration)),
+                             &TraceExecutor::OnTimer,
+                             this,
+                             id,
+                             node);
+}
+
+void
+TraceExecutor::OnTimer(uint32_t id, uint32_t node)
+{
+    --m_timers;
+    OnNodeDone(id, node);
+}
+
+void
+TraceExecutor::TryCompute(uint32_t id)
+{
+    TraceWorker& worker = m_workers.Get(id);
+    const uint32_t node = worker.GetStartableCompute();
+    if (node == TraceWorker::NONE)
+    {
+        return;
+    }
+    const uint64_t now = Now();
+    RecordExposed(worker, now, worker.GetLastDependency(node), m_timing);
+    worker.isComputing = true;
+    worker.start[node] = now;
+    m_jobs.StartNode(*worker.plan->trace, node, now);
+    const uint64_t duration = worker.plan->trace->durationPs[node];
+    if (duration == 0)
+    {
+        m_changes.Push({id, node, true});
+        return;
+    }
+    ++m_computing;
+    ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(duration)),
+                             &TraceExecutor::OnComputed,
+                             this,
+                             id,
+                             node);
+}
+
+void
+TraceExecutor::OnComputed(uint32_t id, uint32_t node)
+{
+    --m_computing;
+    m_changes.Push({id, node, true});
+    Drain();
+    m_listener.OnWorkloadActivity();
+}
+
+void
+TraceExecutor::FinishNode(uint32_t id, uint32_t node)
+{
+    TraceWorker& worker = m_workers.Get(id);
+    const TracePlan& plan = *worker.plan;
+    const uint64_t now = Now();
+    worker.end[node] = now;
+    m_timing.FinishNode(plan.trace->iteration[node], now);
+    m_jobs.FinishNode(*plan.trace, node, now);
+    for (uint32_t i = plan.nextBegin[node]; i < plan.nextBegin[node + 1]; ++i)
+    {
+        if (--worker.pending[plan.next[i]] == 0)
+        {
+            m_changes.Push({id, plan.next[i], false});
+        }
+    }
+    if (plan.trace->type[node] == NodeType::COMPUTE)
+    {
+        m_timing.AddCompute(plan.trace->iteration[node],
+                            plan.trace->layer[node],
+                            now - worker.start[node]);
+        worker.isComputing = false;
+        worker.idleSince = now;
+        ++worker.nextCompute;
+        TryCompute(id);
+    }
+    if (--worker.nodesLeft == 0)
+    {
+        FinishWorker(worker);
+    }
+}
+
+void
+TraceExecutor::FinishWorker(const TraceWorker& worker)
+{
+    RecordExposed(worker, Now(), worker.GetLastCommunication(), m_timing);
+    if (--m_workersLeft == 0)
+    {
+        m_stopped = true;
+        m_listener.OnWorkloadDone();
+    }
+}
+
+void
+TraceExecutor::StartMessage(uint32_t id, uint32_t node)
+{
+    const TraceWorker& worker = m_workers.Get(id);
+    const Trace& trace = *worker.plan->trace;
+    if (trace.type[node] == NodeType::RECV)
+    {
+        m_network.SimRecv(trace.peer[node],
+                          worker.rank,
+                          trace.bytes[node],
+                          trace.tag[node],
+                          [this, id, node] {
+                              ++m_traffic;
+                              m_network.SimSchedule(m_injectionLatency, [this, id, node] {
+                                  --m_traffic;
+                                  OnNodeDone(id, node);
+                              });
+                          });
+        return;
+    }
+    ++m_traffic;
+    if (m_injectionLatency.IsZero())
+    {
+        PostMessage(id, node);
+    }
+    else
+    {
+        m_network.SimSchedule(m_injectionLatency, [this, id, node] { PostMessage(id, node); });
+    }
+}
+
+void
+TraceExecutor::PostMessage(uint32_t id, uint32_t node)
+{
+    const TraceWorker& worker = m_workers.Get(id);
+    const Trace& trace = *worker.plan->trace;
+    m_network.SimSend(worker.rank,
+                      trace.peer[node],
+                      trace.bytes[node],
+                      trace.tag[node],
+                      trace.route.empty() ? 0 : trace.route[node],
+                      [this] {
+                          --m_traffic;
+                          CheckProgress();
+                      });
+    OnNodeDone(id, node);
+}
+
+void
+TraceExecutor::OnNodeDone(uint32_t id, uint32_t node)
+{
+    m_changes.Push({id, node, true});
+    Drain();
+    if (!m_draining)
+    {
+        m_listener.OnWorkloadActivity();
+    }
+}
+
+void
+TraceExecutor::OnCollectiveDone(uint32_t collective, Rank rank)
+{
+    const uint32_t id = m_workers.GetId(rank);
+    m_changes.Push({id, m_workers.Get(id).plan->FindNode(collective), true});
+    Drain();
+}
+
+void
+TraceExecutor::OnEngineSettled()
+{
+    CheckProgress();
+}
+
+void
+TraceExecutor::OnEngineError(const std::string& error)
+{
+    m_stopped = true;
+    m_listener.OnWorkloadError(error);
+}
+
+bool
+TraceExecutor::IsStuck() const
+{
+    return m_computing == 0 && m_timers == 0 && m_traffic == 0 && m_engine.GetActive() == 0 &&
+           !m_stopped;
+}
+
+void
+TraceExecutor::CheckProgress()
+{
+    if (!m_draining && !m_checking && IsStuck())
+    { // a receive whose message has arrived is an event of this moment that is still to come
+        m_checking = true;
+        ns3::Simulator::ScheduleNow(&TraceExecutor::OnProgressCheck, this);
+    }
+}
+
+void
+TraceExecutor::OnProgressCheck()
+{
+    m_checking = false;
+    if (IsStuck())
+    {
+        m_stopped = true;
+        m_listener.OnWorkloadDeadlock(DescribeWaiting());
+    }
+}
+
+std::string
+TraceExecutor::DescribeWaiting() const
+{
+    return cosim::DescribeWaiting(m_workers.GetAll(), m_engine);
+}
+
+uint64_t
+TraceExecutor::Now() const
+{
+    return static_cast<uint64_t>(m_network.SimGetTime().GetTimeStep());
+}
+
+} // namespace cosim

@@ -1,0 +1,104 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_TRACE_WORKERS_H
+#define COSIM_TRACE_WORKERS_H
+
+#include "network/network-api.h"
+#include "stream/stream.h"
+#include "workload/trace-plan.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace cosim
+{
+
+/// One rank, and how far it is with its trace.
+struct TraceWorker
+{
+    static constexpr uint32_t NONE = ~uint32_t{0};    //!< no node
+    static constexpr uint64_t UNKNOWN = ~uint64_t{0}; //!< the time of what has not happened
+
+    /**
+     * @param ofRank the rank
+     * @param ofTrace the plan of its trace; must outlive the worker
+     */
+    TraceWorker(Rank ofRank, const TracePlan& ofTrace);
+
+    /// @return the next COMPUTE node if it can start now, or NONE
+    uint32_t GetStartableCompute() const
+    {
+        if (isComputing || nextCompute == plan->computes.size())
+        {
+            return NONE;
+        }
+        const uint32_t node = plan->computes[nextCompute];
+        return pending[node] == 0 ? node : NONE;
+    }
+
+    /// @return the dependency of a node that was done last, or NONE
+    uint32_t GetLastDependency(uint32_t node) const;
+
+    /// @return the node other than COMPUTE that was done last, or NONE
+    uint32_t GetLastCommunication() const;
+
+    Rank rank;
+    const TracePlan* plan;
+    std::vector<uint32_t> pending; //!< per node: how many it still depends on
+    std::vector<uint64_t> start;   //!< per node [ps], or UNKNOWN
+    std::vector<uint64_t> end;     //!< per node [ps], or UNKNOWN
+    uint32_t nextCompute{0};       //!< into TracePlan::computes
+    bool isComputing{false};
+    uint64_t idleSince{0}; //!< end of the last COMPUTE node [ps]
+    uint32_t nodesLeft;
+};
+
+/// The workers of all traces of a stream.
+class TraceWorkers
+{
+  public:
+    /// @param stream the work; its traces must outlive the workers
+    explicit TraceWorkers(const Stream& stream);
+
+    /// @return all of them, by trace
+    const std::vector<TraceWorker>& GetAll() const
+    {
+        return m_workers;
+    }
+
+    /// @return a worker
+    TraceWorker& Get(uint32_t id)
+    {
+        return m_workers[id];
+    }
+
+    /// @return the id of the worker of a rank that has a trace
+    uint32_t GetId(Rank rank) const
+    {
+        return m_idOf[rank];
+    }
+
+    /// @return how many there are
+    uint32_t GetCount() const
+    {
+        return static_cast<uint32_t>(m_workers.size());
+    }
+
+    /// @return the payload of all SEND nodes [bytes]
+    uint64_t GetMessageBytes() const
+    {
+        return m_messageBytes;
+    }
+
+  private:
+    std::vector<TracePlan> m_plans;
+    std::vector<TraceWorker> m_workers;
+    std::vector<uint32_t> m_idOf; //!< per rank
+    uint64_t m_messageBytes{0};
+};
+
+} // namespace cosim
+
+#endif // COSIM_TRACE_WORKERS_H

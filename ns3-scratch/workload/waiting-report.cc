@@ -1,0 +1,108 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "workload/waiting-report.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace cosim
+{
+
+namespace
+{
+
+/// @return rising numbers as text, "0-3, 7"
+std::string
+Ranges(const std::vector<Rank>& ranks)
+{
+    std::ostringstream text;
+    for (std::size_t i = 0; i < ranks.size();)
+    {
+        std::size_t last = i;
+        while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1)
+        {
+            ++last;
+        }
+        text << (i == 0 ? "" : ", ") << ranks[i];
+        if (last != i)
+        {
+            text << "-" << ranks[last];
+        }
+        i = last + 1;
+    }
+    return text.str();
+}
+
+/// @return what a rank that is not done waits for, part of a sentence
+std::string
+Describe(const TraceWorker& worker, const CollectiveEngine& engine)
+{
+    const Trace& trace = *worker.plan->trace;
+    std::ostringstream text;
+    text << "rank " << worker.rank;
+    const auto name = [&trace](uint32_t node) {
+        return "node " + std::to_string(node) + " (" + trace.names[node] + ")";
+    };
+    for (uint32_t node = 0; node < worker.end.size(); ++node)
+    {
+        if (worker.start[node] != TraceWorker::UNKNOWN && worker.end[node] == TraceWorker::UNKNOWN)
+        {
+            text << " waits for " << name(node);
+            if (trace.type[node] == NodeType::COLLECTIVE)
+            {
+                text << ", " << engine.Describe(trace.collective[node], worker.rank);
+            }
+            else if (trace.type[node] == NodeType::RECV)
+            {
+                text << ", " << trace.bytes[node] << " bytes from rank " << trace.peer[node]
+                     << " with tag " << trace.tag[node];
+            }
+            return text.str();
+        }
+    }
+    for (uint32_t node = 0; node < worker.end.size(); ++node)
+    {
+        if (worker.end[node] == TraceWorker::UNKNOWN)
+        {
+            text << " cannot start " << name(node);
+            for (uint32_t d = trace.depBegin[node]; d < trace.depBegin[node + 1]; ++d)
+            {
+                if (worker.end[trace.dep[d]] == TraceWorker::UNKNOWN)
+                {
+                    text << " before " << name(trace.dep[d]);
+                    break;
+                }
+            }
+            break;
+        }
+    }
+    return text.str();
+}
+
+} // namespace
+
+std::string
+DescribeWaiting(const std::vector<TraceWorker>& workers, const CollectiveEngine& engine)
+{
+    constexpr uint32_t maxDetails = 4;
+    std::vector<Rank> ranks;
+    std::string details;
+    for (const TraceWorker& worker : workers)
+    {
+        if (worker.nodesLeft != 0)
+        {
+            if (ranks.size() < maxDetails)
+            {
+                details += "; " + Describe(worker, engine);
+            }
+            ranks.push_back(worker.rank);
+        }
+    }
+    std::sort(ranks.begin(), ranks.end());
+    return std::to_string(ranks.size()) + " of " + std::to_string(workers.size()) +
+           " ranks wait (" + Ranges(ranks) + ")" + details;
+}
+
+} // namespace cosim
