@@ -13,10 +13,10 @@ from bridge.errors import (
     SimulationInterrupted,
     StreamError,
 )
-from bridge.hooks import BuiltSimulation
-from bridge.network import Network
-from bridge.result import Result
-from bridge.simulate import compile, replay, run
+from bridge.results.result import Result
+from bridge.simulator.hooks import BuiltSimulation
+from bridge.simulator.network import Network
+from bridge.simulator.simulate import compile, replay, run
 from frontend import Scenario, ScenarioError, load_scenario
 
 __all__ = [

@@ -1,5 +1,5 @@
 """``python -m bridge`` is ``cosim``."""
 
-from bridge.cli import main
+from bridge.cli.main import main
 
 main(prog_name="cosim")

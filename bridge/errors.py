@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bridge.result import Result
+    from bridge.results.result import Result
 
 
 class InputError(ValueError):

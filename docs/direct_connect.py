@@ -8,8 +8,8 @@ from typing import Any
 import bridge
 from frontend import load_scenario
 from frontend.schema.direct_connect import DirectTopology
-from topology_gen import bfb, rings
-from topology_gen.digraph import Digraph
+from topology_gen.graphs.digraph import Digraph
+from topology_gen.schedules import bfb, rings
 
 SCENARIOS = Path(__file__).resolve().parent.parent / "scenarios"
 SIZES = ("1kB", "32kB", "1MB", "32MB")

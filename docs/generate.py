@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bridge.result import result_schema, result_schema_text
+from bridge.results.result import result_schema, result_schema_text
 from frontend.schema import Scenario
 
 FOLDER = Path(__file__).resolve().parent

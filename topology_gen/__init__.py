@@ -1,12 +1,12 @@
 """Networks by family: graph, link attributes and paths. Knows no workload and no simulator."""
 
-from topology_gen.circuits import circuits
-from topology_gen.direct_connect import direct_connect
 from topology_gen.errors import LinkError, PathError, RankCountError, TopologyError
-from topology_gen.fat_tree import fat_tree
-from topology_gen.flat import flat
-from topology_gen.hierarchical import hierarchical
-from topology_gen.network import Network, Paths
+from topology_gen.networks.circuits import circuits
+from topology_gen.networks.direct_connect import direct_connect
+from topology_gen.networks.fat_tree import fat_tree
+from topology_gen.networks.flat import flat
+from topology_gen.networks.hierarchical import hierarchical
+from topology_gen.networks.network import Network, Paths
 
 __all__ = [
     "LinkError",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from topology_gen.network import Ids
+from topology_gen.arrays import Ids
 
 Sends = tuple[NDArray[np.uint64], Ids, Ids, Ids, Ids]  # step_begin, link, shard, first, count
 

@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from topology_gen import direct, expansion
-from topology_gen.digraph import Digraph
+from topology_gen import expansions, graphs
 from topology_gen.errors import DegreeError, ParameterError, SpecError, TopologyError
+from topology_gen.graphs.digraph import Digraph
 from topology_gen.search import store
 
 GREATEST_BRACKETS = 32
@@ -90,50 +90,50 @@ _BASE = Parameter("of", BASE, "[complete_bipartite:d=2]")
 _OFFSETS = Parameter("offsets", OFFSETS, "5+6", required=False)
 
 FAMILIES: Mapping[str, Family] = {
-    "complete": Family(direct.complete, {"n": _N}),
-    "complete_bipartite": Family(direct.complete_bipartite, {"d": _D}),
+    "complete": Family(graphs.complete, {"n": _N}),
+    "complete_bipartite": Family(graphs.complete_bipartite, {"d": _D}),
     "hamming": Family(
-        direct.hamming,
+        graphs.hamming,
         {"k": Parameter("dimensions", INTEGER, "2"), "q": Parameter("letters", INTEGER, "3")},
     ),
-    "ring": Family(direct.ring, {"n": _N, "d": _RING_DEGREE}),
+    "ring": Family(graphs.ring, {"n": _N, "d": _RING_DEGREE}),
     "unidirectional_ring": Family(
-        direct.unidirectional_ring,
+        graphs.unidirectional_ring,
         {"n": _N, "d": Parameter("degree", INTEGER, "1", required=False)},
     ),
-    "torus": Family(direct.torus, {"dims": _DIMS}),
-    "unidirectional_torus": Family(direct.unidirectional_torus, {"dims": _DIMS}),
+    "torus": Family(graphs.torus, {"dims": _DIMS}),
+    "unidirectional_torus": Family(graphs.unidirectional_torus, {"dims": _DIMS}),
     "twisted_torus": Family(
-        direct.twisted_torus,
+        graphs.twisted_torus,
         {
             "a": Parameter("side", INTEGER, "4"),
             "k": Parameter("dimensions", INTEGER, "2", required=False),
         },
     ),
-    "hypercube": Family(direct.hypercube, {"n": _N}),
-    "twisted_hypercube": Family(direct.twisted_hypercube, {"n": _N}),
-    "circulant": Family(direct.circulant, {"n": _N, "offsets": _OFFSETS}),
-    "directed_circulant": Family(direct.directed_circulant, {"n": _N, "offsets": _OFFSETS}),
-    "kautz": Family(direct.kautz, {"d": _D, "k": _DIAMETER}),
-    "generalized_kautz": Family(direct.generalized_kautz, {"d": _D, "n": _N}),
-    "de_bruijn": Family(direct.de_bruijn, {"d": _D, "k": _DIAMETER}),
-    "modified_de_bruijn": Family(direct.modified_de_bruijn, {"d": _D, "k": _DIAMETER}),
+    "hypercube": Family(graphs.hypercube, {"n": _N}),
+    "twisted_hypercube": Family(graphs.twisted_hypercube, {"n": _N}),
+    "circulant": Family(graphs.circulant, {"n": _N, "offsets": _OFFSETS}),
+    "directed_circulant": Family(graphs.directed_circulant, {"n": _N, "offsets": _OFFSETS}),
+    "kautz": Family(graphs.kautz, {"d": _D, "k": _DIAMETER}),
+    "generalized_kautz": Family(graphs.generalized_kautz, {"d": _D, "n": _N}),
+    "de_bruijn": Family(graphs.de_bruijn, {"d": _D, "k": _DIAMETER}),
+    "modified_de_bruijn": Family(graphs.modified_de_bruijn, {"d": _D, "k": _DIAMETER}),
     "distance_regular": Family(
-        direct.distance_regular, {"name": Parameter("name", NAME, "odd_graph_o4")}
+        graphs.distance_regular, {"name": Parameter("name", NAME, "odd_graph_o4")}
     ),
-    "double_binary_tree": Family(direct.double_binary_tree, {"n": _N}),
+    "double_binary_tree": Family(graphs.double_binary_tree, {"n": _N}),
     "shifted_ring": Family(
-        direct.shifted_ring, {"n": _N, "d": Parameter("degree", INTEGER, "4", required=False)}
+        graphs.shifted_ring, {"n": _N, "d": Parameter("degree", INTEGER, "4", required=False)}
     ),
-    "random_regular": Family(direct.random_regular, {"n": _N, "d": _D, "seed": _SEED}),
+    "random_regular": Family(graphs.random_regular, {"n": _N, "d": _D, "seed": _SEED}),
     "xpander": Family(
-        direct.xpander, {"n": Parameter("nodes", INTEGER, "60"), "d": _D, "seed": _SEED}
+        graphs.xpander, {"n": Parameter("nodes", INTEGER, "60"), "d": _D, "seed": _SEED}
     ),
     "cayley": Family(
-        direct.cayley, {"generators": Parameter("generators", PERMUTATIONS, "1.0.2+1.2.0")}
+        graphs.cayley, {"generators": Parameter("generators", PERMUTATIONS, "1.0.2+1.2.0")}
     ),
     "lift": Family(
-        direct.lift,
+        graphs.lift,
         {"arcs": Parameter("arcs", ARCS, "0>1.2.0/1>2.0.1+1>0.1.2/0>0.1.2")},
     ),
     "found": Family(
@@ -145,20 +145,20 @@ FAMILIES: Mapping[str, Family] = {
         },
     ),
     "line": Family(
-        expansion.line_graph,
+        expansions.line_graph,
         {"of": _BASE, "k": Parameter("times", INTEGER, "3", required=False)},
     ),
     "degree": Family(
-        expansion.degree_expansion, {"of": _BASE, "n": Parameter("times", INTEGER, "2")}
+        expansions.degree_expansion, {"of": _BASE, "n": Parameter("times", INTEGER, "2")}
     ),
     "power": Family(
-        expansion.cartesian_power, {"of": _BASE, "n": Parameter("times", INTEGER, "2")}
+        expansions.cartesian_power, {"of": _BASE, "n": Parameter("times", INTEGER, "2")}
     ),
     "product": Family(
-        expansion.cartesian_product, {"of": Parameter("of", BASES, "[complete:n=4]+[ring:n=3]")}
+        expansions.cartesian_product, {"of": Parameter("of", BASES, "[complete:n=4]+[ring:n=3]")}
     ),
     "bidirectional": Family(
-        expansion.bidirectional, {"of": Parameter("of", BASE, "[unidirectional_ring:n=5]")}
+        expansions.bidirectional, {"of": Parameter("of", BASE, "[unidirectional_ring:n=5]")}
     ),
 }
 

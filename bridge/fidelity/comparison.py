@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+from bridge.batch.points import Outcome, Point, run_points
 from bridge.fidelity.cases import Case
-from bridge.points import Outcome, Point, run_points
 from frontend import Scenario, load_scenario
 from frontend.schema import ESTIMATORS
 
@@ -70,7 +70,7 @@ def compare(
     native : bool
         Over ns-3's stock datapath too, which takes long.
     jobs, folder, on_done
-        As for `bridge.points.run_points`.
+        As for `bridge.batch.points.run_points`.
 
     Returns
     -------

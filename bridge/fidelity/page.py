@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bridge.fidelity.comparison import REFERENCE, Row, fabrics, summarize
-from bridge.quantities import time_text
+from bridge.present.quantities import time_text
 from frontend.schema import ESTIMATORS
 
 INTRODUCTION = """\

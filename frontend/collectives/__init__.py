@@ -3,7 +3,7 @@
 To add an algorithm, write a module with an ``ALGORITHM`` and add it to the list below.
 """
 
-from . import (
+from frontend.collectives.algorithms import (
     bfb,
     direct,
     double_binary_tree,
@@ -13,11 +13,19 @@ from . import (
     ring,
     superposed_rings,
 )
-from .check import Traffic, check, problems, traffic
-from .composition import Piece, compose
-from .errors import CollectiveError, Problem, ScheduleError
-from .program import Op, Program, ProgramBuilder
-from .registry import OPERATIONS, Algorithm, algorithms, build, describe, options, register
+from frontend.collectives.program.composition import Piece, compose
+from frontend.collectives.program.errors import CollectiveError, Problem, ScheduleError
+from frontend.collectives.program.program import Op, Program, ProgramBuilder
+from frontend.collectives.registry import (
+    OPERATIONS,
+    Algorithm,
+    algorithm_names,
+    build,
+    describe,
+    options,
+    register,
+)
+from frontend.collectives.verify.check import Traffic, check, problems, traffic
 
 for _algorithm in (
     ring.ALGORITHM,
@@ -43,7 +51,7 @@ __all__ = [
     "ProgramBuilder",
     "ScheduleError",
     "Traffic",
-    "algorithms",
+    "algorithm_names",
     "build",
     "check",
     "compose",

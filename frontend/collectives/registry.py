@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .errors import CollectiveError
-from .program import Program, empty
+from frontend.collectives.program.errors import CollectiveError
+from frontend.collectives.program.program import Program, empty
 
 OPERATIONS = ("all_reduce", "reduce_scatter", "all_gather", "all_to_all")
 
@@ -52,7 +52,7 @@ def register(algorithm: Algorithm) -> None:
     _ALGORITHMS[algorithm.name] = algorithm
 
 
-def algorithms() -> dict[str, list[str]]:
+def algorithm_names() -> dict[str, list[str]]:
     """Return, per operation, the names of the algorithms that offer it."""
     return {
         operation: [a.name for a in _ALGORITHMS.values() if operation in a.operations]
@@ -78,7 +78,7 @@ def build(operation: str, algorithm: str, group_size: int, **chosen: object) -> 
     operation : str
         "all_reduce", "reduce_scatter", "all_gather" or "all_to_all".
     algorithm : str
-        One of ``algorithms()[operation]``.
+        One of ``algorithm_names()[operation]``.
     group_size : int
         Members of the group, at least 1. A group of one gets a program without steps.
     **chosen
@@ -128,7 +128,7 @@ def _known_operation(operation: str) -> None:
 
 def _builder(operation: str, algorithm: str) -> Builder:
     _known_operation(operation)
-    offered = ", ".join(algorithms()[operation])
+    offered = ", ".join(algorithm_names()[operation])
     if algorithm not in _ALGORITHMS:
         raise CollectiveError(
             f"algorithm {algorithm!r} is not known; accepted for {operation}: {offered}"

@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frontend.collectives.multi_ring import logical_rings
+from frontend.collectives.algorithms.multi_ring import logical_rings
 from frontend.parallelization.rings import GroupRings
 from frontend.parallelization.transfers import Transfer
 from topology_gen import Network
-from topology_gen.direct_connect import parallel_index
-from topology_gen.network import Paths
+from topology_gen.networks.direct_connect import parallel_index
+from topology_gen.networks.network import Paths
 
 Seconds = NDArray[np.float64]
 Bytes = NDArray[np.float64]

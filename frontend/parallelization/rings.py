@@ -34,7 +34,8 @@ def group_rings(members: Sequence[int], topology: TopoOptTopology | None = None)
 
     Examples
     --------
-    >>> from topology_gen.topoopt import data_parallel, topology_finder
+    >>> from topology_gen.topoopt import topology_finder
+    >>> from topology_gen.topoopt import data_parallel
     >>> topology = topology_finder(data_parallel(8), 4)
     >>> group_rings([0, 1, 2, 3, 4, 5, 6, 7], topology).orders
     ((0, 1, 2, 3, 4, 5, 6, 7), (0, 3, 6, 1, 4, 7, 2, 5))

@@ -21,7 +21,7 @@ from frontend.schema.topoopt import DemandTopology, TopoOptTopology
 from frontend.schema.training import Training, TrainingWorkload
 from frontend.schema.transport import HEADER_BYTES, TIMESTAMP_OPTION_BYTES, Transport
 from frontend.schema.workload import CollectiveWorkload, DlrmWorkload, Workload
-from topology_gen.fat_tree import arity
+from topology_gen.networks.fat_tree import arity
 
 Problems = Iterator[tuple[str, str]]
 
@@ -219,7 +219,7 @@ def _algorithm(
 ) -> Problems:
     if isinstance(name, AlgorithmFile):
         return  # read when the scenario is compiled
-    known = collectives.algorithms()[operation]
+    known = collectives.algorithm_names()[operation]
     if name not in known:
         yield path, f"expected an algorithm for {operation}: {', '.join(known)}"
     wrong = [] if isinstance(topology, HierarchicalTopology) else list(HIERARCHICAL)

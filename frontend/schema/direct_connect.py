@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from frontend.schema.base import Model, Whole, cross_check_error
 from frontend.schema.quantities import Buffer, Rate, Time
 from topology_gen import TopologyError, specs
-from topology_gen.digraph import Digraph
+from topology_gen.graphs.digraph import Digraph
 
 GREATEST_RANKS = 65536
 

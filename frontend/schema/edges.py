@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, PlainSerializer, ValidationInfo, model_val
 
 from frontend.schema.base import Whole, cross_check_error
 from frontend.schema.direct_connect import DirectTopology
-from topology_gen.digraph import Digraph, from_edges
+from topology_gen.graphs.digraph import Digraph, from_edges
 
 FOLDER = "folder"
 """Key of the validation context: the folder from which `file` is looked for."""

@@ -10,7 +10,7 @@ from frontend.schema.base import Count, Model, Ranks, Whole, cross_check_error
 from frontend.schema.quantities import Buffer, Rate, Time
 from topology_gen import TopologyError
 from topology_gen.cost import equivalent_bandwidth
-from topology_gen.fat_tree import arity
+from topology_gen.networks.fat_tree import arity
 
 
 class FatTree(Model):

@@ -13,9 +13,9 @@ from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.edges import FOLDER
 from frontend.schema.quantities import Time
 from topology_gen import TopologyError
-from topology_gen.digraph import Digraph
 from topology_gen.errors import DemandError
-from topology_gen.shards import Shard
+from topology_gen.graphs.digraph import Digraph
+from topology_gen.networks.shards import Shard
 from topology_gen.topoopt import (
     Demand,
     data_parallel,

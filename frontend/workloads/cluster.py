@@ -22,7 +22,7 @@ from frontend.schema.topology import Topology
 from frontend.schema.topoopt import TopoOptTopology
 from frontend.workloads import training
 from frontend.workloads.plan import Issue, Node, NodeType, Plan, Trace
-from topology_gen.shards import Shard, routes_of_turn
+from topology_gen.networks.shards import Shard, routes_of_turn
 from topology_gen.topoopt import TopoOptTopology as Found
 from topology_gen.topoopt import topology_finder
 

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from bridge import core
+from bridge.simulator import core
 from tests.bench import schedules, simgrid_flows, strategies
 from tests.bench.points import FULL, QUICK, REFERENCE, SIMGRID, Point
 

@@ -11,7 +11,8 @@ import sys
 import time
 from typing import Any
 
-from bridge import Network, core
+from bridge import Network
+from bridge.simulator import core
 from frontend import compile_scenario, load_scenario
 from tests.bench import simgrid_flows
 from tests.bench.points import FULL, QUICK, SIMGRID, Point

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.topology_gen.balancing_program import program_loads
-from topology_gen import bfb, specs
+from topology_gen import specs
 from topology_gen.finder import Pool, chosen, frontier
+from topology_gen.schedules import bfb
 
 Row = dict[str, Any]
 

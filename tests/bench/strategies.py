@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from bridge.training_job import Job
+from bridge.batch.training_job import Job
 from frontend import load_scenario
 from frontend.parallelization import demand, search
 

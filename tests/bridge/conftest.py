@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-import bridge
-from bridge.result import Result
+from bridge import simulator
+from bridge.results.result import Result
 
 
 @pytest.fixture
@@ -149,5 +149,5 @@ def small_file(small: dict[str, Any], tmp_path: Path) -> Path:
 def without_core(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the compiled part away, as if it had not been built."""
     monkeypatch.setitem(sys.modules, "bridge._core", None)
-    monkeypatch.delitem(sys.modules, "bridge.core", raising=False)
-    monkeypatch.delattr(bridge, "core", raising=False)
+    monkeypatch.delitem(sys.modules, "bridge.simulator.core", raising=False)
+    monkeypatch.delattr(simulator, "core", raising=False)

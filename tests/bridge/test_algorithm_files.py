@@ -7,12 +7,13 @@ from typing import Any
 
 import bridge
 from tests.topology_gen import msccl_files
-from topology_gen import bfb, direct
-from topology_gen.all_reduce import all_reduce
-from topology_gen.all_to_all_schedule import all_to_all_schedule
-from topology_gen.lowering import lower
-from topology_gen.msccl import write_xml
-from topology_gen.schedule_json import write_json
+from topology_gen import graphs
+from topology_gen.formats.msccl import write_xml
+from topology_gen.formats.schedule_json import write_json
+from topology_gen.lowering.lowering import lower
+from topology_gen.schedules import bfb
+from topology_gen.schedules.all_reduce import all_reduce
+from topology_gen.schedules.all_to_all_schedule import all_to_all_schedule
 
 
 def time_ns(operation: str, algorithm: str | dict[str, str], **system: Any) -> float:
@@ -38,9 +39,9 @@ def test_a_ring_is_a_ring(tmp_path: Path) -> None:
 
 def test_formats_make_no_difference(tmp_path: Path) -> None:
     for schedule in (
-        all_reduce(direct.ring(4)),
-        bfb.all_gather(direct.complete(4)),
-        all_to_all_schedule(direct.ring(4)).schedule,
+        all_reduce(graphs.ring(4)),
+        bfb.all_gather(graphs.complete(4)),
+        all_to_all_schedule(graphs.ring(4)).schedule,
     ):
         (tmp_path / "s.json").write_text(write_json(schedule))
         (tmp_path / "s.xml").write_text(write_xml(lower(schedule)))

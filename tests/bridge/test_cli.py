@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from bridge.cli import main
+from bridge.cli.main import main
 
 
 def invoke(*arguments: str | Path) -> Result:
@@ -86,7 +86,7 @@ def test_list() -> None:
 
 
 def test_list_names_what_the_simulator_has() -> None:
-    from bridge import core
+    from bridge.simulator import core
     from frontend.schema.transport import CONGESTION_CONTROLS
 
     entries = json.loads(invoke("list", "--json").stdout)

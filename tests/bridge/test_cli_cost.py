@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from bridge.cli import main
+from bridge.cli.main import main
 
 SIZE = "--servers 128 --degree 4"
 

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 import bridge
 import frontend
-from bridge.cli import main
+from bridge.cli.main import main
 from frontend import Scenario
 from frontend import network_api_pb2 as api
 from frontend.stream import decode, encode

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from bridge.cli import main
+from bridge.cli.main import main
 from topology_gen.specs import FAMILIES
 
 

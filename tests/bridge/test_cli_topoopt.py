@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bridge.cli import main
+from bridge.cli.main import main
 
 
 @pytest.fixture(autouse=True)

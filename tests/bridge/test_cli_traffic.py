@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from bridge.cli import main
+from bridge.cli.main import main
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 

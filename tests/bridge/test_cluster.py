@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 import bridge
-from bridge.report import print_report
+from bridge.present.report import print_report
 
 LINKS = {"bandwidth": "100Gbps", "latency": "1us", "buffer": "unlimited"}
 DLRM = {"name": "dlrm", "dense_features": 16, "dense_layers": 1, "dense_width": 64, "tables": 4}

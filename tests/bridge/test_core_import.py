@@ -12,9 +12,9 @@ import pytest
 
 @pytest.fixture
 def import_core(monkeypatch: pytest.MonkeyPatch) -> Callable[[ImportError], None]:
-    """Return a function that imports bridge.core while bridge._core raises an error."""
+    """Return a function that imports bridge.simulator.core while bridge._core raises an error."""
     real = builtins.__import__
-    monkeypatch.delitem(sys.modules, "bridge.core", raising=False)
+    monkeypatch.delitem(sys.modules, "bridge.simulator.core", raising=False)
 
     def run(error: ImportError) -> None:
         def fail(name: str, *rest: Any, **more: Any) -> Any:
@@ -23,7 +23,7 @@ def import_core(monkeypatch: pytest.MonkeyPatch) -> Callable[[ImportError], None
             return real(name, *rest, **more)
 
         monkeypatch.setattr(builtins, "__import__", fail)
-        import bridge.core  # noqa: F401
+        import bridge.simulator.core  # noqa: F401
 
     return run
 

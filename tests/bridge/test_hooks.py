@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bridge import hooks
 from bridge.errors import HookError
-from bridge.hooks import BuiltSimulation, load_hook, require_bindings
+from bridge.simulator import hooks
+from bridge.simulator.hooks import BuiltSimulation, load_hook, require_bindings
 
 
 def test_hook_of_a_file(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from bridge.errors import InputError
-from bridge.plot import plot_layers
-from bridge.result import Result
+from bridge.present.plot import plot_layers
+from bridge.results.result import Result
 
 
 def test_picture_is_reproducible(result: Result, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bridge import Result
-from bridge.points import Outcome, Point, run_points
+from bridge.batch.points import Outcome, Point, run_points
 from frontend import load_scenario
 
 

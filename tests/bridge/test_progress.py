@@ -8,7 +8,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from bridge.progress import (
+from bridge.present.progress import (
     BarReporter,
     LineReporter,
     Reporter,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge import quantities
-from bridge.quantities import scaled_text, seconds_text, time_text
+from bridge.present import quantities
+from bridge.present.quantities import scaled_text, seconds_text, time_text
 
 
 def test_examples() -> None:

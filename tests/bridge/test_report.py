@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from bridge.report import MANY_COLLECTIVES, print_report
-from bridge.result import Result
+from bridge.present.report import MANY_COLLECTIVES, print_report
+from bridge.results.result import Result
 
 
 def summary(result: Result, width: int = 80) -> str:

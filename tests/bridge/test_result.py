@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from bridge.errors import ResultError
-from bridge.result import Result, result_schema
+from bridge.results.result import Result, result_schema
 
 CONTRACT = {
     (): "schema_version iterations layers collectives network simulator scenario",

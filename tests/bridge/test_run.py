@@ -10,7 +10,7 @@ import pytest
 
 import bridge
 from bridge import OutputError, ScenarioError, SimulationError, StreamError
-from bridge.progress import Snapshot
+from bridge.present.progress import Snapshot
 
 
 def test_path_mapping_and_scenario_agree(small: dict[str, Any], small_file: Path) -> None:

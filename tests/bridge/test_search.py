@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 import bridge
-from bridge.cli import main
+from bridge.batch.strategy_search import Search, Settings
+from bridge.batch.training_job import Job
+from bridge.cli.main import main
 from bridge.errors import InputError
-from bridge.strategy_search import Search, Settings
-from bridge.training_job import Job
 from frontend import load_scenario
 from frontend.parallelization import Placement, StrategyError, data_parallel, demand, propose
 
@@ -180,7 +180,7 @@ def test_the_command_ends_with_130_when_interrupted(tmp_path, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bridge.strategy_search.alternate", interrupted)
+    monkeypatch.setattr("bridge.batch.strategy_search.alternate", interrupted)
     folder = tmp_path / "out"
     answer = CliRunner().invoke(main, ["search", str(file), "--out", str(folder)])
     assert answer.exit_code == 130

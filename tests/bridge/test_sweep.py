@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from bridge.cli import main
+from bridge.batch.sweep import Axis, axis, short_keys, sweep_points
+from bridge.cli.main import main
 from bridge.errors import InputError
-from bridge.sweep import Axis, axis, short_keys, sweep_points
 
 
 def sweep(*arguments: str | Path) -> Result:
@@ -119,7 +119,7 @@ def test_interruption(small_file: Path, tmp_path: Path, monkeypatch: pytest.Monk
     def stop(self: object, outcome: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bridge.commands.points.Counter.__call__", stop)
+    monkeypatch.setattr("bridge.cli.points.Counter.__call__", stop)
     answer = sweep(small_file, "--over", "seed=1,2", "--out", tmp_path, "--jobs", "1")
     assert answer.exit_code == 130
     assert "0 of 2 points were done, the same command continues" in answer.stderr

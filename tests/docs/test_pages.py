@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from ruamel.yaml import YAML
 
-from bridge.cli import main
+from bridge.cli.main import main
 from frontend import load_scenario
 from topology_gen import specs
 from topology_gen.specs import FAMILIES

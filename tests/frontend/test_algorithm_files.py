@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 from frontend import collectives
-from frontend.compile import compile_scenario, records
+from frontend.compiler.compile import compile_scenario, records
 from frontend.errors import ScenarioError
-from frontend.load import load_scenario
+from frontend.loading.load import load_scenario
 from tests.topology_gen import msccl_files
-from topology_gen import bfb, direct
-from topology_gen.all_to_all_schedule import all_to_all_schedule
-from topology_gen.mscclpp import write_plan
-from topology_gen.schedule_json import write_json
+from topology_gen import graphs
+from topology_gen.formats.mscclpp import write_plan
+from topology_gen.formats.schedule_json import write_json
+from topology_gen.schedules import bfb
+from topology_gen.schedules.all_to_all_schedule import all_to_all_schedule
 
 SCENARIO = """\
 name: from_file
@@ -36,9 +37,9 @@ def write_scenario(folder: Path, operation: str, ranks: int, file: str) -> Path:
         ("all_reduce", msccl_files.ring_all_reduce(4, 2)),
         ("all_gather", msccl_files.hierarchical_all_gather(2)),
         ("all_to_all", msccl_files.two_step_all_to_all(2, 2)),
-        ("reduce_scatter", write_plan(bfb.reduce_scatter(direct.ring(4)))),
-        ("all_gather", write_json(bfb.all_gather(direct.hypercube(4)))),
-        ("all_to_all", write_json(all_to_all_schedule(direct.ring(4)).schedule)),
+        ("reduce_scatter", write_plan(bfb.reduce_scatter(graphs.ring(4)))),
+        ("all_gather", write_json(bfb.all_gather(graphs.hypercube(4)))),
+        ("all_to_all", write_json(all_to_all_schedule(graphs.ring(4)).schedule)),
     ],
 )
 def test_any_format_compiles(

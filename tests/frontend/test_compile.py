@@ -12,7 +12,7 @@ import pytest
 
 from frontend import compile_scenario, load_scenario
 from frontend.collectives import Op
-from frontend.compile import compile_network
+from frontend.compiler.compile import compile_network
 from frontend.stream import decode
 
 ROOT = Path(__file__).parents[2]

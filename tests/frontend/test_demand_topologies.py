@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from frontend import ScenarioError, load_scenario
-from frontend import network as networks
-from frontend.compile import records
+from frontend.compiler import network as networks
+from frontend.compiler.compile import records
 from frontend.schema.direct_connect import DirectTopology
 from topology_gen.cost import equivalent_bandwidth
 from topology_gen.topoopt import data_parallel, ocs_reconfig, topology_finder, traffic_matrix

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from frontend import load_scenario
-from frontend import network as networks
-from frontend.compile import compile_scenario
+from frontend.compiler import network as networks
+from frontend.compiler.compile import compile_scenario
 from frontend.schema.direct_connect import DirectTopology
 from frontend.stream import decode
 from topology_gen import specs
-from topology_gen.direct_connect import without_loops
+from topology_gen.networks.direct_connect import without_loops
 
 WORKLOAD = {"kind": "collective", "operation": "all_gather", "algorithm": "ring", "bytes": "1MB"}
 LINKS = {"bandwidth": "25Gbps", "latency": "1us", "buffer": "1MB"}

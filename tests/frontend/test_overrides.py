@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontend import ScenarioError, compile_scenario, load_scenario
-from frontend.schema.key_paths import key_paths
+from frontend.loading.key_paths import key_paths
 from frontend.schema.topology import HierarchicalTopology
 
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from frontend import ScenarioError, collectives, load_scenario
-from frontend.programs import ProgramLibrary
+from frontend.compiler.programs import ProgramLibrary
 from frontend.schema.collective import DIRECT_CONNECT, HIERARCHICAL
 from frontend.workloads import plan
 
@@ -85,7 +85,7 @@ def test_only_random_peer_orders_depend_on_the_seed():
 
 FLAT = [
     (operation, algorithm)
-    for operation, names in collectives.algorithms().items()
+    for operation, names in collectives.algorithm_names().items()
     for algorithm in names
     if algorithm not in (*HIERARCHICAL, *DIRECT_CONNECT)
 ]

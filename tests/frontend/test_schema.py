@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from frontend import load_scenario
+from frontend.loading.key_paths import key_paths
 from frontend.schema import json_schema
-from frontend.schema.key_paths import key_paths
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.yaml"))
 NAMES = [path.stem for path in SCENARIOS]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontend import ScenarioError, load_scenario
-from frontend.compile import records
+from frontend.compiler.compile import records
 from frontend.models import operator_graph
 from frontend.parallelization import data_parallel, to_json
 from frontend.schema.direct_connect import DirectTopology

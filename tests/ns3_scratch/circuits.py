@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bridge import Network
-from bridge.measurements import NetworkStatistics
+from bridge.results.measurements import NetworkStatistics
 from frontend import network_api_pb2 as api
 from frontend.stream import encode
 from tests.ns3_scratch import streams
 from topology_gen import circuits
-from topology_gen.digraph import Digraph
-from topology_gen.network import ids
+from topology_gen.arrays import ids
+from topology_gen.graphs.digraph import Digraph
 
 FABRICS = ("express", "flow", "analytical")
 PS_PER_US = 1_000_000

@@ -12,7 +12,7 @@ from itertools import permutations
 from typing import Any
 
 from bridge import Network
-from bridge.measurements import NetworkStatistics
+from bridge.results.measurements import NetworkStatistics
 from frontend import network_api_pb2 as api
 from frontend.stream import encode
 from tests.ns3_scratch.streams import HEADER_BYTES, SEGMENT_BYTES, header, settings, tcp

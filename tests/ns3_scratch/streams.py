@@ -10,7 +10,7 @@ import numpy as np
 
 from bridge import _core
 from frontend import network_api_pb2 as api
-from frontend.collectives.program import Program
+from frontend.collectives.program.program import Program
 from frontend.stream import encode
 
 RATE_BPS = 100_000_000_000

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from frontend import collectives
 from frontend import network_api_pb2 as api
-from frontend.collectives.program import Program
+from frontend.collectives.program.program import Program
 from tests.ns3_scratch.streams import one_collective, run
 
 RATE = st.integers(10 * 10**9, 400 * 10**9)

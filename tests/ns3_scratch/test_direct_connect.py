@@ -9,12 +9,13 @@ import pytest
 
 import bridge
 from frontend import load_scenario
-from frontend.collectives.bfb import best_chunks
-from frontend.compile import compile_scenario
+from frontend.collectives.algorithms.bfb import best_chunks
+from frontend.compiler.compile import compile_scenario
 from frontend.stream import decode, encode
-from topology_gen import bfb, direct, specs
-from topology_gen.digraph import Digraph
-from topology_gen.schedule import Schedule
+from topology_gen import graphs, specs
+from topology_gen.graphs.digraph import Digraph
+from topology_gen.schedules import bfb
+from topology_gen.schedules.schedule import Schedule
 
 FABRICS = ["express", "native", "flow", "analytical"]
 HEADERS = 42  # IP, TCP and PPP
@@ -79,7 +80,7 @@ def test_bfb_all_reduce_takes_alpha_steps_and_the_bandwidth_time(fabric: str, sp
 def test_small_all_reduces_take_their_steps(fabric: str) -> None:
     """1 kB on ShiftedRing(12): 2·3 steps by BFB, 2·11 round the rings (section 8.3)."""
     spec = "shifted_ring:n=12"
-    steps = bfb.all_gather(direct.shifted_ring(12)).steps
+    steps = bfb.all_gather(graphs.shifted_ring(12)).steps
     assert steps == 3
     by_bfb = time_ns(fabric, spec, "bfb", 1000)
     by_rings = time_ns(fabric, spec, "superposed_rings", 1000)

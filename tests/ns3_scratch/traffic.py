@@ -8,7 +8,7 @@ from typing import Any
 
 from bridge import Network
 from frontend import load_scenario
-from frontend.compile import compile_network
+from frontend.compiler.compile import compile_network
 from frontend.network_api_pb2 import Topology
 from frontend.stream import decode, encode
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .comparison import SHOWN, difference, measured
+from tests.regression.comparison import SHOWN, difference, measured
 
 STORED: dict[str, Any] = {
     "iterations": [{"time_ns": 200.125}, {"time_ns": 300}],

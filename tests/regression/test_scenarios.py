@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 import bridge
-
-from .comparison import difference, measured
+from tests.regression.comparison import difference, measured
 
 HERE = Path(__file__).resolve().parent
 SCENARIOS = sorted((HERE.parent.parent / "scenarios").glob("*_small.yaml"))

@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
+from bridge.studies.framework.report import document
+from bridge.studies.framework.runner import run_study
 from bridge.studies.registry import STUDIES
-from bridge.studies.report import document
-from bridge.studies.runner import run_study
-
-from .comparison import difference
+from tests.regression.comparison import difference
 
 STORED = Path(__file__).resolve().parent / "studies"
 

@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 from scipy.optimize import linprog
 
-from topology_gen.digraph import Digraph
+from topology_gen.graphs.digraph import Digraph
 
 
 def program_loads(graph: Digraph) -> list[float]:

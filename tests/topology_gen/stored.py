@@ -9,30 +9,30 @@ from typing import Any
 
 import numpy as np
 
-from topology_gen import direct
-from topology_gen.digraph import Digraph, from_edges
+from topology_gen import graphs
+from topology_gen.graphs.digraph import Digraph, from_edges
 
 Value = dict[str, Any]
 
 # `built` in the stored values says how each family's edges were made.
 FAMILIES: Mapping[str, Callable[[Value], Digraph]] = {
-    "biring": lambda p: direct.ring(p["n"]),
-    "uniring": lambda p: direct.unidirectional_ring(p["n"]),
-    "torus": lambda p: direct.torus(p["dims"]),
-    "uni-torus": lambda p: direct.unidirectional_torus(p["dims"]),
-    "hypercube": lambda p: direct.hypercube(2 ** p["k"]),
-    "twisted-hypercube": lambda p: direct.twisted_hypercube(2 ** p["k"]),
-    "twisted-torus-2d": lambda p: direct.twisted_torus(p["a"]),
-    "twisted-torus-3d": lambda p: direct.twisted_torus(p["a"], 3),
-    "circulant": lambda p: direct.circulant(p["n"], p["offsets"]),
-    "circulant-thm22": lambda p: direct.circulant(p["n"]),
-    "generalized-kautz": lambda p: direct.generalized_kautz(p["d"], p["m"]),
-    "complete-bipartite": lambda p: direct.complete_bipartite(p["d"]),
-    "complete": lambda p: direct.complete(p["n"]),
-    "hamming": lambda p: direct.hamming(p["k"], p["q"]),
-    "de-bruijn": lambda p: direct.de_bruijn(p["d"], p["k"]),
-    "directed-circulant": lambda p: direct.directed_circulant(p["d"] + 2),
-    "distance-regular-table8": lambda p: direct.distance_regular(_DISTANCE_REGULAR[p["name"]]),
+    "biring": lambda p: graphs.ring(p["n"]),
+    "uniring": lambda p: graphs.unidirectional_ring(p["n"]),
+    "torus": lambda p: graphs.torus(p["dims"]),
+    "uni-torus": lambda p: graphs.unidirectional_torus(p["dims"]),
+    "hypercube": lambda p: graphs.hypercube(2 ** p["k"]),
+    "twisted-hypercube": lambda p: graphs.twisted_hypercube(2 ** p["k"]),
+    "twisted-torus-2d": lambda p: graphs.twisted_torus(p["a"]),
+    "twisted-torus-3d": lambda p: graphs.twisted_torus(p["a"], 3),
+    "circulant": lambda p: graphs.circulant(p["n"], p["offsets"]),
+    "circulant-thm22": lambda p: graphs.circulant(p["n"]),
+    "generalized-kautz": lambda p: graphs.generalized_kautz(p["d"], p["m"]),
+    "complete-bipartite": lambda p: graphs.complete_bipartite(p["d"]),
+    "complete": lambda p: graphs.complete(p["n"]),
+    "hamming": lambda p: graphs.hamming(p["k"], p["q"]),
+    "de-bruijn": lambda p: graphs.de_bruijn(p["d"], p["k"]),
+    "directed-circulant": lambda p: graphs.directed_circulant(p["d"] + 2),
+    "distance-regular-table8": lambda p: graphs.distance_regular(_DISTANCE_REGULAR[p["name"]]),
     "line-graph": lambda p: _line_graph(_LINE_GRAPH_BASES[p["base"]](), p["k"]),
 }
 
@@ -47,36 +47,36 @@ _DISTANCE_REGULAR: Mapping[str, str] = {
 }
 
 _LINE_GRAPH_BASES: Mapping[str, Callable[[], Digraph]] = {
-    "K_{2,2}": lambda: direct.complete_bipartite(2),
-    "K_{4,4}": lambda: direct.complete_bipartite(4),
-    "H(2,3)": lambda: direct.hamming(2, 3),
-    "K_3": lambda: direct.complete(3),
-    "K_5": lambda: direct.complete(5),
-    "C(16,{3,4})": lambda: direct.circulant(16, [3, 4]),
-    "Octahedron J(4,2)": lambda: direct.distance_regular("octahedron"),
+    "K_{2,2}": lambda: graphs.complete_bipartite(2),
+    "K_{4,4}": lambda: graphs.complete_bipartite(4),
+    "H(2,3)": lambda: graphs.hamming(2, 3),
+    "K_3": lambda: graphs.complete(3),
+    "K_5": lambda: graphs.complete(5),
+    "C(16,{3,4})": lambda: graphs.circulant(16, [3, 4]),
+    "Octahedron J(4,2)": lambda: graphs.distance_regular("octahedron"),
 }
 
 # The stored throughputs come without edges.
 _ALL_TO_ALL: Mapping[str, Callable[[], Digraph]] = {
-    "BiRing(2,8)": lambda: direct.ring(8),
-    "UniRing(1,8)": lambda: direct.unidirectional_ring(8),
-    "Torus(3x3)": lambda: direct.torus([3, 3]),
-    "Torus(4x4)": lambda: direct.torus([4, 4]),
-    "Torus(3x6)": lambda: direct.torus([3, 6]),
-    "Torus(3x3x3)": lambda: direct.torus([3, 3, 3]),
-    "Hypercube(2^4)": lambda: direct.hypercube(16),
-    "Twisted 3-cube": lambda: direct.twisted_hypercube(8),
-    "K_{4,4}": lambda: direct.complete_bipartite(4),
-    "C(7,{2,3})": lambda: direct.circulant(7, [2, 3]),
-    "C(12,{2,3})": lambda: direct.circulant(12, [2, 3]),
-    "C(12,{1,5})": lambda: direct.circulant(12, [1, 5]),
-    "K5,5-I": lambda: direct.distance_regular("k55_minus_matching"),
-    "Line graph of Petersen": lambda: direct.distance_regular("line_petersen"),
-    "Incidence PG(2,3)": lambda: direct.distance_regular("incidence_pg_2_3"),
-    "GenKautz(4,16)": lambda: direct.generalized_kautz(4, 16),
-    "GenKautz(4,32)": lambda: direct.generalized_kautz(4, 32),
-    "GenKautz(2,12)": lambda: direct.generalized_kautz(2, 12),
-    "L(K_{2,2})": lambda: _line_graph(direct.complete_bipartite(2), 1),
+    "BiRing(2,8)": lambda: graphs.ring(8),
+    "UniRing(1,8)": lambda: graphs.unidirectional_ring(8),
+    "Torus(3x3)": lambda: graphs.torus([3, 3]),
+    "Torus(4x4)": lambda: graphs.torus([4, 4]),
+    "Torus(3x6)": lambda: graphs.torus([3, 6]),
+    "Torus(3x3x3)": lambda: graphs.torus([3, 3, 3]),
+    "Hypercube(2^4)": lambda: graphs.hypercube(16),
+    "Twisted 3-cube": lambda: graphs.twisted_hypercube(8),
+    "K_{4,4}": lambda: graphs.complete_bipartite(4),
+    "C(7,{2,3})": lambda: graphs.circulant(7, [2, 3]),
+    "C(12,{2,3})": lambda: graphs.circulant(12, [2, 3]),
+    "C(12,{1,5})": lambda: graphs.circulant(12, [1, 5]),
+    "K5,5-I": lambda: graphs.distance_regular("k55_minus_matching"),
+    "Line graph of Petersen": lambda: graphs.distance_regular("line_petersen"),
+    "Incidence PG(2,3)": lambda: graphs.distance_regular("incidence_pg_2_3"),
+    "GenKautz(4,16)": lambda: graphs.generalized_kautz(4, 16),
+    "GenKautz(4,32)": lambda: graphs.generalized_kautz(4, 32),
+    "GenKautz(2,12)": lambda: graphs.generalized_kautz(2, 12),
+    "L(K_{2,2})": lambda: _line_graph(graphs.complete_bipartite(2), 1),
     "(BiRing(2,5))*2": lambda: stored_graph("BiRing(2,5)*2"),
 }
 

@@ -5,10 +5,10 @@ from fractions import Fraction
 import pytest
 
 from tests.topology_gen.stored import ALL_TO_ALL, all_to_all_graph
-from topology_gen import direct
-from topology_gen.all_to_all import all_to_all, distance_bound
-from topology_gen.digraph import from_edges
+from topology_gen import graphs
 from topology_gen.errors import ConnectivityError, ParameterError
+from topology_gen.graphs.digraph import from_edges
+from topology_gen.schedules.all_to_all import all_to_all, distance_bound
 
 
 @pytest.mark.parametrize("value", ALL_TO_ALL, ids=lambda value: value["name"])
@@ -24,13 +24,13 @@ def test_value(value):
 @pytest.mark.parametrize(
     "graph",
     [
-        direct.circulant(12, [2, 3]),
-        direct.torus([3, 6]),
-        direct.unidirectional_torus([3, 4]),
-        direct.twisted_torus(3),
-        direct.cayley([[1, 0, 2], [1, 2, 0]]),
-        direct.directed_circulant(10, [1, 3]),
-        direct.complete_bipartite(3),
+        graphs.circulant(12, [2, 3]),
+        graphs.torus([3, 6]),
+        graphs.unidirectional_torus([3, 4]),
+        graphs.twisted_torus(3),
+        graphs.cayley([[1, 0, 2], [1, 2, 0]]),
+        graphs.directed_circulant(10, [1, 3]),
+        graphs.complete_bipartite(3),
     ],
     ids=lambda graph: graph.name,
 )
@@ -43,8 +43,8 @@ def test_symmetry_changes_nothing(graph):
 
 def test_distance_bound():
     # Of 4 nodes on a ring one way: 4 links, distances 1 + 2 + 3 from each.
-    assert distance_bound(direct.unidirectional_ring(4)) == Fraction(4, 24)
-    assert distance_bound(from_edges(direct.torus([4, 4]).edges())) == Fraction(1, 8)
+    assert distance_bound(graphs.unidirectional_ring(4)) == Fraction(4, 24)
+    assert distance_bound(from_edges(graphs.torus([4, 4]).edges())) == Fraction(1, 8)
 
 
 def test_parallel_links_add_up_and_self_loops_carry_nothing():
@@ -56,7 +56,7 @@ def test_parallel_links_add_up_and_self_loops_carry_nothing():
 
 def test_large_symmetric_graphs_are_quick():
     # Each of the 10·1024 links carries as much: f = links / Σ distances = 10·1024 / (1024·5·1024).
-    assert all_to_all(direct.hypercube(1024)).fraction == Fraction(1, 512)
+    assert all_to_all(graphs.hypercube(1024)).fraction == Fraction(1, 512)
 
 
 def test_refusals():
@@ -65,4 +65,4 @@ def test_refusals():
     with pytest.raises(ParameterError, match="1 node: expected at least 2"):
         all_to_all(from_edges([[0, 0]]))
     with pytest.raises(ParameterError, match="expected at most 100000 flows"):
-        all_to_all(direct.generalized_kautz(4, 200))
+        all_to_all(graphs.generalized_kautz(4, 200))

@@ -9,23 +9,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topology_gen import direct
-from topology_gen.all_to_all import solve
-from topology_gen.all_to_all_schedule import all_to_all_schedule
-from topology_gen.digraph import from_edges, from_rules
+from topology_gen import graphs
 from topology_gen.errors import ConnectivityError, DegreeError, ParameterError, ScheduleError
-from topology_gen.flow_paths import paths
-from topology_gen.replay import replay
+from topology_gen.graphs.digraph import from_edges, from_rules
+from topology_gen.schedules.all_to_all import solve
+from topology_gen.schedules.all_to_all_schedule import all_to_all_schedule
+from topology_gen.schedules.flow_paths import paths
+from topology_gen.schedules.replay import replay
 
 EXACT = [
-    direct.torus([4, 4]),
-    direct.hypercube(8),
-    direct.circulant(12, [2, 3]),
-    direct.generalized_kautz(2, 7),
-    direct.unidirectional_ring(4, 2),
-    direct.complete_bipartite(3),
-    direct.cayley([[1, 0, 2], [1, 2, 0]]),  # of a group that does not commute
-    from_edges(direct.torus([3, 3]).edges()),  # of which no symmetry is known
+    graphs.torus([4, 4]),
+    graphs.hypercube(8),
+    graphs.circulant(12, [2, 3]),
+    graphs.generalized_kautz(2, 7),
+    graphs.unidirectional_ring(4, 2),
+    graphs.complete_bipartite(3),
+    graphs.cayley([[1, 0, 2], [1, 2, 0]]),  # of a group that does not commute
+    from_edges(graphs.torus([3, 3]).edges()),  # of which no symmetry is known
 ]
 
 
@@ -45,19 +45,19 @@ def test_attains_the_flow(graph):
 
 
 def test_symmetry_carries_the_schedule_of_one_node_to_all():
-    graph = direct.circulant(12, [2, 3])
+    graph = graphs.circulant(12, [2, 3])
     schedule = all_to_all_schedule(graph).schedule
     # Every link of an offset carries as much, as every node does the same.
     loads = np.bincount(schedule.link, schedule.count, minlength=graph.links)
     assert all(len(set(kind.tolist())) == 1 for kind in loads.reshape(-1, graph.nodes))
-    larger = all_to_all_schedule(direct.hypercube(256))
+    larger = all_to_all_schedule(graphs.hypercube(256))
     assert replay(larger.schedule).steps == 8
     assert larger.optimum.fraction is not None
     assert larger.f >= larger.optimum.fraction / Fraction(101, 100)
 
 
 def test_few_chunks_are_rounded():
-    graph = direct.torus([4, 4])
+    graph = graphs.torus([4, 4])
     best = all_to_all_schedule(graph).f
     for chunks in (1, 2, 3):
         made = all_to_all_schedule(graph, chunks)
@@ -68,13 +68,13 @@ def test_few_chunks_are_rounded():
     assert all_to_all_schedule(graph, 1).f == best == Fraction(1, 8)
     assert all_to_all_schedule(graph).schedule.chunks == 1
     # Not so on this circulant: three sevenths need chunks.
-    graph = direct.circulant(12, [2, 3])
+    graph = graphs.circulant(12, [2, 3])
     assert all_to_all_schedule(graph, 1).f == Fraction(1, 5)
     assert all_to_all_schedule(graph).schedule.chunks == 6
 
 
 def test_paths_of_a_flow():
-    graph = direct.generalized_kautz(2, 9)
+    graph = graphs.generalized_kautz(2, 9)
     flow = solve(graph)[1]
     for root, amounts in enumerate(flow):
         used = [Fraction(0)] * graph.links
@@ -110,7 +110,7 @@ def test_any_regular_digraph(permutations):
     assert exact * Fraction(9, 10) <= made.f <= exact
 
 
-RING = all_to_all_schedule(direct.unidirectional_ring(3)).schedule
+RING = all_to_all_schedule(graphs.unidirectional_ring(3)).schedule
 
 
 def changed(**arrays):
@@ -137,12 +137,12 @@ def test_replay_finds_what_is_wrong(schedule, text):
 
 def test_refusals():
     with pytest.raises(ParameterError, match="0 chunks of a shard"):
-        all_to_all_schedule(direct.ring(4), 0)
+        all_to_all_schedule(graphs.ring(4), 0)
     with pytest.raises(ParameterError, match="1025 chunks of a shard: expected 1 … 1024"):
-        all_to_all_schedule(direct.ring(4), 1025)
+        all_to_all_schedule(graphs.ring(4), 1025)
     with pytest.raises(ConnectivityError, match="no path"):
         all_to_all_schedule(from_edges([[0, 1], [1, 0], [2, 3], [3, 2]]))
     with pytest.raises(DegreeError, match="not regular"):
-        all_to_all_schedule(direct.double_binary_tree(8))
+        all_to_all_schedule(graphs.double_binary_tree(8))
     with pytest.raises(ScheduleError, match="expected an all_gather or a reduce_scatter"):
         RING.reversed()

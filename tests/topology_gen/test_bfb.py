@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.topology_gen.balancing_program import program_loads
-from topology_gen import bfb, direct
-from topology_gen.digraph import Digraph, from_edges, from_rules
+from topology_gen import graphs
 from topology_gen.errors import ConnectivityError, DegreeError, ParameterError
-from topology_gen.replay import replay
+from topology_gen.graphs.digraph import Digraph, from_edges, from_rules
+from topology_gen.schedules import bfb
+from topology_gen.schedules.replay import replay
 
 
 @st.composite
@@ -90,7 +91,7 @@ def test_a_single_node_has_nothing_to_do():
 
 
 def test_reversing_twice_changes_nothing():
-    schedule = bfb.all_gather(direct.generalized_kautz(3, 20))
+    schedule = bfb.all_gather(graphs.generalized_kautz(3, 20))
     again = schedule.reversed().reversed()
     assert again.operation == "all_gather"
     for name in ("step_begin", "link", "shard", "first", "count"):
@@ -98,7 +99,7 @@ def test_reversing_twice_changes_nothing():
 
 
 def test_circulants_of_degree_6_need_not_be_optimal():
-    performance = bfb.all_gather_performance(direct.circulant(15, [1, 4, 5]))
+    performance = bfb.all_gather_performance(graphs.circulant(15, [1, 4, 5]))
     assert performance.bandwidth_time == 1  # and not 14/15
 
 
@@ -127,9 +128,9 @@ def test_refused_degree_0():
 @pytest.mark.parametrize("chunks", [0, -1, 2**24 + 1])
 def test_refused_chunks(chunks):
     with pytest.raises(ParameterError, match=f"^{chunks} chunks of a shard: expected 1 … "):
-        bfb.all_gather(direct.ring(4), chunks)
+        bfb.all_gather(graphs.ring(4), chunks)
 
 
 def test_refused_size():
     with pytest.raises(ParameterError, match="20000 nodes: expected at most 16384"):
-        bfb.all_gather(direct.ring(20_000))
+        bfb.all_gather(graphs.ring(20_000))

@@ -6,8 +6,8 @@ import networkx as nx
 import pytest
 
 from tests.topology_gen.stored import BFB, FAMILIES, graph_of
-from topology_gen import bfb
-from topology_gen.replay import replay
+from topology_gen.schedules import bfb
+from topology_gen.schedules.replay import replay
 
 
 def names(value):

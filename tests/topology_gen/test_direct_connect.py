@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topology_gen import LinkError, PathError, RankCountError, direct, direct_connect
-from topology_gen.digraph import from_edges
-from topology_gen.direct_connect import parallel_index
+from topology_gen import LinkError, PathError, RankCountError, direct_connect, graphs
+from topology_gen.graphs.digraph import from_edges
+from topology_gen.networks.direct_connect import parallel_index
 
 GRAPHS = [
-    direct.torus([4, 4]),
-    direct.generalized_kautz(3, 17),  # self-loops, one-way links
-    direct.ring(5, 4),  # parallel links
-    direct.de_bruijn(2, 4),
-    direct.double_binary_tree(11),  # not regular
-    direct.unidirectional_ring(6),
+    graphs.torus([4, 4]),
+    graphs.generalized_kautz(3, 17),  # self-loops, one-way links
+    graphs.ring(5, 4),  # parallel links
+    graphs.de_bruijn(2, 4),
+    graphs.double_binary_tree(11),  # not regular
+    graphs.unidirectional_ring(6),
 ]
 
 
@@ -50,16 +50,16 @@ def test_paths_are_shortest(graph, route):
 
 def test_paths_are_spread_over_equally_short_ones():
     """From a corner of a 5×5 torus to the farthest nodes: 6 shortest paths each, 4 such nodes."""
-    net = network(direct.torus([5, 5]))
+    net = network(graphs.torus([5, 5]))
     source, target = pairs(25)
     paths = net.paths(source, target)
     loads = np.bincount(paths.links, minlength=net.links)
-    assert loads.sum() == 25 * direct.torus([5, 5]).distance_sum // 25
+    assert loads.sum() == 25 * graphs.torus([5, 5]).distance_sum // 25
     # Even would be 15 on each of the 100 links; all over the first dimension would be 30 and 0.
     assert loads.mean() == 15
     assert loads.min() > 0
     assert loads.max() < 30
-    again = network(direct.torus([5, 5])).paths(source, target)
+    again = network(graphs.torus([5, 5])).paths(source, target)
     assert np.array_equal(again.links, paths.links)
     # Each flow's path is its own: the others do not matter.
     alone = net.paths(source[77:78], target[77:78])
@@ -69,7 +69,7 @@ def test_paths_are_spread_over_equally_short_ones():
 @settings(deadline=None, max_examples=40)
 @given(st.integers(2, 9), st.integers(1, 4), st.integers(0, 9))
 def test_routes_take_parallel_links_in_turn(nodes, degree, route):
-    graph = direct.unidirectional_ring(nodes, degree)
+    graph = graphs.unidirectional_ring(nodes, degree)
     (link,) = network(graph).paths([0], [1], route).links
     assert (graph.source[link], graph.target[link]) == (0, 1)
     assert parallel_index(graph)[link] == route % degree
@@ -89,4 +89,4 @@ def test_what_cannot_be():
         network(from_edges([[0, 0]]))
     for changes in ({"buffer_bytes": -1}, {"forwarding_delay_ps": -1}):
         with pytest.raises(LinkError, match="not to be negative"):
-            network(direct.ring(3), **changes)
+            network(graphs.ring(3), **changes)

@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topology_gen import bfb, direct, expansion, specs
-from topology_gen.digraph import from_edges, from_rules
+from topology_gen import expansions, graphs, specs
 from topology_gen.errors import DegreeError, ParameterError, SpecError
-from topology_gen.expansion.plan import (
+from topology_gen.finder.plan import (
     Cost,
     best_all_gather,
     best_reduce_scatter,
@@ -25,18 +24,20 @@ from topology_gen.expansion.plan import (
     line_cost,
     power_cost,
 )
-from topology_gen.replay import replay
+from topology_gen.graphs.digraph import from_edges, from_rules
+from topology_gen.schedules import bfb
+from topology_gen.schedules.replay import replay
 
 # With parallel links, self-loops, without symmetry, with loads that are fractions.
 BASES = [
-    direct.complete_bipartite(2),
-    direct.complete(3),
-    direct.ring(2),
-    direct.unidirectional_ring(4, 2),
-    direct.circulant(7, [2, 3]),
-    direct.generalized_kautz(2, 7),
-    direct.generalized_kautz(3, 11),
-    direct.random_regular(8, 3, 5),
+    graphs.complete_bipartite(2),
+    graphs.complete(3),
+    graphs.ring(2),
+    graphs.unidirectional_ring(4, 2),
+    graphs.circulant(7, [2, 3]),
+    graphs.generalized_kautz(2, 7),
+    graphs.generalized_kautz(3, 11),
+    graphs.random_regular(8, 3, 5),
 ]
 
 
@@ -49,27 +50,27 @@ def cost(schedule):
 @pytest.mark.parametrize("base", BASES, ids=lambda graph: graph.name)
 def test_line_graph(base):
     """L(G) as networkx has it; steps + 1 and T_B + 1/N, or less where links run in parallel."""
-    graph = expansion.line_graph(base)
+    graph = expansions.line_graph(base)
     theirs = nx.line_graph(base.graph())
     assert nx.is_isomorphic(nx.DiGraph(theirs), nx.DiGraph(graph.edges()))
     assert graph.degree == base.degree
     schedule = bfb.all_gather(base)
     for _ in range(2):
         formula = line_cost(Cost(schedule.steps, schedule.bandwidth_time), schedule.graph.nodes)
-        schedule = expansion.line_schedule(schedule)
+        schedule = expansions.line_schedule(schedule)
         found = cost(schedule)
         assert found.steps == formula.steps
         assert found.bandwidth_time <= formula.bandwidth_time
         if not base.parallel_links:
             assert found == formula
-    assert schedule.graph.edges() == expansion.line_graph(base, 2).edges()
+    assert schedule.graph.edges() == expansions.line_graph(base, 2).edges()
 
 
 def test_line_graphs_of_complete_bipartite():
     """T_B of L^k(K4,4) is 7/8 + 1/8 + 1/32 + …, and BFB finds nothing better (theorem 10)."""
-    schedule = bfb.all_gather(direct.complete_bipartite(4))
+    schedule = bfb.all_gather(graphs.complete_bipartite(4))
     for steps, expected in [(3, "1"), (4, "33/32"), (5, "133/128")]:
-        schedule = expansion.line_schedule(schedule)
+        schedule = expansions.line_schedule(schedule)
         assert cost(schedule) == Cost(steps, Fraction(expected))
         assert bfb.all_gather_performance(schedule.graph).bandwidth_time == Fraction(expected)
 
@@ -81,7 +82,7 @@ def test_line_graphs_of_complete_bipartite():
 def test_degree_expansion(base, times):
     """N·n nodes, degree d·n, steps + 1 and T_B + (n-1)/(nN)."""
     schedule = bfb.all_gather(base)
-    expanded = expansion.degree_schedule(schedule, times)
+    expanded = expansions.degree_schedule(schedule, times)
     graph = expanded.graph
     assert (graph.nodes, graph.degree) == (base.nodes * times, base.degree * times)
     copies = [i * base.nodes for i in range(times)]
@@ -96,7 +97,7 @@ def test_degree_expansion(base, times):
 def test_power(base, times):
     """N^n nodes, degree n·d, n times the steps, T_B·N/(N-1)·(N^n-1)/N^n."""
     schedule = bfb.all_gather(base)
-    expanded = expansion.power_schedule(schedule, times)
+    expanded = expansions.power_schedule(schedule, times)
     graph = expanded.graph
     assert (graph.nodes, graph.degree) == (base.nodes**times, base.degree * times)
     formula = power_cost(Cost(schedule.steps, schedule.bandwidth_time), base.nodes, times)
@@ -105,28 +106,28 @@ def test_power(base, times):
 
 def test_product():
     """Theorem 13: steps add, and what is bandwidth-optimal stays so; a torus is a product."""
-    factors = [direct.complete(4), direct.ring(3), direct.unidirectional_ring(5)]
-    graph = expansion.cartesian_product(factors)
+    factors = [graphs.complete(4), graphs.ring(3), graphs.unidirectional_ring(5)]
+    graph = expansions.cartesian_product(factors)
     performance = bfb.all_gather_performance(graph)
     assert (graph.nodes, graph.degree, performance.steps) == (60, 6, 1 + 1 + 4)
     assert performance.bandwidth_optimal
-    torus = expansion.cartesian_product([direct.ring(3), direct.ring(4)])
-    assert sorted(torus.edges()) == sorted(direct.torus([3, 4]).edges())
-    assert sorted(expansion.cartesian_power(direct.complete(3), 2).edges()) == sorted(
-        direct.hamming(2, 3).edges()
+    torus = expansions.cartesian_product([graphs.ring(3), graphs.ring(4)])
+    assert sorted(torus.edges()) == sorted(graphs.torus([3, 4]).edges())
+    assert sorted(expansions.cartesian_power(graphs.complete(3), 2).edges()) == sorted(
+        graphs.hamming(2, 3).edges()
     )
 
 
 @pytest.mark.parametrize("base", BASES, ids=lambda graph: graph.name)
 def test_bidirectional(base):
     """Half of each shard goes either way: T_B is at most the mean, at twice the degree."""
-    graph = expansion.bidirectional(base)
+    graph = expansions.bidirectional(base)
     assert graph.bidirectional
     assert graph.degree == 2 * base.degree
     chunks = lcm(bfb.all_gather(base).chunks, bfb.all_gather(base.transpose()).chunks)
     forward = bfb.all_gather(base, chunks)
     backward = bfb.all_gather(base.transpose(), chunks)
-    found = cost(expansion.bidirectional_schedule(forward, backward))
+    found = cost(expansions.bidirectional_schedule(forward, backward))
     assert found.steps == max(forward.steps, backward.steps)
     both = {forward.bandwidth_time, backward.bandwidth_time}
     assert min(both) <= found.bandwidth_time
@@ -174,12 +175,12 @@ def test_any_base(base, chunks):
     """Whatever the base and the chunks, expanded schedules are schedules of the right length."""
     schedule = bfb.all_gather(base, chunks)
     before = Cost(schedule.steps, schedule.bandwidth_time)
-    line = cost(expansion.line_schedule(schedule))
+    line = cost(expansions.line_schedule(schedule))
     assert line.steps == before.steps + 1
     assert line.bandwidth_time <= line_cost(before, base.nodes).bandwidth_time
-    assert cost(expansion.power_schedule(schedule, 2)) == power_cost(before, base.nodes, 2)
+    assert cost(expansions.power_schedule(schedule, 2)) == power_cost(before, base.nodes, 2)
     if not base.self_loops:
-        found = cost(expansion.degree_schedule(schedule, 2))
+        found = cost(expansions.degree_schedule(schedule, 2))
         assert found == degree_cost(before, base.nodes, 2)
 
 
@@ -254,25 +255,25 @@ def test_refused_brackets(spec, text):
 
 
 def test_refused_schedules():
-    ring = direct.unidirectional_ring(4)
+    ring = graphs.unidirectional_ring(4)
     back = bfb.reduce_scatter(ring)
     for expand in (
-        expansion.line_schedule,
-        lambda s: expansion.degree_schedule(s, 2),
-        lambda s: expansion.power_schedule(s, 2),
-        lambda s: expansion.bidirectional_schedule(s, s),
+        expansions.line_schedule,
+        lambda s: expansions.degree_schedule(s, 2),
+        lambda s: expansions.power_schedule(s, 2),
+        lambda s: expansions.bidirectional_schedule(s, s),
     ):
         with pytest.raises(ParameterError, match="a reduce_scatter: expected an all_gather"):
             expand(back)
     forward = bfb.all_gather(ring)
     with pytest.raises(ParameterError, match="expected the latter to be the former"):
-        expansion.bidirectional_schedule(forward, forward)
+        expansions.bidirectional_schedule(forward, forward)
     with pytest.raises(ParameterError, match="1 and 2 chunks: expected the same number"):
-        expansion.bidirectional_schedule(forward, bfb.all_gather(ring.transpose(), 2))
+        expansions.bidirectional_schedule(forward, bfb.all_gather(ring.transpose(), 2))
     with pytest.raises(ParameterError, match="3 chunks: expected a multiple of 2"):
         bfb.all_gather(ring, 2).in_chunks(3)
     with pytest.raises(ParameterError, match=r"UniRing\(1,5\) has not the links of UniRing\(1,4\)"):
-        forward.on(direct.unidirectional_ring(5))
+        forward.on(graphs.unidirectional_ring(5))
     assert replay(forward.in_chunks(6)).bandwidth_time == forward.bandwidth_time
     with pytest.raises(ParameterError, match="a product of 1 digraph"):
-        expansion.cartesian_product([ring])
+        expansions.cartesian_product([ring])

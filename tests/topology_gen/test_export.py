@@ -8,16 +8,16 @@ from typing import Any
 import networkx as nx
 import pytest
 
-from topology_gen import direct
-from topology_gen.digraph import from_edges
+from topology_gen import graphs
 from topology_gen.errors import SpecError
-from topology_gen.export import export, formats
+from topology_gen.graphs.digraph import from_edges
+from topology_gen.graphs.export import export, formats
 
 GRAPHS = [
-    direct.torus([3, 4]),
-    direct.unidirectional_ring(3, 2),  # parallel links
-    direct.generalized_kautz(2, 7),  # loops
-    direct.kautz(2, 3),
+    graphs.torus([3, 4]),
+    graphs.unidirectional_ring(3, 2),  # parallel links
+    graphs.generalized_kautz(2, 7),  # loops
+    graphs.kautz(2, 3),
 ]
 
 

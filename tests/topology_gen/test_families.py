@@ -15,9 +15,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import topology_gen
-from topology_gen import bfb, direct, specs
-from topology_gen.digraph import from_edges
+from topology_gen import graphs, specs
 from topology_gen.errors import ParameterError
+from topology_gen.graphs.digraph import from_edges
+from topology_gen.schedules import bfb
 
 
 def undirected(graph):
@@ -42,34 +43,37 @@ def test_examples_in_the_documentation(name):
 @pytest.mark.parametrize(
     ("graph", "expected"),
     [
-        (direct.complete(7), (7, 6, 1)),
-        (direct.complete_bipartite(5), (10, 5, 2)),
-        (direct.complete_bipartite(1), (2, 1, 1)),
-        (direct.hamming(3, 4), (64, 9, 3)),
-        (direct.ring(9), (9, 2, 4)),
-        (direct.ring(2), (2, 2, 1)),
-        (direct.ring(6, 4), (6, 4, 3)),
-        (direct.unidirectional_ring(6, 3), (6, 3, 5)),
-        (direct.torus([4, 4]), (16, 4, 4)),
-        (direct.torus([2, 3, 4]), (24, 5, 4)),
-        (direct.torus([7]), (7, 2, 3)),
-        (direct.unidirectional_torus([4, 8]), (32, 2, 10)),
-        (direct.twisted_torus(4), (32, 4, 4)),
-        (direct.twisted_torus(4, 3), (128, 6, 6)),
-        (direct.hypercube(32), (32, 5, 5)),
-        (direct.twisted_hypercube(16), (16, 4, 3)),
-        (direct.kautz(3, 2), (12, 3, 2)),
-        (direct.kautz(2, 4), (24, 2, 4)),
-        (direct.generalized_kautz(4, 1024), (1024, 4, 5)),
-        (direct.de_bruijn(3, 3), (27, 3, 3)),
-        (direct.modified_de_bruijn(2, 4), (16, 2, 4)),
-        (direct.modified_de_bruijn(3, 2), (9, 3, 2)),
-        (direct.directed_circulant(7), (7, 5, 2)),
-        (direct.shifted_ring(16), (16, 4, 4)),
-        (direct.random_regular(21, 4), (21, 4, None)),
-        (direct.xpander(30, 5), (30, 5, None)),
+        (graphs.complete(7), (7, 6, 1)),
+        (graphs.complete_bipartite(5), (10, 5, 2)),
+        (graphs.complete_bipartite(1), (2, 1, 1)),
+        (graphs.hamming(3, 4), (64, 9, 3)),
+        (graphs.ring(9), (9, 2, 4)),
+        (graphs.ring(2), (2, 2, 1)),
+        (graphs.ring(6, 4), (6, 4, 3)),
+        (graphs.unidirectional_ring(6, 3), (6, 3, 5)),
+        (graphs.torus([4, 4]), (16, 4, 4)),
+        (graphs.torus([2, 3, 4]), (24, 5, 4)),
+        (graphs.torus([7]), (7, 2, 3)),
+        (graphs.unidirectional_torus([4, 8]), (32, 2, 10)),
+        (graphs.twisted_torus(4), (32, 4, 4)),
+        (graphs.twisted_torus(4, 3), (128, 6, 6)),
+        (graphs.hypercube(32), (32, 5, 5)),
+        (graphs.twisted_hypercube(16), (16, 4, 3)),
+        (graphs.kautz(3, 2), (12, 3, 2)),
+        (graphs.kautz(2, 4), (24, 2, 4)),
+        (graphs.generalized_kautz(4, 1024), (1024, 4, 5)),
+        (graphs.de_bruijn(3, 3), (27, 3, 3)),
+        (graphs.modified_de_bruijn(2, 4), (16, 2, 4)),
+        (graphs.modified_de_bruijn(3, 2), (9, 3, 2)),
+        (graphs.directed_circulant(7), (7, 5, 2)),
+        (graphs.shifted_ring(16), (16, 4, 4)),
+        (graphs.random_regular(21, 4), (21, 4, None)),
+        (graphs.xpander(30, 5), (30, 5, None)),
         # The alternating group of 5 letters by two generators and their inverses.
-        (direct.cayley([[1, 2, 0, 3, 4], [2, 0, 1, 3, 4], [1, 2, 3, 4, 0], [4, 0, 1, 2, 3]]), None),
+        (
+            graphs.cayley([[1, 2, 0, 3, 4], [2, 0, 1, 3, 4], [1, 2, 3, 4, 0], [4, 0, 1, 2, 3]]),
+            None,
+        ),
     ],
     ids=lambda value: getattr(value, "name", ""),
 )
@@ -100,43 +104,43 @@ def test_structure(graph, expected):
     ],
 )
 def test_distance_regular(name, nodes, diameter):
-    graph = direct.distance_regular(name)
+    graph = graphs.distance_regular(name)
     assert (graph.nodes, graph.degree, graph.diameter) == (nodes, 4, diameter)
     if nodes < 200:
         assert nx.is_distance_regular(undirected(graph))
     # Distance-regular graphs have a schedule of optimal bandwidth.
     assert bfb.all_gather_performance(graph).bandwidth_optimal
-    assert name in direct.distance_regular_names()
+    assert name in graphs.distance_regular_names()
 
 
 def test_known_small_graphs():
-    assert nx.is_isomorphic(undirected(direct.hypercube(16)), nx.hypercube_graph(4))
-    assert nx.is_isomorphic(undirected(direct.hypercube(16)), undirected(direct.torus([4, 4])))
-    assert nx.is_isomorphic(undirected(direct.torus([3, 5])), nx.grid_graph([3, 5], periodic=True))
-    assert nx.is_isomorphic(undirected(direct.circulant(6, [1, 2])), nx.octahedral_graph())
+    assert nx.is_isomorphic(undirected(graphs.hypercube(16)), nx.hypercube_graph(4))
+    assert nx.is_isomorphic(undirected(graphs.hypercube(16)), undirected(graphs.torus([4, 4])))
+    assert nx.is_isomorphic(undirected(graphs.torus([3, 5])), nx.grid_graph([3, 5], periodic=True))
+    assert nx.is_isomorphic(undirected(graphs.circulant(6, [1, 2])), nx.octahedral_graph())
     assert nx.is_isomorphic(
-        undirected(direct.circulant(13, [1, 5])), nx.circulant_graph(13, [1, 5])
+        undirected(graphs.circulant(13, [1, 5])), nx.circulant_graph(13, [1, 5])
     )
     # Exchanging two links leaves the degrees and makes odd cycles.
-    cube = undirected(direct.twisted_hypercube(8))
+    cube = undirected(graphs.twisted_hypercube(8))
     assert {degree for _, degree in cube.degree()} == {3}
     assert not nx.is_bipartite(cube)
     # The Kautz graph is the line graph of the complete graph without loops.
     assert nx.is_isomorphic(
-        nx.DiGraph(direct.kautz(2, 2).edges()),
-        nx.line_graph(nx.DiGraph(direct.complete(3).edges())),
+        nx.DiGraph(graphs.kautz(2, 2).edges()),
+        nx.line_graph(nx.DiGraph(graphs.complete(3).edges())),
     )
     # De Bruijn graphs are iterated line graphs of the complete graph with loops.
     assert nx.is_isomorphic(
-        nx.DiGraph(direct.de_bruijn(2, 3).edges()),
-        nx.line_graph(nx.DiGraph(direct.de_bruijn(2, 2).edges())),
+        nx.DiGraph(graphs.de_bruijn(2, 3).edges()),
+        nx.line_graph(nx.DiGraph(graphs.de_bruijn(2, 2).edges())),
     )
 
 
 @given(st.integers(3, 1500))
 def test_two_offsets_of_least_diameter(nodes):
-    small, large = direct.least_diameter_offsets(nodes)
-    graph = direct.circulant(nodes)
+    small, large = graphs.least_diameter_offsets(nodes)
+    graph = graphs.circulant(nodes)
     assert (large, graph.degree, graph.diameter) == (small + 1, 4, small)
     # A circle of this degree has no more than 2(r² + r) + 1 nodes within r hops.
     assert 2 * (small - 1) * small + 1 < nodes <= 2 * small * (small + 1) + 1
@@ -144,7 +148,7 @@ def test_two_offsets_of_least_diameter(nodes):
 
 @given(st.integers(2, 5), st.integers(2, 300))
 def test_generalized_kautz(degree, nodes):
-    graph = direct.generalized_kautz(degree, nodes)
+    graph = graphs.generalized_kautz(degree, nodes)
     assert graph.degree == degree
     assert (graph.self_loops == 0) == (nodes % (degree + 1) == 0)
     # The diameter is at most one above the Moore bound.
@@ -153,7 +157,7 @@ def test_generalized_kautz(degree, nodes):
 
 @given(st.lists(st.integers(2, 7), min_size=1, max_size=3))
 def test_torus_has_a_schedule_of_optimal_bandwidth(dims):
-    graph = direct.torus(dims)
+    graph = graphs.torus(dims)
     assert graph.nodes == prod(dims)
     assert graph.bidirectional
     assert graph.diameter == sum(length // 2 for length in dims)
@@ -163,28 +167,28 @@ def test_torus_has_a_schedule_of_optimal_bandwidth(dims):
 
 @given(st.integers(3, 200), st.sampled_from([2, 4, 6]))
 def test_shifted_rings_go_through_all_nodes(nodes, degree):
-    strides = direct.ring_strides(nodes, degree // 2)
+    strides = graphs.ring_strides(nodes, degree // 2)
     assert all(gcd(stride, nodes) == 1 for stride in strides)
-    assert direct.shifted_ring(nodes, degree).degree == degree
+    assert graphs.shifted_ring(nodes, degree).degree == degree
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(2, 5), st.integers(3, 40), st.integers(0, 5))
 def test_random_regular(degree, nodes, seed):
     assume(nodes > degree and nodes * degree % 2 == 0)
-    graph = direct.random_regular(nodes, degree, seed)
+    graph = graphs.random_regular(nodes, degree, seed)
     assert graph.degree == degree
     assert (graph.self_loops, graph.parallel_links) == (0, 0)
     assert graph.bidirectional
     assert graph.diameter < nodes
-    assert graph.edges() == direct.random_regular(nodes, degree, seed).edges()
+    assert graph.edges() == graphs.random_regular(nodes, degree, seed).edges()
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(2, 5), st.integers(1, 8), st.integers(0, 5))
 def test_xpander_is_a_lift(degree, size, seed):
     assume(degree > 2 or size < 3)  # lifts of a triangle mostly fall apart
-    graph = direct.xpander((degree + 1) * size, degree, seed)
+    graph = graphs.xpander((degree + 1) * size, degree, seed)
     pods = np.stack([graph.source, graph.target]) // size
     assert graph.degree == degree
     assert not np.any(pods[0] == pods[1])
@@ -195,8 +199,8 @@ def test_xpander_is_a_lift(degree, size, seed):
 
 @pytest.mark.parametrize(("letters", "length"), [(2, 2), (2, 4), (3, 2), (4, 2)])
 def test_modified_de_bruijn_wastes_no_link(letters, length):
-    plain = direct.de_bruijn(letters, length)
-    modified = direct.modified_de_bruijn(letters, length)
+    plain = graphs.de_bruijn(letters, length)
+    modified = graphs.modified_de_bruijn(letters, length)
     assert (plain.self_loops, modified.self_loops) == (letters, 0)
     before, after = bfb.all_gather_performance(plain), bfb.all_gather_performance(modified)
     assert after.moore_optimal
@@ -206,7 +210,7 @@ def test_modified_de_bruijn_wastes_no_link(letters, length):
 
 @pytest.mark.parametrize("nodes", [2, 3, 8, 13, 16])
 def test_double_binary_tree(nodes):
-    graph = direct.double_binary_tree(nodes)
+    graph = graphs.double_binary_tree(nodes)
     assert graph.links == 4 * (nodes - 1)
     assert not graph.regular or nodes < 4
     # No node is interior to both trees: each has at most 3 + 1 links.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from topology_gen import LinkError, RankCountError, fat_tree
 from topology_gen.errors import ParameterError
-from topology_gen.fat_tree import arity
+from topology_gen.networks.fat_tree import arity
 
 RATE = 100 * 10**9
 

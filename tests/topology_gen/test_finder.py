@@ -4,20 +4,16 @@ from fractions import Fraction
 
 import pytest
 
-from topology_gen import bfb, direct, specs
+from topology_gen import graphs, specs
 from topology_gen.errors import ParameterError
-from topology_gen.expansion.plan import (
-    Cost,
-    expanded_all_gather,
-    expanded_reduce_scatter,
-    line_cost,
-)
 from topology_gen.finder import Choice, Fabric, Pool, chosen, frontier, memory, pool
 from topology_gen.finder.bases import DISTANCE_REGULAR, bases
 from topology_gen.finder.candidate import Candidate, measured
 from topology_gen.finder.costs import least_all_reduce_us, least_all_to_all_us
-from topology_gen.replay import replay
-from topology_gen.throughput import Throughput
+from topology_gen.finder.plan import Cost, expanded_all_gather, expanded_reduce_scatter, line_cost
+from topology_gen.schedules import bfb
+from topology_gen.schedules.replay import replay
+from topology_gen.schedules.throughput import Throughput
 
 MIB = 2**20
 FABRIC = Fabric(hop_us=10, bandwidth_bps=100e9)
@@ -196,10 +192,10 @@ def test_formulas_where_nothing_is_measured(monkeypatch):
 
 
 def test_distance_regular_sizes():
-    assert list(DISTANCE_REGULAR) == direct.distance_regular_names()
+    assert list(DISTANCE_REGULAR) == graphs.distance_regular_names()
     for name, size in DISTANCE_REGULAR.items():
         if size < 100:
-            assert direct.distance_regular(name).nodes == size
+            assert graphs.distance_regular(name).nodes == size
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topology_gen import bfb, direct
-from topology_gen.digraph import from_edges
+from topology_gen import graphs
 from topology_gen.errors import ConnectivityError, LinkError
-from topology_gen.heterogeneous import heterogeneous_all_gather
+from topology_gen.graphs.digraph import from_edges
+from topology_gen.schedules import bfb
+from topology_gen.schedules.heterogeneous import heterogeneous_all_gather
 
 SHARD_BYTES = 125e6
 PAIR = from_edges([[0, 1], [0, 1], [1, 0], [1, 0]])
@@ -16,7 +17,7 @@ PAIR = from_edges([[0, 1], [0, 1], [1, 0], [1, 0]])
 
 @pytest.mark.parametrize(
     "graph",
-    [direct.torus([3, 4]), direct.generalized_kautz(3, 14), direct.circulant(15, [1, 4, 5])],
+    [graphs.torus([3, 4]), graphs.generalized_kautz(3, 14), graphs.circulant(15, [1, 4, 5])],
     ids=lambda graph: graph.name,
 )
 def test_links_that_are_alike(graph):

@@ -7,15 +7,16 @@ from itertools import pairwise
 import pytest
 
 from tests.topology_gen import msccl_files
-from topology_gen import bfb, direct
-from topology_gen.algorithm import Block, Kind, Step
+from topology_gen import graphs
 from topology_gen.errors import AlgorithmError, FileFormatError
-from topology_gen.lowering import lower
-from topology_gen.msccl import read_xml, refusals, write_xml
-from topology_gen.order import Order
+from topology_gen.formats.msccl import read_xml, refusals, write_xml
+from topology_gen.lowering.algorithm import Block, Kind, Step
+from topology_gen.lowering.lowering import lower
+from topology_gen.lowering.order import Order
+from topology_gen.schedules import bfb
 
 RING = msccl_files.ring_all_reduce(3, 2)
-SCHEDULE = bfb.reduce_scatter(direct.circulant(8, [1, 3]))
+SCHEDULE = bfb.reduce_scatter(graphs.circulant(8, [1, 3]))
 
 
 def test_what_is_read():
@@ -70,7 +71,7 @@ def test_what_the_runtimes_reader_wants(channels):
 
 
 def test_parallel_links_get_channels_of_their_own():
-    algorithm = lower(bfb.all_gather(direct.unidirectional_ring(3, 2)), channels=2)
+    algorithm = lower(bfb.all_gather(graphs.unidirectional_ring(3, 2)), channels=2)
     assert sorted(block.channel for block in algorithm.gpus[0].blocks if block.send == 1) == [
         0, 1, 2, 3,
     ]  # fmt: skip
@@ -190,6 +191,6 @@ def test_limits():
 
 def test_long_runs_are_cut():
     # 100 chunks of a shard go in messages of 71 and 29.
-    algorithm = lower(bfb.all_gather(direct.unidirectional_ring(2), chunks=100))
+    algorithm = lower(bfb.all_gather(graphs.unidirectional_ring(2), chunks=100))
     sends = [step for *_, step in algorithm.steps() if step.kind is Kind.SEND]
     assert sorted(step.chunks for step in sends) == [29, 29, 71, 71]

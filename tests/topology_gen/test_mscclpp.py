@@ -8,13 +8,14 @@ from collections import Counter
 
 import pytest
 
-from topology_gen import bfb, direct
-from topology_gen.all_reduce import all_reduce
-from topology_gen.all_to_all_schedule import all_to_all_schedule
+from topology_gen import graphs
 from topology_gen.errors import AlgorithmError, FileFormatError
-from topology_gen.mscclpp import read_plan, write_plan
+from topology_gen.formats.mscclpp import read_plan, write_plan
+from topology_gen.schedules import bfb
+from topology_gen.schedules.all_reduce import all_reduce
+from topology_gen.schedules.all_to_all_schedule import all_to_all_schedule
 
-GRAPH = direct.circulant(8, [1, 3])
+GRAPH = graphs.circulant(8, [1, 3])
 PLANS = {
     schedule.operation: json.loads(write_plan(schedule))
     for schedule in (
@@ -105,7 +106,7 @@ def test_sizes():
 
 def test_too_many_operations():
     with pytest.raises(AlgorithmError, match=r"gpu 0 thread block 0 has \d+ operations: expected"):
-        write_plan(all_reduce(direct.unidirectional_ring(20)))
+        write_plan(all_reduce(graphs.unidirectional_ring(20)))
 
 
 def with_first(plan, **values):

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topology_gen.digraph import Digraph, from_edges
+from topology_gen.arrays import ids
 from topology_gen.errors import ConnectivityError, DegreeError, ParameterError
-from topology_gen.network import ids
+from topology_gen.graphs.digraph import Digraph, from_edges
 from topology_gen.topoopt import ocs_reconfig, two_edge_replacement, utility
 
 

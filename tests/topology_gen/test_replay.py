@@ -8,12 +8,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from topology_gen import bfb, direct
+from topology_gen import graphs
 from topology_gen.errors import ScheduleError
-from topology_gen.replay import can_replay, replay
-from topology_gen.schedule import Schedule
+from topology_gen.schedules import bfb
+from topology_gen.schedules.replay import can_replay, replay
+from topology_gen.schedules.schedule import Schedule
 
-RING = direct.unidirectional_ring(3)  # link v runs from v to v+1
+RING = graphs.unidirectional_ring(3)  # link v runs from v to v+1
 
 
 def hand_made(sends, chunks=1, operation="all_gather"):
@@ -91,7 +92,7 @@ def test_arrays_that_do_not_fit():
 
 
 def test_wrong_claim():
-    graph = direct.torus([3, 3])
+    graph = graphs.torus([3, 3])
     claim = bfb.all_gather_performance(graph)
     lower = replace(claim, loads=(claim.loads[0], claim.loads[1] / 2))
     with pytest.raises(ScheduleError, match="the loads of its 2 steps are 1, 1, not 1, 1/2"):
@@ -99,7 +100,7 @@ def test_wrong_claim():
 
 
 def test_size():
-    schedule = bfb.all_gather(direct.ring(8))
+    schedule = bfb.all_gather(graphs.ring(8))
     assert can_replay(schedule)
     for chunks in (0, 2**30):
         assert not can_replay(replace(schedule, chunks=chunks))
@@ -110,7 +111,7 @@ def test_size():
 @settings(max_examples=80, deadline=None)
 @given(st.data())
 def test_any_single_change_is_found(data):
-    schedule = bfb.all_gather(direct.generalized_kautz(2, 9))
+    schedule = bfb.all_gather(graphs.generalized_kautz(2, 9))
     field = data.draw(st.sampled_from(["link", "shard", "first", "count"]))
     place = data.draw(st.integers(0, schedule.sends - 1))
     values = getattr(schedule, field).copy()

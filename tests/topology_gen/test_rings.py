@@ -4,17 +4,18 @@ from fractions import Fraction
 
 import pytest
 
-from topology_gen import direct, rings
+from topology_gen import graphs
 from topology_gen.errors import ParameterError
-from topology_gen.replay import replay
+from topology_gen.schedules import rings
+from topology_gen.schedules.replay import replay
 
 GRAPHS = [
-    direct.shifted_ring(12),
-    direct.shifted_ring(9, 6),
-    direct.ring(5),
-    direct.ring(2, 4),
-    direct.unidirectional_ring(7, 3),
-    direct.circulant(11, [2, 3]),
+    graphs.shifted_ring(12),
+    graphs.shifted_ring(9, 6),
+    graphs.ring(5),
+    graphs.ring(2, 4),
+    graphs.unidirectional_ring(7, 3),
+    graphs.circulant(11, [2, 3]),
 ]
 
 
@@ -30,7 +31,7 @@ def test_every_link_carries_a_chunk_in_every_step(graph):
             assert set(schedule.loads(step).tolist()) == {1}
 
 
-@pytest.mark.parametrize("graph", [direct.torus([4, 4]), direct.circulant(12, [2, 3])])
+@pytest.mark.parametrize("graph", [graphs.torus([4, 4]), graphs.circulant(12, [2, 3])])
 def test_what_is_not_made_of_rings_is_refused(graph):
     with pytest.raises(ParameterError, match=r"not listed as rings through all 1[26] nodes"):
         rings.all_gather(graph)

@@ -5,18 +5,19 @@ import json
 import pytest
 
 from tests.topology_gen import msccl_files
-from topology_gen import bfb, direct
-from topology_gen.algorithm import Algorithm
-from topology_gen.all_reduce import AllReduce, all_reduce
-from topology_gen.all_to_all_schedule import all_to_all_schedule
+from topology_gen import graphs
 from topology_gen.errors import AlgorithmError, FileFormatError, ScheduleError, TopologyError
-from topology_gen.formats import read
-from topology_gen.msccl import read_xml
-from topology_gen.replay import replay
-from topology_gen.schedule import Schedule
-from topology_gen.schedule_json import read_json, write_json
+from topology_gen.formats.msccl import read_xml
+from topology_gen.formats.registry import read
+from topology_gen.formats.schedule_json import read_json, write_json
+from topology_gen.lowering.algorithm import Algorithm
+from topology_gen.schedules import bfb
+from topology_gen.schedules.all_reduce import AllReduce, all_reduce
+from topology_gen.schedules.all_to_all_schedule import all_to_all_schedule
+from topology_gen.schedules.replay import replay
+from topology_gen.schedules.schedule import Schedule
 
-GRAPH = direct.generalized_kautz(2, 7)
+GRAPH = graphs.generalized_kautz(2, 7)
 
 
 @pytest.mark.parametrize(
@@ -46,19 +47,19 @@ def test_nothing_is_lost(content):
 
 
 def test_size(monkeypatch):
-    monkeypatch.setattr("topology_gen.schedule_json.MOST_SENDS", 41)
+    monkeypatch.setattr("topology_gen.formats.schedule_json.MOST_SENDS", 41)
     with pytest.raises(FileFormatError, match="42 sends: expected at most 41 for a file"):
         write_json(bfb.all_gather(GRAPH, chunks=1))
 
 
 def test_symmetry_stays():
-    schedule = bfb.all_gather(direct.torus([3, 3]))
+    schedule = bfb.all_gather(graphs.torus([3, 3]))
     again = read_json(write_json(schedule).encode())
     assert isinstance(again, Schedule)
     assert again.graph.vertex_transitive
 
 
-SCHEDULE = json.loads(write_json(bfb.all_gather(direct.ring(3))))
+SCHEDULE = json.loads(write_json(bfb.all_gather(graphs.ring(3))))
 ALGORITHM = json.loads(write_json(read_xml(msccl_files.ring_all_reduce(2, 1).encode())))
 
 
@@ -133,11 +134,11 @@ def test_bad_instructions(instruction, sentence):
 
 
 def test_parts_that_do_not_fit():
-    gather = bfb.all_gather(direct.ring(3))
+    gather = bfb.all_gather(graphs.ring(3))
     with pytest.raises(ScheduleError, match="expected the reduce_scatter of an all_reduce to be"):
         AllReduce(gather, gather)
     with pytest.raises(ScheduleError, match="to be over the same links"):
-        AllReduce(bfb.reduce_scatter(direct.ring(4)), gather)
+        AllReduce(bfb.reduce_scatter(graphs.ring(4)), gather)
     with pytest.raises(AlgorithmError, match="1 ranks: expected at least 2"):
         read_json(changed(ALGORITHM, gpus=ALGORITHM["gpus"][:1]))
     with pytest.raises(AlgorithmError, match="expected it to be for in place, out of place"):

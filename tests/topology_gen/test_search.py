@@ -6,9 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from topology_gen import bfb, direct
-from topology_gen.digraph import from_edges
+from topology_gen import graphs
 from topology_gen.errors import ParameterError
+from topology_gen.graphs.digraph import from_edges
+from topology_gen.schedules import bfb
 from topology_gen.search import anneal, store
 from topology_gen.search.found import Found
 from topology_gen.search.groups import generated, named_groups, random_generators
@@ -73,7 +74,7 @@ def test_search(nodes, degree, orbits):
     for found in anneal.search(nodes, degree, orbits, 0.3, seed=1):
         assert not any(found.beaten_by(other) for other in front)
         front.append(found)
-        graph = direct.lift(found.arcs)
+        graph = graphs.lift(found.arcs)
         assert (graph.nodes, graph.degree, graph.orbits) == (nodes, degree, orbits)
         check(found, graph)
     assert front
@@ -92,7 +93,7 @@ def test_stored():
     """Every stored digraph has the size, steps, T_B and distances that are stored with it."""
     assert {32, 64, 128, 1024} <= {record.nodes for record in RECORDS if record.degree == 4}
     for record in RECORDS:
-        graph = direct.lift(record.found.arcs)
+        graph = graphs.lift(record.found.arcs)
         assert (graph.nodes, graph.degree, graph.orbits) == (
             record.nodes,
             record.degree,
@@ -131,8 +132,8 @@ def test_refused():
     with pytest.raises(ParameterError, match="index 99: expected 0"):
         store.found(32, 4, 99)
     with pytest.raises(ParameterError, match="arcs to 0, 0: expected one to each of 0 … 1"):
-        direct.lift([[(0, (0, 1)), (0, (1, 0))]])
+        graphs.lift([[(0, (0, 1)), (0, (1, 0))]])
     with pytest.raises(ParameterError, match=r"generator 0\.0: expected a permutation of 0 … 1"):
-        direct.lift([[(0, (0, 0))]])
+        graphs.lift([[(0, (0, 0))]])
     with pytest.raises(ParameterError, match="no generators"):
-        direct.lift([])
+        graphs.lift([])

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topology_gen import PathError
-from topology_gen.direct import ring
-from topology_gen.direct_connect import direct_connect
 from topology_gen.errors import ParameterError
-from topology_gen.shards import Shard, routes_of_turn, sharded
+from topology_gen.graphs import ring
+from topology_gen.networks.direct_connect import direct_connect
+from topology_gen.networks.shards import Shard, routes_of_turn, sharded
 from topology_gen.topoopt import data_parallel, topology_finder
 
 RATE, LATENCY = 10**10, 1000

@@ -5,10 +5,10 @@ import json
 import networkx as nx
 import pytest
 
-from topology_gen import direct, specs
-from topology_gen.digraph import Digraph, from_edges
+from topology_gen import graphs, specs
 from topology_gen.errors import EdgeListError, SpecError, TopologyError
-from topology_gen.export import export, formats
+from topology_gen.graphs.digraph import Digraph, from_edges
+from topology_gen.graphs.export import export, formats
 
 
 @pytest.mark.parametrize("family", specs.FAMILIES)
@@ -22,14 +22,14 @@ def test_examples_parse(family):
 @pytest.mark.parametrize(
     ("spec", "graph"),
     [
-        ("hypercube:n=1024", direct.hypercube(1024)),
-        ("torus:dims=50x50", direct.torus([50, 50])),
-        ("generalized_kautz:d=4,n=1000", direct.generalized_kautz(4, 1000)),
-        ("generalized_kautz:n=1000,d=4", direct.generalized_kautz(4, 1000)),
-        ("circulant:n=12,offsets=2+3", direct.circulant(12, [2, 3])),
-        ("circulant:n=12", direct.circulant(12, [2, 3])),
-        ("ring:n=5", direct.ring(5)),
-        ("cayley:generators=1.2.0+1.0.2", direct.cayley([[1, 2, 0], [1, 0, 2]])),
+        ("hypercube:n=1024", graphs.hypercube(1024)),
+        ("torus:dims=50x50", graphs.torus([50, 50])),
+        ("generalized_kautz:d=4,n=1000", graphs.generalized_kautz(4, 1000)),
+        ("generalized_kautz:n=1000,d=4", graphs.generalized_kautz(4, 1000)),
+        ("circulant:n=12,offsets=2+3", graphs.circulant(12, [2, 3])),
+        ("circulant:n=12", graphs.circulant(12, [2, 3])),
+        ("ring:n=5", graphs.ring(5)),
+        ("cayley:generators=1.2.0+1.0.2", graphs.cayley([[1, 2, 0], [1, 0, 2]])),
     ],
 )
 def test_parse(spec, graph):
@@ -100,13 +100,13 @@ def test_digraph():
     assert graph.bidirectional
     assert graph.distance_sum == 2
     assert graph.graph().number_of_edges() == 6
-    one_way = direct.unidirectional_ring(3)
+    one_way = graphs.unidirectional_ring(3)
     assert not one_way.bidirectional
     assert one_way.transpose().edges() == [(1, 0), (2, 1), (0, 2)]
 
 
 # Self-loops and parallel links survive every format.
-@pytest.mark.parametrize("graph", [direct.generalized_kautz(4, 7), direct.ring(2)])
+@pytest.mark.parametrize("graph", [graphs.generalized_kautz(4, 7), graphs.ring(2)])
 def test_exports_can_be_read_again(graph):
     edges = sorted(graph.edges())
     assert sorted(from_edges(json.loads(export(graph, "edges"))).edges()) == edges
@@ -122,5 +122,5 @@ def test_exports_can_be_read_again(graph):
 
 def test_refused_format():
     with pytest.raises(SpecError, match="format 'png': expected one of graphml, node-link, dot"):
-        export(direct.ring(4), "png")
+        export(graphs.ring(4), "png")
     assert formats() == ["graphml", "node-link", "dot", "edges"]

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from tests.topology_gen.stored import ALL_TO_ALL, all_to_all_graph
-from topology_gen import direct, kernels, specs
-from topology_gen.all_to_all import all_to_all
-from topology_gen.digraph import from_edges
+from topology_gen import graphs, kernels, specs
 from topology_gen.errors import ConnectivityError
-from topology_gen.expansion import line_graph
+from topology_gen.expansions import line_graph
+from topology_gen.graphs.digraph import from_edges
+from topology_gen.graphs.symmetry import line_symmetry, symmetry_of
+from topology_gen.schedules.all_to_all import all_to_all
+from topology_gen.schedules.throughput import throughput
 from topology_gen.search.store import found
-from topology_gen.symmetry import line_symmetry, symmetry_of
-from topology_gen.throughput import throughput
 
 GRAPHS = [value["name"] for value in ALL_TO_ALL]
 
@@ -57,7 +57,7 @@ def test_several_orbits():
 
 
 def test_kernels_refuse():
-    ring = direct.unidirectional_ring(4)
+    ring = graphs.unidirectional_ring(4)
     roots, classes = np.arange(4, dtype="u4"), np.arange(4, dtype="u4")
     one_way = from_edges([[0, 1], [1, 2], [2, 2]])
     with pytest.raises(ConnectivityError, match="node 1 reaches only 1 of 2 others"):
@@ -77,7 +77,7 @@ def test_kernels_refuse():
 
 def test_walks_of_a_ring():
     """There is one way round: with 3 hops 1 + 2 + 3 from every node over every link."""
-    ring = direct.unidirectional_ring(4)
+    ring = graphs.unidirectional_ring(4)
     every = np.arange(4, dtype="u4")
     loads = kernels.walk_loads(4, ring.source, ring.target, every, every, np.full(4, 0.1), 3)
     assert loads == pytest.approx([6, 6, 6, 6])

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import gcd, isqrt
 
-from topology_gen.direct import (
-    least_diameter_offsets,
-)
+from topology_gen.graphs import least_diameter_offsets
 from topology_gen.search.store import packaged
 
 MOST_OFFSETS = 16

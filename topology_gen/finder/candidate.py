@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from topology_gen import bfb, specs
-from topology_gen.digraph import Digraph
+from topology_gen import specs
+from topology_gen.graphs.digraph import Digraph
+from topology_gen.schedules import bfb
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from fractions import Fraction
 from typing import Literal
 
 from topology_gen import specs
-from topology_gen.bfb import moore_steps
 from topology_gen.finder.candidate import Candidate
-from topology_gen.symmetry import line_symmetry
-from topology_gen.throughput import Throughput, throughput
+from topology_gen.graphs.symmetry import line_symmetry
+from topology_gen.schedules.bfb import moore_steps
+from topology_gen.schedules.throughput import Throughput, throughput
 
 Collective = Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all"]
 

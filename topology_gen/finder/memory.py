@@ -14,7 +14,7 @@ from typing import Any
 
 from topology_gen.finder.candidate import Candidate
 from topology_gen.finder.costs import Choice
-from topology_gen.throughput import Throughput
+from topology_gen.schedules.throughput import Throughput
 
 
 def default_directory() -> Path:

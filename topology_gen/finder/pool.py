@@ -18,9 +18,9 @@ from math import prod
 
 from topology_gen import specs
 from topology_gen.errors import ParameterError, TopologyError
-from topology_gen.expansion.plan import Cost, degree_cost, line_cost, power_cost
 from topology_gen.finder.bases import bases
 from topology_gen.finder.candidate import Candidate, of_graph
+from topology_gen.finder.plan import Cost, degree_cost, line_cost, power_cost
 from topology_gen.search.store import Record
 
 GREATEST_NODES, GREATEST_DEGREE = 2**14, 64

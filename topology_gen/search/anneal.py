@@ -16,7 +16,7 @@ from time import monotonic
 import numpy as np
 
 from topology_gen import kernels
-from topology_gen.network import Ids, ids
+from topology_gen.arrays import Ids, ids
 from topology_gen.search.found import Found
 from topology_gen.search.groups import (
     GREATEST_ORDER,

@@ -20,7 +20,7 @@ class Found:
         What is known of the group.
     arcs : tuple
         Of each arc of the base digraph, by generator and orbit, where it leads and by what
-        element, as `topology_gen.direct.lift` takes them.
+        element, as `topology_gen.graphs.families.lift` takes them.
     steps : int
         The diameter.
     bandwidth_time, bandwidth_time_back : Fraction

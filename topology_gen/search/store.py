@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from topology_gen.digraph import Digraph
-from topology_gen.direct.lift import lift
 from topology_gen.errors import ParameterError
+from topology_gen.graphs.digraph import Digraph
+from topology_gen.graphs.families.lift import lift
 from topology_gen.search.found import Arc, Found
 
 PACKAGED = Path(__file__).with_name("found.json")

@@ -1,16 +1,17 @@
 """TopoOpt: topologies made for the transfers of a training job, in the ports that servers have."""
 
+from topology_gen.graphs.select_permutations import select_permutations
+from topology_gen.graphs.totient_perms import ring, totient_perms
 from topology_gen.topoopt.coin_change import CoinChange
 from topology_gen.topoopt.degree_split import DegreeSplit, split_degree
 from topology_gen.topoopt.demand import AllReduce, Demand, data_parallel, from_json, to_json
 from topology_gen.topoopt.discount import GAINS, discounted, gain
-from topology_gen.topoopt.heaviest_matching import heaviest_matching
+from topology_gen.topoopt.edge_exchange import two_edge_replacement
+from topology_gen.topoopt.finder import match, topology_finder
 from topology_gen.topoopt.k_shortest_paths import KShortestPaths
-from topology_gen.topoopt.ocs_reconfig import PAUSE_PS, PERIOD_PS, ocs_reconfig, utility
-from topology_gen.topoopt.select_permutations import select_permutations
+from topology_gen.topoopt.matchings import heaviest_matching
+from topology_gen.topoopt.reconfiguration import PAUSE_PS, PERIOD_PS, ocs_reconfig, utility
 from topology_gen.topoopt.topology import Rings, TopoOptTopology
-from topology_gen.topoopt.topology_finder import match, topology_finder
-from topology_gen.topoopt.totient_perms import ring, totient_perms
 from topology_gen.topoopt.traffic import (
     Load,
     all_reduce_matrix,
@@ -20,8 +21,7 @@ from topology_gen.topoopt.traffic import (
     path_lengths,
     traffic_matrix,
 )
-from topology_gen.topoopt.tree_permutations import permuted_trees, tree_permutations
-from topology_gen.topoopt.two_edge_replacement import two_edge_replacement
+from topology_gen.topoopt.trees import permuted_trees, tree_permutations
 
 __all__ = [
     "GAINS",

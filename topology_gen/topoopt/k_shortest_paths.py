@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from topology_gen.digraph import Digraph
 from topology_gen.errors import ParameterError, PathError
+from topology_gen.graphs.digraph import Digraph
 
 Path = tuple[int, ...]
 """Link ids from the source to the target."""
@@ -42,7 +42,7 @@ class KShortestPaths:
 
     Examples
     --------
-    >>> from topology_gen.direct import circulant
+    >>> from topology_gen.graphs import circulant
     >>> paths = KShortestPaths(circulant(12, [1, 5]))
     >>> [paths.nodes(path) for path in paths.find(0, 6, 4)]
     [[0, 1, 6], [0, 11, 6], [0, 5, 6], [0, 7, 6]]

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topology_gen.digraph import Digraph
+from topology_gen.arrays import ids
 from topology_gen.errors import PathError
-from topology_gen.network import ids
+from topology_gen.graphs.digraph import Digraph
+from topology_gen.graphs.totient_perms import ring
 from topology_gen.topoopt.coin_change import CoinChange, Numbers
 from topology_gen.topoopt.degree_split import ring_ports
 from topology_gen.topoopt.k_shortest_paths import KShortestPaths, Path
-from topology_gen.topoopt.totient_perms import ring
 
 
 class Rings(NamedTuple):

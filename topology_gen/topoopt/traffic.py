@@ -13,11 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topology_gen.arrays import Numbers
 from topology_gen.errors import ParameterError
-from topology_gen.network import Network, Numbers
+from topology_gen.graphs.totient_perms import ring
+from topology_gen.networks.network import Network
 from topology_gen.topoopt.demand import Demand
 from topology_gen.topoopt.topology import TopoOptTopology
-from topology_gen.topoopt.totient_perms import ring
 
 Bytes = NDArray[np.float64]
 
@@ -125,7 +126,7 @@ def load(network: Network, matrix: Bytes, routes: int = 1) -> Load:
     Examples
     --------
     >>> from topology_gen import direct_connect
-    >>> from topology_gen.direct import unidirectional_ring
+    >>> from topology_gen.graphs import unidirectional_ring
     >>> network = direct_connect(unidirectional_ring(3), 10**9, 0)
     >>> load(network, np.array([[0, 0, 8.0], [0, 0, 0], [0, 0, 0]])).bandwidth_tax
     2.0
@@ -196,7 +197,7 @@ def path_lengths(network: Network) -> Bytes:
     Examples
     --------
     >>> from topology_gen import direct_connect
-    >>> from topology_gen.direct import ring
+    >>> from topology_gen.graphs import ring
     >>> path_lengths(direct_connect(ring(4), 10**9, 0)).tolist()
     [1.0, 2.0, 1.0, 1.0, 1.0, 2.0, 2.0, 1.0, 1.0, 1.0, 2.0, 1.0]
     """

@@ -10,7 +10,7 @@ from bridge.studies.astra_ns3_dlrm import (
     scheduling,
     topology,
 )
-from bridge.studies.model import Study
+from bridge.studies.framework.model import Study
 
 INTRODUCTION = """\
 The experiments of S. Rashidi et al., *Scalable Distributed Training of Recommendation Models: An

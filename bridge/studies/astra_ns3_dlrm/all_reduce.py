@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from bridge.points import Point
-from bridge.quantities import percent_text, scaled_text, time_text
-from bridge.result import Result
+from bridge.batch.points import Point
+from bridge.present.quantities import percent_text, scaled_text, time_text
+from bridge.results.result import Result
 from bridge.studies.astra_ns3_dlrm.all_reduce_claims import statements
 from bridge.studies.astra_ns3_dlrm.all_reduce_points import (
     ALGORITHMS,
@@ -19,7 +19,7 @@ from bridge.studies.astra_ns3_dlrm.all_reduce_points import (
     analytical_ns,
     excess,
 )
-from bridge.studies.model import Chart, Experiment, Findings, Panel, Results, Scale, Table
+from bridge.studies.framework.model import Chart, Experiment, Findings, Panel, Results, Scale, Table
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bridge.quantities import percent_text, scaled_text, time_text
-from bridge.result import Result
+from bridge.present.quantities import percent_text, scaled_text, time_text
+from bridge.results.result import Result
 from bridge.studies.astra_ns3_dlrm.all_reduce_points import ALGORITHMS, Series, excess
-from bridge.studies.model import Scale, Statement, number
+from bridge.studies.framework.model import Scale, Statement, number
 
 #: More than this many times the analytical line is a collapse: a timeout is 50 ms.
 COLLAPSE = 10

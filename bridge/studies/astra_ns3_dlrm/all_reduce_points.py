@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bridge.points import Point
-from bridge.result import Result
-from bridge.studies.model import Scale
+from bridge.batch.points import Point
+from bridge.results.result import Result
+from bridge.studies.framework.model import Scale
 from frontend import load_scenario
 
 FILE = "all_reduce.yaml"

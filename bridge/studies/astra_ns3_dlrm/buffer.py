@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from bridge.points import Point
+from bridge.batch.points import Point
 from bridge.studies.astra_ns3_dlrm.systems import (
     SYSTEMS,
     compute_share,
@@ -15,7 +15,7 @@ from bridge.studies.astra_ns3_dlrm.systems import (
     varied_points,
     varied_results,
 )
-from bridge.studies.model import Experiment, Findings, Results, Scale, Statement, number
+from bridge.studies.framework.model import Experiment, Findings, Results, Scale, Statement, number
 
 BUFFERS: Mapping[Scale, tuple[str, ...]] = {
     "full": ("64MB", "128MB", "1GB"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from bridge.points import Point
-from bridge.result import Result
+from bridge.batch.points import Point
+from bridge.results.result import Result
 from bridge.studies.astra_ns3_dlrm.systems import (
     SYSTEMS,
     compute_share,
@@ -16,7 +16,7 @@ from bridge.studies.astra_ns3_dlrm.systems import (
     varied_points,
     varied_results,
 )
-from bridge.studies.model import Experiment, Findings, Results, Scale, Statement, number
+from bridge.studies.framework.model import Experiment, Findings, Results, Scale, Statement, number
 
 LATENCIES: Mapping[Scale, tuple[str, ...]] = {
     "full": ("10ns", "1us", "10us", "100us"),

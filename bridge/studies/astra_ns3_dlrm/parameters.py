@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bridge.points import Point
-from bridge.quantities import percent_text, scaled_text
-from bridge.result import Result
+from bridge.batch.points import Point
+from bridge.present.quantities import percent_text, scaled_text
+from bridge.results.result import Result
 from bridge.studies.astra_ns3_dlrm.all_reduce_points import (
     all_reduce_name,
     all_reduce_point,
@@ -21,7 +21,7 @@ from bridge.studies.astra_ns3_dlrm.systems import (
     system_name,
     system_point,
 )
-from bridge.studies.model import Experiment, Findings, Results, Scale, Table
+from bridge.studies.framework.model import Experiment, Findings, Results, Scale, Table
 
 FIGURE = "parameters"
 AS_USED = "as in the other experiments"

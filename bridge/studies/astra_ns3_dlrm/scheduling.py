@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from bridge.points import Point
-from bridge.quantities import time_text
+from bridge.batch.points import Point
+from bridge.present.quantities import time_text
 from bridge.studies.astra_ns3_dlrm.systems import (
     exposed_ns,
     paper_time_ns,
@@ -15,7 +15,7 @@ from bridge.studies.astra_ns3_dlrm.systems import (
     system_name,
     system_point,
 )
-from bridge.studies.model import Experiment, Findings, Results, Scale, number
+from bridge.studies.framework.model import Experiment, Findings, Results, Scale, number
 
 SYSTEMS = ("flat800", "hierOpt")
 CHUNKS: Mapping[Scale, tuple[int, ...]] = {"full": (1024, 128, 32), "small": (1024, 32)}

@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bridge.points import Point
-from bridge.quantities import percent_text, scaled_text, time_text
-from bridge.result import Result
-from bridge.studies.model import Chart, Panel, Results, Scale, Table
+from bridge.batch.points import Point
+from bridge.present.quantities import percent_text, scaled_text, time_text
+from bridge.results.result import Result
+from bridge.studies.framework.model import Chart, Panel, Results, Scale, Table
 from frontend import load_scenario
 
 #: The paper's names, in the order of its figures, and the scenarios.

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from bridge.points import Point
-from bridge.quantities import percent_text, time_text
-from bridge.result import Result
+from bridge.batch.points import Point
+from bridge.present.quantities import percent_text, time_text
+from bridge.results.result import Result
 from bridge.studies.astra_ns3_dlrm.systems import (
     EMBEDDING,
     SYSTEMS,
@@ -20,7 +20,7 @@ from bridge.studies.astra_ns3_dlrm.systems import (
     system_name,
     system_point,
 )
-from bridge.studies.model import (
+from bridge.studies.framework.model import (
     Chart,
     Experiment,
     Findings,

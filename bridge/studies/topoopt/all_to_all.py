@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bridge.points import Point
-from bridge.quantities import percent_text, time_text
-from bridge.result import Result
-from bridge.studies.model import (
+from bridge.batch.points import Point
+from bridge.present.quantities import percent_text, time_text
+from bridge.results.result import Result
+from bridge.studies.framework.model import (
     Chart,
     Experiment,
     Findings,
@@ -29,7 +29,7 @@ from bridge.studies.topoopt.systems import (
     job_point,
 )
 from frontend import load_scenario
-from frontend.network import build
+from frontend.compiler.network import build
 from frontend.schema.training import TrainingWorkload
 from frontend.workloads.training import transfers
 from topology_gen.topoopt import load

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 
-from bridge.points import Point
-from bridge.quantities import scaled_text
-from bridge.studies.model import (
+from bridge.batch.points import Point
+from bridge.present.quantities import scaled_text
+from bridge.studies.framework.model import (
     Chart,
     Experiment,
     Findings,

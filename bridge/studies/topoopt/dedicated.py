@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from statistics import mean
 
-from bridge.points import Point
-from bridge.quantities import time_text
-from bridge.studies.model import (
+from bridge.batch.points import Point
+from bridge.present.quantities import time_text
+from bridge.studies.framework.model import (
     Chart,
     Experiment,
     Findings,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bridge.points import Point
-from bridge.quantities import time_text
-from bridge.studies.model import (
+from bridge.batch.points import Point
+from bridge.present.quantities import time_text
+from bridge.studies.framework.model import (
     Chart,
     Experiment,
     Findings,

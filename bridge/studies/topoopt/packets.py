@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bridge.points import Point
-from bridge.quantities import percent_text, scaled_text, time_text
-from bridge.studies.model import Experiment, Findings, Results, Scale, Statement, Table
+from bridge.batch.points import Point
+from bridge.present.quantities import percent_text, scaled_text, time_text
+from bridge.studies.framework.model import Experiment, Findings, Results, Scale, Statement, Table
 from bridge.studies.topoopt.systems import MODELS, iteration_ns, job_name, job_point
 
 FIGURE = "packets"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bridge.points import Point
-from bridge.studies.model import (
+from bridge.batch.points import Point
+from bridge.studies.framework.model import (
     Chart,
     Experiment,
     Findings,

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bridge.points import Point
-from bridge.quantities import time_text
-from bridge.result import Result
-from bridge.studies.model import (
+from bridge.batch.points import Point
+from bridge.present.quantities import time_text
+from bridge.results.result import Result
+from bridge.studies.framework.model import (
     Chart,
     Experiment,
     Findings,

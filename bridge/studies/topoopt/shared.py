@@ -7,10 +7,10 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from bridge.measurements import IterationTimes
-from bridge.points import Point
-from bridge.quantities import time_text
-from bridge.studies.model import (
+from bridge.batch.points import Point
+from bridge.present.quantities import time_text
+from bridge.results.measurements import IterationTimes
+from bridge.studies.framework.model import (
     Chart,
     Experiment,
     Findings,

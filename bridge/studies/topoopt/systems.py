@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bridge.points import Point
-from bridge.result import Result
-from bridge.studies.model import Scale
-from bridge.training_job import Job
+from bridge.batch.points import Point
+from bridge.batch.training_job import Job
+from bridge.results.result import Result
+from bridge.studies.framework.model import Scale
 from frontend import Scenario, load_scenario
 from frontend.parallelization import demand
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bridge.points import Point
-from bridge.studies.model import (
+from bridge.batch.points import Point
+from bridge.studies.framework.model import (
     Chart,
     Experiment,
     Findings,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bridge.result import Result
+from bridge.results.result import Result
 from bridge.studies.astra_ns3_dlrm.all_reduce_points import all_reduce_point, analytical_ns
 from bridge.studies.astra_ns3_dlrm.systems import (
     compute_share,

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from bridge.cli import main
-from bridge.commands.study import study_command
-from bridge.studies import picture
-from bridge.studies.model import Chart, Panel, Study
+from bridge.cli.main import main
+from bridge.cli.study import study_command
+from bridge.studies.framework import picture
+from bridge.studies.framework.model import Chart, Panel, Study
+from bridge.studies.framework.runner import all_points
 from bridge.studies.registry import STUDIES
-from bridge.studies.runner import all_points
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_interruption(command, study: Study, monkeypatch: pytest.MonkeyPatch) ->
     def stop(self: object, outcome: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bridge.commands.points.Counter.__call__", stop)
+    monkeypatch.setattr("bridge.cli.points.Counter.__call__", stop)
     answer = command(study)
     assert answer.exit_code == 130
     assert "the same command continues" in answer.stderr

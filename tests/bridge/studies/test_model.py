@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bridge.studies.model import Statement, Unit, number, quantity_text
-from bridge.studies.report import HEADINGS, cells
+from bridge.studies.framework.model import Statement, Unit, number, quantity_text
+from bridge.studies.framework.report import HEADINGS, cells
 
 
 @pytest.mark.parametrize(

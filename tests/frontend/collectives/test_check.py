@@ -9,14 +9,14 @@ from frontend.collectives import (
     Op,
     ProgramBuilder,
     ScheduleError,
-    algorithms,
+    algorithm_names,
     build,
     check,
     options,
     problems,
 )
-from frontend.collectives.program import assemble
-from topology_gen import direct
+from frontend.collectives.program.program import assemble
+from topology_gen import graphs
 
 COLUMNS = ("phase", "op", "peer", "offset", "count", "target")
 MEMBER, OP, OFFSET, TARGET = 0, 2, 4, 6
@@ -29,13 +29,13 @@ def small(operation, algorithm):
     if "segments" in options(operation, algorithm):
         chosen["segments"] = 2
     if "graph" in options(operation, algorithm):
-        chosen["graph"] = direct.ring(6, 2)
+        chosen["graph"] = graphs.ring(6, 2)
     return build(operation, algorithm, 6, **chosen)
 
 
 PROGRAMS = [
     pytest.param(small(operation, name), id=f"{operation}-{name}")
-    for operation, names in algorithms().items()
+    for operation, names in algorithm_names().items()
     for name in names
 ]
 

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from frontend.collectives import Op, build
-from frontend.collectives.double_binary_tree import binary_tree, double_tree
-from topology_gen import direct
-from topology_gen.direct_connect import parallel_index
+from frontend.collectives.algorithms.double_binary_tree import binary_tree, double_tree
+from topology_gen import graphs
+from topology_gen.networks.direct_connect import parallel_index
 
 SIZES = [*range(2, 34), 64, 100, 127, 128]
 
@@ -58,6 +58,6 @@ def test_with_links_of_their_own_the_trees_share_none(size):
     used, messages = np.unique(ends, axis=0, return_counts=True)
     # Up or down, each segment of the tree once.
     assert set(messages.tolist()) == {segments}
-    both = direct.double_binary_tree(size)
+    both = graphs.double_binary_tree(size)
     links = {(s, t, int(k)) for (s, t), k in zip(both.edges(), parallel_index(both), strict=True)}
     assert set(map(tuple, used.tolist())) == links

@@ -10,19 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontend.collectives import traffic
-from frontend.collectives.from_algorithm import checked
+from frontend.collectives.importers.from_algorithm import checked
 from tests.topology_gen import msccl_files
 from tests.topology_gen.msccl_files import Op, xml
-from topology_gen import bfb, direct
-from topology_gen.algorithm import Algorithm
-from topology_gen.all_reduce import all_reduce
-from topology_gen.all_to_all_schedule import all_to_all_schedule
-from topology_gen.digraph import from_rules
+from topology_gen import graphs
 from topology_gen.errors import AlgorithmError
-from topology_gen.lowering import lower
-from topology_gen.msccl import read_xml, refusals, write_xml
-from topology_gen.mscclpp import read_plan, write_plan
-from topology_gen.order import Order
+from topology_gen.formats.msccl import read_xml, refusals, write_xml
+from topology_gen.formats.mscclpp import read_plan, write_plan
+from topology_gen.graphs.digraph import from_rules
+from topology_gen.lowering.algorithm import Algorithm
+from topology_gen.lowering.lowering import lower
+from topology_gen.lowering.order import Order
+from topology_gen.schedules import bfb
+from topology_gen.schedules.all_reduce import all_reduce
+from topology_gen.schedules.all_to_all_schedule import all_to_all_schedule
 
 FOREIGN = {
     "ring": msccl_files.ring_all_reduce(4, 1),
@@ -35,10 +36,10 @@ FOREIGN = {
 }
 
 GRAPHS = [
-    direct.ring(5),
-    direct.unidirectional_ring(3, 2),  # parallel links
-    direct.generalized_kautz(2, 7),  # self-loops, and another reduce-scatter than all-gather
-    direct.hypercube(8),
+    graphs.ring(5),
+    graphs.unidirectional_ring(3, 2),  # parallel links
+    graphs.generalized_kautz(2, 7),  # self-loops, and another reduce-scatter than all-gather
+    graphs.hypercube(8),
 ]
 
 
@@ -120,7 +121,7 @@ def test_schedules_on_any_digraph(permutations, channels) -> None:
 
 def test_link_loads_are_the_schedules() -> None:
     # Every link of a 4x4 torus carries 15/4 shards in an all-gather: 15 to each node over 4 links.
-    graph = direct.torus([4, 4])
+    graph = graphs.torus([4, 4])
     algorithm = lower(bfb.all_gather(graph))
     chunks = Order(algorithm).traffic().chunks
     assert chunks == dict.fromkeys(sorted(graph.edges()), 15 * algorithm.shard // 4)

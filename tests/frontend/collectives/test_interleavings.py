@@ -6,21 +6,33 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontend.collectives import Op, ProgramBuilder, algorithms, build, check, options, problems
-from frontend.collectives.interleaving import Interleaving
-from frontend.collectives.structure import structure_problems
-from topology_gen import direct
-from topology_gen.digraph import from_edges
+from frontend.collectives import (
+    Op,
+    ProgramBuilder,
+    algorithm_names,
+    build,
+    check,
+    options,
+    problems,
+)
+from frontend.collectives.verify.interleaving import Interleaving
+from frontend.collectives.verify.structure import structure_problems
+from topology_gen import graphs
+from topology_gen.graphs.digraph import from_edges
 
-PAIRS = [(operation, name) for operation, names in algorithms().items() for name in names]
+PAIRS = [(operation, name) for operation, names in algorithm_names().items() for name in names]
 
 
-def graphs(size, rings):
+def topologies(size, rings):
     """A direct-connect topology of so many ranks, made of rings or not; parallel links too."""
     if size == 1:
         return st.just(from_edges([[0, 0]]))
-    made_of_rings = [direct.ring(size), direct.ring(size, 4), direct.unidirectional_ring(size, 2)]
-    others = [direct.complete(size), direct.generalized_kautz(2, size)]
+    made_of_rings = [
+        graphs.ring(size),
+        graphs.ring(size, 4),
+        graphs.unidirectional_ring(size, 2),
+    ]
+    others = [graphs.complete(size), graphs.generalized_kautz(2, size)]
     return st.sampled_from(made_of_rings if rings else made_of_rings + others)
 
 
@@ -41,11 +53,11 @@ def right_programs(draw, largest=9):
             st.sampled_from([d for d in range(1, size + 1) if size % d == 0])
         )
         usable = [n for n in ("ring", "direct", "halving_doubling", "dbt")
-                  if n in algorithms()[operation]]  # fmt: skip
+                  if n in algorithm_names()[operation]]  # fmt: skip
         chosen["scale_up_algorithm"] = draw(st.sampled_from(usable))
         chosen["scale_out_algorithm"] = draw(st.sampled_from(usable))
     if "graph" in known:
-        chosen["graph"] = draw(graphs(size, rings=algorithm == "superposed_rings"))
+        chosen["graph"] = draw(topologies(size, rings=algorithm == "superposed_rings"))
     if "orders" in known:
         orders = st.lists(st.permutations(range(size)), min_size=1, max_size=3)
         chosen["orders"] = draw(orders)

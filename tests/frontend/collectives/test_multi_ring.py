@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from frontend import load_scenario
 from frontend.collectives import CollectiveError, Op, build, check
-from frontend.collectives.multi_ring import logical_rings
-from frontend.compile import compile_scenario
+from frontend.collectives.algorithms.multi_ring import logical_rings
+from frontend.compiler.compile import compile_scenario
 from frontend.stream import decode
 from topology_gen.topoopt import all_reduce_matrix, data_parallel, topology_finder, traffic_matrix
 

@@ -9,14 +9,14 @@ from frontend.collectives import (
     OPERATIONS,
     Algorithm,
     CollectiveError,
-    algorithms,
+    algorithm_names,
     build,
     describe,
     options,
     register,
 )
-from frontend.collectives import program as program_module
 from frontend.collectives import registry as registry_module
+from frontend.collectives.program import program as program_module
 
 
 def test_table():
@@ -28,8 +28,8 @@ def test_table():
         "all_gather": flat | no_all_to_all,
         "all_to_all": flat | {"hierarchical"},
     }
-    assert {operation: set(names) for operation, names in algorithms().items()} == expected
-    assert tuple(algorithms()) == OPERATIONS
+    assert {operation: set(names) for operation, names in algorithm_names().items()} == expected
+    assert tuple(algorithm_names()) == OPERATIONS
     for name in expected["all_reduce"]:
         assert describe(name)
 
@@ -81,14 +81,16 @@ def test_dimensions_are_named_by_the_caller():
 
 def test_registration(monkeypatch):
     monkeypatch.setattr(registry_module, "_ALGORITHMS", dict(registry_module._ALGORITHMS))
-    mine = Algorithm("mine", "a test", {"all_reduce": frontend.collectives.ring.all_reduce})
+    mine = Algorithm(
+        "mine", "a test", {"all_reduce": frontend.collectives.algorithms.ring.all_reduce}
+    )
     register(mine)
     assert build("all_reduce", "mine", 3).steps == 24
-    assert "mine" in algorithms()["all_reduce"]
+    assert "mine" in algorithm_names()["all_reduce"]
     with pytest.raises(CollectiveError, match="registered twice"):
         register(mine)
     with pytest.raises(CollectiveError, match="operation 'sum' is not known"):
-        register(Algorithm("other", "", {"sum": frontend.collectives.ring.all_reduce}))
+        register(Algorithm("other", "", {"sum": frontend.collectives.algorithms.ring.all_reduce}))
 
 
 @pytest.mark.parametrize("module", [program_module, registry_module])

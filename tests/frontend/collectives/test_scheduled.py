@@ -6,21 +6,22 @@ import numpy as np
 import pytest
 
 from frontend.collectives import CollectiveError, Op, build, check
-from frontend.collectives.bfb import best_chunks
-from topology_gen import bfb, direct, rings
-from topology_gen.direct_connect import parallel_index
+from frontend.collectives.algorithms.bfb import best_chunks
+from topology_gen import graphs
+from topology_gen.networks.direct_connect import parallel_index
+from topology_gen.schedules import bfb, rings
 
 GRAPHS = [
-    direct.torus([4, 4]),
-    direct.torus([3, 5]),
-    direct.circulant(12, [2, 3]),
-    direct.hypercube(16),
-    direct.twisted_hypercube(8),
-    direct.ring(6, 4),  # parallel links
-    direct.generalized_kautz(4, 11),  # its all-gather and reduce-scatter differ; self-loops
-    direct.de_bruijn(2, 3),
-    direct.random_regular(12, 3, 1),
-    direct.complete(2),
+    graphs.torus([4, 4]),
+    graphs.torus([3, 5]),
+    graphs.circulant(12, [2, 3]),
+    graphs.hypercube(16),
+    graphs.twisted_hypercube(8),
+    graphs.ring(6, 4),  # parallel links
+    graphs.generalized_kautz(4, 11),  # its all-gather and reduce-scatter differ; self-loops
+    graphs.de_bruijn(2, 3),
+    graphs.random_regular(12, 3, 1),
+    graphs.complete(2),
 ]
 SCATTERS = {"bfb": bfb.reduce_scatter, "superposed_rings": rings.reduce_scatter}
 GATHERS = {"bfb": bfb.all_gather, "superposed_rings": rings.all_gather}
@@ -60,7 +61,7 @@ def test_bfb_is_right_and_sends_what_the_schedule_says(graph, operation, chunks)
         assert np.array_equal(found, wanted)
 
 
-@pytest.mark.parametrize("graph", [direct.shifted_ring(12), direct.ring(5, 4)])
+@pytest.mark.parametrize("graph", [graphs.shifted_ring(12), graphs.ring(5, 4)])
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_rings_are_right_and_use_every_link_alike(graph, operation):
     program = build(operation, "superposed_rings", graph.nodes, graph=graph)
@@ -82,7 +83,7 @@ def test_best_chunks_weighs_rounding_against_headers():
     U is 1 in step 1 and 3/4 in step 2 (three shards over four links). P chunks cost
     (P + ceil(3P/4))/P·(B + 42·P): 2B + 84 for P = 1, 7/4·B + 294 for P = 4; equal at B = 840.
     """
-    graph = direct.complete_bipartite(4)
+    graph = graphs.complete_bipartite(4)
     assert bfb.all_gather_performance(graph).loads == (Fraction(1), Fraction(3, 4))
     assert best_chunks(graph, "all_gather", 839, 42) == 1
     assert best_chunks(graph, "all_gather", 841, 42) == 4
@@ -91,14 +92,14 @@ def test_best_chunks_weighs_rounding_against_headers():
 @pytest.mark.parametrize("algorithm", ["bfb", "superposed_rings"])
 def test_a_digraph_of_another_size_is_refused(algorithm):
     with pytest.raises(CollectiveError, match="has 6 nodes: expected as many as the 5 members"):
-        build("all_gather", algorithm, 5, graph=direct.ring(6))
+        build("all_gather", algorithm, 5, graph=graphs.ring(6))
 
 
 def test_what_the_schedules_refuse_is_a_collective_error():
-    tree = direct.double_binary_tree(6)
+    tree = graphs.double_binary_tree(6)
     with pytest.raises(CollectiveError, match="bfb: not regular"):
         build("all_reduce", "bfb", 6, graph=tree)
     with pytest.raises(CollectiveError, match="not regular"):
         best_chunks(tree, "all_reduce", 1, 42)
     with pytest.raises(CollectiveError, match=r"superposed_rings: .* not listed as rings"):
-        build("all_reduce", "superposed_rings", 16, graph=direct.torus([4, 4]))
+        build("all_reduce", "superposed_rings", 16, graph=graphs.torus([4, 4]))

@@ -1,0 +1,1 @@
+"""Many runs: points in child processes, sweeps, strategy searches, tables of collectives."""

@@ -1,0 +1,116 @@
+"""What `cosim schedule check` finds out about a file, and what `export` makes of it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from frontend.collectives.importers.from_algorithm import checked
+from topology_gen.errors import AlgorithmError
+from topology_gen.formats.msccl import refusals, write_xml
+from topology_gen.formats.mscclpp import write_plan
+from topology_gen.formats.registry import Content
+from topology_gen.lowering.algorithm import Algorithm
+from topology_gen.lowering.lowering import lower
+from topology_gen.lowering.order import Order
+from topology_gen.schedules.all_reduce import AllReduce
+from topology_gen.schedules.replay import replay
+from topology_gen.schedules.schedule import Schedule
+
+CHANNELS = (1, 2, 4, 8, 16, 32)
+
+
+def facts(content: Content) -> dict[str, Any]:
+    """Return what a file's schedule or algorithm does, after executing it.
+
+    Raises
+    ------
+    ScheduleError, AlgorithmError
+        It is wrong.
+    """
+    what = content.what
+    head = {"format": content.form, "operation": what.operation}
+    if isinstance(what, Algorithm):
+        return head | _of_algorithm(what)
+    return head | _of_schedule(what)
+
+
+def export(
+    what: Schedule | AllReduce | Algorithm, form: str, channels: int | None, protocol: str
+) -> str:
+    """Return a checked schedule or algorithm as "msccl-xml" or "mscclpp-json".
+
+    Raises
+    ------
+    AlgorithmError
+        It does not fit into the format.
+    """
+    if form == "mscclpp-json":
+        if isinstance(what, Algorithm):
+            raise AlgorithmError(
+                "MSCCL++: expected a schedule with steps, not an algorithm of thread blocks"
+            )
+        return write_plan(what)
+    if isinstance(what, Algorithm):
+        return write_xml(what)
+    for number in CHANNELS if channels is None else (channels,):
+        algorithm = lower(what, number, protocol)
+        if not refusals(algorithm):
+            break
+    return write_xml(algorithm)
+
+
+def _of_schedule(schedule: Schedule | AllReduce) -> dict[str, Any]:
+    graph = schedule.graph
+    parts = schedule.parts if isinstance(schedule, AllReduce) else (schedule,)
+    loads: list[Fraction] = [Fraction(0)] * graph.links
+    steps: list[Fraction] = []
+    for part in parts:
+        steps += replay(part).loads
+        total = np.bincount(part.link, part.count, minlength=graph.links).astype(np.int64)
+        loads = [
+            load + Fraction(count, part.chunks)
+            for load, count in zip(loads, total.tolist(), strict=True)
+        ]
+    ends = graph.edges()
+    return {
+        "name": graph.name,
+        "n": graph.nodes,
+        "steps": schedule.steps,
+        "t_b": str(schedule.bandwidth_time) if graph.regular else None,
+        "u_per_step": [str(load) for load in steps],
+        "chunks_per_shard": [part.chunks for part in parts],
+        "sends": schedule.sends,
+        "max_link_load": str(max(loads, default=Fraction(0))),
+        "link_loads": [
+            {"from": source, "to": target, "shards": str(load)}
+            for (source, target), load in zip(ends, loads, strict=True)
+        ],
+    }
+
+
+def _of_algorithm(algorithm: Algorithm) -> dict[str, Any]:
+    found = checked(algorithm)
+    order = Order(algorithm)
+    traffic = order.traffic()
+    share = Fraction(algorithm.ranks, algorithm.chunks)
+    loads = {pair: count * share for pair, count in traffic.chunks.items()}
+    return {
+        "name": algorithm.name,
+        "n": algorithm.ranks,
+        "steps": len(traffic.rounds),
+        "chunks": algorithm.chunks,
+        "messages": traffic.messages,
+        "in_place": algorithm.in_place,
+        "out_of_place": algorithm.out_of_place,
+        "adds_to": "dst" if found.adds_to_target else "src",
+        "slots": order.slots(),
+        "msccl_refuses": refusals(algorithm)[:1],
+        "max_link_load": str(max(loads.values(), default=Fraction(0))),
+        "link_loads": [
+            {"from": source, "to": target, "shards": str(load)}
+            for (source, target), load in loads.items()
+        ],
+    }

@@ -1,0 +1,252 @@
+"""The search for a strategy, and on TopoOpt for its topology, from a scenario to a better one."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedSeq
+
+from bridge.batch.training_job import Job
+from bridge.errors import InputError
+from bridge.files import prepare_directory, write_whole
+from frontend import ScenarioError
+from frontend.parallelization import (
+    Estimator,
+    Found,
+    State,
+    Strategy,
+    alternate,
+    begin,
+    demand,
+    state_json,
+    to_json,
+)
+from topology_gen.topoopt import Demand
+from topology_gen.topoopt.demand import to_json as demand_to_json
+
+STATE_FILE = "search.json"
+STRATEGY_FILE = "strategy.json"
+SCENARIO_FILE = "scenario.yaml"
+DEMAND_FILE = "demand.json"
+
+SAVE_INTERVAL_S = 10.0
+"""Wall time between two savings of what is better within a round."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long and with which numbers is searched; see `frontend.parallelization.alternate`.
+
+    Raises
+    ------
+    InputError
+        A beta that is not a number from 0.
+    """
+
+    rounds: int
+    budget: int
+    beta: float | None
+    seed: int
+
+    def __post_init__(self) -> None:
+        if self.beta is not None and not (math.isfinite(self.beta) and self.beta >= 0):
+            raise InputError(f"beta {self.beta}: expected a number from 0")
+
+
+class Search:
+    """A search that keeps the best so far in a folder.
+
+    ``strategy.json`` and ``scenario.yaml`` (with ``demand.json`` if its topology was made for
+    another strategy) are the best so far; ``search.json`` is what a search goes on from.
+
+    Parameters
+    ----------
+    job : Job
+        What is searched for.
+    settings : Settings
+        How.
+    folder : Path, optional
+        Where to keep it; without one nothing is written.
+    resume : bool
+        Go on from what is in the folder, if there is anything.
+    on_proposal : callable, optional
+        Told the round, from 0, the proposals in it, and the seconds of the best strategy so far.
+
+    Raises
+    ------
+    InputError
+        A folder that cannot be written to, or one that holds another search.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        settings: Settings,
+        folder: Path | None = None,
+        *,
+        resume: bool = False,
+        on_proposal: Callable[[int, int, float], None] | None = None,
+    ) -> None:
+        self.job = job
+        self.settings = settings
+        self._folder = prepare_directory(folder) if folder is not None else None
+        self._on_proposal = on_proposal
+        self._saved = time.monotonic()
+        self._better: Found | None = None
+        self._place = _Places(job)
+        kept = self._kept() if resume else None
+        self.state = kept or begin(job.graph, self._place, job.start, settings.beta)
+
+    def run(self) -> State:
+        """Search to the end; what an interruption leaves is saved.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            With a sentence about what is saved.
+        """
+        self._save()
+        try:
+            alternate(
+                self.job.graph,
+                self._place,
+                self.state,
+                self.settings.rounds,
+                self.settings.budget,
+                self.settings.seed,
+                self._proposed,
+                self._round_done,
+            )
+        except KeyboardInterrupt:
+            self._save_better()
+            done = f"interrupted after {self.state.rounds} of {self.settings.rounds} rounds"
+            if self._folder is None:
+                raise KeyboardInterrupt(f"{done}, nothing was saved") from None
+            raise KeyboardInterrupt(
+                f"{done}: the best so far is in {self._folder}, and --resume goes on from there"
+            ) from None
+        return self.state
+
+    def _proposed(self, number: int, found: Found) -> None:
+        better = found if found.seconds < self.state.best.seconds else None
+        if better is not None and better != self._better:
+            self._better = better
+        if self._better is not None and time.monotonic() - self._saved > SAVE_INTERVAL_S:
+            self._save_better()
+        if self._on_proposal is not None:
+            best = min(found.seconds, self.state.best.seconds)
+            self._on_proposal(self.state.rounds, number, best)
+
+    def _round_done(self, state: State) -> None:
+        self.state, self._better = state, None
+        self._save()
+
+    def _save(self) -> None:
+        if self._folder is None:
+            return
+        self._save_best(self.state.best.strategy, self.state.best.demand)
+        content = {**self._identity(), "state": state_json.to_json(self.state, self.job.graph)}
+        write_whole(self._folder / STATE_FILE, _json(content))
+
+    def _save_better(self) -> None:
+        """Save what is better than the best of the rounds that are done."""
+        self._saved = time.monotonic()
+        if self._better is not None:
+            self._save_best(self._better.strategy, self.state.demand)
+
+    def _save_best(self, strategy: Strategy, wanted: Demand) -> None:
+        if self._folder is None:
+            return
+        data = self.job.changed(strategy, wanted)
+        own = demand_to_json(demand(self.job.graph, strategy))
+        algorithm = (data.get("collective") or {}).get("all_reduce")
+        if isinstance(algorithm, dict):
+            # Its path is from where the command runs, not from this folder.
+            algorithm["file"] = str(Path(algorithm["file"]).absolute())
+        topology = data["topology"]
+        if isinstance(topology.get("demand"), dict):
+            if topology["demand"] == own:
+                topology |= {"n": strategy.servers, "demand": "workload"}
+            else:
+                write_whole(self._folder / DEMAND_FILE, _json(topology.pop("demand")))
+                topology["file"] = DEMAND_FILE
+        write_whole(self._folder / STRATEGY_FILE, _json(to_json(strategy, self.job.graph)))
+        write_whole(self._folder / SCENARIO_FILE, _yaml(data))
+        if topology.get("file") != DEMAND_FILE:
+            (self._folder / DEMAND_FILE).unlink(missing_ok=True)  # of an earlier best
+
+    def _identity(self) -> dict[str, Any]:
+        """Return what a search must have in common with the one that it goes on with."""
+        settings = self.settings
+        scenario = json.loads(json.dumps(self.job.scenario.resolved()))
+        return {
+            "scenario": scenario,
+            "budget": settings.budget,
+            "beta": settings.beta,
+            "seed": settings.seed,
+        }
+
+    def _kept(self) -> State | None:
+        if self._folder is None or not (self._folder / STATE_FILE).exists():
+            return None
+        file = self._folder / STATE_FILE
+        try:
+            content = json.loads(file.read_bytes())
+            for key, value in self._identity().items():
+                if content[key] != value:
+                    raise InputError(
+                        f"{file}: of a search with another {key}: expected the same, or a search "
+                        "without --resume"
+                    )
+            return state_json.from_json(content["state"], self.job.graph)
+        except OSError as error:
+            raise InputError(f"{file}: {error.strerror}: expected a readable file") from None
+        except (KeyError, TypeError, json.JSONDecodeError):
+            raise InputError(f"{file}: expected what a search wrote") from None
+        except ScenarioError as error:
+            raise InputError(f"{file}: {error}") from None
+
+
+class _Places:
+    """Makes the estimators, and keeps the last one: a round begins where the one before ended."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._last: tuple[dict[str, Any], Estimator] | None = None
+
+    def __call__(self, wanted: Demand) -> Estimator:
+        key = demand_to_json(wanted)
+        if self._last is None or (self._job.alternates and self._last[0] != key):
+            self._last = key, self._job.estimator(wanted)
+        return self._last[1]
+
+
+def _json(content: Any) -> bytes:
+    return f"{json.dumps(content, ensure_ascii=False)}\n".encode()
+
+
+def _yaml(data: dict[str, Any]) -> bytes:
+    """Write a scenario: mappings as blocks, lists on a line."""
+    yaml = YAML()
+    yaml.width = 100
+    stream = StringIO()
+    yaml.dump(_laid_out(data), stream)
+    return stream.getvalue().encode()
+
+
+def _laid_out(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _laid_out(item) for key, item in value.items()}
+    if isinstance(value, list):
+        line = CommentedSeq(map(_laid_out, value))
+        line.fa.set_flow_style()
+        return line
+    return value

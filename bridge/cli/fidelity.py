@@ -1,0 +1,77 @@
+"""``cosim fidelity``: the estimators against the packet level."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from bridge.cli.console import output
+from bridge.cli.points import Counter, jobs_option, scenarios_option
+from bridge.errors import SimulationError
+from bridge.fidelity import page, picture
+from bridge.fidelity.cases import cases
+from bridge.fidelity.comparison import Row, compare, document, fabrics
+from bridge.files import prepare_directory, write_whole
+
+
+@click.command("fidelity")
+@click.option("--native", is_flag=True, help="Include ns-3's stock datapath: slow.")
+@jobs_option
+@click.option("--only", metavar="TEXT", default="", help="Only scenarios whose name contains TEXT.")
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Keep each result there, and continue with what is there already.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON to stdout, and no progress.")
+@click.option(
+    "--write",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Write fidelity.md and fidelity.svg there; the picture needs the extra `plot`.",
+)
+@scenarios_option
+def fidelity_command(
+    native: bool,
+    jobs: int | None,
+    only: str,
+    out: Path | None,
+    as_json: bool,
+    write: Path | None,
+    scenarios: Path,
+) -> None:
+    """Compare the fabrics on a fixed set of scenarios.
+
+    Each is simulated with express, flow and analytical; the table shows the times and the
+    estimators' errors relative to express."""
+    if write is not None:
+        picture.require_matplotlib()
+        prepare_directory(write)
+    chosen = [case for case in cases(scenarios) if only in case.name]
+    if not chosen:
+        raise click.UsageError(f"--only {only}: no scenario of the set is named so")
+    counter = Counter(len(chosen) * len(fabrics(native)), quiet=as_json)
+    rows = compare(chosen, native=native, jobs=jobs, folder=out, on_done=counter)
+    if as_json:
+        click.echo(json.dumps(document(rows), indent=2))
+    else:
+        output().print(page.table(rows, native))
+        for sentence in page.conclusions(rows, native):
+            click.echo(sentence)
+    if write is not None:
+        write_whole(write / "fidelity.md", page.markdown(rows, native).encode())
+        picture.draw(rows, write / "fidelity.svg")
+    _require_all(rows)
+
+
+def _require_all(rows: list[Row]) -> None:
+    errors = [
+        f"{row.case.name} over {fabric}: {error}"
+        for row in rows
+        for fabric, error in row.errors.items()
+    ]
+    if errors:
+        raise SimulationError(f"{len(errors)} points failed, the first of them {errors[0]}")

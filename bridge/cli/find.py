@@ -1,0 +1,260 @@
+"""``cosim topo find``: the best topologies for a number of nodes and a degree."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+from rich import box
+from rich.table import Table
+
+from bridge.batch.collective_sizes import read_sizes
+from bridge.cli.console import output
+from bridge.cli.graph_options import graph_json_option
+from bridge.errors import InputError
+from bridge.files import prepare_directory, write_whole
+from frontend import units
+
+if TYPE_CHECKING:
+    from bridge.batch.collective_sizes import Size
+    from topology_gen.finder import Choice, Fabric
+    from topology_gen.search.store import Record
+
+
+MORE = 2
+"""Candidates beside the frontier whose all-to-all is looked at."""
+
+
+class _Quantity(click.ParamType[int]):
+    """A positive number with a unit."""
+
+    def __init__(self, kind: units.Kind) -> None:
+        self.kind = kind
+        self.name = kind.example
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            result = units.parse(value, self.kind)
+        except ValueError as error:
+            self.fail(f"{value!r}: {error}", param, ctx)
+        if result == 0 and self.kind is not units.TIME:
+            self.fail(f"{value!r}: expected {units.accepted(self.kind)}, more than 0", param, ctx)
+        return result
+
+
+@click.command("find")
+@click.option("--n", "nodes", type=int, required=True, help="Number of nodes.")
+@click.option("--degree", type=int, required=True, help="Links that leave, and enter, a node.")
+@click.option(
+    "--bytes",
+    "size",
+    type=_Quantity(units.SIZE),
+    default="1MiB",
+    show_default=True,
+    help="M of the collectives: of all shards together.",
+)
+@click.option(
+    "--alpha",
+    type=_Quantity(units.TIME),
+    default="10us",
+    show_default=True,
+    help="Latency of a step.",
+)
+@click.option(
+    "--bandwidth",
+    type=_Quantity(units.RATE),
+    default="100Gbps",
+    show_default=True,
+    help="Of a node, all its links together.",
+)
+@click.option(
+    "--sizes",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
+    help="A distribution of collectives to choose for: CSV or JSON of bytes, count and, if it is "
+    "not all_reduce, collective.",
+)
+@click.option(
+    "--families", "families_only", is_flag=True, help="Leave out what searches have found."
+)
+@click.option("--cayley", is_flag=True, help="First search for Cayley digraphs and lifts.")
+@click.option(
+    "--seconds", type=click.FloatRange(min=0), default=30, show_default=True, help="Of the search."
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Of the search.")
+@click.option(
+    "--orbits",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Orbits of the group in the search; 1 for Cayley digraphs.",
+)
+@click.option(
+    "--cache",
+    "directory",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where results are kept; $XDG_CACHE_HOME/cosim by default.",
+)
+@graph_json_option
+def find_command(
+    nodes: int,
+    degree: int,
+    size: int,
+    alpha: int,
+    bandwidth: int,
+    sizes: Path | None,
+    families_only: bool,
+    cayley: bool,
+    seconds: float,
+    seed: int,
+    orbits: int,
+    directory: Path | None,
+    as_json: bool,
+) -> None:
+    """Find the topologies with the best schedules: fewest steps, lowest T_B, and in between.
+
+    Families, what searches have found, and expansions of both. T_B is that of an all-gather in
+    units of M/B. The bounds are what no topology of this size and degree can be below. Topologies
+    that are not on the frontier follow it if their all-to-all is quicker. A star marks the one of
+    the quickest all-reduce, or of the least time for --sizes."""
+    from topology_gen.finder import costs, memory
+
+    fabric = costs.Fabric(alpha / 1e6, bandwidth)
+    workload = [] if sizes is None else read_sizes(sizes)
+    where = memory.default_directory() if directory is None else directory
+    if cayley:
+        _search(where / "found.json", nodes, degree, orbits, seconds, seed)
+    choices = _choices(where, nodes, degree, not families_only)
+
+    rows = [_row(choice, size, fabric, workload) for choice in choices]
+    best = _unbeaten(choices)
+    frontier = [row for row, choice in zip(rows, choices, strict=True) if choice in best]
+    others = [row for row, choice in zip(rows, choices, strict=True) if choice not in best]
+    wanted = "workload_us" if workload else "allreduce_us"
+    answer = {
+        "n": nodes,
+        "degree": degree,
+        "frontier": frontier,
+        "more": others,
+        "bound": {
+            "allreduce_us": round(costs.least_all_reduce_us(nodes, degree, size, fabric), 3),
+            "all_to_all_us": round(costs.least_all_to_all_us(nodes, degree, size, fabric), 3),
+        },
+        "choice": min(rows, key=lambda row: float(row[wanted]))["name"],
+    }
+    if as_json:
+        click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
+    else:
+        _print(answer, "workload_us" if workload else None)
+
+
+def _row(choice: Choice, size: int, fabric: Fabric, workload: list[Size]) -> dict[str, Any]:
+    what = choice.candidate
+    row = {
+        "name": choice.name,
+        "topology": what.spec,
+        "schedule": what.schedule,
+        "steps": what.steps,
+        "steps_reduce_scatter": what.steps_back,
+        "t_b": str(what.bandwidth_time),
+        "t_b_reduce_scatter": str(what.bandwidth_time_back),
+        "diameter": choice.diameter,
+        "allreduce_us": round(choice.time_us("all_reduce", size, fabric), 3),
+        "all_to_all_us": round(choice.time_us("all_to_all", size, fabric), 3),
+        "all_to_all_exact": choice.rate.exact,
+    }
+    if workload:
+        times = (s.times * choice.time_us(s.collective, s.size_bytes, fabric) for s in workload)
+        row["workload_us"] = round(sum(times), 3)
+    return row
+
+
+def _unbeaten(choices: list[Choice]) -> list[Choice]:
+    """Return those on the frontier of steps and T_B."""
+    from topology_gen.finder import frontier
+
+    best = frontier(choice.candidate for choice in choices)
+    return [choice for choice in choices if choice.candidate in best]
+
+
+def _choices(directory: Path, nodes: int, degree: int, found: bool) -> list[Choice]:
+    """Return the frontier, and some of better all-to-all, from the cache or anew."""
+    from topology_gen import finder
+    from topology_gen.finder import memory
+    from topology_gen.search import store
+
+    own = directory / "found.json"
+    more = store.read(own) if found else []
+    searched = hashlib.sha256(store.text(more).encode()).hexdigest()
+    file = directory / memory.file_name(nodes, degree, found)
+    try:
+        known = memory.loaded(file.read_bytes(), searched)
+    except OSError:
+        known = None
+    if known is not None:
+        return known
+    candidates = finder.Pool(found, more).candidates(nodes, degree)
+    best = finder.frontier(candidates)
+    others = [candidate for candidate in candidates if candidate not in best]
+    result = [finder.chosen(candidate) for candidate in [*best, *others[:MORE]]]
+    least = max(choice.rate.least for choice in result[: len(best)])
+    result[len(best) :] = [each for each in result[len(best) :] if each.rate.least > least]
+    prepare_directory(directory)
+    write_whole(file, memory.dumped(result, searched).encode())
+    return result
+
+
+def _search(file: Path, nodes: int, degree: int, orbits: int, seconds: float, seed: int) -> None:
+    """Search, and add what was found to a file; an interrupt ends the search, not the command."""
+    from topology_gen.search import anneal, store
+
+    if orbits < 1 or nodes < 2 or nodes % orbits:
+        raise InputError(f"--orbits {orbits}: expected a divisor of the {nodes} nodes")
+    if nodes // orbits > anneal.GREATEST_ORDER:
+        raise InputError(f"--n {nodes}: expected at most {anneal.GREATEST_ORDER} to search")
+    if not 1 <= degree <= nodes:
+        raise InputError(f"--degree {degree}: expected 1 … {nodes} to search")
+    prepare_directory(file.parent)
+    records: list[Record] = []
+    try:
+        for found in anneal.search(nodes, degree, orbits, seconds, seed):
+            records.append(store.Record(nodes, degree, orbits, found))
+            click.echo(
+                f"{found.steps} steps, T_B {found.bandwidth_time} and "
+                f"{found.bandwidth_time_back}, mean distance {float(found.distance) / nodes:.4f}",
+                err=True,
+            )
+    except KeyboardInterrupt:
+        click.echo("search interrupted: keeping what was found", err=True)
+    write_whole(file, store.text(store.merged(store.read(file), records)).encode())
+
+
+def _print(answer: dict[str, Any], last: Literal["workload_us"] | None) -> None:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("topology", overflow="fold")
+    columns = [
+        "steps",
+        "t_b",
+        "allreduce_us",
+        "all_to_all_us",
+        "diameter",
+        *([last] if last else []),
+    ]
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in [*answer["frontier"], *answer["more"]]:
+        mark = "*" if row["name"] == answer["choice"] else "\N{NO-BREAK SPACE}"
+        table.add_row(
+            f"{mark}\N{NO-BREAK SPACE}{row['name']}", *(_shown(row[column]) for column in columns)
+        )
+    bound = answer["bound"]
+    table.add_row("  bound", "", "", _shown(bound["allreduce_us"]), _shown(bound["all_to_all_us"]))
+    output().print(table)
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.1f}" if isinstance(value, float) else str(value)

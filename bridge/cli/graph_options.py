@@ -1,0 +1,95 @@
+"""The two ways to name a digraph on the command line, shared by several commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from bridge.cli.console import output
+from bridge.errors import InputError
+from topology_gen import TopologyError
+
+if TYPE_CHECKING:
+    from topology_gen.graphs.digraph import Digraph
+
+edges_option = click.option(
+    "--edges",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
+    help="A JSON list of directed [from, to] pairs; parallel links and self-loops are allowed.",
+)
+
+topology_option = click.option(
+    "--topology",
+    metavar="SPEC",
+    help="A family with its parameters, such as hypercube:n=1024; see `cosim topo list`.",
+)
+
+graph_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def read_graph(edges: Path | None, topology: str | None) -> Digraph:
+    """Return the digraph that the options name.
+
+    Parameters
+    ----------
+    edges : Path or None
+        A JSON list of directed pairs.
+    topology : str or None
+        ``family:key=value,…``.
+
+    Raises
+    ------
+    InputError
+        Not exactly one of the two, or a file that is not such a list.
+    TopologyError
+        A specification that cannot be.
+    """
+    from topology_gen import specs
+    from topology_gen.graphs.digraph import from_edges
+
+    if topology is not None and edges is None:
+        return specs.parse(topology)
+    if edges is None or topology is not None:
+        raise InputError(
+            "expected one topology: either --edges FILE or a SPEC such as hypercube:n=1024"
+        )
+    try:
+        return from_edges(_pairs(edges), name=edges.name)
+    except TopologyError as error:
+        raise InputError(f"{edges}: {error}") from None
+
+
+def _pairs(path: Path) -> list[Any]:
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not JSON ({error})") from None
+    if not isinstance(content, list):
+        raise InputError(
+            f"{path}: expected a JSON list of directed pairs, such as [[0, 1], [1, 0]]"
+        )
+    return content
+
+
+def print_answer(answer: dict[str, Any], as_json: bool) -> None:
+    """Print names and values, as JSON or as a table."""
+    if as_json:
+        click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, show_header=False)
+    table.add_column("", no_wrap=True)
+    table.add_column("", overflow="fold")
+    for name, value in answer.items():
+        if isinstance(value, bool):
+            value = "yes" if value else "no"
+        if isinstance(value, list):
+            value = " ".join(str(item) for item in value)
+        table.add_row(name, Text(str(value)))
+    output().print(table)

@@ -1,0 +1,28 @@
+"""``cosim plot``: the layers of a result as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bridge.present.plot import plot_layers
+from bridge.results.result import Result
+
+
+@click.command("plot")
+@click.argument("result", metavar="RESULT", type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="PICTURE",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="The picture to write; its ending chooses the format, such as .svg or .png.",
+)
+def plot_command(result: Path, output: Path) -> None:
+    """Draw the layers of RESULT.
+
+    Each has compute and exposed communication stacked, and raw communication beside it."""
+    plot_layers(Result.load(result), output)
+    click.echo(f"Picture: {output}", err=True)

@@ -1,0 +1,59 @@
+"""Runs a simulation on behalf of a command and shows its result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from bridge.cli.console import output
+from bridge.errors import SimulationError, SimulationInterrupted
+from bridge.present.progress import Reporter, reporter_for
+from bridge.present.report import print_report
+from bridge.results.result import FILE_NAME, Result
+
+
+def present(
+    simulate: Callable[[Reporter, Path | None], Result],
+    name: str,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Run, show progress, print the summary or the JSON; also of a partial result.
+
+    Parameters
+    ----------
+    simulate : callable
+        Runs the simulation with a reporter and saves into a folder.
+    name : str
+        The scenario's name, for the default folder.
+    out : Path or None
+        The folder asked for; None is ``results/NAME``, or nothing with `as_json`.
+    as_json : bool
+        Print result.json itself.
+
+    Raises
+    ------
+    SimulationError, SimulationInterrupted
+        After the partial result has been shown.
+    """
+    folder = out if out is not None or as_json else Path("results") / name
+    reporter = Reporter() if as_json else reporter_for(Console(stderr=True))
+    try:
+        result = simulate(reporter, folder)
+    except (SimulationError, SimulationInterrupted) as error:
+        if error.result is not None:
+            _show(error.result, folder, as_json)
+        raise
+    _show(result, folder, as_json)
+
+
+def _show(result: Result, folder: Path | None, as_json: bool) -> None:
+    if as_json:
+        click.echo(result.to_json(), nl=False)
+    else:
+        print_report(result, output())
+    if folder is not None:
+        click.echo(f"Result: {folder / FILE_NAME}", err=True)

@@ -1,0 +1,36 @@
+"""``cosim run``: simulate a scenario."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bridge.cli.options import json_option, out_option, scenario_argument, seed_option, set_option
+from bridge.cli.present import present
+from bridge.simulator import simulate
+
+
+@click.command("run")
+@scenario_argument
+@set_option
+@out_option
+@json_option
+@seed_option
+def run_command(
+    scenario: Path,
+    overrides: tuple[str, ...],
+    out: Path | None,
+    as_json: bool,
+    seed: int | None,
+) -> None:
+    """Simulate the scenario FILE and print a summary."""
+    # Loaded once, as FILE may be a pipe.
+    loaded = simulate.load(scenario, overrides, seed)
+    hook = simulate.scenario_hook(loaded, scenario)
+    present(
+        lambda reporter, folder: simulate.run(loaded, on_built=hook, progress=reporter, out=folder),
+        loaded.name,
+        out,
+        as_json,
+    )

@@ -1,0 +1,271 @@
+"""``cosim schedule``: schedules of collectives on direct-connect topologies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from bridge.cli.graph_options import (
+    edges_option,
+    graph_json_option,
+    print_answer,
+    read_graph,
+    topology_option,
+)
+from bridge.errors import InputError
+from bridge.files import write_whole
+from topology_gen import TopologyError
+
+if TYPE_CHECKING:
+    from topology_gen.formats.registry import Content
+
+T = TypeVar("T")
+
+file_argument = click.argument(
+    "file",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
+)
+
+out_file_option = click.option(
+    "--out",
+    "-o",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where to write the schedule, as cosim's JSON.",
+)
+
+
+@click.group("schedule")
+def schedule_group() -> None:
+    """Make, check and convert schedules of collectives on direct-connect topologies."""
+
+
+@schedule_group.command("bfb")
+@edges_option
+@topology_option
+@click.option(
+    "--chunks",
+    type=int,
+    help="Chunks of a shard; by default the least number that loses nothing to rounding.",
+)
+@click.option(
+    "--operation",
+    type=click.Choice(["all_gather", "reduce_scatter", "all_reduce"]),
+    default="all_gather",
+    show_default=True,
+    help="What --out gets the schedule of.",
+)
+@out_file_option
+@graph_json_option
+def bfb_command(
+    edges: Path | None,
+    topology: str | None,
+    chunks: int | None,
+    operation: str,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Make the breadth-first-broadcast all-gather of a topology, and replay it.
+
+    T_B is in units of M/B, the total data over the bandwidth of a node, and u_per_step are the
+    shards on the most loaded link of each step. A reduce-scatter on the same topology may differ;
+    an all-reduce takes both. `replayed` says whether the schedule was small enough to be played
+    and compared with what is printed, and `seconds` how long it took to make."""
+    # Imported here so that what needs no compiled part works without it.
+    from topology_gen.formats.schedule_json import write_json
+    from topology_gen.schedules import bfb
+    from topology_gen.schedules.all_reduce import AllReduce
+    from topology_gen.schedules.replay import can_replay, replay
+
+    graph = read_graph(edges, topology)
+    begin = perf_counter()
+    schedule, performance = bfb.all_gather_and_performance(graph, chunks)
+    seconds = perf_counter() - begin
+    replayed = can_replay(schedule)
+    if replayed:
+        replay(schedule, performance)
+    back = bfb.reduce_scatter_performance(graph)
+    if chunks is not None:
+        back = back.in_chunks(chunks)
+    if out is not None:
+        made: Any = schedule
+        if operation != "all_gather":
+            made = bfb.reduce_scatter(graph, chunks)
+        if operation == "all_reduce":
+            made = AllReduce(made, schedule)
+        write_whole(out, write_json(made).encode())
+    answer = {
+        "name": graph.name,
+        "n": graph.nodes,
+        "degree": graph.degree,
+        "steps": performance.steps,
+        "t_b": str(performance.bandwidth_time),
+        "steps_reduce_scatter": back.steps,
+        "t_b_reduce_scatter": str(back.bandwidth_time),
+        "bw_optimal": performance.bandwidth_optimal,
+        "moore_optimal": performance.moore_optimal,
+        "chunks_per_shard": schedule.chunks,
+        "u_per_step": [str(load) for load in performance.loads],
+        "sends": schedule.sends,
+        "replayed": replayed,
+        "seconds": round(seconds, 6),
+    }
+    print_answer(answer, as_json)
+
+
+@schedule_group.command("all-to-all")
+@edges_option
+@topology_option
+@click.option(
+    "--chunks",
+    type=int,
+    help="Chunks of what a node has for another; by default few that lose little, up to 64.",
+)
+@out_file_option
+@graph_json_option
+def all_to_all_command(
+    edges: Path | None, topology: str | None, chunks: int | None, out: Path | None, as_json: bool
+) -> None:
+    """Make an all-to-all over the paths of the best flow, and replay it.
+
+    f is what every node can send to every other at the same time, in units of a link's bandwidth,
+    and f_schedule what the schedule attains with whole chunks: 1 over max_link_load, which is in
+    shards. Ranks store and forward; steps is the longest path."""
+    from topology_gen.formats.schedule_json import write_json
+    from topology_gen.schedules.all_to_all_schedule import all_to_all_schedule
+    from topology_gen.schedules.replay import replay
+
+    graph = read_graph(edges, topology)
+    begin = perf_counter()
+    made = all_to_all_schedule(graph, chunks)
+    seconds = perf_counter() - begin
+    replay(made.schedule)
+    if out is not None:
+        write_whole(out, write_json(made.schedule).encode())
+    fraction = made.optimum.fraction
+    answer = {
+        "name": graph.name,
+        "n": graph.nodes,
+        "degree": graph.degree,
+        "f": made.optimum.f,
+        "f_fraction": None if fraction is None else str(fraction),
+        "f_schedule": str(made.f),
+        "max_link_load": str(1 / made.f),
+        "steps": made.schedule.steps,
+        "chunks_per_shard": made.schedule.chunks,
+        "sends": made.schedule.sends,
+        "seconds": round(seconds, 6),
+    }
+    print_answer(answer, as_json)
+
+
+@schedule_group.command("check")
+@file_argument
+@graph_json_option
+def check_command(file: Path, as_json: bool) -> None:
+    """Check the schedule or algorithm FILE by executing it.
+
+    FILE is cosim's JSON, MSCCL XML or an MSCCL++ execution plan. Every rank must end with what the
+    operation promises, whatever the order in which things happen. Loads are in shards, 1/n of the
+    data. Of thread-block algorithms, `slots` is the fewest messages that a connection must hold (0:
+    a rendezvous is enough) and `msccl_refuses` why the runtime would not take the file."""
+    from bridge.batch.schedule_check import facts
+
+    try:
+        content = _read(file)
+        answer = {"file": str(file), "valid": True, **_named(file, lambda: facts(content))}
+    except InputError as error:
+        if as_json:
+            failed = {"file": str(file), "valid": False, "error": str(error)}
+            click.echo(json.dumps(failed, indent=2, ensure_ascii=False))
+        raise
+    if not as_json:
+        answer["link_loads"] = f"{len(answer['link_loads'])} links, see --json"
+    print_answer(answer, as_json)
+
+
+@schedule_group.command("import")
+@file_argument
+@click.option(
+    "--out",
+    "-o",
+    metavar="FILE",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where to write the algorithm, as cosim's JSON.",
+)
+def import_command(file: Path, out: Path) -> None:
+    """Check FILE, MSCCL XML or an MSCCL++ execution plan, and write it as cosim's JSON."""
+    from bridge.batch.schedule_check import facts
+    from topology_gen.formats.schedule_json import write_json
+
+    content = _read(file)
+    _named(file, lambda: facts(content))
+    write_whole(out, write_json(content.what).encode())
+    click.echo(f"{out}: {content.what.operation}, checked")
+
+
+@schedule_group.command("export")
+@file_argument
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["msccl-xml", "mscclpp-json"]),
+    required=True,
+    help="MSCCL XML, or an MSCCL++ execution plan.",
+)
+@click.option(
+    "--channels",
+    type=click.IntRange(1, 32),
+    help="Thread blocks a link and direction, of MSCCL XML; by default as few as suffice.",
+)
+@click.option(
+    "--protocol",
+    type=click.Choice(["Simple", "LL", "LL128"]),
+    default="Simple",
+    show_default=True,
+    help="Protocol of MSCCL XML.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file to write; stdout by default.",
+)
+def export_command(
+    file: Path, form: str, channels: int | None, protocol: str, output: Path | None
+) -> None:
+    """Check FILE, and write it for a runtime."""
+    from bridge.batch.schedule_check import export, facts
+
+    content = _read(file)
+    _named(file, lambda: facts(content))
+    text = _named(file, lambda: export(content.what, form, channels, protocol))
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_whole(output, text.encode())
+
+
+def _read(file: Path) -> Content:
+    from topology_gen.formats.registry import read
+
+    try:
+        return _named(file, lambda: read(file.read_bytes()))
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror}") from None
+
+
+def _named(file: Path, act: Callable[[], T]) -> T:
+    """Do something with a file's content, and name the file if it is wrong."""
+    try:
+        return act()
+    except TopologyError as error:
+        raise InputError(f"{file}: {error}") from None

@@ -1,0 +1,15 @@
+"""``cosim schema``: print the JSON Schemas."""
+
+from __future__ import annotations
+
+import click
+
+from bridge.results.result import result_schema_text
+from frontend.schema import json_schema
+
+
+@click.command("schema")
+@click.argument("what", type=click.Choice(["scenario", "result"]), default="scenario")
+def schema_command(what: str) -> None:
+    """Print the JSON Schema of a scenario or result."""
+    click.echo(json_schema.text() if what == "scenario" else result_schema_text(), nl=False)

@@ -1,0 +1,190 @@
+"""``cosim search``: find a strategy for a training job, and with TopoOpt its topology."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from bridge.batch.strategy_search import SCENARIO_FILE, Search, Settings
+from bridge.batch.training_job import Job
+from bridge.cli.options import scenario_argument, seed_option, set_option
+from bridge.errors import InputError
+from bridge.present.progress import Reporter, reporter_for
+from bridge.present.quantities import time_text
+from bridge.present.report import table
+from bridge.simulator import simulate
+from frontend import load_scenario
+from frontend.parallelization import State
+from frontend.schema.topoopt import TopoOptTopology
+
+LINE_INTERVAL_S = 10.0
+"""Wall time between two lines where there is no terminal."""
+NAMES = {"start": "start, estimated", "estimate": "found, estimated"}
+FABRICS = ("analytical", "flow", "express", "native")
+
+
+@click.command("search")
+@scenario_argument
+@set_option
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    help="Rounds at most; it ends with the first that does not help.",
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(min=0),
+    default=5000,
+    show_default=True,
+    help="Strategies that are proposed in a round.",
+)
+@click.option(
+    "--beta",
+    type=float,
+    help="A strategy that is slower by D ms is accepted with probability exp(-beta D); by default "
+    "one that is 1 % slower once in e times.",
+)
+@seed_option
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder of the best so far and the state; results/NAME-search by default, none with "
+    "--json.",
+)
+@click.option("--resume", is_flag=True, help="Go on with the search in the folder.")
+@click.option(
+    "--check",
+    metavar="FABRIC,…",
+    default="flow,express",
+    show_default=True,
+    help="Simulate the result on these fabrics; none for no simulation.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON to stdout, and no progress.")
+def search_command(
+    scenario: Path,
+    overrides: tuple[str, ...],
+    rounds: int,
+    budget: int,
+    beta: float | None,
+    seed: int | None,
+    out: Path | None,
+    resume: bool,
+    check: str,
+    as_json: bool,
+) -> None:
+    """Search a strategy for the training job of the scenario FILE.
+
+    Proposals are accepted as in FlexFlow; with `family: topoopt` each round ends with a topology
+    for its strategy. The folder holds scenario.yaml, which `cosim run` takes, and strategy.json."""
+    fabrics = _fabrics(check)
+    loaded = simulate.with_absolute_hook(simulate.load(scenario, overrides, seed), scenario)
+    job = Job(loaded)
+    folder = out
+    if folder is None and not as_json:
+        folder = Path("results") / f"{loaded.name}-search"
+    settings = Settings(rounds, budget, beta, loaded.seed)
+    with _Shown(settings, quiet=as_json) as shown:
+        search = Search(job, settings, folder, resume=resume, on_proposal=shown)
+        state = search.run()
+    times = {"start": state.start_seconds, "estimate": state.best.seconds}
+    best = load_scenario(job.changed(state.best.strategy, state.best.demand))
+    for fabric in fabrics:
+        reporter = Reporter() if as_json else reporter_for(Console(stderr=True))
+        result = simulate.run(best, {"fabric": fabric}, progress=reporter)
+        times[fabric] = result.iterations[0].time_ns / 1e9
+    answer = _answer(job, state, times, best.topology)
+    if as_json:
+        click.echo(json.dumps(answer, ensure_ascii=False))
+        return
+    _print(answer, Console())
+    if folder is not None:
+        click.echo(f"Scenario: {folder / SCENARIO_FILE}", err=True)
+
+
+def _fabrics(check: str) -> list[str]:
+    if check == "none":
+        return []
+    names = check.split(",")
+    for name in names:
+        if name not in FABRICS:
+            raise InputError(f"--check {check}: {name!r}, expected some of {', '.join(FABRICS)}")
+    return names
+
+
+def _answer(job: Job, state: State, times: dict[str, float], topology: Any) -> dict[str, Any]:
+    placed = Counter(
+        f"{kind} on {len(servers)}" for kind, servers in state.best.strategy.placements
+    )
+    answer = {
+        "name": job.scenario.name,
+        "seconds": times,
+        "rounds": [list(entry) for entry in state.history],
+        "converged": state.converged,
+        "placements": dict(sorted(placed.items())),
+    }
+    if isinstance(topology, TopoOptTopology):
+        answer["topology"] = topology.graph.name
+    return answer
+
+
+def _print(answer: dict[str, Any], console: Console) -> None:
+    console.print(f"{answer['name']}: {len(answer['rounds'])} rounds\n", highlight=False)
+    rows = [(NAMES.get(key, key), time_text(1e9 * t)) for key, t in answer["seconds"].items()]
+    console.print(table(["iteration", "time"], rows))
+    console.print()
+    rows = [(placement, str(count)) for placement, count in answer["placements"].items()]
+    console.print(table(["placement", "operators"], rows))
+    if "topology" in answer:
+        console.print(f"\nTopology: {answer['topology']}", highlight=False)
+
+
+class _Shown:
+    """Shows how far a search is: a bar on a terminal, a line now and then elsewhere."""
+
+    def __init__(self, settings: Settings, *, quiet: bool) -> None:
+        self._settings = settings
+        self._console = Console(stderr=True, quiet=quiet)
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            TextColumn("{task.completed}/{task.total}"),
+            TimeRemainingColumn(),
+            console=self._console,
+            transient=True,
+            disable=quiet or not self._console.is_terminal,
+        )
+        self._task = self._bar.add_task("", total=settings.budget)
+        self._last = time.monotonic()
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bar.stop()
+
+    def __call__(self, done: int, number: int, best: float) -> None:
+        """Take the rounds that are done, the proposals of this one, and the best seconds."""
+        text = f"round {done + 1} of {self._settings.rounds}, {time_text(1e9 * best)}"
+        self._bar.update(self._task, description=text, completed=number)
+        now = time.monotonic()
+        if self._bar.disable and now - self._last >= LINE_INTERVAL_S:
+            self._last = now
+            line = f"{text}, {number} of {self._settings.budget} proposals"
+            self._console.print(line, highlight=False)

@@ -1,0 +1,142 @@
+"""``cosim study``: repeat published experiments."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from rich import box
+from rich.table import Table
+
+from bridge.cli.console import output
+from bridge.cli.points import Counter, jobs_option, require_all, scenarios_option
+from bridge.files import prepare_directory, write_whole
+from bridge.studies.framework import picture, report
+from bridge.studies.framework.model import Scale, Study
+from bridge.studies.framework.runner import Chapter, all_points, chosen, run_study
+from bridge.studies.registry import STUDIES
+
+
+@click.group("study")
+def study_group() -> None:
+    """Repeat the experiments of a publication and compare with what it says."""
+
+
+@study_group.command("list")
+def list_command() -> None:
+    """List the studies and their figures."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for name in ("study", "", "figures"):
+        table.add_column(name)
+    for study in STUDIES.values():
+        table.add_row(study.name, study.title, ", ".join(study.figures))
+    output().print(table)
+
+
+def study_command(study: Study) -> click.Command:
+    """Make the command of a study."""
+
+    @click.command(study.name, help=f"{study.title}.", short_help=study.title)
+    @click.option(
+        "--figure",
+        "figures",
+        multiple=True,
+        type=click.Choice(study.figures),
+        help="Only this figure; may be repeated.",
+    )
+    @click.option(
+        "--scale",
+        type=click.Choice(["small", "full"]),
+        default="small",
+        show_default=True,
+        help="full: the publication's sizes, which take hours; small: seconds.",
+    )
+    @jobs_option
+    @click.option(
+        "--out",
+        metavar="DIR",
+        type=click.Path(path_type=Path),
+        help="Folder of the report, study.json, the pictures and the results; "
+        "results/STUDY-SCALE by default. What is complete there is not run again.",
+    )
+    @click.option(
+        "--page",
+        metavar="FILE",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Write the report there too, with its pictures in a folder of the same name.",
+    )
+    @click.option("--json", "as_json", is_flag=True, help="Print study.json, and no progress.")
+    @scenarios_option
+    def command(
+        figures: tuple[str, ...],
+        scale: Scale,
+        jobs: int | None,
+        out: Path | None,
+        page: Path | None,
+        as_json: bool,
+        scenarios: Path,
+    ) -> None:
+        folder = prepare_directory(out or Path("results") / f"{study.name}-{scale}")
+        if page is not None:
+            prepare_directory(page.parent)
+        counter = Counter(len(all_points(chosen(study, figures), scenarios, scale)), quiet=as_json)
+        try:
+            chapters = run_study(
+                study,
+                scale,
+                scenarios=scenarios,
+                folder=folder / "points",
+                figures=figures,
+                jobs=jobs,
+                on_done=counter,
+            )
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(
+                f"interrupted: {counter.done} of {counter.total} points were done, "
+                f"the same command continues with what is in {folder}"
+            ) from None
+        data = json.dumps(report.document(study, scale, chapters), indent=1, ensure_ascii=False)
+        write_whole(folder / "study.json", f"{data}\n".encode())
+        if not picture.can_draw():
+            click.echo(f"cosim: {picture.MISSING}", err=True)
+        for file in (folder / "report.md", *([page] if page is not None else [])):
+            write_page(study, scale, chapters, file)
+        if as_json:
+            click.echo(data)
+        else:
+            output().print(report.on_terminal(study, scale, chapters))
+            click.echo(f"Report: {folder / 'report.md'}", err=True)
+        require_all([outcome for chapter in chapters for outcome in chapter.outcomes])
+
+    return command
+
+
+def write_page(study: Study, scale: Scale, chapters: list[Chapter], file: Path) -> None:
+    """Write the report to a file and its pictures to the folder beside it.
+
+    Parameters
+    ----------
+    study, scale, chapters
+        What `run_study` ran and gave.
+    file : Path
+        The page; its pictures are in the folder of the same name without ``.md``.
+
+    Raises
+    ------
+    OutputError
+        If they cannot be written.
+    """
+    pictures: dict[str, str] = {}
+    if picture.can_draw():
+        folder = prepare_directory(file.with_suffix(""))
+        for chapter in chapters:
+            for chart in chapter.findings.charts if chapter.findings else ():
+                name = f"figure-{chart.figure}.svg"
+                picture.draw(chart, folder / name)
+                pictures[chart.figure] = f"{folder.name}/{name}"
+    write_whole(file, report.markdown(study, scale, chapters, pictures).encode())
+
+
+for _study in STUDIES.values():
+    study_group.add_command(study_command(_study))

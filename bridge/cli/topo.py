@@ -1,0 +1,155 @@
+"""``cosim topo``: direct-connect topologies."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from rich import box
+from rich.table import Table
+
+from bridge.cli.console import output
+from bridge.cli.find import find_command
+from bridge.cli.graph_options import (
+    edges_option,
+    graph_json_option,
+    print_answer,
+    read_graph,
+    topology_option,
+)
+from bridge.cli.topoopt import topoopt_command, totient_command
+from bridge.cli.traffic import traffic_command
+from bridge.errors import InputError
+from bridge.files import write_whole
+from bridge.present.graph_picture import draw_graph
+
+spec_argument = click.argument("topology", metavar="[SPEC]", required=False)
+
+
+@click.group("topo")
+def topo_group() -> None:
+    """List, show, find and export direct-connect topologies."""
+
+
+topo_group.add_command(find_command)
+
+
+@topo_group.command("list")
+@graph_json_option
+def list_command(as_json: bool) -> None:
+    """List the families, each with an example of how to write it."""
+    from topology_gen.specs import FAMILIES, example
+
+    if as_json:
+        families = {
+            name: {"description": family.text, "example": example(name)}
+            for name, family in FAMILIES.items()
+        }
+        click.echo(json.dumps(families, indent=2, ensure_ascii=False))
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("example", no_wrap=True)
+    table.add_column("")
+    for name, family in FAMILIES.items():
+        table.add_row(example(name), family.text)
+    output().print(table)
+
+
+@topo_group.command("show")
+@spec_argument
+@edges_option
+@graph_json_option
+def show_command(topology: str | None, edges: Path | None, as_json: bool) -> None:
+    """Show size, degree, distances and the like of a topology."""
+    from topology_gen.schedules.bfb import moore_steps
+
+    graph = read_graph(edges, topology)
+    degree = graph.degree if graph.regular else None
+    pairs = graph.nodes * (graph.nodes - 1)
+    answer = {
+        "name": graph.name,
+        "n": graph.nodes,
+        "links": graph.links,
+        "degree": degree,
+        "diameter": graph.diameter,
+        "mean_distance": graph.distance_sum / pairs if pairs else 0.0,
+        "moore_bound_steps": None if degree is None else moore_steps(graph.nodes, degree),
+        "self_loops": graph.self_loops,
+        "parallel_links": graph.parallel_links,
+        "bidirectional": graph.bidirectional,
+    }
+    print_answer(answer, as_json)
+
+
+@topo_group.command("export")
+@spec_argument
+@edges_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["edges", "graphml", "node-link", "dot", "picture"]),
+    default="edges",
+    show_default=True,
+    help="edges (what --edges reads), GraphML, networkx's JSON, Graphviz's DOT, or a picture whose "
+    "format the ending of --output chooses, such as .svg or .png.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file to write; stdout by default.",
+)
+def export_command(
+    topology: str | None, edges: Path | None, form: str, output: Path | None
+) -> None:
+    """Write a topology in a format that other tools read."""
+    from topology_gen.graphs.export import export
+
+    graph = read_graph(edges, topology)
+    if form == "picture":
+        if output is None:
+            raise InputError("expected --output FILE for a picture, such as --output graph.svg")
+        draw_graph(graph, output)
+        return
+    text = export(graph, form)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_whole(output, text.encode())
+
+
+@topo_group.command("all-to-all")
+@edges_option
+@topology_option
+@graph_json_option
+def all_to_all_command(edges: Path | None, topology: str | None, as_json: bool) -> None:
+    """Find the greatest all-to-all throughput f of a topology.
+
+    f is what every node can send to every other at the same time, in units of a link's bandwidth,
+    and distance_bound what no routing can exceed. f_fraction is f exactly, where that could be
+    proven. An all-to-all of M bytes takes (M/N)/(f·B/d)."""
+    from topology_gen.schedules.all_to_all import all_to_all
+
+    graph = read_graph(edges, topology)
+    degree = graph.degree  # refuses what is not regular
+    answer = all_to_all(graph)
+    fraction = answer.fraction
+    print_answer(
+        {
+            "name": graph.name,
+            "n": graph.nodes,
+            "degree": degree,
+            "f": answer.f,
+            "f_fraction": None if fraction is None else str(fraction),
+            "distance_bound": float(answer.bound),
+            "distance_bound_fraction": str(answer.bound),
+        },
+        as_json,
+    )
+
+
+topo_group.add_command(totient_command)
+topo_group.add_command(topoopt_command)
+topo_group.add_command(traffic_command)

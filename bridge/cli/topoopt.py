@@ -1,0 +1,103 @@
+"""``cosim topo totient`` and ``cosim topo topoopt``: topologies made for a job's transfers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bridge.cli.demand_options import demand_options, read_demand
+from bridge.cli.graph_options import graph_json_option, print_answer
+from bridge.errors import InputError
+
+primes_option = click.option(
+    "--primes", is_flag=True, help="Only rings whose strides are 1 or prime."
+)
+
+
+@click.command("totient")
+@click.option("--n", "size", metavar="N", type=int, required=True, help="Servers of the group.")
+@primes_option
+@click.option("--duplex", is_flag=True, help="Count a ring and its reverse as one.")
+@graph_json_option
+def totient_command(size: int, primes: bool, duplex: bool, as_json: bool) -> None:
+    """List the strides of the regular rings through a group of servers."""
+    from topology_gen.topoopt import totient_perms
+
+    print_answer({"n": size, "permutations": totient_perms(size, primes, duplex)}, as_json)
+
+
+@click.command("topoopt")
+@demand_options
+@click.option("--degree", metavar="D", type=int, required=True, help="Ports of a server.")
+@click.option("--simplex", is_flag=True, help="Rings go one way and take one port, not two.")
+@primes_option
+@click.option(
+    "--spare-ports",
+    type=click.Choice(["rings", "matchings"]),
+    default="rings",
+    show_default=True,
+    help="What takes the ports of rings that a group has too few permutations for.",
+)
+@click.option(
+    "--discount",
+    default="exponential",
+    show_default=True,
+    help="What further links of a matched pair gain: exponential, linear, factorial or none.",
+)
+@click.option(
+    "--seed", type=int, default=1, show_default=True, help="Of equally heavy matchings, which."
+)
+@graph_json_option
+def topoopt_command(
+    nodes: int | None,
+    degree: int,
+    demand: Path | None,
+    scenario: Path | None,
+    overrides: tuple[str, ...],
+    simplex: bool,
+    primes: bool,
+    spare_ports: str,
+    discount: str,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Find TopoOpt's topology for a job: rings for all-reduces, matchings for the rest."""
+    from topology_gen.topoopt import topology_finder
+
+    job = read_demand(nodes, demand, scenario, overrides)
+    if seed < 0:
+        raise InputError(f"--seed {seed}: expected a number from 0")
+    topology = topology_finder(
+        job,
+        degree,
+        duplex=not simplex,
+        primes_only=primes,
+        repeat_rings=spare_ports == "rings",
+        discount=discount,
+        seed=seed,
+    )
+    graph = topology.graph
+    answer = {
+        "name": graph.name,
+        "n": topology.nodes,
+        "degree": degree,
+        "coins": topology.coins,
+        "rings": [
+            {"group": rings.group, "strides": list(rings.strides)} for rings in topology.rings
+        ],
+        "matchings": [pairs.tolist() for pairs in topology.matchings],
+        "ports": int(topology.ports.max()),
+        "diameter": graph.diameter,
+        "mean_path_length": graph.distance_sum / (graph.nodes * (graph.nodes - 1)),
+        "links": graph.edges(),
+    }
+    if not as_json:
+        answer["rings"] = [
+            f"{'all servers' if rings.group is None else f'group {rings.group}'}: "
+            f"+{', +'.join(map(str, rings.strides))};"
+            for rings in topology.rings
+        ]
+        answer["matchings"] = [len(pairs) for pairs in topology.matchings]
+        answer["links"] = graph.links
+    print_answer(answer, as_json)

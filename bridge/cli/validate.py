@@ -1,0 +1,20 @@
+"""``cosim validate``: check a scenario."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bridge.cli.options import scenario_argument, set_option
+from bridge.simulator import simulate
+
+
+@click.command("validate")
+@scenario_argument
+@set_option
+def validate_command(scenario: Path, overrides: tuple[str, ...]) -> None:
+    """Check the scenario FILE; needs no ns-3."""
+    # Compiling finds what the schema cannot, such as a size that leaves nothing for a rank.
+    simulate.compile(scenario, overrides)
+    click.echo(f"{scenario}: valid")

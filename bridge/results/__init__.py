@@ -1,0 +1,1 @@
+"""The result of a run: its fields, and reading and writing it."""

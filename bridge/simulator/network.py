@@ -1,0 +1,216 @@
+"""The network API for Python: drive the fabric message by message, with callbacks.
+
+The names are ASTRA-sim's. This is for experiments and tests; a compiled scenario runs without a
+Python call per message.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from bridge.errors import SimulationError, StreamError
+from bridge.results.measurements import NetworkStatistics
+from bridge.simulator.simulate import load
+from frontend.compiler.compile import compile_network
+from frontend.loading.load import Source
+from frontend.loading.overrides import Overrides
+
+#: Picoseconds in a nanosecond.
+PS_PER_NS = 1000
+
+#: A callback takes nothing; what it returns is ignored.
+Callback = Callable[[], object]
+
+
+class Network:
+    """A fabric with its clock, ready to carry messages between ranks.
+
+    Every message is a pair of calls, `sim_send` and `sim_recv`, that match by source, target and
+    tag; messages from one rank to another are delivered in the order of their sending. Nothing
+    happens before `run`, which returns when there is nothing left to do.
+
+    Parameters
+    ----------
+    scenario : path, mapping, Scenario or bytes
+        Gives topology, transport and fabric; its workload is ignored. Bytes are a compiled stream,
+        of which the same is used.
+    overrides : mapping or sequence of str, optional
+        Changes of the scenario, as for `bridge.run`.
+    pairs : iterable of (int, int), optional
+        The pairs of ranks that will talk, in either direction; all by default.
+
+    Raises
+    ------
+    frontend.ScenarioError
+        If the scenario is not valid.
+    StreamError
+        If the stream is not valid.
+    ValueError
+        If a pair is not two different ranks.
+
+    Examples
+    --------
+    >>> with Network("scenarios/collective.yaml") as network:  # doctest: +SKIP
+    ...     network.sim_send(0, 1, 1_000_000)
+    ...     network.sim_recv(0, 1, 1_000_000, callback=lambda: print(network.sim_get_time()))
+    ...     network.run()
+    """
+
+    def __init__(
+        self,
+        scenario: Source | bytes,
+        overrides: Overrides | None = None,
+        *,
+        pairs: Iterable[tuple[int, int]] | None = None,
+    ) -> None:
+        # Imported here, as in bridge.simulator.simulate: `import bridge` needs no ns-3.
+        from bridge.simulator import core
+
+        self._core_error = core.CoreError
+        if isinstance(scenario, bytes):
+            stream = scenario
+        else:
+            stream = compile_network(load(scenario, overrides), pairs)
+        try:
+            self._network = core.Network(stream)
+        except (core.CoreError, ValueError) as error:
+            raise StreamError(str(error)) from None
+        self._ranks = self._network.sim_comm_size()
+
+    def sim_send(
+        self, src: int, dst: int, size: int, tag: int = 0, callback: Callback | None = None
+    ) -> None:
+        """Send a message.
+
+        Parameters
+        ----------
+        src, dst : int
+            Two different ranks.
+        size : int
+            Bytes; a message of 0 bytes takes one on the wire.
+        tag : int, optional
+            Matches the receive; 0 to 2⁶⁴ - 1.
+        callback : callable, optional
+            Called when the last byte was acknowledged.
+
+        Raises
+        ------
+        ValueError
+            If a rank, the size or the tag is out of range.
+        """
+        self._check(src, dst, size, tag)
+        self._network.sim_send(src, dst, size, tag, callback)
+
+    def sim_recv(
+        self, src: int, dst: int, size: int, tag: int = 0, callback: Callback | None = None
+    ) -> None:
+        """Receive a message.
+
+        Parameters
+        ----------
+        src, dst : int
+            The sending and the receiving rank.
+        size : int
+            Bytes, as sent.
+        tag : int, optional
+            Matches the send.
+        callback : callable, optional
+            Called when the last byte was delivered in order, or at once if it has been already.
+
+        Raises
+        ------
+        ValueError
+            If a rank, the size or the tag is out of range.
+        """
+        self._check(src, dst, size, tag)
+        self._network.sim_recv(src, dst, size, tag, callback)
+
+    def sim_schedule(self, delay_ns: float, callback: Callback) -> None:
+        """Call back later.
+
+        Parameters
+        ----------
+        delay_ns : float
+            From now [ns], not negative; rounded to picoseconds.
+        callback : callable
+            What to call.
+
+        Raises
+        ------
+        ValueError
+            If the delay is negative or not finite.
+        """
+        if not 0 <= delay_ns < float("inf"):
+            raise ValueError(f"delay_ns is {delay_ns}, expected a finite number, 0 or more")
+        self.sim_schedule_ps(round(delay_ns * PS_PER_NS), callback)
+
+    def sim_schedule_ps(self, delay_ps: int, callback: Callback) -> None:
+        """Call back after a whole number of picoseconds, see `sim_schedule`."""
+        if delay_ps < 0:
+            raise ValueError(f"delay_ps is {delay_ps}, expected 0 or more")
+        self._network.sim_schedule(delay_ps, callback)
+
+    def sim_get_time(self) -> float:
+        """Give the time since all connections were established [ns]."""
+        return self.sim_get_time_ps() / PS_PER_NS
+
+    def sim_get_time_ps(self) -> int:
+        """Give the time since all connections were established [ps], exactly."""
+        return self._network.sim_get_time()
+
+    def sim_comm_size(self) -> int:
+        """Give the number of ranks."""
+        return self._ranks
+
+    def sim_finish(self) -> None:
+        """End `run` now, from a callback."""
+        self._network.sim_finish()
+
+    def run(self) -> None:
+        """Let time pass until nothing is left to do or `sim_finish` is called.
+
+        Raises
+        ------
+        SimulationError
+            If a connection failed for good. What a callback raises ends the run and passes
+            through.
+        """
+        try:
+            self._network.run()
+        except self._core_error as error:
+            raise SimulationError(str(error)) from None
+
+    def statistics(self) -> NetworkStatistics:
+        """Give what the fabric counted so far: the ``network`` block of a result."""
+        counts: Mapping[str, Any] = json.loads(self._network.statistics())
+        return NetworkStatistics.model_validate(counts)
+
+    def close(self) -> None:
+        """Destroy the fabric, so that another can be built; needless inside ``with``."""
+        self._network.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _check(self, src: int, dst: int, size: int, tag: int) -> None:
+        # ns-3 ends the process on a bad value; Python says which.
+        for name, rank in (("src", src), ("dst", dst)):
+            if not 0 <= rank < self._ranks:
+                raise ValueError(f"{name} is {rank}, expected a rank from 0 to {self._ranks - 1}")
+        if src == dst:
+            raise ValueError(f"src and dst are both {src}, expected two different ranks")
+        if size < 0:
+            raise ValueError(f"size is {size}, expected 0 or more bytes")
+        if not 0 <= tag < 2**64:
+            raise ValueError(f"tag is {tag}, expected 0 to 2**64 - 1")

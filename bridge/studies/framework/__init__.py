@@ -1,0 +1,1 @@
+"""What every study is made of: figures, claims, the runner, the report."""

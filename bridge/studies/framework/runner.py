@@ -1,0 +1,131 @@
+"""Runs the simulations of a study and has its experiments draw their findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bridge.batch.points import Outcome, Point, run_points
+from bridge.studies.framework.model import Experiment, Findings, Scale, Study
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One experiment and what came of it."""
+
+    experiment: Experiment
+    outcomes: Sequence[Outcome]
+    """Of its points, in their order."""
+    findings: Findings | None
+    """None if a point failed."""
+
+    @property
+    def errors(self) -> dict[str, str]:
+        """Why points failed, by their names."""
+        return {one.point.name: one.error for one in self.outcomes if one.error}
+
+
+def chosen(study: Study, figures: Collection[str]) -> list[Experiment]:
+    """Give the experiments that some figures belong to; all without any."""
+    return [
+        experiment
+        for experiment in study.experiments
+        if not figures or set(experiment.figures) & set(figures)
+    ]
+
+
+def all_points(experiments: Sequence[Experiment], scenarios: Path, scale: Scale) -> list[Point]:
+    """Give the points of some experiments, each once.
+
+    Raises
+    ------
+    ValueError
+        If two points of one name are of different scenarios, which is a mistake in the study.
+    """
+    points: dict[str, Point] = {}
+    for experiment in experiments:
+        for point in experiment.points(scenarios, scale):
+            known = points.setdefault(point.name, point)
+            if known.scenario != point.scenario:
+                raise ValueError(f"{point.name}: two scenarios of this name in one study")
+    return list(points.values())
+
+
+def run_study(
+    study: Study,
+    scale: Scale,
+    *,
+    scenarios: Path,
+    folder: Path | None = None,
+    figures: Collection[str] = (),
+    jobs: int | None = None,
+    on_done: Callable[[Outcome], object] | None = None,
+) -> list[Chapter]:
+    """Simulate a study, or the experiments behind some of its figures.
+
+    Parameters
+    ----------
+    study : Study
+        What to run.
+    scale : {"small", "full"}
+        The publication's sizes, or ones that take seconds.
+    scenarios : Path
+        The source tree's ``scenarios``.
+    folder : Path, optional
+        Keeps each result; what is complete there is not run again.
+    figures : collection of str
+        Keep what belongs to these figures; everything by default.
+    jobs, on_done
+        As for `bridge.batch.points.run_points`.
+
+    Returns
+    -------
+    list of Chapter
+        In the study's order.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be written to.
+    frontend.ScenarioError
+        If a scenario is missing or not valid.
+    KeyboardInterrupt
+        On Ctrl-C; what is complete stays in the folder.
+    """
+    experiments = chosen(study, figures)
+    points = all_points(experiments, scenarios, scale)
+    done = {
+        outcome.point.name: outcome
+        for outcome in run_points(points, jobs=jobs, folder=folder, on_done=on_done)
+    }
+    return [
+        _chapter(
+            experiment,
+            [done[point.name] for point in experiment.points(scenarios, scale)],
+            scale,
+            figures,
+        )
+        for experiment in experiments
+    ]
+
+
+def _chapter(
+    experiment: Experiment, outcomes: Sequence[Outcome], scale: Scale, figures: Collection[str]
+) -> Chapter:
+    results = {
+        outcome.point.name: outcome.result
+        for outcome in outcomes
+        if outcome.result is not None and not outcome.error
+    }
+    if len(results) < len({outcome.point.name for outcome in outcomes}):
+        return Chapter(experiment, outcomes, None)
+    findings = experiment.evaluate(results, scale)
+    if figures:
+        findings = replace(
+            findings,
+            statements=[one for one in findings.statements if one.figure in figures],
+            tables=[one for one in findings.tables if one.figure in figures],
+            charts=[one for one in findings.charts if one.figure in figures],
+        )
+    return Chapter(experiment, outcomes, findings)

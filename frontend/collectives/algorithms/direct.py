@@ -1,0 +1,192 @@
+"""Direct algorithms ("A2A"): every member exchanges with every other in a single step.
+
+Member j reduces segment j, so each member sends its segment j to j (reduce-scatter); then j sends
+the reduced segment to all (all-gather). Traffic per member, for N members and a buffer of D bytes:
+(N-1)/N·D sent and received by reduce-scatter, all-gather and all-to-all, twice that by all-reduce.
+
+Source: paper, Table II, "AllToAll (aka A2A)".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frontend.collectives.program.errors import CollectiveError
+from frontend.collectives.program.program import Ints, Op, Program
+from frontend.collectives.program.symmetric import symmetric
+from frontend.collectives.registry import Algorithm
+
+PEER_ORDERS = ("rotated", "same", "random")
+
+
+def peer_orders(group_size: int, peer_order: str, seed: int) -> Ints:
+    """Return the order in which each member serves the others, shape (N, N-1).
+
+    Parameters
+    ----------
+    peer_order : str
+        "rotated": member i starts with i+1, so that no two members meet at one peer; "same": all
+        start with member 0 (an incast after another); "random": each its own permutation.
+    seed : int
+        Of the random permutations.
+
+    Raises
+    ------
+    CollectiveError
+        Another `peer_order`.
+    """
+    member = np.arange(group_size)[:, None]
+    turn = np.arange(group_size - 1)
+    if peer_order == "rotated":
+        return (member + 1 + turn) % group_size
+    same = turn + (turn >= member)
+    if peer_order == "same":
+        return same
+    if peer_order == "random":
+        return np.random.default_rng(seed).permuted(same, axis=1)
+    raise CollectiveError(
+        f"peer_order {peer_order!r} is not known; accepted: {', '.join(PEER_ORDERS)}"
+    )
+
+
+class _Exchange:
+    """N-1 SENDs in the given order and as many receives, at each member."""
+
+    def __init__(self, group_size: int, order: Ints, first: int) -> None:
+        size = group_size
+        member = np.arange(size)[:, None]
+        turn = np.arange(size - 1)
+        place = np.empty((size, size), np.int64)  # of each peer in a member's order
+        np.put_along_axis(place, order, np.broadcast_to(turn, order.shape), axis=1)
+        self.order = order
+        self.source = (member - 1 - turn) % size  # receives are listed as rotated sends arrive
+        self.peer = np.hstack((order, self.source))
+        self.target = np.hstack((
+            first + (size - 1) + (order - 1 - member) % size,
+            first + place[self.source, member],
+        ))  # fmt: skip
+
+
+def _one_exchange(
+    operation: str, group_size: int, peer_order: str, seed: int, dimension: str
+) -> Program:
+    """Return the program of a single exchange of shards: reduce-scatter or all-gather."""
+    size = group_size
+    exchange = _Exchange(size, peer_orders(size, peer_order, seed), 0)
+    own = np.broadcast_to(np.arange(size)[:, None], (size, size - 1))
+    scatter = operation == "reduce_scatter"
+    return symmetric(
+        "direct",
+        operation,
+        size,
+        units=size,
+        dimension=dimension,
+        op=np.repeat([Op.SEND, Op.RECV_REDUCE if scatter else Op.RECV], size - 1),
+        peer=exchange.peer,
+        offset=np.hstack((exchange.order, own) if scatter else (own, exchange.source)),
+        target=exchange.target,
+        edges=np.zeros((0, 2), np.int64),
+    )
+
+
+def all_reduce(
+    group_size: int,
+    *,
+    peer_order: str = "rotated",
+    seed: int = 0,
+    dimension: str = "scale_out",
+) -> Program:
+    """Reduce-scatter, then all-gather, each one exchange of all with all.
+
+    A COPY of the own segment onto itself joins the N-1 receives: each of the N-1 following SENDs
+    waits for this one step, so that dependencies grow with N and not with its square.
+    """
+    size, others = group_size, group_size - 1
+    first = 2 * others + 1
+    order = peer_orders(size, peer_order, seed)
+    scatter = _Exchange(size, order, 0)
+    gather = _Exchange(size, order, first)
+    own = np.broadcast_to(np.arange(size)[:, None], (size, others))
+    join = 2 * others
+    receives = np.arange(others, join)
+    sends = np.arange(first, first + others)
+    return symmetric(
+        "direct",
+        "all_reduce",
+        size,
+        units=size,
+        dimension=dimension,
+        op=np.concatenate((
+            np.repeat([Op.SEND, Op.RECV_REDUCE], others),
+            [Op.COPY],
+            np.repeat([Op.SEND, Op.RECV], others),
+        )),
+        peer=np.hstack((scatter.peer, own[:, :1], gather.peer)),
+        offset=np.hstack((scatter.order, own, own[:, :1], own, gather.source)),
+        target=np.hstack((scatter.target, own[:, :1], gather.target)),
+        edges=np.vstack((
+            np.column_stack((np.full(others, join), receives)),
+            np.column_stack((sends, np.full(others, join))),
+        )),
+    )  # fmt: skip
+
+
+def reduce_scatter(
+    group_size: int,
+    *,
+    peer_order: str = "rotated",
+    seed: int = 0,
+    dimension: str = "scale_out",
+) -> Program:
+    """Each member sends segment j to member j, which reduces it."""
+    return _one_exchange("reduce_scatter", group_size, peer_order, seed, dimension)
+
+
+def all_gather(
+    group_size: int,
+    *,
+    peer_order: str = "rotated",
+    seed: int = 0,
+    dimension: str = "scale_out",
+) -> Program:
+    """Each member sends its shard to every other."""
+    return _one_exchange("all_gather", group_size, peer_order, seed, dimension)
+
+
+def all_to_all(
+    group_size: int,
+    *,
+    peer_order: str = "rotated",
+    seed: int = 0,
+    dimension: str = "scale_out",
+) -> Program:
+    """Each member sends block j to member j: one message per ordered pair."""
+    size = group_size
+    exchange = _Exchange(size, peer_orders(size, peer_order, seed), 1)
+    own = np.arange(size)[:, None]
+    return symmetric(
+        "direct",
+        "all_to_all",
+        size,
+        units=size,
+        space=2 * size,
+        equal_units=True,
+        dimension=dimension,
+        op=np.concatenate(([Op.COPY], np.repeat([Op.SEND, Op.RECV], size - 1))),
+        peer=np.hstack((own, exchange.peer)),
+        offset=np.hstack((own, exchange.order, size + exchange.source)),
+        target=np.hstack((size + own, exchange.target)),
+        edges=np.zeros((0, 2), np.int64),
+    )
+
+
+ALGORITHM = Algorithm(
+    "direct",
+    "every member exchanges with every other at once (A2A)",
+    {
+        "all_reduce": all_reduce,
+        "reduce_scatter": reduce_scatter,
+        "all_gather": all_gather,
+        "all_to_all": all_to_all,
+    },
+)

@@ -1,0 +1,257 @@
+"""Algorithms of log2(N) rounds: recursive halving and doubling, and Bruck's all-to-all.
+
+Reduce-scatter exchanges halves of what is left ("vector halving"), all-gather doubles what is
+there. With P the largest power of two up to N, the r = N-P extra ranks 0, 2, … 2r-2 are folded into
+their odd neighbours before, and get their result from them after.
+
+Traffic per member, for a buffer of D bytes. All-reduce: 2(P-1)/P·D; an extra rank sends and
+receives D, and its neighbour D more. Reduce-scatter: every member sends (N-1)/N·D, folded or not
+(an extra rank keeps its own shard, and what its neighbour returns takes the place of the shard
+that the neighbour need not send); all-gather: every member receives as much. All-to-all: the sum
+over j = 1 … N-1 of the set bits of j, in blocks of D/N (N/2·log2(N) blocks for a power of two).
+
+Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations
+in MPICH", IJHPCA 19 (2005); J. Bruck et al., "Efficient algorithms for all-to-all communications in
+multiport message-passing systems", IEEE TPDS 8 (1997).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from frontend.collectives.program.program import Op, Program, ProgramBuilder
+from frontend.collectives.program.symmetric import edge_list, symmetric
+from frontend.collectives.registry import Algorithm
+
+
+class _Participants:
+    """The P ranks that take part in the rounds, and what each has received so far."""
+
+    def __init__(self, group_size: int, builder: ProgramBuilder, starts: Sequence[int]) -> None:
+        self.size = 1 << (group_size.bit_length() - 1)
+        self.extras = group_size - self.size
+        self.ranks = [2 * v + 1 if v < self.extras else v + self.extras for v in range(self.size)]
+        self._builder = builder
+        self._starts = starts  # unit at which part v of P begins; one entry more than P
+        self._received: list[list[tuple[range, int]]] = [[] for _ in range(self.size)]
+        self._range = [(0, self.size)] * self.size
+
+    def _needed(self, v: int, units: range) -> list[int]:
+        """Return the receives of participant v that touched any of these units."""
+        return [
+            handle
+            for received, handle in self._received[v]
+            if max(received.start, units.start) < min(received.stop, units.stop)
+        ]
+
+    def _send(self, v: int, peer: int, begin: int, end: int, reduce: bool) -> tuple[range, int]:
+        """Send parts begin … end-1; return the units and the receive."""
+        units = range(self._starts[begin], self._starts[end])
+        _, received = self._builder.message(
+            self.ranks[v],
+            self.ranks[peer],
+            units.start,
+            len(units),
+            reduce=reduce,
+            after=self._needed(v, units),
+        )
+        return units, received
+
+    def halve(self, bits: Sequence[int]) -> None:
+        """Reduce-scatter: in each round, keep one half and send the other to the partner."""
+        for bit in bits:
+            arrived = []
+            for v, (begin, end) in enumerate(self._range):
+                middle = (begin + end) // 2
+                keeps_low = not v & bit
+                sent = (middle, end) if keeps_low else (begin, middle)
+                arrived.append((v ^ bit, self._send(v, v ^ bit, *sent, reduce=True)))
+                self._range[v] = (begin, middle) if keeps_low else (middle, end)
+            self._note(arrived)
+
+    def double(self, bits: Sequence[int]) -> None:
+        """All-gather: in each round, exchange all that is there with the partner."""
+        for bit in bits:
+            ranges = list(self._range)
+            arrived = []
+            for v, (begin, end) in enumerate(ranges):
+                other = ranges[v ^ bit]
+                arrived.append((v ^ bit, self._send(v, v ^ bit, begin, end, reduce=False)))
+                self._range[v] = (min(begin, other[0]), max(end, other[1]))
+            self._note(arrived)
+
+    def own_parts(self) -> None:
+        """Start an all-gather: v has part v only."""
+        self._range = [(v, v + 1) for v in range(self.size)]
+
+    def _note(self, arrived: list[tuple[int, tuple[range, int]]]) -> None:
+        for v, received in arrived:
+            self._received[v].append(received)
+
+    def fold(self, v: int, units: range, *, reduce: bool) -> None:
+        """Send units from the extra rank of participant v to it."""
+        if units:
+            rank = self.ranks[v]
+            _, received = self._builder.message(
+                rank - 1, rank, units.start, len(units), reduce=reduce
+            )
+            self._received[v].append((units, received))
+
+    def unfold(self, v: int, units: range, *, reduce: bool) -> None:
+        """Send units from participant v to its extra rank."""
+        if units:
+            rank = self.ranks[v]
+            self._builder.message(
+                rank,
+                rank - 1,
+                units.start,
+                len(units),
+                reduce=reduce,
+                after=self._needed(v, units),
+            )
+
+
+def all_reduce(group_size: int, *, dimension: str = "scale_out") -> Program:
+    """Vector halving with distance doubling (the large messages go near), then back."""
+    size = 1 << (group_size.bit_length() - 1)
+    builder = ProgramBuilder(
+        "halving_doubling", "all_reduce", group_size, units=size, dimensions=(dimension,)
+    )
+    ranks = _Participants(group_size, builder, range(size + 1))
+    bits = [1 << i for i in range(size.bit_length() - 1)]
+    for v in range(ranks.extras):
+        ranks.fold(v, range(size), reduce=True)
+    ranks.halve(bits)
+    ranks.double(bits[::-1])
+    for v in range(ranks.extras):
+        ranks.unfold(v, range(size), reduce=False)
+    return builder.build()
+
+
+def _sharded(
+    operation: str, group_size: int, dimension: str
+) -> tuple[_Participants, ProgramBuilder]:
+    """Return the participants of a program over N shards; part v is the shards v answers for."""
+    builder = ProgramBuilder(
+        "halving_doubling", operation, group_size, units=group_size, dimensions=(dimension,)
+    )
+    size = 1 << (group_size.bit_length() - 1)
+    extras = group_size - size
+    starts = [2 * v if v < extras else v + extras for v in range(size + 1)]
+    return _Participants(group_size, builder, starts), builder
+
+
+def reduce_scatter(group_size: int, *, dimension: str = "scale_out") -> Program:
+    """Vector halving with distance halving, which leaves part v at participant v."""
+    ranks, builder = _sharded("reduce_scatter", group_size, dimension)
+    for v in range(ranks.extras):
+        shard = 2 * v  # the extra rank's own, whose contribution stays there
+        ranks.fold(v, range(shard), reduce=True)
+        ranks.fold(v, range(shard + 1, group_size), reduce=True)
+    ranks.halve([1 << i for i in reversed(range(ranks.size.bit_length() - 1))])
+    for v in range(ranks.extras):
+        ranks.unfold(v, range(2 * v, 2 * v + 1), reduce=True)
+    return builder.build()
+
+
+def all_gather(group_size: int, *, dimension: str = "scale_out") -> Program:
+    """Vector doubling with distance doubling."""
+    ranks, builder = _sharded("all_gather", group_size, dimension)
+    for v in range(ranks.extras):
+        ranks.fold(v, range(2 * v, 2 * v + 1), reduce=False)
+    ranks.own_parts()
+    ranks.double([1 << i for i in range(ranks.size.bit_length() - 1)])
+    for v in range(ranks.extras):
+        shard = 2 * v
+        ranks.unfold(v, range(shard), reduce=False)
+        ranks.unfold(v, range(shard + 1, group_size), reduce=False)
+    return builder.build()
+
+
+def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Program:
+    """Bruck's algorithm: in round k a block for the member j ahead moves 2^k on if j has bit k.
+
+    Store and forward: a round's blocks are packed (COPY) from the input or from the messages in
+    which they arrived, and those that arrived go to the output at the end.
+    """
+    size = group_size
+    member = np.arange(size)[:, None]
+    ops: list[Op] = []
+    peers: list[int] = []  # ahead of the member
+    counts: list[int] = []
+    edges: list[tuple[int, int]] = []
+    # An address is a constant, or one that goes round with the member: base + (shift ± member) % N.
+    offsets: list[np.ndarray[tuple[int, ...], np.dtype[np.int64]]] = []
+    targets: list[np.ndarray[tuple[int, ...], np.dtype[np.int64]]] = []
+
+    def add(op: Op, ahead: int, offset: object, count: int, target: object) -> int:
+        ops.append(op)
+        peers.append(ahead)
+        counts.append(count)
+        for column, address in ((offsets, offset), (targets, target)):
+            column.append(np.broadcast_to(np.asarray(address, np.int64), (size, 1)))
+        return len(ops) - 1
+
+    def copy(offset: object, count: int, target: object, after: int | None = None) -> int:
+        step = add(Op.COPY, 0, offset, count, target)
+        if after is not None:
+            edges.append((step, after))
+        return step
+
+    copy(member, 1, size + member)
+    scratch = 2 * size
+    arrival: dict[int, tuple[int, int]] = {}  # of each block j: its address and RECV, once moved
+    for bit in (1 << k for k in range((size - 1).bit_length())):
+        moving = [j for j in range(1, size) if j & bit]
+        packed, received = scratch, scratch + len(moving)
+        packs: list[int] = []
+        begin = 0
+        while begin < len(moving):  # one COPY for each run of blocks that arrived side by side
+            j, end = moving[begin], begin + 1
+            if j not in arrival:
+                packs.append(copy((member + j) % size, 1, packed + begin))
+            else:
+                address, step = arrival[j]
+                while end < len(moving) and arrival.get(moving[end]) == (
+                    address + end - begin,
+                    step,
+                ):
+                    end += 1
+                packs.append(copy(address, end - begin, packed + begin, step))
+            begin = end
+        send = add(Op.SEND, bit, packed, len(moving), len(ops) + 1)
+        step = add(Op.RECV, -bit, received, len(moving), send)
+        edges.extend((send, pack) for pack in packs)
+        arrival.update((j, (received + i, step)) for i, j in enumerate(moving))
+        scratch = received + len(moving)
+    for j, (address, step) in arrival.items():
+        copy(address, 1, size + (member - j) % size, step)
+    return symmetric(
+        "halving_doubling",
+        "all_to_all",
+        size,
+        units=size,
+        space=scratch,
+        equal_units=True,
+        dimension=dimension,
+        op=ops,
+        peer=(member + np.array(peers)) % size,
+        offset=np.hstack(offsets),
+        count=counts,
+        target=np.hstack(targets),
+        edges=edge_list(edges),
+    )
+
+
+ALGORITHM = Algorithm(
+    "halving_doubling",
+    "recursive halving and doubling (all-to-all: Bruck), log2(N) rounds",
+    {
+        "all_reduce": all_reduce,
+        "reduce_scatter": reduce_scatter,
+        "all_gather": all_gather,
+        "all_to_all": all_to_all,
+    },
+)

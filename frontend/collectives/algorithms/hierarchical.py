@@ -1,0 +1,247 @@
+"""Algorithms over two dimensions: nodes within a super-node, and i-th nodes of all super-nodes.
+
+Members are in order super-node-major: member s·L + i is node i of super-node s, of L nodes each.
+With N = S·L members, a buffer of D bytes, and the default algorithms, each member sends
+
+- hierarchical all-reduce: 2(L-1)/L·D in the local dimension, and in the other what all-reduce of D
+  over S members takes (DBT: at most 2·D);
+- hierarchical-optimal all-reduce: (L-1)/L·D twice in the local dimension, and what all-reduce of
+  D/L takes in the other;
+- hierarchical all-to-all: (L-1)/L·D, then (S-1)/S·D.
+
+Where L is 1 or N there is one dimension only, and the program is the one for that.
+
+Source: paper, Table II.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from frontend.collectives import registry
+from frontend.collectives.program.composition import Piece, compose
+from frontend.collectives.program.errors import CollectiveError
+from frontend.collectives.program.program import Program
+from frontend.collectives.registry import Algorithm
+
+_DIMENSIONS = ("scale_up", "scale_out")
+
+
+class _Grid:
+    """The two kinds of subgroups, and how to build programs for them."""
+
+    def __init__(
+        self,
+        group_size: int,
+        local_size: int,
+        algorithms: tuple[str, str],
+        dimensions: tuple[str, str],
+        given: dict[str, object],
+    ) -> None:
+        if (
+            isinstance(local_size, bool)
+            or not isinstance(local_size, int)
+            or local_size < 1
+            or group_size % local_size
+        ):
+            divisors = [str(d) for d in range(1, group_size + 1) if group_size % d == 0]
+            raise CollectiveError(
+                f"local_size {local_size!r} does not divide the group of {group_size}; "
+                f"accepted: {', '.join(divisors)}"
+            )
+        self.local_size = local_size
+        self.super_nodes = group_size // local_size
+        self.local = [range(s * local_size, (s + 1) * local_size) for s in range(self.super_nodes)]
+        self.across = [range(i, group_size, local_size) for i in range(local_size)]
+        self._algorithms = algorithms
+        self._dimensions = dimensions
+        self._given = given
+
+    def build(self, operation: str, axis: int) -> Program:
+        """Return the program of a local subgroup (axis 0) or one of i-th nodes (axis 1)."""
+        algorithm = self._algorithms[axis]
+        size = (self.local_size, self.super_nodes)[axis]
+        known = registry.options(operation, algorithm)
+        options = {name: value for name, value in self._given.items() if name in known}
+        return registry.build(
+            operation, algorithm, size, dimension=self._dimensions[axis], **options
+        )
+
+    def only_axis(self) -> int | None:
+        """Return the one dimension that there is, or None for two."""
+        if self.local_size == 1:
+            return 1
+        return 0 if self.super_nodes == 1 else None
+
+
+def _flat(name: str, operation: str, grid: _Grid, axis: int) -> Program:
+    program = grid.build(operation, axis)
+    members = range(program.group_size)
+    regions = (0, program.units, 2 * program.units)
+    return compose(
+        name,
+        operation,
+        program.group_size,
+        units=program.units,
+        space=program.space,
+        equal_units=program.equal_units,
+        dimensions=program.phase_dimension,
+        pieces=[Piece(program, members, 0, regions)],
+    )
+
+
+def all_reduce(
+    group_size: int,
+    *,
+    local_size: int,
+    scale_up_algorithm: str = "direct",
+    scale_out_algorithm: str = "dbt",
+    dimensions: tuple[str, str] = _DIMENSIONS,
+    segments: int = 16,
+    peer_order: str = "rotated",
+    seed: int = 0,
+) -> Program:
+    """All nodes in a super-node do a full all-reduce; then i-th nodes in all super-nodes do one.
+
+    `segments` (for dbt), `peer_order` and `seed` (for direct) go to the algorithms that take them.
+    """
+    given: dict[str, object] = {"segments": segments, "peer_order": peer_order, "seed": seed}
+    grid = _Grid(
+        group_size, local_size, (scale_up_algorithm, scale_out_algorithm), dimensions, given
+    )
+    axis = grid.only_axis()
+    if axis is not None:
+        return _flat("hierarchical", "all_reduce", grid, axis)
+    local, across = grid.build("all_reduce", 0), grid.build("all_reduce", 1)
+    units = math.lcm(local.units, across.units)
+    next_phase = len(local.phase_dimension)
+    return compose(
+        "hierarchical",
+        "all_reduce",
+        group_size,
+        units=units,
+        dimensions=local.phase_dimension + across.phase_dimension,
+        pieces=[
+            *(Piece(local, m, 0, factor=units // local.units) for m in grid.local),
+            *(Piece(across, m, next_phase, factor=units // across.units) for m in grid.across),
+        ],
+    )
+
+
+def optimal_all_reduce(
+    group_size: int,
+    *,
+    local_size: int,
+    scale_up_algorithm: str = "direct",
+    scale_out_algorithm: str = "dbt",
+    dimensions: tuple[str, str] = _DIMENSIONS,
+    segments: int = 16,
+    peer_order: str = "rotated",
+    seed: int = 0,
+) -> Program:
+    """Reduce-scatter within super-nodes, all-reduce of shard i by i-th nodes, local all-gather.
+
+    Options as for `all_reduce`.
+    """
+    given: dict[str, object] = {"segments": segments, "peer_order": peer_order, "seed": seed}
+    grid = _Grid(
+        group_size, local_size, (scale_up_algorithm, scale_out_algorithm), dimensions, given
+    )
+    axis = grid.only_axis()
+    if axis is not None:
+        return _flat("hierarchical_optimal", "all_reduce", grid, axis)
+    scatter, gather = grid.build("reduce_scatter", 0), grid.build("all_gather", 0)
+    across = grid.build("all_reduce", 1)
+    units = math.lcm(local_size * across.units, scatter.units, gather.units)
+    shard = units // local_size
+    second = len(scatter.phase_dimension)
+    third = second + len(across.phase_dimension)
+    return compose(
+        "hierarchical_optimal",
+        "all_reduce",
+        group_size,
+        units=units,
+        dimensions=scatter.phase_dimension + across.phase_dimension + gather.phase_dimension,
+        pieces=[
+            *(Piece(scatter, m, 0, factor=units // scatter.units) for m in grid.local),
+            *(
+                Piece(across, m, second, (i * shard,), shard // across.units)
+                for i, m in enumerate(grid.across)
+            ),
+            *(Piece(gather, m, third, factor=units // gather.units) for m in grid.local),
+        ],
+    )
+
+
+def all_to_all(
+    group_size: int,
+    *,
+    local_size: int,
+    scale_up_algorithm: str = "direct",
+    scale_out_algorithm: str = "direct",
+    dimensions: tuple[str, str] = _DIMENSIONS,
+    peer_order: str = "rotated",
+    seed: int = 0,
+) -> Program:
+    """Everything for the i-th node of any super-node goes through the own super-node's i-th node.
+
+    Phase 1, local: node i gets from each node of its super-node the blocks for all i-th nodes (one
+    message, packed by COPY; it includes the blocks for itself). Phase 2: i-th nodes exchange: one
+    message holds what a whole super-node has for its receiver. `peer_order` and `seed` go to
+    algorithms that take them.
+    """
+    given: dict[str, object] = {"peer_order": peer_order, "seed": seed}
+    grid = _Grid(
+        group_size, local_size, (scale_up_algorithm, scale_out_algorithm), dimensions, given
+    )
+    axis = grid.only_axis()
+    if axis is not None:
+        return _flat("hierarchical", "all_to_all", grid, axis)
+    local, across = grid.build("all_to_all", 0), grid.build("all_to_all", 1)
+    size, nodes, supers = group_size, local_size, grid.super_nodes
+    # Regions of `size` units each, then the scratch of the two exchanges.
+    output, packed, exchanged, repacked, scratch = (size * k for k in range(1, 6))
+    local_scratch = max(local.space - 2 * local.units, 0) * supers
+    across_scratch = max(across.space - 2 * across.units, 0) * nodes
+    by_node = np.arange(size).reshape(supers, nodes).T.reshape(-1)  # unit of (node, super-node)
+    by_super = exchanged + np.arange(size).reshape(nodes, supers).T.reshape(-1)
+    next_phase = len(local.phase_dimension)
+    pieces = [
+        Piece(local, m, 0, (packed, exchanged, scratch), supers, np.tile(by_node, (nodes, 1)))
+        for m in grid.local
+    ]
+    pieces += [
+        Piece(
+            across,
+            m,
+            next_phase,
+            (repacked, output, scratch + local_scratch),
+            nodes,
+            np.tile(by_super, (supers, 1)),
+        )
+        for m in grid.across
+    ]
+    return compose(
+        "hierarchical",
+        "all_to_all",
+        size,
+        units=size,
+        space=scratch + local_scratch + across_scratch,
+        equal_units=True,
+        dimensions=local.phase_dimension + across.phase_dimension,
+        pieces=pieces,
+    )
+
+
+ALGORITHM = Algorithm(
+    "hierarchical",
+    "one dimension after the other: within super-nodes, then i-th nodes of all",
+    {"all_reduce": all_reduce, "all_to_all": all_to_all},
+)
+OPTIMAL = Algorithm(
+    "hierarchical_optimal",
+    "three phases: local reduce-scatter, all-reduce of shards by i-th nodes, local all-gather",
+    {"all_reduce": optimal_all_reduce},
+)

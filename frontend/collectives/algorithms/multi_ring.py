@@ -1,0 +1,114 @@
+"""Multi-ring: several rings through the same members, each of which takes an equal part.
+
+TopoOpt's all-reduce: 2(k-1) rounds over each of the permutations that were selected for a group.
+Members that follow one another in a ring need not be neighbours in the network: what lies between
+them passes the messages on.
+
+Source: W. Wang et al., "TopoOpt", NSDI 2023, sections 4.3 and 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from frontend.collectives.program.errors import CollectiveError
+from frontend.collectives.program.program import Program
+from frontend.collectives.program.scheduled import scheduled
+from frontend.collectives.registry import Algorithm
+from topology_gen.graphs.digraph import Digraph, from_rules
+from topology_gen.schedules import rings
+
+Orders = Sequence[Sequence[int]]
+
+
+def logical_rings(group_size: int, orders: Orders | None, duplex: bool) -> Digraph:
+    """Return the digraph of the rings: a link from each member to the next of each order.
+
+    Parameters
+    ----------
+    group_size : int
+        Members.
+    orders : sequence of sequences of int, optional
+        All members in the order of each ring; None for one ring by their numbers.
+    duplex : bool
+        Every ring is used both ways, unless it has only two members.
+
+    Raises
+    ------
+    CollectiveError
+        No orders, or one that does not name every member once.
+
+    Examples
+    --------
+    >>> logical_rings(4, [[0, 3, 2, 1]], duplex=False).edges()
+    [(0, 3), (1, 0), (2, 1), (3, 2)]
+    """
+    rules = []
+    for order in [range(group_size)] if orders is None else orders:
+        if sorted(order) != list(range(group_size)):
+            raise CollectiveError(
+                f"multi_ring: expected each ring to name every of the {group_size} members once"
+            )
+        members = np.array(order, dtype=np.int64)
+        for step in (-1, 1) if duplex and group_size > 2 else (-1,):
+            rule = np.empty_like(members)
+            rule[members] = np.roll(members, step)
+            rules.append(rule)
+    if not rules:
+        raise CollectiveError("multi_ring: expected at least one ring")
+    return from_rules("rings", group_size, rules)
+
+
+def _program(
+    operation: str, group_size: int, orders: Orders | None, duplex: bool, dimension: str
+) -> Program:
+    graph = logical_rings(group_size, orders, duplex)
+    return scheduled(
+        "multi_ring",
+        operation,
+        scatter=None if operation == "all_gather" else rings.reduce_scatter(graph),
+        gather=None if operation == "reduce_scatter" else rings.all_gather(graph),
+        dimension=dimension,
+    )
+
+
+def all_reduce(
+    group_size: int,
+    *,
+    orders: Orders | None = None,
+    duplex: bool = False,
+    dimension: str = "scale_out",
+) -> Program:
+    """Reduce-scatter, then all-gather: 2(k-1) rounds of every ring."""
+    return _program("all_reduce", group_size, orders, duplex, dimension)
+
+
+def reduce_scatter(
+    group_size: int,
+    *,
+    orders: Orders | None = None,
+    duplex: bool = False,
+    dimension: str = "scale_out",
+) -> Program:
+    """Run k-1 rounds of every ring, after which every member has its shard's sum."""
+    return _program("reduce_scatter", group_size, orders, duplex, dimension)
+
+
+def all_gather(
+    group_size: int,
+    *,
+    orders: Orders | None = None,
+    duplex: bool = False,
+    dimension: str = "scale_out",
+) -> Program:
+    """Run k-1 rounds of every ring, in each of which a part of a shard goes one member further."""
+    return _program("all_gather", group_size, orders, duplex, dimension)
+
+
+ALGORITHM = Algorithm(
+    "multi_ring",
+    "several rings that order the members differently, each with an equal part",
+    {"all_reduce": all_reduce, "reduce_scatter": reduce_scatter, "all_gather": all_gather},
+)

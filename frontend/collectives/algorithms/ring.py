@@ -1,0 +1,131 @@
+"""Ring algorithms: each member sends only to the next one.
+
+Traffic per member, for N members and a buffer of D bytes: reduce-scatter and all-gather send and
+receive (N-1)/N·D each, all-reduce twice that (the bandwidth optimum); all-to-all relays blocks of
+D/N bytes and moves N(N-1)/2 of them over each hop, where a direct exchange moves N-1.
+
+Source: P. Patarasu, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
+workstations", J. Parallel Distrib. Comput. 69 (2009).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frontend.collectives.program.program import Op, Program
+from frontend.collectives.program.symmetric import edge_list, symmetric
+from frontend.collectives.registry import Algorithm
+
+
+def _ring(operation: str, group_size: int, rounds: range, dimension: str) -> Program:
+    """Return rounds out of 0 … 2N-3, of which the first N-1 reduce and the others gather.
+
+    In round k member i sends shard i-k-1 to the next member and receives shard i-k-2: after round
+    N-2 it owns shard i, and the gather goes on from there with the same formula.
+    """
+    size, steps = group_size, 2 * len(rounds)
+    k = np.repeat(np.array(rounds, np.int64), 2)
+    member = np.arange(size)[:, None]
+    receives = np.arange(steps) % 2
+    reduces = k < size - 1
+    op = np.where(receives == 0, Op.SEND, np.where(reduces, Op.RECV_REDUCE, Op.RECV))
+    return symmetric(
+        "ring",
+        operation,
+        size,
+        units=size,
+        dimension=dimension,
+        op=op,
+        peer=(member + np.where(receives, -1, 1)) % size,
+        offset=(member - k - 1 - receives) % size,
+        target=np.arange(steps) ^ 1,  # a SEND's partner is the next step of the list
+        # What a round sends is what the round before it received.
+        edges=np.array([(s, s - 1) for s in range(2, steps, 2)], np.int64).reshape(-1, 2),
+    )
+
+
+def all_reduce(group_size: int, *, dimension: str = "scale_out") -> Program:
+    """Reduce-scatter, then all-gather: 2(N-1) rounds, each shard going on as soon as it is here."""
+    return _ring("all_reduce", group_size, range(2 * (group_size - 1)), dimension)
+
+
+def reduce_scatter(group_size: int, *, dimension: str = "scale_out") -> Program:
+    """N-1 rounds, after which member g holds shard g reduced."""
+    return _ring("reduce_scatter", group_size, range(group_size - 1), dimension)
+
+
+def all_gather(group_size: int, *, dimension: str = "scale_out") -> Program:
+    """N-1 rounds, in each of which a shard goes one member further."""
+    return _ring("all_gather", group_size, range(group_size - 1, 2 * (group_size - 1)), dimension)
+
+
+def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Program:
+    """Relay along the ring: in round r = 1 … N-1 each member passes on N-r blocks.
+
+    A message holds the blocks of one source, nearest destination first; its receiver keeps the
+    first block and forwards the rest. N(N-1)/2 block hops per member in all.
+    """
+    size = group_size
+    rounds = np.arange(1, size)
+    blocks = size - rounds  # in the message of each round
+    packed = 2 * size
+    arrived = packed + (size - 1) + np.concatenate(([0], np.cumsum(blocks)[:-1]))
+    member = np.arange(size)[:, None]
+
+    # Own block, packing by distance, then per round: SEND, RECV, COPY of the block that is ours.
+    packs = size - 1
+    first = 1 + packs
+    op = np.concatenate((
+        np.full(first, Op.COPY),
+        np.tile(np.array([Op.SEND, Op.RECV, Op.COPY]), size - 1),
+    ))  # fmt: skip
+    steps = op.size
+    offset = np.empty((size, steps), np.int64)
+    target = np.empty((size, steps), np.int64)
+    count = np.ones(steps, np.int64)
+    offset[:, :first] = (member + np.arange(size)) % size
+    target[:, :1] = size + member
+    target[:, 1:first] = packed + np.arange(packs)
+    send, receive, keep = (slice(first + i, None, 3) for i in range(3))
+    count[send] = count[receive] = blocks
+    offset[:, send] = np.concatenate(([packed], arrived[:-1] + 1))
+    offset[:, receive] = offset[:, keep] = arrived
+    target[:, send] = np.arange(steps)[receive]
+    target[:, receive] = np.arange(steps)[send]
+    target[:, keep] = size + (member - rounds) % size
+    peer = np.zeros((size, steps), np.int64)
+    peer[:, send] = (member + 1) % size
+    peer[:, receive] = (member - 1) % size
+
+    edges = [(first, pack) for pack in range(1, first)]
+    for step in range(first, steps, 3):
+        edges.append((step + 2, step + 1))
+        if step > first:
+            edges.append((step, step - 2))
+    return symmetric(
+        "ring",
+        "all_to_all",
+        size,
+        units=size,
+        space=int(arrived[-1] + 1),
+        equal_units=True,
+        dimension=dimension,
+        op=op,
+        peer=peer,
+        offset=offset,
+        count=count,
+        target=target,
+        edges=edge_list(edges),
+    )
+
+
+ALGORITHM = Algorithm(
+    "ring",
+    "each member sends only to the next one",
+    {
+        "all_reduce": all_reduce,
+        "reduce_scatter": reduce_scatter,
+        "all_gather": all_gather,
+        "all_to_all": all_to_all,
+    },
+)

@@ -1,0 +1,1 @@
+"""Programs made from algorithms in files: MSCCL XML, MSCCL++ plans, schedules."""

@@ -1,0 +1,1 @@
+"""Programs: per rank, send, receive, reduce and copy steps with dependencies."""

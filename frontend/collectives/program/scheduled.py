@@ -1,0 +1,153 @@
+"""Programs from topology_gen's schedules: what is sent over which link, when its data is there.
+
+A schedule is divided into steps; a program is not. A member sends a chunk on as soon as it has it,
+so that links do not wait for the slowest of a step. The messages of a schedule over parallel links
+take different routes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frontend.collectives.program.program import Ints, Op, Program, assemble, ranges
+from topology_gen.networks.direct_connect import parallel_index
+from topology_gen.schedules.schedule import Schedule
+
+
+class _Messages:
+    """The sends of a schedule as messages between members, in units of a chunk."""
+
+    def __init__(self, schedule: Schedule, receive: Op) -> None:
+        graph = schedule.graph
+        nodes, self.chunks = graph.nodes, schedule.chunks
+        self.op = receive
+        self.source = graph.source[schedule.link].astype(np.int64)
+        self.target = graph.target[schedule.link].astype(np.int64)
+        self.shard = schedule.shard.astype(np.int64)
+        self.count = schedule.count.astype(np.int64)
+        self.offset = self.shard * self.chunks + schedule.first
+        self.size = schedule.sends
+        # The receives have none.
+        self.route = np.zeros(2 * self.size, np.int64)
+        self.route[: self.size] = parallel_index(graph)[schedule.link]
+        # Where the units lie, if all members' memories stood one behind the other.
+        self.sent = self.source * nodes * self.chunks + self.offset
+        self.received = self.target * nodes * self.chunks + self.offset
+
+    def rows(self, first: int) -> Ints:
+        """Return the rows (see `assemble`) of all SENDs, then of all receives, from a row on."""
+        rows = np.zeros((2, self.size, 7), np.int64)
+        sends, receives = rows
+        sends[:, 0] = receives[:, 3] = self.source
+        receives[:, 0] = sends[:, 3] = self.target
+        sends[:, 2], receives[:, 2] = Op.SEND, self.op
+        rows[:, :, 4], rows[:, :, 5] = self.offset, self.count
+        receives[:, 6] = first + np.arange(self.size)
+        sends[:, 6] = receives[:, 6] + self.size
+        return rows.reshape(-1, 7)
+
+
+def _overlaps(begin: Ints, count: Ints, parts: Ints) -> tuple[Ints, Ints]:
+    """Return the pairs of an interval and a part of those that it overlaps.
+
+    `parts` are where the parts begin; wherever the intervals are, they leave no gap.
+    """
+    order = np.argsort(parts, kind="stable")
+    first = np.searchsorted(parts[order], begin, side="right") - 1
+    last = np.searchsorted(parts[order], begin + count - 1, side="right") - 1
+    lengths = last - first + 1
+    found = order[np.repeat(first, lengths) + ranges(lengths)]
+    return np.repeat(np.arange(begin.size), lengths), found
+
+
+def scheduled(
+    name: str,
+    operation: str,
+    *,
+    scatter: Schedule | None = None,
+    gather: Schedule | None = None,
+    dimension: str = "scale_out",
+) -> Program:
+    """Return the program of a reduce-scatter, of an all-gather, or of both as an all-reduce.
+
+    Parameters
+    ----------
+    name, operation : str
+        Of the program.
+    scatter, gather : Schedule, optional
+        At least one; if both, on the same digraph and with the same chunks of a shard.
+    dimension : str
+        The network's.
+    """
+    some = scatter or gather
+    assert some is not None
+    nodes, chunks = some.graph.nodes, some.chunks
+    rows: list[Ints] = []
+    edges: list[Ints] = []
+    route: list[Ints] = []
+    first = 0
+
+    def wait(waiting: Ints, waited: Ints) -> None:
+        edges.append(np.column_stack((waiting, waited)))
+
+    join = -1  # the row from which a COPY for every unit of every member's own shard stands
+    if scatter is not None:
+        moved = _Messages(scatter, Op.RECV_REDUCE)
+        rows.append(moved.rows(0))
+        route.append(moved.route)
+        first = 2 * moved.size
+        passed = np.flatnonzero(moved.target != moved.shard)
+        # Every member sends a chunk of another's shard once, after all that it receives of it.
+        received, sent = _overlaps(moved.received[passed], moved.count[passed], moved.sent)
+        wait(sent, moved.size + passed[received])
+        if gather is not None:
+            join = first
+            rows.append(_joins(nodes, chunks))
+            route.append(np.zeros(nodes * chunks, np.int64))
+            first += nodes * chunks
+            ended = np.flatnonzero(moved.target == moved.shard)
+            received, unit = _units(moved.offset[ended], moved.count[ended])
+            wait(join + unit, moved.size + ended[received])
+    if gather is not None:
+        moved = _Messages(gather, Op.RECV)
+        rows.append(moved.rows(first))
+        route.append(moved.route)
+        passed = np.flatnonzero(moved.source != moved.shard)
+        # Every member receives a chunk once, and sends it on as often as the schedule says.
+        sent, received = _overlaps(moved.sent[passed], moved.count[passed], moved.received)
+        wait(first + passed[sent], first + moved.size + received)
+        if join >= 0:
+            own = np.flatnonzero(moved.source == moved.shard)
+            sent, unit = _units(moved.offset[own], moved.count[own])
+            wait(first + own[sent], join + unit)
+    return assemble(
+        name,
+        operation,
+        nodes,
+        nodes * chunks,
+        nodes * chunks,
+        False,
+        (dimension,),
+        np.vstack(rows),
+        np.vstack(edges),
+        np.concatenate(route),
+    )
+
+
+def _joins(nodes: int, chunks: int) -> Ints:
+    """Return a COPY of each unit of the members' own shards onto itself.
+
+    It joins the receives of a reduce-scatter: the sends of the all-gather wait for it alone.
+    """
+    unit = np.arange(nodes * chunks)
+    rows = np.zeros((unit.size, 7), np.int64)
+    rows[:, 0] = rows[:, 3] = unit // chunks
+    rows[:, 2] = Op.COPY
+    rows[:, 4] = rows[:, 6] = unit
+    rows[:, 5] = 1
+    return rows
+
+
+def _units(offset: Ints, count: Ints) -> tuple[Ints, Ints]:
+    """Return the pairs of an interval and a unit in it."""
+    return np.repeat(np.arange(offset.size), count), np.repeat(offset, count) + ranges(count)

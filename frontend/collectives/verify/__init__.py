@@ -1,0 +1,1 @@
+"""Checks that a program does what its operation promises, in any order of events."""

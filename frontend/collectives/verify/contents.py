@@ -1,0 +1,167 @@
+"""Symbolic execution: which members' values every unit holds, and whether that is the result."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from frontend.collectives.program.errors import Problem
+from frontend.collectives.program.program import Flags, Ints, Op, Program, ranges
+from frontend.collectives.verify.operations import Bits, Contents, postcondition, precondition
+
+_SHOWN = 5
+
+
+class Execution:
+    """Runs the steps of a program level by level on symbolic contents.
+
+    Parameters
+    ----------
+    program : Program
+        Without structure problems.
+    level : array
+        Per step; a step is run after all steps of lower levels. Steps of level -1 are not run.
+
+    Attributes
+    ----------
+    problems : list of Problem
+        Sends of undefined units, sums of unlike units, contributions that were counted twice, units
+        that were received again.
+    contents : Contents
+        What the members hold at the end.
+    """
+
+    def __init__(self, program: Program, level: Ints) -> None:
+        self.problems: list[Problem] = []
+        self._program = program
+        self.contents = precondition(program)
+        words = self.contents.members.shape[-1]
+        self._origin = self.contents.origin.reshape(-1)  # views: a unit is member·space + address
+        self._members = self.contents.members.reshape(-1, words)
+        self._op = program.op
+        self._count = program.count.astype(np.int64)
+        member = program.members() * program.space
+        self._unit = member + program.offset
+        self._into = member + program.target  # meaningless for messages
+        # A message's units lie in one long buffer, found through its SEND.
+        sent = np.where(program.op == Op.SEND, self._count, 0)
+        place = np.cumsum(sent) - sent
+        receives = (program.op == Op.RECV) | (program.op == Op.RECV_REDUCE)
+        place[receives] = place[program.target[receives]]
+        self._place = place
+        self._sent_origin = np.empty(int(sent.sum()), np.int64)
+        self._sent_members = np.empty((self._sent_origin.size, words), np.uint64)
+
+        order = np.argsort(level, kind="stable")
+        cuts = np.searchsorted(level[order], np.arange(int(level.max(initial=-1)) + 2))
+        for begin, end in pairwise(cuts.tolist()):
+            self._run(order[begin:end])
+
+    def _run(self, steps: Ints) -> None:
+        """Run steps of one level: first all that read, then all that write."""
+        op = self._op[steps]
+        send, copy = steps[op == Op.SEND], steps[op == Op.COPY]
+        reduce, receive = steps[op == Op.REDUCE], steps[op == Op.RECV]
+        add = steps[op == Op.RECV_REDUCE]
+        copied = self._read(copy)
+        local = self._read(reduce)
+        if send.size:
+            place = self._expand(self._place, send)
+            self._sent_origin[place], self._sent_members[place] = self._read(send)
+        if receive.size:
+            self._receive(receive)
+        if copy.size:
+            unit = self._expand(self._into, copy)
+            self._origin[unit], self._members[unit] = copied
+        if add.size:
+            place = self._expand(self._place, add)
+            self._add(
+                add,
+                self._expand(self._unit, add),
+                self._sent_origin[place],
+                self._sent_members[place],
+            )
+        if reduce.size:
+            self._add(reduce, self._expand(self._into, reduce), *local)
+
+    def _receive(self, steps: Ints) -> None:
+        """Write what was sent; a step that brings nothing new moves bytes in vain."""
+        place = self._expand(self._place, steps)
+        unit = self._expand(self._unit, steps)
+        origin, members = self._sent_origin[place], self._sent_members[place]
+        old = (self._origin[unit] == origin) & np.all(self._members[unit] == members, axis=-1)
+        known = old & (origin >= 0)
+        if known.any():
+            self._report("duplicate", steps, known, "receives units that are there already")
+        self._origin[unit] = origin
+        self._members[unit] = members
+
+    def _expand(self, first: Ints, steps: Ints) -> Ints:
+        count = self._count[steps]
+        return np.repeat(first[steps], count) + ranges(count)
+
+    def _read(self, steps: Ints) -> tuple[Ints, Bits]:
+        unit = self._expand(self._unit, steps)
+        origin = self._origin[unit]
+        undefined = origin < 0
+        if undefined.any():
+            self._report("undefined", steps, undefined, "reads units that hold nothing yet")
+        return origin, self._members[unit]
+
+    def _add(self, steps: Ints, unit: Ints, origin: Ints, members: Bits) -> None:
+        """Add to units, some of which may appear several times."""
+        unlike = (self._origin[unit] != origin) & (origin >= 0)
+        if unlike.any():
+            self._report("mixed", steps, unlike, "adds to units of other data")
+        order = np.argsort(unit, kind="stable")
+        cuts = np.flatnonzero(np.diff(unit[order], prepend=-1))
+        cells = unit[order][cuts]
+        ones = np.bitwise_count(members).sum(axis=1, dtype=np.int64)
+        expected = np.add.reduceat(ones[order], cuts)
+        expected += np.bitwise_count(self._members[cells]).sum(axis=1, dtype=np.int64)
+        self._members[cells] |= np.bitwise_or.reduceat(members[order], cuts, axis=0)
+        total = np.bitwise_count(self._members[cells]).sum(axis=1, dtype=np.int64)
+        twice = np.zeros(unit.size, np.bool_)
+        twice[order] = np.repeat(total != expected, np.diff(np.append(cuts, unit.size)))
+        if twice.any():
+            self._report("double", steps, twice, "adds a contribution that is there already")
+
+    def _report(self, kind: str, steps: Ints, bad: Flags, what: str) -> None:
+        """Report the steps that the flagged units, in the order of `_expand`, belong to."""
+        guilty = np.unique(np.repeat(steps, self._count[steps])[bad])
+        self.problems.extend(
+            Problem(kind, f"{self._program.describe(step)} {what}", (step,))
+            for step in guilty.tolist()
+        )
+
+
+def result_problems(program: Program, contents: Contents) -> list[Problem]:
+    """Return where the members do not hold what the operation promises."""
+    if program.group_size == 1:
+        return []  # empty by definition: the result is where the input is
+    wanted, right = postcondition(program)
+    wrong = (contents.origin != right.origin) | np.any(contents.members != right.members, axis=-1)
+    where = np.argwhere(wanted & wrong)
+    found = [
+        Problem("result", f"member {g} unit {u} holds {_words(contents, g, u)}, not {expected}")
+        for g, u in where[:_SHOWN].tolist()
+        for expected in [_words(right, g, u)]
+    ]
+    if len(where) > _SHOWN:
+        found.append(Problem("result", f"{len(where) - _SHOWN} other units are wrong"))
+    return found
+
+
+def _words(contents: Contents, member: int, unit: int) -> str:
+    if contents.origin[member, unit] < 0:
+        return "nothing"
+    words = contents.members[member, unit]
+    held = [
+        64 * i + bit
+        for i, word in enumerate(words.tolist())
+        for bit in range(64)
+        if word >> bit & 1
+    ]
+    names = ", ".join(map(str, held[:_SHOWN])) + (" …" if len(held) > _SHOWN else "")
+    return f"unit {contents.origin[member, unit]} of {len(held)} members ({names})"

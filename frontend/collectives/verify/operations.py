@@ -1,0 +1,89 @@
+"""What each operation starts from and must end with, unit by unit.
+
+The content of a unit is symbolic: `origin`, the input unit whose values it holds (-1: nothing
+defined), and `members`, the set of members whose values are summed in it, as bits of 64-bit words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from frontend.collectives.program.program import Flags, Ints, Program
+
+Bits = npt.NDArray[np.uint64]
+
+
+@dataclass
+class Contents:
+    """The units of all members.
+
+    Parameters
+    ----------
+    origin : array, shape (members, space)
+    members : array, shape (members, space, words)
+    """
+
+    origin: Ints
+    members: Bits
+
+
+def sets(members: Ints, size: int) -> Bits:
+    """Return the sets {m} of a group of `size`, one for each m, shape (…, words)."""
+    bits = np.zeros((*members.shape, -(-size // 64)), np.uint64)
+    word = (members // 64)[..., None]
+    bit = np.left_shift(np.uint64(1), (members % 64).astype(np.uint64))
+    np.put_along_axis(bits, word, bit[..., None], axis=-1)
+    return bits
+
+
+def full_set(size: int) -> Bits:
+    """Return the set of all members."""
+    members: Bits = np.bitwise_or.reduce(sets(np.arange(size), size), axis=0)
+    return members
+
+
+def precondition(program: Program) -> Contents:
+    """Return what the members hold before the first step."""
+    size, units = program.group_size, program.units
+    own = np.arange(size)
+    origin = np.full((size, program.space), -1, np.int64)
+    origin[:, :units] = np.arange(units)
+    if program.operation == "all_gather":
+        others = own[:, None] != _shard_owner(program)
+        origin[:, :units][others] = -1
+    members = np.zeros((size, program.space, -(-size // 64)), np.uint64)
+    members[:, :units] = sets(own, size)[:, None, :]
+    members[origin < 0] = 0
+    return Contents(origin, members)
+
+
+def postcondition(program: Program) -> tuple[Flags, Contents]:
+    """Return which units matter after the last step, and what they must hold."""
+    size, units = program.group_size, program.units
+    wanted = np.zeros((size, program.space), np.bool_)
+    origin = np.full((size, program.space), -1, np.int64)
+    members = np.zeros((size, program.space, -(-size // 64)), np.uint64)
+    if program.operation == "all_to_all":
+        block = units // size
+        output = slice(units, 2 * units)
+        wanted[:, output] = True
+        source, within = np.divmod(np.arange(units), block)
+        origin[:, output] = np.arange(size)[:, None] * block + within
+        members[:, output] = sets(source, size)
+        return wanted, Contents(origin, members)
+    wanted[:, :units] = True
+    origin[:, :units] = np.arange(units)
+    if program.operation == "all_gather":
+        members[:, :units] = sets(_shard_owner(program), size)
+    else:
+        members[:, :units] = full_set(size)
+    if program.operation == "reduce_scatter":
+        wanted[:, :units] = np.arange(size)[:, None] == _shard_owner(program)
+    return wanted, Contents(origin, members)
+
+
+def _shard_owner(program: Program) -> Ints:
+    return np.arange(program.units) // (program.units // program.group_size)

@@ -1,0 +1,1 @@
+"""The compiler: from a scenario to the records of the stream."""

@@ -1,0 +1,216 @@
+"""The compiler: a scenario becomes the records of network_api.proto."""
+
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from frontend import network_api_pb2 as api
+from frontend import workloads
+from frontend.collectives.program.program import Program
+from frontend.compiler import network as networks
+from frontend.compiler.programs import ProgramLibrary, Use
+from frontend.schema import Scenario
+from frontend.schema.transport import CONGESTION_CONTROLS, Transport
+from frontend.stream import VERSION, encode
+from frontend.workloads.plan import NodeType, Plan, Trace
+from topology_gen import Network
+
+PRODUCER = "cosim-frontend"
+
+# All-to-alls are on the critical path and go before everything else (paper, Section III.C.1).
+_PRIORITY_CLASS = {"all_to_all": 0}
+_OTHER_PRIORITY_CLASS = 1
+
+
+def compile_scenario(scenario: Scenario) -> bytes:
+    """Return the stream of a scenario: the same bytes for the same scenario, wherever it is made.
+
+    Raises
+    ------
+    ScenarioError
+        A collective that its algorithm cannot carry over this many ranks.
+    """
+    return encode(records(scenario))
+
+
+def compile_network(scenario: Scenario, pairs: Iterable[tuple[int, int]] | None = None) -> bytes:
+    """Return a stream with a scenario's network and no workload, to be driven message by message.
+
+    Parameters
+    ----------
+    pairs : iterable of (rank, rank)
+        Who will talk, in either direction; every two ranks by default.
+
+    Raises
+    ------
+    ValueError
+        A pair that is not two different ranks.
+    """
+    network = networks.build(scenario)
+    if pairs is None:
+        pairs = itertools.combinations(range(network.ranks), 2)
+    rows = np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
+    wrong = (rows < 0).any(1) | (rows >= network.ranks).any(1) | (rows[:, 0] == rows[:, 1])
+    if wrong.any():
+        raise ValueError(
+            f"pairs: {tuple(rows[wrong][0].tolist())}: expected two different ranks from 0 to "
+            f"{network.ranks - 1}"
+        )
+    return encode(_fabric_records(scenario, network, networks.first_routes(rows)))
+
+
+def records(scenario: Scenario) -> Iterator[api.Record]:
+    """Yield the records of a scenario's stream in order."""
+    plan = workloads.plan(scenario)
+    library = ProgramLibrary(scenario)
+    uses = [library.use(issue) for issue in plan.issues]
+    network = networks.build(scenario)
+    yield from _fabric_records(scenario, network, _flows(plan, library, uses, network.ranks))
+    for number, program in enumerate(library.programs):
+        yield api.Record(program=_program(number, program, network.dimensions))
+    yield from _collectives(plan, uses, network.ranks)
+    for trace in plan.all_traces():
+        yield api.Record(trace=_trace(plan, trace, network.ranks))
+
+
+def _flows(plan: Plan, library: ProgramLibrary, uses: Sequence[Use], ranks: int) -> networks.Flows:
+    """Return who talks to whom, and over which of the pair's paths."""
+    placed = {(use.program, issue.ranks) for issue, use in zip(plan.issues, uses, strict=True)}
+    flows = [np.empty((0, 3), dtype=np.int64)]
+    for program, group in sorted(placed, key=lambda place: (place[0], place[1] or ())):
+        rows = networks.flows(library.programs[program])
+        if group is not None:
+            rows[:, :2] = np.array(group, dtype=np.int64)[rows[:, :2]]
+        flows.append(rows)
+    for trace in plan.all_traces():
+        ends = {(node.peer, node.route) for node in trace.nodes if node.type == NodeType.SEND}
+        sends = [(rank, *end) for rank in _all(trace.ranks, ranks) for end in sorted(ends)]
+        flows.append(np.array(sends, dtype=np.int64).reshape(-1, 3))
+    return np.concatenate(flows)
+
+
+def _all(ranks: Sequence[int] | None, count: int) -> Sequence[int]:
+    return range(count) if ranks is None else ranks
+
+
+def _fabric_records(
+    scenario: Scenario, network: Network, flows: networks.Flows
+) -> Iterator[api.Record]:
+    yield api.Record(header=_header(scenario))
+    yield api.Record(settings=_settings(scenario, network.dimensions))
+    reconfiguration = networks.reconfiguration(scenario)
+    yield api.Record(topology=networks.topology_record(network, flows, reconfiguration))
+
+
+def _header(scenario: Scenario) -> api.Header:
+    resolved = json.dumps(scenario.resolved(), separators=(",", ":"), ensure_ascii=False)
+    return api.Header(
+        version=VERSION,
+        producer=PRODUCER,
+        name=scenario.name,
+        seed=scenario.seed,
+        scenario_json=resolved,
+    )
+
+
+def _settings(scenario: Scenario, dimensions: Sequence[str]) -> api.Settings:
+    system, measurement = scenario.system, scenario.measurement
+    return api.Settings(
+        fabric=scenario.fabric,
+        tcp=_tcp(scenario.transport),
+        system=api.System(
+            scheduling=api.System.LIFO if system.scheduling == "lifo" else api.System.FIFO,
+            concurrent_chunks=[getattr(system.concurrent_chunks, name) for name in dimensions],
+            injection_latency_ps=system.injection_latency,
+            reduction_bytes_per_s=system.reduction_bandwidth or 0,
+        ),
+        rtt_sample_interval_ps=measurement.rtt_interval,
+        time_limit_ps=measurement.time_limit or 0,
+    )
+
+
+def _tcp(transport: Transport) -> api.Tcp:
+    return api.Tcp(
+        congestion_control=CONGESTION_CONTROLS[transport.variant],
+        mtu_bytes=transport.mtu,
+        segment_bytes=transport.mss,
+        send_buffer_bytes=transport.window,
+        receive_buffer_bytes=transport.window,
+        initial_cwnd_segments=transport.initial_cwnd,
+        min_rto_ps=transport.min_rto,
+        initial_rto_ps=transport.initial_rto,
+        clock_granularity_ps=transport.clock_granularity,
+        delayed_ack_timeout_ps=transport.delayed_ack.timeout,
+        delayed_ack_segments=transport.delayed_ack.segments,
+        data_retries=transport.data_retries,
+        sack=transport.sack,
+        timestamps=transport.timestamps,
+        window_scaling=transport.window_scaling,
+        ecn=transport.ecn.enabled,
+        link_header_bytes=transport.link_header,
+    )
+
+
+def _program(number: int, program: Program, dimensions: Sequence[str]) -> api.Program:
+    return api.Program(
+        id=number,
+        name=program.name,
+        operation=program.operation,
+        group_size=program.group_size,
+        units=program.units,
+        space=program.space,
+        equal_units=program.equal_units,
+        phase_dimension=[dimensions.index(name) for name in program.phase_dimension],
+        step_begin=program.step_begin.tolist(),
+        op=program.op.tolist(),
+        phase=program.phase.tolist(),
+        peer=program.peer.tolist(),
+        offset=program.offset.tolist(),
+        count=program.count.tolist(),
+        target=program.target.tolist(),
+        dep_begin=program.dep_begin.tolist(),
+        dep=program.dep.tolist(),
+        route=program.route.tolist(),
+    )
+
+
+def _collectives(plan: Plan, uses: Sequence[Use], ranks: int) -> Iterator[api.Record]:
+    for number, (issue, use) in enumerate(zip(plan.issues, uses, strict=True)):
+        yield api.Record(
+            collective=api.Collective(
+                id=number,
+                name=issue.name,
+                program=use.program,
+                ranks=_all(issue.ranks, ranks),
+                bytes=issue.bytes,
+                chunks=use.chunks,
+                priority_class=_PRIORITY_CLASS.get(issue.operation, _OTHER_PRIORITY_CLASS),
+                iteration=issue.iteration,
+                layer=issue.layer,
+            )
+        )
+
+
+def _trace(plan: Plan, trace: Trace, ranks: int) -> api.Trace:
+    nodes = trace.nodes
+    routes = [node.route for node in nodes]
+    return api.Trace(
+        ranks=_all(trace.ranks, ranks),
+        layers=plan.layers,
+        names=[node.name for node in nodes],
+        type=[node.type for node in nodes],
+        layer=[node.layer for node in nodes],
+        iteration=[node.iteration for node in nodes],
+        duration_ps=[node.duration_ps for node in nodes],
+        collective=[node.collective for node in nodes],
+        peer=[node.peer for node in nodes],
+        bytes=[node.bytes for node in nodes],
+        tag=[node.tag for node in nodes],
+        dep_begin=np.cumsum([0, *(len(node.dependencies) for node in nodes)]).tolist(),
+        dep=[dependency for node in nodes for dependency in node.dependencies],
+        route=routes if any(routes) else [],
+        jobs=plan.jobs,
+        job=[node.job for node in nodes] if plan.jobs else [],
+    )

@@ -1,0 +1,94 @@
+"""Loads a scenario: file, dict or Scenario, with overrides, to a checked Scenario or one error."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from frontend.errors import ScenarioError
+from frontend.loading import overrides as overriding
+from frontend.loading.overrides import Overrides
+from frontend.loading.problems import Origin, describe
+from frontend.loading.yaml_document import read
+from frontend.schema import Scenario
+from frontend.schema.edges import FOLDER
+
+_ALGORITHM_KEYS = {"workload": ("algorithm",), "collective": ("all_reduce", "all_to_all")}
+
+Source = str | os.PathLike[str] | Mapping[str, Any] | Scenario
+
+
+def load_scenario(source: Source, overrides: Overrides = ()) -> Scenario:
+    """Return the checked scenario of a file, dict or Scenario.
+
+    Parameters
+    ----------
+    source : path, mapping or Scenario
+        A YAML 1.2 file, or its content.
+    overrides : mapping of key path to value, or sequence of "key.path=value"
+        Set before checking, as `cosim run --set`.
+
+    Raises
+    ------
+    ScenarioError
+        Whatever is wrong, in one sentence: where (file and line, or the override), the key path,
+        the value, and what is accepted.
+
+    Examples
+    --------
+    >>> topology = {"family": "flat", "ranks": 4, "bandwidth": "1Gbps", "latency": "1us"}
+    >>> workload = {"kind": "collective", "operation": "all_reduce", "algorithm": "ring"}
+    >>> scenario = load_scenario(
+    ...     {"topology": topology | {"buffer": "1MB"}, "workload": workload | {"bytes": "1MB"}},
+    ...     ["topology.bandwidth=2Gbps"],
+    ... )
+    >>> int(scenario.topology.bandwidth)
+    2000000000
+    """
+    data, origin = _data(source)
+    if not isinstance(data, Mapping):
+        raise ScenarioError(
+            f"{origin.name or 'scenario'}: expected a mapping with the keys "
+            f"{', '.join(Scenario.model_fields)}"
+        )
+    data = overriding.apply(data, overrides, origin)
+    try:
+        return Scenario.model_validate(data, context={FOLDER: origin.folder})
+    except ValidationError as error:
+        raise ScenarioError(describe(error, data, origin)) from None
+
+
+def _data(source: Source) -> tuple[Any, Origin]:
+    if isinstance(source, Scenario):
+        # What was not set stays open, so that an override of `mtu` still moves the default `mss`.
+        return source.model_dump(mode="json", exclude_unset=True), Origin()
+    if isinstance(source, Mapping):
+        return source, Origin()
+    path = Path(source)
+    name = os.fspath(source)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ScenarioError(f"{name}: no such file: expected a scenario in YAML") from None
+    except UnicodeDecodeError:
+        raise ScenarioError(f"{name}: not UTF-8 text: expected a scenario in YAML") from None
+    except OSError as error:
+        raise ScenarioError(f"{name}: {error.strerror}: expected a readable YAML file") from None
+    document = read(text, name)
+    if isinstance(document.data, Mapping):
+        _set_beside(document.data, path.parent)
+    return document.data, Origin(name, document.lines)
+
+
+def _set_beside(data: Mapping[str, Any], folder: Path) -> None:
+    """Let relative paths of algorithm files start at the scenario's folder."""
+    for section, keys in _ALGORITHM_KEYS.items():
+        part = data.get(section)
+        if not isinstance(part, Mapping):
+            continue
+        for key in keys:
+            choice = part.get(key)
+            if isinstance(choice, dict) and isinstance(choice.get("file"), str):
+                choice["file"] = os.fspath(folder / choice["file"])

@@ -1,0 +1,193 @@
+"""One sentence for each problem of a scenario: where, which key, which value, what instead."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path as Folder
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from frontend.loading.key_paths import Known, families, key_paths
+from frontend.loading.yaml_document import Path
+
+_LONGEST_VALUE = 60
+_FEW = 4
+
+_BOUNDS = {
+    "greater_than_equal": ("ge", "at least"),
+    "greater_than": ("gt", "more than"),
+    "less_than_equal": ("le", "at most"),
+    "less_than": ("lt", "less than"),
+}
+_TYPES = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "string_type": "text",
+    "tuple_type": "a list of whole numbers",
+    "too_short": "at least one entry",
+    "finite_number": "a finite number",
+    "none_required": "nothing",
+}
+
+
+@dataclass
+class Origin:
+    """Where the parts of a scenario were written."""
+
+    name: str = ""
+    lines: Mapping[Path, int] = field(default_factory=dict)
+    overrides: dict[Path, str] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Folder:
+        """Where files that the scenario names are looked for."""
+        return Folder(self.name).parent
+
+    def line(self, path: Path) -> int:
+        """Line of a path or of its nearest parent; 0 when it came from an override or a dict."""
+        if self.override(path) is not None:
+            return 0
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 0)
+
+    def override(self, path: Path) -> str | None:
+        """The override that set the value at `path`, if one did; the last one counts."""
+        for key, text in reversed(self.overrides.items()):
+            if path[: len(key)] == key or key[: len(path)] == path:
+                return text
+        return None
+
+    def where(self, path: Path) -> str:
+        """`file:line: `, `--set key=value: ` or nothing, to begin a sentence with."""
+        override = self.override(path)
+        if override is not None:
+            return f"--set {override}: "
+        line = self.line(path)
+        return f"{self.name}:{line}: " if line else f"{self.name}: " if self.name else ""
+
+
+def unknown_key(path: Path, known: Known) -> str:
+    """What to say about a key that the schema does not have: the nearest one, or all beside it."""
+    beside = _keys(path[:-1], known)
+    if not beside and path[:-1] in known:
+        return f"unknown key: {_name(path[:-1])} has no keys inside"
+    near = get_close_matches(_name(path), map(_name, known), n=1, cutoff=0.75)
+    near += [_name(key) for key in known if key[-1] == path[-1]]
+    if near:
+        return f"unknown key: did you mean {near[0]}?"
+    return f"unknown key: expected one of {beside or _keys((), known)}"
+
+
+def describe(error: ValidationError, data: Any, origin: Origin) -> list[str]:
+    """Return one sentence a problem, unknown keys first, then in the order of the lines."""
+    known = key_paths(data)
+    found = []
+    for details in error.errors(include_url=False):
+        if details["type"] == "default_factory_not_called":
+            continue  # follows from another problem
+        path = _path(details, known)
+        rank = (details["type"] != "extra_forbidden", origin.line(path))
+        found.append((rank, _sentence(details, path, data, known, origin)))
+    found.sort(key=lambda item: item[0])
+    return list(dict.fromkeys(sentence for _, sentence in found))
+
+
+def _path(details: ErrorDetails, known: Known) -> Path:
+    """The key path of a problem: pydantic's location without the names of union members."""
+    if details["type"] == "cross_check":
+        parts = details["ctx"]["path"].split(".")
+        return tuple(int(part) if part.isdigit() else part for part in parts)
+    path: Path = ()
+    location = list(details["loc"])
+    while location:
+        path = (*path, location.pop(0))
+        parent = known.get(path)
+        if parent is not None and parent.discriminator and location:
+            location.pop(0)
+    if details["type"].startswith("union_tag"):
+        path = (*path, details["ctx"]["discriminator"].strip("'"))
+    return path
+
+
+def _sentence(details: ErrorDetails, path: Path, data: Any, known: Known, origin: Origin) -> str:
+    kind = details["type"]
+    if kind == "extra_forbidden":
+        saying = unknown_key(path, known)
+    elif kind in ("missing", "union_tag_not_found"):
+        saying = f"missing key: expected {_description(path, known)}"
+    else:
+        saying = f"value {_shown(data, path)}: {_expected(details, path, known)}"
+    return f"{origin.where(path)}{_name(path) or 'scenario'}: {saying}"
+
+
+def _expected(details: ErrorDetails, path: Path, known: Known) -> str:
+    """What is accepted in place of the value."""
+    kind, context = details["type"], details.get("ctx", {})
+    if kind in _TYPES:
+        return f"expected {_TYPES[kind]}"
+    if kind in _BOUNDS:
+        name, phrase = _BOUNDS[kind]
+        return f"expected {phrase} {_plain(context[name])}"
+    match kind:
+        case "cross_check":
+            return str(context["expected"])
+        case "value_error":
+            return str(context["error"])
+        case "literal_error":
+            return "expected " + str(context["expected"]).replace("'", "")
+        case "union_tag_invalid" | "string_pattern_mismatch":
+            return f"expected {_description(path, known)}"
+        case "too_long":
+            return f"expected at most {context['max_length']} entries"
+        case "number_or_mapping":
+            return f"expected a whole number, or a mapping with the keys {_keys(path, known)}"
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return f"expected a mapping with the keys {_keys(path, known)}"
+    message = " ".join(details["msg"].split())
+    return message[0].lower() + message[1:]
+
+
+def _plain(number: int | float) -> str:
+    return str(int(number)) if float(number).is_integer() else str(number)
+
+
+def _name(path: Path) -> str:
+    return ".".join(map(str, path))
+
+
+def _keys(path: Path, known: Known) -> str:
+    return ", ".join(str(key[-1]) for key in known if key[:-1] == path)
+
+
+def _description(path: Path, known: Known) -> str:
+    """What the key at a path is for, or which families its part has."""
+    parent = known.get(path[:-1])
+    if parent is not None and path[-1:] == (parent.discriminator,):
+        names = families(parent)
+        return " or ".join(names) if len(names) <= _FEW else f"one of {', '.join(names)}"
+    field = known.get(path)
+    text = " ".join((field.description if field and field.description else "a value").split())
+    return text[0].lower() + text[1:].rstrip(".")
+
+
+def _shown(data: Any, path: Path) -> str:
+    """The value at a path as the user wrote it, shortened; `(default)` where it was not given."""
+    for part in path:
+        if not isinstance(data, Mapping | list | tuple):
+            break  # one number that stands for a mapping
+        try:
+            data = data[part]  # type: ignore[index]
+        except (KeyError, IndexError):
+            return "(default)"
+    if isinstance(data, bool):
+        text = "true" if data else "false"
+    elif data is None:
+        text = "null"
+    else:
+        text = data if isinstance(data, str) and data else repr(data)
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"

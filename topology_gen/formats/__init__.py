@@ -1,0 +1,1 @@
+"""Files of algorithms: MSCCL XML, MSCCL++ plans, and JSON."""

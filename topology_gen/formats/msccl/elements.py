@@ -1,0 +1,115 @@
+"""Reads the elements of an MSCCL XML file, and refuses what cannot be in one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from topology_gen.errors import FileFormatError
+from topology_gen.formats.msccl.names import OPTIONAL, PARENT, REQUIRED
+
+MOST_BYTES = 2**28
+"""Bytes of a file at most."""
+
+_NUMBER = re.compile("-?[0-9]{1,19}")
+
+
+@dataclass(slots=True)
+class Element:
+    """An element with its line, attributes and children."""
+
+    name: str
+    line: int
+    attributes: Mapping[str, str]
+    children: list[Element] = field(default_factory=list)
+
+    def error(self, text: str) -> FileFormatError:
+        """Return the error that something about this element is wrong."""
+        return FileFormatError(f"line {self.line}: <{self.name}>: {text}")
+
+    def text(self, key: str, accepted: Mapping[str, object] | tuple[str, ...]) -> str:
+        """Return an attribute that must be one of some words."""
+        value = self.attributes[key]
+        if value not in accepted:
+            raise self.error(f"{key} is {value!r}: expected one of {', '.join(accepted)}")
+        return value
+
+    def number(self, key: str, least: int, most: int = 2**31 - 1) -> int:
+        """Return an attribute that must be a whole number."""
+        value = self.attributes[key]
+        if not _NUMBER.fullmatch(value) or not least <= int(value) <= most:
+            raise self.error(f"{key} is {value!r}: expected a whole number from {least} to {most}")
+        return int(value)
+
+
+def read_elements(content: bytes) -> Element:
+    """Return the root element of a file.
+
+    There are no entities: a document type is refused, so nothing outside of the file is read and
+    nothing grows.
+
+    Raises
+    ------
+    FileFormatError
+        Too large, not XML, or an element or attribute that MSCCL's schema does not have, is in the
+        wrong place or is missing.
+    """
+    if len(content) > MOST_BYTES:
+        raise FileFormatError(f"{len(content)} bytes: expected at most {MOST_BYTES}")
+    reader = _Reader()
+    try:
+        reader.parser.Parse(content, True)
+    except (expat.ExpatError, LookupError, ValueError) as error:
+        if isinstance(error, FileFormatError):
+            raise
+        raise FileFormatError(f"expected MSCCL XML, but it is not XML: {error}") from None
+    assert reader.root is not None  # or it would not be XML
+    return reader.root
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.root: Element | None = None
+        self.open: list[Element] = []
+        self.parser = expat.ParserCreate()
+        self.parser.StartDoctypeDeclHandler = self._doctype
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._text
+
+    def _doctype(self, *_: object) -> None:
+        line = self.parser.CurrentLineNumber
+        raise FileFormatError(f"line {line}: expected no document type: nothing may be defined")
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        element = Element(name, self.parser.CurrentLineNumber, attributes)
+        parent = self.open[-1].name if self.open else None
+        if name not in PARENT:
+            raise element.error(f"unknown element: expected {', '.join(PARENT)}")
+        if PARENT[name] != parent:
+            inside = f"inside <{PARENT[name]}>" if PARENT[name] else "as the outermost element"
+            raise element.error(f"expected it {inside}, not inside <{parent}>")
+        for key in REQUIRED[name]:
+            if key not in attributes:
+                raise element.error(f"missing attribute {key}")
+        known = (*REQUIRED[name], *OPTIONAL.get(name, ()))
+        for key in attributes:
+            if key not in known:
+                raise element.error(f"unknown attribute {key}: expected {', '.join(known)}")
+        if self.open:
+            self.open[-1].children.append(element)
+        else:
+            self.root = element
+        self.open.append(element)
+
+    def _end(self, _: str) -> None:
+        self.open.pop()
+
+    def _text(self, data: str) -> None:
+        if data.strip():
+            line = self.parser.CurrentLineNumber
+            raise FileFormatError(
+                f"line {line}: expected elements only, not the text {data.strip()[:20]!r}"
+            )

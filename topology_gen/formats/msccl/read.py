@@ -1,0 +1,154 @@
+"""MSCCL XML to an algorithm.
+
+Elements and attributes: microsoft/msccl, src/graph/topo.cc, and Azure/msccl-executor-nccl,
+src/misc/msccl/msccl_parser.cc. What the instructions mean: its src/device/msccl_kernel.cu.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from topology_gen.formats.msccl.elements import Element, read_elements
+from topology_gen.formats.msccl.names import COLLECTIVES, PROTOCOLS
+from topology_gen.lowering.algorithm import (
+    Algorithm,
+    Block,
+    Buffer,
+    Gpu,
+    Instruction,
+    Kind,
+    Place,
+    Step,
+)
+
+_KINDS = {kind.value: kind for kind in Kind}
+_BUFFERS = {buffer.value: buffer for buffer in Buffer}
+_MOST_BYTES = 2**63 - 1
+
+
+def read_xml(content: bytes) -> Algorithm:
+    """Return the algorithm of an MSCCL XML file.
+
+    As in the runtime, what reduces while it receives adds to its `src`, and a step that others
+    depend on tells them if its `hasdep` is 1, or else the next one that has it does.
+
+    Parameters
+    ----------
+    content : bytes
+        All of the file.
+
+    Raises
+    ------
+    FileFormatError
+        Not such a file; the text names the line.
+    AlgorithmError
+        Ranks and chunks that do not fit together.
+
+    See Also
+    --------
+    topology_gen.formats.msccl.write_xml
+    """
+    root = read_elements(content)
+    collective = COLLECTIVES[root.text("coll", COLLECTIVES)]
+    channels = root.number("nchannels", 0)
+    gpus = _in_order(root, root.number("ngpus", 1), "gpu")
+    in_place = root.number("inplace", 0, 1) == 1
+    given = root.attributes
+    # Files from before there was an attribute for it are for one of the two.
+    out_of_place = root.number("outofplace", 0, 1) == 1 if "outofplace" in given else not in_place
+    return Algorithm(
+        name=given.get("name", ""),
+        operation=collective,
+        chunks=root.number("nchunksperloop", 1),
+        in_place=in_place,
+        out_of_place=out_of_place,
+        gpus=tuple(_gpu(element, channels) for element in gpus),
+        protocol=root.text("proto", PROTOCOLS),
+        least_bytes=root.number("minBytes", 0, _MOST_BYTES) if "minBytes" in given else 0,
+        most_bytes=root.number("maxBytes", 0, _MOST_BYTES) if "maxBytes" in given else 0,
+    )
+
+
+def _in_order(parent: Element, count: int, name: str) -> list[Element]:
+    """Return the children by their ids, which must be 0 … count-1."""
+    found: dict[int, Element] = {}
+    for child in parent.children:
+        number = child.number("id", 0)
+        if number in found:
+            raise child.error(f"id {number} is also that of line {found[number].line}")
+        found[number] = child
+    for number in range(count):
+        if number not in found:
+            raise parent.error(f"{name} {number} is missing: expected 0 … {count - 1}")
+    for number, child in found.items():
+        if number >= count:
+            raise child.error(f"id {number}: expected 0 … {count - 1}")
+    return [found[number] for number in range(count)]
+
+
+def _gpu(element: Element, channels: int) -> Gpu:
+    blocks = _in_order(element, len(element.children), "tb")
+    # A nop is nothing that the runtime executes, so it tells nobody.
+    awaited = [
+        [
+            step.number("hasdep", 0, 1) == 1 and step.attributes["type"] != Kind.NOP
+            for step in block.children
+        ]
+        for block in blocks
+    ]
+    return Gpu(
+        element.number("i_chunks", 0),
+        element.number("o_chunks", 0),
+        element.number("s_chunks", 0),
+        tuple(_block(block, channels, awaited) for block in blocks),
+    )
+
+
+def _block(element: Element, channels: int, awaited: Sequence[Sequence[bool]]) -> Block:
+    send, receive = (element.number(key, -1) for key in ("send", "recv"))
+    # A block without peers needs no channel; -1 says so.
+    least = -1 if max(send, receive) < 0 else 0
+    return Block(
+        None if send < 0 else send,
+        None if receive < 0 else receive,
+        element.number("chan", least, max(channels - 1, 0)),
+        tuple(_instruction(step, i, awaited) for i, step in enumerate(element.children)),
+    )
+
+
+def _instruction(element: Element, index: int, awaited: Sequence[Sequence[bool]]) -> Instruction:
+    if element.number("s", 0) != index:
+        raise element.error(f"s is {element.attributes['s']}: expected {index}, its place here")
+    kind = _KINDS[element.text("type", _KINDS)]
+    return Instruction(
+        kind,
+        _place(element, "src"),
+        _place(element, "dst"),
+        element.number("cnt", 0 if kind is Kind.NOP else 1),
+        _dependency(element, awaited),
+        element.number("hasdep", 0, 1) == 1,
+    )
+
+
+def _place(element: Element, end: str) -> Place:
+    buffer = _BUFFERS[element.text(f"{end}buf", _BUFFERS)]
+    return Place(buffer, element.number(f"{end}off", -1))
+
+
+def _dependency(element: Element, awaited: Sequence[Sequence[bool]]) -> Step | None:
+    block, step = element.number("depid", -1), element.number("deps", -1)
+    if block < 0:
+        return None
+    if block >= len(awaited):
+        raise element.error(f"depid is {block}: expected a tb of the gpu, 0 … {len(awaited) - 1}")
+    if not 0 <= step < len(awaited[block]):
+        raise element.error(
+            f"deps is {step}: expected a step of tb {block}, 0 … {len(awaited[block]) - 1}"
+        )
+    # The flag of a tb only grows: the next step that sets it serves as well.
+    for later in range(step, len(awaited[block])):
+        if awaited[block][later]:
+            return Step(block, later)
+    raise element.error(
+        f"waits for tb {block} step {step} for ever: expected hasdep=1 there or after it"
+    )

@@ -1,0 +1,65 @@
+"""Files of schedules and algorithms, told apart by what is in them."""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+from topology_gen.formats.msccl import read_xml
+from topology_gen.formats.mscclpp import read_plan
+from topology_gen.formats.schedule_json import read_json
+from topology_gen.lowering.algorithm import Algorithm
+from topology_gen.lowering.lowering import lower
+from topology_gen.schedules.all_reduce import AllReduce
+from topology_gen.schedules.replay import replay
+from topology_gen.schedules.schedule import Schedule
+
+MSCCL_XML, MSCCLPP_JSON, JSON = "msccl-xml", "mscclpp-json", "json"
+
+
+class Content(NamedTuple):
+    """What a file holds, and in which format it does."""
+
+    form: str
+    what: Schedule | AllReduce | Algorithm
+
+
+def read(content: bytes) -> Content:
+    """Return the schedule or algorithm of a file in any of the formats.
+
+    Parameters
+    ----------
+    content : bytes
+        MSCCL XML, an MSCCL++ execution plan, or `topology_gen.formats.schedule_json`'s JSON.
+
+    Raises
+    ------
+    TopologyError
+        None of these; or what is in it cannot be.
+    """
+    if content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<":
+        return Content(MSCCL_XML, read_xml(content))
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError):
+        document = None  # read_json says what is wrong
+    if isinstance(document, dict) and "format" not in document and "gpus" in document:
+        return Content(MSCCLPP_JSON, read_plan(content))
+    return Content(JSON, read_json(content))
+
+
+def as_algorithm(what: Schedule | AllReduce | Algorithm) -> Algorithm:
+    """Return the algorithm of thread blocks of a schedule, after a replay, or an algorithm itself.
+
+    Raises
+    ------
+    ScheduleError
+        A schedule that is wrong.
+    AlgorithmError
+        One that is too large for thread blocks.
+    """
+    if isinstance(what, Algorithm):
+        return what
+    for part in what.parts if isinstance(what, AllReduce) else (what,):
+        replay(part)
+    return lower(what)

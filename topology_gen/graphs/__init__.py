@@ -1,0 +1,50 @@
+"""Direct-connect topologies by family: hosts linked to hosts, without switches."""
+
+from topology_gen.graphs.families.cayley import cayley
+from topology_gen.graphs.families.circulant import circulant, least_diameter_offsets
+from topology_gen.graphs.families.complete import complete
+from topology_gen.graphs.families.complete_bipartite import complete_bipartite
+from topology_gen.graphs.families.de_bruijn import de_bruijn, modified_de_bruijn
+from topology_gen.graphs.families.directed_circulant import directed_circulant
+from topology_gen.graphs.families.distance_regular import distance_regular, distance_regular_names
+from topology_gen.graphs.families.double_binary_tree import double_binary_tree
+from topology_gen.graphs.families.hamming import hamming
+from topology_gen.graphs.families.hypercube import hypercube
+from topology_gen.graphs.families.kautz import generalized_kautz, kautz
+from topology_gen.graphs.families.lift import lift
+from topology_gen.graphs.families.random_regular import random_regular
+from topology_gen.graphs.families.ring import ring, unidirectional_ring
+from topology_gen.graphs.families.shifted_ring import ring_strides, shifted_ring
+from topology_gen.graphs.families.torus import torus, unidirectional_torus
+from topology_gen.graphs.families.twisted_hypercube import twisted_hypercube
+from topology_gen.graphs.families.twisted_torus import twisted_torus
+from topology_gen.graphs.families.xpander import xpander
+
+__all__ = [
+    "cayley",
+    "circulant",
+    "complete",
+    "complete_bipartite",
+    "de_bruijn",
+    "directed_circulant",
+    "distance_regular",
+    "distance_regular_names",
+    "double_binary_tree",
+    "generalized_kautz",
+    "hamming",
+    "hypercube",
+    "kautz",
+    "least_diameter_offsets",
+    "lift",
+    "modified_de_bruijn",
+    "random_regular",
+    "ring",
+    "ring_strides",
+    "shifted_ring",
+    "torus",
+    "twisted_hypercube",
+    "twisted_torus",
+    "unidirectional_ring",
+    "unidirectional_torus",
+    "xpander",
+]

@@ -1,0 +1,266 @@
+"""Directed graphs as arrays: what direct-connect topologies and their schedules are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+
+from topology_gen.arrays import Ids, ids
+from topology_gen.errors import ConnectivityError, DegreeError, EdgeListError
+
+GREATEST_NODES = 2**24
+"""Nodes at most, so that a slip of the finger does not fill the memory."""
+
+ROWS = 256
+"""Nodes from which distances are found at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Digraph:
+    """A directed graph, one link an index; self-loops and parallel links are kept and counted.
+
+    Attributes
+    ----------
+    name : str
+        As a reader would write it: ``"C(12,{2,3})"``.
+    nodes : int
+        Number of nodes, which are 0 … nodes-1.
+    source, target : uint32 array, shape (links,)
+        Where each link leaves and enters.
+    vertex_transitive : bool
+        Whether the family proves that any node looks like any other, by symmetries that map links
+        i·nodes … (i+1)·nodes-1 among themselves for every i, as a group's translations do with the
+        links of one generator. False also if unknown.
+    orbits : int
+        If not 0: such symmetries take any node x to any other with the same x mod orbits, and none
+        of them but the identity fixes a node. 1 if vertex-transitive.
+
+    Raises
+    ------
+    EdgeListError
+        Links that name a node that is not there.
+
+    Examples
+    --------
+    >>> ring = Digraph("ring", 3, [0, 1, 2], [1, 2, 0])
+    >>> ring.links, ring.degree, ring.diameter
+    (3, 1, 2)
+    """
+
+    name: str
+    nodes: int
+    source: Ids
+    target: Ids
+    vertex_transitive: bool = False
+    orbits: int = 0
+
+    def __post_init__(self) -> None:
+        if self.vertex_transitive or self.orbits == 1:
+            object.__setattr__(self, "vertex_transitive", True)
+            object.__setattr__(self, "orbits", 1)
+        object.__setattr__(self, "source", ids(self.source))
+        object.__setattr__(self, "target", ids(self.target))
+        if self.source.shape != self.target.shape or self.source.ndim != 1:
+            raise EdgeListError("expected as many sources as targets of links")
+        for ends in (self.source, self.target):
+            if ends.size and int(ends.max()) >= self.nodes:
+                raise EdgeListError(
+                    f"a link names node {int(ends.max())}: expected 0 … {self.nodes - 1}"
+                )
+
+    @property
+    def links(self) -> int:
+        """Number of directed links."""
+        return len(self.source)
+
+    @property
+    def degree(self) -> int:
+        """Links that leave, and links that enter, every node.
+
+        Raises
+        ------
+        DegreeError
+            Not the same number everywhere, or none.
+        """
+        degrees = []
+        for ends, way in ((self.source, "leave"), (self.target, "enter")):
+            counts = np.bincount(ends, minlength=self.nodes)
+            low, high = int(counts.argmin()), int(counts.argmax())
+            if counts[low] != counts[high]:
+                raise DegreeError(
+                    f"not regular: {counts[low]} links {way} node {low}, "
+                    f"but {counts[high]} node {high}"
+                )
+            degrees.append(int(counts[0]))
+        if degrees[0] == 0:
+            raise DegreeError("degree 0: expected at least one link at every node")
+        return degrees[0]
+
+    @property
+    def regular(self) -> bool:
+        """Whether `degree` is defined."""
+        try:
+            return self.degree > 0
+        except DegreeError:
+            return False
+
+    @property
+    def self_loops(self) -> int:
+        """Number of links from a node to itself."""
+        return int(np.count_nonzero(self.source == self.target))
+
+    @property
+    def parallel_links(self) -> int:
+        """Number of links beyond the first between the same two nodes, the same way."""
+        return self.links - len(np.unique(self._pairs()))
+
+    @property
+    def bidirectional(self) -> bool:
+        """Whether every link has one of its own the other way: the transpose is the same."""
+        return np.array_equal(np.sort(self._pairs()), np.sort(self.transpose()._pairs()))
+
+    @property
+    def diameter(self) -> int:
+        """The greatest distance from a node to another.
+
+        Raises
+        ------
+        ConnectivityError
+            Not strongly connected.
+        """
+        return max(int(hops.max()) for hops in self._distances())
+
+    @property
+    def distance_sum(self) -> int:
+        """The sum of the distances from every node to every other.
+
+        Raises
+        ------
+        ConnectivityError
+            Not strongly connected.
+        """
+        total = sum(int(hops.sum()) for hops in self._distances())
+        return total * self.nodes // self.orbits if self.orbits else total
+
+    def _distances(self) -> Iterator[NDArray[np.float64]]:
+        """Yield the hops to every node (column) from some (rows): all, or one of each orbit."""
+        shape = (self.nodes, self.nodes)
+        matrix = csr_array((np.ones(self.links), (self.source, self.target)), shape=shape)
+        roots = self.orbits or self.nodes
+        for first in range(0, roots, ROWS):
+            rows = np.arange(first, min(first + ROWS, roots))
+            hops = dijkstra(matrix, indices=rows, unweighted=True)
+            unreached = np.argwhere(np.isinf(hops))
+            if unreached.size:
+                raise ConnectivityError(
+                    f"not connected: there is no path from node {first + unreached[0][0]} "
+                    f"to node {unreached[0][1]}"
+                )
+            yield hops
+
+    def transpose(self) -> Digraph:
+        """Return the digraph with every link turned round; link ids stay."""
+        return replace(self, name=f"{self.name}^T", source=self.target, target=self.source)
+
+    def edges(self) -> list[tuple[int, int]]:
+        """Return the (source, target) of every link."""
+        return list(zip(self.source.tolist(), self.target.tolist(), strict=True))
+
+    def graph(self) -> nx.MultiDiGraph[int]:
+        """Return the same as a networkx graph whose edge keys are link ids."""
+        result: nx.MultiDiGraph[int] = nx.MultiDiGraph(name=self.name)
+        result.add_nodes_from(range(self.nodes))
+        for link, (source, target) in enumerate(self.edges()):
+            result.add_edge(source, target, key=link)
+        return result
+
+    def _pairs(self) -> NDArray[np.uint64]:
+        """One number for each (source, target)."""
+        return self.source.astype(np.uint64) * np.uint64(self.nodes) + self.target
+
+
+def from_edges(edges: Iterable[Sequence[int]], name: str = "edges") -> Digraph:
+    """Return the digraph of a list of directed [source, target] pairs.
+
+    Parameters
+    ----------
+    edges : iterable of pairs of int
+        Each a link; pairs may repeat and may be loops. Nodes are 0 up to the greatest number named.
+    name : str
+        Of the digraph.
+
+    Raises
+    ------
+    EdgeListError
+        No pairs, or something that is not a pair of numbers from 0 to 2²⁴ - 1.
+
+    Examples
+    --------
+    >>> graph = from_edges([[0, 1], [1, 0], [0, 1], [1, 0]])
+    >>> graph.nodes, graph.degree, graph.parallel_links
+    (2, 2, 2)
+    """
+    pairs = []
+    for index, edge in enumerate(edges):
+        if (
+            not isinstance(edge, Sequence)
+            or len(edge) != 2
+            or any(type(node) is not int or not 0 <= node < GREATEST_NODES for node in edge)
+        ):
+            raise EdgeListError(
+                f"edge {index} is {edge!r}: expected two node numbers from 0 to "
+                f"{GREATEST_NODES - 1}, such as [0, 1]"
+            )
+        pairs.append(edge)
+    if not pairs:
+        raise EdgeListError("no edges: expected at least one pair of node numbers")
+    array = np.array(pairs)
+    return Digraph(name, int(array.max()) + 1, ids(array[:, 0]), ids(array[:, 1]))
+
+
+def from_rules(
+    name: str,
+    nodes: int,
+    rules: Iterable[ArrayLike],
+    vertex_transitive: bool = False,
+    orbits: int = 0,
+) -> Digraph:
+    """Return the digraph with a link from every node x to rule[x], for each of the rules.
+
+    Links are listed rule by rule: where the rules are generators of a group, every node then has
+    its in-links in the order of the generators, and the balancing of one node serves all.
+
+    Examples
+    --------
+    >>> from_rules("ring", 3, [[1, 2, 0], [2, 0, 1]]).edges()
+    [(0, 1), (1, 2), (2, 0), (0, 2), (1, 0), (2, 1)]
+    """
+    targets = [ids(rule) for rule in rules]
+    every = np.arange(nodes, dtype=np.uint32)
+    return Digraph(
+        name,
+        nodes,
+        np.tile(every, len(targets)),
+        np.concatenate([*targets, ids([])]),
+        vertex_transitive,
+        orbits,
+    )
+
+
+def from_pairs(name: str, nodes: int, pairs: ArrayLike, vertex_transitive: bool = False) -> Digraph:
+    """Return the digraph with two links, one each way, for each undirected pair.
+
+    Examples
+    --------
+    >>> from_pairs("path", 3, [[0, 1], [1, 2]]).edges()
+    [(0, 1), (1, 0), (1, 2), (2, 1)]
+    """
+    ends = np.asarray(pairs, dtype=np.uint32).reshape(-1, 2)
+    both = np.concatenate([ends, ends[:, ::-1]], axis=1).reshape(-1, 2)
+    return Digraph(name, nodes, both[:, 0], both[:, 1], vertex_transitive)

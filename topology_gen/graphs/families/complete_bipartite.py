@@ -1,0 +1,37 @@
+"""Complete bipartite graph: two halves, a link between any two nodes of different halves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topology_gen.graphs.digraph import Digraph, from_rules
+from topology_gen.graphs.families.parameters import check_least, check_size
+
+
+def complete_bipartite(degree: int) -> Digraph:
+    """Return K_{d,d}: nodes 0 … d-1 and d … 2d-1.
+
+    Parameters
+    ----------
+    degree : int
+        At least 1.
+
+    Raises
+    ------
+    ParameterError
+        A degree below 1, or more links than fit.
+
+    Examples
+    --------
+    >>> graph = complete_bipartite(4)
+    >>> graph.nodes, graph.degree, graph.diameter
+    (8, 4, 2)
+    """
+    check_least(1, degree=degree)
+    check_size(2 * degree, degree)
+    half = np.arange(degree)
+    rules = [
+        np.concatenate([degree + (half + shift) % degree, (half - shift) % degree])
+        for shift in range(degree)
+    ]
+    return from_rules(f"K_{{{degree},{degree}}}", 2 * degree, rules, vertex_transitive=True)

@@ -1,0 +1,47 @@
+"""Hamming graph: words of some letters, linked where they differ in one place."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topology_gen.graphs.digraph import Digraph, from_rules
+from topology_gen.graphs.families.parameters import check_least, check_size, power
+
+
+def hamming(dimensions: int, letters: int) -> Digraph:
+    """Return H(k,q), the Cartesian power of a complete graph.
+
+    Parameters
+    ----------
+    dimensions : int
+        k, the length of the words, at least 1; the diameter.
+    letters : int
+        q, at least 2; the degree is k·(q-1).
+
+    Raises
+    ------
+    ParameterError
+        A parameter that is too small, or more links than fit.
+
+    See Also
+    --------
+    hypercube : H(k,2)
+
+    Examples
+    --------
+    >>> graph = hamming(2, 3)
+    >>> graph.nodes, graph.degree, graph.diameter
+    (9, 4, 2)
+    """
+    check_least(1, dimensions=dimensions)
+    check_least(2, letters=letters)
+    nodes = power(letters, dimensions)
+    check_size(nodes, dimensions * (letters - 1))
+    every = np.arange(nodes)
+    rules = []
+    for place in range(dimensions):
+        unit = letters ** (dimensions - 1 - place)
+        letter = every // unit % letters
+        for shift in range(1, letters):
+            rules.append(every + ((letter + shift) % letters - letter) * unit)
+    return from_rules(f"H({dimensions},{letters})", nodes, rules, vertex_transitive=True)

@@ -1,0 +1,56 @@
+"""Random regular graph: the topology of Jellyfish."""
+
+from __future__ import annotations
+
+import networkx as nx
+
+from topology_gen.errors import ParameterError
+from topology_gen.graphs.digraph import Digraph, from_pairs
+from topology_gen.graphs.families.parameters import check_least, check_size
+
+
+def random_regular(nodes: int, degree: int, seed: int = 1) -> Digraph:
+    """Return a connected random graph in which every node has `degree` neighbours.
+
+    Parameters
+    ----------
+    nodes : int
+        More than the degree.
+    degree : int
+        At least 2; nodes × degree must be even.
+    seed : int
+        The same seed gives the same graph.
+
+    Raises
+    ------
+    ParameterError
+        A degree that does not fit, or nodes × degree odd.
+
+    See Also
+    --------
+    xpander
+
+    References
+    ----------
+    A. Singla et al., "Jellyfish: networking data centers randomly", NSDI 2012.
+
+    Examples
+    --------
+    >>> graph = random_regular(20, 3)
+    >>> graph.degree, graph.links, graph.parallel_links
+    (3, 60, 0)
+    """
+    check_least(2, degree=degree)
+    check_least(0, seed=seed)
+    check_least(degree + 1, nodes=nodes)
+    check_size(nodes, degree)
+    if nodes * degree % 2:
+        raise ParameterError(f"{nodes} nodes of degree {degree}: expected their product to be even")
+    for attempt in range(100):
+        graph = nx.random_regular_graph(degree, nodes, seed=100 * seed + attempt)
+        if nx.is_connected(graph):
+            break
+    else:
+        raise ParameterError(f"{nodes} nodes of degree {degree}: found no connected random graph")
+    pairs = sorted((min(edge), max(edge)) for edge in graph.edges())
+    return from_pairs(f"RandomRegular({nodes},{degree},seed {seed})", nodes, pairs)

@@ -1,0 +1,64 @@
+"""Twisted torus: a torus whose wrap-around links of the short dimensions shift the long one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topology_gen.errors import ParameterError
+from topology_gen.graphs.digraph import Digraph, from_rules
+from topology_gen.graphs.families.parameters import check_least, check_size
+
+
+def twisted_torus(side: int, dimensions: int = 2) -> Digraph:
+    """Return the twisted torus a × 2a or a × a × 2a.
+
+    Nodes are in row-major order. The ring along the last dimension is closed as in a torus; where a
+    ring along another dimension closes, it shifts the last coordinate by a. It is a Cayley graph of
+    an Abelian group.
+
+    Parameters
+    ----------
+    side : int
+        a, at least 2.
+    dimensions : int
+        2 or 3.
+
+    Raises
+    ------
+    ParameterError
+        A side that is too small or too large, or another number of dimensions.
+
+    See Also
+    --------
+    torus
+
+    References
+    ----------
+    J. M. Cámara et al., "Twisted torus topologies for enhanced interconnection networks", IEEE
+    Transactions on Parallel and Distributed Systems 21 (2010).
+
+    Examples
+    --------
+    >>> graph = twisted_torus(4)
+    >>> graph.nodes, graph.degree, graph.diameter
+    (32, 4, 4)
+    """
+    check_least(2, side=side)
+    if dimensions not in (2, 3):
+        raise ParameterError(f"{dimensions} dimensions of a twisted torus: expected 2 or 3")
+    nodes = 2 * side**dimensions
+    check_size(nodes, 2 * dimensions)
+    every = np.arange(nodes)
+    last = every % (2 * side)
+    rules = []
+    for place in range(dimensions - 1):
+        unit = 2 * side ** (dimensions - 1 - place)
+        coordinate = every // unit % side
+        for direction in (1, -1):
+            moved = (coordinate + direction) % side
+            wraps = abs(moved - coordinate) != 1 if side > 2 else coordinate == (direction > 0)
+            shifted = np.where(wraps, (last + side) % (2 * side), last)
+            rules.append(every + (moved - coordinate) * unit + shifted - last)
+    rules += [every - last + (last + direction) % (2 * side) for direction in (1, -1)]
+    sides = "x".join([str(side)] * (dimensions - 1) + [str(2 * side)])
+    return from_rules(f"TwistedTorus({sides})", nodes, rules, vertex_transitive=True)

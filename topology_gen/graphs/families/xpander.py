@@ -1,0 +1,61 @@
+"""Xpander: a random lift of a complete graph, an expander that can be built in pods."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+
+from topology_gen.errors import ParameterError
+from topology_gen.graphs.digraph import Digraph, from_pairs
+from topology_gen.graphs.families.parameters import check_least, check_size
+
+
+def xpander(nodes: int, degree: int, seed: int = 1) -> Digraph:
+    """Return a lift of K_{d+1}: d+1 pods, a random perfect matching between every two.
+
+    Parameters
+    ----------
+    nodes : int
+        A multiple of degree+1; pod k holds nodes k·nodes/(degree+1) onwards.
+    degree : int
+        At least 2.
+    seed : int
+        The same seed gives the same graph.
+
+    Raises
+    ------
+    ParameterError
+        A number of nodes that does not divide into the pods, or a degree below 2.
+
+    See Also
+    --------
+    random_regular
+
+    References
+    ----------
+    A. Valadarsky et al., "Xpander: towards optimal-performance datacenters", CoNEXT 2016.
+
+    Examples
+    --------
+    >>> graph = xpander(20, 4)
+    >>> graph.degree, graph.links, graph.parallel_links
+    (4, 80, 0)
+    """
+    check_least(2, degree=degree)
+    check_least(0, seed=seed)
+    pods = degree + 1
+    if nodes < pods or nodes % pods:
+        raise ParameterError(f"{nodes} nodes of degree {degree}: expected a multiple of {pods}")
+    check_size(nodes, degree)
+    size = nodes // pods
+    generator = np.random.default_rng(seed)
+    for _ in range(100):
+        pairs = [
+            np.stack([a * size + np.arange(size), b * size + generator.permutation(size)], axis=1)
+            for a in range(pods)
+            for b in range(a + 1, pods)
+        ]
+        graph = from_pairs(f"Xpander({nodes},{degree},seed {seed})", nodes, np.concatenate(pairs))
+        if nx.is_strongly_connected(graph.graph()):
+            return graph
+    raise ParameterError(f"{nodes} nodes of degree {degree}: found no connected lift")

@@ -1,0 +1,1 @@
+"""Schedules as algorithms of thread blocks, as MSCCL runs them."""

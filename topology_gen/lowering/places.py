@@ -1,0 +1,101 @@
+"""Where the chunks of a thread-block algorithm may lie."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from topology_gen.errors import AlgorithmError
+from topology_gen.lowering.algorithm import Algorithm, Buffer, Gpu, Instruction, Kind, Place
+
+_ADDING = (Kind.RECEIVE_REDUCE_COPY, Kind.RECEIVE_REDUCE_SEND, Kind.RECEIVE_REDUCE_COPY_SEND)
+
+
+def check_places(algorithm: Algorithm) -> None:
+    """Raise unless every instruction reads and writes inside of its rank's buffers.
+
+    Raises
+    ------
+    AlgorithmError
+        With the first that does not.
+    """
+    whole = {Buffer.INPUT: algorithm.input_chunks, Buffer.OUTPUT: algorithm.output_chunks}
+    for rank, (block, index), step in algorithm.steps():
+        gpu = algorithm.gpus[rank]
+        declared = {
+            Buffer.INPUT: gpu.input, Buffer.OUTPUT: gpu.output, Buffer.SCRATCH: gpu.scratch,
+        }  # fmt: skip
+        used = [*((step.source,) if step.kind.reads else ())]
+        used += [*((step.target,) if step.kind.writes else ())]
+        for place in used:
+            room = min(declared[place.buffer], whole.get(place.buffer, declared[place.buffer]))
+            if place.offset < 0 or place.offset + step.chunks > room:
+                raise AlgorithmError(
+                    f"gpu {rank} tb {block} step {index} ({step.kind}) uses chunks "
+                    f"{place.offset} … {place.offset + step.chunks - 1} of buffer {place.buffer}: "
+                    f"expected 0 … {room - 1}"
+                )
+
+
+def adding_to_target(algorithm: Algorithm) -> Algorithm:
+    """Return an algorithm as msccl-tools means it: what arrives is added to `target`.
+
+    The runtime adds it to `source`, where msccl-tools writes the place at the sender, which often
+    is the same. Without a difference the algorithm itself is returned.
+    """
+
+    def meant(step: Instruction) -> Instruction:
+        return step._replace(source=step.target) if step.kind in _ADDING else step
+
+    gpus = tuple(
+        Gpu(
+            *gpu[:3],
+            tuple(
+                block._replace(instructions=tuple(map(meant, block.instructions)))
+                for block in gpu.blocks
+            ),
+        )
+        for gpu in algorithm.gpus
+    )
+    return algorithm if gpus == algorithm.gpus else replace(algorithm, gpus=gpus)
+
+
+class Units:
+    """Numbers for all chunks of a rank's buffers, such that those of the result come first.
+
+    Numbers 0 … chunks-1 are the rank's part of the collective: what it puts in and, at the end of
+    all but an all-to-all, gets out. An output apart from the input has the next `chunks` numbers.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+    in_place : bool
+        Whether the output lies on the input.
+    """
+
+    def __init__(self, algorithm: Algorithm, in_place: bool) -> None:
+        self.in_place = in_place
+        self.chunks, self.shard = algorithm.chunks, algorithm.shard
+        self._operation = algorithm.operation
+        twice = algorithm.operation == "all_to_all" or not in_place
+        self._scratch = (2 if twice else 1) * algorithm.chunks
+        used = self._scratch + max(gpu.scratch for gpu in algorithm.gpus)
+        self.spare = -(-used // self.chunks) * self.chunks
+
+    def first(self, rank: int, place: Place) -> int:
+        """Return the number of a place of a rank."""
+        if place.buffer is Buffer.SCRATCH:
+            return self._scratch + place.offset
+        if place.buffer is Buffer.INPUT:
+            return place.offset + (rank * self.shard if self._operation == "all_gather" else 0)
+        shift = rank * self.shard if self._operation == "reduce_scatter" else 0
+        return place.offset + shift + (0 if self.in_place else self.chunks)
+
+    def delivery(self, rank: int) -> tuple[int, int, int] | None:
+        """Return (from, to, count) of what ends elsewhere than where a collective program ends."""
+        if self._operation == "all_to_all":
+            return (0, self.chunks, self.chunks) if self.in_place else None
+        if self.in_place:
+            return None
+        if self._operation == "reduce_scatter":
+            return self.chunks + rank * self.shard, rank * self.shard, self.shard
+        return self.chunks, 0, self.chunks

@@ -1,0 +1,1 @@
+"""Networks with link attributes and paths, one family a file."""

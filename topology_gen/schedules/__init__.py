@@ -1,0 +1,1 @@
+"""Collective schedules on digraphs: BFB, all-to-all, all-reduce, and their replay."""

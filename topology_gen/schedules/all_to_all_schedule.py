@@ -1,0 +1,174 @@
+"""All-to-all schedules over paths: an optimal flow, cut into chunks that hosts store and forward.
+
+What a node has for another goes over the paths that the flow consists of, a whole number of chunks
+over each. With P chunks, the most loaded link carries P/f of them if whole chunks can be spread so
+evenly, as they can if the flow's shares are all multiples of 1/P, and otherwise a little more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topology_gen.arrays import ids
+from topology_gen.errors import ParameterError
+from topology_gen.graphs.digraph import Digraph
+from topology_gen.schedules.all_to_all import AllToAll, solve
+from topology_gen.schedules.flow_paths import Path, paths
+from topology_gen.schedules.path_chunks import Shares, share
+from topology_gen.schedules.schedule import Schedule
+
+GREATEST_CHUNKS = 2**10
+"""Chunks of what a node has for another, at most."""
+
+GREATEST_SENDS = 2**24
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class AllToAllSchedule:
+    """A schedule with what it attains.
+
+    Attributes
+    ----------
+    schedule : Schedule
+        Step t has the t-th link of every path. Ranks that do not wait for steps, but send on what
+        has come, take as long as the most loaded link is busy.
+    optimum : AllToAll
+        What the flow attains.
+    f : Fraction
+        What the schedule attains: chunks over the chunks of the most loaded link.
+    """
+
+    schedule: Schedule
+    optimum: AllToAll
+    f: Fraction
+
+
+def all_to_all_schedule(graph: Digraph, chunks: int | None = None) -> AllToAllSchedule:
+    """Return an all-to-all over paths with the throughput of the best flow.
+
+    Parameters
+    ----------
+    graph : Digraph
+        Regular and strongly connected, of at least 2 nodes.
+    chunks : int, optional
+        Chunks of what a node has for another. If not given, the least of the powers of two up to
+        64, and of what the flow's shares need, with which no link carries more than the flow; or
+        else the least with which it is at most 1 % more; or 64.
+
+    Raises
+    ------
+    DegreeError
+        Not regular, or degree 0.
+    ConnectivityError
+        Not strongly connected.
+    ParameterError
+        A single node, too many nodes and links for the flow, or chunks below 1 or above 1024.
+
+    Examples
+    --------
+    >>> from topology_gen.graphs import circulant
+    >>> made = all_to_all_schedule(circulant(12, [2, 3]))
+    >>> str(made.f), str(made.optimum.fraction), made.schedule.steps
+    ('3/14', '3/14', 3)
+    """
+    if chunks is not None and not 1 <= chunks <= GREATEST_CHUNKS:
+        raise ParameterError(f"{chunks} chunks of a shard: expected 1 … {GREATEST_CHUNKS}")
+    _ = graph.degree  # refuses what is not regular
+    images = _translations(graph) if graph.vertex_transitive else None
+    if images is None:  # then every node is a source of its own
+        graph = Digraph(graph.name, graph.nodes, graph.source, graph.target)
+    optimum, flow = solve(graph)
+    pairs = [
+        (root, node, found)
+        for root, amounts in enumerate(flow)
+        for node, found in enumerate(paths(graph, root, amounts))
+        if found
+    ]
+    kind = np.arange(graph.links) // (graph.nodes if images is not None else 1)
+    load = 1 / (optimum.fraction if optimum.fraction is not None else Fraction(optimum.f))
+    shares = share([found for *_, found in pairs], kind.tolist(), load, chunks)
+    schedule = _schedule(graph, pairs, shares, images)
+    loads = np.bincount(schedule.link, schedule.count, minlength=graph.links)
+    return AllToAllSchedule(schedule, optimum, Fraction(shares.chunks, int(loads.max())))
+
+
+def _schedule(
+    graph: Digraph,
+    pairs: list[tuple[int, int, list[Path]]],
+    shares: Shares,
+    images: Ints | None,
+) -> Schedule:
+    """Return the sends of all paths, of every source."""
+    rows: list[tuple[int, int, int, int, int, int]] = []  # step, link, source, target, first, count
+    for (root, node, found), given in zip(pairs, shares.given, strict=True):
+        begin = 0
+        for path, size in zip(found, given, strict=True):
+            if size:
+                hops = enumerate(path.links)
+                rows += [(hop, link, root, node, begin, size) for hop, link in hops]
+                begin += size
+    copies = graph.nodes if images is not None else 1
+    if len(rows) * copies > GREATEST_SENDS:
+        raise ParameterError(
+            f"{len(rows) * copies} sends of an all-to-all: expected at most {GREATEST_SENDS}"
+        )
+    step, link, source, target, first, count = np.array(rows, np.int64).T
+    if images is not None:
+        out = _out_links(graph)
+        kind, tail = link // graph.nodes, graph.source[link]
+        link = out[kind[None, :], images[:, tail]].ravel()
+        source, target = images[:, source].ravel(), images[:, target].ravel()
+        step, first, count = (np.tile(a, copies) for a in (step, first, count))
+    order = np.lexsort((first, target, source, link, step))
+    step_begin = np.searchsorted(step[order], np.arange(step.max() + 2))
+    return Schedule(
+        "all_to_all",
+        graph,
+        shares.chunks,
+        step_begin.astype(np.uint64),
+        ids(link[order]),
+        ids((source * graph.nodes + target)[order]),
+        ids(first[order]),
+        ids(count[order]),
+    )
+
+
+def _out_links(graph: Digraph) -> Ints:
+    """Return the link of each class (row) that leaves each node (column)."""
+    classes = graph.links // graph.nodes
+    out = np.full((classes, graph.nodes), -1, np.int64)
+    out[np.arange(graph.links) // graph.nodes, graph.source] = np.arange(graph.links)
+    return out
+
+
+def _translations(graph: Digraph) -> Ints | None:
+    """Return where the symmetry that takes node 0 to node v (row) takes every node.
+
+    It keeps the classes of links, so it follows from the path to a node. None if the classes are
+    not those of a group's generators, or no such symmetry is there.
+    """
+    out = _out_links(graph)
+    if np.any(out < 0):
+        return None
+    nodes = graph.nodes
+    target = graph.target.astype(np.int64)[out]  # by class and node
+    images = np.full((nodes, nodes), -1, np.int64)
+    images[:, 0] = np.arange(nodes)
+    seen, order = {0}, [0]
+    for node in order:  # grows
+        for kind in range(len(out)):
+            other = int(target[kind, node])
+            if other not in seen:
+                seen.add(other)
+                order.append(other)
+                images[:, other] = target[kind, images[:, node]]
+    for kind in range(len(out)):
+        if not np.array_equal(images[:, target[kind]], target[kind][images]):
+            return None
+    return images

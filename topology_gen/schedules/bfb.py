@@ -1,0 +1,292 @@
+"""Breadth-first broadcast: schedules over shortest paths with balanced links, exactly.
+
+In step t every node u receives the shards of all nodes at distance t, over the in-links that lie on
+shortest paths. What its most loaded in-link has to carry at least is
+
+    U(u,t) = max over sets K of in-links of |{v at distance t that can only use K}| / |K|,
+
+and the bandwidth runtime T_B = (M/B)·(d/N)·Σ_t max_u U(u,t). No linear program is needed: the
+maximum is a minimum cut, and by integrality of flows ceil(P·U) chunks are enough when shards are
+cut into P chunks.
+
+A reduce-scatter is the reversed all-gather of the transposed digraph, whose T_B may differ.
+
+Source: L. Zhao et al., "Efficient direct-connect topologies for collective communications",
+NSDI 2025, section 6 and appendix E.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, lcm
+
+import numpy as np
+
+from topology_gen import kernels
+from topology_gen.errors import ConnectivityError, ParameterError
+from topology_gen.graphs.digraph import Digraph
+from topology_gen.schedules.schedule import Schedule
+
+GREATEST_CHUNKS = 2**24
+"""Chunks of a shard at most."""
+
+GREATEST_NODES = 2**14
+"""Nodes of a schedule at most: N·(N-1) sends of 16 bytes, and more where shards are cut."""
+
+
+@dataclass(frozen=True)
+class Performance:
+    """What a schedule costs in the α-β model.
+
+    Attributes
+    ----------
+    nodes, degree : int
+        N and d.
+    loads : tuple of Fraction
+        Of each step, the shards that the most loaded link carries.
+    """
+
+    nodes: int
+    degree: int
+    loads: tuple[Fraction, ...]
+
+    @property
+    def steps(self) -> int:
+        """Number of steps: the total-hop latency T_L in units of α."""
+        return len(self.loads)
+
+    @property
+    def bandwidth_time(self) -> Fraction:
+        """T_B in units of M/B."""
+        return Fraction(self.degree, self.nodes) * sum(self.loads)
+
+    @property
+    def bandwidth_optimal(self) -> bool:
+        """Whether T_B is (N-1)/N, which no schedule can be below."""
+        return self.bandwidth_time == Fraction(self.nodes - 1, self.nodes)
+
+    @property
+    def moore_optimal(self) -> bool:
+        """Whether no digraph of this size and degree can have a lower Moore bound on the steps."""
+        return self.steps == moore_steps(self.nodes, self.degree)
+
+    @property
+    def chunks(self) -> int:
+        """The least number of chunks of a shard with which the loads can be met."""
+        return lcm(*(load.denominator for load in self.loads))
+
+    def in_chunks(self, chunks: int) -> Performance:
+        """Return what is left of it when a shard has just so many chunks: ceil(P·U) on a link."""
+        return replace(self, loads=tuple(Fraction(ceil(u * chunks), chunks) for u in self.loads))
+
+
+def moore_steps(nodes: int, degree: int) -> int:
+    """Return the least k with 1 + d + … + dᵏ ≥ N: no digraph has a smaller diameter.
+
+    Examples
+    --------
+    >>> moore_steps(1024, 4)
+    5
+    """
+    reached, layer, steps = 1, 1, 0
+    while reached < nodes:
+        layer *= degree
+        reached += layer
+        steps += 1
+    return steps
+
+
+def all_gather_performance(graph: Digraph) -> Performance:
+    """Return steps and exact loads of the best BFB all-gather, without making it.
+
+    On a digraph that is known to be symmetric only one node of every orbit is looked at.
+
+    Raises
+    ------
+    DegreeError
+        Not regular, or degree 0.
+    ConnectivityError
+        Not strongly connected.
+
+    See Also
+    --------
+    all_gather
+
+    Examples
+    --------
+    >>> from topology_gen.graphs import generalized_kautz
+    >>> performance = all_gather_performance(generalized_kautz(4, 200))
+    >>> performance.steps, str(performance.bandwidth_time)
+    (4, '191/150')
+    """
+    return _performance(graph, _kernel(graph, graph.orbits or graph.nodes))
+
+
+def costs(graph: Digraph) -> tuple[Performance, Performance, Fraction]:
+    """Return what all-gather and reduce-scatter cost, and the distances that come with them.
+
+    The last is the sum of the distances from a node to all others, on average over the nodes.
+
+    Raises
+    ------
+    DegreeError
+        Not regular, or degree 0.
+    ConnectivityError
+        Not strongly connected.
+
+    Examples
+    --------
+    >>> from topology_gen.graphs import circulant
+    >>> forward, back, distance = costs(circulant(16))
+    >>> forward.steps, str(back.bandwidth_time), str(distance)
+    (3, '15/16', '30')
+    """
+    roots = graph.orbits or graph.nodes
+    kernel = _kernel(graph, roots)
+    forward = _performance(graph, kernel)
+    back = forward
+    if not graph.bidirectional:
+        transposed = graph.transpose()
+        back = _performance(transposed, _kernel(transposed, roots))
+        back = Performance(back.nodes, back.degree, back.loads[::-1])
+    return forward, back, Fraction(kernel.distance_sum, roots)
+
+
+def reduce_scatter_performance(graph: Digraph) -> Performance:
+    """Return steps and exact loads of the best BFB reduce-scatter, without making it.
+
+    The loads are those of the all-gather on the transposed digraph, last step first.
+
+    Raises
+    ------
+    DegreeError
+        Not regular, or degree 0.
+    ConnectivityError
+        Not strongly connected.
+
+    Examples
+    --------
+    >>> from topology_gen.graphs import generalized_kautz
+    >>> str(reduce_scatter_performance(generalized_kautz(4, 200)).bandwidth_time)
+    '17/10'
+    """
+    forward = all_gather_performance(graph if graph.bidirectional else graph.transpose())
+    return Performance(forward.nodes, forward.degree, forward.loads[::-1])
+
+
+def all_gather(graph: Digraph, chunks: int | None = None) -> Schedule:
+    """Return the best BFB all-gather.
+
+    Parameters
+    ----------
+    graph : Digraph
+        Regular and strongly connected.
+    chunks : int, optional
+        Chunks of a shard; if not given, the least number that loses nothing to rounding. With P
+        chunks a link carries at most ceil(P·U) of them, the least that is possible.
+
+    Raises
+    ------
+    DegreeError
+        Not regular, or degree 0.
+    ConnectivityError
+        Not strongly connected.
+    ParameterError
+        Chunks below 1 or above 2²⁴, or more nodes or sends than fit.
+
+    See Also
+    --------
+    reduce_scatter, all_gather_performance, all_gather_and_performance
+
+    Examples
+    --------
+    >>> from topology_gen.graphs import ring
+    >>> schedule = all_gather(ring(4))
+    >>> schedule.steps, schedule.chunks, str(schedule.bandwidth_time)
+    (2, 2, '3/4')
+    """
+    return all_gather_and_performance(graph, chunks)[0]
+
+
+def all_gather_and_performance(
+    graph: Digraph, chunks: int | None = None
+) -> tuple[Schedule, Performance]:
+    """Return the best BFB all-gather and what it costs, for the time of the former alone.
+
+    Parameters
+    ----------
+    graph : Digraph
+        Regular and strongly connected.
+    chunks : int, optional
+        As in `all_gather`; the costs are those with so many chunks.
+
+    Raises
+    ------
+    DegreeError, ConnectivityError, ParameterError
+        As in `all_gather`.
+
+    Examples
+    --------
+    >>> from topology_gen.graphs import ring
+    >>> schedule, performance = all_gather_and_performance(ring(4), chunks=1)
+    >>> schedule.sends, str(performance.bandwidth_time)
+    (12, '1')
+    """
+    if chunks is not None and not 1 <= chunks <= GREATEST_CHUNKS:
+        raise ParameterError(f"{chunks} chunks of a shard: expected 1 … {GREATEST_CHUNKS}")
+    if graph.nodes > GREATEST_NODES:
+        raise ParameterError(f"{graph.nodes} nodes: expected at most {GREATEST_NODES}")
+    kernel = _kernel(graph, graph.nodes)
+    exact = _performance(graph, kernel)
+    parts = exact.chunks if chunks is None else chunks
+    try:
+        sends = kernel.sends(parts)
+    except ValueError as error:
+        raise ParameterError(f"{parts} chunks of a shard: {error}") from None
+    return Schedule("all_gather", graph, parts, *sends), exact.in_chunks(parts)
+
+
+def reduce_scatter(graph: Digraph, chunks: int | None = None) -> Schedule:
+    """Return the best BFB reduce-scatter: the reversed all-gather of the transposed digraph.
+
+    Parameters
+    ----------
+    graph : Digraph
+        Regular and strongly connected.
+    chunks : int, optional
+        As in `all_gather`.
+
+    Raises
+    ------
+    DegreeError, ConnectivityError, ParameterError
+        As in `all_gather`.
+
+    Examples
+    --------
+    >>> from topology_gen.graphs import unidirectional_ring
+    >>> schedule = reduce_scatter(unidirectional_ring(4))
+    >>> schedule.operation, schedule.steps, str(schedule.bandwidth_time)
+    ('reduce_scatter', 3, '3/4')
+    """
+    return all_gather(graph.transpose(), chunks).reversed_on(graph)
+
+
+def _kernel(graph: Digraph, roots: int) -> kernels.Bfb:
+    """Solve the balancing problems of the first `roots` nodes."""
+    _ = graph.degree  # refuses what is not regular
+    try:
+        return kernels.Bfb(graph.nodes, graph.source, graph.target, roots)
+    except ValueError as error:
+        raise ConnectivityError(f"not strongly connected: {error}") from None
+
+
+def _performance(graph: Digraph, kernel: kernels.Bfb) -> Performance:
+    roots = graph.orbits or graph.nodes
+    above, below = kernel.least_loads(roots)
+    # Of numbers up to the greatest number of nodes, the quotients' order survives the rounding.
+    greatest = (above / below).argmax(axis=1)
+    steps = np.arange(kernel.steps)
+    pairs = zip(above[steps, greatest].tolist(), below[steps, greatest].tolist(), strict=True)
+    loads = [Fraction(most, links) for most, links in pairs]
+    return Performance(graph.nodes, graph.degree, tuple(loads))

@@ -1,0 +1,171 @@
+"""TopologyFinder: rings for all-reduces and matchings for model-parallel transfers, in d ports.
+
+Source: W. Wang et al., "TopoOpt", NSDI 2023, Algorithm 1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topology_gen.errors import ParameterError
+from topology_gen.graphs.select_permutations import select_permutations
+from topology_gen.graphs.totient_perms import totient_perms
+from topology_gen.topoopt.degree_split import ring_ports, split_degree
+from topology_gen.topoopt.demand import Demand
+from topology_gen.topoopt.discount import gain
+from topology_gen.topoopt.matchings import heaviest_matching
+from topology_gen.topoopt.topology import Rings, TopoOptTopology
+
+
+def topology_finder(
+    demand: Demand,
+    degree: int,
+    *,
+    duplex: bool = True,
+    primes_only: bool = False,
+    repeat_rings: bool = True,
+    discount: str = "exponential",
+    seed: int = 1,
+) -> TopoOptTopology:
+    """Return the topology that suits a job's transfers.
+
+    Rings go to the all-reduce groups with most traffic. If none of them goes through all servers,
+    one ring does, so that every server reaches every other: in ports that are idle, or those of the
+    last ring chosen, but of the only one just if matchings have no ports to give. These take
+    maximum-weight matchings of the model-parallel transfers, both directions added up, one a port;
+    what a matched pair's transfers weigh then falls by the discount.
+
+    Parameters
+    ----------
+    demand : Demand
+        Of at least 2 servers. Without any traffic, all ports go to rings through all servers.
+    degree : int
+        Ports of a server.
+    duplex : bool
+        A ring is linked both ways and takes two ports of each of its servers, as with optical
+        transceivers; otherwise it goes one way.
+    primes_only : bool
+        Only rings whose strides are 1 or prime.
+    repeat_rings : bool
+        Where a group has fewer rings than ports for them, repeat them; otherwise matchings get the
+        ports.
+    discount : str
+        One of `topology_gen.topoopt.GAINS`.
+    seed : int
+        Of matchings that are equally heavy, which.
+
+    Raises
+    ------
+    ParameterError
+        A degree that is not enough for a ring, or no such discount.
+
+    See Also
+    --------
+    data_parallel, ocs_reconfig
+
+    Examples
+    --------
+    >>> from topology_gen.topoopt import data_parallel
+    >>> topology = topology_finder(data_parallel(128), 4)
+    >>> topology.coins, topology.graph.diameter
+    ([1, 11], 9)
+    """
+    gain(discount, 1)  # refuses an unknown one, also if there is nothing to match
+    split = split_degree(demand, degree, duplex)
+    chosen: list[Rings] = []
+    returned = 0  # ports for rings that are not there
+    for index, count in split.rings.items():
+        members = demand.groups[index].members
+        strides = _strides(len(members), count, duplex, primes_only, repeat_rings)
+        returned += (count - len(strides)) * ring_ports(len(members), duplex)
+        chosen.append(Rings(index, members, strides))
+    matched_ports = split.mp_ports + returned
+    everyone = tuple(range(demand.nodes))
+    if split.spare_rings:
+        strides = _strides(demand.nodes, split.spare_rings, duplex, primes_only, repeat_rings)
+        chosen.append(Rings(None, everyone, strides))
+        matched_ports += (split.spare_rings - len(strides)) * ring_ports(demand.nodes, duplex)
+    elif not any(len(rings.members) == demand.nodes for rings in chosen):
+        matched_ports -= _make_room(chosen, demand.nodes, degree, matched_ports, duplex)
+        chosen.append(Rings(None, everyone, (1,)))
+    matchings = match(demand.mp, matched_ports, discount=discount, seed=seed)
+    return TopoOptTopology(demand.nodes, degree, duplex, tuple(chosen), tuple(matchings))
+
+
+def match(
+    transfers: NDArray[np.float64],
+    rounds: int,
+    *,
+    discount: str = "exponential",
+    seed: int = 1,
+) -> list[NDArray[np.int64]]:
+    """Return successive maximum-weight matchings, after each of which its pairs weigh less.
+
+    Rounds in which nothing is left to match are left out.
+
+    Parameters
+    ----------
+    transfers : array, shape (n, n)
+        Bytes from row to column.
+    rounds : int
+        Ports for matchings.
+    discount : str
+        What the x-th link of a pair gains.
+    seed : int
+        Of equally heavy matchings, which.
+
+    Raises
+    ------
+    ParameterError
+        Negative rounds, or no such discount.
+
+    Examples
+    --------
+    >>> match(np.array([[0, 4, 0], [4, 0, 3], [0, 0, 0]]), 2)
+    [array([[0, 1]]), array([[0, 1]])]
+    """
+    if rounds < 0:
+        raise ParameterError(f"{rounds} matchings: expected at least 0")
+    weights = transfers + transfers.T
+    linked: Counter[tuple[int, int]] = Counter()
+    left = weights.copy()
+    result = []
+    for turn in range(rounds):
+        pairs = heaviest_matching(left, seed + turn)
+        if not len(pairs):
+            break
+        result.append(pairs)
+        for a, b in pairs.tolist():
+            linked[a, b] += 1
+            left[a, b] = left[b, a] = weights[a, b] * float(gain(discount, linked[a, b] + 1))
+    return result
+
+
+def _strides(
+    size: int, count: int, duplex: bool, primes_only: bool, repeat: bool
+) -> tuple[int, ...]:
+    """Return the strides of a group's rings."""
+    found = select_permutations(totient_perms(size, primes_only, duplex), count, size)
+    return tuple(found[index % len(found)] for index in range(count if repeat else len(found)))
+
+
+def _make_room(
+    chosen: list[Rings], nodes: int, degree: int, matched_ports: int, duplex: bool
+) -> int:
+    """Free the ports of a ring through all servers; return how many fewer matchings there are."""
+    needed = ring_ports(nodes, duplex)
+
+    def idle() -> int:
+        used = TopoOptTopology(nodes, degree, duplex, tuple(chosen), ()).ports
+        return degree - matched_ports - int(used.max())
+
+    rings = sum(len(rings.strides) for rings in chosen)
+    while chosen and idle() < needed and not (rings == 1 and matched_ports >= needed):
+        group, members, strides = chosen.pop()
+        if len(strides) > 1:
+            chosen.append(Rings(group, members, strides[:-1]))
+        rings -= 1
+    return max(0, needed - idle())
