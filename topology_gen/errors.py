@@ -55,3 +55,7 @@ class DemandError(TopologyError):
 
 class CostError(TopologyError):
     """A network that has no price."""
+
+
+class RegistrationError(TopologyError):
+    """A name that is registered twice, or an installed package whose entry cannot be loaded."""

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from topology_gen.errors import ParameterError
-from topology_gen.graphs.families import geometry
 from topology_gen.graphs.digraph import Digraph, from_pairs
+from topology_gen.graphs.families import geometry
 from topology_gen.graphs.families.circulant import circulant
 from topology_gen.graphs.families.hamming import hamming
 from topology_gen.graphs.families.hypercube import hypercube
