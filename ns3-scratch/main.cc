@@ -8,6 +8,7 @@
  * perf and users of ns-3.
  */
 
+#include "results/event-writer.h"
 #include "simulation/simulation.h"
 #include "stream/stream-reader.h"
 
@@ -31,17 +32,21 @@ constexpr int FAILED = 1;    //!< the simulation failed
 constexpr int BAD_INPUT = 2; //!< arguments, file or stream
 
 constexpr const char* USAGE =
-    "usage: replay [--json FILE] STREAM\n"
+    "usage: replay [--json FILE] [--events FILE] STREAM\n"
     "\n"
     "Run STREAM (written by `cosim compile`) and print the result as JSON.\n"
-    "  --json FILE  write the result to FILE instead\n"
+    "  --json FILE    write the result to FILE instead\n"
+    "  --events FILE  write to FILE what happens in the run, one JSON object a line, as it "
+    "happens:\n"
+    "                 nodes, collectives, chunks, messages, losses and changes of the links\n"
     "exit status: 0 complete, 1 the simulation failed, 2 bad input\n";
 
 /// What the command line asks for.
 struct Arguments
 {
     std::string stream;
-    std::string json; //!< empty: standard output
+    std::string json;   //!< empty: standard output
+    std::string events; //!< empty: none
     bool help{false};
 };
 
@@ -56,13 +61,14 @@ ParseArguments(const std::vector<std::string>& words)
             arguments.help = true;
             return arguments;
         }
-        if (words[i] == "--json")
+        if (words[i] == "--json" || words[i] == "--events")
         {
+            const std::string& option = words[i];
             if (++i == words.size())
             {
-                throw std::invalid_argument("--json needs a file");
+                throw std::invalid_argument(option + " needs a file");
             }
-            arguments.json = words[i];
+            (option == "--json" ? arguments.json : arguments.events) = words[i];
         }
         else if (words[i].size() > 1 && words[i].front() == '-')
         {
@@ -80,6 +86,10 @@ ParseArguments(const std::vector<std::string>& words)
     if (arguments.stream.empty())
     {
         throw std::invalid_argument("a stream file is expected; see --help");
+    }
+    if (!arguments.json.empty() && arguments.json == arguments.events)
+    {
+        throw std::invalid_argument("--json and --events need a file each");
     }
     return arguments;
 }
@@ -108,6 +118,22 @@ ReadFile(const std::string& path)
     return bytes;
 }
 
+/// @return the file at a path, to be written; closed if the path is empty
+std::ofstream
+OpenFile(const std::string& path)
+{
+    std::ofstream file;
+    if (!path.empty())
+    {
+        file.open(path);
+        if (!file)
+        {
+            throw std::invalid_argument("cannot write " + path + ": " + std::strerror(errno));
+        }
+    }
+    return file;
+}
+
 int
 Replay(const Arguments& arguments)
 {
@@ -116,17 +142,14 @@ Replay(const Arguments& arguments)
         const std::string bytes = ReadFile(arguments.stream);
         stream = cosim::ReadStream(bytes.data(), bytes.size());
     }
-    std::ofstream file;
-    if (!arguments.json.empty())
-    {
-        file.open(arguments.json);
-        if (!file)
-        {
-            throw std::invalid_argument("cannot write " + arguments.json + ": " +
-                                        std::strerror(errno));
-        }
-    }
+    std::ofstream file = OpenFile(arguments.json);
+    std::ofstream events = OpenFile(arguments.events);
+    cosim::EventWriter eventWriter(events);
     cosim::Simulation simulation(std::move(stream));
+    if (!arguments.events.empty())
+    {
+        simulation.Observe(eventWriter);
+    }
     simulation.Build();
     const std::string status = simulation.Run({}, std::chrono::seconds(1));
     std::ostream& out = arguments.json.empty() ? std::cout : file;
@@ -134,6 +157,10 @@ Replay(const Arguments& arguments)
     if (!out)
     {
         throw std::runtime_error("the result could not be written");
+    }
+    if (!events.flush())
+    {
+        throw std::runtime_error("the events could not be written");
     }
     if (status != "complete")
     {

@@ -81,6 +81,10 @@ CircuitSwitch::OnMeasurement()
         record.demandBytes += static_cast<uint64_t>(one.bytes);
     }
     m_records.push_back(record);
+    for (RunObserver* observer : m_observers[RunObserver::LINKS])
+    {
+        observer->OnLinkPauseBegun(record);
+    }
     m_isMeasuring = m_isPaused = true;
     Pause();
     Simulator::Schedule(TimeStep(settings.latencyPs), &CircuitSwitch::OnPauseEnd, this);
@@ -125,6 +129,10 @@ CircuitSwitch::OnPauseEnd()
 {
     m_circuits.Set(m_next);
     m_isPaused = false;
+    for (RunObserver* observer : m_observers[RunObserver::LINKS])
+    {
+        observer->OnLinksChanged(static_cast<uint64_t>(Simulator::Now().GetTimeStep()));
+    }
     ScheduleMeasurement();
     Resume();
 }

@@ -7,6 +7,7 @@
 
 #include "circuits/circuit-network.h"
 #include "network/reconfiguration-record.h"
+#include "network/run-observers.h"
 #include "stream/stream.h"
 
 #include <cstdint>
@@ -34,6 +35,12 @@ class CircuitSwitch
 
     CircuitSwitch(const CircuitSwitch&) = delete;
     CircuitSwitch& operator=(const CircuitSwitch&) = delete;
+
+    /// @param observers hear of the changes, from now on
+    void SetObservers(const RunObservers& observers)
+    {
+        m_observers = observers;
+    }
 
     /// @return the changes so far
     const std::vector<ReconfigurationRecord>& GetRecords() const;
@@ -84,6 +91,7 @@ class CircuitSwitch
     std::vector<Circuit> m_next;   //!< while flows pause
     std::vector<uint64_t> m_bytes; //!< of the last measurement, per path
     std::vector<ReconfigurationRecord> m_records;
+    RunObservers m_observers;
     bool m_isMeasuring{false}; //!< a measurement is scheduled, or flows pause
     bool m_isPaused{false};
 };

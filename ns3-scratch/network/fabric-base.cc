@@ -95,17 +95,43 @@ FabricBase::GetRoute(uint32_t path) const
 }
 
 void
-FabricBase::Deliver(Rank src, Rank dst, uint64_t bytes, uint64_t tag, bool isPut, int64_t sentPs)
+FabricBase::ReportSent(uint32_t path, uint64_t bytes, uint64_t tag) const
+{
+    for (RunObserver* observer : m_observers[RunObserver::MESSAGES])
+    {
+        observer->OnMessageSent(MakeEvent(path, bytes, tag));
+    }
+}
+
+MessageEvent
+FabricBase::MakeEvent(uint32_t path, uint64_t bytes, uint64_t tag) const
+{
+    return {static_cast<uint64_t>(NowPs()),
+            m_topology.pathSource[path],
+            m_topology.pathTarget[path],
+            bytes,
+            tag,
+            GetRoute(path)};
+}
+
+void
+FabricBase::Deliver(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut, int64_t sentPs)
 {
     ++m_counters.messages;
     m_counters.payloadBytes += bytes;
     m_completionPs.Add(static_cast<uint64_t>(NowPs() - sentPs));
-    HandOver(src, dst, bytes, tag, isPut);
+    HandOver(path, bytes, tag, isPut);
 }
 
 void
-FabricBase::HandOver(Rank src, Rank dst, uint64_t bytes, uint64_t tag, bool isPut)
+FabricBase::HandOver(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut)
 {
+    for (RunObserver* observer : m_observers[RunObserver::MESSAGES])
+    {
+        observer->OnMessageDelivered(MakeEvent(path, bytes, tag));
+    }
+    const Rank src = m_topology.pathSource[path];
+    const Rank dst = m_topology.pathTarget[path];
     if (!isPut)
     {
         m_matcher.Arrive(src, dst, bytes, tag);
@@ -133,6 +159,12 @@ std::string
 FabricBase::GetFailure() const
 {
     return m_failure;
+}
+
+void
+FabricBase::SetObservers(const RunObservers& observers)
+{
+    m_observers = observers;
 }
 
 void

@@ -44,6 +44,7 @@ class FabricBase : public Fabric
     void Finish() override;
     uint64_t GetDeliveredBytes() const override;
     std::string GetFailure() const override;
+    void SetObservers(const RunObservers& observers) override;
     void SetPollHook(PollHook hook) override;
 
   protected:
@@ -85,27 +86,34 @@ class FabricBase : public Fabric
     uint32_t GetRoute(uint32_t path) const;
 
     /**
+     * Tell the observers of a message that is handed over.
+     *
+     * @param path the index of its path
+     * @param bytes its size [bytes]
+     * @param tag its tag
+     */
+    void ReportSent(uint32_t path, uint64_t bytes, uint64_t tag) const;
+
+    /**
      * Count a message that has arrived, and hand it to its receiver.
      *
-     * @param src the sending rank
-     * @param dst the receiving rank
+     * @param path the index of its path
      * @param bytes its size [bytes]
      * @param tag its tag
      * @param isPut whether it goes to the ArrivalHandler, or to a receive
      * @param sentPs when it was handed to the fabric, as NowPs [ps]
      */
-    void Deliver(Rank src, Rank dst, uint64_t bytes, uint64_t tag, bool isPut, int64_t sentPs);
+    void Deliver(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut, int64_t sentPs);
 
     /**
      * Hand a message that has arrived to its receiver.
      *
-     * @param src the sending rank
-     * @param dst the receiving rank
+     * @param path the index of its path
      * @param bytes its size [bytes]
      * @param tag its tag
      * @param isPut whether it goes to the ArrivalHandler, or to a receive
      */
-    void HandOver(Rank src, Rank dst, uint64_t bytes, uint64_t tag, bool isPut);
+    void HandOver(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut);
 
     /**
      * Stop the simulator: the run cannot go on.
@@ -121,10 +129,12 @@ class FabricBase : public Fabric
     const Settings& m_settings;
     NetworkStatistics m_counters;
     Histogram m_completionPs; //!< of messages
+    RunObservers m_observers;
     PollHook m_pollHook;
 
   private:
     [[noreturn]] void RefusePair(Rank src, Rank dst) const;
+    MessageEvent MakeEvent(uint32_t path, uint64_t bytes, uint64_t tag) const;
 
     PairIndex m_pathOf;
     MessageMatcher m_matcher;

@@ -8,6 +8,7 @@
 #include "network/network-api.h"
 #include "network/network-statistics.h"
 #include "network/reconfiguration-record.h"
+#include "network/run-observers.h"
 #include "stream/stream.h"
 
 #include <functional>
@@ -49,6 +50,9 @@ class Fabric : public NetworkApi
 
     /// @return a sentence if a flow failed for good (closed after too many RTOs), or nothing
     virtual std::string GetFailure() const = 0;
+
+    /// @param observers hear of messages, losses and changes of the links, from now on
+    virtual void SetObservers(const RunObservers& observers) = 0;
 
     /// @param hook called every few thousand packets
     virtual void SetPollHook(PollHook hook) = 0;

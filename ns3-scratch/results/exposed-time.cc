@@ -9,13 +9,96 @@
 namespace cosim
 {
 
+ExposedTime::ExposedTime(const Stream& stream, TimingRecord& timing)
+    : m_timing(timing),
+      m_workers(stream.topology.ranks)
+{
+    for (const Trace& trace : stream.traces)
+    {
+        for (const Rank rank : trace.ranks)
+        {
+            Worker& worker = m_workers[rank];
+            worker.nodesLeft = trace.type.size();
+            worker.start.resize(worker.nodesLeft);
+            worker.end.resize(worker.nodesLeft);
+        }
+    }
+}
+
+uint32_t
+ExposedTime::GetKinds() const
+{
+    return NODES;
+}
+
 void
-RecordExposed(const TraceWorker& worker, uint64_t now, uint32_t last, TimingRecord& timing)
+ExposedTime::OnNodeBegun(const NodeEvent& event)
+{
+    Worker& worker = m_workers[event.rank];
+    worker.start[event.node] = event.timePs;
+    if (event.trace->type[event.node] == NodeType::COMPUTE)
+    {
+        Count(*event.trace,
+              worker,
+              event.timePs,
+              GetLastDependency(*event.trace, worker, event.node));
+    }
+}
+
+void
+ExposedTime::OnNodeEnded(const NodeEvent& event)
+{
+    Worker& worker = m_workers[event.rank];
+    worker.end[event.node] = event.timePs;
+    if (event.trace->type[event.node] == NodeType::COMPUTE)
+    {
+        worker.idleSince = event.timePs;
+    }
+    if (--worker.nodesLeft == 0)
+    {
+        Count(*event.trace, worker, event.timePs, GetLastCommunication(*event.trace, worker));
+    }
+}
+
+/// @return the dependency of a node that was done last, or NONE
+uint32_t
+ExposedTime::GetLastDependency(const Trace& trace, const Worker& worker, uint32_t node)
+{
+    uint32_t last = NONE;
+    for (uint32_t d = trace.depBegin[node]; d < trace.depBegin[node + 1]; ++d)
+    {
+        const uint32_t dep = trace.dep[d];
+        if (last == NONE || worker.end[dep] >= worker.end[last])
+        {
+            last = dep;
+        }
+    }
+    return last;
+}
+
+/// @return the node other than COMPUTE that was done last, or NONE
+uint32_t
+ExposedTime::GetLastCommunication(const Trace& trace, const Worker& worker)
+{
+    uint32_t last = NONE;
+    for (uint32_t node = 0; node < worker.end.size(); ++node)
+    {
+        if (trace.type[node] != NodeType::COMPUTE &&
+            (last == NONE || worker.end[node] >= worker.end[last]))
+        {
+            last = node;
+        }
+    }
+    return last;
+}
+
+/// A wait since the last COMPUTE node is over; a node was the last that it waited for.
+void
+ExposedTime::Count(const Trace& trace, const Worker& worker, uint64_t now, uint32_t last)
 {
     const uint64_t from = worker.idleSince;
     uint64_t to = now;
-    const Trace& trace = *worker.plan->trace;
-    while (last != TraceWorker::NONE && from < to && trace.type[last] != NodeType::COMPUTE)
+    while (last != NONE && from < to && trace.type[last] != NodeType::COMPUTE)
     {
         const uint64_t end = std::min(to, worker.end[last]);
         const uint64_t start = std::max(from, worker.start[last]);
@@ -23,10 +106,10 @@ RecordExposed(const TraceWorker& worker, uint64_t now, uint32_t last, TimingReco
             trace.type[last] == NodeType::COLLECTIVE || trace.type[last] == NodeType::RECV;
         if (end > start && communicates)
         {
-            timing.AddExposed(trace.iteration[last], trace.layer[last], end - start);
+            m_timing.AddExposed(trace.iteration[last], trace.layer[last], end - start);
         }
         to = std::min(start, end);
-        last = worker.GetLastDependency(last);
+        last = GetLastDependency(trace, worker, last);
     }
 }
 

@@ -31,23 +31,32 @@ JobRecord::JobRecord(const Stream& stream)
     }
 }
 
-void
-JobRecord::StartNode(const Trace& trace, uint32_t node, uint64_t now)
+uint32_t
+JobRecord::GetKinds() const
 {
-    if (!trace.job.empty() && trace.job[node] != 0)
+    return m_jobs.empty() ? 0 : uint32_t{NODES};
+}
+
+void
+JobRecord::OnNodeBegun(const NodeEvent& event)
+{
+    const Trace& trace = *event.trace;
+    if (!trace.job.empty() && trace.job[event.node] != 0)
     {
-        Job& job = m_jobs[trace.job[node] - 1];
-        job.start = std::min(job.start, now);
+        Job& job = m_jobs[trace.job[event.node] - 1];
+        job.start = std::min(job.start, event.timePs);
     }
 }
 
 void
-JobRecord::FinishNode(const Trace& trace, uint32_t node, uint64_t now)
+JobRecord::OnNodeEnded(const NodeEvent& event)
 {
-    if (!trace.job.empty() && trace.job[node] != 0)
+    const Trace& trace = *event.trace;
+    if (!trace.job.empty() && trace.job[event.node] != 0)
     {
-        Iteration& iteration = m_jobs[trace.job[node] - 1].iterations[trace.iteration[node]];
-        iteration.end = now;
+        Iteration& iteration =
+            m_jobs[trace.job[event.node] - 1].iterations[trace.iteration[event.node]];
+        iteration.end = event.timePs;
         --iteration.nodesLeft;
     }
 }

@@ -5,6 +5,7 @@
 #ifndef COSIM_JOB_RECORD_H
 #define COSIM_JOB_RECORD_H
 
+#include "network/run-observer.h"
 #include "stream/stream.h"
 
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace cosim
  * A job starts when the first of its nodes does. An iteration of it ends when the last node is done
  * on the last rank, or with the one before if that ends later, and the next counts from there.
  */
-class JobRecord
+class JobRecord : public RunObserver
 {
   public:
     /// An iteration of a job.
@@ -40,22 +41,12 @@ class JobRecord
         std::vector<Iteration> iterations;
     };
 
-    /// @param stream the work; its traces must outlive the record
+    /// @param stream the work
     explicit JobRecord(const Stream& stream);
 
-    /**
-     * @param trace the trace of a node that starts
-     * @param node the node
-     * @param now the present time [ps]
-     */
-    void StartNode(const Trace& trace, uint32_t node, uint64_t now);
-
-    /**
-     * @param trace the trace of a node that is done
-     * @param node the node
-     * @param now the present time [ps]
-     */
-    void FinishNode(const Trace& trace, uint32_t node, uint64_t now);
+    uint32_t GetKinds() const override;
+    void OnNodeBegun(const NodeEvent& event) override;
+    void OnNodeEnded(const NodeEvent& event) override;
 
     /// @return all jobs; none if ranks do not share the network
     const std::vector<Job>& GetJobs() const

@@ -24,18 +24,11 @@ struct LayerTimes
     uint64_t exposed{0};
 };
 
-/// @return whether a collective was done at all of its ranks
-bool
-IsDone(const CollectiveTimes& times)
-{
-    return times.end != CollectiveTimes::UNKNOWN;
-}
-
 /// @return the layers' times, by iteration, then layer
 std::vector<LayerTimes>
-CollectLayers(const Stream& stream, const TraceExecutor& executor)
+CollectLayers(const Stream& stream, const RunRecord& record)
 {
-    const TimingRecord& timing = executor.GetTiming();
+    const TimingRecord& timing = record.timing;
     const uint32_t layers = timing.GetLayers();
     std::vector<LayerTimes> result;
     result.reserve(std::size_t{timing.GetIterations()} * layers);
@@ -49,8 +42,8 @@ CollectLayers(const Stream& stream, const TraceExecutor& executor)
     }
     for (const Collective& collective : stream.collectives)
     {
-        const CollectiveTimes& times = executor.GetEngine().GetTimes(collective.id);
-        if (IsDone(times))
+        const CollectiveRecord::Times& times = record.collectives.GetTimes(collective.id);
+        if (times.ranksLeft == 0)
         {
             result[std::size_t{collective.iteration} * layers + collective.layer].raw +=
                 times.end - times.start;
@@ -138,13 +131,13 @@ BusFactor(const Program& program)
 }
 
 void
-WriteCollectives(JsonWriter& json, const Stream& stream, const CollectiveEngine& engine)
+WriteCollectives(JsonWriter& json, const Stream& stream, const CollectiveRecord& record)
 {
     json.Key("collectives").BeginArray();
     for (const Collective& collective : stream.collectives)
     {
-        const CollectiveTimes& times = engine.GetTimes(collective.id);
-        if (!IsDone(times))
+        const CollectiveRecord::Times& times = record.GetTimes(collective.id);
+        if (times.ranksLeft != 0)
         {
             continue;
         }
@@ -247,13 +240,13 @@ WriteReconfigurations(JsonWriter& json,
 }
 
 void
-WriteSystem(JsonWriter& json, const Stream& stream, const CollectiveEngine& engine)
+WriteSystem(JsonWriter& json, const Stream& stream, const ChunkScheduler& scheduler)
 {
     json.Key("system").BeginObject();
     json.Key("max_outstanding_chunks").BeginObject();
     for (uint32_t i = 0; i < stream.topology.dimensions.size(); ++i)
     {
-        json.Key(stream.topology.dimensions[i]).Uint(engine.GetScheduler().GetMaxOutstanding(i));
+        json.Key(stream.topology.dimensions[i]).Uint(scheduler.GetMaxOutstanding(i));
     }
     json.EndObject();
     json.EndObject();
@@ -264,11 +257,12 @@ WriteSystem(JsonWriter& json, const Stream& stream, const CollectiveEngine& engi
 std::string
 WriteResult(const Stream& stream,
             const RunOutcome& outcome,
-            const TraceExecutor& executor,
+            const RunRecord& record,
+            const ChunkScheduler& scheduler,
             const NetworkStatistics& network,
             const std::vector<ReconfigurationRecord>* reconfigurations)
 {
-    const std::vector<LayerTimes> layerTimes = CollectLayers(stream, executor);
+    const std::vector<LayerTimes> layerTimes = CollectLayers(stream, record);
     JsonWriter json;
     json.BeginObject();
     json.Key("status").String(outcome.status);
@@ -277,10 +271,10 @@ WriteResult(const Stream& stream,
         json.Key("error").String(outcome.error);
     }
     json.Key("time_ns").Nanoseconds(outcome.timePs);
-    const std::vector<JobRecord::Job>& jobs = executor.GetJobs().GetJobs();
+    const std::vector<JobRecord::Job>& jobs = record.jobs.GetJobs();
     if (jobs.empty())
     {
-        WriteIterations(json, executor.GetTiming(), layerTimes);
+        WriteIterations(json, record.timing, layerTimes);
     }
     else
     {
@@ -291,8 +285,8 @@ WriteResult(const Stream& stream,
     WriteLayers(json,
                 stream.traces.empty() ? std::vector<std::string>() : stream.traces.front().layers,
                 layerTimes);
-    WriteCollectives(json, stream, executor.GetEngine());
-    WriteSystem(json, stream, executor.GetEngine());
+    WriteCollectives(json, stream, record.collectives);
+    WriteSystem(json, stream, scheduler);
     json.Key("network");
     WriteNetwork(json, network);
     if (reconfigurations != nullptr)

@@ -7,8 +7,9 @@
 
 #include "network/network-statistics.h"
 #include "network/reconfiguration-record.h"
+#include "results/run-record.h"
 #include "stream/stream.h"
-#include "workload/trace-executor.h"
+#include "system/chunk-scheduler.h"
 
 #include <cstdint>
 #include <string>
@@ -32,14 +33,16 @@ struct RunOutcome
  *
  * @param stream what was run
  * @param outcome how it ended
- * @param executor what it measured
+ * @param record what its observers recorded
+ * @param scheduler the scheduler of its chunks
  * @param network what the fabric measured
  * @param reconfigurations the changes of the links, or null if they do not change
  * @return the text
  */
 std::string WriteResult(const Stream& stream,
                         const RunOutcome& outcome,
-                        const TraceExecutor& executor,
+                        const RunRecord& record,
+                        const ChunkScheduler& scheduler,
                         const NetworkStatistics& network,
                         const std::vector<ReconfigurationRecord>* reconfigurations);
 

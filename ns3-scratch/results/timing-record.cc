@@ -4,40 +4,61 @@
 
 #include "results/timing-record.h"
 
+#include <algorithm>
+
 namespace cosim
 {
 
-TimingRecord::TimingRecord(uint32_t iterations, uint32_t layers, uint32_t ranks)
-    : m_layers(layers),
-      m_ranks(ranks),
-      m_sums(std::size_t{iterations} * layers),
-      m_iterations(iterations)
+TimingRecord::TimingRecord(const Stream& stream)
+    : m_layers(stream.traces.empty() ? 0
+                                     : static_cast<uint32_t>(stream.traces.front().layers.size())),
+      m_computeStart(stream.topology.ranks)
 {
+    for (const Trace& trace : stream.traces)
+    {
+        m_workers += trace.ranks.size();
+        for (const uint32_t iteration : trace.iteration)
+        {
+            m_iterations.resize(std::max(m_iterations.size(), std::size_t{iteration} + 1));
+            m_iterations[iteration].nodesLeft += trace.ranks.size();
+        }
+    }
+    m_sums.resize(m_iterations.size() * m_layers);
+}
+
+uint32_t
+TimingRecord::GetKinds() const
+{
+    return NODES;
 }
 
 void
-TimingRecord::AddCompute(uint32_t iteration, uint32_t layer, uint64_t ps)
+TimingRecord::OnNodeBegun(const NodeEvent& event)
 {
-    m_sums[std::size_t{iteration} * m_layers + layer].compute += ps;
+    if (event.trace->type[event.node] == NodeType::COMPUTE)
+    {
+        m_computeStart[event.rank] = event.timePs;
+    }
+}
+
+void
+TimingRecord::OnNodeEnded(const NodeEvent& event)
+{
+    const Trace& trace = *event.trace;
+    const uint32_t iteration = trace.iteration[event.node];
+    m_iterations[iteration].end = event.timePs;
+    --m_iterations[iteration].nodesLeft;
+    if (trace.type[event.node] == NodeType::COMPUTE)
+    {
+        m_sums[std::size_t{iteration} * m_layers + trace.layer[event.node]].compute +=
+            event.timePs - m_computeStart[event.rank];
+    }
 }
 
 void
 TimingRecord::AddExposed(uint32_t iteration, uint32_t layer, uint64_t ps)
 {
     m_sums[std::size_t{iteration} * m_layers + layer].exposed += ps;
-}
-
-void
-TimingRecord::ExpectNode(uint32_t iteration)
-{
-    ++m_iterations[iteration].nodesLeft;
-}
-
-void
-TimingRecord::FinishNode(uint32_t iteration, uint64_t now)
-{
-    m_iterations[iteration].end = now;
-    --m_iterations[iteration].nodesLeft;
 }
 
 uint32_t
@@ -79,7 +100,7 @@ TimingRecord::GetExposed(uint32_t iteration, uint32_t layer) const
 uint64_t
 TimingRecord::Mean(uint64_t sum) const
 {
-    return m_ranks == 0 ? 0 : (sum + m_ranks / 2) / m_ranks;
+    return m_workers == 0 ? 0 : (sum + m_workers / 2) / m_workers;
 }
 
 const TimingRecord::Sums&

@@ -5,6 +5,9 @@
 #ifndef COSIM_TIMING_RECORD_H
 #define COSIM_TIMING_RECORD_H
 
+#include "network/run-observer.h"
+#include "stream/stream.h"
+
 #include <cstdint>
 #include <vector>
 
@@ -18,22 +21,11 @@ namespace cosim
  * An iteration ends when its last node is done on the last rank, or with the iteration before it
  * if that ends later: it is done when its weights are updated, though the next one may have begun.
  */
-class TimingRecord
+class TimingRecord : public RunObserver
 {
   public:
-    /**
-     * @param iterations how many there are
-     * @param layers how many there are
-     * @param ranks how many ranks have work
-     */
-    TimingRecord(uint32_t iterations, uint32_t layers, uint32_t ranks);
-
-    /**
-     * @param iteration the iteration
-     * @param layer the layer
-     * @param ps time that a rank computed
-     */
-    void AddCompute(uint32_t iteration, uint32_t layer, uint64_t ps);
+    /// @param stream the work
+    explicit TimingRecord(const Stream& stream);
 
     /**
      * @param iteration the iteration
@@ -42,16 +34,9 @@ class TimingRecord
      */
     void AddExposed(uint32_t iteration, uint32_t layer, uint64_t ps);
 
-    /// @param iteration an iteration that has one node more, on some rank
-    void ExpectNode(uint32_t iteration);
-
-    /**
-     * A node is done.
-     *
-     * @param iteration its iteration
-     * @param now the present time [ps]
-     */
-    void FinishNode(uint32_t iteration, uint64_t now);
+    uint32_t GetKinds() const override;
+    void OnNodeBegun(const NodeEvent& event) override;
+    void OnNodeEnded(const NodeEvent& event) override;
 
     /// @return how many iterations there are
     uint32_t GetIterations() const;
@@ -90,8 +75,9 @@ class TimingRecord
     const Sums& At(uint32_t iteration, uint32_t layer) const;
 
     uint32_t m_layers;
-    uint32_t m_ranks;
-    std::vector<Sums> m_sums; //!< by iteration, then layer
+    uint64_t m_workers{0};                //!< ranks that have work
+    std::vector<uint64_t> m_computeStart; //!< of each rank's last COMPUTE node [ps]
+    std::vector<Sums> m_sums;             //!< by iteration, then layer
     std::vector<Iteration> m_iterations;
 };
 

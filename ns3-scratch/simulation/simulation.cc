@@ -16,13 +16,20 @@ namespace cosim
 {
 
 Simulation::Simulation(Stream stream)
-    : m_stream(std::move(stream))
+    : m_stream(std::move(stream)),
+      m_record(m_stream, m_observers)
 {
 }
 
 Simulation::~Simulation()
 {
     Close();
+}
+
+void
+Simulation::Observe(RunObserver& observer)
+{
+    m_observers.Add(observer);
 }
 
 void
@@ -37,7 +44,8 @@ Simulation::Build()
     {
         m_fabric = MakeFabric(m_stream.topology, m_stream.settings);
         m_fabric->Start();
-        m_executor = std::make_unique<TraceExecutor>(m_stream, *m_fabric, *this);
+        m_fabric->SetObservers(m_observers);
+        m_executor = std::make_unique<TraceExecutor>(m_stream, *m_fabric, m_observers, *this);
     }
     catch (...)
     {
@@ -127,7 +135,8 @@ Simulation::GetResult() const
     }
     return WriteResult(m_stream,
                        m_outcome,
-                       *m_executor,
+                       m_record,
+                       m_executor->GetScheduler(),
                        m_fabric->GetStatistics(),
                        m_fabric->GetReconfigurations());
 }

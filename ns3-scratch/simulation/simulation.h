@@ -7,7 +7,9 @@
 
 #include "clock/simulator-session.h"
 #include "network/fabric.h"
+#include "network/run-observers.h"
 #include "results/result-writer.h"
+#include "results/run-record.h"
 #include "stream/stream.h"
 #include "workload/trace-executor.h"
 
@@ -53,6 +55,9 @@ class Simulation : public WorkloadListener
     Simulation(const Simulation&) = delete;
     Simulation& operator=(const Simulation&) = delete;
 
+    /// @param observer hears of the run, which it must outlive; call it before Build
+    void Observe(RunObserver& observer);
+
     /**
      * Make nodes, links and connections. After it, ns-3's objects exist.
      *
@@ -95,6 +100,8 @@ class Simulation : public WorkloadListener
     using Clock = std::chrono::steady_clock;
 
     Stream m_stream;
+    RunObservers m_observers;
+    RunRecord m_record;
     std::unique_ptr<SimulatorSession> m_session;
     std::unique_ptr<Fabric> m_fabric;
     std::unique_ptr<TraceExecutor> m_executor;

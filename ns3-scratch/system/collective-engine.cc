@@ -38,9 +38,11 @@ ReductionPs(uint64_t bytes, uint64_t bytesPerS)
 
 CollectiveEngine::CollectiveEngine(const Stream& stream,
                                    NetworkApi& network,
+                                   const RunObservers& observers,
                                    CollectiveListener& listener)
     : m_network(network),
       m_bundles(stream.settings.system.messageByMessage ? nullptr : network.GetBundleNetwork()),
+      m_observers(observers),
       m_listener(listener),
       m_scheduler(stream.topology.ranks, stream.settings.system, *this),
       m_plans(stream, m_scheduler),
@@ -73,7 +75,11 @@ void
 CollectiveEngine::Issue(uint32_t collective, Rank rank)
 {
     const uint32_t member = m_plans.FindMember(collective, rank);
-    if (!m_progress.Issue(collective, member, NowPs(m_network)))
+    for (RunObserver* observer : m_observers[RunObserver::COLLECTIVES])
+    {
+        observer->OnCollectiveBegun({NowPs(m_network), rank, &m_plans.GetCollective(collective)});
+    }
+    if (!m_progress.Issue(collective, member))
     {
         FinishChunk(collective, member);
     }
@@ -98,6 +104,15 @@ CollectiveEngine::StartPart(const ChunkPart& what)
         task.sentAt.assign(task.stepsLeft.size(), 0);
     }
     const ProgramTemplate::Part& part = program.GetParts()[what.part];
+    for (RunObserver* observer : m_observers[RunObserver::CHUNKS])
+    {
+        for (uint32_t i = part.memberBegin; i < part.memberEnd; ++i)
+        {
+            const uint32_t member = program.GetPlaces()[i].member;
+            observer->OnChunkBegun(
+                MakeEvent(what, m_plans.GetCollective(what.collective).ranks[member]));
+        }
+    }
     for (uint32_t i = part.readyBegin; i < part.readyEnd; ++i)
     {
         m_work.Push({id, program.GetReady()[i]});
@@ -363,6 +378,10 @@ CollectiveEngine::FinishPlace(uint32_t taskId, uint32_t place)
     const ChunkPart part = task.what;
     const Rank rank = task.ranks[what.member];
     const uint32_t dimension = task.program->GetParts()[part.part].dimension;
+    for (RunObserver* observer : m_observers[RunObserver::CHUNKS])
+    {
+        observer->OnChunkEnded(MakeEvent(part, rank));
+    }
     if (--task.membersLeft == 0)
     {
         m_tasks.Release(taskId);
@@ -382,10 +401,29 @@ CollectiveEngine::FinishPlace(uint32_t taskId, uint32_t place)
 void
 CollectiveEngine::FinishChunk(uint32_t collective, uint32_t member)
 {
-    if (m_progress.FinishChunk(collective, member, NowPs(m_network)))
+    if (!m_progress.FinishChunk(collective, member))
     {
-        m_listener.OnCollectiveDone(collective, m_plans.GetCollective(collective).ranks[member]);
+        return;
     }
+    const Collective& what = m_plans.GetCollective(collective);
+    const Rank rank = what.ranks[member];
+    for (RunObserver* observer : m_observers[RunObserver::COLLECTIVES])
+    {
+        observer->OnCollectiveEnded({NowPs(m_network), rank, &what});
+    }
+    m_listener.OnCollectiveDone(collective, rank);
+}
+
+ChunkEvent
+CollectiveEngine::MakeEvent(const ChunkPart& what, Rank rank) const
+{
+    const ProgramTemplate::Part& part = m_plans.GetPart(what.collective, what.part);
+    return {NowPs(m_network),
+            rank,
+            &m_plans.GetCollective(what.collective),
+            what.chunk,
+            part.phase,
+            part.dimension};
 }
 
 uint64_t

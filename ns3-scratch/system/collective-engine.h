@@ -7,6 +7,7 @@
 
 #include "clock/delay-line.h"
 #include "network/network-api.h"
+#include "network/run-observers.h"
 #include "stream/stream.h"
 #include "support/ring-buffer.h"
 #include "system/chunk-scheduler.h"
@@ -61,9 +62,13 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Chu
      * @param stream programs and collectives; its collectives must outlive the engine, its
      * programs are not used afterwards
      * @param network carries the messages; its arrival handler becomes this engine
-     * @param listener hears what is done; not owned
+     * @param observers hear of collectives and chunks
+     * @param listener goes on when something is done; not owned
      */
-    CollectiveEngine(const Stream& stream, NetworkApi& network, CollectiveListener& listener);
+    CollectiveEngine(const Stream& stream,
+                     NetworkApi& network,
+                     const RunObservers& observers,
+                     CollectiveListener& listener);
     ~CollectiveEngine() override;
 
     CollectiveEngine(const CollectiveEngine&) = delete;
@@ -84,15 +89,6 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Chu
     uint64_t GetTotalBytes() const
     {
         return m_plans.GetTotalBytes();
-    }
-
-    /**
-     * @param collective its id
-     * @return when it ran
-     */
-    const CollectiveTimes& GetTimes(uint32_t collective) const
-    {
-        return m_progress.GetTimes(collective);
     }
 
     /// @return the scheduler, for its statistics
@@ -131,9 +127,11 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Chu
     void LeavePlace(uint32_t taskId, uint32_t place, uint32_t steps);
     void FinishPlace(uint32_t taskId, uint32_t place);
     void FinishChunk(uint32_t collective, uint32_t member);
+    ChunkEvent MakeEvent(const ChunkPart& what, Rank rank) const;
 
     NetworkApi& m_network;
     BundleNetwork* m_bundles; //!< the network's, or null; not owned
+    RunObservers m_observers;
     CollectiveListener& m_listener;
     ChunkScheduler m_scheduler;
     CollectivePlans m_plans;

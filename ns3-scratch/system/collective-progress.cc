@@ -15,15 +15,14 @@ CollectiveProgress::CollectiveProgress(std::size_t collectives,
                                        ChunkScheduler& scheduler)
     : m_plans(plans),
       m_scheduler(scheduler),
-      m_times(collectives),
       m_running(collectives)
 {
 }
 
 bool
-CollectiveProgress::Issue(uint32_t collective, uint32_t member, uint64_t now)
+CollectiveProgress::Issue(uint32_t collective, uint32_t member)
 {
-    Running& running = GetRunning(collective, now);
+    Running& running = GetRunning(collective);
     running.issued[member] = true;
     const uint32_t part = m_plans.GetProgram(collective).GetFirstPart(member);
     if (part == NONE)
@@ -36,11 +35,10 @@ CollectiveProgress::Issue(uint32_t collective, uint32_t member, uint64_t now)
 }
 
 CollectiveProgress::Running&
-CollectiveProgress::GetRunning(uint32_t collective, uint64_t now)
+CollectiveProgress::GetRunning(uint32_t collective)
 {
-    if (m_times[collective].start == CollectiveTimes::UNKNOWN)
+    if (!m_running[collective])
     {
-        m_times[collective].start = now;
         m_running[collective] = std::make_unique<Running>();
         const Collective& what = m_plans.GetCollective(collective);
         Running& running = *m_running[collective];
@@ -143,7 +141,7 @@ CollectiveProgress::Enqueue(uint32_t collective, uint32_t part, uint32_t chunk, 
 }
 
 bool
-CollectiveProgress::FinishChunk(uint32_t collective, uint32_t member, uint64_t now)
+CollectiveProgress::FinishChunk(uint32_t collective, uint32_t member)
 {
     Running& running = *m_running[collective];
     if (--running.chunksLeft[member] != 0)
@@ -152,16 +150,9 @@ CollectiveProgress::FinishChunk(uint32_t collective, uint32_t member, uint64_t n
     }
     if (++running.membersDone == running.issued.size())
     {
-        m_times[collective].end = now;
         m_running[collective].reset();
     }
     return true;
-}
-
-const CollectiveTimes&
-CollectiveProgress::GetTimes(uint32_t collective) const
-{
-    return m_times[collective];
 }
 
 std::string

@@ -18,15 +18,6 @@
 namespace cosim
 {
 
-/// When a collective ran, in simulated time [ps].
-struct CollectiveTimes
-{
-    static constexpr uint64_t UNKNOWN = ~uint64_t{0};
-
-    uint64_t start{UNKNOWN}; //!< issued by the first rank
-    uint64_t end{UNKNOWN};   //!< done at the last rank
-};
-
 /**
  * How far the collectives are, chunk by chunk: which members have issued them, which have reached
  * which part, and which are done. A part that all its members have reached goes to the scheduler.
@@ -48,11 +39,10 @@ class CollectiveProgress
      *
      * @param collective its id
      * @param member the member of its group
-     * @param now the present time [ps]
      * @return false if the member has nothing to do for it: it is then to be finished as if it had
      * one chunk
      */
-    bool Issue(uint32_t collective, uint32_t member, uint64_t now);
+    bool Issue(uint32_t collective, uint32_t member);
 
     /**
      * A member has done its steps of a part, and has another part of the same chunk to do.
@@ -68,13 +58,9 @@ class CollectiveProgress
      *
      * @param collective the id of the collective
      * @param member the member of its group
-     * @param now the present time [ps]
      * @return whether it was the member's last chunk
      */
-    bool FinishChunk(uint32_t collective, uint32_t member, uint64_t now);
-
-    /// @return when a collective ran
-    const CollectiveTimes& GetTimes(uint32_t collective) const;
+    bool FinishChunk(uint32_t collective, uint32_t member);
 
     /**
      * Say how far a collective is.
@@ -106,7 +92,7 @@ class CollectiveProgress
 
     static constexpr uint32_t NONE = ProgramTemplate::NONE;
 
-    Running& GetRunning(uint32_t collective, uint64_t now);
+    Running& GetRunning(uint32_t collective);
     void ReachFirst(uint32_t collective, uint32_t part);
     ChunkProgress& GetChunk(uint32_t collective, uint32_t chunk);
     void Count(uint32_t collective, uint32_t chunk, uint32_t part);
@@ -114,7 +100,6 @@ class CollectiveProgress
 
     const CollectivePlans& m_plans;
     ChunkScheduler& m_scheduler;
-    std::vector<CollectiveTimes> m_times;
     std::vector<std::unique_ptr<Running>> m_running; //!< per collective
     uint32_t m_issues{0};
     std::deque<ChunkProgress> m_chunks;

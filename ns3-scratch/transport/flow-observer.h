@@ -40,11 +40,15 @@ class FlowObserver
     /**
      * A packet was handed to the first link.
      *
+     * @param flow the flow that it belongs to
      * @param wireBytes its size, all headers included
      * @param payloadBytes its TCP payload
      * @param isRetransmission whether it carries data sent before
      */
-    virtual void OnPacketSent(uint32_t wireBytes, uint32_t payloadBytes, bool isRetransmission) = 0;
+    virtual void OnPacketSent(FlowId flow,
+                              uint32_t wireBytes,
+                              uint32_t payloadBytes,
+                              bool isRetransmission) = 0;
 
     /**
      * The sender measured a round trip.

@@ -4,7 +4,6 @@
 
 #include "workload/trace-executor.h"
 
-#include "results/exposed-time.h"
 #include "workload/waiting-report.h"
 
 #include "ns3/simulator.h"
@@ -12,14 +11,16 @@
 namespace cosim
 {
 
-TraceExecutor::TraceExecutor(const Stream& stream, NetworkApi& network, WorkloadListener& listener)
+TraceExecutor::TraceExecutor(const Stream& stream,
+                             NetworkApi& network,
+                             const RunObservers& observers,
+                             WorkloadListener& listener)
     : m_network(network),
+      m_observers(observers),
       m_listener(listener),
       m_injectionLatency(static_cast<int64_t>(stream.settings.system.injectionLatencyPs)),
-      m_engine(stream, network, *this),
+      m_engine(stream, network, observers, *this),
       m_workers(stream),
-      m_timing(CountIterations(stream), CountLayers(stream), CountTracedRanks(stream)),
-      m_jobs(stream),
       m_workersLeft(m_workers.GetCount())
 {
     for (const TraceWorker& worker : m_workers.GetAll())
@@ -27,7 +28,6 @@ TraceExecutor::TraceExecutor(const Stream& stream, NetworkApi& network, Workload
         const Trace& trace = *worker.plan->trace;
         for (std::size_t node = 0; node < trace.type.size(); ++node)
         {
-            m_timing.ExpectNode(trace.iteration[node]);
             if (trace.type[node] == NodeType::TIMER && trace.tag[node] != 0)
             {
                 ++m_gatherings[trace.tag[node]].missing;
@@ -44,7 +44,7 @@ TraceExecutor::Start()
         TraceWorker& worker = m_workers.Get(id);
         if (worker.nodesLeft == 0)
         {
-            FinishWorker(worker);
+            FinishWorker();
             continue;
         }
         for (uint32_t node = 0; node < worker.pending.size(); ++node)
@@ -98,8 +98,7 @@ TraceExecutor::StartNode(uint32_t id, uint32_t node)
         TryCompute(id);
         return;
     }
-    worker.start[node] = Now();
-    m_jobs.StartNode(trace, node, worker.start[node]);
+    BeginNode(worker, node);
     if (trace.type[node] == NodeType::COLLECTIVE)
     {
         m_engine.Issue(trace.collective[node], worker.rank);
@@ -155,11 +154,8 @@ TraceExecutor::TryCompute(uint32_t id)
     {
         return;
     }
-    const uint64_t now = Now();
-    RecordExposed(worker, now, worker.GetLastDependency(node), m_timing);
     worker.isComputing = true;
-    worker.start[node] = now;
-    m_jobs.StartNode(*worker.plan->trace, node, now);
+    BeginNode(worker, node);
     const uint64_t duration = worker.plan->trace->durationPs[node];
     if (duration == 0)
     {
@@ -172,6 +168,16 @@ TraceExecutor::TryCompute(uint32_t id)
                              this,
                              id,
                              node);
+}
+
+void
+TraceExecutor::BeginNode(TraceWorker& worker, uint32_t node)
+{
+    worker.state[node] = NodeState::BEGUN;
+    for (RunObserver* observer : m_observers[RunObserver::NODES])
+    {
+        observer->OnNodeBegun({Now(), worker.rank, worker.plan->trace, node});
+    }
 }
 
 void
@@ -188,10 +194,11 @@ TraceExecutor::FinishNode(uint32_t id, uint32_t node)
 {
     TraceWorker& worker = m_workers.Get(id);
     const TracePlan& plan = *worker.plan;
-    const uint64_t now = Now();
-    worker.end[node] = now;
-    m_timing.FinishNode(plan.trace->iteration[node], now);
-    m_jobs.FinishNode(*plan.trace, node, now);
+    worker.state[node] = NodeState::DONE;
+    for (RunObserver* observer : m_observers[RunObserver::NODES])
+    {
+        observer->OnNodeEnded({Now(), worker.rank, plan.trace, node});
+    }
     for (uint32_t i = plan.nextBegin[node]; i < plan.nextBegin[node + 1]; ++i)
     {
         if (--worker.pending[plan.next[i]] == 0)
@@ -201,24 +208,19 @@ TraceExecutor::FinishNode(uint32_t id, uint32_t node)
     }
     if (plan.trace->type[node] == NodeType::COMPUTE)
     {
-        m_timing.AddCompute(plan.trace->iteration[node],
-                            plan.trace->layer[node],
-                            now - worker.start[node]);
         worker.isComputing = false;
-        worker.idleSince = now;
         ++worker.nextCompute;
         TryCompute(id);
     }
     if (--worker.nodesLeft == 0)
     {
-        FinishWorker(worker);
+        FinishWorker();
     }
 }
 
 void
-TraceExecutor::FinishWorker(const TraceWorker& worker)
+TraceExecutor::FinishWorker()
 {
-    RecordExposed(worker, Now(), worker.GetLastCommunication(), m_timing);
     if (--m_workersLeft == 0)
     {
         m_stopped = true;

@@ -6,8 +6,7 @@
 #define COSIM_TRACE_EXECUTOR_H
 
 #include "network/network-api.h"
-#include "results/job-record.h"
-#include "results/timing-record.h"
+#include "network/run-observers.h"
 #include "stream/stream.h"
 #include "support/ring-buffer.h"
 #include "system/collective-engine.h"
@@ -50,9 +49,13 @@ class TraceExecutor : public CollectiveListener
     /**
      * @param stream the work; its traces and collectives must outlive the executor
      * @param network carries the messages; must outlive the executor
+     * @param observers hear of nodes, collectives and chunks
      * @param listener hears how it goes; not owned
      */
-    TraceExecutor(const Stream& stream, NetworkApi& network, WorkloadListener& listener);
+    TraceExecutor(const Stream& stream,
+                  NetworkApi& network,
+                  const RunObservers& observers,
+                  WorkloadListener& listener);
 
     /// Start all nodes that depend on none. Call it inside an event.
     void Start();
@@ -63,22 +66,10 @@ class TraceExecutor : public CollectiveListener
         return m_engine.GetTotalBytes() + m_workers.GetMessageBytes();
     }
 
-    /// @return where the time went
-    const TimingRecord& GetTiming() const
+    /// @return the scheduler of the collectives' chunks, for its statistics
+    const ChunkScheduler& GetScheduler() const
     {
-        return m_timing;
-    }
-
-    /// @return when the jobs ran
-    const JobRecord& GetJobs() const
-    {
-        return m_jobs;
-    }
-
-    /// @return the collectives' runs
-    const CollectiveEngine& GetEngine() const
-    {
-        return m_engine;
+        return m_engine.GetScheduler();
     }
 
     /// @return a sentence that names the ranks that wait and what the first of them wait for
@@ -107,8 +98,9 @@ class TraceExecutor : public CollectiveListener
     void Drain();
     void StartNode(uint32_t id, uint32_t node);
     void TryCompute(uint32_t id);
+    void BeginNode(TraceWorker& worker, uint32_t node);
     void FinishNode(uint32_t id, uint32_t node);
-    void FinishWorker(const TraceWorker& worker);
+    void FinishWorker();
     void StartMessage(uint32_t id, uint32_t node);
     void PostMessage(uint32_t id, uint32_t node);
     void OnNodeDone(uint32_t id, uint32_t node);
@@ -121,12 +113,11 @@ class TraceExecutor : public CollectiveListener
     uint64_t Now() const;
 
     NetworkApi& m_network;
+    RunObservers m_observers;
     WorkloadListener& m_listener;
     ns3::Time m_injectionLatency;
     CollectiveEngine m_engine;
     TraceWorkers m_workers;
-    TimingRecord m_timing;
-    JobRecord m_jobs;
     RingBuffer<Change> m_changes;
     bool m_draining{false};
     bool m_checking{false}; //!< OnProgressCheck is scheduled

@@ -56,35 +56,4 @@ TracePlan::FindNode(uint32_t id) const
         ->second;
 }
 
-uint32_t
-CountIterations(const Stream& stream)
-{
-    uint32_t iterations = 0;
-    for (const Trace& trace : stream.traces)
-    {
-        for (const uint32_t iteration : trace.iteration)
-        {
-            iterations = std::max(iterations, iteration + 1);
-        }
-    }
-    return iterations;
-}
-
-uint32_t
-CountLayers(const Stream& stream)
-{
-    return stream.traces.empty() ? 0 : static_cast<uint32_t>(stream.traces.front().layers.size());
-}
-
-uint32_t
-CountTracedRanks(const Stream& stream)
-{
-    std::size_t workers = 0;
-    for (const Trace& trace : stream.traces)
-    {
-        workers += trace.ranks.size();
-    }
-    return static_cast<uint32_t>(workers);
-}
-
 } // namespace cosim

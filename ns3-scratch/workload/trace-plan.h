@@ -36,15 +36,6 @@ struct TracePlan
     std::vector<std::pair<uint32_t, uint32_t>> collectives; //!< (id, node), sorted
 };
 
-/// @return one more than the last iteration of any node of a stream
-uint32_t CountIterations(const Stream& stream);
-
-/// @return how many layers the traces of a stream have
-uint32_t CountLayers(const Stream& stream);
-
-/// @return how many ranks the traces of a stream have
-uint32_t CountTracedRanks(const Stream& stream);
-
 } // namespace cosim
 
 #endif // COSIM_TRACE_PLAN_H

@@ -11,41 +11,9 @@ TraceWorker::TraceWorker(Rank ofRank, const TracePlan& ofTrace)
     : rank(ofRank),
       plan(&ofTrace),
       pending(ofTrace.pending),
-      start(ofTrace.pending.size(), UNKNOWN),
-      end(ofTrace.pending.size(), UNKNOWN),
+      state(ofTrace.pending.size(), NodeState::WAITING),
       nodesLeft(static_cast<uint32_t>(ofTrace.pending.size()))
 {
-}
-
-uint32_t
-TraceWorker::GetLastDependency(uint32_t node) const
-{
-    const Trace& trace = *plan->trace;
-    uint32_t last = NONE;
-    for (uint32_t d = trace.depBegin[node]; d < trace.depBegin[node + 1]; ++d)
-    {
-        const uint32_t dep = trace.dep[d];
-        if (last == NONE || end[dep] >= end[last])
-        {
-            last = dep;
-        }
-    }
-    return last;
-}
-
-uint32_t
-TraceWorker::GetLastCommunication() const
-{
-    uint32_t last = NONE;
-    for (uint32_t node = 0; node < end.size(); ++node)
-    {
-        if (plan->trace->type[node] != NodeType::COMPUTE &&
-            (last == NONE || end[node] >= end[last]))
-        {
-            last = node;
-        }
-    }
-    return last;
 }
 
 TraceWorkers::TraceWorkers(const Stream& stream)

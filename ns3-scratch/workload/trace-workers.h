@@ -15,11 +15,18 @@
 namespace cosim
 {
 
+/// How far a rank is with a node of its trace.
+enum class NodeState : uint8_t
+{
+    WAITING,
+    BEGUN,
+    DONE,
+};
+
 /// One rank, and how far it is with its trace.
 struct TraceWorker
 {
-    static constexpr uint32_t NONE = ~uint32_t{0};    //!< no node
-    static constexpr uint64_t UNKNOWN = ~uint64_t{0}; //!< the time of what has not happened
+    static constexpr uint32_t NONE = ~uint32_t{0}; //!< no node
 
     /**
      * @param ofRank the rank
@@ -38,20 +45,12 @@ struct TraceWorker
         return pending[node] == 0 ? node : NONE;
     }
 
-    /// @return the dependency of a node that was done last, or NONE
-    uint32_t GetLastDependency(uint32_t node) const;
-
-    /// @return the node other than COMPUTE that was done last, or NONE
-    uint32_t GetLastCommunication() const;
-
     Rank rank;
     const TracePlan* plan;
     std::vector<uint32_t> pending; //!< per node: how many it still depends on
-    std::vector<uint64_t> start;   //!< per node [ps], or UNKNOWN
-    std::vector<uint64_t> end;     //!< per node [ps], or UNKNOWN
+    std::vector<NodeState> state;  //!< per node
     uint32_t nextCompute{0};       //!< into TracePlan::computes
     bool isComputing{false};
-    uint64_t idleSince{0}; //!< end of the last COMPUTE node [ps]
     uint32_t nodesLeft;
 };
 

@@ -45,9 +45,9 @@ Describe(const TraceWorker& worker, const CollectiveEngine& engine)
     const auto name = [&trace](uint32_t node) {
         return "node " + std::to_string(node) + " (" + trace.names[node] + ")";
     };
-    for (uint32_t node = 0; node < worker.end.size(); ++node)
+    for (uint32_t node = 0; node < worker.state.size(); ++node)
     {
-        if (worker.start[node] != TraceWorker::UNKNOWN && worker.end[node] == TraceWorker::UNKNOWN)
+        if (worker.state[node] == NodeState::BEGUN)
         {
             text << " waits for " << name(node);
             if (trace.type[node] == NodeType::COLLECTIVE)
@@ -62,14 +62,14 @@ Describe(const TraceWorker& worker, const CollectiveEngine& engine)
             return text.str();
         }
     }
-    for (uint32_t node = 0; node < worker.end.size(); ++node)
+    for (uint32_t node = 0; node < worker.state.size(); ++node)
     {
-        if (worker.end[node] == TraceWorker::UNKNOWN)
+        if (worker.state[node] != NodeState::DONE)
         {
             text << " cannot start " << name(node);
             for (uint32_t d = trace.depBegin[node]; d < trace.depBegin[node + 1]; ++d)
             {
-                if (worker.end[trace.dep[d]] == TraceWorker::UNKNOWN)
+                if (worker.state[trace.dep[d]] != NodeState::DONE)
                 {
                     text << " before " << name(trace.dep[d]);
                     break;

@@ -37,6 +37,13 @@ CircuitAnalyticalFabric::CircuitAnalyticalFabric(const Topology& topology, const
 {
 }
 
+void
+CircuitAnalyticalFabric::SetObservers(const RunObservers& observers)
+{
+    CircuitSwitch::SetObservers(observers);
+    MessageFabric::SetObservers(observers);
+}
+
 const std::vector<ReconfigurationRecord>*
 CircuitAnalyticalFabric::GetReconfigurations() const
 {

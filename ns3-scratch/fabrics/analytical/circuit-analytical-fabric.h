@@ -34,6 +34,7 @@ class CircuitAnalyticalFabric : public CircuitSwitch, public MessageFabric
     CircuitAnalyticalFabric(const Topology& topology, const Settings& settings);
 
     // Fabric
+    void SetObservers(const RunObservers& observers) override;
     const std::vector<ReconfigurationRecord>* GetReconfigurations() const override;
 
   protected:

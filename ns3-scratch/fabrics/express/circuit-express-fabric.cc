@@ -26,6 +26,13 @@ CircuitExpressFabric::CircuitExpressFabric(const Topology& topology, const Setti
     }
 }
 
+void
+CircuitExpressFabric::SetObservers(const RunObservers& observers)
+{
+    CircuitSwitch::SetObservers(observers);
+    ExpressFabric::SetObservers(observers);
+}
+
 const std::vector<ReconfigurationRecord>*
 CircuitExpressFabric::GetReconfigurations() const
 {

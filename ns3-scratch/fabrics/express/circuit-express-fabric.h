@@ -38,6 +38,7 @@ class CircuitExpressFabric : public CircuitSwitch, public ExpressFabric
     CircuitExpressFabric(const Topology& topology, const Settings& settings);
 
     // Fabric
+    void SetObservers(const RunObservers& observers) override;
     const std::vector<ReconfigurationRecord>* GetReconfigurations() const override;
 
   protected:

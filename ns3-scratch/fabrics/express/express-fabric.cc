@@ -139,6 +139,7 @@ ExpressFabric::Enter(uint32_t link, Segment* segment)
 {
     if (!m_links[link]->Enqueue(segment))
     {
+        ReportDrop(link, segment->wireBytes);
         m_segments.Return(segment);
     }
 }

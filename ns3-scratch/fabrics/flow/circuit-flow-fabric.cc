@@ -26,6 +26,13 @@ CircuitFlowFabric::CircuitFlowFabric(const Topology& topology, const Settings& s
     }
 }
 
+void
+CircuitFlowFabric::SetObservers(const RunObservers& observers)
+{
+    CircuitSwitch::SetObservers(observers);
+    FlowFabric::SetObservers(observers);
+}
+
 const std::vector<ReconfigurationRecord>*
 CircuitFlowFabric::GetReconfigurations() const
 {

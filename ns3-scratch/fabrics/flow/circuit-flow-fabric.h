@@ -32,6 +32,7 @@ class CircuitFlowFabric : public CircuitSwitch, public FlowFabric
     CircuitFlowFabric(const Topology& topology, const Settings& settings);
 
     // Fabric
+    void SetObservers(const RunObservers& observers) override;
     const std::vector<ReconfigurationRecord>* GetReconfigurations() const override;
 
   protected:

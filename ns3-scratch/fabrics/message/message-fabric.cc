@@ -81,7 +81,8 @@ MessageFabric::SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t
 BundleNetwork*
 MessageFabric::GetBundleNetwork()
 {
-    return this;
+    // Of a bundle only the last arrival matters; to an observer of messages each does.
+    return m_observers[RunObserver::MESSAGES].empty() ? this : nullptr;
 }
 
 void
@@ -136,6 +137,7 @@ MessageFabric::Load(uint32_t path, uint64_t bytes, uint32_t bundle, Cargo& cargo
 void
 MessageFabric::LaunchAlone(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut, Callback sent)
 {
+    ReportSent(path, bytes, tag);
     const uint32_t id = MakeBundle();
     Bundle& bundle = m_bundles[id];
     bundle.tag = tag;
@@ -225,11 +227,7 @@ MessageFabric::Arrive(uint32_t id)
                                  [callback = std::move(sent->second)] { callback(); });
         m_sent.erase(sent);
     }
-    HandOver(m_topology.pathSource[bundle.path],
-             m_topology.pathTarget[bundle.path],
-             bundle.bytes,
-             bundle.tag,
-             bundle.isPut);
+    HandOver(bundle.path, bundle.bytes, bundle.tag, bundle.isPut);
 }
 
 void

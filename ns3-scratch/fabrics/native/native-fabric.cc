@@ -59,12 +59,17 @@ class NativeFabric::LinkMonitor
 {
   public:
     /**
-     * @param fabric polled on each packet
+     * @param fabric polled on each packet, and told of drops
+     * @param link the link
      * @param device the device at the link's source
      * @param rate the link's rate
      */
-    LinkMonitor(NativeFabric& fabric, const Ptr<PointToPointNetDevice>& device, DataRate rate)
+    LinkMonitor(NativeFabric& fabric,
+                uint32_t link,
+                const Ptr<PointToPointNetDevice>& device,
+                DataRate rate)
         : m_fabric(fabric),
+          m_link(link),
           m_rate(rate),
           m_markingQueue(DynamicCast<MarkingQueue>(device->GetQueue()))
     {
@@ -100,9 +105,10 @@ class NativeFabric::LinkMonitor
         m_fabric.Poll();
     }
 
-    void OnDrop(Ptr<const Packet> /* packet */)
+    void OnDrop(Ptr<const Packet> packet)
     {
         ++m_counters.drops;
+        m_fabric.ReportDrop(m_link, packet->GetSize());
     }
 
     void OnQueue(uint32_t /* before */, uint32_t bytes)
@@ -111,6 +117,7 @@ class NativeFabric::LinkMonitor
     }
 
     NativeFabric& m_fabric;
+    uint32_t m_link;
     DataRate m_rate;
     Ptr<MarkingQueue> m_markingQueue; //!< null without an ECN threshold
     int64_t m_busyUntilPs{0};
@@ -248,7 +255,7 @@ NativeFabric::AddDevice(uint32_t node, uint32_t link, Ptr<PointToPointChannel> c
     device->Attach(channel);
     if (node == m_topology.linkSource[link])
     {
-        m_monitors[link] = std::make_unique<LinkMonitor>(*this, device, rate);
+        m_monitors[link] = std::make_unique<LinkMonitor>(*this, link, device, rate);
     }
     Ptr<Ipv4> ipv4 = m_nodes.Get(node)->GetObject<Ipv4>();
     const uint32_t interface = ipv4->AddInterface(device);

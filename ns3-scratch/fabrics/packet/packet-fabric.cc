@@ -69,6 +69,7 @@ PacketFabric::Start()
 void
 PacketFabric::SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut, Callback sent)
 {
+    ReportSent(id, bytes, tag);
     Flow& flow = m_flows[id];
     const uint64_t streamBytes = std::max<uint64_t>(bytes, 1);
     flow.submitted += streamBytes;
@@ -88,12 +89,7 @@ PacketFabric::OnDelivered(FlowId id, uint64_t bytes)
     while (!flow.messages.IsEmpty() && flow.messages.Front().streamEnd <= flow.delivered)
     {
         const Message message = flow.messages.Pop();
-        Deliver(m_topology.pathSource[id],
-                m_topology.pathTarget[id],
-                message.bytes,
-                message.tag,
-                message.isPut,
-                message.sentPs);
+        Deliver(id, message.bytes, message.tag, message.isPut, message.sentPs);
     }
 }
 
@@ -109,12 +105,44 @@ PacketFabric::OnAcked(FlowId id, uint64_t bytes)
 }
 
 void
-PacketFabric::OnPacketSent(uint32_t wireBytes, uint32_t payloadBytes, bool isRetransmission)
+PacketFabric::OnPacketSent(FlowId flow,
+                           uint32_t wireBytes,
+                           uint32_t payloadBytes,
+                           bool isRetransmission)
 {
     ++m_counters.packets;
     m_counters.wireBytes += wireBytes;
     m_counters.dataPackets += payloadBytes > 0 ? 1 : 0;
-    m_counters.retransmissions += isRetransmission ? 1 : 0;
+    if (isRetransmission)
+    {
+        ++m_counters.retransmissions;
+        for (RunObserver* observer : m_observers[RunObserver::LOSSES])
+        {
+            observer->OnPacketRetransmitted(MakeEvent(flow), payloadBytes);
+        }
+    }
+}
+
+void
+PacketFabric::ReportDrop(uint32_t link, uint32_t wireBytes) const
+{
+    for (RunObserver* observer : m_observers[RunObserver::LOSSES])
+    {
+        observer->OnPacketDropped({static_cast<uint64_t>(NowPs()),
+                                   link,
+                                   m_topology.linkSource[link],
+                                   m_topology.linkTarget[link],
+                                   wireBytes});
+    }
+}
+
+FlowEvent
+PacketFabric::MakeEvent(FlowId id) const
+{
+    return {static_cast<uint64_t>(NowPs()),
+            m_topology.pathSource[id],
+            m_topology.pathTarget[id],
+            GetRoute(id)};
 }
 
 void
@@ -137,9 +165,13 @@ PacketFabric::OnRttSample(FlowId id, Time rtt)
 }
 
 void
-PacketFabric::OnTimeout(FlowId /* flow */)
+PacketFabric::OnTimeout(FlowId flow)
 {
     ++m_counters.rtoEvents;
+    for (RunObserver* observer : m_observers[RunObserver::LOSSES])
+    {
+        observer->OnFlowTimedOut(MakeEvent(flow));
+    }
     Poll(); // between timeouts there may be no other packet for long
 }
 

@@ -60,10 +60,21 @@ class PacketFabric : public FabricBase, protected FlowObserver
     // FlowObserver
     void OnDelivered(FlowId flow, uint64_t bytes) override;
     void OnAcked(FlowId flow, uint64_t bytes) override;
-    void OnPacketSent(uint32_t wireBytes, uint32_t payloadBytes, bool isRetransmission) override;
+    void OnPacketSent(FlowId flow,
+                      uint32_t wireBytes,
+                      uint32_t payloadBytes,
+                      bool isRetransmission) override;
     void OnRttSample(FlowId flow, ns3::Time rtt) override;
     void OnTimeout(FlowId flow) override;
     void OnClosed(FlowId flow) override;
+
+    /**
+     * Tell the observers of a packet that is lost.
+     *
+     * @param link the link whose egress queue it would overrun
+     * @param wireBytes its size, all headers included
+     */
+    void ReportDrop(uint32_t link, uint32_t wireBytes) const;
 
     /// @return the number of flows: one a path of the topology; a flow's id is its path's index
     uint32_t GetFlowCount() const;
@@ -123,6 +134,7 @@ class PacketFabric : public FabricBase, protected FlowObserver
     };
 
     void SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut, Callback sent);
+    FlowEvent MakeEvent(FlowId id) const;
     void AddRttStatistics(NetworkStatistics& statistics) const;
     void AddLinkStatistics(NetworkStatistics& statistics) const;
 

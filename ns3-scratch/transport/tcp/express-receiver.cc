@@ -237,7 +237,7 @@ ExpressReceiver::SendAck(uint8_t flags)
         }
     }
     segment->wireBytes = GetWireBytes(*segment, m_config.timestamps, m_config.linkHeaderBytes);
-    m_observer.OnPacketSent(segment->wireBytes, 0, false);
+    m_observer.OnPacketSent(m_flow, segment->wireBytes, 0, false);
     m_carrier.Carry(segment);
 }
 

@@ -257,7 +257,7 @@ ExpressTcpSocket::SendDataPacket(SequenceNumber32 seq, uint32_t maxSize, bool wi
     {
         m_retransmissionTimer.Arm(m_rto);
     }
-    m_observer->OnPacketSent(segment->wireBytes, size, isRetransmission);
+    m_observer->OnPacketSent(m_flow, segment->wireBytes, size, isRetransmission);
     m_carrier->Carry(segment);
 
     m_tcb->m_isCwndLimited = m_tcb->m_cWnd < BytesInFlight() + m_tcb->m_segmentSize;

@@ -1,0 +1,48 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_RUN_RECORD_H
+#define COSIM_RUN_RECORD_H
+
+#include "network/run-observers.h"
+#include "results/collective-record.h"
+#include "results/exposed-time.h"
+#include "results/job-record.h"
+#include "results/timing-record.h"
+#include "stream/stream.h"
+
+namespace cosim
+{
+
+/// What the observers of every run record for its result.
+struct RunRecord
+{
+    /**
+     * @param stream the work
+     * @param observers the record's observers are added; it must outlive their use
+     */
+    RunRecord(const Stream& stream, RunObservers& observers)
+        : timing(stream),
+          exposed(stream, timing),
+          jobs(stream),
+          collectives(stream)
+    {
+        observers.Add(timing);
+        observers.Add(exposed);
+        observers.Add(jobs);
+        observers.Add(collectives);
+    }
+
+    RunRecord(const RunRecord&) = delete;
+    RunRecord& operator=(const RunRecord&) = delete;
+
+    TimingRecord timing;
+    ExposedTime exposed; //!< counts in timing
+    JobRecord jobs;
+    CollectiveRecord collectives;
+};
+
+} // namespace cosim
+
+#endif // COSIM_RUN_RECORD_H
