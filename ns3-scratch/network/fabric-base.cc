@@ -95,23 +95,21 @@ FabricBase::GetRoute(uint32_t path) const
 }
 
 void
-FabricBase::ReportSent(uint32_t path, uint64_t bytes, uint64_t tag) const
+FabricBase::Report(void (RunObserver::*what)(const MessageEvent&),
+                   uint32_t path,
+                   uint64_t bytes,
+                   uint64_t tag) const
 {
+    const MessageEvent event{static_cast<uint64_t>(NowPs()),
+                             m_topology.pathSource[path],
+                             m_topology.pathTarget[path],
+                             bytes,
+                             tag,
+                             GetRoute(path)};
     for (RunObserver* observer : m_observers[RunObserver::MESSAGES])
     {
-        observer->OnMessageSent(MakeEvent(path, bytes, tag));
+        (observer->*what)(event);
     }
-}
-
-MessageEvent
-FabricBase::MakeEvent(uint32_t path, uint64_t bytes, uint64_t tag) const
-{
-    return {static_cast<uint64_t>(NowPs()),
-            m_topology.pathSource[path],
-            m_topology.pathTarget[path],
-            bytes,
-            tag,
-            GetRoute(path)};
 }
 
 void
@@ -126,9 +124,9 @@ FabricBase::Deliver(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut, int
 void
 FabricBase::HandOver(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut)
 {
-    for (RunObserver* observer : m_observers[RunObserver::MESSAGES])
+    if (!m_observers[RunObserver::MESSAGES].empty())
     {
-        observer->OnMessageDelivered(MakeEvent(path, bytes, tag));
+        Report(&RunObserver::OnMessageDelivered, path, bytes, tag);
     }
     const Rank src = m_topology.pathSource[path];
     const Rank dst = m_topology.pathTarget[path];

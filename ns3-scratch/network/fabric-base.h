@@ -92,7 +92,13 @@ class FabricBase : public Fabric
      * @param bytes its size [bytes]
      * @param tag its tag
      */
-    void ReportSent(uint32_t path, uint64_t bytes, uint64_t tag) const;
+    void ReportSent(uint32_t path, uint64_t bytes, uint64_t tag) const
+    {
+        if (!m_observers[RunObserver::MESSAGES].empty())
+        {
+            Report(&RunObserver::OnMessageSent, path, bytes, tag);
+        }
+    }
 
     /**
      * Count a message that has arrived, and hand it to its receiver.
@@ -134,7 +140,10 @@ class FabricBase : public Fabric
 
   private:
     [[noreturn]] void RefusePair(Rank src, Rank dst) const;
-    MessageEvent MakeEvent(uint32_t path, uint64_t bytes, uint64_t tag) const;
+    void Report(void (RunObserver::*what)(const MessageEvent&),
+                uint32_t path,
+                uint64_t bytes,
+                uint64_t tag) const;
 
     PairIndex m_pathOf;
     MessageMatcher m_matcher;

@@ -19,7 +19,7 @@ namespace cosim
  * Who listens to which kind of event: a small value that everything which has events copies.
  *
  * What happens is told in a loop over the observers of its kind, so that the event is made only if
- * there is one:
+ * there is one, and else costs a test:
  * @code
  * for (RunObserver* observer : m_observers[RunObserver::MESSAGES])
  * {

@@ -116,10 +116,16 @@ PacketFabric::OnPacketSent(FlowId flow,
     if (isRetransmission)
     {
         ++m_counters.retransmissions;
-        for (RunObserver* observer : m_observers[RunObserver::LOSSES])
-        {
-            observer->OnPacketRetransmitted(MakeEvent(flow), payloadBytes);
-        }
+        ReportRetransmission(flow, payloadBytes);
+    }
+}
+
+void
+PacketFabric::ReportRetransmission(FlowId id, uint32_t payloadBytes) const
+{
+    for (RunObserver* observer : m_observers[RunObserver::LOSSES])
+    {
+        observer->OnPacketRetransmitted(MakeEvent(id), payloadBytes);
     }
 }
 

@@ -134,6 +134,7 @@ class PacketFabric : public FabricBase, protected FlowObserver
     };
 
     void SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut, Callback sent);
+    void ReportRetransmission(FlowId id, uint32_t payloadBytes) const;
     FlowEvent MakeEvent(FlowId id) const;
     void AddRttStatistics(NetworkStatistics& statistics) const;
     void AddLinkStatistics(NetworkStatistics& statistics) const;
