@@ -96,11 +96,12 @@ FabricBase::GetRoute(uint32_t path) const
 
 void
 FabricBase::Report(void (RunObserver::*what)(const MessageEvent&),
+                   uint64_t timePs,
                    uint32_t path,
                    uint64_t bytes,
                    uint64_t tag) const
 {
-    const MessageEvent event{static_cast<uint64_t>(NowPs()),
+    const MessageEvent event{timePs,
                              m_topology.pathSource[path],
                              m_topology.pathTarget[path],
                              bytes,
@@ -126,7 +127,7 @@ FabricBase::HandOver(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut)
 {
     if (!m_observers[RunObserver::MESSAGES].empty())
     {
-        Report(&RunObserver::OnMessageDelivered, path, bytes, tag);
+        Report(&RunObserver::OnMessageDelivered, static_cast<uint64_t>(NowPs()), path, bytes, tag);
     }
     const Rank src = m_topology.pathSource[path];
     const Rank dst = m_topology.pathTarget[path];

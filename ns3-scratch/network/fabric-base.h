@@ -96,9 +96,24 @@ class FabricBase : public Fabric
     {
         if (!m_observers[RunObserver::MESSAGES].empty())
         {
-            Report(&RunObserver::OnMessageSent, path, bytes, tag);
+            Report(&RunObserver::OnMessageSent, static_cast<uint64_t>(NowPs()), path, bytes, tag);
         }
     }
+
+    /**
+     * Tell the observers of a message.
+     *
+     * @param what happens to it
+     * @param timePs when, as NowPs [ps]
+     * @param path the index of its path
+     * @param bytes its size [bytes]
+     * @param tag its tag
+     */
+    void Report(void (RunObserver::*what)(const MessageEvent&),
+                uint64_t timePs,
+                uint32_t path,
+                uint64_t bytes,
+                uint64_t tag) const;
 
     /**
      * Count a message that has arrived, and hand it to its receiver.
@@ -140,10 +155,6 @@ class FabricBase : public Fabric
 
   private:
     [[noreturn]] void RefusePair(Rank src, Rank dst) const;
-    void Report(void (RunObserver::*what)(const MessageEvent&),
-                uint32_t path,
-                uint64_t bytes,
-                uint64_t tag) const;
 
     PairIndex m_pathOf;
     MessageMatcher m_matcher;

@@ -82,8 +82,10 @@ struct FlowEvent
  * Events come in the order of simulated time, which counts from the moment at which the fabric was
  * ready. Within one moment a cause comes before its effects: a COLLECTIVE node begins before its
  * collective, and that before its chunks; they end in the opposite order. A message is sent before
- * its packets are, and delivered before its receiver acts on it. A run that does not complete can
- * leave things without an end.
+ * its packets are, and delivered before its receiver acts on it. The messages of a bundle are the
+ * exception: BundleNetwork gets them before the injection latency has passed, and looks at the
+ * bundle when the last of them has arrived. Their events come then, with the times at which the
+ * messages are sent and delivered. A run that does not complete can leave things without an end.
  */
 class RunObserver
 {
@@ -94,8 +96,8 @@ class RunObserver
         NODES = 1 << 0,
         COLLECTIVES = 1 << 1,
         CHUNKS = 1 << 2,
-        MESSAGES = 1 << 3, //!< fabrics offer no BundleNetwork then: each message is an event
-        LOSSES = 1 << 4,   //!< drops, retransmissions and timeouts
+        MESSAGES = 1 << 3,
+        LOSSES = 1 << 4, //!< drops, retransmissions and timeouts
         LINKS = 1 << 5,
     };
 

@@ -54,13 +54,17 @@ AnalyticalFabric::Expect(const Traveller& traveller, const WireSize& size, uint6
                                 Later(traveller.lastByte, link.lastTransmission),
                                 0,
                                 traveller.sentAt,
-                                traveller.bundle};
-    if (!link.queue.Expect(
-            visit,
-            now,
-            [this, latency](const AnalyticalLink::Visit& moved, uint64_t before) {
-                Postpone(moved.bundle, moved.sentAt, before + latency, moved.end + latency);
-            }))
+                                traveller.bundle,
+                                traveller.path};
+    if (!link.queue.Expect(visit,
+                           now,
+                           [this, latency](const AnalyticalLink::Visit& moved, uint64_t before) {
+                               Postpone(moved.bundle,
+                                        moved.path,
+                                        moved.sentAt,
+                                        before + latency,
+                                        moved.end + latency);
+                           }))
     {
         return false;
     }
@@ -72,7 +76,8 @@ AnalyticalFabric::Expect(const Traveller& traveller, const WireSize& size, uint6
     }
     else
     {
-        Place(traveller.bundle, traveller.sentAt, visit.end + latency);
+        Place(traveller.bundle,
+              {traveller.path, size.bytes, traveller.sentAt, visit.end + latency});
     }
     return true;
 }
@@ -89,7 +94,7 @@ AnalyticalFabric::Settle(Traveller& traveller, const WireSize& size, uint64_t no
         link.transmission,
         isFirst ? 0 : Later(traveller.lastByte, link.lastTransmission),
         [this, latency](const AnalyticalLink::Visit& moved, uint64_t before) {
-            Postpone(moved.bundle, moved.sentAt, before + latency, moved.end + latency);
+            Postpone(moved.bundle, moved.path, moved.sentAt, before + latency, moved.end + latency);
         });
     link.busy += link.transmission;
     link.wireBytes += size.wireBytes;
@@ -105,7 +110,8 @@ AnalyticalFabric::Settle(Traveller& traveller, const WireSize& size, uint64_t no
     const uint32_t end = m_topology.pathBegin[traveller.path + 1];
     if (++traveller.hop == end)
     {
-        Place(traveller.bundle, traveller.sentAt, passage.end + latency);
+        Place(traveller.bundle,
+              {traveller.path, size.bytes, traveller.sentAt, passage.end + latency});
         return;
     }
     const uint64_t delay = latency + m_links[m_topology.pathLinks[traveller.hop]].forwarding;

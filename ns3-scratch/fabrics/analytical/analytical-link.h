@@ -33,6 +33,7 @@ class AnalyticalLink
         uint64_t end;          //!< when it is carried [ps]
         uint64_t sentAt;       //!< by its source [ps]
         uint32_t bundle;       //!< that it belongs to
+        uint32_t path;         //!< that it takes
     };
 
     /// When a message is on the link [ps].

@@ -265,7 +265,7 @@ CircuitAnalyticalFabric::Complete(uint32_t id, uint64_t now)
         const Message& message = m_messages[first];
         underWay.Pop();
         m_lastArrival[path] = std::max({m_lastArrival[path], message.lastByte, now});
-        Place(message.bundle, message.sentAt, m_lastArrival[path]);
+        Place(message.bundle, {path, message.size.bytes, message.sentAt, m_lastArrival[path]});
         m_freeMessages.push_back(first);
     }
 }

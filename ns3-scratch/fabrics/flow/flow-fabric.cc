@@ -323,7 +323,7 @@ FlowFabric::Dispatch(uint32_t id, uint64_t now)
     const uint64_t delay =
         Later(path.latency, static_cast<uint64_t>(std::clamp(forwarding, 0.0, MAX_DELAY_PS)));
     path.lastArrival = std::max(path.lastArrival, Later(now, delay));
-    Place(message.bundle, message.sentAt, path.lastArrival);
+    Place(message.bundle, {id, message.bytes, message.sentAt, path.lastArrival});
     m_freeMessages.push_back(messageId);
     path.carried += message.wireBytes;
     path.first = message.next;

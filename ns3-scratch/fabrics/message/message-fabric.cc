@@ -81,8 +81,7 @@ MessageFabric::SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t
 BundleNetwork*
 MessageFabric::GetBundleNetwork()
 {
-    // Of a bundle only the last arrival matters; to an observer of messages each does.
-    return m_observers[RunObserver::MESSAGES].empty() ? this : nullptr;
+    return this;
 }
 
 void
@@ -106,6 +105,7 @@ MessageFabric::OpenBundle(uint64_t tag, uint32_t messages, ns3::Time delay)
     bundle.tag = tag;
     bundle.delay = static_cast<uint64_t>(delay.GetTimeStep());
     bundle.messages = bundle.unplaced = messages;
+    bundle.isLogged = !m_observers[RunObserver::MESSAGES].empty();
     return id;
 }
 
@@ -114,6 +114,10 @@ MessageFabric::PutIntoBundles(Rank src, std::span<const BundledMessage> messages
 {
     const uint64_t now = Now();
     const uint64_t at = now + static_cast<uint64_t>(delay.GetTimeStep());
+    if (!m_observers[RunObserver::MESSAGES].empty())
+    {
+        LogSent(src, messages, at);
+    }
     m_cargo.resize(messages.size());
     for (std::size_t i = 0; i < messages.size(); ++i)
     {
@@ -121,6 +125,32 @@ MessageFabric::PutIntoBundles(Rank src, std::span<const BundledMessage> messages
         Load(FindPath(src, message.dst, message.route), message.bytes, message.bundle, m_cargo[i]);
     }
     Launch(m_cargo, at, now);
+}
+
+/// Tell the observers of messages that are handed over, and remember them until they arrive.
+void
+MessageFabric::LogSent(Rank src, std::span<const BundledMessage> messages, uint64_t at)
+{
+    for (const BundledMessage& message : messages)
+    {
+        const uint32_t path = FindPath(src, message.dst, message.route);
+        Report(&RunObserver::OnMessageSent, at, path, message.bytes, m_bundles[message.bundle].tag);
+        m_log.Add(message.bundle, {path, message.bytes, at});
+    }
+}
+
+/// Tell the observers of the messages of a bundle.
+void
+MessageFabric::ReportDelivered(uint32_t bundle)
+{
+    for (const BundleLog::Message& message : m_log.Take(bundle))
+    {
+        Report(&RunObserver::OnMessageDelivered,
+               message.arrivesAt,
+               message.path,
+               message.bytes,
+               m_bundles[bundle].tag);
+    }
 }
 
 /// Make a message ready for the estimator, and count it.
@@ -175,7 +205,7 @@ MessageFabric::MakeBundle()
 }
 
 void
-MessageFabric::Postpone(uint32_t id, uint64_t sentAt, uint64_t before, uint64_t at)
+MessageFabric::Postpone(uint32_t id, uint32_t path, uint64_t sentAt, uint64_t before, uint64_t at)
 {
     if (at >= 2 * MAX_TIME_PS)
     {
@@ -185,6 +215,10 @@ MessageFabric::Postpone(uint32_t id, uint64_t sentAt, uint64_t before, uint64_t 
     m_completionPs.Replace(before - sentAt, at - sentAt);
     Bundle& bundle = m_bundles[id];
     bundle.dueAt = std::max(bundle.dueAt, at + bundle.delay);
+    if (bundle.isLogged)
+    {
+        m_log.Postpone(id, path, before, at);
+    }
 }
 
 void
@@ -199,6 +233,10 @@ MessageFabric::OnBundleDue(uint32_t id, uint64_t now)
     m_counters.messages += bundle.messages;
     m_counters.payloadBytes += bundle.bytes;
     m_freeBundles.push_back(id);
+    if (bundle.isLogged)
+    {
+        ReportDelivered(id);
+    }
     if (bundle.path != NONE)
     {
         Arrive(id);

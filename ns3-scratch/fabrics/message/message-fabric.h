@@ -5,6 +5,7 @@
 #ifndef COSIM_MESSAGE_FABRIC_H
 #define COSIM_MESSAGE_FABRIC_H
 
+#include "fabrics/message/bundle-log.h"
 #include "fabrics/message/wire-sizes.h"
 #include "network/fabric-base.h"
 #include "network/link-summary.h"
@@ -117,14 +118,17 @@ class MessageFabric : public FabricBase, public BundleNetwork
      * It is known when a message will arrive.
      *
      * @param id the bundle that it belongs to
-     * @param sentAt when it was sent [ps]
-     * @param at when it arrives, not in the past [ps]
+     * @param message the message; it does not arrive in the past
      */
-    void Place(uint32_t id, uint64_t sentAt, uint64_t at)
+    void Place(uint32_t id, const BundleLog::Message& message)
     {
-        m_completionPs.Add(at - sentAt);
+        m_completionPs.Add(message.arrivesAt - message.sentAt);
         Bundle& bundle = m_bundles[id];
-        bundle.dueAt = std::max(bundle.dueAt, at + bundle.delay);
+        bundle.dueAt = std::max(bundle.dueAt, message.arrivesAt + bundle.delay);
+        if (bundle.isLogged)
+        {
+            m_log.Place(id, message);
+        }
         if (--bundle.unplaced == 0)
         {
             Plan(bundle.dueAt, id | BUNDLE);
@@ -135,11 +139,12 @@ class MessageFabric : public FabricBase, public BundleNetwork
      * A placed message arrives later.
      *
      * @param bundle the one it belongs to
+     * @param path its path
      * @param sentAt when it was sent [ps]
      * @param before when it would have arrived, not in the past [ps]
      * @param at when it arrives [ps]
      */
-    void Postpone(uint32_t bundle, uint64_t sentAt, uint64_t before, uint64_t at);
+    void Postpone(uint32_t bundle, uint32_t path, uint64_t sentAt, uint64_t before, uint64_t at);
 
     /**
      * A message takes longer than the clock can count: end the run.
@@ -182,11 +187,14 @@ class MessageFabric : public FabricBase, public BundleNetwork
         uint32_t path{NONE};   //!< of a message alone
         bool isPut{false};     //!< that goes to the arrival handler
         bool isAwaited{false}; //!< whose acknowledgement somebody waits for
+        bool isLogged{false};  //!< in m_log: somebody observes its messages
     };
 
     uint32_t MakeBundle();
     void Load(uint32_t path, uint64_t bytes, uint32_t bundle, Cargo& cargo);
     void LaunchAlone(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut, Callback sent);
+    void LogSent(Rank src, std::span<const BundledMessage> messages, uint64_t at);
+    void ReportDelivered(uint32_t bundle);
     void OnBundleDue(uint32_t id, uint64_t now);
     void Arrive(uint32_t bundle);
     void Wake(uint64_t at, uint64_t now);
@@ -197,6 +205,7 @@ class MessageFabric : public FabricBase, public BundleNetwork
     BundleHandler* m_bundleHandler{nullptr};       //!< not owned
     std::unordered_map<uint32_t, Callback> m_sent; //!< of the bundles that are awaited
     WireSizes m_sizes;
+    BundleLog m_log;
     std::vector<Cargo> m_cargo;    //!< of PutIntoBundles, to use its memory again
     std::vector<char> m_usedPaths; //!< that carried a message
     RadixQueue<uint32_t> m_due;
