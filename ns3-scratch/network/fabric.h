@@ -7,15 +7,15 @@
 
 #include "network/network-api.h"
 #include "network/network-statistics.h"
-#include "network/reconfiguration-record.h"
 #include "stream/stream.h"
 
 #include <functional>
 #include <string>
-#include <vector>
 
 namespace cosim
 {
+
+class LinkControl;
 
 /**
  * A network that carries messages: what implements NetworkApi, plus set-up and measurement.
@@ -41,8 +41,8 @@ class Fabric : public NetworkApi
     /// @return payload bytes delivered in order so far
     virtual uint64_t GetDeliveredBytes() const = 0;
 
-    /// @return the changes of the links so far, or null if they do not change
-    virtual const std::vector<ReconfigurationRecord>* GetReconfigurations() const
+    /// @return what changes the links during the run, or null if they stay as they are
+    virtual LinkControl* GetLinkControl()
     {
         return nullptr;
     }

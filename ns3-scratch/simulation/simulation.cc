@@ -36,6 +36,7 @@ Simulation::Build()
     try
     {
         m_fabric = MakeFabric(m_stream.topology, m_stream.settings);
+        m_circuits = MakeCircuitSwitch(m_stream.topology, *m_fabric);
         m_fabric->Start();
         m_executor = std::make_unique<TraceExecutor>(m_stream, *m_fabric, *this);
     }
@@ -129,7 +130,7 @@ Simulation::GetResult() const
                        m_outcome,
                        *m_executor,
                        m_fabric->GetStatistics(),
-                       m_fabric->GetReconfigurations());
+                       m_circuits ? &m_circuits->GetRecords() : nullptr);
 }
 
 void
@@ -137,6 +138,7 @@ Simulation::Close()
 {
     m_isClosed = true;
     m_executor.reset();
+    m_circuits.reset();
     m_fabric.reset();
     m_session.reset();
 }
