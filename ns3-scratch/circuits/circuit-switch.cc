@@ -17,23 +17,37 @@ namespace cosim
 
 using namespace ns3;
 
-CircuitSwitch::CircuitSwitch(const Topology& topology)
-    : m_circuits(topology),
-      m_bytes(topology.pathSource.size())
+CircuitSwitch::CircuitSwitch(const Topology& topology,
+                             LinkControl& control,
+                             const RunObservers& observers)
+    : m_topology(topology),
+      m_control(control),
+      m_links(topology),
+      m_bytes(topology.pathSource.size()),
+      m_observers(observers)
 {
+    m_control.SetDemandListener(this);
 }
 
-const std::vector<ReconfigurationRecord>&
-CircuitSwitch::GetRecords() const
+CircuitSwitch::~CircuitSwitch()
 {
-    return m_records;
+    m_control.SetDemandListener(nullptr);
+}
+
+void
+CircuitSwitch::OnDemand()
+{
+    if (!m_isMeasuring)
+    {
+        ScheduleMeasurement();
+    }
 }
 
 void
 CircuitSwitch::ScheduleMeasurement()
 {
     m_isMeasuring = true;
-    const uint64_t interval = m_circuits.GetTopology().reconfiguration.intervalPs;
+    const uint64_t interval = m_topology.reconfiguration.intervalPs;
     const auto passed = static_cast<uint64_t>(Simulator::Now().GetTimeStep()) % interval;
     Simulator::Schedule(TimeStep(interval - passed), &CircuitSwitch::OnMeasurement, this);
 }
@@ -41,10 +55,10 @@ CircuitSwitch::ScheduleMeasurement()
 void
 CircuitSwitch::OnMeasurement()
 {
-    const Reconfiguration& settings = m_circuits.GetTopology().reconfiguration;
+    const Reconfiguration& settings = m_topology.reconfiguration;
     m_isMeasuring = false;
     std::fill(m_bytes.begin(), m_bytes.end(), 0);
-    const bool isMoreToCome = Measure(m_bytes);
+    const bool isMoreToCome = m_control.MeasureDemand(m_bytes);
     const std::vector<Demand> demand = GetDemand(m_bytes);
     if (demand.empty())
     {
@@ -54,53 +68,58 @@ CircuitSwitch::OnMeasurement()
         }
         return;
     }
-    m_next = ChooseCircuits(m_circuits.GetTopology().ranks,
+    m_next = ChooseCircuits(m_topology.ranks,
                             settings.degree,
                             settings.discount,
                             settings.forwarding,
                             demand);
-    const uint32_t added = m_circuits.CountNew(m_next);
+    const uint32_t added = m_links.CountNew(m_next);
     if (added == 0)
     {
         ScheduleMeasurement();
         return;
     }
+    Report(demand, added);
+    m_isMeasuring = true;
+    m_control.Pause();
+    Simulator::Schedule(TimeStep(settings.latencyPs), &CircuitSwitch::OnPauseEnd, this);
+}
+
+/// Tell the observers of a change of the links that begins now.
+void
+CircuitSwitch::Report(const std::vector<Demand>& demand, uint32_t newCircuits)
+{
     std::set<std::pair<uint32_t, uint32_t>> linked;
     for (const Circuit& circuit : m_next)
     {
         linked.emplace(circuit.source, circuit.target);
     }
-    ReconfigurationRecord record{static_cast<uint64_t>(Simulator::Now().GetTimeStep()),
-                                 added,
-                                 static_cast<uint32_t>(demand.size()),
-                                 0,
-                                 0};
+    LinkChange change{static_cast<uint64_t>(Simulator::Now().GetTimeStep()),
+                      newCircuits,
+                      static_cast<uint32_t>(demand.size()),
+                      0,
+                      0};
     for (const Demand& one : demand)
     {
-        record.distantPairs += linked.contains({one.pair.source, one.pair.target}) ? 0 : 1;
-        record.demandBytes += static_cast<uint64_t>(one.bytes);
+        change.distantPairs += linked.contains({one.pair.source, one.pair.target}) ? 0 : 1;
+        change.demandBytes += static_cast<uint64_t>(one.bytes);
     }
-    m_records.push_back(record);
     for (RunObserver* observer : m_observers[RunObserver::LINKS])
     {
-        observer->OnLinkPauseBegun(record);
+        observer->OnLinkPauseBegun(change);
     }
-    m_isMeasuring = m_isPaused = true;
-    Pause();
-    Simulator::Schedule(TimeStep(settings.latencyPs), &CircuitSwitch::OnPauseEnd, this);
 }
 
-/// @return the demand of pairs, whatever the routes
+/// @return the demand of each pair, the sum over its routes
 std::vector<Demand>
 CircuitSwitch::GetDemand(const std::vector<uint64_t>& bytes) const
 {
-    const Topology& topology = m_circuits.GetTopology();
     std::vector<Demand> demand;
     for (uint32_t path = 0; path < bytes.size(); ++path)
     {
         if (bytes[path] > 0)
         {
-            const Circuit pair{topology.pathSource[path], topology.pathTarget[path]};
+            const Circuit pair{m_topology.pathSource[path], m_topology.pathTarget[path]};
             demand.push_back({pair, static_cast<double>(bytes[path])});
         }
     }
@@ -127,14 +146,21 @@ CircuitSwitch::GetDemand(const std::vector<uint64_t>& bytes) const
 void
 CircuitSwitch::OnPauseEnd()
 {
-    m_circuits.Set(m_next);
-    m_isPaused = false;
+    m_control.ApplyLinks(m_links.Set(m_next));
     for (RunObserver* observer : m_observers[RunObserver::LINKS])
     {
         observer->OnLinksChanged(static_cast<uint64_t>(Simulator::Now().GetTimeStep()));
     }
     ScheduleMeasurement();
-    Resume();
+    m_control.Resume();
+}
+
+std::unique_ptr<CircuitSwitch>
+MakeCircuitSwitch(const Topology& topology, Fabric& fabric, const RunObservers& observers)
+{
+    return topology.reconfiguration.intervalPs == 0
+               ? nullptr
+               : std::make_unique<CircuitSwitch>(topology, *fabric.GetLinkControl(), observers);
 }
 
 } // namespace cosim

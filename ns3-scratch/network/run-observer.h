@@ -5,8 +5,8 @@
 #ifndef COSIM_RUN_OBSERVER_H
 #define COSIM_RUN_OBSERVER_H
 
+#include "network/link-change.h"
 #include "network/network-api.h"
-#include "network/reconfiguration-record.h"
 #include "stream/stream.h"
 
 #include <cstdint>
@@ -166,8 +166,8 @@ class RunObserver
     {
     }
 
-    /// @param record a change of the links that begins now, with a pause of all flows
-    virtual void OnLinkPauseBegun(const ReconfigurationRecord& /* record */)
+    /// @param change a change of the links that begins now, with a pause of all flows
+    virtual void OnLinkPauseBegun(const LinkChange& /* change */)
     {
     }
 

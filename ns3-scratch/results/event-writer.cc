@@ -117,13 +117,13 @@ EventWriter::OnFlowTimedOut(const FlowEvent& event)
 }
 
 void
-EventWriter::OnLinkPauseBegun(const ReconfigurationRecord& record)
+EventWriter::OnLinkPauseBegun(const LinkChange& change)
 {
-    JsonWriter line = Begin("link_pause_begun", record.timePs);
-    line.Key("new_circuits").Uint(record.newCircuits);
-    line.Key("demand_bytes").Uint(record.demandBytes);
-    line.Key("demand_pairs").Uint(record.demandPairs);
-    line.Key("distant_pairs").Uint(record.distantPairs);
+    JsonWriter line = Begin("link_pause_begun", change.timePs);
+    line.Key("new_circuits").Uint(change.newCircuits);
+    line.Key("demand_bytes").Uint(change.demandBytes);
+    line.Key("demand_pairs").Uint(change.demandPairs);
+    line.Key("distant_pairs").Uint(change.distantPairs);
     End(line);
 }
 

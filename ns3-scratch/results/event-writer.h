@@ -38,7 +38,7 @@ class EventWriter : public RunObserver
     void OnPacketDropped(const PacketEvent& event) override;
     void OnPacketRetransmitted(const FlowEvent& event, uint32_t payloadBytes) override;
     void OnFlowTimedOut(const FlowEvent& event) override;
-    void OnLinkPauseBegun(const ReconfigurationRecord& record) override;
+    void OnLinkPauseBegun(const LinkChange& change) override;
     void OnLinksChanged(uint64_t timePs) override;
 
   private:

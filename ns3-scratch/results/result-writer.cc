@@ -222,18 +222,18 @@ WriteNetwork(JsonWriter& json, const NetworkStatistics& network)
 void
 WriteReconfigurations(JsonWriter& json,
                       const Reconfiguration& settings,
-                      const std::vector<ReconfigurationRecord>& records)
+                      const std::vector<LinkChange>& changes)
 {
     json.Key("reconfigurations").BeginArray();
-    for (const ReconfigurationRecord& record : records)
+    for (const LinkChange& change : changes)
     {
         json.BeginObject();
-        json.Key("start_ns").Nanoseconds(record.timePs);
+        json.Key("start_ns").Nanoseconds(change.timePs);
         json.Key("pause_ns").Nanoseconds(settings.latencyPs);
-        json.Key("new_circuits").Uint(record.newCircuits);
-        json.Key("demand_bytes").Uint(record.demandBytes);
-        json.Key("demand_pairs").Uint(record.demandPairs);
-        json.Key("distant_pairs").Uint(record.distantPairs);
+        json.Key("new_circuits").Uint(change.newCircuits);
+        json.Key("demand_bytes").Uint(change.demandBytes);
+        json.Key("demand_pairs").Uint(change.demandPairs);
+        json.Key("distant_pairs").Uint(change.distantPairs);
         json.EndObject();
     }
     json.EndArray();
@@ -259,8 +259,7 @@ WriteResult(const Stream& stream,
             const RunOutcome& outcome,
             const RunRecord& record,
             const ChunkScheduler& scheduler,
-            const NetworkStatistics& network,
-            const std::vector<ReconfigurationRecord>* reconfigurations)
+            const NetworkStatistics& network)
 {
     const std::vector<LayerTimes> layerTimes = CollectLayers(stream, record);
     JsonWriter json;
@@ -289,9 +288,9 @@ WriteResult(const Stream& stream,
     WriteSystem(json, stream, scheduler);
     json.Key("network");
     WriteNetwork(json, network);
-    if (reconfigurations != nullptr)
+    if (const Reconfiguration& settings = stream.topology.reconfiguration; settings.intervalPs > 0)
     {
-        WriteReconfigurations(json, stream.topology.reconfiguration, *reconfigurations);
+        WriteReconfigurations(json, settings, record.links.GetChanges());
     }
     json.Key("simulator").BeginObject();
     json.Key("events").Uint(outcome.events);

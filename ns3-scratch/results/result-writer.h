@@ -6,7 +6,6 @@
 #define COSIM_RESULT_WRITER_H
 
 #include "network/network-statistics.h"
-#include "network/reconfiguration-record.h"
 #include "results/run-record.h"
 #include "stream/stream.h"
 #include "system/chunk-scheduler.h"
@@ -36,15 +35,13 @@ struct RunOutcome
  * @param record what its observers recorded
  * @param scheduler the scheduler of its chunks
  * @param network what the fabric measured
- * @param reconfigurations the changes of the links, or null if they do not change
  * @return the text
  */
 std::string WriteResult(const Stream& stream,
                         const RunOutcome& outcome,
                         const RunRecord& record,
                         const ChunkScheduler& scheduler,
-                        const NetworkStatistics& network,
-                        const std::vector<ReconfigurationRecord>* reconfigurations);
+                        const NetworkStatistics& network);
 
 /**
  * @param network what a fabric measured

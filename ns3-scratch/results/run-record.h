@@ -9,6 +9,7 @@
 #include "results/collective-record.h"
 #include "results/exposed-time.h"
 #include "results/job-record.h"
+#include "results/link-record.h"
 #include "results/timing-record.h"
 #include "stream/stream.h"
 
@@ -32,6 +33,7 @@ struct RunRecord
         observers.Add(exposed);
         observers.Add(jobs);
         observers.Add(collectives);
+        observers.Add(links);
     }
 
     RunRecord(const RunRecord&) = delete;
@@ -41,6 +43,7 @@ struct RunRecord
     ExposedTime exposed; //!< counts in timing
     JobRecord jobs;
     CollectiveRecord collectives;
+    LinkRecord links;
 };
 
 } // namespace cosim

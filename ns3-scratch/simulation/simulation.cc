@@ -43,6 +43,7 @@ Simulation::Build()
     try
     {
         m_fabric = MakeFabric(m_stream.topology, m_stream.settings);
+        m_circuits = MakeCircuitSwitch(m_stream.topology, *m_fabric, m_observers);
         m_fabric->Start();
         m_fabric->SetObservers(m_observers);
         m_executor = std::make_unique<TraceExecutor>(m_stream, *m_fabric, m_observers, *this);
@@ -137,8 +138,7 @@ Simulation::GetResult() const
                        m_outcome,
                        m_record,
                        m_executor->GetScheduler(),
-                       m_fabric->GetStatistics(),
-                       m_fabric->GetReconfigurations());
+                       m_fabric->GetStatistics());
 }
 
 void
@@ -146,6 +146,7 @@ Simulation::Close()
 {
     m_isClosed = true;
     m_executor.reset();
+    m_circuits.reset();
     m_fabric.reset();
     m_session.reset();
 }

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#ifndef COSIM_RECONFIGURATION_RECORD_H
-#define COSIM_RECONFIGURATION_RECORD_H
+#ifndef COSIM_LINK_CHANGE_H
+#define COSIM_LINK_CHANGE_H
 
 #include <cstdint>
 
@@ -11,7 +11,7 @@ namespace cosim
 {
 
 /// One change of the links during a run.
-struct ReconfigurationRecord
+struct LinkChange
 {
     uint64_t timePs;       //!< when the demand was measured, and the pause began
     uint32_t newCircuits;  //!< that were not there before
@@ -22,4 +22,4 @@ struct ReconfigurationRecord
 
 } // namespace cosim
 
-#endif // COSIM_RECONFIGURATION_RECORD_H
+#endif // COSIM_LINK_CHANGE_H
