@@ -5,7 +5,7 @@
 #include "fabrics/message/message-fabric.h"
 
 #include "stream/stream-validator.h"
-#include "transport/tcp/tcp-defaults.h"
+#include "support/header-sizes.h"
 
 #include "ns3/simulator.h"
 
@@ -21,9 +21,6 @@ namespace
 
 __extension__ typedef unsigned __int128 Wide;
 
-/// Bytes of the TCP timestamp option with its padding.
-constexpr uint32_t TIMESTAMP_OPTION_BYTES = 12;
-
 /// Messages between two calls of the poll hook.
 constexpr uint64_t POLL_MESSAGES = 1024;
 
@@ -31,8 +28,7 @@ constexpr uint64_t POLL_MESSAGES = 1024;
 
 MessageFabric::MessageFabric(const Topology& topology, const Settings& settings)
     : FabricBase(topology, settings),
-      m_headerBytes(IPV4_HEADER_BYTES + TCP_HEADER_BYTES + settings.tcp.linkHeaderBytes +
-                    (settings.tcp.timestamps ? TIMESTAMP_OPTION_BYTES : 0)),
+      m_headerBytes(GetDataHeaderBytes(settings.tcp.timestamps) + settings.tcp.linkHeaderBytes),
       m_sizes(settings.tcp.segmentBytes, m_headerBytes),
       m_usedPaths(topology.pathSource.size()),
       m_nextPoll(POLL_MESSAGES)

@@ -25,7 +25,7 @@ namespace cosim
  * What the estimators share: they carry messages as wholes, without packets and without loss.
  *
  * A message of P payload bytes in segments of at most M bytes is W = P + ceil(P/M)·h bytes on the
- * wire, where h are the IPv4 and TCP headers (with 12 bytes of options if timestamps are on) and
+ * wire, where h are the IPv4 and TCP headers (with the timestamp option if timestamps are on) and
  * the link header. There are no acknowledgements, but SimSend's `sent` waits for the way back of
  * one. `packets` counts the ceil(P/M) segments; what only packets have (drops, marks, round trips)
  * is 0.
