@@ -30,7 +30,7 @@ def call(*command: str | Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_suite(program: Path, suite: str) -> None:
-    done = call(program, f"--suite={suite}", "--verbose")
+    done = call(program, f"--suite={suite}", "--verbose", "--stop-on-failure")
     if done.returncode != 0:
         pytest.fail(f"exit code {done.returncode}\n{done.stdout}", pytrace=False)
 
