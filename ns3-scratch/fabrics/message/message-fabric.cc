@@ -6,6 +6,7 @@
 
 #include "stream/stream-validator.h"
 #include "support/header-sizes.h"
+#include "support/wide-arithmetic.h"
 
 #include "ns3/simulator.h"
 
@@ -18,8 +19,6 @@ namespace cosim
 
 namespace
 {
-
-__extension__ typedef unsigned __int128 Wide;
 
 /// Messages between two calls of the poll hook.
 constexpr uint64_t POLL_MESSAGES = 1024;
@@ -189,13 +188,7 @@ MessageFabric::OnServed(uint64_t /* now */)
 uint32_t
 MessageFabric::MakeBundle()
 {
-    if (m_freeBundles.empty())
-    {
-        m_freeBundles.push_back(static_cast<uint32_t>(m_bundles.size()));
-        m_bundles.emplace_back();
-    }
-    const uint32_t id = m_freeBundles.back();
-    m_freeBundles.pop_back();
+    const uint32_t id = m_bundles.Take();
     m_bundles[id] = {};
     return id;
 }
@@ -228,7 +221,7 @@ MessageFabric::OnBundleDue(uint32_t id, uint64_t now)
     }
     m_counters.messages += bundle.messages;
     m_counters.payloadBytes += bundle.bytes;
-    m_freeBundles.push_back(id);
+    m_bundles.Return(id);
     if (bundle.isLogged)
     {
         ReportDelivered(id);
@@ -332,14 +325,8 @@ MessageFabric::Abandon(uint64_t bytes, uint32_t path)
 uint64_t
 MessageFabric::TransmissionPs(uint64_t bytes, uint32_t link) const
 {
-    const uint64_t rate = m_topology.linkRateBps[link];
     constexpr uint64_t bitPs = 8'000'000'000'000; // per byte at 1 bit/s
-    if (bytes < (uint64_t{1} << 20))
-    {
-        return std::min((bytes * bitPs + rate - 1) / rate, MAX_TIME_PS);
-    }
-    return static_cast<uint64_t>(
-        std::min((Wide{bytes} * bitPs + rate - 1) / rate, Wide{MAX_TIME_PS}));
+    return MultiplyDivideUp(bytes, bitPs, m_topology.linkRateBps[link], MAX_TIME_PS);
 }
 
 uint64_t

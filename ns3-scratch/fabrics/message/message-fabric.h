@@ -11,6 +11,7 @@
 #include "network/link-summary.h"
 #include "stream/stream-validator.h"
 #include "support/radix-queue.h"
+#include "support/slot-pool.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -200,8 +201,7 @@ class MessageFabric : public FabricBase, public BundleNetwork
     void Wake(uint64_t at, uint64_t now);
     void Serve();
 
-    std::vector<Bundle> m_bundles;
-    std::vector<uint32_t> m_freeBundles;
+    SlotPool<Bundle> m_bundles;
     BundleHandler* m_bundleHandler{nullptr};       //!< not owned
     std::unordered_map<uint32_t, Callback> m_sent; //!< of the bundles that are awaited
     WireSizes m_sizes;
