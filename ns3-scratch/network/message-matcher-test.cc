@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "clock/simulator-session.h"
 #include "network/message-matcher.h"
 #include "support/unit-test.h"
 
@@ -25,7 +24,6 @@ class MessageMatcherTest : public UnitTest<MessageMatcherTest>
 
     void MatchesInOrder()
     {
-        const SimulatorSession session(1);
         MessageMatcher matcher;
         std::vector<std::string> received;
         const auto note = [&received](const std::string& what) {
@@ -47,7 +45,6 @@ class MessageMatcherTest : public UnitTest<MessageMatcherTest>
 
     void TellsKeysApart()
     {
-        const SimulatorSession session(1);
         MessageMatcher matcher;
         constexpr uint64_t max = std::numeric_limits<uint64_t>::max();
 
@@ -84,7 +81,6 @@ class MessageMatcherTest : public UnitTest<MessageMatcherTest>
 
     void RefusesOtherSizes()
     {
-        const SimulatorSession session(1);
         MessageMatcher matcher;
         const std::string text =
             "sim_recv(src=0, dst=1, tag=9223372036854775808) expects 10 bytes, but the matching "
@@ -103,7 +99,6 @@ class MessageMatcherTest : public UnitTest<MessageMatcherTest>
 
     void NeedsNoCallback()
     {
-        const SimulatorSession session(1);
         MessageMatcher matcher;
         matcher.Post(0, 1, 0, 0, {});
         matcher.Arrive(0, 1, 0, 0);
@@ -115,7 +110,6 @@ class MessageMatcherTest : public UnitTest<MessageMatcherTest>
 
     void AcceptsWhatACallbackPosts()
     {
-        const SimulatorSession session(1);
         MessageMatcher matcher;
         int received = 0;
         matcher.Post(0, 1, 1, 0, [&] {
@@ -125,6 +119,12 @@ class MessageMatcherTest : public UnitTest<MessageMatcherTest>
         matcher.Arrive(0, 1, 1, 0);
         matcher.Arrive(0, 1, 2, 0);
         NS_TEST_ASSERT_MSG_EQ(received, 2, "the same key, from its own callback");
+    }
+
+  private:
+    void DoTeardown() override
+    {
+        ns3::Simulator::Destroy();
     }
 };
 
