@@ -8,10 +8,10 @@ BUILD     = echo "Building the package (minutes the first time)" && \
             $(PIP) --no-build-isolation -e . $(if $(WERROR),-Ccmake.define.COSIM_WERROR=$(WERROR))
 
 CXX_FILES := $(shell find ns3-scratch bridge/src topology_gen/src -name '*.cc' -o -name '*.cpp' -o -name '*.h')
-SOURCES   := $(CXX_FILES) $(wildcard cmake/*.cmake */CMakeLists.txt */src/CMakeLists.txt) CMakeLists.txt pyproject.toml
+SOURCES   := $(filter-out %-test.cc,$(CXX_FILES)) $(wildcard cmake/*.cmake */CMakeLists.txt */src/CMakeLists.txt) CMakeLists.txt pyproject.toml
 
 .NOTPARALLEL:
-.PHONY: help setup run test lint format tidy regression-update replay bench reproduce test-docker clean
+.PHONY: help setup run test cosim-tests lint format tidy regression-update replay bench reproduce test-docker clean
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
 
@@ -21,8 +21,11 @@ run: setup ## simulate SCENARIO=scenarios/x.yaml, with ARGS="--set a.b=c --out D
 	@$(BIN)/cosim run $(SCENARIO) $(ARGS)
 
 test: WERROR = ON
-test: lint ## lint, types, C++ warnings as errors, and all tests
+test: lint cosim-tests ## lint, types, C++ warnings as errors, and all tests
 	$(BIN)/python -m pytest -n auto $(ARGS)
+
+cosim-tests: setup ## build the unit tests in C++ that `make test` runs
+	@$(BIN)/cmake --build $$(ls -td build/*/ | head -1) --target cosim-tests
 
 lint: WERROR = ON
 lint: setup $(VENV)/.dev $(VENV)/.strict

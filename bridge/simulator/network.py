@@ -101,7 +101,7 @@ class Network:
         ValueError
             If a rank, the size or the tag is out of range.
         """
-        self._check(src, dst, size, tag)
+        self._check(src, dst, size)
         self._network.sim_send(src, dst, size, tag, callback)
 
     def sim_recv(
@@ -116,7 +116,7 @@ class Network:
         size : int
             Bytes, as sent.
         tag : int, optional
-            Matches the send.
+            Matches the send; 0 to 2⁶⁴ - 1.
         callback : callable, optional
             Called when the last byte was delivered in order, or at once if it has been already.
 
@@ -125,7 +125,7 @@ class Network:
         ValueError
             If a rank, the size or the tag is out of range.
         """
-        self._check(src, dst, size, tag)
+        self._check(src, dst, size)
         self._network.sim_recv(src, dst, size, tag, callback)
 
     def sim_schedule(self, delay_ns: float, callback: Callback) -> None:
@@ -203,7 +203,7 @@ class Network:
     ) -> None:
         self.close()
 
-    def _check(self, src: int, dst: int, size: int, tag: int) -> None:
+    def _check(self, src: int, dst: int, size: int) -> None:
         # ns-3 ends the process on a bad value; Python says which.
         for name, rank in (("src", src), ("dst", dst)):
             if not 0 <= rank < self._ranks:
@@ -212,5 +212,3 @@ class Network:
             raise ValueError(f"src and dst are both {src}, expected two different ranks")
         if size < 0:
             raise ValueError(f"size is {size}, expected 0 or more bytes")
-        if not 0 <= tag < 2**64:
-            raise ValueError(f"tag is {tag}, expected 0 to 2**64 - 1")

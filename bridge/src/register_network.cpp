@@ -6,8 +6,11 @@
 #include "register.h"
 #include "simulation/network-session.h"
 
+#include <cstdint>
 #include <memory>
 #include <pybind11/functional.h>
+#include <string>
+#include <utility>
 
 namespace py = pybind11;
 using namespace py::literals;
@@ -26,6 +29,38 @@ CheckSignals()
     }
 }
 
+/// @return a tag; an int of Python has any number of bits
+uint64_t
+ReadTag(const py::object& tag)
+{
+    const auto number = py::reinterpret_steal<py::int_>(PyNumber_Index(tag.ptr()));
+    if (!number)
+    {
+        throw py::error_already_set();
+    }
+    const unsigned long long value = PyLong_AsUnsignedLongLong(number.ptr());
+    if (PyErr_Occurred() != nullptr)
+    {
+        PyErr_Clear();
+        throw py::value_error("the tag is " + std::string(py::str(number)) +
+                              ", but 0 … 2^64 - 1 are accepted");
+    }
+    return value;
+}
+
+/// Calls NetworkSession::Send or Receive.
+template <auto Method>
+void
+CallWithTag(cosim::NetworkSession& network,
+            int64_t src,
+            int64_t dst,
+            int64_t bytes,
+            const py::object& tag,
+            cosim::NetworkSession::Callback callback)
+{
+    (network.*Method)(src, dst, bytes, ReadTag(tag), std::move(callback));
+}
+
 } // namespace
 
 void
@@ -40,14 +75,14 @@ register_network(py::module_& module)
              }),
              "stream"_a)
         .def("sim_send",
-             &NetworkSession::Send,
+             &CallWithTag<&NetworkSession::Send>,
              "src"_a,
              "dst"_a,
              "bytes"_a,
              "tag"_a = 0,
              "callback"_a = py::none())
         .def("sim_recv",
-             &NetworkSession::Receive,
+             &CallWithTag<&NetworkSession::Receive>,
              "src"_a,
              "dst"_a,
              "bytes"_a,

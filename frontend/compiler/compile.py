@@ -3,6 +3,7 @@
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from importlib import metadata
 
 import numpy as np
 
@@ -17,15 +18,15 @@ from frontend.stream import VERSION, encode
 from frontend.workloads.plan import NodeType, Plan, Trace
 from topology_gen import Network
 
-PRODUCER = "cosim-frontend"
-
 # All-to-alls are on the critical path and go before everything else (paper, Section III.C.1).
 _PRIORITY_CLASS = {"all_to_all": 0}
 _OTHER_PRIORITY_CLASS = 1
 
 
 def compile_scenario(scenario: Scenario) -> bytes:
-    """Return the stream of a scenario: the same bytes for the same scenario, wherever it is made.
+    """Return the stream of a scenario.
+
+    The same scenario and version of cosim give the same bytes, wherever the stream is made.
 
     Raises
     ------
@@ -108,7 +109,7 @@ def _header(scenario: Scenario) -> api.Header:
     resolved = json.dumps(scenario.resolved(), separators=(",", ":"), ensure_ascii=False)
     return api.Header(
         version=VERSION,
-        producer=PRODUCER,
+        producer=f"cosim {metadata.version('cosim')}",
         name=scenario.name,
         seed=scenario.seed,
         scenario_json=resolved,

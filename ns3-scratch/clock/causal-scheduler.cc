@@ -4,6 +4,8 @@
 
 #include "clock/causal-scheduler.h"
 
+#include "support/wide-arithmetic.h"
+
 #include "ns3/assert.h"
 #include "ns3/simulator.h"
 
@@ -33,20 +35,18 @@ struct CausalScheduler::IsLater
 {
     bool operator()(const Item& a, const Item& b) const
     { // one long number each, compared without a branch: symmetric traffic is full of equal times
-        const Wide firstA = MakeWide(a.timePs, a.origin.scheduledPs);
-        const Wide firstB = MakeWide(b.timePs, b.origin.scheduledPs);
-        const Wide secondA = MakeWide(a.origin.causePs, a.origin.number);
-        const Wide secondB = MakeWide(b.origin.causePs, b.origin.number);
+        const Uint128 firstA = MakeWide(a.timePs, a.origin.scheduledPs);
+        const Uint128 firstB = MakeWide(b.timePs, b.origin.scheduledPs);
+        const Uint128 secondA = MakeWide(a.origin.causePs, a.origin.number);
+        const Uint128 secondB = MakeWide(b.origin.causePs, b.origin.number);
         return (firstA > firstB) | ((firstA == firstB) & (secondA > secondB));
     }
 
   private:
-    __extension__ using Wide = unsigned __int128;
-
     /// @return two numbers, neither negative, as one
-    static Wide MakeWide(int64_t high, int64_t low)
+    static Uint128 MakeWide(int64_t high, int64_t low)
     {
-        return Wide{static_cast<uint64_t>(high)} << 64 | static_cast<uint64_t>(low);
+        return Uint128{static_cast<uint64_t>(high)} << 64 | static_cast<uint64_t>(low);
     }
 };
 

@@ -4,6 +4,8 @@
 
 #include "results/job-writer.h"
 
+#include "support/quantile.h"
+
 #include <algorithm>
 #include <cstdint>
 
@@ -44,13 +46,6 @@ WriteJob(JsonWriter& json, const JobRecord::Job& job)
     return times;
 }
 
-/// @return the least value that a fraction of some ordered ones is not above
-uint64_t
-Quantile(const std::vector<uint64_t>& ordered, uint64_t percent)
-{
-    return ordered[(ordered.size() * percent + 99) / 100 - 1];
-}
-
 } // namespace
 
 void
@@ -80,8 +75,8 @@ WriteJobs(JsonWriter& json, const std::vector<JobRecord::Job>& jobs)
     json.Key("iteration_times").BeginObject();
     json.Key("count").Uint(times.size());
     json.Key("mean_ns").Nanoseconds((sum + times.size() / 2) / times.size());
-    json.Key("p50_ns").Nanoseconds(Quantile(times, 50));
-    json.Key("p99_ns").Nanoseconds(Quantile(times, 99));
+    json.Key("p50_ns").Nanoseconds(GetQuantile(times, 0.5));
+    json.Key("p99_ns").Nanoseconds(GetQuantile(times, 0.99));
     json.Key("max_ns").Nanoseconds(times.back());
     json.EndObject();
 }

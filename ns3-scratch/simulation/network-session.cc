@@ -31,13 +31,13 @@ NetworkSession::~NetworkSession()
 }
 
 void
-NetworkSession::Send(int64_t src, int64_t dst, int64_t bytes, int64_t tag, Callback sent)
+NetworkSession::Send(int64_t src, int64_t dst, int64_t bytes, uint64_t tag, Callback sent)
 {
-    CheckMessage(src, dst, bytes, tag);
+    CheckMessage(src, dst, bytes);
     m_fabric->SimSend(static_cast<Rank>(src),
                       static_cast<Rank>(dst),
                       static_cast<uint64_t>(bytes),
-                      static_cast<uint64_t>(tag),
+                      tag,
                       0,
                       [this, callback = std::move(sent)] {
                           --m_sending;
@@ -47,13 +47,13 @@ NetworkSession::Send(int64_t src, int64_t dst, int64_t bytes, int64_t tag, Callb
 }
 
 void
-NetworkSession::Receive(int64_t src, int64_t dst, int64_t bytes, int64_t tag, Callback received)
+NetworkSession::Receive(int64_t src, int64_t dst, int64_t bytes, uint64_t tag, Callback received)
 {
-    CheckMessage(src, dst, bytes, tag);
+    CheckMessage(src, dst, bytes);
     const Posted posted{static_cast<Rank>(src),
                         static_cast<Rank>(dst),
                         static_cast<uint64_t>(bytes),
-                        static_cast<uint64_t>(tag)};
+                        tag};
     const uint64_t id = m_posts++;
     m_fabric->SimRecv(posted.src,
                       posted.dst,
@@ -174,7 +174,7 @@ NetworkSession::RequireOpen() const
 }
 
 void
-NetworkSession::CheckMessage(int64_t src, int64_t dst, int64_t bytes, int64_t tag) const
+NetworkSession::CheckMessage(int64_t src, int64_t dst, int64_t bytes) const
 {
     RequireOpen();
     const int64_t ranks = m_fabric->SimCommSize();
@@ -196,11 +196,6 @@ NetworkSession::CheckMessage(int64_t src, int64_t dst, int64_t bytes, int64_t ta
     {
         throw std::invalid_argument("the size is " + std::to_string(bytes) + " bytes, but 0 … " +
                                     std::to_string(MAX_BYTES) + " are accepted");
-    }
-    if (tag < 0)
-    {
-        throw std::invalid_argument("the tag is " + std::to_string(tag) +
-                                    ", but it must not be negative");
     }
 }
 

@@ -47,14 +47,14 @@ class NetworkSession
      *
      * @throws std::invalid_argument if a rank or the size is out of range, or there is no path
      */
-    void Send(int64_t src, int64_t dst, int64_t bytes, int64_t tag, Callback sent);
+    void Send(int64_t src, int64_t dst, int64_t bytes, uint64_t tag, Callback sent);
 
     /**
      * Receive a message, see NetworkApi::SimRecv.
      *
      * @throws std::invalid_argument as Send, or if a message of another size has arrived
      */
-    void Receive(int64_t src, int64_t dst, int64_t bytes, int64_t tag, Callback received);
+    void Receive(int64_t src, int64_t dst, int64_t bytes, uint64_t tag, Callback received);
 
     /**
      * Call back later, see NetworkApi::SimSchedule.
@@ -100,7 +100,7 @@ class NetworkSession
     };
 
     void RequireOpen() const;
-    void CheckMessage(int64_t src, int64_t dst, int64_t bytes, int64_t tag) const;
+    void CheckMessage(int64_t src, int64_t dst, int64_t bytes) const;
     void Call(const Callback& callback);
     void CheckDone();
     void OnCheck();

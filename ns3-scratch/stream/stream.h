@@ -191,7 +191,7 @@ struct Trace
     std::vector<uint32_t> collective;
     std::vector<uint32_t> peer;
     std::vector<uint64_t> bytes;
-    std::vector<uint32_t> tag;
+    std::vector<uint64_t> tag;
     std::vector<uint32_t> depBegin;
     std::vector<uint32_t> dep;
     std::vector<uint32_t> route; //!< empty: 0 for every node

@@ -6,6 +6,7 @@
 
 #include "stream/reconfiguration-validator.h"
 #include "stream/validation.h"
+#include "support/header-sizes.h"
 
 #include <algorithm>
 #include <string>
@@ -161,7 +162,7 @@ ValidateSettings(const Settings& settings, const Topology& topology)
 {
     const TcpSettings& tcp = settings.tcp;
     Require(tcp.segmentBytes >= 1, "settings: tcp.segment_bytes is 0, but at least 1 is needed");
-    const uint64_t packet = uint64_t{tcp.segmentBytes} + (tcp.timestamps ? 52 : 40);
+    const uint64_t packet = uint64_t{tcp.segmentBytes} + GetDataHeaderBytes(tcp.timestamps);
     Require(tcp.mtuBytes >= packet && tcp.mtuBytes <= 65535,
             "settings: tcp.mtu_bytes is ",
             tcp.mtuBytes,

@@ -4,6 +4,8 @@
 
 #include "support/histogram.h"
 
+#include "support/quantile.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -64,12 +66,12 @@ Histogram::GetQuantile(double q) const
     {
         return 0;
     }
-    const double wanted = std::max(1.0, std::ceil(q * static_cast<double>(m_count)));
-    double seen = 0;
+    const uint64_t place = GetQuantilePlace(m_count, q);
+    uint64_t seen = 0;
     for (std::size_t bucket = 0; bucket < m_buckets.size(); ++bucket)
     {
-        seen += static_cast<double>(m_buckets[bucket]);
-        if (seen >= wanted)
+        seen += m_buckets[bucket];
+        if (seen >= place)
         {
             return std::min(MiddleOf(bucket), static_cast<double>(m_max));
         }

@@ -5,6 +5,7 @@
 #include "system/collective-engine.h"
 
 #include "stream/stream-validator.h"
+#include "support/wide-arithmetic.h"
 
 #include "ns3/simulator.h"
 
@@ -29,9 +30,7 @@ NowPs(const NetworkApi& network)
 uint64_t
 ReductionPs(uint64_t bytes, uint64_t bytesPerS)
 {
-    __extension__ typedef unsigned __int128 Wide;
-    const Wide ps = (Wide{bytes} * 1'000'000'000'000 + bytesPerS - 1) / bytesPerS;
-    return ps > MAX_TIME_PS ? MAX_TIME_PS : static_cast<uint64_t>(ps);
+    return MultiplyDivideUp(bytes, 1'000'000'000'000, bytesPerS, MAX_TIME_PS);
 }
 
 } // namespace

@@ -94,13 +94,7 @@ CollectiveProgress::GetChunk(uint32_t collective, uint32_t chunk)
     uint32_t& id = running.chunks[chunk];
     if (id == NONE)
     {
-        if (m_freeChunks.empty())
-        {
-            m_freeChunks.push_back(static_cast<uint32_t>(m_chunks.size()));
-            m_chunks.emplace_back();
-        }
-        id = m_freeChunks.back();
-        m_freeChunks.pop_back();
+        id = m_chunks.Take();
         const auto& parts = m_plans.GetProgram(collective).GetParts();
         ChunkProgress& progress = m_chunks[id];
         progress.reached.assign(parts.size(), 0);
@@ -122,7 +116,7 @@ CollectiveProgress::Count(uint32_t collective, uint32_t chunk, uint32_t part)
     {
         if (--progress.partsLeft == 0)
         {
-            m_freeChunks.push_back(running.chunks[chunk]);
+            m_chunks.Return(running.chunks[chunk]);
             running.chunks[chunk] = NONE;
         }
         Enqueue(collective, part, chunk, 1);

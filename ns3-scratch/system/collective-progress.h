@@ -5,6 +5,7 @@
 #ifndef COSIM_COLLECTIVE_PROGRESS_H
 #define COSIM_COLLECTIVE_PROGRESS_H
 
+#include "support/slot-pool.h"
 #include "system/chunk-scheduler.h"
 #include "system/collective-plans.h"
 #include "system/program-template.h"
@@ -102,8 +103,7 @@ class CollectiveProgress
     ChunkScheduler& m_scheduler;
     std::vector<std::unique_ptr<Running>> m_running; //!< per collective
     uint32_t m_issues{0};
-    std::deque<ChunkProgress> m_chunks;
-    std::vector<uint32_t> m_freeChunks;
+    SlotPool<ChunkProgress, std::deque<ChunkProgress>> m_chunks;
 };
 
 } // namespace cosim

@@ -4,7 +4,8 @@
 
 #include "system/program-template.h"
 
-#include <limits>
+#include "support/wide-arithmetic.h"
+
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -14,20 +15,6 @@ namespace cosim
 
 namespace
 {
-
-__extension__ typedef unsigned __int128 Wide;
-
-/// @return floor(index·bytes/parts), without overflow
-uint64_t
-Boundary(uint64_t index, uint64_t bytes, uint64_t parts)
-{
-    if (bytes <= std::numeric_limits<uint32_t>::max() &&
-        index <= std::numeric_limits<uint32_t>::max())
-    {
-        return index * bytes / parts;
-    }
-    return static_cast<uint64_t>(Wide{index} * bytes / parts);
-}
 
 /// Disjoint sets of members.
 class DisjointSets
@@ -287,7 +274,8 @@ ProgramTemplate::GetSentBytes(uint64_t chunkBytes) const
 uint64_t
 GetChunkBytes(uint64_t bytes, uint32_t chunks, uint32_t chunk)
 {
-    return Boundary(uint64_t{chunk} + 1, bytes, chunks) - Boundary(chunk, bytes, chunks);
+    return MultiplyDivide(uint64_t{chunk} + 1, bytes, chunks) -
+           MultiplyDivide(chunk, bytes, chunks);
 }
 
 } // namespace cosim

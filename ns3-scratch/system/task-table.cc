@@ -14,17 +14,11 @@ TaskTable::Start(const ChunkPart& what,
                  const Collective& collective,
                  const ProgramTemplate& program)
 {
-    if (m_free.empty())
+    if (m_tasks.GetTaken() == MAX_TASKS)
     {
-        if (m_tasks.size() == MAX_TASKS)
-        {
-            return NONE;
-        }
-        m_free.push_back(static_cast<uint32_t>(m_tasks.size()));
-        m_tasks.emplace_back();
+        return NONE;
     }
-    const uint32_t id = m_free.back();
-    m_free.pop_back();
+    const uint32_t id = m_tasks.Take();
     const ProgramTemplate::Part& part = program.GetParts()[what.part];
     Task& task = m_tasks[id];
     task.what = what;
@@ -48,7 +42,7 @@ TaskTable::Start(const ChunkPart& what,
 std::string
 TaskTable::Describe(uint32_t collective, uint32_t member) const
 {
-    for (const Task& task : m_tasks)
+    for (const Task& task : m_tasks.GetSlots())
     {
         if (task.membersLeft == 0 || task.what.collective != collective)
         {

@@ -7,6 +7,7 @@
 
 #include "network/network-api.h"
 #include "stream/stream.h"
+#include "support/slot-pool.h"
 #include "system/chunk-scheduler.h"
 #include "system/program-template.h"
 
@@ -78,7 +79,7 @@ class TaskTable
     void Release(uint32_t id)
     {
         ++m_tasks[id].generation;
-        m_free.push_back(id);
+        m_tasks.Return(id);
     }
 
     /// @return a task
@@ -116,7 +117,7 @@ class TaskTable
     bool IsAwaited(Rank src, Rank dst, uint64_t tag) const
     {
         const StepRef receiver = GetReceiver(tag);
-        if (receiver.task >= m_tasks.size())
+        if (receiver.task >= m_tasks.GetSlots().size())
         {
             return false;
         }
@@ -146,8 +147,7 @@ class TaskTable
 
     static std::string DescribePlace(const Task& task, uint32_t place);
 
-    std::deque<Task> m_tasks;
-    std::vector<uint32_t> m_free;
+    SlotPool<Task, std::deque<Task>> m_tasks;
 };
 
 } // namespace cosim

@@ -125,7 +125,7 @@ class TraceExecutor : public CollectiveListener
     uint32_t m_workersLeft;
     uint64_t m_computing{0};                    //!< ranks
     uint64_t m_timers{0};                       //!< TIMER nodes under way
-    std::map<uint32_t, Gathering> m_gatherings; //!< by tag
+    std::map<uint64_t, Gathering> m_gatherings; //!< by tag
     uint64_t m_traffic{0};                      //!< messages of SEND and RECV nodes under way
 };
 

@@ -9,6 +9,7 @@ import pytest
 
 import bridge
 from bridge import Network
+from frontend.stream import decode, encode
 
 MTU = 9000
 HEADERS = 40  # IPv4 and TCP
@@ -52,6 +53,38 @@ def test_ping_pong(small: dict[str, Any], size: int) -> None:
     # rounded to the picosecond.
     pong_ns = one_way_ns(size) + serialization_ns(0)
     assert times == pytest.approx([one_way_ns(size), one_way_ns(size) + pong_ns], abs=0.02)
+
+
+@pytest.mark.parametrize("timestamps", [False, True])
+@pytest.mark.parametrize("fabric", ["express", "native", "analytical", "flow"])
+def test_every_fabric_has_the_headers_of_the_schema(
+    small: dict[str, Any], fabric: str, timestamps: bool
+) -> None:
+    transport = {"transport.timestamps": timestamps, "transport.mtu": 1500}
+    overrides = {"fabric": fabric} | transport
+    schema = bridge.load_scenario(small, overrides).transport
+    headers = schema.packet_overhead - LINK_HEADER
+    assert schema.mss + headers == schema.mtu  # the reader of the stream accepts no more
+    wire = schema.mss + headers + LINK_HEADER
+    times: list[int] = []
+    with Network(small, overrides) as network:
+        network.sim_send(0, 1, schema.mss)
+        network.sim_recv(0, 1, schema.mss, callback=lambda: times.append(network.sim_get_time_ps()))
+        network.run()
+    # One packet over two links, stored and forwarded: 80 ps a byte, and the latencies. A time may
+    # be rounded to the picosecond; a byte more would be 160.
+    assert times == pytest.approx([2 * 80 * wire + 2 * 500_000], abs=2)
+
+
+def test_the_reader_accepts_the_largest_segment_of_the_schema(small: dict[str, Any]) -> None:
+    for timestamps in (False, True):
+        stream = bridge.compile(small, {"transport.timestamps": timestamps})
+        Network(stream).close()
+        records = [*decode(stream)]
+        (settings,) = [record.settings for record in records if record.HasField("settings")]
+        settings.tcp.segment_bytes += 1
+        with pytest.raises(bridge.StreamError, match=f"= {MTU + 1} … 65535 are accepted"):
+            Network(encode(records))
 
 
 def test_send_completes_with_the_acknowledgement(small: dict[str, Any]) -> None:
@@ -166,6 +199,25 @@ def test_tags_match_and_order_holds_within_one(small: dict[str, Any]) -> None:
     assert seen == ["a1", "a2", "b"]
 
 
+def test_tags_have_64_bits(small: dict[str, Any]) -> None:
+    tags = [0, 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1]
+    seen: list[int] = []
+    with Network(small) as network:
+        for tag in tags:
+            network.sim_recv(0, 1, 10, tag, partial(seen.append, tag))
+        for tag in reversed(tags):
+            network.sim_send(0, 1, 10, tag)
+        network.run()
+    assert seen == tags[::-1]
+
+
+def test_a_message_that_nobody_sends_is_named_by_its_tag(small: dict[str, Any]) -> None:
+    with Network(small) as network:
+        network.sim_recv(0, 1, 10, 2**64 - 1)
+        with pytest.raises(bridge.SimulationError, match="with tag 18446744073709551615"):
+            network.run()
+
+
 @pytest.mark.parametrize("size", [0, 1])
 def test_tiny_messages(small: dict[str, Any], size: int) -> None:
     seen: list[float] = []
@@ -224,6 +276,7 @@ def test_stream_gives_the_network_too(small: dict[str, Any]) -> None:
         (lambda network: network.sim_send(2, 2, 1), "both 2"),
         (lambda network: network.sim_send(0, 1, -1), "size is -1"),
         (lambda network: network.sim_send(0, 1, 1, -1), "tag is -1"),
+        (lambda network: network.sim_recv(0, 1, 1, 2**64), "tag is 18446744073709551616"),
         (lambda network: network.sim_schedule(-1, print), "delay_ns is -1"),
         (lambda network: network.sim_schedule(float("nan"), print), "delay_ns is nan"),
         (lambda network: network.sim_schedule_ps(-1, print), "delay_ps is -1"),

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -118,6 +119,7 @@ def test_settings_are_the_scenarios():
     settings, tcp = records["settings"], records["settings"].tcp
     assert (records["header"].version, records["header"].seed) == (1, 7)
     assert records["header"].name == "collective"
+    assert records["header"].producer == f"cosim {metadata.version('cosim')}"
     assert (settings.fabric, settings.time_limit_ps) == ("express", 10**12)
     assert settings.rtt_sample_interval_ps == 10**9
     assert settings.system.scheduling == settings.system.FIFO

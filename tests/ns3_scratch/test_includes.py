@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 FLOORS = (
-    {"stream", "support"},
+    {"support"},
+    {"stream"},
     {"network", "clock"},
     {"circuits", "transport"},
     {"system", "fabrics"},
@@ -16,7 +17,7 @@ FLOORS = (
     {"simulation"},
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-OUTSIDE_ROOMS = "main.cc"  # on top of all floors
+OUTSIDE_ROOMS = {"main.cc", "cosim-tests.cc"}  # on top of all floors
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
@@ -38,7 +39,7 @@ def find_faults(root: Path) -> Iterator[str]:
     includes = read_includes(root)
     for file, targets in includes.items():
         room = file.parts[0]
-        if str(file) != OUTSIDE_ROOMS and room not in FLOOR_OF:
+        if str(file) not in OUTSIDE_ROOMS and room not in FLOOR_OF:
             yield f"{file} is in no room"
             continue
         floor = FLOOR_OF.get(room, len(FLOORS))

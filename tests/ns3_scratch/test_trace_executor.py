@@ -143,6 +143,17 @@ def test_send_and_receive(injection_ps: int, head_start_ps: int) -> None:
     assert result["layers"][0]["exposed_comm_ns"] * 1000 == pytest.approx(exposed / 2)
 
 
+@pytest.mark.parametrize("tag", [2**32, 2**63, 2**64 - 1])
+def test_tags_have_64_bits(tag: int) -> None:
+    """Messages that differ in the upper half of the tag alone are not mixed up."""
+    source, target = Trace([0]), Trace([1])
+    source.send(1, 1000, tag=tag)
+    source.send(1, 2000, tag=tag % 2**32)
+    target.receive(0, 2000, tag=tag % 2**32)
+    target.receive(0, 1000, tag=tag)
+    assert execute(source, target)["status"] == "complete"
+
+
 def test_timers_take_no_part_of_the_compute_stream() -> None:
     """Two timers run beside the computation, one after another; what waits for them is later."""
     trace = Trace(range(RANKS), LAYERS)

@@ -19,7 +19,7 @@ def export(graph: Digraph, form: str) -> str:
     ----------
     graph : Digraph
     form : str
-        One of `formats`: "graphml", "node-link" (networkx's JSON), "dot" (Graphviz), or "edges"
+        One of "graphml", "node-link" (networkx's JSON), "dot" (Graphviz), or "edges"
         (a JSON list of directed pairs, which `cosim schedule bfb --edges` reads).
 
     Raises
@@ -36,17 +36,6 @@ def export(graph: Digraph, form: str) -> str:
     if form not in _FORMATS:
         raise SpecError(f"format {form!r}: expected one of {', '.join(_FORMATS)}")
     return _FORMATS[form](graph)
-
-
-def formats() -> list[str]:
-    """Return the formats that `export` knows.
-
-    Examples
-    --------
-    >>> formats()
-    ['graphml', 'node-link', 'dot', 'edges']
-    """
-    return list(_FORMATS)
 
 
 def _graphml(graph: Digraph) -> str:

@@ -5,7 +5,8 @@
 #include "fabrics/message/message-fabric.h"
 
 #include "stream/stream-validator.h"
-#include "transport/tcp/tcp-defaults.h"
+#include "support/header-sizes.h"
+#include "support/wide-arithmetic.h"
 
 #include "ns3/simulator.h"
 
@@ -19,11 +20,6 @@ namespace cosim
 namespace
 {
 
-__extension__ typedef unsigned __int128 Wide;
-
-/// Bytes of the TCP timestamp option with its padding.
-constexpr uint32_t TIMESTAMP_OPTION_BYTES = 12;
-
 /// Messages between two calls of the poll hook.
 constexpr uint64_t POLL_MESSAGES = 1024;
 
@@ -31,8 +27,7 @@ constexpr uint64_t POLL_MESSAGES = 1024;
 
 MessageFabric::MessageFabric(const Topology& topology, const Settings& settings)
     : FabricBase(topology, settings),
-      m_headerBytes(IPV4_HEADER_BYTES + TCP_HEADER_BYTES + settings.tcp.linkHeaderBytes +
-                    (settings.tcp.timestamps ? TIMESTAMP_OPTION_BYTES : 0)),
+      m_headerBytes(GetDataHeaderBytes(settings.tcp.timestamps) + settings.tcp.linkHeaderBytes),
       m_sizes(settings.tcp.segmentBytes, m_headerBytes),
       m_usedPaths(topology.pathSource.size()),
       m_nextPoll(POLL_MESSAGES)
@@ -193,13 +188,7 @@ MessageFabric::OnServed(uint64_t /* now */)
 uint32_t
 MessageFabric::MakeBundle()
 {
-    if (m_freeBundles.empty())
-    {
-        m_freeBundles.push_back(static_cast<uint32_t>(m_bundles.size()));
-        m_bundles.emplace_back();
-    }
-    const uint32_t id = m_freeBundles.back();
-    m_freeBundles.pop_back();
+    const uint32_t id = m_bundles.Take();
     m_bundles[id] = {};
     return id;
 }
@@ -232,7 +221,7 @@ MessageFabric::OnBundleDue(uint32_t id, uint64_t now)
     }
     m_counters.messages += bundle.messages;
     m_counters.payloadBytes += bundle.bytes;
-    m_freeBundles.push_back(id);
+    m_bundles.Return(id);
     if (bundle.isLogged)
     {
         ReportDelivered(id);
@@ -336,14 +325,8 @@ MessageFabric::Abandon(uint64_t bytes, uint32_t path)
 uint64_t
 MessageFabric::TransmissionPs(uint64_t bytes, uint32_t link) const
 {
-    const uint64_t rate = m_liveLinks.Get(link).rateBps;
     constexpr uint64_t bitPs = 8'000'000'000'000; // per byte at 1 bit/s
-    if (bytes < (uint64_t{1} << 20))
-    {
-        return std::min((bytes * bitPs + rate - 1) / rate, MAX_TIME_PS);
-    }
-    return static_cast<uint64_t>(
-        std::min((Wide{bytes} * bitPs + rate - 1) / rate, Wide{MAX_TIME_PS}));
+    return MultiplyDivideUp(bytes, bitPs, m_liveLinks.Get(link).rateBps, MAX_TIME_PS);
 }
 
 uint64_t

@@ -11,6 +11,7 @@
 #include "network/link-summary.h"
 #include "stream/stream-validator.h"
 #include "support/radix-queue.h"
+#include "support/slot-pool.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -25,7 +26,7 @@ namespace cosim
  * What the estimators share: they carry messages as wholes, without packets and without loss.
  *
  * A message of P payload bytes in segments of at most M bytes is W = P + ceil(P/M)·h bytes on the
- * wire, where h are the IPv4 and TCP headers (with 12 bytes of options if timestamps are on) and
+ * wire, where h are the IPv4 and TCP headers (with the timestamp option if timestamps are on) and
  * the link header. There are no acknowledgements, but SimSend's `sent` waits for the way back of
  * one. `packets` counts the ceil(P/M) segments; what only packets have (drops, marks, round trips)
  * is 0.
@@ -200,8 +201,7 @@ class MessageFabric : public FabricBase, public BundleNetwork
     void Wake(uint64_t at, uint64_t now);
     void Serve();
 
-    std::vector<Bundle> m_bundles;
-    std::vector<uint32_t> m_freeBundles;
+    SlotPool<Bundle> m_bundles;
     BundleHandler* m_bundleHandler{nullptr};       //!< not owned
     std::unordered_map<uint32_t, Callback> m_sent; //!< of the bundles that are awaited
     WireSizes m_sizes;

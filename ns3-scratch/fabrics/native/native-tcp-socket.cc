@@ -4,7 +4,7 @@
 
 #include "fabrics/native/native-tcp-socket.h"
 
-#include "transport/tcp/tcp-defaults.h"
+#include "support/header-sizes.h"
 
 #include "ns3/node.h"
 #include "ns3/packet.h"

@@ -4,10 +4,11 @@
 
 #include "fabrics/packet/packet-fabric.h"
 
+#include "support/quantile.h"
+
 #include "ns3/simulator.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -20,18 +21,6 @@ namespace
 {
 
 constexpr double PS_PER_NS = 1000.0;
-
-/// @return the value at the share q of sorted values
-double
-Quantile(const std::vector<double>& sorted, double q)
-{
-    if (sorted.empty())
-    {
-        return 0;
-    }
-    const double rank = std::ceil(q * static_cast<double>(sorted.size()));
-    return sorted[static_cast<std::size_t>(std::max(1.0, rank)) - 1];
-}
 
 } // namespace
 
@@ -242,8 +231,8 @@ PacketFabric::AddRttStatistics(NetworkStatistics& statistics) const
     }
     std::sort(averages.begin(), averages.end());
     statistics.rttFlows = averages.size();
-    statistics.rttP50Ns = Quantile(averages, 0.5);
-    statistics.rttP99Ns = Quantile(averages, 0.99);
+    statistics.rttP50Ns = GetQuantile(averages, 0.5);
+    statistics.rttP99Ns = GetQuantile(averages, 0.99);
     if (!averages.empty())
     {
         statistics.rttMeanNs = std::accumulate(averages.begin(), averages.end(), 0.0) /

@@ -15,11 +15,6 @@ namespace cosim
 
 struct TcpSettings;
 
-/// Bytes of an IPv4 header without options.
-constexpr uint32_t IPV4_HEADER_BYTES = 20;
-/// Bytes of a TCP header without options.
-constexpr uint32_t TCP_HEADER_BYTES = 20;
-
 /**
  * Set every attribute default of ns-3's TCP that the settings name.
  *

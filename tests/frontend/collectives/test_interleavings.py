@@ -15,8 +15,8 @@ from frontend.collectives import (
     options,
     problems,
 )
-from frontend.collectives.verify.interleaving import Interleaving
 from frontend.collectives.verify.structure import structure_problems
+from tests.frontend.collectives.interleaving import Interleaving
 from topology_gen import graphs
 from topology_gen.graphs.digraph import from_edges
 

@@ -1,0 +1,168 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "clock/causal-scheduler.h"
+#include "clock/simulator-session.h"
+#include "support/unit-test.h"
+
+#include "ns3/event-id.h"
+#include "ns3/make-event.h"
+#include "ns3/object-factory.h"
+#include "ns3/simulator.h"
+
+#include <functional>
+#include <memory>
+#include <random>
+#include <vector>
+
+namespace cosim
+{
+
+namespace
+{
+
+using ns3::Simulator;
+using ns3::TimeStep;
+
+/// Runs events that schedule, cancel and remove others as a seed says, and notes their order.
+class RandomEvents
+{
+  public:
+    /// @param seed gives the events
+    explicit RandomEvents(uint32_t seed)
+        : m_random(seed)
+    {
+    }
+
+    /// @return the numbers of the events in the order in which they ran
+    std::vector<int> Run()
+    {
+        for (int i = 0; i < 20; ++i)
+        {
+            Add();
+        }
+        Simulator::Run();
+        return m_order;
+    }
+
+  private:
+    void Add()
+    {
+        const int number = m_added++;
+        // Few different times, and the present among them: most events share their time.
+        m_events.push_back(Simulator::Schedule(TimeStep(Draw(m_random, 4)), [this, number] {
+            m_order.push_back(number);
+            for (uint32_t i = Draw(m_random, 4); i > 0 && m_added < 2000; --i)
+            {
+                Add();
+            }
+            const ns3::EventId other = m_events[Draw(m_random, m_events.size())];
+            if (Draw(m_random, 16) == 0)
+            {
+                Simulator::Remove(other);
+            }
+            else if (Draw(m_random, 16) == 0)
+            {
+                Simulator::Cancel(other);
+            }
+        }));
+    }
+
+    std::mt19937 m_random;
+    int m_added{0};
+    std::vector<ns3::EventId> m_events;
+    std::vector<int> m_order;
+};
+
+class CausalSchedulerTest : public UnitTest<CausalSchedulerTest>
+{
+  public:
+    using UnitTest::UnitTest;
+
+    void AgreesWithNs3()
+    {
+        for (uint32_t seed = 1; seed <= 20; ++seed)
+        {
+            std::vector<int> ours;
+            std::vector<int> theirs;
+            {
+                const SimulatorSession session(1);
+                ours = RandomEvents(seed).Run();
+            }
+            {
+                const SimulatorSession session(1);
+                Simulator::SetScheduler(ns3::ObjectFactory("ns3::PriorityQueueScheduler"));
+                theirs = RandomEvents(seed).Run();
+            }
+            NS_TEST_ASSERT_MSG_GT(ours.size(), 20, "events schedule others, seed " << seed);
+            NS_TEST_ASSERT_MSG_EQ(Join(ours), Join(theirs), "seed " << seed);
+        }
+    }
+
+    void OrdersByOrigin()
+    {
+        const SimulatorSession session(1);
+        CausalScheduler& scheduler = CausalScheduler::Get();
+        std::vector<std::string> order;
+        const auto note = [&order](const char* name) {
+            return [&order, name] { order.push_back(name); };
+        };
+        const auto schedule = [&](int64_t delay, const char* name, const EventOrigin& origin) {
+            const ns3::Ptr<ns3::EventImpl> event(ns3::MakeEvent(std::function<void()>(note(name))),
+                                                 false);
+            scheduler.Schedule(TimeStep(delay), event, origin);
+        };
+        Simulator::Schedule(TimeStep(10), note("plain, scheduled at 0"));
+        Simulator::Schedule(TimeStep(5), [&] {
+            const EventOrigin early = scheduler.MakeOrigin();
+            Simulator::Schedule(TimeStep(5), note("plain, scheduled at 5"));
+            schedule(5, "scheduled at 5 before it", early);
+            schedule(5, "as if scheduled at 4", {4, 0, scheduler.TakeNumber()});
+            schedule(5, "as if scheduled at 7, cause 1", {7, 1, scheduler.TakeNumber()});
+            schedule(4, "earlier", {8, 8, scheduler.TakeNumber()});
+        });
+        Simulator::Schedule(TimeStep(7), [&] {
+            Simulator::Schedule(TimeStep(3), note("plain, scheduled at 7, cause 0"));
+        });
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(Join(order),
+                              "earlier "
+                              "plain, scheduled at 0 "
+                              "as if scheduled at 4 "
+                              "scheduled at 5 before it "
+                              "plain, scheduled at 5 "
+                              "plain, scheduled at 7, cause 0 "
+                              "as if scheduled at 7, cause 1",
+                              "by time, then scheduled, then cause, then number");
+    }
+
+    void KnowsTheOriginOfTheEventThatRuns()
+    {
+        const SimulatorSession session(1);
+        CausalScheduler& scheduler = CausalScheduler::Get();
+        Simulator::Schedule(TimeStep(3), [&] {
+            Simulator::Schedule(TimeStep(4), [&] {
+                NS_TEST_ASSERT_MSG_EQ(scheduler.GetCurrent().scheduledPs, 3, "scheduled at 3");
+                NS_TEST_ASSERT_MSG_EQ(scheduler.GetCurrent().causePs, 0, "by one scheduled at 0");
+                NS_TEST_ASSERT_MSG_EQ(scheduler.MakeOrigin().scheduledPs, 7, "now");
+                NS_TEST_ASSERT_MSG_EQ(scheduler.MakeOrigin().causePs, 3, "by this one");
+            });
+        });
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(Simulator::Now().GetTimeStep(), 7, "both ran");
+    }
+};
+
+const UnitTestSuite<CausalSchedulerTest> g_causalSchedulerTests(
+    "causal-scheduler",
+    {
+        {"events run in the order of ns-3's own scheduler", &CausalSchedulerTest::AgreesWithNs3},
+        {"at one time, an event's origin gives its place", &CausalSchedulerTest::OrdersByOrigin},
+        {"an event knows when it and its cause were scheduled",
+         &CausalSchedulerTest::KnowsTheOriginOfTheEventThatRuns},
+    });
+
+} // namespace
+
+} // namespace cosim

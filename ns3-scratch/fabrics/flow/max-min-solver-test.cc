@@ -1,0 +1,232 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabrics/flow/max-min-solver.h"
+#include "support/unit-test.h"
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <vector>
+
+namespace cosim
+{
+
+namespace
+{
+
+/// Links and flows, and the solver of their rates.
+struct Network
+{
+    std::vector<double> capacities;
+    std::vector<std::vector<uint32_t>> paths; //!< links of each flow
+
+    /// @return a solver in which no flow is active
+    MaxMinSolver MakeSolver() const
+    {
+        std::vector<uint32_t> begin{0};
+        std::vector<uint32_t> links;
+        for (const std::vector<uint32_t>& path : paths)
+        {
+            links.insert(links.end(), path.begin(), path.end());
+            begin.push_back(static_cast<uint32_t>(links.size()));
+        }
+        return {capacities, begin, links};
+    }
+
+    /// @return links of few different capacities, so that there are ties, and flows at random
+    static Network MakeRandom(std::mt19937& random)
+    {
+        Network network;
+        const uint32_t links = 2 + Draw(random, 12);
+        for (uint32_t i = 0; i < links; ++i)
+        {
+            network.capacities.push_back(1 + Draw(random, 5));
+        }
+        for (uint32_t i = 0; i < 30; ++i)
+        {
+            std::set<uint32_t> path;
+            for (uint32_t hops = 1 + Draw(random, 4); hops > 0; --hops)
+            {
+                path.insert(Draw(random, links));
+            }
+            network.paths.emplace_back(path.begin(), path.end());
+        }
+        return network;
+    }
+};
+
+constexpr double TOLERANCE = 1e-9;
+
+class MaxMinSolverTest : public UnitTest<MaxMinSolverTest>
+{
+  public:
+    using UnitTest::UnitTest;
+
+    void IsFairByDefinition()
+    {
+        std::mt19937 random(1);
+        for (int i = 0; i < 100; ++i)
+        {
+            const Network network = Network::MakeRandom(random);
+            MaxMinSolver solver = network.MakeSolver();
+            for (int round = 0; round < 30; ++round)
+            {
+                for (uint32_t flips = Draw(random, 6); flips > 0; --flips)
+                {
+                    Flip(solver, Draw(random, network.paths.size()));
+                }
+                solver.Solve();
+                CheckFair(network, solver);
+            }
+        }
+    }
+
+    void IsTheSameFromScratch()
+    {
+        std::mt19937 random(2);
+        for (int i = 0; i < 100; ++i)
+        {
+            const Network network = Network::MakeRandom(random);
+            MaxMinSolver solver = network.MakeSolver();
+            std::vector<double> before(network.paths.size());
+            for (int round = 0; round < 30; ++round)
+            {
+                Flip(solver, Draw(random, network.paths.size()));
+                const std::vector<uint32_t>& list = solver.Solve();
+                const std::set<uint32_t> changed(list.begin(), list.end());
+                NS_TEST_ASSERT_MSG_EQ(changed.size(), list.size(), "each once");
+                MaxMinSolver scratch = network.MakeSolver();
+                for (uint32_t flow = 0; flow < network.paths.size(); ++flow)
+                {
+                    if (solver.IsActive(flow))
+                    {
+                        scratch.Start(flow);
+                    }
+                }
+                scratch.Solve();
+                for (uint32_t flow = 0; flow < network.paths.size(); ++flow)
+                {
+                    const double rate = solver.GetRate(flow);
+                    NS_TEST_ASSERT_MSG_EQ_TOL(rate,
+                                              scratch.GetRate(flow),
+                                              TOLERANCE * rate,
+                                              "all at once or one after the other");
+                    const bool isOther = solver.IsActive(flow) && rate != before[flow];
+                    NS_TEST_ASSERT_MSG_EQ(changed.contains(flow), isOther, "it tells who changed");
+                    before[flow] = rate;
+                }
+            }
+        }
+    }
+
+    void SharesALine()
+    {
+        // Flow 0 crosses all links; flow 1 + i only link i.
+        const Network network{{6, 12, 3}, {{0, 1, 2}, {0}, {1}, {2}}};
+        MaxMinSolver solver = network.MakeSolver();
+        for (uint32_t flow = 0; flow < 4; ++flow)
+        {
+            solver.Start(flow);
+        }
+        solver.Solve();
+        CheckRates(solver, {1.5, 4.5, 10.5, 1.5});
+        solver.Stop(3);
+        solver.Solve();
+        CheckRates(solver, {3, 3, 9, 0});
+        solver.Stop(0);
+        solver.Solve();
+        CheckRates(solver, {0, 6, 12, 0});
+        solver.Stop(1);
+        solver.Start(1); // in the same moment
+        NS_TEST_ASSERT_MSG_EQ(solver.Solve().size(), 1, "who starts anew has a new rate");
+        CheckRates(solver, {0, 6, 12, 0});
+        NS_TEST_ASSERT_MSG_EQ(solver.Solve().size(), 0, "nothing has changed");
+    }
+
+    void KeepsSymmetry()
+    {
+        // Capacities that no double holds exactly, and 7 flows each over 2 of 7 links in a ring.
+        Network network{std::vector<double>(7, 0.1), {}};
+        for (uint32_t i = 0; i < 7; ++i)
+        {
+            network.paths.push_back({i, (i + 1) % 7});
+        }
+        MaxMinSolver solver = network.MakeSolver();
+        for (const uint32_t flow : {3, 0, 6, 1, 5, 2, 4})
+        {
+            solver.Start(flow);
+            solver.Solve();
+        }
+        for (uint32_t flow = 0; flow < 7; ++flow)
+        {
+            NS_TEST_ASSERT_MSG_EQ(solver.GetRate(flow), solver.GetRate(0), "to the last bit");
+        }
+        NS_TEST_ASSERT_MSG_EQ_TOL(solver.GetRate(0), 0.05, 1e-12, "half a link");
+    }
+
+  private:
+    static void Flip(MaxMinSolver& solver, uint32_t flow)
+    {
+        solver.IsActive(flow) ? solver.Stop(flow) : solver.Start(flow);
+    }
+
+    void CheckRates(const MaxMinSolver& solver, const std::vector<double>& rates)
+    {
+        for (uint32_t flow = 0; flow < rates.size(); ++flow)
+        {
+            NS_TEST_ASSERT_MSG_EQ_TOL(solver.GetRate(flow), rates[flow], 1e-12, "flow " << flow);
+        }
+    }
+
+    /// No link carries more than it can, and every flow has a full link on which none is faster.
+    void CheckFair(const Network& network, const MaxMinSolver& solver)
+    {
+        std::vector<double> load(network.capacities.size());
+        std::vector<double> fastest(network.capacities.size());
+        for (uint32_t flow = 0; flow < network.paths.size(); ++flow)
+        {
+            for (const uint32_t link : network.paths[flow])
+            {
+                load[link] += solver.GetRate(flow);
+                fastest[link] = std::max(fastest[link], solver.GetRate(flow));
+            }
+        }
+        for (uint32_t link = 0; link < load.size(); ++link)
+        {
+            NS_TEST_ASSERT_MSG_LT_OR_EQ(load[link],
+                                        network.capacities[link] * (1 + TOLERANCE),
+                                        "the load of link " << link);
+        }
+        for (uint32_t flow = 0; flow < network.paths.size(); ++flow)
+        {
+            const double rate = solver.GetRate(flow);
+            if (!solver.IsActive(flow))
+            {
+                NS_TEST_ASSERT_MSG_EQ(rate, 0, "an inactive flow");
+                continue;
+            }
+            const std::vector<uint32_t>& path = network.paths[flow];
+            const bool hasBottleneck = std::any_of(path.begin(), path.end(), [&](uint32_t link) {
+                return load[link] >= network.capacities[link] * (1 - TOLERANCE) &&
+                       rate >= fastest[link] * (1 - TOLERANCE);
+            });
+            NS_TEST_ASSERT_MSG_EQ(hasBottleneck, true, "flow " << flow << " could be faster");
+        }
+    }
+};
+
+const UnitTestSuite<MaxMinSolverTest> g_maxMinSolverTests(
+    "max-min-solver",
+    {
+        {"rates are max-min fair by definition", &MaxMinSolverTest::IsFairByDefinition},
+        {"rates do not depend on the past, and changes are told",
+         &MaxMinSolverTest::IsTheSameFromScratch},
+        {"flows share a line of links", &MaxMinSolverTest::SharesALine},
+        {"symmetric flows have the same rate", &MaxMinSolverTest::KeepsSymmetry},
+    });
+
+} // namespace
+
+} // namespace cosim

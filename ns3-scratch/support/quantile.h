@@ -1,0 +1,43 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_QUANTILE_H
+#define COSIM_QUANTILE_H
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace cosim
+{
+
+/**
+ * @param count how many values there are, at least 1
+ * @param q the quantile, 0 … 1
+ * @return the place of the quantile among the sorted values, from 1: the first with at least the
+ * share q of the values up to it
+ */
+inline uint64_t
+GetQuantilePlace(uint64_t count, double q)
+{
+    return static_cast<uint64_t>(std::max(1.0, std::ceil(q * static_cast<double>(count))));
+}
+
+/**
+ * @param sorted values in rising order
+ * @param q the quantile, 0 … 1
+ * @return the smallest value with at least the share q of the values at or below it; 0 without
+ * values
+ */
+template <typename T>
+T
+GetQuantile(const std::vector<T>& sorted, double q)
+{
+    return sorted.empty() ? T{} : sorted[GetQuantilePlace(sorted.size(), q) - 1];
+}
+
+} // namespace cosim
+
+#endif // COSIM_QUANTILE_H

@@ -1,0 +1,118 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "support/ring-buffer.h"
+#include "support/unit-test.h"
+
+#include <deque>
+#include <random>
+
+namespace cosim
+{
+
+namespace
+{
+
+/// Counts how many were made in new memory; assignment makes none.
+struct Counted
+{
+    Counted()
+    {
+        ++made;
+    }
+
+    static inline int made = 0;
+};
+
+class RingBufferTest : public UnitTest<RingBufferTest>
+{
+  public:
+    using UnitTest::UnitTest;
+
+    void AgreesWithDeque()
+    {
+        std::mt19937 random(1);
+        RingBuffer<uint32_t> ring;
+        std::deque<uint32_t> model;
+        for (uint32_t i = 0; i < 20000; ++i)
+        {
+            const uint32_t choice = Draw(random, 16);
+            if (model.empty() || choice < (i / 2000 % 2 == 0 ? 9U : 6U))
+            {
+                ring.Push(i);
+                model.push_back(i);
+            }
+            else if (choice < 14)
+            {
+                ring.Pop();
+                model.pop_front();
+            }
+            else
+            {
+                ring.PopBack();
+                model.pop_back();
+            }
+            NS_TEST_ASSERT_MSG_EQ(ring.GetSize(), model.size(), "operation " << i);
+            NS_TEST_ASSERT_MSG_EQ(ring.IsEmpty(), model.empty(), "operation " << i);
+            if (!model.empty())
+            {
+                NS_TEST_ASSERT_MSG_EQ(ring.Front(), model.front(), "operation " << i);
+                NS_TEST_ASSERT_MSG_EQ(ring.Back(), model.back(), "operation " << i);
+            }
+        }
+    }
+
+    void GrowsWhileWrapped()
+    {
+        for (uint32_t head = 0; head < 8; ++head)
+        {
+            RingBuffer<uint32_t> ring;
+            for (uint32_t i = 0; i < 8 + head; ++i)
+            {
+                if (i >= 8)
+                {
+                    ring.Pop();
+                }
+                ring.Push(i);
+            }
+            ring.Push(8 + head); // full, and its first item stands at `head`
+            for (uint32_t i = head; i <= 8 + head; ++i)
+            {
+                NS_TEST_ASSERT_MSG_EQ(ring.Front(), i, "the first item stood at " << head);
+                ring.Pop();
+            }
+            NS_TEST_ASSERT_MSG_EQ(ring.IsEmpty(), true, "nothing is left over");
+        }
+    }
+
+    void KeepsItsMemory()
+    {
+        RingBuffer<Counted> ring;
+        for (int i = 0; i < 16; ++i)
+        {
+            ring.Push({});
+        }
+        const int made = Counted::made;
+        const Counted item;
+        for (int i = 0; i < 10000; ++i)
+        {
+            ring.Pop();
+            ring.Push(item);
+        }
+        NS_TEST_ASSERT_MSG_EQ(Counted::made, made + 1, "no array is made for what passes through");
+    }
+};
+
+const UnitTestSuite<RingBufferTest> g_ringBufferTests(
+    "ring-buffer",
+    {
+        {"items come out at both ends as from a deque", &RingBufferTest::AgreesWithDeque},
+        {"growth keeps the order wherever the first item stands",
+         &RingBufferTest::GrowsWhileWrapped},
+        {"a ring that has its size allocates nothing", &RingBufferTest::KeepsItsMemory},
+    });
+
+} // namespace
+
+} // namespace cosim
