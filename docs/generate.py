@@ -25,7 +25,7 @@ A *scenario* is one YAML 1.2 file that describes a simulation. Its blocks are:
 
 | block | describes |
 | --- | --- |
-| `topology` | the ranks, the switches and the links between them; `family` chooses the kind of network |
+| `topology` | the ranks, switches and links; `family` chooses the kind of network |
 | `workload` | what the ranks compute and communicate; `kind` chooses one |
 | `collective` | which algorithm carries out each collective of the workload |
 | `system` | how a rank divides collectives into chunks and schedules them |

@@ -22,8 +22,8 @@ with that of `express`, which simulates every packet. `native` is unmodified ns-
 
 `cosim fidelity --native --write docs` makes this page. The scenarios are `scenarios/*_small.yaml`,
 and all-reduces with `scenarios/collective.yaml`. The names of the latter consist of the algorithm
-(`halving` is halving_doubling), the number of ranks and the bytes. Their buffers are large enough to
-lose nothing. The exception is `lossy`: all ranks address their peers in the same order, and the
+(`halving` is halving_doubling), the number of ranks and the bytes. Their buffers are large enough
+to lose nothing. The exception is `lossy`: all ranks address their peers in the same order, and the
 buffers overflow.
 
 """
@@ -33,29 +33,30 @@ NOTES = """
 
 What the numbers mean:
 
-- **`express` and `native`** run the same TCP. Where they differ, events of the same picosecond ran in
-  another order. With loss, such a difference can add or save a timeout.
+- **`express` and `native`** run the same TCP. Where they differ, events of the same picosecond ran
+  in another order. With loss, such a difference can add or save a timeout.
 - **Acknowledgements.** The estimators do not carry them: 42 bytes in the other direction for each
   packet. At an MTU of 9000, this is up to 0.5 % if both directions are busy (`ring` and `direct` of
   8 MB).
 - **Queues of acknowledgements.** If a rank sends and receives more than a window at the same time,
   acknowledgements wait behind its own data, and the peer's window waits for them. The estimators do
-  not model this. With windows of 16 MB that are open from the start, the error of `halving_16_8MB` is
-  0.6 %. The error of the small all-reduces does not depend on the window.
-- **`flow`** shares links max–min fairly from the moment at which a flow starts. At the packet level,
-  the packets of a new flow first wait behind those of other flows. This delay adds up along the
-  chains of small steps of `dbt`, which the `dlrm_*` scenarios also use. `flow` is too fast there.
-- **`analytical`** sends whole messages, one after the other on each link. It is exact where messages
-  do not meet. Where they meet, a step of one chain may wait for whole messages of other chains, or
-  overtake them, so that the error has either sign.
+  not model this. With windows of 16 MB that are open from the start, the error of `halving_16_8MB`
+  is 0.6 %. The error of the small all-reduces does not depend on the window.
+- **`flow`** shares links max–min fairly from the moment at which a flow starts. At the packet
+  level, the packets of a new flow first wait behind those of other flows. This delay adds up along
+  the chains of small steps of `dbt`, which the `dlrm_*` scenarios also use. `flow` is too fast
+  there.
+- **`analytical`** sends whole messages, one after the other on each link. It is exact where
+  messages do not meet. Where they meet, a step of one chain may wait for whole messages of other
+  chains, or overtake them, so that the error has either sign.
 - **Order of messages.** `analytical` enters a message on the last link of its path when the message
   leaves the link before. Both estimators wait once for a bundle of messages if only the last one
-  matters. If all links differ, this changes no time (`tests/ns3_scratch/test_bundles.py`). If messages
-  from equal links arrive at one place at the same picosecond, their order may change, which moves
-  `dlrm_*` by up to 0.2 %.
-- **Fewer chunks.** At full size, `dlrm_hier_opt`, `dlrm_hier` and `dlrm_flat100` have fewer chunks on
-  the estimators (`system.estimator_chunks`). The estimators then take a quarter of the time or less,
-  but pipelines fill more slowly. This table shows the effect; to measure it, run
+  matters. If all links differ, this changes no time (`tests/ns3_scratch/test_bundles.py`). If
+  messages from equal links arrive at one place at the same picosecond, their order may change,
+  which moves `dlrm_*` by up to 0.2 %.
+- **Fewer chunks.** At full size, `dlrm_hier_opt`, `dlrm_hier` and `dlrm_flat100` have fewer chunks
+  on the estimators (`system.estimator_chunks`). The estimators then take a quarter of the time or
+  less, but pipelines fill more slowly. This table shows the effect; to measure it, run
   `cosim run scenarios/dlrm_hier_opt.yaml --set fabric=flow` with and without
   `--set system.estimator_chunks=null`:
 
@@ -65,8 +66,8 @@ What the numbers mean:
   | dlrm_hier, 64 of 128 | 41.09 ms | 44.03 ms | 43.92 ms | 41.80 ms | 41.27 ms |
   | dlrm_flat100, 128 of 1024 | 40.38 ms | 43.85 ms | 44.09 ms | 40.87 ms | 40.01 ms |
 
-  `dlrm_flat800` depends on the latency of its steps, so chunks matter more: with 128 of 1024 chunks it
-  takes 7.29 ms on `flow` instead of 9.32 ms. It therefore keeps all chunks.
+  `dlrm_flat800` depends on the latency of its steps, so chunks matter more: with 128 of 1024 chunks
+  it takes 7.29 ms on `flow` instead of 9.32 ms. It therefore keeps all chunks.
 - **Losses.** The estimators do not lose packets. With losses, TCP's timeouts dominate (50 ms each
   here), and an estimate only says how fast the network could have been.
 """

@@ -39,7 +39,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
     statements = [
         Statement(
             "14",
-            "At 100 µs the flat systems are worse off than the hierarchical ones.",
+            "At 100 µs, the flat systems lose more time than the hierarchical ones.",
             min(worse["flat100"], worse["flat800"]) > max(worse["hier"], worse["hierOpt"]),
             evidence=", ".join(f"{system} {factor:.2f}×" for system, factor in worse.items()),
         )
@@ -82,9 +82,9 @@ def _degradation(rows: Mapping[str, Result], system: str) -> float:
 
 
 NOTES = """\
-A chunk of DBT over 128 ranks takes 14 messages one after the other, one of the hierarchical systems
-10, and 64 chunks are under way at a time. Counted in full on both sides of a message, the latency
-would weigh twice as much.
+A chunk of DBT over 128 ranks needs 14 messages, one after the other. A chunk in the hierarchical
+systems needs 10. 64 chunks are in flight at the same time. If the full latency applied at both ends
+of a message, its effect would double.
 """
 
 EXPERIMENT = Experiment("DLRM: effect of memory copies (Section IV.C)", ("14",), points, evaluate)

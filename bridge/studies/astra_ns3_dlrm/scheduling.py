@@ -75,9 +75,9 @@ def evaluate(results: Results, scale: Scale) -> Findings:
 
 
 NOTES = """\
-flat800 is bound by the latency of its steps: twice the chunks under way, or larger ones, hide
-nearly all communication, until there are too few to keep the trees busy. hierOpt is at its optimum
-with the default, and loses most where 64 chunks under way are the smallest.
+The latency of its steps limits flat800. Twice as many chunks in flight, or larger chunks, hide
+nearly all communication, until there are too few chunks to keep the trees busy. hierOpt is best
+with the default, and slowest where the 64 chunks in flight are smallest.
 """
 
 EXPERIMENT = Experiment(

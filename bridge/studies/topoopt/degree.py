@@ -60,13 +60,13 @@ def evaluate(results: Results, scale: Scale) -> Findings:
         ),
         Statement(
             FIGURE,
-            "DLRM's gain is more than linear, as transfers take fewer hops, too.",
+            "DLRM's gain is more than linear, because transfers also take fewer hops.",
             gain["dlrm", fastest] > growth,
             evidence=f"{gain['dlrm', fastest]:.2f}× for {growth:g}× at {fastest} Gbps",
         ),
         Statement(
             FIGURE,
-            "BERT, bound by computation, gains least.",
+            "BERT gains least, because computation limits it.",
             gain["bert", fastest] == min(gain[model, fastest] for model in VARIED),
             evidence=", ".join(f"{MODELS[model]} {gain[model, fastest]:.2f}×" for model in VARIED),
         ),

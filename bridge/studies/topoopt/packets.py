@@ -56,7 +56,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
     headings = ("model", "packets", "flows", "error", "packets and ACKs", "lost")
     statement = Statement(
         FIGURE,
-        f"The iteration by flows is within {percent_text(CLOSE)} of that by packets over TCP.",
+        f"Iteration times with flows are within {percent_text(CLOSE)} of those with TCP packets.",
         all(abs(error) < CLOSE for error in errors.values()),
         evidence=", ".join(f"{MODELS[model]} {percent_text(e)}" for model, e in errors.items()),
     )
@@ -65,9 +65,10 @@ def evaluate(results: Results, scale: Scale) -> Findings:
 
 
 NOTES = """\
-The paper optimises with a coarse simulator and checks the outcome packet by packet. Here the other
-experiments carry messages as flows that share links fairly (`fabric: flow`), which takes seconds;
-these are the same jobs with ns-3's TCP on every connection (`fabric: express`).
+The paper optimises with a coarse simulator and checks the result with a packet simulator. The other
+experiments on this page carry messages as flows that share links fairly (`fabric: flow`), which
+takes seconds. This experiment runs the same jobs with ns-3's TCP on every connection
+(`fabric: express`).
 """
 
 EXPERIMENT = Experiment("Flows and packets", (FIGURE,), points, evaluate)

@@ -48,7 +48,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
     statements = [
         number(
             FIGURE,
-            f"Mean path length of all pairs of servers, d = {degree}.",
+            f"Mean path length between all pairs of servers, d = {degree}.",
             paper=PUBLISHED[degree],
             ours=float(np.mean(lengths[degree])),
             unit="count",
@@ -58,7 +58,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
     statements.append(
         Statement(
             FIGURE,
-            "Every pair is nearer, on average and at most, with d = 8.",
+            "The mean and the longest path are shorter with d = 8.",
             float(np.mean(lengths[8])) < float(np.mean(lengths[4]))
             and max(lengths[8]) < max(lengths[4]),
         )

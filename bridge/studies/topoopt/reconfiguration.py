@@ -87,13 +87,13 @@ def evaluate(results: Results, scale: Scale) -> Findings:
     statements = [
         Statement(
             FIGURE,
-            "DLRM: with forwarding OCS-reconfig is faster than without.",
+            "DLRM: OCS-reconfig is faster with forwarding than without.",
             all(a < b for a, b in zip(times["dlrm", True], times["dlrm", False], strict=True)),
             evidence=_ratios(times, "dlrm", latencies),
         ),
         number(
             FIGURE,
-            "BERT: OCS-reconfig with forwarding over without, at the greatest latency.",
+            "BERT: time on OCS-reconfig with forwarding over without, at the greatest latency.",
             paper=PUBLISHED_BERT,
             ours=times["bert", True][-1] / times["bert", False][-1],
             unit="times",
@@ -153,11 +153,11 @@ def _chart(times: Times, fixed: Mapping[str, float], latencies: Sequence[str]) -
 
 
 NOTES = """\
-The paper measures the demand every 50 ms for its OCS of 10 ms; how often it does so for faster ones
-is not said. Here it is five latencies for all: circuits that stay for 50 ms could not serve the
-transfers of an iteration of 30 ms one after the other. The paper goes down to 1 µs; at 10 µs an
-iteration already has hundreds of changes. BERT sends little but its all-reduces here, so that there
-is little to forward and to estimate wrongly.
+The paper measures the demand every 50 ms for its OCS with a latency of 10 ms. It does not say how
+often it does so for faster ones. Here the interval is always five latencies: circuits that stay for
+50 ms could not serve the transfers of an iteration of 30 ms one after the other. The paper goes
+down to 1 µs; at 10 µs, an iteration already has hundreds of changes. BERT sends little except its
+all-reduces here, so there is little to forward and little to estimate wrongly.
 """
 
 EXPERIMENT = Experiment("Reconfiguration latency (Section 5.7)", (FIGURE,), points, evaluate)

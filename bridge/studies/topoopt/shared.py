@@ -90,7 +90,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
         number(
             FIGURE,
             f"{MEASURES[measure]} of the iteration times on the {CLUSTERS[cluster]} over "
-            "TopoOpt's, averaged over the loads.",
+            "TopoOpt, mean over the loads.",
             paper=paper,
             ours=mean(ratios[cluster, measure]),
             unit="times",
@@ -104,7 +104,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
     statements += [
         number(
             FIGURE,
-            "99th percentile on the Fat-tree over TopoOpt's, all servers in use.",
+            "99th percentile on the Fat-tree over TopoOpt, all servers in use.",
             paper=PUBLISHED_FULL_LOAD,
             ours=ratios[FAT_TREE, "p99"][-1],
             unit="times",
@@ -151,9 +151,10 @@ def _chart(times: Times, loads: Sequence[int]) -> Chart:
 
 
 NOTES = """\
-40 % of the jobs are DLRM, 30 % BERT, 20 % CANDLE and 10 % VGG16, in the sizes of Section 5.6, each
-on 16 servers next to one another. Every job has a shard of TopoOpt to itself; on the Fat-trees jobs
-share what is above the edge switches. One draw of the jobs, three iterations of each.
+40 % of the jobs are DLRM, 30 % BERT, 20 % CANDLE and 10 % VGG16, with the sizes of Section 5.6.
+Each job has 16 consecutive servers. On TopoOpt, every job has a shard of its own; on the Fat-trees,
+jobs share the links above the edge switches. The numbers come from one random draw of the jobs,
+with three iterations of each job.
 """
 
 EXPERIMENT = Experiment("Shared clusters (Section 5.6)", (FIGURE,), points, evaluate)
