@@ -59,7 +59,7 @@ class DemandTopology(DirectTopology):
     The result stores the demand itself."""
     demand: DemandChoice | None = None
     """The demand: `nodes`, `all_reduce` (a list of `members` and `bytes`) and `mp`, the matrix of
-    model-parallel bytes, as in the files of `cosim topo topoopt --demand`. `workload`: what `n`
+    model-parallel bytes, as in a `--demand` file of `cosim topo topoopt`. `workload`: what `n`
     ranks transfer in an iteration of `workload.kind: training`."""
 
     @property

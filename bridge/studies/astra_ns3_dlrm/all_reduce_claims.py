@@ -48,7 +48,7 @@ def _any_size(series: Series) -> list[Statement]:
     return [
         Statement(
             "7",
-            "With 64 MB of buffer, both algorithms deviate severely from the line as the size grows.",
+            "With 64 MB of buffer, both algorithms deviate severely as the size grows.",
             all(worst[f"{name} 64MB"] > COLLAPSE for name in ALGORITHMS),
             evidence=f"over {COLLAPSE}×: "
             + ", ".join(f"{name} {first[f'{name} 64MB']}" for name in ALGORITHMS),
