@@ -23,7 +23,7 @@ from bridge.studies.framework.model import Chart, Experiment, Findings, Panel, R
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:
-    """Give both algorithms with both buffers at every size."""
+    """Return one point for each algorithm, buffer and size."""
     return [
         all_reduce_point(folder, scale, algorithm, buffer, size)
         for algorithm in ALGORITHMS
@@ -33,7 +33,7 @@ def points(folder: Path, scale: Scale) -> list[Point]:
 
 
 def evaluate(results: Results, scale: Scale) -> Findings:
-    """Compare with the analytical line, and what the network says of the difference."""
+    """Compare with the analytical line, and explain differences by the network's counters."""
     series = {
         f"{algorithm} {buffer}": {
             size: results[all_reduce_name(algorithm, buffer, size)] for size in SIZES_MB[scale]

@@ -1,4 +1,4 @@
-"""What the paper says of a single all-reduce (Section IV.A), beside what was measured."""
+"""The paper's claims about a single all-reduce (Section IV.A), compared with measurements."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from bridge.results.result import Result
 from bridge.studies.astra_ns3_dlrm.all_reduce_points import ALGORITHMS, Series, excess
 from bridge.studies.framework.model import Scale, Statement, number
 
-#: More than this many times the analytical line is a collapse: a timeout is 50 ms.
+#: A time above this multiple of the analytical line is a collapse: one timeout takes 50 ms.
 COLLAPSE = 10
 
 #: Sizes at which nothing is lost with 1 GB [MB].
@@ -15,14 +15,14 @@ _LOSSLESS = (8, 16, 32, 64)
 
 
 def statements(series: Series, scale: Scale) -> list[Statement]:
-    """Compare the paper's statements with the results.
+    """Compare the paper's claims with the results.
 
     Parameters
     ----------
     series : mapping
         Results by system and size.
     scale : {"small", "full"}
-        Only the full scale has the sizes that the paper gives numbers of.
+        Only the full scale has the sizes for which the paper gives numbers.
 
     Returns
     -------

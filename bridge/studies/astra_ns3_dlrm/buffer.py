@@ -22,17 +22,17 @@ BUFFERS: Mapping[Scale, tuple[str, ...]] = {
     "small": ("64MB", "1GB"),
 }
 
-#: What counts as insensitive: less than this in iteration time, between the two ends.
+#: A system does not depend on the buffer if its iteration times differ by less than this factor.
 INSENSITIVE = 1.1
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:
-    """Give every system with every buffer."""
+    """Return one point for each system and buffer."""
     return varied_points(folder, scale, "buffer", BUFFERS[scale])
 
 
 def evaluate(results: Results, scale: Scale) -> Findings:
-    """Compare what more buffer gains."""
+    """Compare the gains from a larger buffer."""
     rows = varied_results(results, "buffer", BUFFERS[scale])
     gain = {
         system: paper_time_ns(rows[f"{system} 64MB"]) / paper_time_ns(rows[f"{system} 1GB"])

@@ -23,17 +23,17 @@ LATENCIES: Mapping[Scale, tuple[str, ...]] = {
     "small": ("10ns", "100us"),
 }
 
-#: Observation 9: the share of compute at the ends, and the iteration time that follows.
+#: Observation 9: the share of compute at both ends, and the ratio of iteration times.
 PAPER = {"flat800": (0.799, 0.015, 50.0), "hierOpt": (0.778, 0.175, 4.53)}
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:
-    """Give every system with every latency."""
+    """Return one point for each system and latency."""
     return varied_points(folder, scale, "injection", LATENCIES[scale])
 
 
 def evaluate(results: Results, scale: Scale) -> Findings:
-    """Compare how the systems degrade."""
+    """Compare how much slower the systems become."""
     rows = varied_results(results, "injection", LATENCIES[scale])
     worse = {system: _degradation(rows, system) for system in SYSTEMS}
     statements = [

@@ -1,4 +1,4 @@
-"""What the paper leaves open: one parameter at a time away from what the other experiments use."""
+"""The parameters that the paper leaves open: each point changes one of them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ SETTINGS: Mapping[Scale, Mapping[str, Settings]] = {
     "full": {"A2A": _A2A, "DBT": _DBT},
     "small": {"A2A": _A2A_SMALL, "DBT": _DBT_SMALL},
 }
-#: Where the paper's 64 MB buffer begins to lose packets.
+#: Sizes at which the paper's 64 MB buffer begins to lose packets.
 SIZES_MB: Mapping[Scale, Mapping[str, tuple[int, int]]] = {
     "full": {"A2A": (8, 16), "DBT": (16, 32)},
     "small": {"A2A": (1, 4), "DBT": (4, 8)},
@@ -74,7 +74,7 @@ _DLRM: Mapping[str, Mapping[str, Any]] = {
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:
-    """Give every setting of the single all-reduce, then of the DLRM systems."""
+    """Return one point for each setting of the single all-reduce, then of the DLRM systems."""
     single = [
         all_reduce_point(folder, scale, algorithm, BUFFER, size, changes)
         for algorithm, settings in SETTINGS[scale].items()
@@ -88,7 +88,7 @@ def points(folder: Path, scale: Scale) -> list[Point]:
 
 
 def evaluate(results: Results, scale: Scale) -> Findings:
-    """Lay the settings side by side."""
+    """Compare the settings in tables."""
     tables = [
         _single(algorithm, settings, results, scale)
         for algorithm, settings in SETTINGS[scale].items()

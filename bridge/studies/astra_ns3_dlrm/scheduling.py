@@ -26,7 +26,7 @@ PAPER = {"flat800": (8.89, 1.215), "hierOpt": (1.54, 1.074)}
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:
-    """Give both systems with every combination."""
+    """Return one point for each system and combination."""
     return [
         system_point(folder, scale, system, chunks=chunks, concurrent=concurrent)
         for system in SYSTEMS
@@ -36,7 +36,7 @@ def points(folder: Path, scale: Scale) -> list[Point]:
 
 
 def evaluate(results: Results, scale: Scale) -> Findings:
-    """Compare how much chunking and concurrency matter."""
+    """Compare the effects of chunking and concurrency."""
     rows = {
         f"{system} {chunks} chunks, {concurrent} at a time": results[
             system_name(system, chunks=chunks, concurrent=concurrent)

@@ -35,17 +35,17 @@ from bridge.studies.framework.model import (
 #: The paper's shares of compute: 100 % less the exposed communication of Observation 7.
 PAPER_SHARES = {"hier": 1 - 0.732, "hierOpt": 1 - 0.221, "flat100": 1 - 0.731, "flat800": 1 - 0.2}
 
-#: The share of neighbouring layers that must follow the paper's rule.
+#: Share of neighbouring layers that must follow the paper's rule.
 MOSTLY = 0.75
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:
-    """Give the four systems."""
+    """Return one point for each system."""
     return [system_point(folder, scale, system) for system in SYSTEMS]
 
 
 def evaluate(results: Results, scale: Scale) -> Findings:
-    """Compare raw delay and exposed communication of the layers, and the systems' totals."""
+    """Compare raw and exposed communication of the layers, and the totals of the systems."""
     systems = {system: results[system_name(system)] for system in SYSTEMS}
     return Findings(
         [*_raw(systems), *_exposed(systems), *_totals(systems)],
@@ -191,7 +191,7 @@ def _all_to_all(result: Result, direction: str) -> float:
 
 
 def _rising(values: Sequence[float]) -> float:
-    """Give the share of neighbours of which the second is larger."""
+    """Return the share of neighbouring pairs whose second value is larger."""
     pairs = list(pairwise(values))
     return sum(low < high for low, high in pairs) / len(pairs)
 

@@ -1,4 +1,4 @@
-"""What the architectures cost (Section 5.2, Fig. 10)."""
+"""Cost of the architectures (Section 5.2, Fig. 10)."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ NAMES = {
     "oversubscribed_fat_tree": "2:1 oversubscribed Fat-tree",
     "expander": "Expander",
 }
-#: Draws of the fibres' lengths that a cost is the mean of.
+#: Seeds of the fibres' lengths. A cost is the mean over them.
 SEEDS = range(1, 6)
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:
-    """Give none: nothing is simulated."""
+    """Return no points: this experiment simulates nothing."""
     return []
 
 
 def cost(architecture: str, servers: int, degree: int, rate_bps: int) -> float:
-    """Return the dollars, mean over several draws of the fibres' lengths."""
+    """Return the cost in dollars, mean over several draws of the fibres' lengths."""
     bill = ARCHITECTURES[architecture].bill
     return mean(bill(servers, degree, rate_bps, seed).total for seed in SEEDS)
 
 
 def evaluate(results: Results, scale: Scale) -> Findings:
-    """Compare the ratios that the paper states."""
+    """Compare the ratios with those of the paper."""
     sizes = SERVERS[scale]
     costs = {
         (name, *kind): [cost(name, servers, *kind) for servers in sizes]

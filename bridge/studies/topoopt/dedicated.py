@@ -1,4 +1,4 @@
-"""Iteration times on a cluster of one job (Section 5.3 and Appendix H, Figs. 11 and 27)."""
+"""Iteration times of one job on a dedicated cluster (Section 5.3, Appendix H, Figs. 11 and 27)."""
 
 from __future__ import annotations
 
@@ -29,20 +29,21 @@ from bridge.studies.topoopt.systems import (
 )
 
 RATES_GBPS: Mapping[Scale, Sequence[int]] = {"small": (100,), "full": (10, 25, 40, 100, 200)}
-#: The small scale has one that waits for all-reduces, one with transfers, and one that computes.
+#: At the small scale: a model that waits for all-reduces, one with transfers, one that computes.
 TRAINED: Mapping[Scale, Sequence[str]] = {
     "small": ("candle", "dlrm", "resnet50"),
     "full": tuple(MODELS),
 }
-#: The degree of a figure's servers.
+#: Degree of the servers, by figure.
 DEGREES = {"11": 4, "27": 8}
 #: Fat-tree over TopoOpt and TopoOpt over the Ideal Switch, averaged over the bandwidths (d = 4).
 PUBLISHED_FAT_TREE = {"candle": 2.8, "vgg16": 2.8, "bert": 3.0, "dlrm": 2.8, "ncf": 2.1}
 PUBLISHED_IDEAL = {"dlrm": 1.3, "ncf": 1.7}
-#: What counts as similar.
+#: Times within this factor count as similar.
 SIMILAR = 1.15
 
-#: Thousands of transfers at once, whose routes change, take the flow model half an hour a point.
+#: The flow model needs half an hour for one of these points: their routes change while thousands
+#: of transfers are in flight.
 LEFT_OUT = {("ncf", "ocs_reconfig")}
 
 Times = Mapping[tuple[str, str], Sequence[float]]
@@ -50,7 +51,7 @@ Times = Mapping[tuple[str, str], Sequence[float]]
 
 
 def points(degree: int, folder: Path, scale: Scale) -> list[Point]:
-    """Give every model on every architecture with every bandwidth."""
+    """Return one point for each model, architecture and bandwidth."""
     return [
         job_point(folder, scale, model, architecture, degree, rate)
         for model in TRAINED[scale]

@@ -1,4 +1,4 @@
-"""The flows of the other experiments against packets (Section 5.1: FlexNet and FlexNetPacket)."""
+"""Flows compared with packets (Section 5.1: FlexNet and FlexNetPacket)."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from bridge.studies.topoopt.systems import MODELS, iteration_ns, job_name, job_p
 
 FIGURE = "packets"
 DEGREE, RATE_GBPS = 4, 100
-#: Without CANDLE, whose gradients are 7 TB on the wire.
+#: CANDLE is left out: its gradients are 7 TB on the wire.
 COMPARED: Mapping[Scale, Sequence[str]] = {
     "small": ("resnet50",),
     "full": ("vgg16", "bert", "dlrm", "ncf", "resnet50"),
 }
-#: With few samples, so that communication shows on few servers, too.
+#: Few samples, so that communication matters even on few servers.
 _JOB: Mapping[Scale, dict[str, Any]] = {"small": {"workload.batch_per_gpu": 8}, "full": {}}
 _PACKETS = {"fabric": "express"}
-#: What counts as the same.
+#: Times within this fraction count as the same.
 CLOSE = 0.05
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:
-    """Give every model on TopoOpt, by flows and by packets."""
+    """Return two points for each model on TopoOpt: with flows and with packets."""
     return [
         job_point(folder, scale, model, "topoopt", DEGREE, RATE_GBPS, more)
         for model in COMPARED[scale]
@@ -35,7 +35,7 @@ def points(folder: Path, scale: Scale) -> list[Point]:
 
 
 def evaluate(results: Results, scale: Scale) -> Findings:
-    """Compare the two."""
+    """Compare flows and packets."""
     rows, errors = [], {}
     for model in COMPARED[scale]:
         flow, packets = (
