@@ -16,7 +16,7 @@ INTRODUCTION = """\
 This page repeats the experiments of S. Rashidi et al., *Scalable Distributed Training of
 Recommendation Models: An ASTRA-SIM + NS3 case-study with TCP/IP transport* (HOTI 2020; "the
 paper"), Section IV, Figs. 7 to 16. It compares each claim of the paper with the measurement here.
-The [glossary](glossary.md) explains the terms. To make this page, run
+`docs/glossary.md` explains the terms. To make this page, run
 
 ```sh
 make reproduce    # cosim study astra-ns3-dlrm --scale full --page docs/reproduction.md
@@ -37,6 +37,8 @@ The names of the paper:
   scale-out switch between the super-nodes. hierOpt uses an all-reduce that sends less data between
   super-nodes.
 - **64 MB** and **1 GB** are the sizes of the switch buffer.
+- The **analytical** time (or line) is the time in which each rank's link carries twice the data at
+  its full rate.
 
 The paper leaves some parameters open. We chose the values that reproduce its claims best, and used
 them in all experiments; the last section varies each of them.
@@ -45,8 +47,8 @@ them in all experiments; the last section varies each of them.
   weight updates nothing follows, so the wait for them belongs to no layer; the tables show the time
   to the last update in a column of its own. If this wait counted, hier and flat100 would compute
   for 16 % of the time instead of 27 %.
-- **Updates** of weights and embeddings take no time. With this, all shares of compute are within 10
-  % of the paper's.
+- **Updates** of weights and embeddings take no time. With this, all shares of compute are within
+  10 % of the paper's.
 - **Injection latency** is the time that a node takes for each message that it receives (Section
   IV.C). In a scenario, the latency applies at both ends of a message, so the scenario has half of
   it.

@@ -42,7 +42,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
     statements = [
         Statement(
             "15",
-            "Both flat systems do not depend on the switch buffer.",
+            "Neither flat system depends on the switch buffer.",
             max(gain["flat100"], gain["flat800"]) < INSENSITIVE,
             evidence=gains,
         ),

@@ -131,7 +131,7 @@ def _exposed(systems: dict[str, Result]) -> list[Statement]:
     return [
         Statement(
             "12",
-            "flat800 has no exposed all-to-all; the other systems have.",
+            "flat800 has no exposed all-to-all, but the other systems do.",
             embedding["flat800"] == 0 and all(embedding[name] > 0 for name in others),
             evidence=_each({name: time_text(value) for name, value in embedding.items()}),
         ),

@@ -93,7 +93,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
         ),
         number(
             FIGURE,
-            "BERT: time on OCS-reconfig with forwarding over without, at the greatest latency.",
+            "BERT: OCS-reconfig with forwarding over OCS-reconfig without, greatest latency.",
             paper=PUBLISHED_BERT,
             ours=times["bert", True][-1] / times["bert", False][-1],
             unit="times",
