@@ -16,7 +16,7 @@ class FlatTopology(Model):
     """All ranks are on one switch."""
 
     family: Literal["flat"]
-    """One switch (the paper's flat system)."""
+    """One switch that connects all ranks."""
     ranks: Ranks
     """Number of ranks."""
     bandwidth: Rate
@@ -59,7 +59,7 @@ class HierarchicalTopology(Model):
     switch."""
 
     family: Literal["hierarchical"]
-    """Super-nodes with NV switches and one scale-out switch (the paper's hierarchical system)."""
+    """Super-nodes with NV switches (scale-up), and one switch between them (scale-out)."""
     ranks: Ranks
     """Number of ranks, a multiple of `scale_up.ranks`. Consecutive ranks form a super-node."""
     scale_up: ScaleUp

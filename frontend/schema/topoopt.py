@@ -139,7 +139,8 @@ class TopoOptTopology(DemandTopology):
     duplex: bool = True
     """true: rings go both ways and take two ports of each rank; false: one way and one port."""
     discount: Discount = "exponential"
-    """How much further links between a matched pair count."""
+    """Value of the x-th link between the same two ranks, relative to the first link. exponential
+    (TopoOpt): 1/2^(x-1); linear: 1/x; factorial: 1/x!; none: 1."""
 
     @property
     def shards(self) -> list[Shard]:
@@ -186,7 +187,8 @@ class OcsTopology(DemandTopology):
     """Sets links by demand, the greatest first, and exchanges links until all ranks are connected.
     These are the circuits of OCS-reconfig for one period, or with `discount: none` of SiP-ML."""
     discount: Discount = "exponential"
-    """How much further links between a pair count; `none` is SiP-ML's."""
+    """Value of the x-th link between the same two ranks, relative to the first link. exponential:
+    1/2^(x-1); linear: 1/x; factorial: 1/x!; none (SiP-ML): 1."""
     reconfiguration: Reconfiguration | None = None
     """How circuits change during the run; null: they stay. If they change, parallel links act as
     one link with their total rate and buffer."""

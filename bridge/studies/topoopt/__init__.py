@@ -17,8 +17,9 @@ from bridge.studies.topoopt import (
 INTRODUCTION = """\
 This page repeats the simulations of W. Wang et al., *TopoOpt: Co-optimizing network topology and
 parallelization strategy for distributed training jobs* (NSDI 2023; "the paper"), Section 5 and
-Appendix H. It compares each claim of the paper with the measurement here. Read `docs/topoopt.md` first: it explains
-the architectures and the jobs. `docs/glossary.md` explains the terms. To make this page, run
+Appendix H. It compares each claim of the paper with the measurement here. Read `docs/topoopt.md`
+first: it explains the architectures and the jobs. `docs/glossary.md` explains the terms. To make
+this page, run
 
 ```sh
 make reproduce    # and cosim study topoopt --scale full --page docs/reproduction_topoopt.md
