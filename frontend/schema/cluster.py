@@ -17,7 +17,7 @@ class JobKind(Training):
     """One kind of job: what it trains, and its share of the jobs."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$")]
-    """Name of this kind. Its jobs are called by this name and a number."""
+    """Name of this kind of job; its jobs get this name and a number."""
     share: Annotated[float, Field(gt=0)] = 1.0
     """Number of jobs of this kind, in proportion to the other kinds."""
 
@@ -42,7 +42,7 @@ class ClusterWorkload(Model):
     servers: Annotated[Count, Field(ge=2, le=65536)] = 16
     """Number of ranks (servers) of each job."""
     active: Annotated[Count, Field(le=65536)]
-    """Number of jobs that run at the same time. Job i runs on the servers of job i - active."""
+    """Number of jobs that run at the same time; job i runs on the servers of job i - active."""
     jobs: Annotated[Count, Field(le=65536)] | None = None
     """Total number of jobs; null: the number in `active`."""
     mix: Annotated[

@@ -25,9 +25,9 @@ class DirectTopology(Model):
 
     family: str
     bandwidth: Rate
-    """Rate of each link in each direction. A rank with d links has d times this in total."""
+    """Rate of each link in each direction; a rank with d links has d times this in total."""
     latency: Time
-    """Propagation delay of each link, one way."""
+    """Propagation latency of each link, one way."""
     buffer: Buffer
     """Packet memory of each port of a rank, for packets that it sends or forwards; or
     `unlimited`."""

@@ -18,11 +18,11 @@ class FatTree(Model):
 
     family: str
     ranks: Ranks
-    """Number of ranks. Consecutive ranks share an edge switch, and consecutive switches a pod."""
+    """Number of ranks; consecutive ranks share an edge switch, and consecutive switches a pod."""
     bandwidth: Rate
     """Rate of every link in each direction."""
     latency: Time
-    """Propagation delay of each link, one way."""
+    """Propagation latency of each link, one way."""
     buffer: Buffer
     """Packet memory of each switch, divided evenly among its k ports; or `unlimited`."""
     oversubscription: Count = 1

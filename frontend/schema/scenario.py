@@ -32,7 +32,7 @@ class Scenario(Model):
     schema_version: Literal[1] = 1
     """Version of this format."""
     name: str = Field(default="scenario", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
-    """Short name for files and titles: letters, digits, dots, dashes and underscores."""
+    """A short name for files and titles, of letters, digits, dots, dashes and underscores."""
     description: str = ""
     """What the scenario shows."""
     seed: Count = 1

@@ -22,7 +22,7 @@ class FlatTopology(Model):
     bandwidth: Rate
     """Rate of each rank's link to the switch, in each direction."""
     latency: Time
-    """Propagation delay of each link, one way."""
+    """Propagation latency of each link, one way."""
     buffer: Buffer
     """Packet memory of the switch, divided evenly among its ports; or `unlimited`."""
 
@@ -38,7 +38,7 @@ class ScaleUp(Model):
     bandwidth: Rate
     """Total rate of one rank in each direction, divided evenly among its links to the switches."""
     latency: Time
-    """Propagation delay of each link, one way."""
+    """Propagation latency of each link, one way."""
     buffer: Buffer
     """Packet memory of each NV switch, divided evenly among its ports; or `unlimited`."""
 
@@ -49,7 +49,7 @@ class ScaleOut(Model):
     bandwidth: Rate
     """Rate of each rank's link to the switch, in each direction."""
     latency: Time
-    """Propagation delay of each link, one way."""
+    """Propagation latency of each link, one way."""
     buffer: Buffer
     """Packet memory of the switch, divided evenly among its ports; or `unlimited`."""
 
@@ -61,7 +61,7 @@ class HierarchicalTopology(Model):
     family: Literal["hierarchical"]
     """Super-nodes with NV switches (scale-up), and one switch between them (scale-out)."""
     ranks: Ranks
-    """Number of ranks, a multiple of `scale_up.ranks`. Consecutive ranks form a super-node."""
+    """Number of ranks, a multiple of `scale_up.ranks`; consecutive ranks form a super-node."""
     scale_up: ScaleUp
     """Links inside a super-node."""
     scale_out: ScaleOut

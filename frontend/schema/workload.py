@@ -98,15 +98,15 @@ class MoeWorkload(Model):
     head_width: Width
     """Elements of a key or value (d_kv)."""
     vocabulary: Width
-    """Number of words of the embedding. Its transpose is the output layer."""
+    """Number of words of the embedding, whose transpose is the output layer."""
     experts: Width
-    """Number of experts of a layer, a multiple of the ranks. Every token goes to one expert, and
+    """Number of experts of a layer, a multiple of the ranks; every token goes to one expert, and
     tokens are spread evenly."""
     capacity_factor: Annotated[float, Field(ge=1, le=100)] = 1.0
     """Expert slots per token. All slots are sent and computed, whether used or not."""
     bucket: PositiveSize
-    """Gradient bucket: gradients are collected and reduced together as soon as they reach this
-    size."""
+    """Size of a gradient bucket: gradients are collected and reduced together as soon as they reach
+    it."""
     compute: Compute = Compute()
     """Compute times."""
 
