@@ -1,4 +1,4 @@
-# `make help` lists the targets. Everything happens in .venv and build/; nothing is rebuilt that has not changed.
+# `make help` lists the targets. A build writes only to .venv and build/, and rebuilds only what has changed.
 SCENARIO ?= scenarios/dlrm_hier.yaml
 ARGS     ?=
 VENV     := .venv
@@ -15,13 +15,13 @@ SOURCES   := $(filter-out %-test.cc,$(CXX_FILES)) $(wildcard cmake/*.cmake */CMa
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
 
-setup: $(VENV)/.built ## make .venv with the built package and .venv/bin/cosim
+setup: $(VENV)/.built ## create .venv with the built package and .venv/bin/cosim
 
-run: setup ## simulate SCENARIO=scenarios/x.yaml, with ARGS="--set a.b=c --out DIR" if any
+run: setup ## simulate SCENARIO=scenarios/x.yaml; options in ARGS="--set a.b=c --out DIR"
 	@$(BIN)/cosim run $(SCENARIO) $(ARGS)
 
 test: WERROR = ON
-test: lint cosim-tests ## lint, types, C++ warnings as errors, and all tests
+test: lint cosim-tests ## run lint, type checks, C++ warnings as errors, and all tests
 	$(BIN)/python -m pytest -n auto $(ARGS)
 
 cosim-tests: setup ## build the unit tests in C++ that `make test` runs
@@ -36,40 +36,40 @@ lint: setup $(VENV)/.dev $(VENV)/.strict
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/hadolint docker/Dockerfile
 
-format: $(VENV)/.dev ## lay out the sources as lint wants them
+format: $(VENV)/.dev ## format the sources
 	@$(BIN)/ruff check --quiet --fix-only && $(BIN)/ruff format && $(BIN)/clang-format -i $(CXX_FILES)
 
-tidy: setup $(VENV)/.dev ## clang-tidy over the C++ sources (slow)
+tidy: setup $(VENV)/.dev ## run clang-tidy on the C++ sources (slow)
 	$(BIN)/clang-tidy -p $$(ls -td build/*/ | head -1) --quiet $(filter-out %.h,$(CXX_FILES))
 
-regression-update: setup $(VENV)/.dev ## rewrite the stored results that tests/regression compares with
+regression-update: setup $(VENV)/.dev ## rewrite the stored results of tests/regression
 	$(BIN)/python -m pytest tests/regression --regen-all $(ARGS)
 
 bench: setup $(VENV)/.dev ## measure speed; ARGS=--full for the full-size scenarios
 	$(BIN)/python -m tests.bench $(ARGS)
 
-reproduce: setup $(VENV)/.dev ## repeat the published studies at full size: docs/reproduction*.md, two hours of CPU time
+reproduce: setup $(VENV)/.dev ## repeat the published studies at full size for docs/reproduction*.md (two hours of CPU time)
 	$(BIN)/cosim study astra-ns3-dlrm --scale full --page docs/reproduction.md $(ARGS)
 	$(BIN)/cosim study topoopt --scale full --page docs/reproduction_topoopt.md $(ARGS)
 
-replay: setup ## link ns3-scratch/replay, the simulator without Python
+replay: setup ## build ns3-scratch/replay, the simulator without Python
 	@ln -sfn "../$$(ls -t build/*/ns3-scratch/replay | head -1)" ns3-scratch/replay && ls -l ns3-scratch/replay
 
-test-docker: setup ## build and run the image on a real engine
+test-docker: setup ## build the Docker image and run it on a Docker engine
 	docker/test-docker.sh
 
 clean: ## remove .venv and everything built
 	rm -rf $(VENV) build ns3-scratch/replay .*_cache
 
-# The stamps: the environment, the developer's tools, the built package, the same built with warnings as errors.
+# Stamp files: the environment, the developer tools, the built package, and the package built with warnings as errors.
 $(VENV)/.base: constraints.txt
-	@python=$$(cmake/check-machine.sh $(PYTHON)) && echo "Making $(VENV) with $$python" && $$python -m venv $(VENV)
+	@python=$$(cmake/check-machine.sh $(PYTHON)) && echo "Creating $(VENV) with $$python" && $$python -m venv $(VENV)
 	@$(PIP) --upgrade pip && $(PIP) --group build
 	@$(if $(NS3_ROOT),,$(PIP) --no-deps ns3)
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base pyproject.toml
-	@echo "Installing the developer's tools into $(VENV)"
+	@echo "Installing the developer tools into $(VENV)"
 	@$(PIP) --group dev
 	@touch $@
 

@@ -1,8 +1,8 @@
 #!/bin/sh
-# FILE.yaml [OPTION]... simulates that scenario, with its results in /results/FILE; anything else is a cosim command.
+# With FILE.yaml [OPTION]..., simulates this scenario and writes to /results/FILE. Other arguments are a cosim command.
 #
-# The simulator never runs as root. compose.yaml starts this script as root, so that it can become the owner of the results
-# folder, whoever that is on the host, and what it writes there is theirs. If that is root, it becomes the image's own user.
+# The simulator never runs as root. compose.yaml starts this script as root, so that it can switch to the user who owns the
+# results folder on the host; the results then belong to that user. If the owner is root, it switches to the image's user.
 set -eu
 case ${1:-} in
 *.yaml | *.yml) set -- run --out "/results/$(basename "${1%.*}")" "$@" ;;
@@ -10,7 +10,7 @@ esac
 
 [ "$(id -u)" = 0 ] || exec cosim "$@"
 
-# Under a rootless engine this root is the host's ordinary user already.
+# With a rootless engine, root in the container is already an ordinary user of the host.
 read -r _ host_uid _ </proc/self/uid_map
 [ "$host_uid" = 0 ] || exec cosim "$@"
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Proves the image on a running engine: it builds, it simulates as compose.yaml says, the result lands on the host, belongs to
-# the owner of the results folder, was not written by root and equals the local run's in all but what the machine decides.
-# Usage: docker/test-docker.sh [SCENARIO]; needs .venv (make test-docker sees to it).
+# Tests the image on a running Docker engine: it builds, it simulates with compose.yaml, and the result is on the host. The
+# result belongs to the owner of the results folder, not to root, and equals a local run except for values of the machine.
+# Usage: docker/test-docker.sh [SCENARIO]. It needs .venv; make test-docker creates it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scenario=${1:-scenarios/collective.yaml}
 name=$(basename "${scenario%.*}")
 
 docker compose version >/dev/null 2>&1 || { echo "test-docker needs the docker client with Compose v2." >&2; exit 1; }
-docker info >/dev/null 2>&1 || { echo "test-docker needs a running Docker engine: docker info finds none." >&2; exit 1; }
+docker info >/dev/null 2>&1 || { echo "test-docker needs a running Docker engine, but docker info finds none." >&2; exit 1; }
 
 work=$(mktemp -d)
 export COMPOSE_PROJECT_NAME=cosim-test-$$ COSIM_RESULTS=$work/results
@@ -26,13 +26,13 @@ mkdir "$work/results"
 docker compose config --quiet
 docker compose build
 image=$(docker compose config --images)
-check "the image's user is not root" grep -q '^10001' <<<"$(docker image inspect --format '{{.Config.User}}' "$image")"
+check "the user of the image is not root" grep -q '^10001' <<<"$(docker image inspect --format '{{.Config.User}}' "$image")"
 
 cosim "$scenario"
 check "the summary is on standard output" test -s "$work/summary"
 check "the result is on the host" test -s "$work/results/$name/result.json"
 check "root did not write it" test "$(owner)" != 0
-if [[ $EUID == 0 ]]; then # only root can give the folder to somebody else
+if [[ $EUID == 0 ]]; then # only root can give the folder to another user
     rm -r "$work/results"
     install -d -o 4321 -g 4321 "$work/results"
     cosim "$scenario"
@@ -40,10 +40,10 @@ if [[ $EUID == 0 ]]; then # only root can give the folder to somebody else
 else
     check "it belongs to the owner of the results folder" test "$(owner)" = "$EUID"
 fi
-check "the other commands are there" cosim list
+check "other commands run" cosim list
 
 .venv/bin/cosim run "$scenario" --out "$work/local" >/dev/null
-check "it equals the local run's" .venv/bin/python - "$work/results/$name/result.json" "$work/local/result.json" <<'PYTHON'
+check "it equals the local result" .venv/bin/python - "$work/results/$name/result.json" "$work/local/result.json" <<'PYTHON'
 import json
 import sys
 

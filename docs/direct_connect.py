@@ -1,4 +1,4 @@
-"""Prints the table of direct_connect.md: `python docs/direct_connect.py`, from the root."""
+"""Print the table of direct_connect.md: `python docs/direct_connect.py`, from the root."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
 def predicted_ns(
     algorithm: str, graph: Digraph, size: int, rate_bps: int, alpha_ns: float
 ) -> float:
-    """2·(α·steps + T_B), exactly as many bytes as the links carry of the data alone."""
+    """Return 2·(α·steps + T_B): the cost model, which counts payload and no headers."""
     if algorithm == "bfb":
         halves = [bfb.reduce_scatter(graph), bfb.all_gather(graph)]
     else:
@@ -44,7 +44,7 @@ def predicted_ns(
 
 
 def main() -> None:
-    """Run every scenario with every size."""
+    """Run every scenario with every size and print the table."""
     print(f"| all-reduce | {' | '.join(SIZES)} |\n| --- |{' --- |' * len(SIZES)}")
     for title, (name, changes) in RUNS.items():
         cells = []

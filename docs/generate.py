@@ -1,7 +1,7 @@
-"""Writes the pages that follow from the code: `python docs/generate.py`, from the root.
+"""Write the pages that are generated from the code: `python docs/generate.py`, from the root.
 
-`scenario.md` and `result.md` list every key with what it accepts and means, and
-`result.schema.json` is the JSON Schema of a result. A test keeps them current.
+`scenario.md` and `result.md` list every key with the values that it accepts and its meaning.
+`result.schema.json` is the JSON Schema of a result. A test fails if a stored page is out of date.
 """
 
 from __future__ import annotations
@@ -16,30 +16,44 @@ from frontend.schema import Scenario
 FOLDER = Path(__file__).resolve().parent
 
 GROUP = "x-group"
-"""In the schema of a block that belongs to a group: the title and text of the group."""
+"""Key in the schema of a block that belongs to a group; its value is the group's title and text."""
 
 SCENARIO_INTRODUCTION = """\
 # Scenario reference
 
-A scenario is one YAML 1.2 file. Unknown keys are errors, and every key can be set on the command
-line: `--set topology.bandwidth=400Gbps`. Quantities are written with their unit: times `0.5us`,
-rates `100Gbps`, sizes `8MB` (10⁶) or `8MiB` (2²⁰). The same in JSON Schema, for editors:
-`cosim schema`.
+A *scenario* is one YAML 1.2 file that describes a simulation. Its blocks are:
+
+| block | describes |
+| --- | --- |
+| `topology` | the ranks, switches and links; `family` chooses the kind of network |
+| `workload` | what the ranks compute and communicate; `kind` chooses one |
+| `collective` | which algorithm carries out each collective of the workload |
+| `system` | how a rank divides collectives into chunks and schedules them |
+| `transport` | TCP |
+| `measurement` | samples, and the limit of a run |
+
+Only `topology` and `workload` are required. An unknown key is an error. You can set every key on
+the command line: `--set topology.bandwidth=400Gbps`. Quantities carry a unit: times `0.5us`, rates
+`100Gbps`, sizes `8MB` (10⁶ bytes) or `8MiB` (2²⁰ bytes). The [README](../README.md#a-scenario)
+shows a complete scenario, and the [glossary](glossary.md) explains the terms. `cosim schema` prints
+this reference as a JSON Schema, for editors.
 """
 
 RESULT_INTRODUCTION = """\
 # Result reference
 
-`result.json`, what `--json` prints, and `bridge.Result` in Python are the same document. Times
-are nanoseconds of simulated time (fractions are picoseconds, exactly), sizes bytes, rates bit/s.
-Two runs of one scenario are byte-identical but for `simulator.wall_s`, `simulator.cpu_s` and
-`simulator.peak_rss_bytes`. The same in JSON Schema: `cosim schema result`, or
-[result.schema.json](result.schema.json).
+A run gives one document: the file `result.json`, the output of `--json`, and `bridge.Result` in
+Python. Times are nanoseconds of simulated time; fractions are exact picoseconds. Sizes are bytes
+and rates bit/s. The [glossary](glossary.md) explains the terms.
+
+Two runs of the same scenario are byte-identical, except for `simulator.wall_s`, `simulator.cpu_s`
+and `simulator.peak_rss_bytes`. `cosim schema result` prints this reference as a JSON Schema, which
+is also in [result.schema.json](result.schema.json).
 """
 
 
 def pages() -> dict[str, str]:
-    """Make the generated files.
+    """Return the generated files.
 
     Returns
     -------
@@ -81,7 +95,7 @@ def sections(schema: dict[str, Any]) -> Iterator[str]:
 
 
 def grouped(name: str, group: list[dict[str, Any]], definitions: dict[str, Any]) -> Iterator[str]:
-    """Yield one section for blocks that share most of their keys: those, then each one's own."""
+    """Yield one section for blocks that share keys: the shared keys, then each block's own."""
     title, text = group[0][GROUP]
     common = set.intersection(*(set(model["properties"]) for model in group))
     shared, own = {}, []
@@ -93,13 +107,13 @@ def grouped(name: str, group: list[dict[str, Any]], definitions: dict[str, Any])
                 own += rows(name + ".", {key: field}, definitions)
     yield f"\n## `{name}`: {title}\n\n{' '.join(text.split())}\n\n"
     yield table(rows(name + ".", shared, definitions))
-    yield "\nThe families, and their own keys:\n\n" + table(iter(own))
+    yield "\nEach family has these keys of its own:\n\n" + table(iter(own))
 
 
 def rows(
     prefix: str, properties: dict[str, Any], definitions: dict[str, Any]
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Yield key path, accepted values, default and meaning of every key, nested ones too."""
+    """Yield key path, accepted values, default and meaning of every key, nested keys included."""
     for name, field in properties.items():
         inner = models(field, definitions)
         accepted = accepts(field, definitions)
@@ -114,13 +128,13 @@ def rows(
 
 
 def is_list(field: dict[str, Any]) -> bool:
-    """Tell whether a key holds a list, if it holds anything."""
+    """Return whether the value of a key, if there is one, is a list."""
     choices = [choice for choice in field.get("anyOf", [field]) if choice.get("type") != "null"]
     return all(choice.get("type") == "array" for choice in choices)
 
 
 def models(field: dict[str, Any], definitions: dict[str, Any]) -> list[dict[str, Any]]:
-    """Give the mappings that a key can hold, or that the entries of its list are."""
+    """Return the models of the mappings that a key, or each entry of its list, can hold."""
     if "$ref" in field:
         return models(definitions[field["$ref"].rpartition("/")[2]], definitions)
     if "properties" in field:
@@ -132,12 +146,12 @@ def models(field: dict[str, Any], definitions: dict[str, Any]) -> list[dict[str,
 
 
 def accepts(field: dict[str, Any], definitions: dict[str, Any]) -> str:
-    """Say which values that are no mappings a key accepts."""
+    """Return text that says which values, other than mappings, a key accepts."""
     if "$ref" in field:
         return accepts(definitions[field["$ref"].rpartition("/")[2]], definitions)
     if "anyOf" in field or "oneOf" in field:
         options = [*field.get("anyOf", ()), *field.get("oneOf", ())]
-        # A quantity may also be a plain number in its base unit; the example says enough.
+        # A quantity may also be a plain number in its base unit; the example is enough.
         if any("examples" in option for option in options):
             options = [option for option in options if option.get("type") != "number"]
         choices = (accepts(option, definitions) for option in options)
@@ -172,13 +186,13 @@ def limits(field: dict[str, Any]) -> Iterator[str]:
         "exclusiveMaximum": "<",
     }
     for key, sign in signs.items():
-        # A bound of 2³¹ or so only says that the number must fit.
+        # A bound near 2³¹ only means that the number must fit into 32 bits.
         if key in field and field[key] < 2**31 - 1:
             yield f"{sign} {field[key]}"
 
 
 def yaml(value: Any) -> str:
-    """Write a default as a scenario does."""
+    """Return a default as YAML."""
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
     if isinstance(value, list | tuple):
@@ -187,7 +201,7 @@ def yaml(value: Any) -> str:
 
 
 def table(lines: Iterator[tuple[str, str, str, str]]) -> str:
-    """Lay out rows as Markdown, without a column of defaults where there are none."""
+    """Return rows as a Markdown table, without the default column if it is empty."""
     rows = [("key", "accepts", "default", "meaning"), *lines]
     columns = [0, 1, 2, 3] if any(row[2] for row in rows[1:]) else [0, 1, 3]
     cells = [[row[column].replace("|", "\\|") for column in columns] for row in rows]

@@ -1,4 +1,4 @@
-"""The fixed set of scenarios."""
+"""The fixed set of scenarios of the comparison."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class Case:
     """One scenario of the set."""
 
     name: str
-    """What the table calls it."""
+    """Name in the table."""
     scenario: Scenario
-    """Of any fabric, which the comparison replaces."""
+    """The scenario; the comparison replaces its fabric."""
     is_lossy: bool = False
-    """Whether buffers overrun at the packet level."""
+    """Whether buffers overflow at the packet level."""
 
 
 def cases(folder: Path) -> list[Case]:
-    """Give the set: small training iterations, then all-reduces on one switch.
+    """Return the set: small training iterations, then all-reduces on one switch.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def cases(folder: Path) -> list[Case]:
     Raises
     ------
     InputError
-        If the folder does not hold them.
+        If the folder does not contain them.
     """
     return [*_small(folder), *_collectives(folder)]
 
@@ -60,8 +60,8 @@ def _small(folder: Path) -> Iterator[Case]:
         )
     for file in files:
         scenario = load_scenario(file)
-        # Where circuits follow the demand, what a fabric makes of it decides the circuits, too, and
-        # `native` has none: docs/topoopt.md compares these.
+        # If circuits follow the demand, each fabric leads to other circuits, and `native` does not
+        # support them. docs/topoopt.md compares these scenarios.
         if getattr(scenario.topology, "reconfiguration", None) is None:
             yield Case(file.stem, scenario)
 

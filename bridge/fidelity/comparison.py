@@ -1,4 +1,4 @@
-"""Runs the set over the fabrics and compares their times."""
+"""Run the scenarios on all fabrics and compare their times."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ REFERENCE = "express"
 
 @dataclass(frozen=True)
 class Row:
-    """One scenario over all fabrics."""
+    """One scenario on all fabrics."""
 
     case: Case
     times_ns: Mapping[str, float]
-    """End of the workload by fabric; without those that failed."""
+    """End of the workload, by fabric; fabrics that failed are missing."""
     cpu_s: Mapping[str, float]
-    """CPU time of the same."""
+    """CPU time, by fabric."""
     drops: int | None
-    """Packets lost at the packet level; None if it failed."""
+    """Packets lost on the reference fabric; None if it failed."""
     errors: Mapping[str, str] = field(default_factory=dict)
-    """Why a fabric failed."""
+    """Error messages of the fabrics that failed."""
 
     def deviation(self, fabric: str, reference: str = REFERENCE) -> float | None:
-        """Give (time - reference time) / reference time, or None if one of them failed."""
+        """Return (time - reference time) / reference time, or None if one of them failed."""
         if fabric not in self.times_ns or not self.times_ns.get(reference):
             return None
         return self.times_ns[fabric] / self.times_ns[reference] - 1
@@ -40,16 +40,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Summary:
-    """The errors of one fabric over the scenarios without loss."""
+    """The errors of one fabric in the scenarios without loss."""
 
     fabric: str
     mean_absolute: float
     largest: float
-    """The one farthest from 0, with its sign."""
+    """The error with the largest absolute value, with its sign."""
 
 
 def fabrics(native: bool) -> tuple[str, ...]:
-    """Give the fabrics to compare: the packet level first."""
+    """Return the fabrics to compare, packet-level fabrics first."""
     return (*(["native"] if native else []), REFERENCE, *ESTIMATORS)
 
 
@@ -61,14 +61,14 @@ def compare(
     folder: Path | None = None,
     on_done: Callable[[Outcome], object] | None = None,
 ) -> list[Row]:
-    """Simulate every case over every fabric.
+    """Simulate every case on every fabric.
 
     Parameters
     ----------
     cases : sequence of Case
         The scenarios.
     native : bool
-        Over ns-3's stock datapath too, which takes long.
+        Whether to include ns-3's unmodified datapath, which is slow.
     jobs, folder, on_done
         As for `bridge.batch.points.run_points`.
 
@@ -93,7 +93,7 @@ def compare(
 
 
 def over(scenario: Scenario, fabric: str) -> Scenario:
-    """Give a scenario with another fabric."""
+    """Return a copy of a scenario with another fabric."""
     return load_scenario(scenario, {"fabric": fabric})
 
 
@@ -114,7 +114,7 @@ def _row(case: Case, outcomes: Mapping[str, Outcome]) -> Row:
 
 
 def summarize(rows: Sequence[Row], fabric: str, reference: str = REFERENCE) -> Summary | None:
-    """Give a fabric's errors over the scenarios without loss, or None if there are none."""
+    """Return a fabric's errors in the scenarios without loss; None if there are none."""
     deviations = [
         deviation
         for row in rows
@@ -126,7 +126,7 @@ def summarize(rows: Sequence[Row], fabric: str, reference: str = REFERENCE) -> S
 
 
 def document(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Give the rows as JSON has them: times in ns, errors as fractions."""
+    """Return the rows as JSON-able data: times in ns, errors as fractions."""
     return [
         {
             "scenario": row.case.name,

@@ -15,41 +15,50 @@ from frontend.schema import ESTIMATORS
 INTRODUCTION = """\
 # Fidelity
 
-How far the estimators are from the packet level: simulated time to the end of the workload, and
-its error relative to `express`. Made by `cosim fidelity --native --write docs`; the scenarios are
-`scenarios/*_small.yaml` and all-reduces with `scenarios/collective.yaml`, named by algorithm
-(`halving` is halving_doubling), ranks and bytes, with buffers in which nothing is lost; in `lossy`
-all ranks address their peers in one order and the buffers overrun.
+The fabrics `flow` and `analytical` are *estimators*: they simulate messages, not packets, and are
+much faster. This page shows their error. It compares the simulated time at which the workload ends
+with that of `express`, which simulates every packet. `native` is unmodified ns-3, the reference for
+`express`. The [glossary](glossary.md) explains the terms.
+
+`cosim fidelity --native --write docs` makes this page. The scenarios are `scenarios/*_small.yaml`,
+and all-reduces with `scenarios/collective.yaml`. The names of the latter consist of the algorithm
+(`halving` is halving_doubling), the number of ranks and the bytes. Their buffers are large enough
+to lose nothing. The exception is `lossy`: all ranks address their peers in the same order, and the
+buffers overflow.
 
 """
 
 NOTES = """
 ![Error of the estimators](fidelity.svg)
 
-What to make of it:
+What the numbers mean:
 
-- `native` and `express` run the same TCP. Where they differ, events of the same picosecond take
-  another order; with loss, a timeout more or less follows from that.
-- The estimators carry no acknowledgements: 42 bytes in the other direction for each packet, up to
-  0.5 % at an MTU of 9000 where both directions are busy (`ring` and `direct` of 8 MB).
-- Nor do they queue. Where a rank sends and receives more than a window at a time, acknowledgements
-  wait behind its own data, and its peer's window for them: with windows of 16 MB that are open from
-  the start, the error of `halving_16_8MB` is 0.6 %. That of the small ones is the same with any
-  window.
-- `flow` shares links max–min fairly from the moment at which a flow starts. At the packet level a
-  new flow's packets first wait behind those of the others, which adds up along the chains of small
-  steps of `dbt` and of the `dlrm_*` scenarios, which use it: there `flow` is optimistic.
-- `analytical` sends messages whole, one behind the other on every link. It is exact where messages
-  do not meet; where they do, a step of one chain may wait for whole messages of others, or pass
-  them, and the error has either sign.
-- `analytical` enters a message on the last link of its path when it leaves the one before, and both
-  estimators wait for bundles of messages of which only the last matters. Over links that all differ
-  this changes no time (`tests/ns3_scratch/test_bundles.py`); where messages of equal links come to
-  one place at the same picosecond, another order of theirs moves `dlrm_*` by up to 0.2 %.
-- At full size `dlrm_hier_opt`, `dlrm_hier` and `dlrm_flat100` have fewer chunks on the estimators
-  (`system.estimator_chunks`), so that these take a quarter of the time or less; pipelines fill more
-  slowly. `cosim run scenarios/dlrm_hier_opt.yaml --set fabric=flow`, with and without
-  `--set system.estimator_chunks=null`, and so on:
+- **`express` and `native`** run the same TCP. Where they differ, events of the same picosecond ran
+  in another order. With loss, such a difference can add or save a timeout.
+- **Acknowledgements.** The estimators do not carry them: 42 bytes in the other direction for each
+  packet. At an MTU of 9000, this is up to 0.5 % if both directions are busy (`ring` and `direct` of
+  8 MB).
+- **Queues of acknowledgements.** If a rank sends and receives more than a window at the same time,
+  acknowledgements wait behind its own data, and the peer's window waits for them. The estimators do
+  not model this. With windows of 16 MB that are open from the start, the error of `halving_16_8MB`
+  is 0.6 %. The error of the small all-reduces does not depend on the window.
+- **`flow`** shares links max–min fairly from the moment at which a flow starts. At the packet
+  level, the packets of a new flow first wait behind those of other flows. This delay adds up along
+  the chains of small steps of `dbt`, which the `dlrm_*` scenarios also use. `flow` is too fast
+  there.
+- **`analytical`** sends whole messages, one after the other on each link. It is exact where
+  messages do not meet. Where they meet, a step of one chain may wait for whole messages of other
+  chains, or overtake them, so that the error has either sign.
+- **Order of messages.** `analytical` enters a message on the last link of its path when the message
+  leaves the link before. Both estimators wait once for a bundle of messages if only the last one
+  matters. If all links differ, this changes no time (`tests/ns3_scratch/test_bundles.py`). If
+  messages from equal links arrive at one place at the same picosecond, their order may change,
+  which moves `dlrm_*` by up to 0.2 %.
+- **Fewer chunks.** At full size, `dlrm_hier_opt`, `dlrm_hier` and `dlrm_flat100` have fewer chunks
+  on the estimators (`system.estimator_chunks`). The estimators then take a quarter of the time or
+  less, but pipelines fill more slowly. This table shows the effect; to measure it, run
+  `cosim run scenarios/dlrm_hier_opt.yaml --set fabric=flow` with and without
+  `--set system.estimator_chunks=null`:
 
   | | express | flow | all chunks | analytical | all chunks |
   | --- | ---: | ---: | ---: | ---: | ---: |
@@ -57,15 +66,15 @@ What to make of it:
   | dlrm_hier, 64 of 128 | 41.09 ms | 44.03 ms | 43.92 ms | 41.80 ms | 41.27 ms |
   | dlrm_flat100, 128 of 1024 | 40.38 ms | 43.85 ms | 44.09 ms | 40.87 ms | 40.01 ms |
 
-  Where the latency of steps decides, chunks matter: `dlrm_flat800` with 128 of 1024 takes 7.29 ms
-  on `flow` instead of 9.32 ms, and has all.
-- Neither loses packets. With loss, TCP's timeouts decide (50 ms each here), and an estimate says
-  only how fast the network could have been.
+  `dlrm_flat800` depends on the latency of its steps, so chunks matter more: with 128 of 1024 chunks
+  it takes 7.29 ms on `flow` instead of 9.32 ms. It therefore keeps all chunks.
+- **Losses.** The estimators do not lose packets. With losses, TCP's timeouts dominate (50 ms each
+  here), and an estimate only says how fast the network could have been.
 """
 
 
 def headings(native: bool) -> list[str]:
-    """Give the columns' names."""
+    """Return the names of the columns."""
     names = ["scenario", *(["native"] if native else []), REFERENCE]
     for fabric in ESTIMATORS:
         names += [fabric, "error"]
@@ -73,7 +82,7 @@ def headings(native: bool) -> list[str]:
 
 
 def cells(row: Row, native: bool) -> list[str]:
-    """Give one line of the table."""
+    """Return one line of the table."""
     line = [row.case.name]
     line += [_time(row, name) for name in fabrics(native) if name not in ESTIMATORS]
     for fabric in ESTIMATORS:
@@ -86,7 +95,7 @@ def _time(row: Row, fabric: str) -> str:
 
 
 def percent(fraction: float | None) -> str:
-    """Write an error with its sign.
+    """Return an error as text with its sign.
 
     Examples
     --------
@@ -97,7 +106,7 @@ def percent(fraction: float | None) -> str:
 
 
 def conclusions(rows: Sequence[Row], native: bool) -> list[str]:
-    """Give a sentence for each fabric that is compared."""
+    """Return one sentence for each comparison of two fabrics."""
     sentences = []
     pairs = [(fabric, REFERENCE) for fabric in ESTIMATORS]
     if native:
@@ -113,14 +122,14 @@ def conclusions(rows: Sequence[Row], native: bool) -> list[str]:
 
 
 def table(rows: Sequence[Row], native: bool) -> Table:
-    """Lay the rows out for a terminal.
+    """Return the rows as a table for the terminal.
 
     Parameters
     ----------
     rows : sequence of Row
-        What `compare` gave.
+        The result of `compare`.
     native : bool
-        Whether they have the native fabric.
+        Whether the rows include the native fabric.
 
     Returns
     -------
@@ -135,7 +144,7 @@ def table(rows: Sequence[Row], native: bool) -> Table:
 
 
 def markdown(rows: Sequence[Row], native: bool) -> str:
-    """Write the page ``fidelity.md``, which shows ``fidelity.svg``.
+    """Return the page ``fidelity.md``, which shows ``fidelity.svg``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The comparison as a picture: one line a scenario, one mark an estimator."""
+"""The comparison as a picture: one line for each scenario, one mark for each estimator."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def draw(rows: Sequence[Row], file: Path) -> None:
             alpha=0.8,
         )
     axes.axvline(0, color="black", linewidth=0.8)
-    # Linear up to 1 %, as most are small and loss makes some large.
+    # Linear up to 1 %: most errors are small, but losses make some large.
     axes.set_xscale("symlog", linthresh=1)
     axes.xaxis.set_major_formatter(matplotlib.ticker.FormatStrFormatter("%+g %%"))
     axes.set_yticks(range(len(rows)), [row.case.name for row in rows])
@@ -78,7 +78,7 @@ def draw(rows: Sequence[Row], file: Path) -> None:
     axes.set_xlabel(f"error of the simulated time, relative to {REFERENCE}")
     axes.legend()
     axes.spines[["top", "right"]].set_visible(False)
-    # The same comparison gives the same file: no date, and ids that are not random.
+    # The same comparison must give the same file: no date and no random ids.
     with matplotlib.rc_context({"svg.hashsalt": "cosim"}):
         try:
             figure.savefig(file, format="svg", metadata={"Date": None})

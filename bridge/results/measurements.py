@@ -15,20 +15,21 @@ class _Block(BaseModel):
 
 
 class Iteration(_Block):
-    """One training iteration; their times add up to the run's."""
+    """One training iteration. The times of all iterations add up to the time of the run."""
 
     index: int
     """Counts from 0."""
     start_ns: float
-    """Where the iteration before ends, although computation may have begun earlier."""
+    """End of the iteration before. Computation may have begun earlier."""
     end_ns: float
-    """The last rank has done all of it, weight updates included."""
+    """The last rank has finished the iteration, weight updates included."""
     time_ns: float
     """end_ns - start_ns."""
     compute_ns: float
-    """Computation, mean over the ranks."""
+    """Computation time, mean over the ranks."""
     exposed_comm_ns: float
-    """Time that a rank computes nothing because it waits for communication, mean over the ranks."""
+    """Time for which a rank computes nothing because it waits for communication, mean over the
+    ranks."""
 
 
 class JobIteration(_Block):
@@ -37,9 +38,9 @@ class JobIteration(_Block):
     index: int
     """Counts from 0."""
     start_ns: float
-    """Where the iteration before ends; the first starts with the job."""
+    """End of the iteration before; the first iteration starts with the job."""
     end_ns: float
-    """The last of its ranks has done all of it."""
+    """The last rank of the job has finished the iteration."""
     time_ns: float
     """end_ns - start_ns."""
 
@@ -48,39 +49,39 @@ class Job(_Block):
     """One of the jobs that share a cluster."""
 
     name: str
-    """Its kind and number."""
+    """Kind and number of the job."""
     start_ns: float
-    """It has arrived, and its servers are free and linked."""
+    """The job has arrived, and its servers are free and linked."""
     iterations: tuple[JobIteration, ...]
-    """Those that have ended."""
+    """The iterations that have ended."""
 
 
 class IterationTimes(_Block):
-    """Times of the iterations of all jobs."""
+    """Statistics of the iteration times of all jobs."""
 
     count: int
-    """Iterations."""
+    """Number of iterations."""
     mean_ns: float
-    """Mean."""
+    """Mean iteration time."""
     p50_ns: float
-    """Median: the least time that half of them do not exceed."""
+    """Median: the smallest time that at least half of the iterations do not exceed."""
     p99_ns: float
-    """99th percentile, likewise."""
+    """99th percentile, in the same sense."""
     max_ns: float
-    """The longest."""
+    """Longest iteration time."""
 
 
 class Layer(_Block):
     """One layer of the model, over all iterations."""
 
     name: str
-    """As the workload names it."""
+    """Name of the layer in the workload."""
     compute_ns: float
-    """Forward and backward, mean over the ranks."""
+    """Forward and backward computation, mean over the ranks."""
     raw_comm_ns: float
-    """Sum of its collectives' times, hidden or not."""
+    """Sum of the times of its collectives, whether computation hides them or not."""
     exposed_comm_ns: float
-    """Part of it that ranks waited for, mean over the ranks."""
+    """Time for which ranks waited for this communication, mean over the ranks."""
 
 
 class LayerIteration(Layer):
@@ -91,34 +92,34 @@ class LayerIteration(Layer):
 
 
 class Collective(_Block):
-    """One collective, from the first rank that issues it to the last that is done."""
+    """One collective, from the first rank that issues it to the last rank that finishes it."""
 
     name: str
-    """What issued it, such as top_mlp_3.weight_gradient."""
+    """The operation that issued it, such as top_mlp_3.weight_gradient."""
     operation: str
     """all_reduce, reduce_scatter, all_gather or all_to_all."""
     algorithm: str
-    """The schedule, such as ring or dbt."""
+    """The algorithm, such as ring or dbt."""
     bytes: int
-    """The buffer of one rank."""
+    """Buffer of one rank."""
     chunks: int
-    """Parts that run independently."""
+    """Number of parts that run independently."""
     group_size: int
-    """Ranks that take part."""
+    """Number of ranks that take part."""
     iteration: int
     """Index of the iteration."""
     layer: str
     """The layer that issued it."""
     start_ns: float
-    """The first rank issues it."""
+    """The first rank issues the collective."""
     end_ns: float
-    """The last rank is done."""
+    """The last rank finishes it."""
     time_ns: float
     """end_ns - start_ns."""
     algbw_bps: float
     """Algorithm bandwidth: bytes / time."""
     busbw_bps: float
-    """Bus bandwidth, as nccl-tests: algbw times 2(n-1)/n for an all_reduce, (n-1)/n for the
+    """Bus bandwidth as in nccl-tests: algbw times 2(n-1)/n for an all_reduce, times (n-1)/n for the
     others."""
 
 
@@ -126,103 +127,104 @@ class DimensionStatistics(_Block):
     """The links of one dimension of the topology."""
 
     name: str
-    """scale_up, scale_out."""
+    """scale_up or scale_out."""
     links: int
-    """Directed links."""
+    """Number of directed links."""
     wire_bytes: int
-    """Carried, all headers included, summed over the links."""
+    """Bytes carried, with all headers, summed over the links."""
     drops: int
-    """Packets that would have overrun an egress queue."""
+    """Packets lost because they did not fit into an egress queue."""
     max_queue_bytes: int
     """Longest egress queue at a switch."""
     utilization_mean: float
-    """Mean over the links of busy / elapsed time."""
+    """Busy time / elapsed time, mean over the links."""
     utilization_max: float
-    """The same, of the busiest link."""
+    """The same for the busiest link."""
 
 
 class NetworkStatistics(_Block):
     """What the fabric counted."""
 
     messages: int
-    """Messages delivered."""
+    """Number of messages delivered."""
     payload_bytes: int
-    """Delivered in order to the receivers."""
+    """Payload delivered in order to the receivers."""
     wire_bytes: int
-    """Sent into the first link of a path, all headers included."""
+    """Bytes sent into the first link of a path, with all headers."""
     packets: int
-    """Packets sent into the first link of a path, with ACKs."""
+    """Packets sent into the first link of a path, ACKs included."""
     data_packets: int
-    """Those that carry payload, retransmissions included."""
+    """Packets with payload, retransmissions included."""
     drops: int
-    """Packets that would have overrun an egress queue."""
+    """Packets lost because they did not fit into an egress queue."""
     retransmissions: int
     """Data packets sent again."""
     rto_events: int
     """Retransmission timeouts."""
     ecn_marks: int
-    """Packets marked congestion experienced."""
+    """Packets that a switch marked as congestion experienced."""
     link_utilization_mean: float
-    """Mean of busy / elapsed time, over all links that carried data."""
+    """Busy time / elapsed time, mean over all links that carried data."""
     flows: int
-    """Connections that carried at least one message."""
+    """Number of connections that carried at least one message."""
     rtt_flows: int
-    """Connections with at least one RTT sample."""
+    """Number of connections with at least one RTT sample."""
     rtt_mean_ns: float
-    """Round-trip time, sampled per flow at a fixed interval and averaged per flow: mean over the
-    flows. 0 where rtt_flows is 0."""
+    """Round-trip time, mean over the flows. cosim samples each flow at a fixed interval and takes
+    the mean of its samples. 0 if rtt_flows is 0."""
     rtt_p50_ns: float
-    """Median over the flows."""
+    """Round-trip time, median over the flows."""
     rtt_p99_ns: float
-    """99th percentile over the flows."""
+    """Round-trip time, 99th percentile over the flows."""
     fct_mean_ns: float
-    """Completion time of a message, from its send to its last byte in order: mean."""
+    """Completion time of a message, from its send to the in-order delivery of its last byte:
+    mean."""
     fct_p50_ns: float
-    """Median over the messages."""
+    """Completion time, median over the messages."""
     fct_p99_ns: float
-    """99th percentile over the messages."""
+    """Completion time, 99th percentile over the messages."""
     fct_max_ns: float
-    """The slowest message."""
+    """Completion time of the slowest message."""
     dimensions: tuple[DimensionStatistics, ...]
-    """One entry a topology dimension."""
+    """One entry for each topology dimension."""
 
 
 class Reconfiguration(_Block):
     """One change of the circuits during the run (`topology.reconfiguration`)."""
 
     start_ns: float
-    """The demand is measured, and all flows pause."""
+    """cosim measures the demand, and all flows pause."""
     pause_ns: float
-    """How long they do."""
+    """Length of the pause."""
     new_circuits: int
-    """Circuits that were not there before."""
+    """Number of circuits that did not exist before."""
     demand_bytes: int
-    """Handed to the network and not yet delivered, at the measurement."""
+    """Bytes sent but not yet delivered when the demand was measured."""
     demand_pairs: int
-    """Ordered pairs of ranks that it is of."""
+    """Number of ordered pairs of ranks with demand."""
     distant_pairs: int
-    """Of these, pairs that have no circuit of their own afterwards."""
+    """Number of these pairs without a circuit of their own after the change."""
 
 
 class System(_Block):
     """What the system layer did."""
 
     max_outstanding_chunks: dict[str, int]
-    """Most chunks that any rank had in flight at a time, by topology dimension."""
+    """Most chunks that any rank had in flight at the same time, by topology dimension."""
 
 
 class Simulator(_Block):
-    """What the run took, and what it ran on."""
+    """What the simulation cost, and the versions that ran it."""
 
     events: int
-    """Events that ns-3 executed."""
+    """Number of events that ns-3 executed."""
     wall_s: float
     """Wall time of compiling, building and running [s]."""
     cpu_s: float
-    """CPU time of the same [s]."""
+    """CPU time of compiling, building and running [s]."""
     peak_rss_bytes: int
     """Peak resident memory of the process."""
     seed: int
-    """Seed of every random choice."""
+    """Seed of all random choices."""
     versions: dict[str, str]
-    """cosim, ns3 and python."""
+    """Versions of cosim, ns3 and python."""

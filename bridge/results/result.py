@@ -51,35 +51,35 @@ class Result(BaseModel):
     )
 
     schema_version: int = SCHEMA_VERSION
-    """Counts incompatible changes of this format."""
+    """Version of this format. It increases with each incompatible change."""
     status: Literal["complete", "interrupted", "deadlock", "failed", "time_limit"]
-    """How the run ended; every other block is partial unless it is complete."""
+    """How the run ended. Unless it is complete, all other blocks are partial."""
     error: str | None = None
     """Why the simulation did not complete; absent if it did."""
     time_ns: float
-    """End of the workload in simulated time [ns]."""
+    """Simulated time at which the workload ended [ns]."""
     iterations: tuple[Iteration, ...]
-    """One entry a training iteration; none where jobs share a cluster."""
+    """One entry for each training iteration; none if jobs share a cluster."""
     jobs: tuple[Job, ...] | None = None
-    """One entry a job that has started; absent unless jobs share a cluster."""
+    """One entry for each job that has started; absent unless jobs share a cluster."""
     iteration_times: IterationTimes | None = None
-    """Of all jobs; absent without them."""
+    """Statistics over all jobs; absent unless jobs share a cluster."""
     layers: tuple[Layer, ...]
-    """One entry a layer, summed over iterations."""
+    """One entry for each layer, summed over the iterations."""
     layer_iterations: tuple[LayerIteration, ...] = ()
-    """The same, one entry a layer and iteration."""
+    """The same for each layer and iteration."""
     collectives: tuple[Collective, ...]
-    """One entry a collective issued."""
+    """One entry for each collective issued."""
     network: NetworkStatistics
     """What the fabric counted."""
     reconfigurations: tuple[Reconfiguration, ...] | None = None
-    """One entry a change of the circuits; absent if they do not change."""
+    """One entry for each change of the circuits; absent if they do not change."""
     system: System
     """What the system layer did."""
     simulator: Simulator
-    """What the run itself took."""
+    """What the simulation cost."""
     scenario: dict[str, Any]
-    """The scenario, resolved: every default filled in."""
+    """The scenario with every default filled in."""
 
     def to_dict(self) -> dict[str, Any]:
         """Give the result as plain dictionaries, lists, numbers and strings.

@@ -1,1 +1,1 @@
-"""Published experiments, repeated: each a set of simulations and what follows from them."""
+"""Studies that repeat published experiments: simulations and their evaluation."""

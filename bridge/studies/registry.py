@@ -1,4 +1,4 @@
-"""The studies that there are: a new one is a package beside this file and a line here."""
+"""All studies. To add one, write a package in this folder and a line here."""
 
 from __future__ import annotations
 

@@ -14,46 +14,46 @@ def _as_tuple(value: Any) -> Any:
 
 
 class JobKind(Training):
-    """One kind of job: training, and how many jobs are of it."""
+    """One kind of job: what it trains, and its share of the jobs."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$")]
-    """Of its jobs, which are numbered."""
+    """Name of this kind of job; its jobs get this name and a number."""
     share: Annotated[float, Field(gt=0)] = 1.0
-    """Jobs of this kind, in proportion to those of the others."""
+    """Number of jobs of this kind, in proportion to the other kinds."""
 
 
 class Provisioning(Model):
-    """What it takes to link a job's servers, where optical switches do (TopoOpt, Appendix C)."""
+    """Time to link a job's servers with optical switches (TopoOpt, Appendix C)."""
 
     latency: Time = Time.parse("120s")
-    """Of the patch panel or optical switch, which is set before a job starts."""
+    """Time to set the patch panel or optical switch before a job starts."""
     look_ahead: bool = True
-    """Every interface has a second port, at which the next job's links are set while the present
-    job runs; then a 1×2 switch changes over."""
+    """Set the next job's links while the present job runs: every interface has a second port for
+    them, and a 1×2 switch changes over when the present job is done."""
     switch: Time = Time.parse("5ms")
-    """What the 1×2 switches take."""
+    """Time for which the 1×2 switches change over."""
 
 
 class ClusterWorkload(Model):
-    """Training jobs on parts of a cluster, which follow each other there."""
+    """Several training jobs share a cluster. When a job ends, the next one takes its servers."""
 
     kind: Literal["cluster"]
-    """Several jobs, each on servers of its own."""
+    """Several training jobs, each on servers of its own."""
     servers: Annotated[Count, Field(ge=2, le=65536)] = 16
-    """Ranks of a job."""
+    """Number of ranks (servers) of each job."""
     active: Annotated[Count, Field(le=65536)]
-    """Jobs that run at a time, which is the load: job i runs where job i - active did."""
+    """Number of jobs that run at the same time; job i runs on the servers of job i - active."""
     jobs: Annotated[Count, Field(le=65536)] | None = None
-    """Jobs in all; null: as many as run at a time."""
+    """Total number of jobs; null: the number in `active`."""
     mix: Annotated[
         tuple[JobKind, ...], BeforeValidator(_as_tuple), Field(min_length=1, max_length=64)
     ]
-    """The kinds of jobs: their numbers follow the shares, their order is drawn."""
+    """The kinds of jobs. Their numbers follow the shares; their order is random."""
     interval: Time = Time.parse("0s")
-    """Mean time between arrivals, which is drawn from an exponential distribution."""
+    """Mean time between two arrivals. The times follow an exponential distribution."""
     placement: Literal["contiguous", "random"] = "contiguous"
-    """Whether a job's ranks follow one another, or are drawn from all."""
+    """Whether a job gets consecutive ranks or random ones."""
     draw: Whole = 1
-    """Seed of the jobs' order, arrivals and places."""
+    """Seed of the jobs' order, arrivals and placement."""
     provisioning: Provisioning | None = None
-    """What starting a job takes; null: nothing."""
+    """Time to link a job's servers before it starts; null: none."""

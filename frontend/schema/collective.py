@@ -45,8 +45,8 @@ class AlgorithmFile(Model):
     """An algorithm from a file, for as many ranks as the topology has."""
 
     file: str
-    """Path from the scenario's folder of MSCCL XML, of an MSCCL++ execution plan, or of what
-    `cosim schedule` wrote."""
+    """MSCCL XML, an MSCCL++ execution plan or a file of `cosim schedule`. The path is relative to
+    the scenario's folder."""
 
 
 def _form(value: Any) -> str:
@@ -60,36 +60,38 @@ AnyAlgorithm = Annotated[
 
 
 class AlgorithmOptions(Model):
-    """Options of the algorithms; each is used by the algorithms that its text names.
+    """Options of the algorithms. Each text begins with the algorithms that use the option.
 
-    Hierarchical all-to-all is direct in both dimensions.
+    A hierarchical all-to-all is direct in both dimensions.
     """
 
     peer_order: Literal["rotated", "same", "random"] = "rotated"
-    """direct: whom rank i sends to first: rank i+1, rank 0, or a seeded shuffle of its own."""
+    """direct: the order of rank i's peers: from rank i+1 on, from rank 0 on, or a random order of
+    its own that depends on the seed."""
     segments: Segments = "auto"
-    """dbt: parts of a chunk that follow each other through the trees.
+    """dbt: number of parts of a chunk, which form a pipeline through the trees.
 
-    auto: 256 over all chunks of a collective, but none below 8 KiB.
+    auto: 256 in all chunks of a collective together, but none smaller than 8 KiB.
     """
     shard_chunks: Segments = "auto"
-    """bfb: parts of a rank's shard, which may take different links.
+    """bfb: number of parts of a rank's shard, which may take different links.
 
-    auto: the number up to 64 with the least bytes on the busiest links, headers included.
+    auto: the number up to 64 with the fewest bytes on the busiest links, headers included.
     """
     rings: Segments = "auto"
-    """multi_ring: number of rings, whose strides are in about geometric progression.
+    """multi_ring: number of rings. Their strides form roughly a geometric progression.
 
-    auto: on TopoOpt, the rings that go through all ranks, both ways if links do; else one.
+    auto: on TopoOpt, all rings through all ranks, in both directions if links are two-way; on other
+    topologies, one ring.
     """
     scale_up_algorithm: FlatAlgorithm = "direct"
-    """hierarchical* all-reduce: algorithm inside a super-node."""
+    """hierarchical and hierarchical_optimal all-reduce: algorithm inside a super-node."""
     scale_out_algorithm: FlatAlgorithm = "dbt"
-    """hierarchical* all-reduce: algorithm between super-nodes."""
+    """hierarchical and hierarchical_optimal all-reduce: algorithm between super-nodes."""
 
 
 class CollectiveAlgorithms(AlgorithmOptions):
-    """Algorithms of a workload with several collectives."""
+    """Collective algorithms of a workload that has several collectives."""
 
     all_reduce: AnyAlgorithm = "dbt"
     """Algorithm of every all-reduce."""

@@ -9,13 +9,13 @@ from frontend.schema.quantities import ByteRate, ComputeRate
 
 
 class Compute(Model):
-    """The roofline: an operator lasts max(FLOP / peak, bytes / memory bandwidth)."""
+    """The roofline model: an operator takes max(FLOP / peak, bytes / memory bandwidth)."""
 
     peak_flops: ComputeRate = ComputeRate.parse("60TFLOPS")
-    """Peak of one rank."""
+    """Peak compute rate of one rank."""
     memory_bandwidth: ByteRate = ByteRate.parse("900GB/s")
     """Memory bandwidth of one rank."""
     efficiency: Annotated[float, Field(gt=0, le=1)] = 1.0
-    """Fraction of the peak and of the memory bandwidth that operators reach."""
+    """Fraction of the peak compute rate and memory bandwidth that operators reach."""
     weight_update_accesses: Accesses = 0
-    """Memory accesses a weight in an MLP's update (SGD: 3); 0: the update costs nothing."""
+    """Memory accesses per weight in the update of an MLP (SGD: 3); 0: updates take no time."""

@@ -21,18 +21,18 @@ GREATEST_RANKS = 65536
 
 
 class DirectTopology(Model):
-    """Ranks linked to ranks, without switches: packets for others are passed on by the ranks."""
+    """Ranks linked to ranks, without switches. Ranks forward packets for other ranks."""
 
     family: str
     bandwidth: Rate
-    """Rate of each link, each way: a rank with d links has d times this in all."""
+    """Rate of each link in each direction; a rank with d links has d times this in total."""
     latency: Time
     """Propagation latency of each link, one way."""
     buffer: Buffer
-    """Packet memory of each port of a rank, for what it sends and what it passes on; or
+    """Packet memory of each port of a rank, for packets that it sends or forwards; or
     `unlimited`."""
     forwarding_delay: Time = Time.parse("0ns")
-    """What it takes a rank to pass on a packet that is for another one."""
+    """Per-hop forwarding delay at a rank."""
 
     @cached_property
     def graph(self) -> Digraph:

@@ -28,15 +28,15 @@ Edges = Annotated[
 
 
 class EdgesTopology(DirectTopology):
-    """Any digraph, as a list of links."""
+    """Any digraph: you list the links."""
 
     family: Literal["edges"]
-    """Any digraph: the links are listed, here or in a file."""
+    """Any digraph: you list the links here or in a file."""
     file: str | None = None
-    """A JSON file with a list of directed [from, to] pairs, looked for beside the scenario; the
-    result holds the list itself."""
+    """A JSON file with a list of directed [from, to] pairs; the path is relative to the scenario's
+    folder. The result stores the list itself."""
     edges: Edges = ()
-    """The pairs themselves, without a file; parallel links may repeat a pair."""
+    """The pairs, instead of a file. Repeat a pair for parallel links."""
 
     def _make(self) -> Digraph:
         return from_edges(self.edges)

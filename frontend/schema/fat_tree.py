@@ -18,17 +18,17 @@ class FatTree(Model):
 
     family: str
     ranks: Ranks
-    """Number of ranks: those of an edge switch, and then of a pod, follow one another."""
+    """Number of ranks; consecutive ranks share an edge switch, and consecutive switches a pod."""
     bandwidth: Rate
-    """Rate of every link, each way."""
+    """Rate of every link in each direction."""
     latency: Time
     """Propagation latency of each link, one way."""
     buffer: Buffer
     """Packet memory of each switch, divided evenly among its k ports; or `unlimited`."""
     oversubscription: Count = 1
-    """By how much fewer links there are above the edge switches; 2 leaves out half."""
+    """Factor by which links above the edge switches are fewer; 2 leaves out half of them."""
     ecmp_seed: Whole = 1
-    """Of the hash by which every flow gets its path."""
+    """Seed of the hash that chooses the path of each flow."""
 
     @property
     @abstractmethod
@@ -45,7 +45,8 @@ class FatTree(Model):
 
 
 class FatTreeTopology(FatTree):
-    """A k-ary Fat-tree, the least k with a port for every rank; a flow's hash picks its path."""
+    """A k-ary Fat-tree with the smallest k that has a port for every rank. A hash of each flow
+    chooses its path (ECMP)."""
 
     family: Literal["fat_tree"]
     """Three tiers of switches with ECMP."""
@@ -57,14 +58,15 @@ class FatTreeTopology(FatTree):
 
 
 class CostEquivalentFatTreeTopology(FatTree):
-    """The Fat-tree that costs as much as TopoOpt: its links have degree × B', which follows."""
+    """The Fat-tree that costs as much as TopoOpt. cosim computes the B' that this cost buys; each
+    link has the rate degree × B'."""
 
     family: Literal["cost_equivalent_fat_tree"]
-    """A Fat-tree for the cost of TopoOpt, by the prices of `cosim cost`."""
+    """A Fat-tree that costs as much as TopoOpt, at the prices of `cosim cost`."""
     bandwidth: Rate
-    """Rate of each of TopoOpt's interfaces; the links' own follows."""
+    """Rate of each interface of the TopoOpt network; the Fat-tree's own rate follows from it."""
     degree: Count
-    """TopoOpt's interfaces of a server."""
+    """Interfaces of a server in the TopoOpt network."""
 
     @cached_property
     def _link_bps(self) -> int:

@@ -5,9 +5,9 @@ from frontend.schema.quantities import PositiveTime, Time
 
 
 class Measurement(Model):
-    """Sampling and limits."""
+    """What cosim samples, and when it gives up a run."""
 
     rtt_interval: Time = Time.parse("1ms")
-    """Interval of the round-trip time samples of each flow; 0 takes none."""
+    """Interval between round-trip time samples of each flow; 0: no samples."""
     time_limit: PositiveTime | None = None
-    """Simulated time at which a run ends as failed; null: none."""
+    """Simulated time after which a run fails; null: no limit."""

@@ -19,67 +19,70 @@ Depth = Annotated[int, Field(ge=1, le=1000)]
 
 
 class DlrmModel(Model):
-    """Recommendation: tables beside dense layers, and layers over all of their outputs."""
+    """Recommendation: embedding tables and dense layers in parallel, then layers over the outputs
+    of both."""
 
     name: Literal["dlrm"]
     """DLRM (M. Naumov et al., 2019)."""
     dense_features: Width = 2048
     """Inputs of the first dense layer."""
     dense_layers: Depth = 8
-    """Layers of the dense features."""
+    """Number of layers for the dense features."""
     dense_width: Width = 2048
-    """Outputs of each."""
+    """Outputs of each dense layer."""
     feature_layers: Depth = 16
-    """Layers over the concatenated embeddings and dense features; one of width 1 follows."""
+    """Number of layers over the concatenated embeddings and dense features. One more layer, of
+    width 1, follows."""
     feature_width: Width = 4096
-    """Outputs of each."""
+    """Outputs of each of these layers."""
     tables: Width = 64
-    """Embedding tables."""
+    """Number of embedding tables."""
     rows: Rows = 10_000_000
-    """Of a table."""
+    """Rows of each table."""
     dimension: Width = 128
-    """Elements of a row."""
+    """Elements of each row."""
     pooling: Width = 100
-    """Rows looked up and summed for a sample and table."""
+    """Rows that each sample looks up and sums in each table."""
     update_accesses: Accesses = 2
-    """Memory accesses a looked-up element in the update (read and write)."""
+    """Memory accesses per looked-up element in the update (2: read and write)."""
 
 
 class CandleModel(Model):
-    """Drug response: dense layers for features of cells and drugs, and dense layers over all."""
+    """Drug response: dense layers for the features of cells and drugs, then dense layers over all
+    of them."""
 
     name: Literal["candle"]
     """CANDLE Uno."""
     features: Widths = (942 + 5270 + 2048,)
-    """Inputs of each stack of feature layers; by default RNA sequence, drug descriptors and
-    fingerprints share one."""
+    """Inputs of each stack of feature layers. By default, RNA sequence, drug descriptors and
+    fingerprints share one stack."""
     feature_layers: Depth = 16
-    """Layers of a stack."""
+    """Number of layers of each stack."""
     feature_width: Width = 16384
-    """Outputs of each."""
+    """Outputs of each of these layers."""
     dense_layers: Depth = 8
-    """Layers over the concatenated stacks; one of width 1 follows."""
+    """Number of layers over the concatenated stacks. One more layer, of width 1, follows."""
     dense_width: Width = 16384
-    """Outputs of each."""
+    """Outputs of each of these layers."""
 
 
 class BertModel(Model):
-    """A transformer's encoder."""
+    """The encoder of a transformer."""
 
     name: Literal["bert"]
     """BERT (J. Devlin et al., 2019)."""
     blocks: Depth = 12
-    """Transformer blocks."""
+    """Number of transformer blocks."""
     hidden: Width = 1024
-    """Elements of a token between the blocks."""
+    """Elements per token between the blocks."""
     feed_forward: Width = 4096
-    """Elements of a token inside a feed-forward network."""
+    """Elements per token inside a feed-forward network."""
     sequence: Width = 64
-    """Tokens of a sample."""
+    """Tokens per sample."""
     heads: Width = 16
-    """Attention heads."""
+    """Number of attention heads."""
     embedding: Width = 512
-    """Elements of a row of the tables; unless they are `hidden`, a projection follows."""
+    """Elements of each row of the tables. If this differs from `hidden`, a projection follows."""
     vocabulary: Width = 30522
     """Rows of the token table."""
     positions: Width = 512
@@ -96,30 +99,31 @@ class BertModel(Model):
 
 
 class NcfModel(Model):
-    """Recommendation by matrix factorisation (MF) beside dense layers (MLP)."""
+    """Recommendation by matrix factorisation (MF) and dense layers (MLP) in parallel."""
 
     name: Literal["ncf"]
     """Neural collaborative filtering (X. He et al., 2017)."""
     dense_layers: Depth = 8
-    """Layers over the concatenated MLP embeddings; one of width 1 follows on them and MF's."""
+    """Number of layers over the concatenated MLP embeddings. One more layer, of width 1, follows
+    over their output and MF's."""
     dense_width: Width = 4096
-    """Outputs of each."""
+    """Outputs of each of these layers."""
     user_tables: Width = 32
-    """Tables of users, for MF and for the MLP each."""
+    """Number of user tables, for MF and for the MLP each."""
     users: Rows = 1_000_000
-    """Rows of each."""
+    """Rows of each user table."""
     item_tables: Width = 32
-    """Tables of items, for MF and for the MLP each."""
+    """Number of item tables, for MF and for the MLP each."""
     items: Rows = 1_000_000
-    """Rows of each."""
+    """Rows of each item table."""
     mf_dimension: Width = 64
-    """Elements of a row of MF's tables."""
+    """Elements of each row of MF's tables."""
     mlp_dimension: Width = 128
-    """Elements of a row of the MLP's tables."""
+    """Elements of each row of the MLP's tables."""
     pooling: Width = 100
-    """Rows looked up and summed for a sample and table."""
+    """Rows that each sample looks up and sums in each table."""
     update_accesses: Accesses = 2
-    """Memory accesses a looked-up element in the update (read and write)."""
+    """Memory accesses per looked-up element in the update (2: read and write)."""
 
 
 class ImageModel(Model):
@@ -127,9 +131,9 @@ class ImageModel(Model):
 
     name: str
     image: Width = 224
-    """Pixels of a side."""
+    """Pixels along each side of an image."""
     classes: Width = 1000
-    """Outputs."""
+    """Number of classes."""
 
 
 class Resnet50Model(ImageModel):
@@ -138,7 +142,7 @@ class Resnet50Model(ImageModel):
     name: Literal["resnet50"]
     """ResNet-50 (K. He et al., 2016)."""
     blocks: Widths = (3, 4, 6, 3)
-    """Blocks of each stage: 3, 4, 23, 3 is ResNet-101."""
+    """Number of blocks of each stage; 3, 4, 23, 3 is ResNet-101."""
 
 
 class Vgg16Model(ImageModel):
@@ -147,7 +151,7 @@ class Vgg16Model(ImageModel):
     name: Literal["vgg16"]
     """VGG-16 (K. Simonyan, A. Zisserman, 2015)."""
     convolutions: Widths = (2, 2, 3, 3, 3)
-    """Convolutions before each pooling: 2, 2, 4, 4, 4 is VGG-19."""
+    """Number of convolutions before each pooling; 2, 2, 4, 4, 4 is VGG-19."""
     dense_width: Width = 4096
     """Outputs of the first two dense layers."""
 

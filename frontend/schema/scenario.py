@@ -34,26 +34,27 @@ class Scenario(Model):
     name: str = Field(default="scenario", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     """A short name for files and titles, of letters, digits, dots, dashes and underscores."""
     description: str = ""
-    """What the scenario is about."""
+    """What the scenario shows."""
     seed: Count = 1
-    """Seed of every random choice."""
+    """Seed of all random choices."""
     fabric: Literal["express", "native", "flow", "analytical"] = "express"
-    """Network model: fast TCP datapath, ns-3's stock datapath, flows that share links fairly, or
-    whole messages one behind the other on each link."""
+    """Network model. express: TCP over a fast model of links and queues. native: TCP over ns-3's
+    own IPv4 and devices. flow: an estimate, messages share links fairly. analytical: an estimate,
+    whole messages queue on each link."""
     hooks: str | None = None
-    """Python file whose `on_built(ns, sim)` is called before the run (extra `scripting`)."""
+    """Python file. cosim calls its `on_built(ns, sim)` before the run (extra `scripting`)."""
     topology: Topology
     """Nodes and links."""
     workload: Workload
     """What the ranks do."""
     collective: CollectiveAlgorithms | None = Field(default_factory=_default_collective)
-    """Algorithms of a workload with several collectives."""
+    """Collective algorithms of a workload that has several collectives."""
     system: System = System()
     """Chunking, concurrency and scheduling."""
     transport: Transport = Transport()
     """TCP."""
     measurement: Measurement = Measurement()
-    """Sampling and limits."""
+    """What cosim samples, and when it gives up a run."""
 
     @model_validator(mode="after")
     def _cross_checks(self) -> Self:

@@ -30,7 +30,7 @@ class NumberOrMapping(Model):
 
 
 class Chunks(NumberOrMapping):
-    """Chunks of one collective, by operation."""
+    """Number of chunks of a collective, by operation."""
 
     all_reduce: Count = 1
     """Chunks of an all-reduce."""
@@ -43,7 +43,7 @@ class Chunks(NumberOrMapping):
 
 
 class ConcurrentChunks(NumberOrMapping):
-    """Chunks that a rank has in flight at a time, by network dimension."""
+    """Most chunks that a rank has in flight at the same time, by network dimension."""
 
     scale_up: Count = 64
     """Inside super-nodes."""
@@ -52,20 +52,22 @@ class ConcurrentChunks(NumberOrMapping):
 
 
 class System(Model):
-    """The system layer of every rank."""
+    """The system layer of every rank: it divides collectives into chunks and schedules them."""
 
     chunks: Chunks = Chunks()
-    """Parts of a collective, each scheduled on its own: a number, or by operation."""
+    """Number of parts of a collective, each scheduled on its own: one number, or one for each
+    operation."""
     min_chunk: PositiveSize = PositiveSize.parse("1B")
-    """Fewer chunks are made where they would be smaller than this."""
+    """Smallest chunk. cosim makes fewer chunks if they would be smaller."""
     estimator_chunks: Count | None = None
-    """No more chunks than these are made of a collective on the fabrics that estimate (`flow` and
-    `analytical`): faster, with pipelines that fill more slowly; null: as many as on the others."""
+    """Most chunks of a collective on the estimating fabrics (`flow` and `analytical`). Fewer chunks
+    simulate faster, but pipelines fill more slowly. null: no extra limit."""
     concurrent_chunks: ConcurrentChunks = ConcurrentChunks()
-    """Chunks in flight at a time: a number, or by dimension."""
+    """Most chunks that a rank has in flight: one number, or one for each dimension."""
     scheduling: Literal["lifo", "fifo"] = "lifo"
-    """Which waiting collective of equal priority starts first: the latest or the earliest."""
+    """Which of several waiting collectives of equal priority starts first: the latest (lifo) or the
+    earliest (fifo)."""
     injection_latency: Time = Time.parse("10ns")
-    """Between compute and network interface, for each message each way."""
+    """Delay between computation and network interface, for each message at both ends."""
     reduction_bandwidth: ByteRate | None = None
-    """Rate at which a rank adds received data to its own; null: it costs nothing."""
+    """Rate at which a rank adds received data to its own; null: reductions take no time."""

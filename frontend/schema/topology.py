@@ -13,14 +13,14 @@ from frontend.schema.topoopt import OcsTopology, TopoOptTopology
 
 
 class FlatTopology(Model):
-    """All ranks on one switch."""
+    """All ranks are on one switch."""
 
     family: Literal["flat"]
-    """One switch (the paper's flat system)."""
+    """One switch that connects all ranks."""
     ranks: Ranks
     """Number of ranks."""
     bandwidth: Rate
-    """Rate of each rank's link to the switch, each way."""
+    """Rate of each rank's link to the switch, in each direction."""
     latency: Time
     """Propagation latency of each link, one way."""
     buffer: Buffer
@@ -28,14 +28,15 @@ class FlatTopology(Model):
 
 
 class ScaleUp(Model):
-    """The network inside a super-node: every rank has a link to each of its NV switches."""
+    """The network inside a super-node: every rank has a link to each NV switch of the
+    super-node."""
 
     ranks: Ranks = 8
-    """Ranks of a super-node."""
+    """Number of ranks of a super-node."""
     switches: Switches = 7
-    """NV switches of a super-node; ranks s and d talk over switch (s + d) mod switches."""
+    """Number of NV switches of a super-node. Ranks s and d use switch (s + d) mod switches."""
     bandwidth: Rate
-    """Total rate of one rank, each way, divided evenly over its links to the switches."""
+    """Total rate of one rank in each direction, divided evenly among its links to the switches."""
     latency: Time
     """Propagation latency of each link, one way."""
     buffer: Buffer
@@ -46,7 +47,7 @@ class ScaleOut(Model):
     """The network between super-nodes: every rank has a link to one switch."""
 
     bandwidth: Rate
-    """Rate of each rank's link to the switch, each way."""
+    """Rate of each rank's link to the switch, in each direction."""
     latency: Time
     """Propagation latency of each link, one way."""
     buffer: Buffer
@@ -54,12 +55,13 @@ class ScaleOut(Model):
 
 
 class HierarchicalTopology(Model):
-    """Super-nodes of ranks behind NV switches; every rank also on one scale-out switch."""
+    """Super-nodes: groups of ranks behind NV switches. Every rank is also on one scale-out
+    switch."""
 
     family: Literal["hierarchical"]
-    """Super-nodes with NV switches inside and one scale-out switch (the paper's hierarchical)."""
+    """Super-nodes with NV switches (scale-up), and one switch between them (scale-out)."""
     ranks: Ranks
-    """Number of ranks, a multiple of `scale_up.ranks`; super-node k holds the k-th run of them."""
+    """Number of ranks, a multiple of `scale_up.ranks`; consecutive ranks form a super-node."""
     scale_up: ScaleUp
     """Links inside a super-node."""
     scale_out: ScaleOut

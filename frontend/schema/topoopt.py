@@ -47,19 +47,20 @@ DemandChoice = Annotated[
 
 
 class DemandTopology(DirectTopology):
-    """Ranks linked as a job's transfers ask for, in so many ports of each."""
+    """Ranks linked according to the transfers of a job, with `d` ports each."""
 
     d: Count
-    """Degree: ports of a rank."""
+    """Degree: number of ports of each rank."""
     n: Whole | None = None
-    """Ranks, for the demand of one all-reduce over all of them, or of the workload's."""
+    """Number of ranks. Alone: the demand is one all-reduce over all of them. Needed with `demand:
+    workload`."""
     file: str | None = None
-    """Instead of `n`, a JSON file with the demand, looked for beside the scenario; the result holds
-    the demand itself."""
+    """Instead of `n`: a JSON file with the demand; the path is relative to the scenario's folder.
+    The result stores the demand itself."""
     demand: DemandChoice | None = None
-    """The demand itself: `nodes`, `all_reduce` (a list of `members` and `bytes`) and `mp`, the
-    matrix of model-parallel bytes, as `cosim topo topoopt --demand` reads them; or `workload`, for
-    what `n` ranks transfer in an iteration of `workload.kind: training`."""
+    """The demand: `nodes`, `all_reduce` (a list of `members` and `bytes`) and `mp`, the matrix of
+    model-parallel bytes, as in a `--demand` file of `cosim topo topoopt`. `workload`: what `n`
+    ranks transfer in an iteration of `workload.kind: training`."""
 
     @property
     def asks_workload(self) -> bool:
@@ -131,14 +132,15 @@ class DemandTopology(DirectTopology):
 
 
 class TopoOptTopology(DemandTopology):
-    """TopoOpt: rings for the all-reduces and matchings for the rest."""
+    """TopoOpt: rings for all-reduces and matchings for all other transfers."""
 
     family: Literal["topoopt"]
-    """Rings for all-reduces and matchings for other transfers, by TopoOpt's TopologyFinder."""
+    """Rings for all-reduces and matchings for other transfers, from TopoOpt's TopologyFinder."""
     duplex: bool = True
-    """Whether a ring goes both ways and takes two ports, rather than one way and one."""
+    """true: rings go both ways and take two ports of each rank; false: one way and one port."""
     discount: Discount = "exponential"
-    """What further links of a matched pair gain."""
+    """Value of the x-th link between the same two ranks, relative to the first link. exponential
+    (TopoOpt): 1/2^(x-1); linear: 1/x; factorial: 1/x!; none: 1."""
 
     @property
     def shards(self) -> list[Shard]:
@@ -159,14 +161,14 @@ class TopoOptTopology(DemandTopology):
 
 
 class Reconfiguration(Model):
-    """Circuits that are set anew for what waits to be carried at the moment."""
+    """Circuits that change during the run, for the data that waits to be carried."""
 
     interval: Time = Time.parse("50ms")
-    """Between two measurements of what was handed to the network and is not yet delivered."""
+    """Time between two measurements of the demand: bytes sent but not yet delivered."""
     latency: Time = Time.parse("10ms")
-    """How long all flows pause while circuits change; less than `interval`. Nothing is lost."""
+    """How long all flows pause while circuits change; less than `interval`. No data is lost."""
     forwarding: bool = True
-    """Whether ranks pass packets on for others. If not, a pair without a circuit waits for one."""
+    """true: ranks forward packets for others; false: a pair without a circuit waits for one."""
 
     @model_validator(mode="after")
     def _leaves_time(self) -> Self:
@@ -179,16 +181,17 @@ class Reconfiguration(Model):
 
 
 class OcsTopology(DemandTopology):
-    """The circuits that an optical circuit switch sets for a demand."""
+    """The circuits that an optical circuit switch (OCS) sets for a demand."""
 
     family: Literal["ocs"]
-    """Links by demand, the greatest first, and exchanged until all are connected: OCS-reconfig's
-    for one period, or with `discount: none` SiP-ML's."""
+    """Sets links by demand, the greatest first, and exchanges links until all ranks are connected.
+    These are the circuits of OCS-reconfig for one period, or with `discount: none` of SiP-ML."""
     discount: Discount = "exponential"
-    """What further links of a pair gain: `none` is SiP-ML's."""
+    """Value of the x-th link between the same two ranks, relative to the first link. exponential:
+    1/2^(x-1); linear: 1/x; factorial: 1/x!; none (SiP-ML): 1."""
     reconfiguration: Reconfiguration | None = None
-    """How circuits change during the run; by default they stay. Parallel links are then one link of
-    their joint rate and buffer."""
+    """How circuits change during the run; null: they stay. If they change, parallel links act as
+    one link with their total rate and buffer."""
 
     @property
     def all_reach_all(self) -> bool:

@@ -41,43 +41,46 @@ StrategyChoice = Annotated[
 
 
 class ServerCompute(Compute):
-    """The roofline of a GPU, and what joins the GPUs of a server; by default NVIDIA's A100."""
+    """The roofline model of a GPU, and the NVLink between the GPUs of a server. The defaults are
+    those of an NVIDIA A100."""
 
     peak_flops: ComputeRate = ComputeRate.parse("156TFLOPS")
-    """Peak of one GPU; by default in TF32, on its tensor cores."""
+    """Peak compute rate of one GPU. The default is TF32 on tensor cores."""
     memory_bandwidth: ByteRate = ByteRate.parse("1555GB/s")
     """Memory bandwidth of one GPU."""
     memory: PositiveSize = PositiveSize.parse("40GB")
-    """Memory of one GPU: strategies that need more are not searched for."""
+    """Memory of one GPU. The search rejects strategies that need more."""
     nvlink: ByteRate = ByteRate.parse("300GB/s")
-    """Rate of a GPU to the others of its server, each way: gradients are summed there first."""
+    """Rate from a GPU to the others of its server, in each direction. Gradients are summed over
+    NVLink before they leave the server."""
 
 
 class Training(Model):
-    """A model, and how it is trained."""
+    """A model and how to train it."""
 
     iterations: Iterations = 1
-    """Training iterations."""
+    """Number of training iterations."""
     model: ModelChoice
-    """What is trained."""
+    """The model to train."""
     batch_per_gpu: Width
-    """Samples of a GPU in an iteration."""
+    """Samples per GPU in an iteration."""
     gpus: Annotated[Count, Field(le=1024)] = 4
-    """GPUs of a server."""
+    """Number of GPUs of a server."""
     element: ElementSize = ElementSize.parse("4B")
     """Size of a weight, activation, gradient or embedding element."""
     bucket: PositiveSize = PositiveSize.parse("1B")
-    """Gradients that the same servers reduce are reduced together as soon as they are so many
-    bytes; 1B: those of every operator on their own."""
+    """Gradient bucket: gradients of the same servers are collected and reduced together as soon as
+    they reach this size. 1B: every operator's gradients are reduced on their own."""
     strategy: StrategyChoice = "hybrid"
-    """`data_parallel`; `hybrid`, which is that but for embedding tables, each on one server in
-    turn; the operators' placements as `cosim search` writes them; or `{file: …}` with these."""
+    """`data_parallel`; `hybrid`: data parallel, but each embedding table is on one server, in turn;
+    a mapping with the operators' placements, as `cosim search` writes it; or `{file: …}` with such
+    a mapping."""
     compute: ServerCompute = ServerCompute()
     """Compute times."""
 
 
 class TrainingWorkload(Training):
-    """Training iterations of a model. A rank is a server with some GPUs, which act as one."""
+    """Training iterations of a model. A rank is a server; its GPUs act as one."""
 
     kind: Literal["training"]
-    """A model's operators, each placed on servers: data, model and attribute parallel."""
+    """The operators of a model, each placed on servers: data, model or attribute parallel."""

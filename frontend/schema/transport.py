@@ -51,21 +51,21 @@ Variant = Literal[
 
 
 class DelayedAck(Model):
-    """When a receiver acknowledges."""
+    """When a receiver sends an ACK."""
 
     segments: Count = 1
-    """Segments after which an ACK is sent; 1 acknowledges each at once."""
+    """Number of segments after which the receiver sends an ACK; 1: an ACK for each."""
     timeout: PositiveTime = PositiveTime.parse("200ms")
-    """Longest wait for that many segments."""
+    """Longest wait for this number of segments."""
 
 
 class Ecn(Model):
     """Explicit congestion notification."""
 
     enabled: bool = False
-    """Senders and receivers negotiate and echo ECN, switches mark."""
+    """Switches mark packets, receivers echo the marks, and senders slow down."""
     threshold: PositiveSize | None = None
-    """Length of a switch's egress queue from which packets are marked."""
+    """Length of an egress queue from which a switch marks packets."""
 
 
 def _default_mss(data: dict[str, Any]) -> Any:
@@ -78,36 +78,38 @@ def _default_initial_rto(data: dict[str, Any]) -> Any:
 
 
 class Transport(Model):
-    """TCP of every connection; one connection an ordered pair of ranks that talk."""
+    """The TCP of every connection. Each ordered pair of ranks that communicates has one
+    connection."""
 
     variant: Variant = "new_reno"
-    """Congestion control."""
+    """Congestion control algorithm."""
     timestamps: bool = False
-    """TCP timestamp option; its millisecond clock is too coarse for these networks."""
+    """TCP timestamp option. Its millisecond clock is too coarse for these networks."""
     sack: bool = True
     """Selective acknowledgements."""
     window_scaling: bool = True
-    """Window scale option; without it a window ends at 64 KiB."""
+    """Window scale option. Without it, a window is at most 64 KiB."""
     mtu: PacketSize = PacketSize.parse(9000)
     """Largest IP packet, in bytes."""
     mss: PositiveSize = Field(default_factory=_default_mss)
-    """Payload of a full segment; by default what the MTU leaves beside the headers."""
+    """Payload of a full segment (maximum segment size). Default: the MTU less the headers."""
     link_header: HeaderSize = HeaderSize.parse("2B")
-    """Bytes of a packet on the wire beside IP; 2 is ns-3's point-to-point header."""
+    """Bytes that the link adds to each IP packet; 2 is ns-3's point-to-point header."""
     window: PositiveSize = PositiveSize.parse("0.5MB")
-    """Send and receive buffer of a connection, and so its most bytes in flight."""
+    """Send and receive buffer of a connection, which limits its bytes in flight."""
     initial_cwnd: Count = 10
     """Congestion window of a new connection, in segments."""
     min_rto: PositiveTime = PositiveTime.parse("50ms")
-    """Smallest retransmission timeout."""
+    """Smallest retransmission timeout (RTO)."""
     initial_rto: PositiveTime = Field(default_factory=_default_initial_rto)
-    """Retransmission timeout before the first RTT sample; by default `min_rto`."""
+    """Retransmission timeout before the first RTT sample. Default: `min_rto`."""
     clock_granularity: PositiveTime = PositiveTime.parse("1us")
-    """Tick of the retransmission clock."""
+    """Tick of the clock for retransmission timeouts."""
     delayed_ack: DelayedAck = DelayedAck()
-    """When a receiver acknowledges."""
+    """When a receiver sends an ACK."""
     data_retries: Count = 15
-    """Retransmission timeouts in a row after which a connection fails, which ends the run."""
+    """Number of consecutive retransmission timeouts after which a connection fails and ends the
+    run."""
     ecn: Ecn = Ecn()
     """Explicit congestion notification."""
 

@@ -18,24 +18,25 @@ class CollectiveWorkload(AlgorithmOptions):
     kind: Literal["collective"]
     """One collective."""
     operation: Operation
-    """What the collective does."""
+    """The operation."""
     algorithm: AnyAlgorithm
-    """How it does it."""
+    """The algorithm."""
     bytes: PositiveSize
-    """The buffer of one rank: what it reduces, gathers in all, or has for all others together."""
+    """Buffer of one rank: the data that it reduces, that it holds after an all-gather, or that it
+    sends to all others together in an all-to-all."""
 
 
 class Embedding(Model):
-    """Embedding tables, each split by columns where there are more ranks than tables."""
+    """Embedding tables. If there are more ranks than tables, tables are split by columns."""
 
     tables: Width = 64
-    """Tables: one a sparse feature."""
+    """Number of tables, one for each sparse feature."""
     dimension: Width = 64
-    """Elements of a vector."""
+    """Elements of each embedding vector."""
     pooling: Width = 60
-    """Vectors looked up and summed for a sample and table."""
+    """Vectors that each sample looks up and sums in each table."""
     update_accesses: Accesses = 2
-    """Memory accesses a looked-up element in the update (read and write)."""
+    """Memory accesses per looked-up element in the update (2: read and write)."""
 
 
 class DlrmWorkload(Model):
@@ -44,9 +45,9 @@ class DlrmWorkload(Model):
     kind: Literal["dlrm"]
     """Data-parallel MLPs and model-parallel embeddings."""
     iterations: Iterations = 2
-    """Training iterations."""
+    """Number of training iterations."""
     batch_per_gpu: Width = 512
-    """Samples of a rank in an iteration."""
+    """Samples per rank in an iteration."""
     element: ElementSize = ElementSize.parse("2B")
     """Size of a weight, activation, gradient or embedding element."""
     dense_features: Width = 1600
@@ -54,7 +55,8 @@ class DlrmWorkload(Model):
     bottom_mlp: Widths = (1024, 1024, 1024, 1024, 1024, 1024, 64)
     """Output widths of the bottom MLP's layers."""
     top_mlp: Widths = (*[2048] * 11, 1)
-    """Output widths of the top MLP's layers; its input is all embeddings and the bottom output."""
+    """Output widths of the top MLP's layers. Its input is all embeddings and the bottom MLP's
+    output."""
     embedding: Embedding = Embedding()
     """The embedding tables."""
     compute: Compute = Compute()
@@ -62,47 +64,49 @@ class DlrmWorkload(Model):
 
 
 class Stack(Model):
-    """Equal layers of a transformer: attention, then a feed-forward network or experts."""
+    """Equal transformer layers: attention, then a feed-forward network or experts."""
 
     layers: Width
-    """Layers."""
+    """Number of layers."""
     tokens: Width
-    """Tokens of a sequence."""
+    """Tokens per sequence."""
     expert_every: Width = 2
-    """Of so many layers the last has experts in place of a feed-forward network; 1: all have."""
+    """Every n-th layer has experts instead of a feed-forward network; 1: all layers have them."""
 
 
 class MoeWorkload(Model):
-    """Training iterations of an encoder-decoder with experts, sharded over all ranks."""
+    """Training iterations of an encoder-decoder whose experts are sharded over all ranks."""
 
     kind: Literal["moe"]
-    """Mixture of experts: expert parallelism, data parallelism for all that is not an expert."""
+    """Mixture of experts: expert parallelism for the experts, data parallelism for the rest."""
     iterations: Iterations = 1
-    """Training iterations."""
+    """Number of training iterations."""
     batch_per_gpu: Width
-    """Sequences of a rank in an iteration."""
+    """Sequences per rank in an iteration."""
     element: ElementSize = ElementSize.parse("2B")
     """Size of a weight, activation or gradient element."""
     encoder: Stack
     """Layers that read the input sequence."""
     decoder: Stack
-    """Layers that write the output sequence, with attention to the encoder's result as well."""
+    """Layers that write the output sequence; they also attend to the encoder's result."""
     model_width: Width
-    """Elements of a token between the layers (d_model)."""
+    """Elements per token between the layers (d_model)."""
     hidden_width: Width
     """Elements inside a feed-forward network or expert (d_ff)."""
     heads: Width
-    """Attention heads."""
+    """Number of attention heads."""
     head_width: Width
     """Elements of a key or value (d_kv)."""
     vocabulary: Width
-    """Words of the embedding, whose transpose is the output layer."""
+    """Number of words of the embedding, whose transpose is the output layer."""
     experts: Width
-    """Experts of a layer, a multiple of the ranks; every token goes to one, evenly spread."""
+    """Number of experts of a layer, a multiple of the ranks; every token goes to one expert, and
+    tokens are spread evenly."""
     capacity_factor: Annotated[float, Field(ge=1, le=100)] = 1.0
-    """Slots of the experts for each token: what is sent and computed, used or not."""
+    """Expert slots per token. All slots are sent and computed, whether used or not."""
     bucket: PositiveSize
-    """Gradients are reduced together as soon as they are so many bytes."""
+    """Size of a gradient bucket: gradients are collected and reduced together as soon as they reach
+    it."""
     compute: Compute = Compute()
     """Compute times."""
 

@@ -5,18 +5,28 @@ from __future__ import annotations
 import json
 import re
 import runpy
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner
 from ruamel.yaml import YAML
 
 from bridge.cli.main import main
 from frontend import load_scenario
 from topology_gen import specs
 from topology_gen.specs import FAMILIES
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+by_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+#: Python blocks that need the extra `scripting`; tests/bridge/test_scripting.py has such hooks.
+NEEDS_SCRIPTING = "docs/scripting.md"
+
+#: A full-size run in an example, and the run of the same kind that takes seconds.
+FULL_SIZE, SMALL = "scenarios/dlrm_hier.yaml", "scenarios/dlrm_hier_small.yaml"
 
 
 def test_generated_pages_are_current(repository: Path) -> None:
@@ -31,54 +41,82 @@ def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
 
 
-def test_scenario_in_the_readme_is_valid(repository: Path) -> None:
-    documents: list[Any] = [
-        YAML(typ="safe").load(text) for text in blocks(repository / "README.md", "yaml")
-    ]
-    assert documents
-    for document in documents:
-        load_scenario(document)
-
-
-@pytest.mark.parametrize(
-    "page",
-    [
-        "README.md",
-        "CONTRIBUTING.md",
-        "docs/direct_connect.md",
-        "docs/network-api.md",
-        "docs/parallelization.md",
-        "docs/scripting.md",
-    ],
-)
-def test_python_compiles_and_files_exist(repository: Path, page: str) -> None:
-    file = repository / page
-    for text in blocks(file, "python"):
-        compile(text, page, "exec")
-    for target in re.findall(r"\]\(([^)#:]+)\)", file.read_text(encoding="utf-8")):
-        assert (file.parent / target).exists(), target
-
-
-def test_scenario_of_direct_connect_is_valid(repository: Path) -> None:
-    (text,) = blocks(repository / "docs" / "direct_connect.md", "yaml")
+@pytest.mark.parametrize("page", ["README.md", "docs/direct_connect.md"])
+def test_scenarios_on_the_pages_are_valid(repository: Path, page: str) -> None:
+    (text,) = blocks(repository / page, "yaml")
     load_scenario(YAML(typ="safe").load(text))
 
 
-def test_commands_in_the_readme_exist(repository: Path) -> None:
-    used = set()
-    for text in blocks(repository / "README.md", "sh"):
-        used |= set(re.findall(r"\bcosim (\w+)", text))
-    assert used
-    assert used <= set(main.commands)
-    # Every option that the examples use is one of the command's.
-    for text in blocks(repository / "README.md", "sh"):
-        for command, rest in re.findall(r"\bcosim (\w+)(.*)", text):
-            words = [command]
-            if isinstance(main.commands[command], click.Group):
-                words += rest.split()[:1]
-            help_text = CliRunner().invoke(main, [*words, "--help"]).stdout
-            for option in re.findall(r"\s(--?[a-z]+)", rest):
-                assert option in help_text, (command, option)
+@by_page
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for path, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^):]*))?\)", text):
+        target = page.parent / path if path else page
+        assert target.exists(), path
+        if anchor:
+            assert anchor in anchors(target), f"{path}#{anchor}"
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings}
+
+
+def commands(page: Path) -> Iterator[tuple[str, bool]]:
+    """Yield each cosim command of a page, and whether it is an example rather than a mention."""
+    for text in blocks(page, "sh"):
+        for line in text.replace("\\\n", " ").splitlines():
+            if match := re.match(r"\s*(?:\.venv/bin/)?cosim (.*)", line):
+                yield match[1], True
+    prose = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for span in re.findall(r"`([^`]+)`", prose):
+        if match := re.match(r"(?:\.venv/bin/)?cosim (.*)", " ".join(span.split())):
+            yield match[1], False
+
+
+@by_page
+def test_commands_parse(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every example passes the parser of its command; a command that is mentioned exists."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
+    for text, example in commands(page):
+        # N stands for a number.
+        words = ["8" if word == "N" else word for word in shlex.split(text, comments=True)]
+        command: click.Command = main
+        path = ["cosim"]
+        while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+            path.append(words.pop(0))
+            assert path[-1] in command.commands, f"{page.name}: {text}"
+            command = command.commands[path[-1]]
+        # A mention without arguments names a command, and one with … leaves some out.
+        if example or (words and "…" not in text):
+            for word in words:
+                _make_file(tmp_path / word)
+            command.make_context(" ".join(path), words)
+
+
+def _make_file(path: Path) -> None:
+    """Create what an example reads: a file, or the folder of a result."""
+    if path.exists():
+        return
+    if path.parent.name == "results":
+        path.mkdir(parents=True, exist_ok=True)
+    elif path.name == "FILE" or path.suffix in {".json", ".stream", ".xml", ".yaml"}:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+
+@by_page
+def test_python_runs(
+    repository: Path, page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
+    for text in blocks(page, "python"):
+        code = compile(text.replace(FULL_SIZE, SMALL), page.name, "exec")
+        if page != repository / NEEDS_SCRIPTING:
+            exec(code, {})
 
 
 def test_result_schema_is_a_schema(repository: Path) -> None:

@@ -13,35 +13,51 @@ from bridge.studies.astra_ns3_dlrm import (
 from bridge.studies.framework.model import Study
 
 INTRODUCTION = """\
-The experiments of S. Rashidi et al., *Scalable Distributed Training of Recommendation Models: An
-ASTRA-SIM + NS3 case-study with TCP/IP transport* (HOTI 2020), Section IV, Figs. 7 to 16, made by
+This page repeats the experiments of S. Rashidi et al., *Scalable Distributed Training of
+Recommendation Models: An ASTRA-SIM + NS3 case-study with TCP/IP transport* (HOTI 2020; "the
+paper"), Section IV, Figs. 7 to 16. It compares each claim of the paper with the measurement here.
+`docs/glossary.md` explains the terms. To make this page, run
 
 ```sh
 make reproduce    # cosim study astra-ns3-dlrm --scale full --page docs/reproduction.md
 ```
 
-which is about an hour of CPU time; `--figure 13` makes one figure, and a run that was stopped goes
-on where it was. The scenarios are `scenarios/all_reduce.yaml` and `scenarios/dlrm_hier.yaml`,
-`dlrm_hier_opt.yaml`, `dlrm_flat100.yaml` and `dlrm_flat800.yaml`. A number *holds* if it is within
-a factor of 1.5 of the paper's, a statement in words if the measurement agrees.
+The study takes about an hour of CPU time. `--figure 13` makes only one figure. If you stop a run,
+the same command resumes it. The scenarios are `scenarios/all_reduce.yaml`, `dlrm_hier.yaml`,
+`dlrm_hier_opt.yaml`, `dlrm_flat100.yaml` and `dlrm_flat800.yaml`. A claim with a number *holds* if
+the measured number is within a factor of 1.5 of the paper's. A claim in words holds if the
+measurement agrees with it.
 
-What the paper leaves open was chosen by what reproduces its statements best (the last section
-varies each), and is the same in all experiments:
+The names of the paper:
 
-- **Exposed communication** is what a later pass over a layer waits for. The end of the run, where
-  nothing follows the last weight updates, counts for no layer; the tables show the time to the last
-  update beside it. Counted to there, hier and flat100 would compute for 16 % of the time instead of
-  27 %.
-- **Updates** of weights and embeddings take no time of their own. All shares of compute are then
-  within 10 % of the paper's.
-- **Injection latency** is what a node takes for each message that it receives (Section IV.C). A
-  scenario's latency holds on both sides of a message, so it has half.
-- **A2A** sends to its peers in a random order, each rank in one of its own, in 128 chunks; **DBT**
-  has 1024 chunks, each undivided. Both counts are among Table IV's.
+- **A2A** and **DBT** are all-reduce algorithms: `direct` (each rank exchanges data with all others)
+  and `dbt` (double binary tree).
+- **flat100** and **flat800** are systems of 128 GPUs on one switch, with links of 100 and 800 Gb/s.
+- **hier** and **hierOpt** are systems of super-nodes: GPUs behind fast scale-up switches, with one
+  scale-out switch between the super-nodes. hierOpt uses an all-reduce that sends less data between
+  super-nodes.
+- **64 MB** and **1 GB** are the sizes of the switch buffer.
+- The **analytical** time (or line) is the time in which each rank's link carries twice the data at
+  its full rate.
+
+The paper leaves some parameters open. We chose the values that reproduce its claims best, and used
+them in all experiments; the last section varies each of them.
+
+- **Exposed communication** is the time for which a later pass over a layer waits. After the last
+  weight updates nothing follows, so the wait for them belongs to no layer; the tables show the time
+  to the last update in a column of its own. If this wait counted, hier and flat100 would compute
+  for 16 % of the time instead of 27 %.
+- **Updates** of weights and embeddings take no time. With this, all shares of compute are within
+  10 % of the paper's.
+- **Injection latency** is the time that a node takes for each message that it receives (Section
+  IV.C). In a scenario, the latency applies at both ends of a message, so the scenario has half of
+  it.
+- **A2A** uses 128 chunks, and each rank sends to its peers in a random order of its own. **DBT**
+  uses 1024 chunks and does not divide them. Both numbers of chunks are in Table IV.
 - **TCP** is NewReno with SACK, an MTU of 9000, an initial window of 10 segments, an ACK for every
-  segment, and timeouts of at least 50 ms, which the paper gives. Connections are established before
+  segment, and timeouts of at least 50 ms (the paper's value). Connections are established before
   the run.
-- **Compute** is a roofline of 60 TFLOPS and 900 GB/s, at its peak.
+- **Compute** is a roofline model of 60 TFLOPS and 900 GB/s, at its peak.
 """
 
 STUDY = Study(

@@ -23,7 +23,7 @@ from bridge.studies.framework.model import Chart, Experiment, Findings, Panel, R
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:
-    """Give both algorithms with both buffers at every size."""
+    """Return one point for each algorithm, buffer and size."""
     return [
         all_reduce_point(folder, scale, algorithm, buffer, size)
         for algorithm in ALGORITHMS
@@ -33,7 +33,7 @@ def points(folder: Path, scale: Scale) -> list[Point]:
 
 
 def evaluate(results: Results, scale: Scale) -> Findings:
-    """Compare with the analytical line, and what the network says of the difference."""
+    """Compare with the analytical line, and explain differences by the network's counters."""
     series = {
         f"{algorithm} {buffer}": {
             size: results[all_reduce_name(algorithm, buffer, size)] for size in SIZES_MB[scale]
@@ -108,25 +108,26 @@ def _charts(series: Series, sizes: tuple[int, ...]) -> list[Chart]:
 
 
 NOTES = """\
-What to make of it:
+What the numbers mean:
 
-- The order in which ranks address their peers decides A2A. If each begins with its neighbour, no
-  two packets ever meet and nothing is lost; if all begin with rank 0, tens of thousands of timeouts
-  come at 8 MB. A random order lies between. The chunks matter because they limit what is under way:
-  with one chunk the last packets of a message are lost with none behind them to tell of it, which
-  takes a timeout; with 1024, 64 of which are under way, 16 MB fit the buffers. With a random order
-  and 128 chunks the paper's step appears: losses without a timeout at 8 MB, a collapse at 16 MB.
-- The counts of retransmissions and timeouts are not the paper's. A timeout costs 50 ms whether one
-  flow meets it or a thousand, so the completion time only tells how many follow each other: one at
-  16 MB here, at least three in the paper. With an initial window of 4 segments it is 59× at 16 MB,
-  but then 8 MB meets timeouts, too.
-- With 1 GB, A2A meets its first timeouts at 64 MB instead of 256 MB: a random order piles up more
-  at a port than whatever order the paper has. Below, it and DBT are within
-  5 % of each other.
-- DBT loses its first packets at 32 MB, where the paper's collapses by 5 timeouts, but recovers
-  without one and collapses at 64 MB. With an initial window of one segment, ns-3's default until
-  the end of 2019, it is 4 timeouts at 32 MB, as in the paper; A2A of 8 MB then collapses, though,
-  which the paper's does not. At 256 MB DBT is still ahead of A2A here.
+- **Order of peers.** The order in which ranks address their peers decides the result of A2A. If
+  each rank begins with its neighbour, no two packets ever meet and nothing is lost. If all ranks
+  begin with rank 0, there are tens of thousands of timeouts at 8 MB. A random order lies between.
+- **Chunks** limit the data in flight. With one chunk, the last packets of a message are lost, and
+  no later packets reveal the loss, so TCP waits for a timeout. With 1024 chunks, 64 of them in
+  flight, 16 MB fit into the buffers. A random order and 128 chunks reproduce the paper's step:
+  losses without a timeout at 8 MB, and a collapse at 16 MB.
+- **Counts** of retransmissions and timeouts differ from the paper's. A timeout costs 50 ms, whether
+  it hits one flow or a thousand. The completion time therefore only shows how many timeouts follow
+  each other: one at 16 MB here, at least three in the paper. With an initial window of 4 segments
+  the ratio is 59× at 16 MB, but then 8 MB has timeouts, too.
+- **1 GB.** A2A has its first timeouts at 64 MB instead of 256 MB. A random order seems to put more
+  packets into the queue of one port than the paper's order, which is unknown. Below 64 MB, A2A and
+  DBT are within 5 % of each other.
+- **DBT** loses its first packets at 32 MB, where the paper's DBT collapses with 5 timeouts. Here it
+  recovers without a timeout and collapses at 64 MB. With an initial window of one segment, ns-3's
+  default until the end of 2019, there are 4 timeouts at 32 MB, similar to the paper; but then A2A
+  of 8 MB collapses, which it does not in the paper. At 256 MB, DBT is still faster than A2A here.
 """
 
 EXPERIMENT = Experiment(

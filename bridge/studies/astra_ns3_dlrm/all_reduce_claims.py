@@ -1,4 +1,4 @@
-"""What the paper says of a single all-reduce (Section IV.A), beside what was measured."""
+"""The paper's claims about a single all-reduce (Section IV.A), compared with measurements."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from bridge.results.result import Result
 from bridge.studies.astra_ns3_dlrm.all_reduce_points import ALGORITHMS, Series, excess
 from bridge.studies.framework.model import Scale, Statement, number
 
-#: More than this many times the analytical line is a collapse: a timeout is 50 ms.
+#: A time above this multiple of the analytical line is a collapse: one timeout takes 50 ms.
 COLLAPSE = 10
 
 #: Sizes at which nothing is lost with 1 GB [MB].
@@ -15,14 +15,14 @@ _LOSSLESS = (8, 16, 32, 64)
 
 
 def statements(series: Series, scale: Scale) -> list[Statement]:
-    """Compare the paper's statements with the results.
+    """Compare the paper's claims with the results.
 
     Parameters
     ----------
     series : mapping
         Results by system and size.
     scale : {"small", "full"}
-        Only the full scale has the sizes that the paper gives numbers of.
+        Only the full scale has the sizes for which the paper gives numbers.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def _any_size(series: Series) -> list[Statement]:
     return [
         Statement(
             "7",
-            "With 64 MB of buffer both algorithms deviate severely as the size grows.",
+            "With 64 MB of buffer, both algorithms deviate severely as the size grows.",
             all(worst[f"{name} 64MB"] > COLLAPSE for name in ALGORITHMS),
             evidence=f"over {COLLAPSE}×: "
             + ", ".join(f"{name} {first[f'{name} 64MB']}" for name in ALGORITHMS),
@@ -160,7 +160,7 @@ def _dbt(series: Series) -> list[Statement]:
         ),
         Statement(
             "8",
-            "DBT with 64 MB collapses at 32 MB, by 5 timeouts.",
+            "DBT with 64 MB collapses at 32 MB, with 5 timeouts.",
             excess(small[32], 32) > COLLAPSE,
             evidence=", ".join(
                 f"{size} MB {excess(one, size):.2f}× with {one.network.rto_events} timeouts"

@@ -1,7 +1,7 @@
 """The single all-reduces of Section IV.A, at both scales.
 
-All chunk counts are of Table IV's. The small scale has 16 ranks, a sixteenth of the chunks, a
-quarter of them in flight and a quarter of a port's buffer.
+All numbers of chunks are in Table IV. The small scale has 16 ranks, a sixteenth of the chunks, a
+quarter of them in flight and a quarter of the buffer of a port.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from frontend import load_scenario
 
 FILE = "all_reduce.yaml"
 
-#: The paper's names and the scenario's.
+#: The paper's names, and those of the scenario.
 ALGORITHMS = {"DBT": "dbt", "A2A": "direct"}
 BUFFERS = ("64MB", "1GB")
 SIZES_MB: Mapping[Scale, tuple[int, ...]] = {
     "full": (8, 16, 32, 64, 128, 256),
     "small": (1, 4, 8),
 }
-#: Of Table IV's values (1024, 128 and 32), those that agree best: see `parameters`.
+#: The values of Table IV (1024, 128 and 32) that agree best: see `parameters`.
 CHUNKS = {"DBT": 1024, "A2A": 128}
 _LINK_BPS = 100e9
 _SMALL = {"topology.ranks": 16, "system.concurrent_chunks": 16}
@@ -42,7 +42,7 @@ def all_reduce_point(
     size_mb: int,
     changes: Mapping[str, Any] | None = None,
 ) -> Point:
-    """Give one all-reduce.
+    """Return the point of one all-reduce.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ def all_reduce_point(
     scale : {"small", "full"}
         The size.
     algorithm, buffer : str
-        Of `ALGORITHMS` and `BUFFERS`.
+        Keys of `ALGORITHMS` and `BUFFERS`.
     size_mb : int
-        The matrix to reduce [MB].
+        Size of the matrix to reduce [MB].
     changes : mapping, optional
         Overrides, which become part of the point's name.
 
@@ -76,16 +76,16 @@ def all_reduce_point(
 def all_reduce_name(
     algorithm: str, buffer: str, size_mb: int, changes: Mapping[str, Any] | None = None
 ) -> str:
-    """Name a point of `all_reduce_point`."""
+    """Return the name of a point of `all_reduce_point`."""
     parts = [f"{key.rpartition('.')[2]}={value}" for key, value in (changes or {}).items()]
     return "-".join([f"{algorithm}_{buffer}_{size_mb}MB", *parts])
 
 
 def analytical_ns(size_mb: int) -> float:
-    """Give the paper's analytical line: every rank's link carries twice the matrix [ns]."""
+    """Return the paper's analytical line: every rank's link carries twice the matrix [ns]."""
     return 2 * size_mb * 1e6 * 8 / _LINK_BPS * 1e9
 
 
 def excess(result: Result, size_mb: int) -> float:
-    """Give the time over the analytical line."""
+    """Return the simulated time divided by the analytical time."""
     return result.time_ns / analytical_ns(size_mb)

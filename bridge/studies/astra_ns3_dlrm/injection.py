@@ -23,23 +23,23 @@ LATENCIES: Mapping[Scale, tuple[str, ...]] = {
     "small": ("10ns", "100us"),
 }
 
-#: Observation 9: the share of compute at the ends, and the iteration time that follows.
+#: Observation 9: the share of compute at both ends, and the ratio of iteration times.
 PAPER = {"flat800": (0.799, 0.015, 50.0), "hierOpt": (0.778, 0.175, 4.53)}
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:
-    """Give every system with every latency."""
+    """Return one point for each system and latency."""
     return varied_points(folder, scale, "injection", LATENCIES[scale])
 
 
 def evaluate(results: Results, scale: Scale) -> Findings:
-    """Compare how the systems degrade."""
+    """Compare how much slower the systems become."""
     rows = varied_results(results, "injection", LATENCIES[scale])
     worse = {system: _degradation(rows, system) for system in SYSTEMS}
     statements = [
         Statement(
             "14",
-            "At 100 µs the flat systems are worse off than the hierarchical ones.",
+            "At 100 µs, the flat systems lose more time than the hierarchical ones.",
             min(worse["flat100"], worse["flat800"]) > max(worse["hier"], worse["hierOpt"]),
             evidence=", ".join(f"{system} {factor:.2f}×" for system, factor in worse.items()),
         )
@@ -82,9 +82,9 @@ def _degradation(rows: Mapping[str, Result], system: str) -> float:
 
 
 NOTES = """\
-A chunk of DBT over 128 ranks takes 14 messages one after the other, one of the hierarchical systems
-10, and 64 chunks are under way at a time. Counted in full on both sides of a message, the latency
-would weigh twice as much.
+A chunk of DBT over 128 ranks needs 14 messages, one after the other. A chunk in the hierarchical
+systems needs 10. 64 chunks are in flight at the same time. If the full latency applied at both ends
+of a message, its effect would double.
 """
 
 EXPERIMENT = Experiment("DLRM: effect of memory copies (Section IV.C)", ("14",), points, evaluate)

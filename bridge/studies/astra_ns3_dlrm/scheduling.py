@@ -26,7 +26,7 @@ PAPER = {"flat800": (8.89, 1.215), "hierOpt": (1.54, 1.074)}
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:
-    """Give both systems with every combination."""
+    """Return one point for each system and combination."""
     return [
         system_point(folder, scale, system, chunks=chunks, concurrent=concurrent)
         for system in SYSTEMS
@@ -36,7 +36,7 @@ def points(folder: Path, scale: Scale) -> list[Point]:
 
 
 def evaluate(results: Results, scale: Scale) -> Findings:
-    """Compare how much chunking and concurrency matter."""
+    """Compare the effects of chunking and concurrency."""
     rows = {
         f"{system} {chunks} chunks, {concurrent} at a time": results[
             system_name(system, chunks=chunks, concurrent=concurrent)
@@ -75,9 +75,9 @@ def evaluate(results: Results, scale: Scale) -> Findings:
 
 
 NOTES = """\
-flat800 is bound by the latency of its steps: twice the chunks under way, or larger ones, hide
-nearly all communication, until there are too few to keep the trees busy. hierOpt is at its optimum
-with the default, and loses most where 64 chunks under way are the smallest.
+The latency of its steps limits flat800. Twice as many chunks in flight, or larger chunks, hide
+nearly all communication, until there are too few chunks to keep the trees busy. hierOpt is best
+with the default, and slowest where the 64 chunks in flight are smallest.
 """
 
 EXPERIMENT = Experiment(

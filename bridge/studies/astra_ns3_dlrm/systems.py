@@ -1,11 +1,11 @@
 """The four DLRM systems at both scales, and the paper's way to count exposed communication.
 
-The small scale has 16 ranks, super-nodes of 4, and layers a quarter as wide, hence weights a
-sixteenth as large. A chunk has as many bytes and there is as much computation for each byte as in
-the paper; in flight is a quarter of the chunks, and a port has a quarter of the buffer.
+The small scale has 16 ranks, super-nodes of 4, and layers a quarter as wide, so weights are a
+sixteenth of the size. The bytes of a chunk and the computation for each byte are the paper's. A
+quarter of the chunks are in flight, and a port has a quarter of the buffer.
 
-The paper's injection latency is what a node takes for each message that it receives (Section IV.C);
-a scenario's counts on both sides of a message, so each gets half.
+The paper's injection latency is the time that a node takes for each message that it receives
+(Section IV.C). A scenario's latency applies at both ends of a message, so each end gets half.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SYSTEMS = {
 }
 EMBEDDING = "embedding"
 
-#: Table IV: what the scenarios have where an experiment does not vary it.
+#: Table IV: the values of the scenarios, unless an experiment varies them.
 _DEFAULTS = {"injection": "10ns", "buffer": "1GB", "concurrent": 64}
 _CHUNKS = {"hier": 128, "hierOpt": 128, "flat100": 1024, "flat800": 1024}
 
@@ -53,7 +53,7 @@ def system_point(
     more: Mapping[str, Any] | None = None,
     **changes: Any,
 ) -> Point:
-    """Give a system as the paper has it, but for some changes.
+    """Return the point of a system of the paper, with some changes.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ def system_point(
     scale : {"small", "full"}
         The size.
     system : str
-        One of `SYSTEMS`.
+        A key of `SYSTEMS`.
     more : mapping, optional
         Overrides of the scenario.
     **changes
-        ``injection``, ``buffer``, ``chunks`` or ``concurrent``, in the paper's numbers at either
-        scale.
+        ``injection``, ``buffer``, ``chunks`` or ``concurrent``: the paper's numbers, at both
+        scales.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def system_point(
 
 
 def system_name(system: str, more: Mapping[str, Any] | None = None, **changes: Any) -> str:
-    """Name a point: the system and what differs from Table IV."""
+    """Return the name of a point: the system and its differences from Table IV."""
     known = {**_DEFAULTS, "chunks": _CHUNKS[system]}
     parts = [f"{key}={value}" for key, value in changes.items() if value != known[key]]
     parts += [f"{key.rpartition('.')[2]}={value}" for key, value in (more or {}).items()]
@@ -106,13 +106,13 @@ def system_name(system: str, more: Mapping[str, Any] | None = None, **changes: A
 
 
 def varied_points(folder: Path, scale: Scale, change: str, values: Sequence[str]) -> list[Point]:
-    """Give every system with every value of one change, as `system_point` names it."""
+    """Return one point for each system and value of a change, as `system_point` names it."""
     changes: list[dict[str, Any]] = [{change: value} for value in values]
     return [system_point(folder, scale, system, **one) for system in SYSTEMS for one in changes]
 
 
 def varied_results(results: Results, change: str, values: Sequence[str]) -> dict[str, Result]:
-    """Give the results of `varied_points`, by system and value: ``"hier 1GB"``."""
+    """Return the results of `varied_points`, by system and value: ``"hier 1GB"``."""
     changes: list[dict[str, Any]] = [{change: value} for value in values]
     return {
         f"{system} {one[change]}": results[system_name(system, **one)]
@@ -122,29 +122,29 @@ def varied_results(results: Results, change: str, values: Sequence[str]) -> dict
 
 
 def _buffer(size: str, shrink: float) -> str:
-    """Give one of the paper's buffers, or a fraction of it."""
+    """Return one of the paper's buffer sizes times a factor."""
     megabytes = {"64MB": 64, "128MB": 128, "1GB": 1000}[size]
     return f"{megabytes * shrink:g}MB"
 
 
 def exposed_ns(result: Result, layer: str | None = None) -> float:
-    """Give the exposed communication as the paper counts it [ns].
+    """Return the exposed communication as the paper counts it [ns].
 
-    A layer's communication is exposed while the next pass over that layer waits for it. After the
-    last iteration there is none, so the end of the run, where the last weight updates are awaited,
-    belongs to nobody.
+    A layer's communication is exposed while the next pass over this layer waits for it. After the
+    last iteration there is no next pass, so the wait for the last weight updates counts for no
+    layer.
 
     Parameters
     ----------
     result : Result
-        Of a DLRM scenario.
+        Result of a DLRM scenario.
     layer : str, optional
-        Of this layer only.
+        Count only this layer.
 
     Returns
     -------
     float
-        Summed over the iterations, mean over the ranks.
+        Sum over the iterations, mean over the ranks.
     """
     last = result.iterations[-1].index
     return sum(
@@ -155,17 +155,17 @@ def exposed_ns(result: Result, layer: str | None = None) -> float:
 
 
 def compute_ns(result: Result) -> float:
-    """Give the computation of all iterations, mean over the ranks [ns]."""
+    """Return the computation of all iterations, mean over the ranks [ns]."""
     return sum(iteration.compute_ns for iteration in result.iterations)
 
 
 def paper_time_ns(result: Result) -> float:
-    """Give what the paper compares as iteration time, over all iterations: compute + exposed."""
+    """Return compute + exposed communication of all iterations: the paper's iteration time."""
     return compute_ns(result) + exposed_ns(result)
 
 
 def compute_share(result: Result) -> float:
-    """Give compute / (compute + exposed communication), the paper's measure of a system."""
+    """Return compute / (compute + exposed communication), the paper's measure of a system."""
     return compute_ns(result) / paper_time_ns(result)
 
 
@@ -180,7 +180,7 @@ HEADINGS = (
 
 
 def share_cells(result: Result) -> list[str]:
-    """Give a row's numbers, under `HEADINGS`."""
+    """Return the cells of a row, in the order of `HEADINGS`."""
     return [
         time_text(compute_ns(result)),
         time_text(exposed_ns(result)),
@@ -192,7 +192,7 @@ def share_cells(result: Result) -> list[str]:
 
 
 def share_table(figure: str, title: str, heading: str, rows: Mapping[str, Result]) -> Table:
-    """Lay out compute and exposed communication, one row a result."""
+    """Return a table of compute and exposed communication, with one row for each result."""
     return Table(
         figure,
         title,
@@ -202,7 +202,7 @@ def share_table(figure: str, title: str, heading: str, rows: Mapping[str, Result
 
 
 def share_chart(figure: str, title: str, rows: Mapping[str, Result]) -> Chart:
-    """Draw the shares of compute and exposed communication, one bar a result."""
+    """Return a chart of the shares of compute and exposed communication, one bar per result."""
     shares = [compute_share(result) for result in rows.values()]
     return Chart(
         figure,

@@ -35,17 +35,17 @@ from bridge.studies.framework.model import (
 #: The paper's shares of compute: 100 % less the exposed communication of Observation 7.
 PAPER_SHARES = {"hier": 1 - 0.732, "hierOpt": 1 - 0.221, "flat100": 1 - 0.731, "flat800": 1 - 0.2}
 
-#: The share of neighbouring layers that must follow the paper's rule.
+#: Share of neighbouring layers that must follow the paper's rule.
 MOSTLY = 0.75
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:
-    """Give the four systems."""
+    """Return one point for each system."""
     return [system_point(folder, scale, system) for system in SYSTEMS]
 
 
 def evaluate(results: Results, scale: Scale) -> Findings:
-    """Compare raw delay and exposed communication of the layers, and the systems' totals."""
+    """Compare raw and exposed communication of the layers, and the totals of the systems."""
     systems = {system: results[system_name(system)] for system in SYSTEMS}
     return Findings(
         [*_raw(systems), *_exposed(systems), *_totals(systems)],
@@ -80,15 +80,15 @@ def _raw(systems: dict[str, Result]) -> list[Statement]:
     return [
         Statement(
             "11",
-            "The last top layer's all-reduce, the first that is issued, is the shortest of all.",
+            "The all-reduce of the last top layer, which is issued first, is the shortest.",
             all(min(delays, key=delays.__getitem__) == top[-1] for delays in raw.values()),
             evidence=_each({name: time_text(delays[top[-1]]) for name, delays in raw.items()}),
         ),
         Statement(
             "11",
-            "LIFO: of layers with equal weights, those issued later complete faster.",
+            "LIFO: among layers with equal weights, all-reduces issued later complete faster.",
             all(share >= MOSTLY for share in rising.values()),
-            evidence="neighbouring layers for which it is so: "
+            evidence="share of neighbouring layers for which this is true: "
             + _each({name: percent_text(share) for name, share in rising.items()}),
         ),
         Statement(
@@ -131,13 +131,13 @@ def _exposed(systems: dict[str, Result]) -> list[Statement]:
     return [
         Statement(
             "12",
-            "flat800 has no exposed all-to-all, the other systems do.",
+            "flat800 has no exposed all-to-all, but the other systems do.",
             embedding["flat800"] == 0 and all(embedding[name] > 0 for name in others),
             evidence=_each({name: time_text(value) for name, value in embedding.items()}),
         ),
         Statement(
             "12",
-            "Of the MLPs, the forward pass waits longest at the first top layer.",
+            "Among the MLP layers, the forward pass waits longest at the first top layer.",
             all(stalls[name] == first for name in ("hier", "flat100")),
             evidence=_each(stalls),
         ),
@@ -191,7 +191,7 @@ def _all_to_all(result: Result, direction: str) -> float:
 
 
 def _rising(values: Sequence[float]) -> float:
-    """Give the share of neighbours of which the second is larger."""
+    """Return the share of neighbouring pairs whose second value is larger."""
     pairs = list(pairwise(values))
     return sum(low < high for low, high in pairs) / len(pairs)
 
@@ -242,13 +242,13 @@ def _layer_chart(systems: dict[str, Result]) -> Chart:
 
 
 NOTES = """\
-What to make of it:
+What the numbers mean:
 
-- flat800 is bound by latency, not by its links: 64 chunks of 8 KiB through 14 steps of a
-  microsecond are a third of 800 Gb/s. Its share of compute is therefore the one that depends most
-  on what a step costs besides the wire.
-- The paper's Fig. 12 has the longest wait at the first top layer; so has this one for the systems
-  that wait for MLPs at all.
+- Latency limits flat800, not its links: 64 chunks of 8 KiB in 14 steps of a microsecond use a third
+  of 800 Gb/s. Of all systems, its share of compute therefore depends most on the overhead of a
+  step.
+- In the paper's Fig. 12, the longest wait is at the first top layer. Here it is the same for the
+  systems that wait for MLPs at all.
 """
 
 EXPERIMENT = Experiment(

@@ -1,1 +1,1 @@
-"""What every study is made of: figures, claims, the runner, the report."""
+"""The parts that all studies share: claims, tables, charts, the runner and the report."""

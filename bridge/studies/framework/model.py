@@ -1,4 +1,4 @@
-"""What a study consists of: experiments that name their simulations and draw findings from them."""
+"""The parts of a study: experiments that define simulations and evaluate their results."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ WITHIN = 1.5
 
 @dataclass(frozen=True)
 class Statement:
-    """Something that the paper says, and what was measured here."""
+    """A claim of the paper, and the measurement here."""
 
     figure: str
     """The figure that shows it."""
     text: str
-    """In the paper's sense."""
+    """The claim."""
     holds: bool
-    """Whether the measurement agrees."""
+    """Whether the measurement agrees with the claim."""
     paper: float | None = None
-    """The paper's number, None for a statement in words."""
+    """The paper's number; None for a claim in words."""
     ours: float | None = None
     """The measured number."""
     unit: Unit = "count"
-    """What both numbers are: a factor, a fraction of 1, a count or nanoseconds."""
+    """Kind of both numbers: a factor, a fraction of 1, a count or nanoseconds."""
     evidence: str = ""
-    """What was measured, where it takes more than a number."""
+    """The measurement in words, if a number is not enough."""
 
     @property
     def ratio(self) -> float | None:
-        """The measured number over the paper's; None without numbers, or where the paper has 0."""
+        """The measured number over the paper's; None without numbers, or if the paper's is 0."""
         if self.paper is None or self.ours is None or self.paper == 0:
             return None
         return self.ours / self.paper
@@ -55,13 +55,13 @@ def number(
     unit: Unit,
     evidence: str = "",
 ) -> Statement:
-    """Compare a number of the paper's with the measured one.
+    """Compare a number of the paper with the measured number.
 
     Parameters
     ----------
     figure, text, paper, ours, unit, evidence
-        As in `Statement`. It holds within a factor of `WITHIN`; where the paper has 0, only 0
-        does. It does not where nothing could be measured (None).
+        As in `Statement`. The claim holds within a factor of `WITHIN`; if the paper has 0, only
+        for 0. It does not hold if nothing could be measured (None).
 
     Returns
     -------
@@ -73,7 +73,7 @@ def number(
 
 
 def quantity_text(value: float | None, unit: Unit) -> str:
-    """Write a statement's number with its unit.
+    """Return a statement's number as text with its unit.
 
     Examples
     --------
@@ -95,16 +95,16 @@ def quantity_text(value: float | None, unit: Unit) -> str:
 
 @dataclass(frozen=True)
 class Table:
-    """Measured numbers."""
+    """A table of measured numbers."""
 
     figure: str
-    """The figure that they belong to."""
+    """The figure to which the numbers belong."""
     title: str
     """A few words."""
     headings: Sequence[str]
-    """Of the columns."""
+    """Headings of the columns."""
     rows: Sequence[Sequence[str]]
-    """Cells, one a column."""
+    """Rows, with one cell for each column."""
 
 
 @dataclass(frozen=True)
@@ -112,15 +112,15 @@ class Panel:
     """One pair of axes of a chart."""
 
     y_label: str
-    """With the unit."""
+    """Label of the y axis, with the unit."""
     series: Mapping[str, Sequence[float | None]]
-    """A value for each of the chart's labels, by name; None is drawn as a gap."""
+    """Series by name, with a value for each of the chart's labels; None is a gap."""
     kind: Literal["bars", "stacked", "lines"] = "bars"
     """Bars side by side, bars on top of each other, or lines."""
     logarithmic: bool = False
-    """Whether the y axis is."""
+    """Whether the y axis is logarithmic."""
     title: str = ""
-    """Above the axes."""
+    """Title above the axes."""
 
 
 @dataclass(frozen=True)
@@ -128,26 +128,26 @@ class Chart:
     """A picture: panels that share the x axis, one below the other."""
 
     figure: str
-    """The figure that it repeats."""
+    """The figure that the chart repeats."""
     title: str
     """A few words."""
     labels: Sequence[str]
-    """Along the x axis."""
+    """Labels along the x axis."""
     panels: Sequence[Panel]
-    """From top to bottom."""
+    """Panels from top to bottom."""
     x_label: str = ""
-    """Below the lowest panel."""
+    """Label of the x axis, below the lowest panel."""
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What an experiment came to."""
+    """The findings of an experiment."""
 
     statements: Sequence[Statement] = ()
     tables: Sequence[Table] = ()
     charts: Sequence[Chart] = ()
     notes: str = ""
-    """Paragraphs of Markdown: what to make of it."""
+    """Paragraphs of Markdown: what the numbers mean."""
 
 
 @dataclass(frozen=True)
@@ -159,10 +159,10 @@ class Experiment:
     figures: Sequence[str]
     """Names for ``--figure``."""
     points: Callable[[Path, Scale], list[Point]]
-    """Gives the simulations, from the folder of the scenarios; points of one name are the same in
-    all experiments of a study, and run once."""
+    """Returns the simulations, given the folder of the scenarios. Points of the same name are the
+    same in all experiments of a study, and run once."""
     evaluate: Callable[[Results, Scale], Findings]
-    """Draws findings from complete results by the names of the points."""
+    """Returns the findings, given complete results by the names of the points."""
 
 
 @dataclass(frozen=True)
@@ -170,13 +170,13 @@ class Study:
     """The experiments of one publication."""
 
     name: str
-    """For the command line."""
+    """Name on the command line."""
     title: str
     """A heading."""
     introduction: str
-    """Paragraphs of Markdown: what is repeated, and how."""
+    """Paragraphs of Markdown: what the study repeats, and how."""
     experiments: Sequence[Experiment]
-    """In the publication's order."""
+    """The experiments in the order of the publication."""
 
     @property
     def figures(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Draws the charts of a study."""
+"""Draw the charts of a study."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MISSING = (
 
 
 def can_draw() -> bool:
-    """Tell whether matplotlib is installed."""
+    """Return whether matplotlib is installed."""
     return importlib.util.find_spec("matplotlib") is not None
 
 
@@ -34,14 +34,14 @@ def draw(chart: Chart, file: Path) -> None:
     Parameters
     ----------
     chart : Chart
-        What to draw; the same chart gives the same file.
+        The chart; the same chart gives the same file.
     file : Path
         The file to write.
 
     Raises
     ------
     OutputError
-        If it cannot be written.
+        If the file cannot be written.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -53,7 +53,7 @@ def draw(chart: Chart, file: Path) -> None:
         axes.set_ylabel(panel.y_label)
         axes.set_title(panel.title, fontsize="medium")
         if panel.logarithmic:
-            # Some have 0, such as counts of what did not happen.
+            # Some values are 0, such as counts of events that did not happen.
             positive = [value for values in panel.series.values() for value in values if value]
             axes.set_yscale("symlog", linthresh=min(positive, default=1.0))
             axes.set_ylim(bottom=0)
@@ -64,7 +64,7 @@ def draw(chart: Chart, file: Path) -> None:
     many = len(chart.labels) > 8
     lowest.set_xticks(range(len(chart.labels)), chart.labels, rotation=90 if many else 0)
     lowest.set_xlabel(chart.x_label)
-    # Beside the axes, where it hides nothing.
+    # Outside the axes, where it hides nothing.
     handles, names = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=len(names), fontsize="small")
     figure.suptitle(chart.title)

@@ -1,4 +1,4 @@
-"""What a study came to: tables for the terminal, a Markdown page, and data."""
+"""The report of a study: tables for the terminal, a Markdown page, and JSON data."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from bridge.present.report import table
 from bridge.studies.framework.model import Chart, Findings, Scale, Statement, Study, quantity_text
 from bridge.studies.framework.runner import Chapter
 
-HEADINGS = ("figure", "statement", "paper", "here", "ratio", "holds")
+HEADINGS = ("figure", "claim", "paper", "here", "ratio", "holds")
 
 SMALL = (
-    "This is the small scale: the same code with fewer ranks and narrower layers. Whether a "
-    "statement in words holds can be seen from it; its numbers are not the paper's."
+    "This is the small scale: the same code with fewer ranks and narrower layers. It shows whether "
+    "a claim in words holds, but do not compare its numbers with the paper's."
 )
 
 
 def cells(statement: Statement) -> list[str]:
-    """Give the line of a statement, under `HEADINGS`."""
+    """Return the table row of a statement, in the order of `HEADINGS`."""
     ratio = statement.ratio
     here = quantity_text(statement.ours, statement.unit)
     return [
@@ -36,26 +36,26 @@ def cells(statement: Statement) -> list[str]:
 
 
 def summary(chapters: Sequence[Chapter]) -> str:
-    """Say in a sentence how many statements hold."""
+    """Return a sentence that says how many claims hold."""
     statements = [one for chapter in chapters for one in _findings(chapter).statements]
     held = sum(one.holds for one in statements)
     failed = sum(len(chapter.errors) for chapter in chapters)
-    sentence = f"{held} of {len(statements)} statements hold."
+    sentence = f"{held} of {len(statements)} claims hold."
     return f"{sentence} {scaled_text(failed)} points failed." if failed else sentence
 
 
 def on_terminal(study: Study, scale: Scale, chapters: Sequence[Chapter]) -> RenderableType:
-    """Lay out a study for a terminal.
+    """Return the report of a study for the terminal.
 
     Parameters
     ----------
     study, scale, chapters
-        What `run_study` ran and gave.
+        The arguments and the result of `run_study`.
 
     Returns
     -------
     rich renderable
-        Each experiment's tables, then its statements.
+        For each experiment, its tables and then its statements.
     """
     parts: list[RenderableType] = [Text(study.title, style="bold"), Text()]
     if scale == "small":
@@ -75,12 +75,12 @@ def on_terminal(study: Study, scale: Scale, chapters: Sequence[Chapter]) -> Rend
 def markdown(
     study: Study, scale: Scale, chapters: Sequence[Chapter], pictures: Mapping[str, str]
 ) -> str:
-    """Write a study as a page.
+    """Return the report of a study as a Markdown page.
 
     Parameters
     ----------
     study, scale, chapters
-        What `run_study` ran and gave.
+        The arguments and the result of `run_study`.
     pictures : mapping
         Figure to the path of its picture, relative to the page; may be empty.
 
@@ -106,18 +106,19 @@ def markdown(
 
 
 def document(study: Study, scale: Scale, chapters: Sequence[Chapter]) -> dict[str, Any]:
-    """Give a study as JSON has it.
+    """Return the report of a study as JSON-able data.
 
     Parameters
     ----------
     study, scale, chapters
-        What `run_study` ran and gave.
+        The arguments and the result of `run_study`.
 
     Returns
     -------
     dict
-        ``study``, ``scale`` and ``experiments``; of each its statements, tables and charts, and
-        of its points the time, the network's counters and the CPU time, or the error.
+        ``study``, ``scale`` and ``experiments``. Each experiment has its statements, tables and
+        charts, and for each of its points the time, the network's counters and the CPU time, or
+        the error.
     """
     return {
         "study": study.name,

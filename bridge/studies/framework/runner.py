@@ -1,4 +1,4 @@
-"""Runs the simulations of a study and has its experiments draw their findings."""
+"""Run the simulations of a study and evaluate its experiments."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from bridge.studies.framework.model import Experiment, Findings, Scale, Study
 
 @dataclass(frozen=True)
 class Chapter:
-    """One experiment and what came of it."""
+    """One experiment, its outcomes and its findings."""
 
     experiment: Experiment
     outcomes: Sequence[Outcome]
-    """Of its points, in their order."""
+    """Outcomes of the points, in their order."""
     findings: Findings | None
     """None if a point failed."""
 
     @property
     def errors(self) -> dict[str, str]:
-        """Why points failed, by their names."""
+        """Error messages of the points that failed, by their names."""
         return {one.point.name: one.error for one in self.outcomes if one.error}
 
 
 def chosen(study: Study, figures: Collection[str]) -> list[Experiment]:
-    """Give the experiments that some figures belong to; all without any."""
+    """Return the experiments to which some figures belong; without figures, all."""
     return [
         experiment
         for experiment in study.experiments
@@ -36,12 +36,12 @@ def chosen(study: Study, figures: Collection[str]) -> list[Experiment]:
 
 
 def all_points(experiments: Sequence[Experiment], scenarios: Path, scale: Scale) -> list[Point]:
-    """Give the points of some experiments, each once.
+    """Return the points of some experiments, each point once.
 
     Raises
     ------
     ValueError
-        If two points of one name are of different scenarios, which is a mistake in the study.
+        If two points of the same name have different scenarios, which is a mistake in the study.
     """
     points: dict[str, Point] = {}
     for experiment in experiments:
@@ -67,15 +67,15 @@ def run_study(
     Parameters
     ----------
     study : Study
-        What to run.
+        The study to run.
     scale : {"small", "full"}
-        The publication's sizes, or ones that take seconds.
+        The publication's sizes (full), or sizes that take seconds (small).
     scenarios : Path
         The source tree's ``scenarios``.
     folder : Path, optional
-        Keeps each result; what is complete there is not run again.
+        Stores each result. Points that are complete there do not run again.
     figures : collection of str
-        Keep what belongs to these figures; everything by default.
+        Keep only the findings of these figures; by default all.
     jobs, on_done
         As for `bridge.batch.points.run_points`.
 
@@ -91,7 +91,7 @@ def run_study(
     frontend.ScenarioError
         If a scenario is missing or not valid.
     KeyboardInterrupt
-        On Ctrl-C; what is complete stays in the folder.
+        On Ctrl-C; complete results stay in the folder.
     """
     experiments = chosen(study, figures)
     points = all_points(experiments, scenarios, scale)

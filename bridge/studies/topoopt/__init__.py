@@ -15,32 +15,37 @@ from bridge.studies.topoopt import (
 )
 
 INTRODUCTION = """\
-The simulations of W. Wang et al., *TopoOpt: Co-optimizing network topology and parallelization
-strategy for distributed training jobs* (NSDI 2023), Section 5 and Appendix H, made by
+This page repeats the simulations of W. Wang et al., *TopoOpt: Co-optimizing network topology and
+parallelization strategy for distributed training jobs* (NSDI 2023; "the paper"), Section 5 and
+Appendix H. It compares each claim of the paper with the measurement here. Read `docs/topoopt.md`
+first: it explains the architectures and the jobs. `docs/glossary.md` explains the terms. To make
+this page, run
 
 ```sh
 make reproduce    # and cosim study topoopt --scale full --page docs/reproduction_topoopt.md
 ```
 
-`--figure 11` makes one figure, and a run that was stopped goes on where it was. The jobs are
-`scenarios/topoopt_*.yaml`, with the sizes of Appendix D. A number *holds* if it is within a factor
-of 1.5 of the paper's, a statement in words if the measurement agrees.
+`--figure 11` makes only one figure. If you stop a run, the same command resumes it. The jobs are
+`scenarios/topoopt_*.yaml`, with the sizes of Appendix D. d is the number of interfaces of a server
+and B the bandwidth of each. A claim with a number *holds* if the measured number is within a factor
+of 1.5 of the paper's. A claim in words holds if the measurement agrees with it.
 
-What the paper leaves open:
+The paper leaves some parameters open. We chose:
 
-- **Compute** is the roofline of an A100 at its peak in TF32; the paper measured its operators.
-  Models that compute longer gain less from a network: VGG and ResNet50 here.
-- **Strategies**: the paper's search ends at hybrid or pure data parallelism, so that of these two
-  each point has the one that is estimated to be faster on its network.
-- **Messages** are flows that share links fairly, without packets; the last experiment compares them
-  with TCP's packets.
-- **All-reduces** go round TopoOpt's rings, and elsewhere round one ring by the servers' numbers, an
-  operator's gradients at a time. An iteration ends when the last of them is done.
-- **Circuits** that change do so for what waits every 50 ms in OCS-reconfig and every 1 ms in
-  SiP-ML, whose interval is not given; at first they are those for the whole iteration. They go one
-  way: on OCS-reconfig acknowledgements may come back over all servers, so that TCP's window is
-  16 MB there instead of 1 MB.
-- **The Fat-tree** costs what TopoOpt costs; every flow takes the path of its hash.
+- **Compute** is the roofline model of an A100 at its peak in TF32; the paper measured its
+  operators. Models that compute longer gain less from a network. Here these are VGG and ResNet50.
+- **Strategies**: the paper's search ends with hybrid or pure data parallelism. Each point here uses
+  whichever of these two the estimate says is faster on its network.
+- **Messages** are flows that share links fairly, without packets. The last experiment compares them
+  with TCP packets.
+- **All-reduces** use TopoOpt's rings, and on other networks one ring in the order of the servers'
+  numbers. Each operator's gradients are reduced on their own. An iteration ends when the last
+  all-reduce is done.
+- **Circuits** that change are chosen for the data that waits: every 50 ms in OCS-reconfig, and
+  every 1 ms in SiP-ML, for which the paper gives no interval. The first circuits are those for the
+  whole iteration. Circuits are one-way. On OCS-reconfig, acknowledgements may return through all
+  servers, so the TCP window is 16 MB there instead of 1 MB.
+- **The Fat-tree** costs as much as TopoOpt. A hash of each flow chooses its path.
 """
 
 STUDY = Study(

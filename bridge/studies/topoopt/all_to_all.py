@@ -1,4 +1,4 @@
-"""How much all-to-all traffic TopoOpt bears (Sections 5.4 and 5.5, Figs. 12, 13 and 15)."""
+"""TopoOpt under growing all-to-all traffic (Sections 5.4 and 5.5, Figs. 12, 13 and 15)."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ BATCHES: Mapping[Scale, Sequence[int]] = {
 DEGREES = (4, 8)
 RATE_GBPS = 100
 COMPARED = ("topoopt", "ideal_switch", "fat_tree")
-#: Fig. 15 is of this one.
+#: The batch of Fig. 15.
 SPREAD_BATCH = 128
 PUBLISHED_TAX = {(64, 4): 1.11, (64, 8): 1.05, (2048, 4): 3.03}
 #: How much less than the most loaded link the least loaded one carries, by degree.
 PUBLISHED_SPREAD = {4: 0.39, 8: 0.59}
-#: What counts as equal, and as slower by a little.
+#: Times within this factor count as equal.
 EQUAL = 1.15
 
 Rows = Mapping[tuple[str, int], Sequence[Result]]
@@ -54,12 +54,12 @@ Rows = Mapping[tuple[str, int], Sequence[Result]]
 
 
 def _changes(scale: Scale, batch: int) -> dict[str, int]:
-    """Give the DLRM of Section 5.4, which has a table for every server."""
+    """Return the overrides for the DLRM of Section 5.4, which has a table for every server."""
     return {"workload.model.tables": SERVERS[scale], "workload.batch_per_gpu": batch}
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:
-    """Give every batch on every architecture with either degree."""
+    """Return one point for each batch, architecture and degree."""
     return [
         job_point(folder, scale, "dlrm", architecture, degree, RATE_GBPS, _changes(scale, batch))
         for degree in DEGREES
@@ -87,7 +87,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
 
 
 def bandwidth_tax(result: Result) -> float:
-    """Give what the links carried over what the servers sent of their own."""
+    """Return the bytes that the links carried, divided by the bytes that the servers sent."""
     return sum(one.wire_bytes for one in result.network.dimensions) / result.network.wire_bytes
 
 
@@ -122,7 +122,7 @@ def _iterations(rows: Rows, batches: Sequence[int]) -> list[Statement]:
         ),
         Statement(
             "12",
-            "TopoOpt loses ground to the Ideal Switch as the batch grows, less so with d = 8.",
+            "TopoOpt falls behind the Ideal Switch as the batch grows, less so with d = 8.",
             times["topoopt", 4][largest] / times["ideal_switch", 4][largest]
             > times["topoopt", 4][usual] / times["ideal_switch", 4][usual]
             and times["topoopt", 8][largest] / times["ideal_switch", 8][largest]
@@ -145,7 +145,7 @@ def _taxes(rows: Rows, batches: Sequence[int]) -> list[Statement]:
 
 
 def _link_bytes(row: Sequence[Result], batches: Sequence[int]) -> list[float]:
-    """Return what each link of TopoOpt carries of the all-to-all, ascending."""
+    """Return the all-to-all bytes on each link of TopoOpt, ascending."""
     scenario = load_scenario(row[batches.index(SPREAD_BATCH)].scenario)
     workload = scenario.workload
     assert isinstance(workload, TrainingWorkload)
@@ -178,7 +178,7 @@ def _table(rows: Rows, batches: Sequence[int], degree: int) -> Table:
 
 
 def _share(result: Result) -> str:
-    """Return the bytes of model-parallel transfers over those of all-reduces."""
+    """Return the bytes of model-parallel transfers divided by those of all-reduces."""
     scenario = load_scenario(result.scenario)
     workload = scenario.workload
     assert isinstance(workload, TrainingWorkload)
@@ -233,13 +233,14 @@ def _spread_chart(spreads: Mapping[int, Sequence[float]]) -> Chart:
 
 
 NOTES = """\
-The tax is what all links carried over what the servers sent of their own, from the simulation.
+The bandwidth tax is the number of bytes that all links carried in the simulation, divided by the
+bytes that the servers sent on their own behalf.
 
-At batch 2048 the paper's all-to-all has 80 % of the bytes of its all-reduce, and ours 37 %: a ring
-sends 2(k-1)/k times the gradients, and the paper's number follows if they are counted once. So do
-its taxes: with a mean path length of 5.5 and 80 %, TopoOpt carries 2.99 times the bytes at batch
-2048 and 1.11 times at 64 (docs/topoopt.md). With half the all-to-all TopoOpt stays ahead of the
-Fat-tree.
+At batch 2048, the paper's all-to-all has 80 % of the bytes of its all-reduce; here it has 37 %. A
+ring sends 2(k-1)/k times the gradients. The paper's share follows if the gradients are counted
+once, and so do its taxes: with a mean path length of 5.5 and a share of 80 %, TopoOpt carries 2.99
+times the bytes at batch 2048 and 1.11 times at batch 64 (docs/topoopt.md). With about half of the
+all-to-all, TopoOpt stays faster than the Fat-tree here.
 """
 
 EXPERIMENT = Experiment(

@@ -1,4 +1,4 @@
-"""What the architectures cost (Section 5.2, Fig. 10)."""
+"""Cost of the architectures (Section 5.2, Fig. 10)."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ NAMES = {
     "oversubscribed_fat_tree": "2:1 oversubscribed Fat-tree",
     "expander": "Expander",
 }
-#: Draws of the fibres' lengths that a cost is the mean of.
+#: Seeds of the fibres' lengths. A cost is the mean over them.
 SEEDS = range(1, 6)
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:
-    """Give none: nothing is simulated."""
+    """Return no points: this experiment simulates nothing."""
     return []
 
 
 def cost(architecture: str, servers: int, degree: int, rate_bps: int) -> float:
-    """Return the dollars, mean over several draws of the fibres' lengths."""
+    """Return the cost in dollars, mean over several draws of the fibres' lengths."""
     bill = ARCHITECTURES[architecture].bill
     return mean(bill(servers, degree, rate_bps, seed).total for seed in SEEDS)
 
 
 def evaluate(results: Results, scale: Scale) -> Findings:
-    """Compare the ratios that the paper states."""
+    """Compare the ratios with those of the paper."""
     sizes = SERVERS[scale]
     costs = {
         (name, *kind): [cost(name, servers, *kind) for servers in sizes]
@@ -64,14 +64,14 @@ def evaluate(results: Results, scale: Scale) -> Findings:
     statements = [
         number(
             FIGURE,
-            "Cost of TopoOpt on OCSs over that on patch panels, on average.",
+            "Cost of TopoOpt on OCSs over TopoOpt on patch panels, mean.",
             paper=1.33,
             ours=ratio("ocs_reconfig", "topoopt"),
             unit="times",
         ),
         number(
             FIGURE,
-            "Cost of the Ideal Switch over TopoOpt's, on average.",
+            "Cost of the Ideal Switch over TopoOpt, mean.",
             paper=3.2,
             ours=ratio("ideal_switch", "topoopt"),
             unit="times",
@@ -111,7 +111,7 @@ def _table(
     equivalent = [equivalent_bandwidth(servers, degree, rate_bps) for servers in sizes]
     rows.append(
         [
-            "B' of the Fat-tree for TopoOpt's cost",
+            "B' of the Fat-tree that costs as much",
             *(scaled_text(rate, "bit/s") for rate in equivalent),
         ]
     )
@@ -134,10 +134,11 @@ def _chart(costs: Mapping[tuple[str, int, int], Sequence[float]], sizes: Sequenc
 
 
 NOTES = """\
-Prices are those of Appendix G's Table 2, and each cost is a mean over five draws of the fibres'
-lengths (`cosim cost` draws one). The Fat-tree for TopoOpt's cost is defined by that cost, so that
-the table has its bandwidth. SiP-ML, the most expensive one in the paper, has parts that are not on
-the market and no prices there. Which servers and bandwidths the averages are over is not stated.
+The prices are those of Table 2 in Appendix G. Each cost is the mean over five random draws of the
+fibres' lengths (`cosim cost` draws once). The Fat-tree costs as much as TopoOpt by definition, so
+the table shows its bandwidth. SiP-ML is the most expensive architecture in the paper; its parts are
+not on the market, and the paper gives no prices. The paper does not say over which servers and
+bandwidths its averages are.
 """
 
 EXPERIMENT = Experiment("Cost of the interconnects (Section 5.2)", (FIGURE,), points, evaluate)

@@ -1,4 +1,4 @@
-"""Iteration times on a cluster of one job (Section 5.3 and Appendix H, Figs. 11 and 27)."""
+"""Iteration times of one job on a dedicated cluster (Section 5.3, Appendix H, Figs. 11 and 27)."""
 
 from __future__ import annotations
 
@@ -29,20 +29,21 @@ from bridge.studies.topoopt.systems import (
 )
 
 RATES_GBPS: Mapping[Scale, Sequence[int]] = {"small": (100,), "full": (10, 25, 40, 100, 200)}
-#: The small scale has one that waits for all-reduces, one with transfers, and one that computes.
+#: At the small scale: a model that waits for all-reduces, one with transfers, one that computes.
 TRAINED: Mapping[Scale, Sequence[str]] = {
     "small": ("candle", "dlrm", "resnet50"),
     "full": tuple(MODELS),
 }
-#: The degree of a figure's servers.
+#: Degree of the servers, by figure.
 DEGREES = {"11": 4, "27": 8}
 #: Fat-tree over TopoOpt and TopoOpt over the Ideal Switch, averaged over the bandwidths (d = 4).
 PUBLISHED_FAT_TREE = {"candle": 2.8, "vgg16": 2.8, "bert": 3.0, "dlrm": 2.8, "ncf": 2.1}
 PUBLISHED_IDEAL = {"dlrm": 1.3, "ncf": 1.7}
-#: What counts as similar.
+#: Times within this factor count as similar.
 SIMILAR = 1.15
 
-#: Thousands of transfers at once, whose routes change, take the flow model half an hour a point.
+#: The flow model needs half an hour for one of these points: their routes change while thousands
+#: of transfers are in flight.
 LEFT_OUT = {("ncf", "ocs_reconfig")}
 
 Times = Mapping[tuple[str, str], Sequence[float]]
@@ -50,7 +51,7 @@ Times = Mapping[tuple[str, str], Sequence[float]]
 
 
 def points(degree: int, folder: Path, scale: Scale) -> list[Point]:
-    """Give every model on every architecture with every bandwidth."""
+    """Return one point for each model, architecture and bandwidth."""
     return [
         job_point(folder, scale, model, architecture, degree, rate)
         for model in TRAINED[scale]
@@ -146,7 +147,7 @@ def _orders(figure: str, times: Times, rates: Sequence[int]) -> list[Statement]:
     )
     for model in ("dlrm", "ncf"):
         state(
-            f"{MODELS[model]}: SiP-ML is slower than TopoOpt, as transfers wait for circuits.",
+            f"{MODELS[model]}: SiP-ML is slower than TopoOpt, because transfers wait for circuits.",
             model,
             "sip_ml",
             "topoopt",
@@ -170,7 +171,7 @@ def _orders(figure: str, times: Times, rates: Sequence[int]) -> list[Statement]:
         text = f"{MODELS[model]}: the Expander is the slowest."
         statements.append(Statement(figure, text, all(worst)))
     state(
-        "ResNet50: Fat-tree and TopoOpt are similar, as it communicates little.",
+        "ResNet50: Fat-tree and TopoOpt are similar, because the model communicates little.",
         "resnet50",
         "fat_tree",
         "topoopt",
@@ -207,14 +208,17 @@ def _chart(figure: str, models: Sequence[str], times: Times, rates: Sequence[int
 
 NOTES = {
     "11": """\
-The Fat-tree has B' such that it costs what TopoOpt costs by Table 2, where optics cost the same at
-any bandwidth while packet switches and NICs do not: at 10 and 25 Gbps it gets more bandwidth than
-TopoOpt for the money, at 200 Gbps less than a quarter. The published means over the bandwidths do
-not say how B' changes; at 100 Gbps alone, the factors are near them. NCF on OCS-reconfig is left
-out: thousands of transfers at once, whose routes change, take the flow model half an hour a point.
+The Fat-tree has the bandwidth B' with which it costs as much as TopoOpt, by the prices of Table 2.
+There, optics cost the same at any bandwidth, but packet switches and NICs do not. At 10 and 25 Gbps
+the Fat-tree therefore gets more bandwidth than TopoOpt for the same money, and at 200 Gbps less
+than a quarter. The paper gives means over the bandwidths and does not say how B' changes; at 100
+Gbps, the factors here are close to these means. NCF on OCS-reconfig is left out: it has thousands
+of transfers at the same time, and each change of their routes takes the flow model so long that one
+point needs half an hour.
 
-For data-parallel jobs OCS-reconfig's circuits stay: what is measured is always a ring. The paper's
-estimate of the demand was wrong when an all-reduce was about to end, and cost time.
+For data-parallel jobs, the circuits of OCS-reconfig do not change, because the measured demand is
+always a ring. In the paper, the estimate of the demand was wrong near the end of an all-reduce,
+which cost time.
 """,
     "27": "",
 }

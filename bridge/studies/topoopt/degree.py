@@ -1,4 +1,4 @@
-"""What more interfaces gain (Appendix H, Fig. 28)."""
+"""Gains from more interfaces (Appendix H, Fig. 28)."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ RATES_GBPS: Mapping[Scale, Sequence[int]] = {"small": (100,), "full": (40, 100)}
 VARIED = ("dlrm", "candle", "bert")
 
 Times = Mapping[tuple[str, int], Sequence[float]]
-"""By model and bandwidth: the iteration with each degree [ns]."""
+"""Iteration times with each degree, by model and bandwidth [ns]."""
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:
-    """Give every model with every degree and bandwidth."""
+    """Return one point for each model, bandwidth and degree."""
     return [
         job_point(folder, scale, model, "topoopt", degree, rate)
         for model in VARIED
@@ -39,7 +39,7 @@ def points(folder: Path, scale: Scale) -> list[Point]:
 
 
 def evaluate(results: Results, scale: Scale) -> Findings:
-    """Compare what the degrees gain."""
+    """Compare the gains."""
     degrees, rates = DEGREES[scale], RATES_GBPS[scale]
     times = {
         (model, rate): [
@@ -60,13 +60,13 @@ def evaluate(results: Results, scale: Scale) -> Findings:
         ),
         Statement(
             FIGURE,
-            "DLRM's gain is more than linear, as transfers take fewer hops, too.",
+            "DLRM's gain is more than linear, because transfers also take fewer hops.",
             gain["dlrm", fastest] > growth,
             evidence=f"{gain['dlrm', fastest]:.2f}× for {growth:g}× at {fastest} Gbps",
         ),
         Statement(
             FIGURE,
-            "BERT, bound by computation, gains least.",
+            "BERT gains least, because computation limits it.",
             gain["bert", fastest] == min(gain[model, fastest] for model in VARIED),
             evidence=", ".join(f"{MODELS[model]} {gain[model, fastest]:.2f}×" for model in VARIED),
         ),

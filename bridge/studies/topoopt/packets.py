@@ -1,4 +1,4 @@
-"""The flows of the other experiments against packets (Section 5.1: FlexNet and FlexNetPacket)."""
+"""Flows compared with packets (Section 5.1: FlexNet and FlexNetPacket)."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from bridge.studies.topoopt.systems import MODELS, iteration_ns, job_name, job_p
 
 FIGURE = "packets"
 DEGREE, RATE_GBPS = 4, 100
-#: Without CANDLE, whose gradients are 7 TB on the wire.
+#: CANDLE is left out: its gradients are 7 TB on the wire.
 COMPARED: Mapping[Scale, Sequence[str]] = {
     "small": ("resnet50",),
     "full": ("vgg16", "bert", "dlrm", "ncf", "resnet50"),
 }
-#: With few samples, so that communication shows on few servers, too.
+#: Few samples, so that communication matters even on few servers.
 _JOB: Mapping[Scale, dict[str, Any]] = {"small": {"workload.batch_per_gpu": 8}, "full": {}}
 _PACKETS = {"fabric": "express"}
-#: What counts as the same.
+#: Times within this fraction count as the same.
 CLOSE = 0.05
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:
-    """Give every model on TopoOpt, by flows and by packets."""
+    """Return two points for each model on TopoOpt: with flows and with packets."""
     return [
         job_point(folder, scale, model, "topoopt", DEGREE, RATE_GBPS, more)
         for model in COMPARED[scale]
@@ -35,7 +35,7 @@ def points(folder: Path, scale: Scale) -> list[Point]:
 
 
 def evaluate(results: Results, scale: Scale) -> Findings:
-    """Compare the two."""
+    """Compare flows and packets."""
     rows, errors = [], {}
     for model in COMPARED[scale]:
         flow, packets = (
@@ -56,7 +56,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
     headings = ("model", "packets", "flows", "error", "packets and ACKs", "lost")
     statement = Statement(
         FIGURE,
-        f"The iteration by flows is within {percent_text(CLOSE)} of that by packets over TCP.",
+        f"Iteration times with flows are within {percent_text(CLOSE)} of those with TCP packets.",
         all(abs(error) < CLOSE for error in errors.values()),
         evidence=", ".join(f"{MODELS[model]} {percent_text(e)}" for model, e in errors.items()),
     )
@@ -65,9 +65,10 @@ def evaluate(results: Results, scale: Scale) -> Findings:
 
 
 NOTES = """\
-The paper optimises with a coarse simulator and checks the outcome packet by packet. Here the other
-experiments carry messages as flows that share links fairly (`fabric: flow`), which takes seconds;
-these are the same jobs with ns-3's TCP on every connection (`fabric: express`).
+The paper optimises with a coarse simulator and checks the result with a packet simulator. The other
+experiments on this page carry messages as flows that share links fairly (`fabric: flow`), which
+takes seconds. This experiment runs the same jobs with ns-3's TCP on every connection
+(`fabric: express`).
 """
 
 EXPERIMENT = Experiment("Flows and packets", (FIGURE,), points, evaluate)

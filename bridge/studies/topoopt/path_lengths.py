@@ -1,4 +1,4 @@
-"""How far the servers are from one another (Section 5.5, Fig. 14)."""
+"""Path lengths between servers (Section 5.5, Fig. 14)."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ from topology_gen import direct_connect
 from topology_gen.topoopt import TopoOptTopology, data_parallel, path_lengths, topology_finder
 
 FIGURE = "14"
-#: By the degree: the mean in the paper.
+#: Mean in the paper, by degree.
 PUBLISHED = {4: 5.7, 8: 3.0}
 SERVERS: Mapping[Scale, int] = {"small": 128, "full": 128}
-_PLAIN_RATE_BPS = 10**9  # lengths do not depend on it
+_PLAIN_RATE_BPS = 10**9  # path lengths do not depend on the rate
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:
-    """Give none: nothing is simulated."""
+    """Return no points: this experiment simulates nothing."""
     return []
 
 
 def hops(topology: TopoOptTopology) -> list[int]:
-    """Return the links between every two servers, in either direction."""
+    """Return the number of links between each ordered pair of servers."""
     network = direct_connect(topology.graph, _PLAIN_RATE_BPS, 0)
     return [int(length) for length in path_lengths(network)]
 
 
 def evaluate(results: Results, scale: Scale) -> Findings:
-    """Compare the means, and draw the distributions."""
+    """Compare the means and draw the distributions."""
     servers = SERVERS[scale]
     found = {d: topology_finder(data_parallel(servers), d) for d in PUBLISHED}
     lengths = {degree: hops(topology) for degree, topology in found.items()}
     statements = [
         number(
             FIGURE,
-            f"Mean path length of all pairs of servers, d = {degree}.",
+            f"Mean path length between all pairs of servers, d = {degree}.",
             paper=PUBLISHED[degree],
             ours=float(np.mean(lengths[degree])),
             unit="count",
@@ -58,7 +58,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
     statements.append(
         Statement(
             FIGURE,
-            "Every pair is nearer, on average and at most, with d = 8.",
+            "The mean and the longest path are shorter with d = 8.",
             float(np.mean(lengths[8])) < float(np.mean(lengths[4]))
             and max(lengths[8]) < max(lengths[4]),
         )

@@ -1,4 +1,4 @@
-"""What the time to set circuits costs (Section 5.7, Fig. 17)."""
+"""Effect of the reconfiguration latency (Section 5.7, Fig. 17)."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from bridge.studies.topoopt.systems import (
 FIGURE = "17"
 DEGREE, RATE_GBPS = 8, 100
 VARIED = ("dlrm", "bert")
-#: The reconfiguration latency, and the time between two measurements of the demand: five times
-#: that, as 50 ms are to 10 ms in the other experiments.
+#: The interval between two measurements of the demand, by reconfiguration latency. It is five
+#: times the latency, like the 50 ms and 10 ms of the other experiments.
 LATENCIES: Mapping[Scale, Mapping[str, str]] = {
     "small": {"100us": "500us", "10ms": "50ms"},
     "full": {"10us": "50us", "100us": "500us", "1ms": "5ms", "10ms": "50ms"},
@@ -41,11 +41,11 @@ LATENCIES: Mapping[Scale, Mapping[str, str]] = {
 WAYS = {True: "OCS-reconfig-FW", False: "OCS-reconfig-noFW"}
 #: OCS-reconfig-FW over OCS-reconfig-noFW for BERT.
 PUBLISHED_BERT = 1.4
-#: What counts as equal.
+#: Times within this factor count as equal.
 EQUAL = 1.15
 
 Times = Mapping[tuple[str, bool], Sequence[float]]
-"""By model, and whether servers forward: the iteration with each latency [ns]."""
+"""Iteration times with each latency, by model and whether servers forward [ns]."""
 
 
 def _changes(latency: str, interval: str, forwarding: bool) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def _changes(latency: str, interval: str, forwarding: bool) -> dict[str, Any]:
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:
-    """Give TopoOpt, and circuits that change with every latency, with and without forwarding."""
+    """Return points for TopoOpt, and for OCS-reconfig with each latency and kind of forwarding."""
     return [
         job_point(folder, scale, model, architecture, DEGREE, RATE_GBPS, more)
         for model in VARIED
@@ -87,13 +87,13 @@ def evaluate(results: Results, scale: Scale) -> Findings:
     statements = [
         Statement(
             FIGURE,
-            "DLRM: with forwarding OCS-reconfig is faster than without.",
+            "DLRM: OCS-reconfig is faster with forwarding than without.",
             all(a < b for a, b in zip(times["dlrm", True], times["dlrm", False], strict=True)),
             evidence=_ratios(times, "dlrm", latencies),
         ),
         number(
             FIGURE,
-            "BERT: OCS-reconfig with forwarding over without, at the greatest latency.",
+            "BERT: OCS-reconfig with forwarding over OCS-reconfig without, greatest latency.",
             paper=PUBLISHED_BERT,
             ours=times["bert", True][-1] / times["bert", False][-1],
             unit="times",
@@ -153,11 +153,11 @@ def _chart(times: Times, fixed: Mapping[str, float], latencies: Sequence[str]) -
 
 
 NOTES = """\
-The paper measures the demand every 50 ms for its OCS of 10 ms; how often it does so for faster ones
-is not said. Here it is five latencies for all: circuits that stay for 50 ms could not serve the
-transfers of an iteration of 30 ms one after the other. The paper goes down to 1 µs; at 10 µs an
-iteration already has hundreds of changes. BERT sends little but its all-reduces here, so that there
-is little to forward and to estimate wrongly.
+The paper measures the demand every 50 ms for its OCS with a latency of 10 ms. It does not say how
+often it does so for faster ones. Here the interval is always five latencies: circuits that stay for
+50 ms could not serve the transfers of an iteration of 30 ms one after the other. The paper goes
+down to 1 µs; at 10 µs, an iteration already has hundreds of changes. BERT sends little except its
+all-reduces here, so there is little to forward and little to estimate wrongly.
 """
 
 EXPERIMENT = Experiment("Reconfiguration latency (Section 5.7)", (FIGURE,), points, evaluate)

@@ -1,4 +1,4 @@
-"""Iteration times where jobs share a cluster (Section 5.6, Fig. 16)."""
+"""Iteration times of jobs that share a cluster (Section 5.6, Fig. 16)."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ CLUSTERS = {
     "topoopt_cluster_oversubscribed": "Oversub. Fat-tree",
 }
 TOPOOPT, FAT_TREE, OVERSUBSCRIBED = CLUSTERS
-#: Jobs at a time; the last number is all that the servers can have.
+#: Jobs that run at the same time; with the last number, all servers are in use.
 LOADS: Mapping[Scale, Sequence[int]] = {"small": (2, 6), "full": (5, 10, 15, 20, 27)}
 _JOB_SERVERS: Mapping[Scale, int] = {"small": 4, "full": 16}
-#: Times over TopoOpt's, averaged over the loads: of the mean and of the 99th percentile.
+#: Ratio to TopoOpt, mean over the loads: of the mean and of the 99th percentile.
 PUBLISHED = {(FAT_TREE, "mean"): 1.7, (FAT_TREE, "p99"): 3.0}
 PUBLISHED |= {(OVERSUBSCRIBED, "mean"): 1.15, (OVERSUBSCRIBED, "p99"): 1.4}
 PUBLISHED_FULL_LOAD = 3.4
 MEASURES = {"mean": "Mean", "p99": "99th percentile"}
 
 Times = Mapping[tuple[str, str], Sequence[float]]
-"""By scenario and measure: the iteration time with each load [ns]."""
+"""Iteration times with each load, by scenario and measure [ns]."""
 
 
 def _name(cluster: str, load: int) -> str:
@@ -49,7 +49,7 @@ def _name(cluster: str, load: int) -> str:
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:
-    """Give every cluster with every load."""
+    """Return one point for each cluster and load."""
     servers = _JOB_SERVERS[scale]
     everywhere: dict[str, Any] = {"fabric": "flow", "workload.servers": servers}
     return [
@@ -90,7 +90,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
         number(
             FIGURE,
             f"{MEASURES[measure]} of the iteration times on the {CLUSTERS[cluster]} over "
-            "TopoOpt's, averaged over the loads.",
+            "TopoOpt, mean over the loads.",
             paper=paper,
             ours=mean(ratios[cluster, measure]),
             unit="times",
@@ -104,7 +104,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
     statements += [
         number(
             FIGURE,
-            "99th percentile on the Fat-tree over TopoOpt's, all servers in use.",
+            "99th percentile on the Fat-tree over TopoOpt, all servers in use.",
             paper=PUBLISHED_FULL_LOAD,
             ours=ratios[FAT_TREE, "p99"][-1],
             unit="times",
@@ -120,7 +120,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
 
 def _iteration_times(results: Results, cluster: str, load: int) -> IterationTimes:
     found = results[_name(cluster, load)].iteration_times
-    assert found is not None  # every cluster has jobs
+    assert found is not None  # every cluster scenario has jobs
     return found
 
 
@@ -151,9 +151,10 @@ def _chart(times: Times, loads: Sequence[int]) -> Chart:
 
 
 NOTES = """\
-40 % of the jobs are DLRM, 30 % BERT, 20 % CANDLE and 10 % VGG16, in the sizes of Section 5.6, each
-on 16 servers next to one another. Every job has a shard of TopoOpt to itself; on the Fat-trees jobs
-share what is above the edge switches. One draw of the jobs, three iterations of each.
+40 % of the jobs are DLRM, 30 % BERT, 20 % CANDLE and 10 % VGG16, with the sizes of Section 5.6.
+Each job has 16 consecutive servers. On TopoOpt, every job has a shard of its own; on the Fat-trees,
+jobs share the links above the edge switches. The numbers come from one random draw of the jobs,
+with three iterations of each job.
 """
 
 EXPERIMENT = Experiment("Shared clusters (Section 5.6)", (FIGURE,), points, evaluate)

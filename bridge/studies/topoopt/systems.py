@@ -1,6 +1,6 @@
-"""The jobs and the architectures of the study: a model's iteration on a cluster of servers.
+"""The jobs and architectures of the study: training iterations on a cluster of servers.
 
-The small scale has fewer servers; models, batches and links are the same.
+The small scale has fewer servers. Models, batches and links are the same.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bridge.studies.framework.model import Scale
 from frontend import Scenario, load_scenario
 from frontend.parallelization import demand
 
-#: The paper's names, in the order of its figures, by those of the scenarios.
+#: The paper's names in the order of its figures, by the scenarios' names.
 MODELS = {
     "candle": "CANDLE",
     "vgg16": "VGG",
@@ -27,7 +27,7 @@ MODELS = {
     "resnet50": "ResNet50",
 }
 
-#: The paper's names, by how they are called here.
+#: The paper's names, by the names here.
 ARCHITECTURES = {
     "topoopt": "TopoOpt",
     "ideal_switch": "Ideal Switch",
@@ -37,12 +37,12 @@ ARCHITECTURES = {
     "expander": "Expander",
 }
 
-#: Where strategies are estimated instead: the search knows of no circuits that change, as the
-#: paper's did not.
+#: Architectures that stand in when strategies are estimated: like the paper's, the search does not
+#: know circuits that change.
 _ESTIMATED_AS = {"sip_ml": "ideal_switch", "ocs_reconfig": "ideal_switch"}
 
-#: Circuits go one way, so that where servers forward, an acknowledgement may come back over all of
-#: them: a window for that way.
+#: Circuits are one-way, so an acknowledgement may return through all servers if they forward. The
+#: window must cover this path.
 _WINDOWS = {"ocs_reconfig": "16MB"}
 
 _STRATEGIES = ("hybrid", "data_parallel")
@@ -57,11 +57,11 @@ def topology(architecture: str, servers: int, degree: int, rate_gbps: int) -> di
     Parameters
     ----------
     architecture : str
-        One of `ARCHITECTURES`.
+        A key of `ARCHITECTURES`.
     servers, degree : int
-        Servers, and interfaces of each.
+        Number of servers, and of interfaces of each.
     rate_gbps : int
-        B, of each interface.
+        B, the rate of each interface.
     """
     links = {"latency": _LATENCY, "buffer": "unlimited"}
     direct = links | {"bandwidth": f"{rate_gbps}Gbps"}
@@ -85,14 +85,14 @@ def topology(architecture: str, servers: int, degree: int, rate_gbps: int) -> di
 
 
 def circuits(latency: str, interval: str, *, forwarding: bool = True) -> dict[str, Any]:
-    """Return the part of ``topology`` that is about circuits which change during a run.
+    """Return the part of ``topology`` for circuits that change during a run.
 
     Parameters
     ----------
     latency, interval : str
-        Of a change, and between two measurements of the demand.
+        Time of a change, and time between two measurements of the demand.
     forwarding : bool
-        Whether servers pass on what is for others.
+        Whether servers forward packets for others.
     """
     changes = {"latency": latency, "interval": interval, "forwarding": forwarding}
     return {"family": "ocs", "demand": "workload", "reconfiguration": changes}
@@ -107,9 +107,9 @@ def job_point(
     rate_gbps: int,
     more: Mapping[str, Any] | None = None,
 ) -> Point:
-    """Give the iteration of a model, by the better strategy, on all servers of an architecture.
+    """Return the point of a model with its better strategy on all servers of an architecture.
 
-    The paper's search ends at hybrid or pure data parallelism (Section 5.1), so the estimator
+    The paper's search ends with hybrid or pure data parallelism (Section 5.1), so the estimator
     chooses between these two.
 
     Parameters
@@ -117,9 +117,9 @@ def job_point(
     folder : Path
         The source tree's ``scenarios``.
     scale : {"small", "full"}
-        How many servers.
+        Decides the number of servers.
     model, architecture : str
-        Of `MODELS` and `ARCHITECTURES`.
+        Keys of `MODELS` and `ARCHITECTURES`.
     degree, rate_gbps : int
         Interfaces of a server, and the rate of each.
     more : mapping, optional
@@ -137,7 +137,7 @@ def job_point(
 Changes = tuple[tuple[str, Any], ...]
 
 
-@cache  # several figures have the same points
+@cache  # several figures share points
 def _point(
     folder: Path,
     scale: Scale,
@@ -177,7 +177,7 @@ def _scenario(
     return load_scenario(folder / f"topoopt_{model}.yaml", overrides)
 
 
-@cache  # points that differ in their circuits have the same
+@cache  # points that differ only in their circuits share it
 def _strategy(
     folder: Path,
     architecture: str,
@@ -187,7 +187,7 @@ def _strategy(
     rate_gbps: int,
     changes: Changes,
 ) -> str:
-    """Return the strategy that is estimated to be faster, if it fits into the servers' memory."""
+    """Return the strategy with the lower estimate that fits into the servers' memory."""
     cluster = scale, model, degree, rate_gbps
     jobs = {
         name: Job(_scenario(folder, architecture, *cluster, changes, name)) for name in _STRATEGIES
@@ -204,13 +204,13 @@ def job_name(
     rate_gbps: int,
     more: Mapping[str, Any] | None = None,
 ) -> str:
-    """Name a point of `job_point`."""
+    """Return the name of a point of `job_point`."""
     parts = [f"{key.rpartition('.')[2]}={value}" for key, value in (more or {}).items()]
     return "-".join([model, architecture, f"d{degree}", f"{rate_gbps}G", *parts])
 
 
 def iteration_ns(result: Result) -> float:
-    """Give the time of the last iteration: the first has nothing to wait for before it."""
+    """Return the time of the last iteration; before the first there is nothing to wait for."""
     return result.iterations[-1].time_ns
 
 

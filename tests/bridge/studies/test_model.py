@@ -48,7 +48,7 @@ def test_a_line_of_the_table() -> None:
     line = cells(number("13", "x", paper=2, ours=3, unit="times", evidence="why"))
     assert dict(zip(HEADINGS, line, strict=True)) == {
         "figure": "13",
-        "statement": "x",
+        "claim": "x",
         "paper": "2.00×",
         "here": "3.00×, why",
         "ratio": "1.50",
