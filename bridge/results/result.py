@@ -40,7 +40,7 @@ OPTIONAL = ("error", "jobs", "iteration_times", "reconfigurations")
 
 
 class Result(BaseModel):
-    """What one simulation measured."""
+    """The measurements of one simulation."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -51,35 +51,35 @@ class Result(BaseModel):
     )
 
     schema_version: int = SCHEMA_VERSION
-    """Counts incompatible changes of this format."""
+    """Version of this format; an incompatible change increases it."""
     status: Literal["complete", "interrupted", "deadlock", "failed", "time_limit"]
-    """How the run ended; every other block is partial unless it is complete."""
+    """How the run ended. All other fields are partial unless this is "complete"."""
     error: str | None = None
-    """Why the simulation did not complete; absent if it did."""
+    """Why the simulation did not complete. Absent if it did."""
     time_ns: float
-    """End of the workload in simulated time [ns]."""
+    """Simulated time at which the workload ended [ns]."""
     iterations: tuple[Iteration, ...]
-    """One entry a training iteration; none where jobs share a cluster."""
+    """One entry for each training iteration. Empty if jobs share a cluster."""
     jobs: tuple[Job, ...] | None = None
-    """One entry a job that has started; absent unless jobs share a cluster."""
+    """One entry for each job that has started. Present only if jobs share a cluster."""
     iteration_times: IterationTimes | None = None
-    """Of all jobs; absent without them."""
+    """Iteration times of all jobs together. Present only if jobs share a cluster."""
     layers: tuple[Layer, ...]
-    """One entry a layer, summed over iterations."""
+    """One entry for each layer, summed over all iterations."""
     layer_iterations: tuple[LayerIteration, ...] = ()
-    """The same, one entry a layer and iteration."""
+    """One entry for each layer and iteration."""
     collectives: tuple[Collective, ...]
-    """One entry a collective issued."""
+    """One entry for each collective that was issued."""
     network: NetworkStatistics
-    """What the fabric counted."""
+    """What the network carried and lost."""
     reconfigurations: tuple[Reconfiguration, ...] | None = None
-    """One entry a change of the circuits; absent if they do not change."""
+    """One entry for each change of the circuits. Absent if circuits do not change."""
     system: System
-    """What the system layer did."""
+    """The activity of the system layer."""
     simulator: Simulator
-    """What the run itself took."""
+    """The cost of the run itself, and its versions."""
     scenario: dict[str, Any]
-    """The scenario, resolved: every default filled in."""
+    """The scenario with all defaults filled in."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain dictionaries, lists, numbers and strings.

@@ -53,8 +53,10 @@ def found(nodes: int, degree: int, index: int = 0) -> Digraph:
 
     Parameters
     ----------
-    nodes, degree : int
-        A size and a degree for which a digraph is stored.
+    nodes : int
+        Number of nodes of the digraph.
+    degree : int
+        Degree of the digraph.
     index : int
         Number of the digraph, from 0, in ascending order of steps.
 

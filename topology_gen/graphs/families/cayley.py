@@ -19,8 +19,8 @@ def cayley(generators: Sequence[Sequence[int]]) -> Digraph:
     Parameters
     ----------
     generators : sequence of permutations
-        Each lists the images of 0, 1, …; ``[1, 2, 0]`` is a cycle of three. The same permutation
-        twice makes parallel links; the identity makes self-loops.
+        The generators. Each lists the images of 0, 1, …; ``[1, 2, 0]`` is a cycle of three. The
+        same permutation twice makes parallel links; the identity makes self-loops.
 
     Raises
     ------

@@ -21,8 +21,9 @@ def lift(arcs: Sequence[Sequence[tuple[int, Sequence[int]]]]) -> Digraph:
     Parameters
     ----------
     arcs : sequence of sequences of (int, permutation)
-        arcs[a][i] is the a-th arc that leaves node i: its target and its permutation, which lists
-        the images of 0, 1, …. The a-th arcs of all nodes must have different targets.
+        The arcs of the base. arcs[a][i] is the a-th arc that leaves node i: its target and its
+        permutation, which lists the images of 0, 1, …. The a-th arcs of all nodes must have
+        different targets.
 
     Raises
     ------
