@@ -103,9 +103,9 @@ class Search:
         self._on_proposal = on_proposal
         self._saved = time.monotonic()
         self._better: Found | None = None
-        self._place = _Places(job)
+        self._estimator = _Estimators(job)
         kept = self._kept() if resume else None
-        self.state = kept or begin(job.graph, self._place, job.start, settings.beta)
+        self.state = kept or begin(job.graph, self._estimator, job.start, settings.beta)
 
     def run(self) -> State:
         """Search until the rounds are done; save the best so far if interrupted.
@@ -119,7 +119,7 @@ class Search:
         try:
             alternate(
                 self.job.graph,
-                self._place,
+                self._estimator,
                 self.state,
                 self.settings.rounds,
                 self.settings.budget,
@@ -217,7 +217,7 @@ class Search:
             raise InputError(f"{file}: {error}") from None
 
 
-class _Places:
+class _Estimators:
     """Makes estimators and keeps the last one, which the next round starts with."""
 
     def __init__(self, job: Job) -> None:

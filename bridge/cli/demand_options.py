@@ -69,7 +69,7 @@ def read_demand(
     if sum(option is not None for option in (nodes, path, scenario)) != 1:
         raise InputError("expected exactly one of --n, --demand FILE and --scenario FILE")
     if scenario is not None:
-        return _trained(scenario, overrides)
+        return _scenario_demand(scenario, overrides)
     if overrides:
         raise InputError(f"--set {overrides[0]}: expected --scenario FILE with it")
     if nodes is not None:
@@ -85,7 +85,7 @@ def read_demand(
         raise InputError(f"{path}: {error}") from None
 
 
-def _trained(path: Path, overrides: Sequence[str]) -> Demand:
+def _scenario_demand(path: Path, overrides: Sequence[str]) -> Demand:
     from frontend import load_scenario
     from frontend.schema.training import TrainingWorkload
     from frontend.workloads.training import transfers

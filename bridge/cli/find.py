@@ -153,7 +153,7 @@ def find_command(
     choices = _choices(where, nodes, degree, not families_only)
 
     rows = [_row(choice, size, fabric, workload) for choice in choices]
-    best = _unbeaten(choices)
+    best = _on_frontier(choices)
     frontier = [row for row, choice in zip(rows, choices, strict=True) if choice in best]
     others = [row for row, choice in zip(rows, choices, strict=True) if choice not in best]
     wanted = "workload_us" if workload else "allreduce_us"
@@ -195,7 +195,7 @@ def _row(choice: Choice, size: int, fabric: Fabric, workload: list[Size]) -> dic
     return row
 
 
-def _unbeaten(choices: list[Choice]) -> list[Choice]:
+def _on_frontier(choices: list[Choice]) -> list[Choice]:
     """Return the choices that are on the frontier of steps and T_B."""
     from topology_gen.finder import frontier
 

@@ -185,7 +185,7 @@ def check_command(file: Path, as_json: bool) -> None:
 
     try:
         content = _read(file)
-        answer = {"file": str(file), "valid": True, **_named(file, lambda: facts(content))}
+        answer = {"file": str(file), "valid": True, **_naming(file, lambda: facts(content))}
     except InputError as error:
         if as_json:
             failed = {"file": str(file), "valid": False, "error": str(error)}
@@ -212,7 +212,7 @@ def import_command(file: Path, out: Path) -> None:
     from topology_gen.formats.schedule_json import write_json
 
     content = _read(file)
-    _named(file, lambda: facts(content))
+    _naming(file, lambda: facts(content))
     write_whole(out, write_json(content.what).encode())
     click.echo(f"{out}: {content.what.operation}, checked")
 
@@ -253,8 +253,8 @@ def export_command(
     from bridge.batch.schedule_check import export, facts
 
     content = _read(file)
-    _named(file, lambda: facts(content))
-    text = _named(file, lambda: export(content.what, form, channels, protocol))
+    _naming(file, lambda: facts(content))
+    text = _naming(file, lambda: export(content.what, form, channels, protocol))
     if output is None:
         click.echo(text, nl=False)
     else:
@@ -265,12 +265,12 @@ def _read(file: Path) -> Content:
     from topology_gen.formats.registry import read
 
     try:
-        return _named(file, lambda: read(file.read_bytes()))
+        return _naming(file, lambda: read(file.read_bytes()))
     except OSError as error:
         raise InputError(f"{file}: {error.strerror}") from None
 
 
-def _named(file: Path, act: Callable[[], T]) -> T:
+def _naming(file: Path, act: Callable[[], T]) -> T:
     """Return the result of `act`; name the file in the error if its content is wrong."""
     try:
         return act()

@@ -86,7 +86,7 @@ def search_command(
     """Search for a faster strategy for a training job.
 
     FILE is a scenario of `kind: training`. The search starts with its parallelization strategy,
-    moves operators between servers at random, and accepts or rejects each proposal as FlexFlow
+    proposes random placements of operators on servers, and accepts or rejects each as FlexFlow
     does. With `family: topoopt`, each round also makes a topology for its strategy. The folder of
     --out holds scenario.yaml, which `cosim run` takes, and strategy.json."""
     fabrics = _fabrics(check)
@@ -96,7 +96,7 @@ def search_command(
     if folder is None and not as_json:
         folder = Path("results") / f"{loaded.name}-search"
     settings = Settings(rounds, budget, beta, loaded.seed)
-    with _Shown(settings, quiet=as_json) as shown:
+    with _SearchProgress(settings, quiet=as_json) as shown:
         search = Search(job, settings, folder, resume=resume, on_proposal=shown)
         state = search.run()
     times = {"start": state.start_seconds, "estimate": state.best.seconds}
@@ -154,7 +154,7 @@ def _print(answer: dict[str, Any], console: Console) -> None:
         console.print(f"\nTopology: {answer['topology']}", highlight=False)
 
 
-class _Shown:
+class _SearchProgress:
     """Shows the progress of a search: a bar on a terminal, a line now and then elsewhere."""
 
     def __init__(self, settings: Settings, *, quiet: bool) -> None:
