@@ -1,4 +1,4 @@
-"""`cosim topo find`: what it prints, what it remembers, and what it refuses."""
+"""`cosim topo find`: output, cache and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cosim topo` and `cosim schedule`: what they print, and what they refuse."""
+"""`cosim topo` and `cosim schedule`: output and errors."""
 
 from __future__ import annotations
 

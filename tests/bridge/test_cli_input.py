@@ -1,4 +1,4 @@
-"""Bad input: exit status 2, one sentence on stderr, no traceback, nothing left behind."""
+"""Bad input: exit status 2, one sentence on stderr, no traceback, no files left behind."""
 
 from __future__ import annotations
 

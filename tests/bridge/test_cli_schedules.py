@@ -1,4 +1,4 @@
-"""`cosim schedule`: files of schedules and algorithms, made, checked and converted."""
+"""`cosim schedule` makes, checks and converts files of schedules and algorithms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cosim topo totient` and `cosim topo topoopt`: what they print, and what they refuse."""
+"""`cosim topo totient` and `cosim topo topoopt`: output and errors."""
 
 from __future__ import annotations
 

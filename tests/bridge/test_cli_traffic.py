@@ -1,4 +1,4 @@
-"""`cosim topo traffic`: the measures and the picture."""
+"""`cosim topo traffic`: measures and picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cosim search`: the estimate against the fabrics, folders, interruptions, and refusals."""
+"""`cosim search`: estimates against the fabrics, folders, interrupts and errors."""
 
 from __future__ import annotations
 

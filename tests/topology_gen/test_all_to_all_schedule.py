@@ -1,4 +1,4 @@
-"""All-to-all schedules: they attain what the flow promises, by replay and by counting."""
+"""All-to-all schedules attain the flow's throughput, as replaying and counting show."""
 
 from collections import Counter
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The cost model: Table 2 by hand, and the published ratios."""
+"""The cost model equals Table 2, computed by hand, and the published ratios."""
 
 from __future__ import annotations
 

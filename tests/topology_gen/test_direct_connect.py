@@ -1,4 +1,4 @@
-"""Direct-connect networks: links as in the digraph, paths shortest, spread and reproducible."""
+"""Direct-connect networks: links follow the digraph; paths are shortest, spread and repeatable."""
 
 import networkx as nx
 import numpy as np

@@ -1,4 +1,4 @@
-"""Fat-tree: switches and links by hand, paths up and down, flows spread by their hash."""
+"""Fat tree: switches and links counted by hand, paths up and down, flows spread by hash."""
 
 from __future__ import annotations
 

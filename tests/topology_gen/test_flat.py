@@ -1,4 +1,4 @@
-"""flat: structure, rates, buffers and paths."""
+"""Flat network: structure, rates, buffers and paths."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""BFB over links that differ: what it is where links are alike, closed forms, and refusals."""
+"""BFB over different links: equal links as a special case, closed forms and errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""hierarchical: structure, rates and the rule for paths (paper, Section III.B and III.C.2)."""
+"""Hierarchical network: structure, rates and paths (paper, Section III.B and III.C.2)."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""MSCCL XML: what the runtime's own reader wants, and what is refused."""
+"""MSCCL XML: the runtime's own parser accepts what is written, and bad files are errors."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""MSCCL++ execution plans: their structure, and what a reader refuses.
+"""MSCCL++ execution plans: their structure, and the errors of bad plans.
 
 That they do what they should is shown in tests/frontend/collectives/test_from_algorithm.py.
 """

@@ -1,4 +1,4 @@
-"""OCS-reconfig: the greatest demand first, with a diminishing return, and connected."""
+"""OCS-reconfig serves the greatest demand first, with diminishing returns, and stays connected."""
 
 from __future__ import annotations
 

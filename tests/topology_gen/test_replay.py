@@ -1,4 +1,4 @@
-"""Replay: finds whatever can be wrong with a schedule, and measures the rest."""
+"""Replay finds every error in a schedule, and measures correct schedules."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""cosim's own files: written and read without loss, and refused where they cannot be."""
+"""cosim's JSON files are written and read without loss, and bad files are errors."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""One-line specifications and edge lists: what is read, and what is refused with which sentence."""
+"""Specs and edge lists: what they mean, and the messages for bad ones."""
 
 import json
 

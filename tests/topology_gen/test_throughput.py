@@ -1,4 +1,4 @@
-"""All-to-all throughput by trees and walks, against the linear program of all flows."""
+"""All-to-all throughput by trees and walks agrees with the linear program of all flows."""
 
 import numpy as np
 import pytest

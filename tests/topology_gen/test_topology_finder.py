@@ -1,4 +1,4 @@
-"""TopologyFinder: ports, links and routes for many demands, and degenerate ones."""
+"""TopologyFinder: ports, links and routes for many demands, including degenerate ones."""
 
 from __future__ import annotations
 

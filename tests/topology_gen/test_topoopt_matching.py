@@ -1,4 +1,4 @@
-"""The heaviest matching: as heavy as networkx's, whatever the weights."""
+"""The heaviest matching is as heavy as networkx's for any weights."""
 
 from __future__ import annotations
 
