@@ -224,7 +224,7 @@ def _simulator(result: Result) -> Table:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = True) -> Table:
-    """Lay out rows for a terminal.
+    """Return a table for a terminal.
 
     Parameters
     ----------

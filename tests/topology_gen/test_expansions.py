@@ -1,4 +1,4 @@
-"""Expansions: what they are, and that their schedules work and cost what the paper's formulas say.
+"""Expansions: their structure, and schedules that work and cost what the paper's formulas give.
 
 Every schedule is replayed. N is the number of nodes of the base, d its degree, T_B in units of M/B.
 """

@@ -60,7 +60,7 @@ class Candidate:
         return self.bandwidth_time == least == self.bandwidth_time_back
 
     def beaten_by(self, other: Candidate) -> bool:
-        """Whether another candidate is at least as good in steps and in T_B."""
+        """Return whether another candidate is at least as good in steps and in T_B."""
         steps, time = self.cost
         return steps >= other.cost[0] and time >= other.cost[1]
 

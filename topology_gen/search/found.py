@@ -42,6 +42,6 @@ class Found:
         return self.steps, self.bandwidth_time + self.bandwidth_time_back, self.distance
 
     def beaten_by(self, other: Found) -> bool:
-        """Whether another digraph is at least as good in every cost."""
+        """Return whether another digraph is at least as good in every cost."""
         steps, time, distance = other.key
         return self.steps >= steps and self.key[1] >= time and self.distance >= distance

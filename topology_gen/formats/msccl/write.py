@@ -58,14 +58,14 @@ def write_xml(algorithm: Algorithm) -> str:
             }
             lines.append("    " + _tag("tb", {"id": number, **peers, "chan": block.channel}, ">"))
             for index, step in enumerate(block.instructions):
-                told = step.awaited or Step(number, index) in waited
-                lines.append(_step(index, step, told))
+                signals = step.awaited or Step(number, index) in waited
+                lines.append(_step(index, step, signals))
             lines.append("    </tb>")
         lines.append("  </gpu>")
     return "\n".join([*lines, "</algo>", ""])
 
 
-def _step(index: int, instruction: Instruction, told: bool) -> str:
+def _step(index: int, instruction: Instruction, signals: bool) -> str:
     idle = instruction.kind is Kind.NOP
     block, step = instruction.after or (-1, -1)
     attributes = {
@@ -78,7 +78,7 @@ def _step(index: int, instruction: Instruction, told: bool) -> str:
         "cnt": 0 if idle else instruction.chunks,
         "depid": block,
         "deps": step,
-        "hasdep": int(told),
+        "hasdep": int(signals),
     }
     return "      " + _tag("step", attributes, "/>")
 
