@@ -1,6 +1,6 @@
 """Co-simulation of distributed training over ns-3's TCP.
 
-`run` simulates a scenario and gives a `Result`; `compile` and `replay` do it in two steps;
+`run` simulates a scenario and returns a `Result`; `compile` and `replay` do the same in two steps.
 `Network` drives the fabric message by message. The command line is ``cosim``.
 """
 

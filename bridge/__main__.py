@@ -1,4 +1,4 @@
-"""``python -m bridge`` is ``cosim``."""
+"""Runs the command line: ``python -m bridge`` is ``cosim``."""
 
 from bridge.cli.main import main
 

@@ -1,9 +1,9 @@
-"""The compiled part: the simulation and the network API over ns-3 (private; see `bridge`)."""
+"""The compiled module: the simulation and the network API over ns-3 (private; see `bridge`)."""
 
 from collections.abc import Callable, Mapping, Sequence
 
 class CoreError(RuntimeError):
-    """A stream that cannot be read or run, or a failed simulation; the text is one sentence."""
+    """A stream that cannot be read or run, or a simulation that failed; the text is a sentence."""
 
 class Progress:
     """A snapshot of a run in progress."""
@@ -17,21 +17,21 @@ class Progress:
     @property
     def delivered_bytes(self) -> int: ...
     @property
-    def total_bytes(self) -> int: ...  # what the stream's collectives and sends will deliver
+    def total_bytes(self) -> int: ...  # the bytes that all messages of the stream deliver
 
 class Simulation:
-    """One run of a stream. At most one Simulation or Network is alive in a process at a time."""
+    """One run of a stream. A process holds at most one open Simulation or Network at a time."""
 
     def __init__(self, stream: bytes) -> None: ...  # ValueError: not a stream of this version
-    def build(self) -> None: ...  # nodes, links, connections; after it, ns-3's objects exist
+    def build(self) -> None: ...  # makes the nodes, links and connections as ns-3 objects
     def run(
         self, progress: Callable[[Progress], object] | None = None, interval_s: float = 0.25
-    ) -> str: ...  # the result's status; "interrupted" swallows the pending KeyboardInterrupt
-    def result(self) -> str: ...  # JSON text, see bridge/result.py; partial unless complete
-    def close(self) -> None: ...  # Simulator::Destroy; idempotent
+    ) -> str: ...  # the result's status; "interrupted" clears the pending KeyboardInterrupt
+    def result(self) -> str: ...  # JSON text as in bridge/results; partial unless complete
+    def close(self) -> None: ...  # calls Simulator::Destroy; may be called more than once
 
 class Network:
-    """The network API, driven message by message from Python callbacks."""
+    """The network API: Python sends and receives messages and gets callbacks."""
 
     def __init__(self, stream: bytes) -> None: ...
     def sim_send(
@@ -54,7 +54,7 @@ class Network:
     def sim_get_time(self) -> int: ...  # picoseconds
     def sim_comm_size(self) -> int: ...
     def sim_finish(self) -> None: ...
-    def run(self) -> None: ...  # an exception in a callback ends the run and is raised here
+    def run(self) -> None: ...  # raises an exception of a callback after it ended the run
     def statistics(self) -> str: ...  # JSON text: the "network" block of a result
     def close(self) -> None: ...
 
@@ -62,7 +62,8 @@ def ns3_version() -> str: ...
 def fabrics() -> Sequence[str]: ...
 def congestion_controls() -> Sequence[str]: ...
 
-# Circuits for the bytes of each pair that has some; `discount` as in network_api.proto.
+# Returns the circuits for a demand: the bytes of each (source, destination) pair that has any.
+# `discount` is numbered as in network_api.proto.
 def optical_circuits(
     ranks: int,
     degree: int,

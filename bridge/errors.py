@@ -1,6 +1,6 @@
-"""What can go wrong, each with the exit status that the command line gives it.
+"""The errors of the package, each with the exit status that the command line gives it.
 
-Every message is one sentence that can be shown as it is.
+Every message is one sentence that can be shown to the user as it is.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 
 
 class InputError(ValueError):
-    """Something that was handed in cannot be used: a stream, a hook, a folder (exit status 2)."""
+    """An input that cannot be used: a stream, a hook or a folder (exit status 2)."""
 
 
 class StreamError(InputError):
-    """A stream that cannot be read, or that the simulator refuses."""
+    """A stream that cannot be read, or that the simulator rejects."""
 
 
 class HookError(InputError):
-    """A scripting hook that cannot be loaded, or whose bindings are not installed."""
+    """A hook that cannot be loaded, or ns-3 Python bindings that are not installed."""
 
 
 class OutputError(InputError):
-    """A folder that results cannot be written to."""
+    """A file or folder that results cannot be written to."""
 
 
 class ResultError(InputError):
@@ -37,7 +37,7 @@ class SimulationError(RuntimeError):
     Attributes
     ----------
     result : Result or None
-        What was measured until then, if the simulation got that far.
+        The measurements up to the failure, if the simulation started.
     """
 
     def __init__(self, message: str, result: Result | None = None) -> None:
@@ -48,13 +48,12 @@ class SimulationError(RuntimeError):
 class SimulationInterrupted(KeyboardInterrupt):
     """Ctrl-C during a simulation (exit status 130).
 
-    It is a `KeyboardInterrupt`, so that a script which runs one simulation after another stops
-    as a whole.
+    It is a `KeyboardInterrupt`, so it also stops a script that runs several simulations.
 
     Attributes
     ----------
     result : Result
-        What was measured until then; its ``status`` is ``"interrupted"``.
+        The measurements up to the interrupt; its ``status`` is ``"interrupted"``.
     """
 
     def __init__(self, message: str, result: Result) -> None:

@@ -1,4 +1,4 @@
-"""Writes files whole or not at all."""
+"""Writes files completely or not at all."""
 
 from __future__ import annotations
 
@@ -10,48 +10,48 @@ from bridge.errors import OutputError
 
 
 def write_whole(file: Path, content: bytes) -> None:
-    """Write a file such that a reader, or a crash, sees the old content or the new.
+    """Write a file atomically: a reader sees the old content or the new, even after a crash.
 
     Parameters
     ----------
     file : Path
-        The file to make or replace.
+        The file to create or replace.
     content : bytes
-        All of it.
+        The whole content.
 
     Raises
     ------
     OutputError
-        If it cannot be written; an old file is still there, and nothing else.
+        The file cannot be written; an old file stays as it was.
     """
     try:
         if file.exists() and not file.is_file():
-            file.write_bytes(content)  # a pipe or /dev/stdout, which no file may replace
+            file.write_bytes(content)  # a pipe or /dev/stdout must not be replaced by a file
             return
         descriptor, temporary = tempfile.mkstemp(prefix=f".{file.name}-", dir=file.parent)
     except OSError as error:
-        raise OutputError(f"{file}: {error.strerror}, it was not written") from None
+        raise OutputError(f"{file}: {error.strerror}, the file was not written") from None
     try:
         with open(descriptor, "wb") as stream:
             stream.write(content)
-        # mkstemp makes files that only the owner reads; results are for sharing.
+        # mkstemp makes files that only their owner can read, but results are shared.
         os.chmod(temporary, 0o666 & ~_umask())
         # Atomic within a folder.
         os.replace(temporary, file)
     except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
         if isinstance(error, OSError):
-            raise OutputError(f"{file}: {error.strerror}, it was not written") from None
+            raise OutputError(f"{file}: {error.strerror}, the file was not written") from None
         raise
 
 
 def prepare_directory(directory: str | os.PathLike[str]) -> Path:
-    """Make a folder, and make sure that files can be created in it.
+    """Create a folder, and check that files can be created in it.
 
     Parameters
     ----------
     directory : path
-        The folder; its parents are made too.
+        The folder; missing parents are created, too.
 
     Returns
     -------
@@ -61,13 +61,13 @@ def prepare_directory(directory: str | os.PathLike[str]) -> Path:
     Raises
     ------
     OutputError
-        If it cannot be made, is something else than a folder, or is not writable.
+        It cannot be created, is not a folder, or is not writable.
     """
     folder = Path(directory)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # Asking the file system is the only sure test: permissions do not tell of read-only
-        # mounts, nor of what root may not do.
+        # Creating a file is the only sure test: permission bits do not show read-only mounts,
+        # nor what root may not do.
         with tempfile.TemporaryFile(dir=folder):
             pass
     except FileExistsError:
@@ -78,7 +78,7 @@ def prepare_directory(directory: str | os.PathLike[str]) -> Path:
 
 
 def _umask() -> int:
-    """Read the process's umask; POSIX has no way but to set it."""
+    """Return the process's umask; POSIX can only read it by setting it."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

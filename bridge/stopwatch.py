@@ -1,4 +1,4 @@
-"""What a run costs: wall time, CPU time and memory."""
+"""Measures what a run costs: wall time, CPU time and memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypedDict
 
 
 class Cost(TypedDict):
-    """The three values of a result that differ between two runs."""
+    """The three values that differ between two runs of the same scenario."""
 
     wall_s: float
     cpu_s: float
@@ -18,14 +18,14 @@ class Cost(TypedDict):
 
 
 class Stopwatch:
-    """Counts from its making."""
+    """A watch that starts when it is made."""
 
     def __init__(self) -> None:
         self._wall = time.perf_counter()
         self._cpu = time.process_time()
 
     def cost(self) -> Cost:
-        """Read the watch.
+        """Return the cost so far.
 
         Returns
         -------
@@ -40,10 +40,10 @@ class Stopwatch:
 
 
 def _peak_rss_bytes() -> int:
-    """Peak resident memory of this program [bytes].
+    """Return the peak resident memory of this program in bytes.
 
-    getrusage's value is not reset when a process starts another program: a small run started by a
-    large sweep would report the sweep's memory. Linux keeps the right number elsewhere.
+    getrusage does not reset its value when a process starts another program, so a small run that a
+    large sweep starts would report the sweep's memory. Linux's /proc has the right number.
     """
     status = Path("/proc/self/status")
     if status.exists():

@@ -1,4 +1,4 @@
-"""What a stream says about itself: its scenario and seed, for the result."""
+"""Reads the header of a stream: the scenario and the seed that a result reports."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class StreamHeader:
 
 
 def read_header(stream: bytes) -> StreamHeader:
-    """Read the header of a stream.
+    """Return the header of a stream.
 
     Parameters
     ----------
     stream : bytes
-        Length-delimited records, see ``frontend/network_api.proto``.
+        Length-delimited records in the format of ``frontend/network_api.proto``.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def read_header(stream: bytes) -> StreamHeader:
     Raises
     ------
     StreamError
-        If the bytes are not a stream, or one of another version.
+        The bytes are not a stream, or are one of another version.
     """
     try:
         record = next(decode(stream))

@@ -1,4 +1,4 @@
-"""Networks by family: graph, link attributes and paths. Knows no workload and no simulator."""
+"""Networks: graphs, link attributes, paths and schedules. Knows no workload and no simulator."""
 
 from topology_gen.errors import LinkError, PathError, RankCountError, TopologyError
 from topology_gen.networks.circuits import circuits

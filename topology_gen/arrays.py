@@ -1,4 +1,4 @@
-"""The types of arrays that every room uses: ids, amounts, and signed numbers."""
+"""The array types that all modules share: ids, amounts and signed numbers."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,9 +10,9 @@ Amounts = NDArray[np.uint64]
 """Rates, sizes and latencies in bit/s, bytes and picoseconds."""
 
 Numbers = NDArray[np.int64]
-"""Ids on the way through arithmetic that may become negative."""
+"""Signed integers for arithmetic with ids, which may go below zero."""
 
 
 def ids(values: ArrayLike) -> Ids:
-    """Return node, link or path ids as an array."""
+    """Return ids of nodes, links or paths as an array."""
     return np.asarray(values, dtype=np.uint32)

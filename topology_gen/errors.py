@@ -1,8 +1,8 @@
-"""What can be wrong with a network that is asked for."""
+"""The exceptions of this package."""
 
 
 class TopologyError(ValueError):
-    """Any error of this package."""
+    """The base class of all exceptions of this package."""
 
 
 class RankCountError(TopologyError):
@@ -10,23 +10,23 @@ class RankCountError(TopologyError):
 
 
 class LinkError(TopologyError):
-    """A link whose rate, latency or buffer cannot be."""
+    """A rate, a latency or a buffer of a link that is out of range."""
 
 
 class PathError(TopologyError):
-    """A pair of nodes between which there is no path."""
+    """A pair of nodes without a path between them."""
 
 
 class ParameterError(TopologyError):
-    """A parameter of a family that cannot be, such as a negative size."""
+    """A parameter of a family that is out of range, such as a negative size."""
 
 
 class DegreeError(TopologyError):
-    """A digraph that is not regular, or regular of degree 0."""
+    """A digraph that is not regular, or whose degree is 0."""
 
 
 class ConnectivityError(TopologyError):
-    """A digraph in which some node does not reach another."""
+    """A digraph in which a node cannot reach another."""
 
 
 class EdgeListError(TopologyError):
@@ -38,23 +38,23 @@ class SpecError(TopologyError):
 
 
 class ScheduleError(TopologyError):
-    """A schedule that does not do what its collective promises."""
+    """A schedule that does not do what its collective operation promises."""
 
 
 class AlgorithmError(TopologyError):
-    """An algorithm of thread blocks that cannot be, or that a format cannot hold."""
+    """An algorithm of thread blocks that is not valid, or that a file format cannot hold."""
 
 
 class FileFormatError(TopologyError):
-    """A file that is not what its format says."""
+    """A file that does not follow its format."""
 
 
 class DemandError(TopologyError):
-    """A job's transfers that cannot be."""
+    """A description of a job's transfers that is not valid."""
 
 
 class CostError(TopologyError):
-    """A network that has no price."""
+    """A network whose cost cannot be computed."""
 
 
 class RegistrationError(TopologyError):

@@ -1,4 +1,4 @@
-"""The compiled part, imported once and here only, so that its absence is explained in one place."""
+"""Imports the compiled module, in one place, so that one message explains why it is missing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ except ModuleNotFoundError as error:
     if error.name != "topology_gen._kernels":
         raise
     raise ModuleNotFoundError(
-        "topology_gen._kernels, the compiled part, is not there: did you forget to build? "
+        "the compiled module topology_gen._kernels is missing: did you forget to build? "
         "(`make setup`)",
         name=error.name,
     ) from None

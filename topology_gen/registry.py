@@ -1,4 +1,4 @@
-"""Registries: the things of one kind by name, our own and those of installed packages."""
+"""Registries: entries of one kind by name, from this package and from installed packages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from topology_gen.errors import RegistrationError
 
 
 class Named(Protocol):
-    """Whatever has the name that users write."""
+    """An object with the name that users write."""
 
     @property
     def name(self) -> str:
@@ -23,19 +23,19 @@ Entry = TypeVar("Entry", bound=Named)
 class Registry(Mapping[str, Entry], Generic[Entry]):
     """Entries of one kind by name, in the order of registration.
 
-    A package that you install adds entries by naming them in its ``pyproject.toml``::
+    A package that you install adds entries when it names them in its ``pyproject.toml``::
 
         [project.entry-points."cosim.workloads"]
         pipeline = "my_package.pipeline:WORKLOAD"
 
-    They are loaded when the registry is read for the first time, after our own.
+    The registry loads them when it is first read, after the entries of this package.
 
     Parameters
     ----------
     kind : str
-        What an entry is, for messages: "workload".
+        The kind of entries, for messages: "workload".
     group : str
-        Entry points of installed packages that name further entries: "cosim.workloads".
+        The entry point group in which packages name further entries: "cosim.workloads".
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         Raises
         ------
         RegistrationError
-            The name is taken.
+            An entry of this name exists.
         """
         if entry.name in self._entries:
             raise RegistrationError(f"the {self.kind} {entry.name!r} is registered twice")
@@ -69,18 +69,18 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         return entry
 
     def __getitem__(self, name: str) -> Entry:
-        """Return the entry of a name; KeyError if there is none."""
+        """Return the entry of a name; raise KeyError if there is none."""
         if name not in self._entries:
             self._complete()
         return self._entries[name]
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the names."""
+        """Yield the names of all entries."""
         self._complete()
         return iter(self._entries)
 
     def __len__(self) -> int:
-        """Return how many entries there are."""
+        """Return the number of entries."""
         self._complete()
         return len(self._entries)
 

@@ -1,6 +1,7 @@
-"""Families by name, and `family:key=value,…`, the way to write a topology on one line.
+"""Families by name, and specs such as `family:key=value,…`, which write a topology on one line.
 
-An expansion takes a topology in brackets: ``line:of=[complete_bipartite:d=4],k=2``. Brackets nest.
+An expansion takes another topology in brackets: ``line:of=[complete_bipartite:d=4],k=2``. Brackets
+can be nested.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from topology_gen.graphs.digraph import Digraph
 from topology_gen.search import store
 
 GREATEST_BRACKETS = 32
-"""Topologies within a topology at most."""
+"""Greatest number of topologies inside a topology."""
 
 
 class Parser(NamedTuple):
-    """How a value is written: how to read it, in words, and as an example."""
+    """How to read a value, and a description of what is accepted."""
 
     read: Callable[[str], Any]
     words: str
@@ -28,7 +29,7 @@ class Parser(NamedTuple):
 class Parameter(NamedTuple):
     """A parameter of a family.
 
-    `argument` is what the family's function calls it; `example` goes into the family's example.
+    `argument` is the parameter's name in the family's function; `example` is a value for examples.
     """
 
     argument: str
@@ -38,14 +39,14 @@ class Parameter(NamedTuple):
 
 
 class Family(NamedTuple):
-    """A family of topologies: its function, and the keys that may be written after the colon."""
+    """A family of topologies: its function, and the keys that can follow the colon."""
 
     make: Callable[..., Digraph]
     parameters: Mapping[str, Parameter]
 
     @property
     def text(self) -> str:
-        """What the family is, in one line."""
+        """A description of the family in one line."""
         first = (self.make.__doc__ or "").strip().splitlines()[0]
         return first.removeprefix("Return ").removesuffix(".")
 
@@ -164,20 +165,19 @@ FAMILIES: Mapping[str, Family] = {
 
 
 def parse(spec: str) -> Digraph:
-    """Return the digraph of a `family:key=value,…`.
+    """Return the digraph of a spec `family:key=value,…`.
 
     Parameters
     ----------
     spec : str
-        Such as ``hypercube:n=1024``, ``torus:dims=50x50``, ``circulant:n=12,offsets=2+3``.
+        A spec such as ``hypercube:n=1024``, ``torus:dims=50x50``, ``circulant:n=12,offsets=2+3``.
 
     Raises
     ------
     SpecError
-        An unknown family or key, a key that is missing or given twice, or a value that cannot be
-        read.
+        The family or a key is unknown, a key is missing or given twice, or a value cannot be read.
     ParameterError
-        A value that the family refuses.
+        The family does not accept a value.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def parse(spec: str) -> Digraph:
         parameter = family.parameters[key]
         try:
             arguments[parameter.argument] = parameter.parser.read(value)
-        except TopologyError:  # of a topology within
+        except TopologyError:  # raised by a topology in brackets
             raise
         except ValueError:
             raise SpecError(
@@ -204,12 +204,12 @@ def parse(spec: str) -> Digraph:
 
 
 def read(spec: str) -> tuple[str, dict[str, str]]:
-    """Return the family of a `family:key=value,…` and the values by key, as they are written.
+    """Return the family of a spec and its values by key, as they are written.
 
     Raises
     ------
     SpecError
-        An unknown family or key, or a key that is missing or given twice.
+        The family or a key is unknown, or a key is missing or given twice.
 
     Examples
     --------
@@ -218,11 +218,11 @@ def read(spec: str) -> tuple[str, dict[str, str]]:
     """
     if spec.count("[") > GREATEST_BRACKETS:
         raise SpecError(
-            f"a topology of {spec.count('[')} brackets: expected at most {GREATEST_BRACKETS}"
+            f"a topology with {spec.count('[')} brackets: expected at most {GREATEST_BRACKETS}"
         )
     name, _, rest = spec.partition(":")
     if name not in FAMILIES:
-        raise SpecError(f"topology {spec!r}: expected a family of {', '.join(FAMILIES)}")
+        raise SpecError(f"topology {spec!r}: expected one of the families {', '.join(FAMILIES)}")
     keys = FAMILIES[name].parameters
     values: dict[str, str] = {}
     for item in split(rest, ",") if rest else []:
@@ -237,12 +237,12 @@ def read(spec: str) -> tuple[str, dict[str, str]]:
         values[key] = value
     for key, parameter in keys.items():
         if parameter.required and key not in values:
-            raise SpecError(f"topology {spec!r}: {key} is missing, such as in {example(name)}")
+            raise SpecError(f"topology {spec!r}: {key} is missing, expected as in {example(name)}")
     return name, values
 
 
 def split(text: str, separator: str) -> list[str]:
-    """Return the parts of a text that is split where no bracket is open.
+    """Return the parts of a text, split at separators outside brackets.
 
     Examples
     --------
@@ -260,12 +260,12 @@ def split(text: str, separator: str) -> list[str]:
 
 
 def inner(text: str) -> str:
-    """Return what stands between the first and the last bracket.
+    """Return the text between an opening and a closing bracket.
 
     Raises
     ------
     ValueError
-        Not within brackets.
+        The text is not in brackets.
 
     Examples
     --------
@@ -283,7 +283,7 @@ def example(family: str) -> str:
     Raises
     ------
     TopologyError
-        No such family.
+        The family is unknown.
 
     Examples
     --------

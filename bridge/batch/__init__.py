@@ -1,1 +1,1 @@
-"""Many runs: points in child processes, sweeps, strategy searches, tables of collectives."""
+"""Many runs: points in child processes, sweeps, strategy searches and lists of collectives."""

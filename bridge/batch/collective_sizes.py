@@ -1,4 +1,4 @@
-"""A distribution of collectives: how many of which size."""
+"""Reads a distribution of collectives: how many run of each size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIELDS = ("bytes", "count", "collective")
 
 
 class Size(NamedTuple):
-    """A collective of a size, and how many times it runs."""
+    """A collective operation, its size in bytes, and how many times it runs."""
 
     collective: Collective
     size_bytes: int
@@ -29,13 +29,14 @@ def read_sizes(file: Path) -> list[Size]:
     Parameters
     ----------
     file : Path
-        CSV with a head line, or a JSON list of objects: `bytes` (``64MiB`` or a number), `count`,
-        and `collective`, which is all_reduce if it is not given.
+        A CSV file with a header line, or a JSON list of objects. The fields are `bytes` (``64MiB``
+        or a number), `count` (a number above 0) and, optionally, `collective` (``all_reduce`` by
+        default).
 
     Raises
     ------
     InputError
-        A file that cannot be read as such, or an entry that cannot be.
+        The file is neither CSV nor JSON, or an entry has a missing, unknown or invalid field.
     """
     try:
         text = file.read_text(encoding="utf-8")
@@ -44,15 +45,17 @@ def read_sizes(file: Path) -> list[Size]:
         else:
             entries = list(csv.DictReader(io.StringIO(text), skipinitialspace=True))
     except (OSError, ValueError, csv.Error, RecursionError) as error:
-        raise InputError(f"{file}: neither CSV nor JSON ({error})") from None
+        raise InputError(
+            f"{file}: expected a CSV file or a JSON list, but cannot read it as either ({error})"
+        ) from None
     if not isinstance(entries, list) or not entries:
-        raise InputError(f"{file}: no sizes, expected at least one line of bytes,count")
+        raise InputError(f"{file}: no entries, expected at least one with bytes and count")
     return [_size(entry, f"{file}: entry {number}") for number, entry in enumerate(entries, 1)]
 
 
 def _size(entry: Any, place: str) -> Size:
     if not isinstance(entry, dict) or not {"bytes", "count"} <= set(entry) <= set(FIELDS):
-        raise InputError(f"{place}: expected bytes, count and, if wanted, collective")
+        raise InputError(f"{place}: expected the fields bytes, count and, optionally, collective")
     try:
         size = units.parse(entry["bytes"], units.SIZE)
     except ValueError as error:

@@ -1,8 +1,8 @@
-"""Runs independent simulations in child processes, some at a time.
+"""Runs independent simulations in child processes, several at a time.
 
-ns-3 ends the process on what it does not like; in a child that costs one point, and its message is
-kept. In a folder, every point has one of its own with its ``result.json``, or ``error.txt`` if it
-failed; points that are complete there are not run again.
+ns-3 ends its whole process when it meets an error. In a child process, only that point fails, and
+its error message is kept. Every point has a folder of its own, which holds ``result.json``, or
+``error.txt`` if the point failed. Points whose result is already complete are not run again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from bridge.results.result import FILE_NAME, Result
 from bridge.simulator.simulate import versions
 from frontend import Scenario, ScenarioError, load_scenario
 
-#: Why a point failed, beside where its result would be.
+#: The file that holds the reason why a point failed, in the folder where its result would be.
 ERROR_NAME = "error.txt"
 
 
@@ -34,22 +34,22 @@ class Point:
     """One simulation to run."""
 
     name: str
-    """Its folder, so unique among the points."""
+    """The name of its folder, unique among the points."""
     scenario: Scenario
-    """What to simulate."""
+    """The scenario to simulate."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a point."""
+    """The result of a point, or the reason why it failed."""
 
     point: Point
     result: Result | None
-    """The result, partial if there is an error, or nothing if the child died."""
+    """The result: partial if there is an error, None if the child died."""
     error: str | None = None
-    """Why it did not complete."""
+    """Why the point did not complete; None if it did."""
     is_old: bool = False
-    """Whether it was complete in the folder before."""
+    """Whether the folder already held the complete result."""
 
 
 def run_points(
@@ -64,28 +64,30 @@ def run_points(
     Parameters
     ----------
     points : sequence of Point
-        With names that differ.
+        The points; their names must differ.
     jobs : int, optional
-        How many run at a time, at least 1; by default as many as this process may use cores.
+        How many points run at the same time, at least 1. By default, the number of cores that this
+        process may use.
     folder : path, optional
-        Keeps the results. A point whose result is there, complete, of the same scenario and of the
-        same versions, is not run again. Nothing is kept by default.
+        The folder that keeps the results. A point is not run again if its folder holds a complete
+        result of the same scenario and the same versions. By default, nothing is kept.
     on_done : callable, optional
-        Called with each outcome in the order in which they come, from this thread.
+        Called from this thread with each outcome, in the order in which points finish.
 
     Returns
     -------
     list of Outcome
-        In the order of `points`.
+        One for each point, in the order of `points`.
 
     Raises
     ------
     OutputError
-        If the folder cannot be written to.
+        The folder cannot be written to.
     ValueError
-        If two points have one name.
+        Two points have the same name.
     KeyboardInterrupt
-        On Ctrl-C; the children are ended, and what is complete stays in the folder.
+        The user pressed Ctrl-C. The child processes are ended, and complete results stay in the
+        folder.
     """
     names = [point.name for point in points]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -110,7 +112,7 @@ def run_points(
 
 
 class _Children:
-    """The processes under way, so that they can be ended from another thread."""
+    """The running child processes, so that another thread can end them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -118,7 +120,7 @@ class _Children:
         self._ended = False
 
     def run(self, command: Sequence[str], text: str) -> tuple[int, str]:
-        """Run a command on a text; give its exit status and what it wrote to stderr."""
+        """Run a command with a text as its input; return its exit status and its stderr."""
         with self._lock:
             if self._ended:
                 return -1, "interrupted"
@@ -136,7 +138,7 @@ class _Children:
         return process.returncode, messages
 
     def end(self) -> None:
-        """End all that run, and start no more."""
+        """End all running child processes, and start no more."""
         with self._lock:
             self._ended = True
             for process in self._processes:
@@ -183,7 +185,7 @@ def _is_current(result: Result, point: Point) -> bool:
 
 
 def _resolved_now(result: Result) -> dict[str, Any] | None:
-    """Give a result's scenario with today's defaults: the format may have gained keys since."""
+    """Return a result's scenario with today's defaults: its format may be older than some keys."""
     try:
         return load_scenario(result.scenario).resolved()
     except ScenarioError:
@@ -191,7 +193,7 @@ def _resolved_now(result: Result) -> dict[str, Any] | None:
 
 
 def _sentence(status: int, messages: str) -> str:
-    """Say what a child said last, without the name of the command."""
+    """Return the last message of a child, without the name of the command."""
     lines = [line for line in messages.splitlines() if line.strip()]
     last = lines[-1].removeprefix("cosim: ") if lines else "it said nothing"
     return last if status > 0 else f"the process ended with signal {-status}: {last}"

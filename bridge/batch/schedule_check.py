@@ -1,4 +1,4 @@
-"""What `cosim schedule check` finds out about a file, and what `export` makes of it."""
+"""What `cosim schedule check` reports about a file, and the text that `export` writes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ CHANNELS = (1, 2, 4, 8, 16, 32)
 
 
 def facts(content: Content) -> dict[str, Any]:
-    """Return what a file's schedule or algorithm does, after executing it.
+    """Return the properties of a file's schedule or algorithm, after executing it.
 
     Raises
     ------
     ScheduleError, AlgorithmError
-        It is wrong.
+        The schedule or the algorithm is wrong.
     """
     what = content.what
     head = {"format": content.form, "operation": what.operation}
@@ -40,17 +40,30 @@ def facts(content: Content) -> dict[str, Any]:
 def export(
     what: Schedule | AllReduce | Algorithm, form: str, channels: int | None, protocol: str
 ) -> str:
-    """Return a checked schedule or algorithm as "msccl-xml" or "mscclpp-json".
+    """Return a checked schedule or algorithm as text in "msccl-xml" or "mscclpp-json".
+
+    Parameters
+    ----------
+    what : Schedule, AllReduce or Algorithm
+        What to write.
+    form : str
+        "msccl-xml" or "mscclpp-json".
+    channels : int, optional
+        Thread blocks for each link and direction, for MSCCL XML. By default, the least power of two
+        that the format accepts, up to 32.
+    protocol : str
+        The protocol that MSCCL XML names.
 
     Raises
     ------
     AlgorithmError
-        It does not fit into the format.
+        The format cannot hold it.
     """
     if form == "mscclpp-json":
         if isinstance(what, Algorithm):
             raise AlgorithmError(
-                "MSCCL++: expected a schedule with steps, not an algorithm of thread blocks"
+                "MSCCL++ plans are written from schedules with steps; this is an algorithm of "
+                "thread blocks"
             )
         return write_plan(what)
     if isinstance(what, Algorithm):

@@ -1,4 +1,4 @@
-"""The search for a strategy, and on TopoOpt for its topology, from a scenario to a better one."""
+"""Searches for a better parallelization strategy, and with TopoOpt also for its topology."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ SCENARIO_FILE = "scenario.yaml"
 DEMAND_FILE = "demand.json"
 
 SAVE_INTERVAL_S = 10.0
-"""Wall time between two savings of what is better within a round."""
+"""Seconds of wall time between two saves of an improvement within a round."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How long and with which numbers is searched; see `frontend.parallelization.alternate`.
+    """The limits and numbers of a search; see `frontend.parallelization.alternate`.
 
     Raises
     ------
     InputError
-        A beta that is not a number from 0.
+        `beta` is negative or not finite.
     """
 
     rounds: int
@@ -58,32 +58,34 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.beta is not None and not (math.isfinite(self.beta) and self.beta >= 0):
-            raise InputError(f"beta {self.beta}: expected a number from 0")
+            raise InputError(f"beta {self.beta}: expected a finite number of at least 0")
 
 
 class Search:
-    """A search that keeps the best so far in a folder.
+    """A search that keeps the best strategy so far in a folder.
 
-    ``strategy.json`` and ``scenario.yaml`` (with ``demand.json`` if its topology was made for
-    another strategy) are the best so far; ``search.json`` is what a search goes on from.
+    The folder holds the best strategy so far in ``strategy.json`` and ``scenario.yaml``, and in
+    ``demand.json`` if its topology was made for the demand of another strategy. ``search.json``
+    holds the state from which a search can resume.
 
     Parameters
     ----------
     job : Job
-        What is searched for.
+        The training job to improve.
     settings : Settings
-        How.
+        The limits and numbers of the search.
     folder : Path, optional
-        Where to keep it; without one nothing is written.
+        The folder to write to; nothing is written without one.
     resume : bool
-        Go on from what is in the folder, if there is anything.
+        Whether to continue from the state in the folder, if there is one.
     on_proposal : callable, optional
-        Told the round, from 0, the proposals in it, and the seconds of the best strategy so far.
+        Called with the round (from 0), the number of proposals in it so far, and the iteration
+        time in seconds of the best strategy so far.
 
     Raises
     ------
     InputError
-        A folder that cannot be written to, or one that holds another search.
+        The folder cannot be written to, or holds the state of another search.
     """
 
     def __init__(
@@ -101,23 +103,23 @@ class Search:
         self._on_proposal = on_proposal
         self._saved = time.monotonic()
         self._better: Found | None = None
-        self._place = _Places(job)
+        self._estimator = _Estimators(job)
         kept = self._kept() if resume else None
-        self.state = kept or begin(job.graph, self._place, job.start, settings.beta)
+        self.state = kept or begin(job.graph, self._estimator, job.start, settings.beta)
 
     def run(self) -> State:
-        """Search to the end; what an interruption leaves is saved.
+        """Search until the rounds are done; save the best so far if interrupted.
 
         Raises
         ------
         KeyboardInterrupt
-            With a sentence about what is saved.
+            The user pressed Ctrl-C; the message says what was saved.
         """
         self._save()
         try:
             alternate(
                 self.job.graph,
-                self._place,
+                self._estimator,
                 self.state,
                 self.settings.rounds,
                 self.settings.budget,
@@ -131,7 +133,7 @@ class Search:
             if self._folder is None:
                 raise KeyboardInterrupt(f"{done}, nothing was saved") from None
             raise KeyboardInterrupt(
-                f"{done}: the best so far is in {self._folder}, and --resume goes on from there"
+                f"{done}: {self._folder} holds the best so far, and --resume continues from there"
             ) from None
         return self.state
 
@@ -157,7 +159,7 @@ class Search:
         write_whole(self._folder / STATE_FILE, _json(content))
 
     def _save_better(self) -> None:
-        """Save what is better than the best of the rounds that are done."""
+        """Save the best strategy of the round in progress, if it beats all finished rounds."""
         self._saved = time.monotonic()
         if self._better is not None:
             self._save_best(self._better.strategy, self.state.demand)
@@ -169,7 +171,7 @@ class Search:
         own = demand_to_json(demand(self.job.graph, strategy))
         algorithm = (data.get("collective") or {}).get("all_reduce")
         if isinstance(algorithm, dict):
-            # Its path is from where the command runs, not from this folder.
+            # The path is relative to where the command runs, not to this folder.
             algorithm["file"] = str(Path(algorithm["file"]).absolute())
         topology = data["topology"]
         if isinstance(topology.get("demand"), dict):
@@ -184,7 +186,7 @@ class Search:
             (self._folder / DEMAND_FILE).unlink(missing_ok=True)  # of an earlier best
 
     def _identity(self) -> dict[str, Any]:
-        """Return what a search must have in common with the one that it goes on with."""
+        """Return the settings that a resumed search must share with the saved one."""
         settings = self.settings
         scenario = json.loads(json.dumps(self.job.scenario.resolved()))
         return {
@@ -203,20 +205,20 @@ class Search:
             for key, value in self._identity().items():
                 if content[key] != value:
                     raise InputError(
-                        f"{file}: of a search with another {key}: expected the same, or a search "
-                        "without --resume"
+                        f"{file}: saved by a search with another {key}: use the same {key}, or "
+                        "search without --resume"
                     )
             return state_json.from_json(content["state"], self.job.graph)
         except OSError as error:
             raise InputError(f"{file}: {error.strerror}: expected a readable file") from None
         except (KeyError, TypeError, json.JSONDecodeError):
-            raise InputError(f"{file}: expected what a search wrote") from None
+            raise InputError(f"{file}: expected a file that `cosim search` wrote") from None
         except ScenarioError as error:
             raise InputError(f"{file}: {error}") from None
 
 
-class _Places:
-    """Makes the estimators, and keeps the last one: a round begins where the one before ended."""
+class _Estimators:
+    """Makes estimators and keeps the last one, which the next round starts with."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -234,7 +236,7 @@ def _json(content: Any) -> bytes:
 
 
 def _yaml(data: dict[str, Any]) -> bytes:
-    """Write a scenario: mappings as blocks, lists on a line."""
+    """Return a scenario as YAML, with mappings as blocks and lists on one line."""
     yaml = YAML()
     yaml.width = 100
     stream = StringIO()

@@ -1,4 +1,4 @@
-"""The Cartesian product of overrides: what ``cosim sweep`` simulates, and what it tells of it."""
+"""Makes the points of ``cosim sweep``, all combinations of overrides, and reports them as JSON."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from frontend.loading.yaml_document import read
 
 @dataclass(frozen=True)
 class Axis:
-    """One key of the scenario and the values that it takes in turn."""
+    """One key of the scenario and the values that it takes, one after the other."""
 
     key: str
     """Its path, such as ``topology.bandwidth``."""
     values: tuple[str, ...]
-    """As an override writes them."""
+    """The values as text, as an override writes them."""
 
 
 @dataclass(frozen=True)
@@ -32,18 +32,18 @@ class SweepPoint:
     """One combination of values."""
 
     changes: tuple[str, ...]
-    """The value of each axis, in their order."""
+    """The value of each axis, in the order of the axes."""
     point: Point
-    """What to simulate, in a folder named by keys and values."""
+    """The simulation to run, in a folder that is named after the keys and values."""
 
 
 def axis(text: str) -> Axis:
-    """Read an axis as the command line gives it.
+    """Return the axis that an option ``--over`` describes.
 
     Parameters
     ----------
     text : str
-        ``key=value,value…``; a value may be a YAML flow value, such as ``{scale_up: 8}``.
+        ``key=value,value…``. A value may be a YAML flow value, such as ``{scale_up: 8}``.
 
     Returns
     -------
@@ -52,13 +52,13 @@ def axis(text: str) -> Axis:
     Raises
     ------
     InputError
-        If there is no key, no value, or one value twice.
+        There is no key, no value, or the same value twice.
     """
     key, equals, values = text.partition("=")
     if not equals or not key.strip():
         raise InputError(f"--over {text}: expected key.path=value,value,…")
     try:
-        # A flow sequence: commas inside brackets, braces and quotes separate nothing.
+        # Read as a flow sequence, so that commas inside brackets and quotes do not separate.
         entries = read(f"[{values}]", f"--over {text}", one_line=True).data
     except ScenarioError as error:
         raise InputError(str(error)) from None
@@ -71,13 +71,13 @@ def axis(text: str) -> Axis:
     twice = sorted({value for value in texts if texts.count(value) > 1})
     if twice:
         raise InputError(
-            f"--over {text}: {twice[0]} stands there twice, expected values that differ"
+            f"--over {text}: the value {twice[0]} is given twice, expected different values"
         )
     return Axis(key.strip(), texts)
 
 
 def sweep_points(file: Path, fixed: Sequence[str], axes: Sequence[Axis]) -> list[SweepPoint]:
-    """Give every combination of the axes' values; the last axis changes fastest.
+    """Return a point for every combination of the axes' values; the last axis changes fastest.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def sweep_points(file: Path, fixed: Sequence[str], axes: Sequence[Axis]) -> list
     fixed : sequence of str
         Overrides ``key=value`` that all points share.
     axes : sequence of Axis
-        Of different keys.
+        The axes; their keys must differ.
 
     Returns
     -------
@@ -95,14 +95,14 @@ def sweep_points(file: Path, fixed: Sequence[str], axes: Sequence[Axis]) -> list
     Raises
     ------
     frontend.ScenarioError
-        If a combination is not a valid scenario: nothing runs unless all are.
+        A combination is not a valid scenario. All combinations are checked before any runs.
     InputError
-        If two axes change one key.
+        Two axes change the same key.
     """
     keys = [one.key for one in axes]
     twice = sorted({key for key in keys if keys.count(key) > 1})
     if twice:
-        raise InputError(f"--over {twice[0]}: given several times, expected one list of values")
+        raise InputError(f"--over {twice[0]}: the key is given twice, expected one list of values")
     points = []
     for values in product(*(one.values for one in axes)):
         changes = [f"{key}={value}" for key, value in zip(keys, values, strict=True)]
@@ -113,7 +113,7 @@ def sweep_points(file: Path, fixed: Sequence[str], axes: Sequence[Axis]) -> list
 
 
 def short_keys(axes: Sequence[Axis]) -> list[str]:
-    """Give the last part of each key, or all of it where that would not tell them apart."""
+    """Return the last part of each key, or the whole key where last parts are not unique."""
     last = [one.key.rpartition(".")[2] for one in axes]
     return [
         name if last.count(name) == 1 else one.key for name, one in zip(last, axes, strict=True)
@@ -123,21 +123,21 @@ def short_keys(axes: Sequence[Axis]) -> list[str]:
 def document(
     axes: Sequence[Axis], points: Sequence[SweepPoint], outcomes: Sequence[Outcome]
 ) -> Any:
-    """Give what a sweep measured as JSON has it.
+    """Return the measurements of a sweep as JSON data.
 
     Parameters
     ----------
     axes, points
         The sweep.
     outcomes : sequence of Outcome
-        One a point, in their order.
+        The outcome of each point, in the order of `points`.
 
     Returns
     -------
     list of dict
-        ``overrides``, ``point`` (its folder) and ``error`` (null if there is none), and of its
-        result ``time_ns``, ``iterations``, ``network`` and ``simulator``, null without one; where
-        jobs share a cluster, ``iteration_times`` as well.
+        For each point, ``overrides``, ``point`` (its folder) and ``error`` (null if there is none),
+        and from its result ``time_ns``, ``iterations``, ``network`` and ``simulator`` (null
+        without a result). ``iteration_times`` is there, too, if jobs share the cluster.
     """
     entries = []
     for point, outcome in zip(points, outcomes, strict=True):

@@ -1,4 +1,4 @@
-"""A training scenario seen as a job: its model, its strategy, and an estimator for any other."""
+"""A training scenario as a job: its model, its strategy, and an estimator for other strategies."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from topology_gen.topoopt.demand import to_json as demand_to_json
 
 @dataclass(frozen=True)
 class Job:
-    """A scenario whose strategy is looked for.
+    """A training scenario for which you can search a better strategy.
 
     Raises
     ------
     InputError
-        A workload of another kind, or circuits that change during a run.
+        The workload is not of the kind `training`, or circuits change during the run.
     """
 
     scenario: Scenario
@@ -33,41 +33,49 @@ class Job:
     def __post_init__(self) -> None:
         if not isinstance(self.scenario.workload, TrainingWorkload):
             raise InputError(
-                f"workload.kind: {self.scenario.workload.kind}, expected training: only its "
-                "strategy can be looked for"
+                f"workload.kind: {self.scenario.workload.kind}, expected training: a strategy can "
+                "be searched for that kind only"
             )
         topology = self.scenario.topology
         if isinstance(topology, OcsTopology) and topology.reconfiguration is not None:
             raise InputError(
-                "topology.reconfiguration: expected circuits that stay: how long transfers wait "
-                "for others is not estimated"
+                "topology.reconfiguration: expected a topology whose circuits do not change: the "
+                "estimator does not model transfers that wait for circuits"
             )
 
     @property
     def workload(self) -> TrainingWorkload:
-        """The workload."""
+        """The training workload of the scenario."""
         assert isinstance(self.scenario.workload, TrainingWorkload)
         return self.scenario.workload
 
     @property
     def alternates(self) -> bool:
-        """Whether every strategy gets a topology of its own: on TopoOpt."""
+        """Whether every strategy gets its own topology; true with TopoOpt."""
         return isinstance(self.scenario.topology, TopoOptTopology)
 
     @cached_property
     def graph(self) -> OperatorGraph:
-        """The operators of the model."""
+        """The operators of the model as a graph."""
         return operator_graph(self.workload, self.scenario.topology.ranks)
 
     @cached_property
     def start(self) -> Strategy:
-        """The scenario's own strategy."""
+        """The strategy that the scenario starts with."""
         return training.strategy(self.workload, self.graph)
 
     def changed(self, strategy: Strategy, wanted: Demand) -> dict[str, Any]:
-        """Return the scenario with a strategy, and on TopoOpt the topology for a demand, as data.
+        """Return the scenario, as data, with another strategy.
 
-        Any other topology for a demand keeps the one that it is for.
+        With TopoOpt, the scenario also gets the topology for `wanted`. Any other topology that is
+        made for a demand keeps its present demand.
+
+        Parameters
+        ----------
+        strategy : Strategy
+            The new strategy.
+        wanted : Demand
+            The transfers for which TopoOpt makes the topology.
         """
         data = self.scenario.model_dump(mode="json", exclude_unset=True)
         data["workload"]["strategy"] = to_json(strategy, self.graph)
@@ -80,7 +88,7 @@ class Job:
         return data
 
     def estimator(self, wanted: Demand) -> Estimator:
-        """Return the estimator of the scenario, on TopoOpt on the topology for a demand."""
+        """Return the scenario's estimator; with TopoOpt, on the topology for a demand."""
         scenario = load_scenario(self.changed(self.start, wanted))
         topology, transport = scenario.topology, scenario.transport
         return Estimator(

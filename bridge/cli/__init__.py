@@ -1,1 +1,1 @@
-"""The sub-commands of ``cosim``, one a file."""
+"""The sub-commands of ``cosim``, one in each file."""

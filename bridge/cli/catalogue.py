@@ -1,4 +1,4 @@
-"""What a scenario can name: read from its schema, so that nothing is listed twice."""
+"""Lists the names that a scenario can use, read from its schema so that no list goes stale."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from frontend.schema.workload import Workload
 
 
 def catalogue() -> dict[str, dict[str, str]]:
-    """Give the names that a scenario can choose from, with a description each.
+    """Return the names that a scenario can choose from, with a description of each.
 
     Returns
     -------
     dict
-        Of ``topologies``, ``workloads``, ``collectives``, ``transports`` and ``fabrics``: name to
-        description, which may be empty.
+        ``topologies``, ``workloads``, ``collectives``, ``transports`` and ``fabrics``; each maps
+        names to descriptions, which may be empty.
     """
     fabrics = get_args(Scenario.model_fields["fabric"].annotation)
     return {
@@ -35,7 +35,7 @@ def catalogue() -> dict[str, dict[str, str]]:
 
 
 def _members(union: Any, key: str) -> dict[str, str]:
-    """Name and description of every model of a union that is told apart by `key`."""
+    """Return the name and the description of every model in a union that `key` discriminates."""
     models: tuple[type[BaseModel], ...] = get_args(get_args(union)[0])
     members = {}
     for model in models:

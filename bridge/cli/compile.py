@@ -1,4 +1,4 @@
-"""``cosim compile``: write the stream that crosses from the frontend to the simulator."""
+"""``cosim compile``: write the stream that the simulator runs."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from bridge.simulator import simulate
     required=True,
     metavar="STREAM",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="The file to write.",
+    help="The stream file to write.",
 )
 def compile_command(
     scenario: Path, overrides: tuple[str, ...], seed: int | None, output: Path
 ) -> None:
     """Compile the scenario FILE to a stream.
 
-    The stream is what `cosim replay` and ns3-scratch/replay run."""
+    A stream is a file that holds the network, the transport settings and the workload of one
+    scenario. Run it with `cosim replay`, or without Python with ns3-scratch/replay."""
     stream = simulate.compile(scenario, overrides, out=output, seed=seed)
     click.echo(f"{output}: {scaled_text(len(stream), 'B')}", err=True)

@@ -1,4 +1,4 @@
-"""Where commands print their tables."""
+"""The console to which commands print their tables."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import os
 from rich.console import Console
 
 _UNBROKEN = 10_000
-"""Columns where nobody looks at a screen: no table is so wide."""
+"""Width in columns where no terminal is: wider than any table."""
 
 
 def output() -> Console:
-    """Return the console of stdout, which breaks lines at the width of a terminal, but in no pipe.
+    """Return a console on stdout that wraps lines on a terminal, but not in a pipe.
 
-    ``COLUMNS`` sets a width in both.
+    The environment variable ``COLUMNS`` sets the width in both cases.
     """
     console = Console()
     if console.is_terminal or "COLUMNS" in os.environ:

@@ -1,4 +1,4 @@
-"""``cosim cost``: what a network costs."""
+"""``cosim cost``: what the parts of a network cost."""
 
 from __future__ import annotations
 
@@ -10,35 +10,42 @@ from bridge.cli.graph_options import graph_json_option, print_answer
 from bridge.errors import InputError
 
 FAT_TREE = "fat_tree"
-"""The one whose bandwidth follows from the cost, not the other way round."""
+"""The architecture whose bandwidth follows from its cost; for all others it is the reverse."""
 
 
 @click.command("cost")
 @click.option(
     "--architecture",
     required=True,
-    help="topoopt, ocs_reconfig, ideal_switch, fat_tree (for the cost of topoopt), "
-    "oversubscribed_fat_tree or expander.",
+    help="One of topoopt, ocs_reconfig, ideal_switch, oversubscribed_fat_tree, expander, or "
+    "fat_tree (a fat tree that costs as much as topoopt).",
 )
 @click.option("--servers", metavar="N", type=int, required=True, help="Number of servers.")
-@click.option("--degree", metavar="D", type=int, required=True, help="Interfaces of a server.")
+@click.option("--degree", metavar="D", type=int, required=True, help="Network ports of a server.")
 @click.option(
     "--bandwidth",
     metavar="RATE",
     required=True,
-    help="Of each interface, such as 100Gbps; in ideal_switch and oversubscribed_fat_tree a "
-    "server has one link of D times this.",
+    help="Bandwidth of a port, such as 100Gbps. With ideal_switch and oversubscribed_fat_tree, a "
+    "server has one link of D times this bandwidth.",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Of the fibres' lengths.")
+@click.option(
+    "--seed",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Seed of the random lengths of the fibres.",
+)
 @graph_json_option
 def cost_command(
     architecture: str, servers: int, degree: int, bandwidth: str, seed: int, as_json: bool
 ) -> None:
-    """Add up what a network costs in dollars, part by part.
+    """Compute what a network costs in dollars, part by part.
 
-    fat_tree is the Fat-tree of full bisection bandwidth that costs what topoopt costs:
-    equivalent_bandwidth_bps is B', where a server has a link of D times B'. The prices are those
-    of TopoOpt's Table 2."""
+    With fat_tree, the command finds the fat tree of full bisection bandwidth that costs as much as
+    topoopt does. It prints the bandwidth B' of that tree as equivalent_bandwidth_bps; each server
+    has one link of D times B'. All prices come from Table 2 of the TopoOpt paper (Wang et al.,
+    NSDI 2023)."""
     from frontend import units
     from topology_gen.cost import ARCHITECTURES, equivalent_bandwidth
 
@@ -46,7 +53,7 @@ def cost_command(
     if architecture not in known:
         raise InputError(f"--architecture {architecture}: expected one of {', '.join(known)}")
     if seed < 0:
-        raise InputError(f"--seed {seed}: expected a number from 0")
+        raise InputError(f"--seed {seed}: expected a whole number of at least 0")
     try:
         rate_bps = units.parse(bandwidth, units.RATE)
     except ValueError as error:

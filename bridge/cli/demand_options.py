@@ -1,4 +1,4 @@
-"""The ways to name a job's transfers on the command line, shared by several commands."""
+"""The options that name a job's transfers on the command line, shared by several commands."""
 
 from __future__ import annotations
 
@@ -19,27 +19,33 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _nodes_option = click.option(
-    "--n", "nodes", metavar="N", type=int, help="Servers, for one all-reduce over all of them."
+    "--n",
+    "nodes",
+    metavar="N",
+    type=int,
+    help="Number of servers, for a job that is one all-reduce over all of them.",
 )
 
 _demand_option = click.option(
     "--demand",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
-    help='JSON, instead of --n: {"nodes": 4, "all_reduce": [{"members": [0, 1, 2, 3], '
-    '"bytes": 8}], "mp": [[0, 1, 0, 0], …]} with model-parallel bytes from row to column.',
+    help="A JSON file with the job's transfers, such as "
+    '{"nodes": 4, "all_reduce": [{"members": [0, 1, 2, 3], "bytes": 8}], "mp": [[0, 1, 0, 0], …]}. '
+    "all_reduce lists groups of servers; mp is a matrix of the bytes that each server (row) sends "
+    "to each other (column) for model parallelism.",
 )
 
 _scenario_option = click.option(
     "--scenario",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="A scenario of `kind: training`, instead of --n: what its strategy transfers.",
+    help="A scenario of `kind: training`; the job is what its strategy transfers.",
 )
 
 
 def demand_options(command: F) -> F:
-    """Add --n, --demand, and --scenario with --set, to a command."""
+    """Add the options --n, --demand, --scenario and --set to a command."""
     return _nodes_option(_demand_option(_scenario_option(set_option(command))))
 
 
@@ -51,34 +57,35 @@ def read_demand(
     Raises
     ------
     InputError
-        Not exactly one of the three, overrides without a scenario, or a file without a demand.
+        Not exactly one of the three is given, there are overrides without a scenario, or the file
+        holds no demand.
     frontend.ScenarioError
-        A scenario that is not valid.
+        The scenario is not valid.
     TopologyError
-        A number of servers that cannot be.
+        The number of servers is not valid.
     """
     from topology_gen.topoopt import data_parallel, from_json
 
     if sum(option is not None for option in (nodes, path, scenario)) != 1:
-        raise InputError("expected one of --n, --demand FILE and --scenario FILE")
+        raise InputError("expected exactly one of --n, --demand FILE and --scenario FILE")
     if scenario is not None:
-        return _trained(scenario, overrides)
+        return _scenario_demand(scenario, overrides)
     if overrides:
-        raise InputError(f"--set {overrides[0]}: expected with --scenario only")
+        raise InputError(f"--set {overrides[0]}: expected --scenario FILE with it")
     if nodes is not None:
         return data_parallel(nodes)
     assert path is not None
     try:
         content = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON ({error})") from None
+        raise InputError(f"{path}: not a JSON file ({error})") from None
     try:
         return from_json(content)
     except TopologyError as error:
         raise InputError(f"{path}: {error}") from None
 
 
-def _trained(path: Path, overrides: Sequence[str]) -> Demand:
+def _scenario_demand(path: Path, overrides: Sequence[str]) -> Demand:
     from frontend import load_scenario
     from frontend.schema.training import TrainingWorkload
     from frontend.workloads.training import transfers
@@ -86,7 +93,7 @@ def _trained(path: Path, overrides: Sequence[str]) -> Demand:
     scenario = load_scenario(path, overrides)
     if not isinstance(scenario.workload, TrainingWorkload):
         raise InputError(
-            f"{path}: workload.kind: {scenario.workload.kind}, expected training, whose strategy "
-            "says what is transferred"
+            f"{path}: workload.kind: {scenario.workload.kind}, expected training: only its "
+            "strategy defines transfers"
         )
     return transfers(scenario.workload, scenario.topology.ranks)

@@ -1,4 +1,4 @@
-"""``cosim fidelity``: the estimators against the packet level."""
+"""``cosim fidelity``: compare the fabrics that estimate with the one that simulates packets."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from bridge.files import prepare_directory, write_whole
 
 
 @click.command("fidelity")
-@click.option("--native", is_flag=True, help="Include ns-3's stock datapath: slow.")
+@click.option("--native", is_flag=True, help="Also run ns-3's own network stack, which is slow.")
 @jobs_option
 @click.option("--only", metavar="TEXT", default="", help="Only scenarios whose name contains TEXT.")
 @click.option(
     "--out",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Keep each result there, and continue with what is there already.",
+    help="Folder that keeps the results; what is complete there is not run again.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON to stdout, and no progress.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON to stdout and no progress.")
 @click.option(
     "--write",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Write fidelity.md and fidelity.svg there; the picture needs the extra `plot`.",
+    help="Write fidelity.md and fidelity.svg to this folder; the picture needs the extra `plot`.",
 )
 @scenarios_option
 def fidelity_command(
@@ -45,14 +45,15 @@ def fidelity_command(
 ) -> None:
     """Compare the fabrics on a fixed set of scenarios.
 
-    Each is simulated with express, flow and analytical; the table shows the times and the
-    estimators' errors relative to express."""
+    The command simulates each scenario with three fabrics: express (packets), flow and analytical
+    (faster estimates). The table shows the simulated times, and how far the estimates are from
+    express."""
     if write is not None:
         picture.require_matplotlib()
         prepare_directory(write)
     chosen = [case for case in cases(scenarios) if only in case.name]
     if not chosen:
-        raise click.UsageError(f"--only {only}: no scenario of the set is named so")
+        raise click.UsageError(f"--only {only}: no scenario of the set has this in its name")
     counter = Counter(len(chosen) * len(fabrics(native)), quiet=as_json)
     rows = compare(chosen, native=native, jobs=jobs, folder=out, on_done=counter)
     if as_json:

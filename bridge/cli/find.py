@@ -1,4 +1,4 @@
-"""``cosim topo find``: the best topologies for a number of nodes and a degree."""
+"""``cosim topo find``: find the best topologies for a number of nodes and a degree."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 
 MORE = 2
-"""Candidates beside the frontier whose all-to-all is looked at."""
+"""How many candidates that are not on the frontier get their all-to-all computed."""
 
 
 class _Quantity(click.ParamType[int]):
-    """A positive number with a unit."""
+    """A quantity above 0 with a unit; a time may be 0."""
 
     def __init__(self, kind: units.Kind) -> None:
         self.kind = kind
-        self.name = kind.example
+        self.name = kind.name
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         try:
@@ -46,58 +46,78 @@ class _Quantity(click.ParamType[int]):
 
 
 @click.command("find")
-@click.option("--n", "nodes", type=int, required=True, help="Number of nodes.")
-@click.option("--degree", type=int, required=True, help="Links that leave, and enter, a node.")
+@click.option("--n", "nodes", metavar="N", type=int, required=True, help="Number of nodes.")
+@click.option(
+    "--degree",
+    metavar="D",
+    type=int,
+    required=True,
+    help="Number of links that leave a node; as many enter it.",
+)
 @click.option(
     "--bytes",
     "size",
+    metavar="SIZE",
     type=_Quantity(units.SIZE),
     default="1MiB",
     show_default=True,
-    help="M of the collectives: of all shards together.",
+    help="Size M of a collective, the data of all nodes together, such as 64MiB.",
 )
 @click.option(
     "--alpha",
+    metavar="TIME",
     type=_Quantity(units.TIME),
     default="10us",
     show_default=True,
-    help="Latency of a step.",
+    help="Latency of a step of the schedule, such as 0.5us.",
 )
 @click.option(
     "--bandwidth",
+    metavar="RATE",
     type=_Quantity(units.RATE),
     default="100Gbps",
     show_default=True,
-    help="Of a node, all its links together.",
+    help="Bandwidth B of a node, the sum over its D links, such as 400Gbps.",
 )
 @click.option(
     "--sizes",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
-    help="A distribution of collectives to choose for: CSV or JSON of bytes, count and, if it is "
-    "not all_reduce, collective.",
+    help="A list of collectives to choose the topology for: CSV or JSON with the fields bytes, "
+    "count and, optionally, collective (all_reduce by default).",
 )
 @click.option(
-    "--families", "families_only", is_flag=True, help="Leave out what searches have found."
+    "--families",
+    "families_only",
+    is_flag=True,
+    help="Use families only, not the topologies that searches have found.",
 )
-@click.option("--cayley", is_flag=True, help="First search for Cayley digraphs and lifts.")
 @click.option(
-    "--seconds", type=click.FloatRange(min=0), default=30, show_default=True, help="Of the search."
+    "--cayley",
+    is_flag=True,
+    help="Before choosing, search for new topologies: Cayley digraphs and lifts.",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Of the search.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0),
+    default=30,
+    show_default=True,
+    help="How long --cayley searches.",
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the search.")
 @click.option(
     "--orbits",
     type=int,
     default=1,
     show_default=True,
-    help="Orbits of the group in the search; 1 for Cayley digraphs.",
+    help="Orbits of the symmetry group in the search: 1 finds Cayley digraphs, more find lifts.",
 )
 @click.option(
     "--cache",
     "directory",
     metavar="DIR",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Where results are kept; $XDG_CACHE_HOME/cosim by default.",
+    help="Folder that keeps what was found; $XDG_CACHE_HOME/cosim by default.",
 )
 @graph_json_option
 def find_command(
@@ -115,12 +135,14 @@ def find_command(
     directory: Path | None,
     as_json: bool,
 ) -> None:
-    """Find the topologies with the best schedules: fewest steps, lowest T_B, and in between.
+    """Find the topologies with the best schedules for collectives.
 
-    Families, what searches have found, and expansions of both. T_B is that of an all-gather in
-    units of M/B. The bounds are what no topology of this size and degree can be below. Topologies
-    that are not on the frontier follow it if their all-to-all is quicker. A star marks the one of
-    the quickest all-reduce, or of the least time for --sizes."""
+    The candidates are families, topologies that searches have found, and expansions of both. A
+    schedule is better if it has fewer steps (less latency) or a lower T_B (less time to transfer).
+    T_B is the transfer time of an all-gather in units of M/B. The table lists the frontier: the
+    candidates that no other beats in both. Some others follow if their all-to-all is faster. The
+    last row is a lower bound for all topologies of this size and degree. A star marks the topology
+    with the fastest all-reduce, or with the least total time for --sizes."""
     from topology_gen.finder import costs, memory
 
     fabric = costs.Fabric(alpha / 1e6, bandwidth)
@@ -131,7 +153,7 @@ def find_command(
     choices = _choices(where, nodes, degree, not families_only)
 
     rows = [_row(choice, size, fabric, workload) for choice in choices]
-    best = _unbeaten(choices)
+    best = _on_frontier(choices)
     frontier = [row for row, choice in zip(rows, choices, strict=True) if choice in best]
     others = [row for row, choice in zip(rows, choices, strict=True) if choice not in best]
     wanted = "workload_us" if workload else "allreduce_us"
@@ -173,8 +195,8 @@ def _row(choice: Choice, size: int, fabric: Fabric, workload: list[Size]) -> dic
     return row
 
 
-def _unbeaten(choices: list[Choice]) -> list[Choice]:
-    """Return those on the frontier of steps and T_B."""
+def _on_frontier(choices: list[Choice]) -> list[Choice]:
+    """Return the choices that are on the frontier of steps and T_B."""
     from topology_gen.finder import frontier
 
     best = frontier(choice.candidate for choice in choices)
@@ -182,7 +204,7 @@ def _unbeaten(choices: list[Choice]) -> list[Choice]:
 
 
 def _choices(directory: Path, nodes: int, degree: int, found: bool) -> list[Choice]:
-    """Return the frontier, and some of better all-to-all, from the cache or anew."""
+    """Return the frontier and some choices of better all-to-all, from the cache if it has them."""
     from topology_gen import finder
     from topology_gen.finder import memory
     from topology_gen.search import store
@@ -209,15 +231,15 @@ def _choices(directory: Path, nodes: int, degree: int, found: bool) -> list[Choi
 
 
 def _search(file: Path, nodes: int, degree: int, orbits: int, seconds: float, seed: int) -> None:
-    """Search, and add what was found to a file; an interrupt ends the search, not the command."""
+    """Search and add the findings to a file; an interrupt ends the search, not the command."""
     from topology_gen.search import anneal, store
 
     if orbits < 1 or nodes < 2 or nodes % orbits:
-        raise InputError(f"--orbits {orbits}: expected a divisor of the {nodes} nodes")
+        raise InputError(f"--orbits {orbits}: expected a divisor of --n {nodes}")
     if nodes // orbits > anneal.GREATEST_ORDER:
-        raise InputError(f"--n {nodes}: expected at most {anneal.GREATEST_ORDER} to search")
+        raise InputError(f"--n {nodes}: expected at most {anneal.GREATEST_ORDER} with --cayley")
     if not 1 <= degree <= nodes:
-        raise InputError(f"--degree {degree}: expected 1 … {nodes} to search")
+        raise InputError(f"--degree {degree}: expected 1 … {nodes} with --cayley")
     prepare_directory(file.parent)
     records: list[Record] = []
     try:

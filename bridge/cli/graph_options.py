@@ -1,4 +1,4 @@
-"""The two ways to name a digraph on the command line, shared by several commands."""
+"""The two options that name a digraph on the command line, shared by several commands."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ edges_option = click.option(
     "--edges",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
-    help="A JSON list of directed [from, to] pairs; parallel links and self-loops are allowed.",
+    help="A JSON file with a list of directed [from, to] pairs, one for each link; parallel links "
+    "and self-loops are allowed.",
 )
 
 topology_option = click.option(
     "--topology",
     metavar="SPEC",
-    help="A family with its parameters, such as hypercube:n=1024; see `cosim topo list`.",
+    help="A family of topologies with its parameters, such as hypercube:n=1024; `cosim topo list` "
+    "shows all families.",
 )
 
 graph_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -40,16 +42,16 @@ def read_graph(edges: Path | None, topology: str | None) -> Digraph:
     Parameters
     ----------
     edges : Path or None
-        A JSON list of directed pairs.
+        A JSON file with a list of directed pairs.
     topology : str or None
         ``family:key=value,…``.
 
     Raises
     ------
     InputError
-        Not exactly one of the two, or a file that is not such a list.
+        Not exactly one of the two is given, or the file does not hold such a list.
     TopologyError
-        A specification that cannot be.
+        The specification is not valid.
     """
     from topology_gen import specs
     from topology_gen.graphs.digraph import from_edges
@@ -58,7 +60,7 @@ def read_graph(edges: Path | None, topology: str | None) -> Digraph:
         return specs.parse(topology)
     if edges is None or topology is not None:
         raise InputError(
-            "expected one topology: either --edges FILE or a SPEC such as hypercube:n=1024"
+            "expected exactly one topology: either --edges FILE or a SPEC such as hypercube:n=1024"
         )
     try:
         return from_edges(_pairs(edges), name=edges.name)
@@ -70,7 +72,7 @@ def _pairs(path: Path) -> list[Any]:
     try:
         content = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON ({error})") from None
+        raise InputError(f"{path}: not a JSON file ({error})") from None
     if not isinstance(content, list):
         raise InputError(
             f"{path}: expected a JSON list of directed pairs, such as [[0, 1], [1, 0]]"
@@ -79,7 +81,7 @@ def _pairs(path: Path) -> list[Any]:
 
 
 def print_answer(answer: dict[str, Any], as_json: bool) -> None:
-    """Print names and values, as JSON or as a table."""
+    """Print names and values as JSON or as a table."""
     if as_json:
         click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
         return

@@ -1,4 +1,4 @@
-"""``cosim list``: what a scenario can name."""
+"""``cosim list``: list the names that a scenario can use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from bridge.cli.console import output
 @click.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_command(as_json: bool) -> None:
-    """List topologies, collectives, workloads, transports and fabrics."""
+    """List what a scenario can use.
+
+    These are the topologies, workloads, collectives, transports and fabrics."""
     entries = catalogue()
     if as_json:
         click.echo(json.dumps(entries, indent=2, ensure_ascii=False))

@@ -1,7 +1,7 @@
-"""The command line: ``cosim``.
+"""The command line ``cosim``.
 
-Exit status: 0 done, 1 the simulation failed, 2 bad input, 130 interrupted. The summary goes to
-stdout; progress and errors, each one sentence, to stderr.
+Exit status: 0 success, 1 the simulation failed, 2 bad input, 130 interrupted. The summary goes to
+stdout; progress and errors go to stderr, each error as one sentence.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ INTERRUPTED = 130
 
 
 class _Group(click.Group):
-    """Turns what the commands raise into a sentence and an exit status."""
+    """A group that prints exceptions of its commands as a sentence and sets the exit status."""
 
     def invoke(self, context: click.Context) -> object:
         try:
@@ -48,7 +48,7 @@ class _Group(click.Group):
             _complain(str(error))
             context.exit(FAILED)
         except KeyboardInterrupt as error:
-            _complain(str(error) or "interrupted before the simulation began, nothing was saved")
+            _complain(str(error) or "interrupted before the simulation began; nothing was saved")
             context.exit(INTERRUPTED)
 
 
@@ -59,7 +59,10 @@ def _complain(sentence: str) -> None:
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="cosim", prog_name="cosim")
 def main() -> None:
-    """Simulate distributed training over ns-3's TCP, from one YAML file."""
+    """Simulate distributed training over ns-3's TCP, from one YAML file.
+
+    A scenario file describes the network, the transport and the training job. Start with
+    `cosim run FILE`; `cosim list` shows what a scenario can use."""
 
 
 for _command in (

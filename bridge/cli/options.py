@@ -23,18 +23,18 @@ set_option = click.option(
     "overrides",
     metavar="KEY=VALUE",
     multiple=True,
-    help="Change a key of the scenario, such as topology.bandwidth=800Gbps; may be repeated.",
+    help="Set a key of the scenario, such as topology.bandwidth=800Gbps; may be repeated.",
 )
 
-seed_option = click.option("--seed", type=int, help="Change the seed.")
+seed_option = click.option("--seed", type=int, help="Set the scenario's random seed.")
 
 out_option = click.option(
     "--out",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Folder for result.json; results/NAME by default, none with --json.",
+    help="Folder for result.json: results/NAME by default, none with --json.",
 )
 
 json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print result.json to stdout, and no progress."
+    "--json", "as_json", is_flag=True, help="Print result.json to stdout and no progress."
 )

@@ -1,4 +1,4 @@
-"""``cosim plot``: the layers of a result as a picture."""
+"""``cosim plot``: draw the layers of a result."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from bridge.results.result import Result
     required=True,
     metavar="PICTURE",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="The picture to write; its ending chooses the format, such as .svg or .png.",
+    help="The picture to write; the file extension selects the format, such as .svg or .png.",
 )
 def plot_command(result: Path, output: Path) -> None:
-    """Draw the layers of RESULT.
+    """Draw the time of each layer of RESULT.
 
-    Each has compute and exposed communication stacked, and raw communication beside it."""
+    RESULT is a result.json or its folder. For each layer, one bar stacks compute and exposed
+    communication (the part that compute does not hide); a second bar shows all communication."""
     plot_layers(Result.load(result), output)
     click.echo(f"Picture: {output}", err=True)

@@ -1,4 +1,4 @@
-"""What the commands share that simulate many points."""
+"""Options, progress and checks of the commands that simulate many points."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from bridge.errors import SimulationError
 from bridge.present.quantities import seconds_text, time_text
 
 jobs_option = click.option(
-    "--jobs", type=click.IntRange(min=1), help="Points at a time; all cores by default."
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Simulations that run at the same time; one for each core by default.",
 )
 
 scenarios_option = click.option(
@@ -21,19 +23,19 @@ scenarios_option = click.option(
     type=click.Path(path_type=Path),
     default=Path("scenarios"),
     show_default=True,
-    help="The scenarios of the source tree.",
+    help="Folder of the scenarios that come with the source code.",
 )
 
 
 class Counter:
-    """Writes a line to stderr for each point that is done.
+    """Counts finished points and writes a line to stderr for each.
 
     Parameters
     ----------
     total : int
-        How many points there are.
+        Number of points.
     quiet : bool
-        Only count.
+        Whether to count without writing.
     """
 
     def __init__(self, total: int, *, quiet: bool = False) -> None:
@@ -42,7 +44,7 @@ class Counter:
         self._quiet = quiet
 
     def __call__(self, outcome: Outcome) -> None:
-        """Count a point."""
+        """Count a finished point."""
         self.done += 1
         if self._quiet:
             return
@@ -62,7 +64,7 @@ def require_all(outcomes: Sequence[Outcome]) -> None:
     Raises
     ------
     SimulationError
-        If not, with the first one's error.
+        A point failed; the message holds the error of the first one that did.
     """
     failed = [outcome for outcome in outcomes if outcome.error]
     if failed:

@@ -1,4 +1,4 @@
-"""Runs a simulation on behalf of a command and shows its result."""
+"""Runs a simulation for a command and shows its result."""
 
 from __future__ import annotations
 
@@ -21,23 +21,25 @@ def present(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Run, show progress, print the summary or the JSON; also of a partial result.
+    """Run a simulation, show its progress, and print its summary or JSON.
+
+    A partial result is shown, too, if the simulation fails or is interrupted.
 
     Parameters
     ----------
     simulate : callable
-        Runs the simulation with a reporter and saves into a folder.
+        Runs the simulation with a reporter and saves the result in a folder.
     name : str
-        The scenario's name, for the default folder.
+        The scenario's name, which names the default folder.
     out : Path or None
-        The folder asked for; None is ``results/NAME``, or nothing with `as_json`.
+        The folder that the user named. None means ``results/NAME``, or no folder with `as_json`.
     as_json : bool
-        Print result.json itself.
+        Whether to print result.json instead of the summary.
 
     Raises
     ------
     SimulationError, SimulationInterrupted
-        After the partial result has been shown.
+        The simulation did not complete; its partial result has been shown.
     """
     folder = out if out is not None or as_json else Path("results") / name
     reporter = Reporter() if as_json else reporter_for(Console(stderr=True))

@@ -16,9 +16,10 @@ from bridge.simulator import simulate
 @out_option
 @json_option
 def replay_command(stream: Path, out: Path | None, as_json: bool) -> None:
-    """Simulate a compiled STREAM.
+    """Simulate a STREAM that `cosim compile` wrote.
 
-    The result is that of `cosim run` on the scenario. Hooks are not called."""
+    The result is the same as that of `cosim run` on the scenario. The scenario's Python hook, if
+    there is one, is not called."""
     present(
         lambda reporter, folder: simulate.replay(stream, progress=reporter, out=folder),
         stream.stem,

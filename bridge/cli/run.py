@@ -24,8 +24,11 @@ def run_command(
     as_json: bool,
     seed: int | None,
 ) -> None:
-    """Simulate the scenario FILE and print a summary."""
-    # Loaded once, as FILE may be a pipe.
+    """Simulate the scenario FILE and print a summary.
+
+    FILE is a YAML file, such as those in scenarios/. The summary goes to stdout; the full result
+    goes to result.json in the folder that --out names."""
+    # Loaded only once, because FILE may be a pipe.
     loaded = simulate.load(scenario, overrides, seed)
     hook = simulate.scenario_hook(loaded, scenario)
     present(

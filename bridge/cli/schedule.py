@@ -1,4 +1,4 @@
-"""``cosim schedule``: schedules of collectives on direct-connect topologies."""
+"""``cosim schedule``: make, check and convert schedules of collectives."""
 
 from __future__ import annotations
 
@@ -37,13 +37,16 @@ out_file_option = click.option(
     "-o",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Where to write the schedule, as cosim's JSON.",
+    help="The file to write the schedule to, in cosim's JSON format.",
 )
 
 
 @click.group("schedule")
 def schedule_group() -> None:
-    """Make, check and convert schedules of collectives on direct-connect topologies."""
+    """Make, check and convert schedules of collectives.
+
+    Schedules are made for direct-connect topologies, in which nodes are linked to each other
+    without switches. A schedule says which node sends which chunk over which link in each step."""
 
 
 @schedule_group.command("bfb")
@@ -52,14 +55,14 @@ def schedule_group() -> None:
 @click.option(
     "--chunks",
     type=int,
-    help="Chunks of a shard; by default the least number that loses nothing to rounding.",
+    help="Number of chunks per shard; by default the least with which rounding costs no time.",
 )
 @click.option(
     "--operation",
     type=click.Choice(["all_gather", "reduce_scatter", "all_reduce"]),
     default="all_gather",
     show_default=True,
-    help="What --out gets the schedule of.",
+    help="The collective whose schedule --out gets.",
 )
 @out_file_option
 @graph_json_option
@@ -71,13 +74,14 @@ def bfb_command(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Make the breadth-first-broadcast all-gather of a topology, and replay it.
+    """Make the breadth-first-broadcast (BFB) all-gather of a topology, and replay it.
 
-    T_B is in units of M/B, the total data over the bandwidth of a node, and u_per_step are the
-    shards on the most loaded link of each step. A reduce-scatter on the same topology may differ;
-    an all-reduce takes both. `replayed` says whether the schedule was small enough to be played
-    and compared with what is printed, and `seconds` how long it took to make."""
-    # Imported here so that what needs no compiled part works without it.
+    T_B is the transfer time in units of M/B: the total data over the bandwidth of a node.
+    u_per_step is the number of shards on the most loaded link of each step. The reduce-scatter on
+    the same topology may differ, so its numbers are printed, too; an all-reduce takes the sum of
+    both. `replayed` says whether the schedule was small enough to execute and to compare with the
+    printed numbers. `seconds` is how long it took to make."""
+    # Imported here so that commands without the compiled module work when it is not built.
     from topology_gen.formats.schedule_json import write_json
     from topology_gen.schedules import bfb
     from topology_gen.schedules.all_reduce import AllReduce
@@ -125,18 +129,19 @@ def bfb_command(
 @click.option(
     "--chunks",
     type=int,
-    help="Chunks of what a node has for another; by default few that lose little, up to 64.",
+    help="Number of chunks for each pair of nodes; by default up to 64, as few as lose little.",
 )
 @out_file_option
 @graph_json_option
 def all_to_all_command(
     edges: Path | None, topology: str | None, chunks: int | None, out: Path | None, as_json: bool
 ) -> None:
-    """Make an all-to-all over the paths of the best flow, and replay it.
+    """Make an all-to-all schedule from the best multi-commodity flow, and replay it.
 
-    f is what every node can send to every other at the same time, in units of a link's bandwidth,
-    and f_schedule what the schedule attains with whole chunks: 1 over max_link_load, which is in
-    shards. Ranks store and forward; steps is the longest path."""
+    f is the bandwidth at which every node can send to every other at the same time, in units of a
+    link's bandwidth. f_schedule is the value that the schedule attains with whole chunks; it is 1
+    over max_link_load, the load of the most loaded link in shards. Nodes store a chunk before they
+    forward it, so `steps` is the length of the longest path."""
     from topology_gen.formats.schedule_json import write_json
     from topology_gen.schedules.all_to_all_schedule import all_to_all_schedule
     from topology_gen.schedules.replay import replay
@@ -169,17 +174,18 @@ def all_to_all_command(
 @file_argument
 @graph_json_option
 def check_command(file: Path, as_json: bool) -> None:
-    """Check the schedule or algorithm FILE by executing it.
+    """Check the schedule or algorithm in FILE by executing it.
 
-    FILE is cosim's JSON, MSCCL XML or an MSCCL++ execution plan. Every rank must end with what the
-    operation promises, whatever the order in which things happen. Loads are in shards, 1/n of the
-    data. Of thread-block algorithms, `slots` is the fewest messages that a connection must hold (0:
-    a rendezvous is enough) and `msccl_refuses` why the runtime would not take the file."""
+    FILE is cosim's JSON, MSCCL XML or an MSCCL++ execution plan. The check passes if every rank
+    ends with the data that the operation promises, in every order in which the steps can happen.
+    Loads are in shards, 1/n of the data. For an algorithm of thread blocks, `slots` is the least
+    number of messages that a connection must buffer (0: a rendezvous is enough), and
+    `msccl_refuses` says why the MSCCL runtime would not accept the file."""
     from bridge.batch.schedule_check import facts
 
     try:
         content = _read(file)
-        answer = {"file": str(file), "valid": True, **_named(file, lambda: facts(content))}
+        answer = {"file": str(file), "valid": True, **_naming(file, lambda: facts(content))}
     except InputError as error:
         if as_json:
             failed = {"file": str(file), "valid": False, "error": str(error)}
@@ -198,15 +204,15 @@ def check_command(file: Path, as_json: bool) -> None:
     metavar="FILE",
     required=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Where to write the algorithm, as cosim's JSON.",
+    help="The file to write the algorithm to, in cosim's JSON format.",
 )
 def import_command(file: Path, out: Path) -> None:
-    """Check FILE, MSCCL XML or an MSCCL++ execution plan, and write it as cosim's JSON."""
+    """Check FILE (MSCCL XML or an MSCCL++ execution plan) and write it as cosim's JSON."""
     from bridge.batch.schedule_check import facts
     from topology_gen.formats.schedule_json import write_json
 
     content = _read(file)
-    _named(file, lambda: facts(content))
+    _naming(file, lambda: facts(content))
     write_whole(out, write_json(content.what).encode())
     click.echo(f"{out}: {content.what.operation}, checked")
 
@@ -218,19 +224,20 @@ def import_command(file: Path, out: Path) -> None:
     "form",
     type=click.Choice(["msccl-xml", "mscclpp-json"]),
     required=True,
-    help="MSCCL XML, or an MSCCL++ execution plan.",
+    help="msccl-xml for MSCCL, mscclpp-json for an MSCCL++ execution plan.",
 )
 @click.option(
     "--channels",
     type=click.IntRange(1, 32),
-    help="Thread blocks a link and direction, of MSCCL XML; by default as few as suffice.",
+    help="Thread blocks for each link and direction (MSCCL XML only); by default as few as the "
+    "format allows.",
 )
 @click.option(
     "--protocol",
     type=click.Choice(["Simple", "LL", "LL128"]),
     default="Simple",
     show_default=True,
-    help="Protocol of MSCCL XML.",
+    help="Protocol that the file names (MSCCL XML only).",
 )
 @click.option(
     "-o",
@@ -242,12 +249,12 @@ def import_command(file: Path, out: Path) -> None:
 def export_command(
     file: Path, form: str, channels: int | None, protocol: str, output: Path | None
 ) -> None:
-    """Check FILE, and write it for a runtime."""
+    """Check FILE, and write it in the format of a collective runtime."""
     from bridge.batch.schedule_check import export, facts
 
     content = _read(file)
-    _named(file, lambda: facts(content))
-    text = _named(file, lambda: export(content.what, form, channels, protocol))
+    _naming(file, lambda: facts(content))
+    text = _naming(file, lambda: export(content.what, form, channels, protocol))
     if output is None:
         click.echo(text, nl=False)
     else:
@@ -258,13 +265,13 @@ def _read(file: Path) -> Content:
     from topology_gen.formats.registry import read
 
     try:
-        return _named(file, lambda: read(file.read_bytes()))
+        return _naming(file, lambda: read(file.read_bytes()))
     except OSError as error:
         raise InputError(f"{file}: {error.strerror}") from None
 
 
-def _named(file: Path, act: Callable[[], T]) -> T:
-    """Do something with a file's content, and name the file if it is wrong."""
+def _naming(file: Path, act: Callable[[], T]) -> T:
+    """Return the result of `act`; name the file in the error if its content is wrong."""
     try:
         return act()
     except TopologyError as error:

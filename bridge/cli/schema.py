@@ -1,4 +1,4 @@
-"""``cosim schema``: print the JSON Schemas."""
+"""``cosim schema``: print a JSON Schema."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from frontend.schema import json_schema
 @click.command("schema")
 @click.argument("what", type=click.Choice(["scenario", "result"]), default="scenario")
 def schema_command(what: str) -> None:
-    """Print the JSON Schema of a scenario or result."""
+    """Print the JSON Schema of a scenario file or of result.json."""
     click.echo(json_schema.text() if what == "scenario" else result_schema_text(), nl=False)

@@ -26,7 +26,7 @@ from frontend.parallelization import State
 from frontend.schema.topoopt import TopoOptTopology
 
 LINE_INTERVAL_S = 10.0
-"""Wall time between two lines where there is no terminal."""
+"""Seconds of wall time between two lines of progress if stderr is no terminal."""
 NAMES = {"start": "start, estimated", "estimate": "found, estimated"}
 FABRICS = ("analytical", "flow", "express", "native")
 
@@ -39,38 +39,38 @@ FABRICS = ("analytical", "flow", "express", "native")
     type=click.IntRange(min=0),
     default=10,
     show_default=True,
-    help="Rounds at most; it ends with the first that does not help.",
+    help="Greatest number of rounds; the search ends earlier when a round brings no improvement.",
 )
 @click.option(
     "--budget",
     type=click.IntRange(min=0),
     default=5000,
     show_default=True,
-    help="Strategies that are proposed in a round.",
+    help="Number of strategies that a round tries.",
 )
 @click.option(
     "--beta",
     type=float,
-    help="A strategy that is slower by D ms is accepted with probability exp(-beta D); by default "
-    "one that is 1 % slower once in e times.",
+    help="How strict the search is: it accepts a strategy that is D ms slower with probability "
+    "exp(-beta D). By default, it accepts one that is 1 % slower with probability 1/e.",
 )
 @seed_option
 @click.option(
     "--out",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Folder of the best so far and the state; results/NAME-search by default, none with "
-    "--json.",
+    help="Folder for the best strategy so far and the state of the search: results/NAME-search by "
+    "default, none with --json.",
 )
-@click.option("--resume", is_flag=True, help="Go on with the search in the folder.")
+@click.option("--resume", is_flag=True, help="Continue the search in the folder.")
 @click.option(
     "--check",
     metavar="FABRIC,…",
     default="flow,express",
     show_default=True,
-    help="Simulate the result on these fabrics; none for no simulation.",
+    help="Fabrics on which to simulate the result, or none.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON to stdout, and no progress.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON to stdout and no progress.")
 def search_command(
     scenario: Path,
     overrides: tuple[str, ...],
@@ -83,10 +83,12 @@ def search_command(
     check: str,
     as_json: bool,
 ) -> None:
-    """Search a strategy for the training job of the scenario FILE.
+    """Search for a faster strategy for a training job.
 
-    Proposals are accepted as in FlexFlow; with `family: topoopt` each round ends with a topology
-    for its strategy. The folder holds scenario.yaml, which `cosim run` takes, and strategy.json."""
+    FILE is a scenario of `kind: training`. The search starts with its parallelization strategy,
+    proposes random placements of operators on servers, and accepts or rejects each as FlexFlow
+    does. With `family: topoopt`, each round also makes a topology for its strategy. The folder of
+    --out holds scenario.yaml, which `cosim run` takes, and strategy.json."""
     fabrics = _fabrics(check)
     loaded = simulate.with_absolute_hook(simulate.load(scenario, overrides, seed), scenario)
     job = Job(loaded)
@@ -94,7 +96,7 @@ def search_command(
     if folder is None and not as_json:
         folder = Path("results") / f"{loaded.name}-search"
     settings = Settings(rounds, budget, beta, loaded.seed)
-    with _Shown(settings, quiet=as_json) as shown:
+    with _SearchProgress(settings, quiet=as_json) as shown:
         search = Search(job, settings, folder, resume=resume, on_proposal=shown)
         state = search.run()
     times = {"start": state.start_seconds, "estimate": state.best.seconds}
@@ -118,7 +120,10 @@ def _fabrics(check: str) -> list[str]:
     names = check.split(",")
     for name in names:
         if name not in FABRICS:
-            raise InputError(f"--check {check}: {name!r}, expected some of {', '.join(FABRICS)}")
+            raise InputError(
+                f"--check {check}: unknown fabric {name!r}, expected none or some of "
+                f"{', '.join(FABRICS)}"
+            )
     return names
 
 
@@ -149,8 +154,8 @@ def _print(answer: dict[str, Any], console: Console) -> None:
         console.print(f"\nTopology: {answer['topology']}", highlight=False)
 
 
-class _Shown:
-    """Shows how far a search is: a bar on a terminal, a line now and then elsewhere."""
+class _SearchProgress:
+    """Shows the progress of a search: a bar on a terminal, a line now and then elsewhere."""
 
     def __init__(self, settings: Settings, *, quiet: bool) -> None:
         self._settings = settings
@@ -180,7 +185,7 @@ class _Shown:
         self._bar.stop()
 
     def __call__(self, done: int, number: int, best: float) -> None:
-        """Take the rounds that are done, the proposals of this one, and the best seconds."""
+        """Show the number of finished rounds, of proposals in this one, and the best time."""
         text = f"round {done + 1} of {self._settings.rounds}, {time_text(1e9 * best)}"
         self._bar.update(self._task, description=text, completed=number)
         now = time.monotonic()

@@ -20,7 +20,7 @@ from bridge.studies.registry import STUDIES
 
 @click.group("study")
 def study_group() -> None:
-    """Repeat the experiments of a publication and compare with what it says."""
+    """Repeat published experiments and check the claims."""
 
 
 @study_group.command("list")
@@ -35,7 +35,7 @@ def list_command() -> None:
 
 
 def study_command(study: Study) -> click.Command:
-    """Make the command of a study."""
+    """Return the command that runs a study."""
 
     @click.command(study.name, help=f"{study.title}.", short_help=study.title)
     @click.option(
@@ -43,30 +43,30 @@ def study_command(study: Study) -> click.Command:
         "figures",
         multiple=True,
         type=click.Choice(study.figures),
-        help="Only this figure; may be repeated.",
+        help="Run only this figure; may be repeated.",
     )
     @click.option(
         "--scale",
         type=click.Choice(["small", "full"]),
         default="small",
         show_default=True,
-        help="full: the publication's sizes, which take hours; small: seconds.",
+        help="small takes seconds; full uses the publication's sizes and takes hours.",
     )
     @jobs_option
     @click.option(
         "--out",
         metavar="DIR",
         type=click.Path(path_type=Path),
-        help="Folder of the report, study.json, the pictures and the results; "
-        "results/STUDY-SCALE by default. What is complete there is not run again.",
+        help="Folder for the report, study.json, the pictures and the results; "
+        "results/STUDY-SCALE by default. Points that are complete there are not run again.",
     )
     @click.option(
         "--page",
         metavar="FILE",
         type=click.Path(dir_okay=False, path_type=Path),
-        help="Write the report there too, with its pictures in a folder of the same name.",
+        help="Also write the report to this file, with its pictures in a folder of the same name.",
     )
-    @click.option("--json", "as_json", is_flag=True, help="Print study.json, and no progress.")
+    @click.option("--json", "as_json", is_flag=True, help="Print study.json and no progress.")
     @scenarios_option
     def command(
         figures: tuple[str, ...],
@@ -94,7 +94,7 @@ def study_command(study: Study) -> click.Command:
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 f"interrupted: {counter.done} of {counter.total} points were done, "
-                f"the same command continues with what is in {folder}"
+                f"the same command continues from {folder}"
             ) from None
         data = json.dumps(report.document(study, scale, chapters), indent=1, ensure_ascii=False)
         write_whole(folder / "study.json", f"{data}\n".encode())
@@ -113,19 +113,19 @@ def study_command(study: Study) -> click.Command:
 
 
 def write_page(study: Study, scale: Scale, chapters: list[Chapter], file: Path) -> None:
-    """Write the report to a file and its pictures to the folder beside it.
+    """Write the report to a file and its pictures to a folder beside it.
 
     Parameters
     ----------
     study, scale, chapters
-        What `run_study` ran and gave.
+        The study, its scale, and the chapters that `run_study` returned.
     file : Path
-        The page; its pictures are in the folder of the same name without ``.md``.
+        The page to write; its pictures go to the folder of the same name without ``.md``.
 
     Raises
     ------
     OutputError
-        If they cannot be written.
+        A file cannot be written.
     """
     pictures: dict[str, str] = {}
     if picture.can_draw():

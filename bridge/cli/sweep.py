@@ -26,17 +26,17 @@ from bridge.present.report import table
     metavar="KEY=VALUE,VALUE,…",
     multiple=True,
     required=True,
-    help="A key and the values that it takes in turn; repeated: all combinations.",
+    help="A key and the values to try; repeat it to try all combinations.",
 )
 @jobs_option
 @click.option(
     "--out",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Folder of the results, one folder a point; results/NAME-sweep by default, none with "
-    "--json. Points that are complete there are not run again.",
+    help="Folder for the results, with a folder for each point: results/NAME-sweep by default, "
+    "none with --json. Points that are complete there are not run again.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON to stdout, and no progress.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON to stdout and no progress.")
 def sweep_command(
     scenario: Path,
     overrides: tuple[str, ...],
@@ -45,10 +45,11 @@ def sweep_command(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Simulate the scenario FILE with every combination of the values of --over.
+    """Simulate a scenario with many combinations of values.
 
-    Each point is a process of its own; one that fails costs no other. The same command again
-    continues where it stopped."""
+    The command simulates FILE with every combination of the values of --over. A point is one
+    combination. Each point runs in its own process, so a failure does not affect
+    the others. If you stop a sweep, the same command continues it."""
     parsed = [axis(text) for text in axes]
     points = sweep_points(scenario, overrides, parsed)
     folder = out
@@ -61,7 +62,7 @@ def sweep_command(
         )
     except KeyboardInterrupt:
         kept = f"{counter.done} of {counter.total} points were done"
-        again = f", the same command continues with what is in {folder}" if folder else ""
+        again = f", the same command continues from {folder}" if folder else ""
         raise KeyboardInterrupt(f"interrupted: {kept}{again}") from None
     if as_json:
         click.echo(json.dumps(document(parsed, points, outcomes), indent=2, ensure_ascii=False))
@@ -82,7 +83,7 @@ def _table(
 
 
 def _cells(outcome: Outcome) -> list[str]:
-    """Give a point's numbers; `compute` is the share of the time in which a rank computes."""
+    """Return a point's cells; `compute` is the fraction of the time in which a rank computes."""
     result = outcome.result
     if result is None or outcome.error:
         return ["failed", *["–"] * 5]

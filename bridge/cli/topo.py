@@ -1,4 +1,4 @@
-"""``cosim topo``: direct-connect topologies."""
+"""``cosim topo``: list, show, find and export direct-connect topologies."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from bridge.cli.console import output
 from bridge.cli.find import find_command
@@ -29,7 +30,9 @@ spec_argument = click.argument("topology", metavar="[SPEC]", required=False)
 
 @click.group("topo")
 def topo_group() -> None:
-    """List, show, find and export direct-connect topologies."""
+    """List, show, find and export direct-connect topologies.
+
+    In a direct-connect topology, nodes are linked to each other without switches."""
 
 
 topo_group.add_command(find_command)
@@ -38,7 +41,7 @@ topo_group.add_command(find_command)
 @topo_group.command("list")
 @graph_json_option
 def list_command(as_json: bool) -> None:
-    """List the families, each with an example of how to write it."""
+    """List the families of topologies, each with an example of how to write it."""
     from topology_gen.specs import FAMILIES, example
 
     if as_json:
@@ -52,7 +55,8 @@ def list_command(as_json: bool) -> None:
     table.add_column("example", no_wrap=True)
     table.add_column("")
     for name, family in FAMILIES.items():
-        table.add_row(example(name), family.text)
+        # Text instead of str, so that rich does not read brackets as markup.
+        table.add_row(Text(example(name)), Text(family.text))
     output().print(table)
 
 
@@ -61,7 +65,7 @@ def list_command(as_json: bool) -> None:
 @edges_option
 @graph_json_option
 def show_command(topology: str | None, edges: Path | None, as_json: bool) -> None:
-    """Show size, degree, distances and the like of a topology."""
+    """Show the size, the degree and the distances of a topology."""
     from topology_gen.schedules.bfb import moore_steps
 
     graph = read_graph(edges, topology)
@@ -91,8 +95,9 @@ def show_command(topology: str | None, edges: Path | None, as_json: bool) -> Non
     type=click.Choice(["edges", "graphml", "node-link", "dot", "picture"]),
     default="edges",
     show_default=True,
-    help="edges (what --edges reads), GraphML, networkx's JSON, Graphviz's DOT, or a picture whose "
-    "format the ending of --output chooses, such as .svg or .png.",
+    help="edges (the JSON that --edges reads), graphml, node-link (networkx's JSON), dot "
+    "(Graphviz), or picture; for a picture, the extension of --output selects the format, such as "
+    ".svg or .png.",
 )
 @click.option(
     "-o",
@@ -104,7 +109,9 @@ def show_command(topology: str | None, edges: Path | None, as_json: bool) -> Non
 def export_command(
     topology: str | None, edges: Path | None, form: str, output: Path | None
 ) -> None:
-    """Write a topology in a format that other tools read."""
+    """Write a topology in a format that other tools read.
+
+    SPEC is a family with its parameters, such as hypercube:n=1024."""
     from topology_gen.graphs.export import export
 
     graph = read_graph(edges, topology)
@@ -125,15 +132,16 @@ def export_command(
 @topology_option
 @graph_json_option
 def all_to_all_command(edges: Path | None, topology: str | None, as_json: bool) -> None:
-    """Find the greatest all-to-all throughput f of a topology.
+    """Compute the greatest all-to-all throughput f of a topology.
 
-    f is what every node can send to every other at the same time, in units of a link's bandwidth,
-    and distance_bound what no routing can exceed. f_fraction is f exactly, where that could be
-    proven. An all-to-all of M bytes takes (M/N)/(f·B/d)."""
+    f is the bandwidth at which every node can send to every other at the same time, in units of a
+    link's bandwidth. distance_bound is a value that no routing can exceed. f_fraction is f as an
+    exact fraction, if the command could prove it. With N nodes of degree d and bandwidth B, an
+    all-to-all of M bytes takes (M/N)/(f·B/d)."""
     from topology_gen.schedules.all_to_all import all_to_all
 
     graph = read_graph(edges, topology)
-    degree = graph.degree  # refuses what is not regular
+    degree = graph.degree  # raises if the graph is not regular
     answer = all_to_all(graph)
     fraction = answer.fraction
     print_answer(

@@ -11,17 +11,21 @@ from bridge.cli.graph_options import graph_json_option, print_answer
 from bridge.errors import InputError
 
 primes_option = click.option(
-    "--primes", is_flag=True, help="Only rings whose strides are 1 or prime."
+    "--primes", is_flag=True, help="Use only rings whose strides are 1 or a prime number."
 )
 
 
 @click.command("totient")
-@click.option("--n", "size", metavar="N", type=int, required=True, help="Servers of the group.")
+@click.option(
+    "--n", "size", metavar="N", type=int, required=True, help="Number of servers in the group."
+)
 @primes_option
 @click.option("--duplex", is_flag=True, help="Count a ring and its reverse as one.")
 @graph_json_option
 def totient_command(size: int, primes: bool, duplex: bool, as_json: bool) -> None:
-    """List the strides of the regular rings through a group of servers."""
+    """List the strides of the regular rings through a group of servers.
+
+    The ring of stride p connects every server to the p-th server after it."""
     from topology_gen.topoopt import totient_perms
 
     print_answer({"n": size, "permutations": totient_perms(size, primes, duplex)}, as_json)
@@ -30,23 +34,29 @@ def totient_command(size: int, primes: bool, duplex: bool, as_json: bool) -> Non
 @click.command("topoopt")
 @demand_options
 @click.option("--degree", metavar="D", type=int, required=True, help="Ports of a server.")
-@click.option("--simplex", is_flag=True, help="Rings go one way and take one port, not two.")
+@click.option("--simplex", is_flag=True, help="Make rings one-way: one port a server, not two.")
 @primes_option
 @click.option(
     "--spare-ports",
     type=click.Choice(["rings", "matchings"]),
     default="rings",
     show_default=True,
-    help="What takes the ports of rings that a group has too few permutations for.",
+    help="What uses the ports that are left if a group has too few different rings: the same rings "
+    "again, or matchings.",
 )
 @click.option(
     "--discount",
     default="exponential",
     show_default=True,
-    help="What further links of a matched pair gain: exponential, linear, factorial or none.",
+    help="How the gain of further links between the same two servers falls: exponential, linear, "
+    "factorial or none.",
 )
 @click.option(
-    "--seed", type=int, default=1, show_default=True, help="Of equally heavy matchings, which."
+    "--seed",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Seed of the choice between equally good matchings.",
 )
 @graph_json_option
 def topoopt_command(
@@ -62,12 +72,14 @@ def topoopt_command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Find TopoOpt's topology for a job: rings for all-reduces, matchings for the rest."""
+    """Compute TopoOpt's topology for a job: rings for all-reduces, matchings for the rest.
+
+    Name the job by --n, --demand or --scenario."""
     from topology_gen.topoopt import topology_finder
 
     job = read_demand(nodes, demand, scenario, overrides)
     if seed < 0:
-        raise InputError(f"--seed {seed}: expected a number from 0")
+        raise InputError(f"--seed {seed}: expected a whole number of at least 0")
     topology = topology_finder(
         job,
         degree,

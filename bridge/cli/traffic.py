@@ -1,4 +1,4 @@
-"""``cosim topo traffic``: what a job's transfers put on the links of TopoOpt's topology."""
+"""``cosim topo traffic``: measure the traffic of a job on TopoOpt's topology."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bridge.cli.demand_options import demand_options, read_demand
 from bridge.cli.graph_options import graph_json_option, print_answer
 
 _PLAIN_RATE_BPS = 10**9
-"""Of the links, which the measures do not depend on."""
+"""Bandwidth of the links; the measures do not depend on it."""
 
 
 @click.command("traffic")
@@ -21,14 +21,14 @@ _PLAIN_RATE_BPS = 10**9
     type=int,
     default=1,
     show_default=True,
-    help="Shortest paths among which the bytes of each model-parallel pair are divided.",
+    help="Number of shortest paths over which the bytes of each model-parallel pair are split.",
 )
 @click.option(
     "-o",
     "--output",
     metavar="PICTURE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="A picture to write; its ending chooses the format, such as .svg or .png.",
+    help="A picture to write; the file extension selects the format, such as .svg or .png.",
 )
 @graph_json_option
 def traffic_command(
@@ -43,8 +43,10 @@ def traffic_command(
 ) -> None:
     """Measure a job's traffic on TopoOpt's topology: matrix, path lengths, links, bandwidth tax.
 
-    The tax is what servers send, for others too, over what they have to send. Distributions are
-    lists of a value and the fraction up to it, over all pairs of servers and all links."""
+    Name the job by --n, --demand or --scenario. The bandwidth tax is the number of bytes that
+    servers send, including those that they forward, over the number of bytes that the job
+    transfers. With --json, a distribution is a list of a value and the fraction of pairs of
+    servers, or of links, up to this value."""
     from bridge.present.traffic_picture import plot_traffic
     from topology_gen import direct_connect
     from topology_gen.topoopt import cdf, job_load, path_lengths, topology_finder, traffic_matrix

@@ -14,7 +14,7 @@ from bridge.simulator import simulate
 @scenario_argument
 @set_option
 def validate_command(scenario: Path, overrides: tuple[str, ...]) -> None:
-    """Check the scenario FILE; needs no ns-3."""
-    # Compiling finds what the schema cannot, such as a size that leaves nothing for a rank.
+    """Check the scenario FILE without simulating it; this needs no ns-3."""
+    # Compiling finds errors that the schema cannot, such as a size that leaves a rank without data.
     simulate.compile(scenario, overrides)
     click.echo(f"{scenario}: valid")

@@ -1,1 +1,1 @@
-"""Results for people: tables, progress, quantities with units, pictures."""
+"""Shows results to people: tables, progress, quantities with units, pictures."""

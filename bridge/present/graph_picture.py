@@ -1,4 +1,4 @@
-"""The picture of a direct-connect topology."""
+"""Draws direct-connect topologies."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
     from topology_gen.graphs.digraph import Digraph
 
 MOST_LINKS = 4096
-"""Links of a picture: more are a black disc."""
+"""Greatest number of links in a picture; more would be one black area."""
 
 
 def draw_graph(graph: Digraph, path: str | os.PathLike[str]) -> None:
-    """Draw the nodes on a circle, and the links between them.
+    """Draw the nodes of a topology on a circle, and the links between them.
 
-    A line without arrows is a link each way; parallel links are bent apart, and a loop is a ring
-    outside of its node.
+    A line without arrows is a pair of links, one each way. Parallel links are curved apart, and a
+    self-loop is a ring outside its node.
 
     Parameters
     ----------
     graph : Digraph
     path : path
-        The picture; its ending chooses the format (svg, png, pdf).
+        The picture to write; the file extension selects the format (svg, png, pdf).
 
     Raises
     ------
     InputError
-        Too many links, matplotlib is not installed, or the file cannot be written.
+        There are too many links, matplotlib is not installed, or the file cannot be written.
     """
     if graph.links > MOST_LINKS:
         raise InputError(f"{graph.links} links: expected at most {MOST_LINKS} for a picture")

@@ -1,4 +1,4 @@
-"""The picture of a result: what each layer computes, communicates, and waits for."""
+"""Draws the time that each layer of a result computes, communicates and waits."""
 
 from __future__ import annotations
 
@@ -15,22 +15,25 @@ _NS_PER_MS = 1e6
 
 
 def plot_layers(result: Result, path: str | os.PathLike[str]) -> None:
-    """Draw a pair of bars a layer: compute and exposed communication stacked, raw beside it.
+    """Draw two bars for each layer: compute plus exposed communication, and all communication.
 
     Parameters
     ----------
     result : Result
-        With at least one layer.
+        A result with at least one layer.
     path : path
-        The picture; its ending chooses the format (svg, png, pdf).
+        The picture to write; the file extension selects the format (svg, png, pdf).
 
     Raises
     ------
     InputError
-        If matplotlib is not installed, the ending is no picture's, or the result has no layers.
+        matplotlib is not installed, the extension names no picture format, or the result has no
+        layers.
     """
     if not result.layers:
-        raise InputError("the result has no layers to plot, expected one of a training workload")
+        raise InputError(
+            "the result has no layers to plot, expected the result of a training workload"
+        )
     names = [layer.name for layer in result.layers]
     rows = range(len(names))
     compute = [layer.compute_ns / _NS_PER_MS for layer in result.layers]
@@ -56,12 +59,12 @@ def plot_layers(result: Result, path: str | os.PathLike[str]) -> None:
 
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
-    """Write a figure such that the same one gives the same file: no date, no random ids.
+    """Write a figure without dates or random ids, so that the same figure gives the same file.
 
     Raises
     ------
     InputError
-        The ending is no picture's, or the file cannot be written.
+        The extension names no picture format, or the file cannot be written.
     """
     import matplotlib
 
@@ -75,7 +78,7 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of so many inches.
+    """Return an empty figure with a width and a height in inches.
 
     Raises
     ------

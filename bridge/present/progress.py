@@ -1,4 +1,4 @@
-"""What is shown while a simulation runs: a bar on a terminal, a line now and then elsewhere."""
+"""Shows the progress of a simulation: a bar on a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rich.progress import Progress as Bar
 
 from bridge.present.quantities import percent_text, scaled_text, seconds_text, time_text
 
-#: Wall time between two lines where there is no terminal [s].
+#: Seconds of wall time between two lines of progress if there is no terminal.
 LINE_INTERVAL_S = 10.0
 
 
 class Snapshot(Protocol):
-    """How far a simulation is; what the compiled part hands out."""
+    """How far a simulation is, as the compiled module reports it."""
 
     @property
     def time_ns(self) -> float:
@@ -31,28 +31,28 @@ class Snapshot(Protocol):
 
     @property
     def events(self) -> int:
-        """Events executed."""
+        """Number of executed events."""
 
     @property
     def delivered_bytes(self) -> int:
-        """Payload delivered in order."""
+        """Payload bytes delivered in order so far."""
 
     @property
     def total_bytes(self) -> int:
-        """What the workload will deliver; 0 if it communicates nothing."""
+        """Payload bytes that the workload delivers in all; 0 if it does not communicate."""
 
 
 class Reporter:
-    """Is told the stages of a run and its progress; this one shows nothing.
+    """Receives the stages and the progress of a run; this base class shows nothing.
 
-    A reporter is a context manager: what it shows ends with it.
+    A reporter is a context manager; leaving it removes what it shows.
     """
 
     def stage(self, text: str) -> None:
         """Enter a stage, such as ``"building"``."""
 
     def update(self, progress: Snapshot) -> None:
-        """Take a snapshot of the simulation; called several times a second."""
+        """Show a snapshot of the simulation; called several times a second."""
 
     def __enter__(self) -> Self:
         return self
@@ -67,7 +67,7 @@ class Reporter:
 
 
 class CallbackReporter(Reporter):
-    """Hands each snapshot to a function."""
+    """Passes each snapshot to a function."""
 
     def __init__(self, function: Callable[[Snapshot], object]) -> None:
         self._function = function
@@ -116,7 +116,7 @@ class BarReporter(Reporter):
 
 
 class LineReporter(Reporter):
-    """Plain lines for a log, one every `interval_s` seconds of wall time."""
+    """Prints plain lines for a log, one every `interval_s` seconds of wall time."""
 
     def __init__(self, console: Console, interval_s: float = LINE_INTERVAL_S) -> None:
         self._console = console
@@ -133,25 +133,25 @@ class LineReporter(Reporter):
 
 
 def reporter_for(console: Console) -> Reporter:
-    """Choose a bar for a person at a terminal, lines for a log.
+    """Return a reporter: a bar if the console is a terminal, lines for a log otherwise.
 
     Parameters
     ----------
     console : rich.console.Console
-        Where to show it, normally on stderr.
+        The console to write to, normally on stderr.
 
     Returns
     -------
     Reporter
     """
-    # Some continuous integration gives a terminal that nobody looks at while it moves.
+    # Some CI systems provide a terminal, but keep only its final text.
     if console.is_terminal and not os.environ.get("CI"):
         return BarReporter(console)
     return LineReporter(console)
 
 
 def details(progress: Snapshot) -> list[str]:
-    """Say how far a run is: bytes delivered of the total, speed, wall time, time left.
+    """Return the progress as texts: bytes delivered, speed, wall time, time left.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def details(progress: Snapshot) -> list[str]:
     Returns
     -------
     list of str
-        What is known of these, in this order.
+        Those of the texts that are known, in this order.
     """
     parts = []
     if progress.total_bytes:
@@ -177,7 +177,7 @@ def details(progress: Snapshot) -> list[str]:
 
 
 def seconds_left(progress: Snapshot) -> float | None:
-    """Estimate the wall time that is left, as if the bytes went on at the mean speed so far.
+    """Estimate the wall time that is left, from the mean delivery speed so far.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def seconds_left(progress: Snapshot) -> float | None:
     Returns
     -------
     float or None
-        Seconds; None while too little is known.
+        Seconds; None in the first second and before the first delivery.
     """
     if not progress.total_bytes or not progress.delivered_bytes or progress.wall_s < 1:
         return None

@@ -1,4 +1,4 @@
-"""Numbers as people read them: 1.27 ms, 8.39 MB, 12.5 %."""
+"""Formats numbers for people: 1.27 ms, 8.39 MB, 12.5 %."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ _LARGE = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def time_text(time_ns: float | None) -> str:
-    """Write a simulated time with four significant digits.
+    """Return a simulated time as text with four significant digits.
 
     Parameters
     ----------
     time_ns : float or None
-        Nanoseconds; None is a value that was not measured.
+        Nanoseconds; None means that it was not measured.
 
     Returns
     -------
@@ -34,7 +34,7 @@ def time_text(time_ns: float | None) -> str:
 
 
 def seconds_text(seconds: float) -> str:
-    """Write a wall-clock duration.
+    """Return a wall-clock duration as text.
 
     Examples
     --------
@@ -50,14 +50,14 @@ def seconds_text(seconds: float) -> str:
 
 
 def scaled_text(value: float | None, unit: str = "") -> str:
-    """Write a size, a rate or a count with a decimal prefix and three or four digits.
+    """Return a size, a rate or a count as text with a decimal prefix and three or four digits.
 
     Parameters
     ----------
     value : float or None
-        The value in `unit`; None is a value that was not measured.
+        The value in `unit`; None means that it was not measured.
     unit : str
-        What stands after the prefix: ``"B"``, ``"bit/s"``, or nothing for a count.
+        The unit after the prefix, such as ``"B"`` or ``"bit/s"``; empty for a count.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def scaled_text(value: float | None, unit: str = "") -> str:
 
 
 def percent_text(fraction: float | None) -> str:
-    """Write a fraction as a percentage.
+    """Return a fraction as a percentage.
 
     Examples
     --------
@@ -88,12 +88,12 @@ def percent_text(fraction: float | None) -> str:
 
 
 def _significant(value: float) -> str:
-    """Four digits at most: counts and sizes are often round, and zeros would say nothing."""
+    """Return at most four digits, without trailing zeros: counts and sizes are often round."""
     text = _four_digits(value)
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _four_digits(value: float) -> str:
-    """Four significant digits without an exponent."""
+    """Return four significant digits without an exponent."""
     decimals = 3 if abs(value) < 10 else 2 if abs(value) < 100 else 1 if abs(value) < 1000 else 0
     return f"{value:.{decimals}f}"

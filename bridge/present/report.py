@@ -1,4 +1,4 @@
-"""The summary of a result as tables for a terminal of 80 columns."""
+"""Lays out the summary of a result as tables for a terminal of 80 columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bridge.present.quantities import percent_text, scaled_text, seconds_text, t
 from bridge.results.measurements import Collective, IterationTimes, Reconfiguration
 from bridge.results.result import Result
 
-#: More collectives than this are shown by operation, algorithm and size.
+#: With more collectives than this, the summary groups them by operation, algorithm and size.
 MANY_COLLECTIVES = 16
 
 
@@ -24,25 +24,25 @@ def print_report(result: Result, console: Console) -> None:
     Parameters
     ----------
     result : Result
-        Complete or partial.
+        A complete or partial result.
     console : rich.console.Console
-        Where to.
+        The console to print to.
     """
     console.print(report(result))
 
 
 def report(result: Result) -> RenderableType:
-    """Make the summary of a result.
+    """Return the summary of a result.
 
     Parameters
     ----------
     result : Result
-        Complete or partial.
+        A complete or partial result.
 
     Returns
     -------
     rich renderable
-        A title, then the tables that have something to show.
+        A title, and each table that has content.
     """
     parts: list[RenderableType] = [_title(result)]
     if result.iterations:
@@ -224,16 +224,16 @@ def _simulator(result: Result) -> Table:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = True) -> Table:
-    """Lay out rows for a terminal.
+    """Return a table for a terminal.
 
     Parameters
     ----------
     headings : sequence of str
-        The columns' names.
+        The names of the columns.
     rows : iterable of sequence of str
         The cells of each row.
     numbers : bool
-        All columns but the first hold numbers and stand to the right.
+        Whether all columns but the first hold numbers, which are right-aligned.
 
     Returns
     -------
@@ -244,12 +244,12 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bo
         layout.add_column(
             heading,
             justify="right" if numbers and index else "left",
-            # A long name is folded rather than cut, numbers never are.
+            # Long names wrap instead of being cut; numbers never wrap.
             overflow="fold",
             no_wrap=numbers and index > 0,
         )
     for row in rows:
-        # Text, not str: a name in brackets is no markup.
+        # Text instead of str, so that rich does not read a name in brackets as markup.
         layout.add_row(*(Text(cell) for cell in row))
     return layout
 

@@ -1,4 +1,4 @@
-"""The picture of a job's traffic: who sends to whom, how far, and how evenly links are loaded."""
+"""Draws a job's traffic: its matrix, its path lengths, and the load of its links."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bridge.present.plot import new_figure, save
 
 Steps = Sequence[tuple[float, float]]
-"""A cumulative distribution: values, ascending, and the fraction up to each."""
+"""A cumulative distribution: (value, fraction up to the value), in ascending order of values."""
 
 _COLOR = "#4477aa"
 
@@ -22,21 +22,21 @@ def plot_traffic(
     link_bytes: Steps,
     path: str | os.PathLike[str],
 ) -> None:
-    """Draw a heatmap, and the distributions of path lengths and of links' bytes beside it.
+    """Draw a heatmap of the traffic, and the distributions of path lengths and of link loads.
 
     Parameters
     ----------
     matrix : array, shape (n, n)
-        Bytes from row to column.
+        Bytes that each server (row) sends to each other server (column).
     path_lengths, link_bytes : sequence of (value, fraction)
         Cumulative distributions.
     path : path
-        The picture; its ending chooses the format (svg, png, pdf).
+        The picture to write; the file extension selects the format (svg, png, pdf).
 
     Raises
     ------
     InputError
-        If matplotlib is not installed, or the ending is no picture's.
+        matplotlib is not installed, or the extension names no picture format.
     """
     figure = new_figure(12, 4)
     heat, lengths, links = figure.subplots(1, 3)

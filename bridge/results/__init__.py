@@ -1,1 +1,1 @@
-"""The result of a run: its fields, and reading and writing it."""
+"""The result of a run: its fields, and how to read and write it."""

@@ -1,8 +1,8 @@
-"""The result of a simulation: what result.json holds, and how it is written.
+"""The result of a simulation, and how it is read from and written to result.json.
 
-The simulator measures; this module adds what only Python knows (wall time, versions, the resolved
-scenario) and fixes the order of the keys. Two runs of one scenario differ in nothing but
-``simulator.wall_s``, ``simulator.cpu_s`` and ``simulator.peak_rss_bytes``.
+The simulator provides the measurements. This module adds what only Python knows (wall time,
+versions, the resolved scenario) and fixes the order of the keys. Two runs of the same scenario
+differ only in ``simulator.wall_s``, ``simulator.cpu_s`` and ``simulator.peak_rss_bytes``.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from bridge.results.measurements import (
     System,
 )
 
-#: Counts incompatible changes of result.json.
+#: The version of the format of result.json; incompatible changes increase it.
 SCHEMA_VERSION = 1
 
-#: The file that `Result.save` writes into a folder.
+#: The file that `Result.save` writes to a folder.
 FILE_NAME = "result.json"
 
-#: Blocks that not every result has: none of a complete run, one job, or links that stay.
+#: Fields that are left out if they do not apply: no error, one job, or circuits that do not change.
 OPTIONAL = ("error", "jobs", "iteration_times", "reconfigurations")
 
 
 class Result(BaseModel):
-    """What one simulation measured."""
+    """The measurements of one simulation."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -51,38 +51,38 @@ class Result(BaseModel):
     )
 
     schema_version: int = SCHEMA_VERSION
-    """Version of this format. It increases with each incompatible change."""
+    """Version of this format; an incompatible change increases it."""
     status: Literal["complete", "interrupted", "deadlock", "failed", "time_limit"]
-    """How the run ended. Unless it is complete, all other blocks are partial."""
+    """How the run ended. All other fields are partial unless this is "complete"."""
     error: str | None = None
-    """Why the simulation did not complete; absent if it did."""
+    """Why the simulation did not complete. Absent if it did."""
     time_ns: float
     """Simulated time at which the workload ended [ns]."""
     iterations: tuple[Iteration, ...]
-    """One entry for each training iteration; none if jobs share a cluster."""
+    """One entry for each training iteration. Empty if jobs share a cluster."""
     jobs: tuple[Job, ...] | None = None
-    """One entry for each job that has started; absent unless jobs share a cluster."""
+    """One entry for each job that has started. Present only if jobs share a cluster."""
     iteration_times: IterationTimes | None = None
-    """Statistics over all jobs; absent unless jobs share a cluster."""
+    """Iteration times of all jobs together. Present only if jobs share a cluster."""
     layers: tuple[Layer, ...]
-    """One entry for each layer, summed over the iterations."""
+    """One entry for each layer, summed over all iterations."""
     layer_iterations: tuple[LayerIteration, ...] = ()
-    """The same for each layer and iteration."""
+    """One entry for each layer and iteration."""
     collectives: tuple[Collective, ...]
-    """One entry for each collective issued."""
+    """One entry for each collective that was issued."""
     network: NetworkStatistics
-    """What the fabric counted."""
+    """What the network carried and lost."""
     reconfigurations: tuple[Reconfiguration, ...] | None = None
-    """One entry for each change of the circuits; absent if they do not change."""
+    """One entry for each change of the circuits. Absent if circuits do not change."""
     system: System
-    """What the system layer did."""
+    """The activity of the system layer."""
     simulator: Simulator
-    """What the simulation cost."""
+    """The cost of the run itself, and its versions."""
     scenario: dict[str, Any]
-    """The scenario with every default filled in."""
+    """The scenario with all defaults filled in."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the result as plain dictionaries, lists, numbers and strings.
+        """Return the result as plain dictionaries, lists, numbers and strings.
 
         Returns
         -------
@@ -96,7 +96,7 @@ class Result(BaseModel):
         return document
 
     def to_json(self) -> str:
-        """Write the result as result.json holds it: fixed key order, two spaces, a last newline.
+        """Return the text of result.json: keys in fixed order, indented by two spaces.
 
         Returns
         -------
@@ -105,12 +105,12 @@ class Result(BaseModel):
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
-        """Write ``result.json`` into a folder, whole or not at all.
+        """Write ``result.json`` to a folder, completely or not at all.
 
         Parameters
         ----------
         directory : path
-            Made if it does not exist.
+            The folder; created if it does not exist.
 
         Returns
         -------
@@ -120,7 +120,7 @@ class Result(BaseModel):
         Raises
         ------
         OutputError
-            If the folder cannot be made or written to.
+            The folder cannot be created or written to.
         """
         file = prepare_directory(directory) / FILE_NAME
         write_whole(file, self.to_json().encode())
@@ -128,12 +128,12 @@ class Result(BaseModel):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Result:
-        """Read a result that `save` wrote.
+        """Return the result that `save` wrote to a file.
 
         Parameters
         ----------
         path : path
-            The file, or the folder that holds it.
+            The file, or its folder.
 
         Returns
         -------
@@ -142,7 +142,7 @@ class Result(BaseModel):
         Raises
         ------
         ResultError
-            If the file is not a result, or one of another schema version.
+            The file is not a result, or has another schema version.
         """
         file = Path(path)
         if file.is_dir():
@@ -168,12 +168,12 @@ class Result(BaseModel):
 
 
 def result_schema() -> dict[str, Any]:
-    """Give the JSON Schema of result.json.
+    """Return the JSON Schema of result.json.
 
     Returns
     -------
     dict
-        Draft 2020-12, with a description at every field.
+        A schema of draft 2020-12, with a description of every field.
     """
     schema = Result.model_json_schema(mode="serialization")
     schema["required"] = [name for name in schema["required"] if name not in OPTIONAL]
@@ -181,5 +181,5 @@ def result_schema() -> dict[str, Any]:
 
 
 def result_schema_text() -> str:
-    """Give the JSON Schema as ``docs/result.schema.json`` holds it."""
+    """Return the text of ``docs/result.schema.json``, the JSON Schema of result.json."""
     return json.dumps(result_schema(), indent=2, ensure_ascii=False) + "\n"

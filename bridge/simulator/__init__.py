@@ -1,1 +1,1 @@
-"""One run: the compiled simulator, `run`, `compile` and `replay`, `Network`, hooks."""
+"""One run: the compiled simulator, `run`, `compile` and `replay`, `Network`, and hooks."""

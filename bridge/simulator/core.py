@@ -1,7 +1,7 @@
-"""The compiled part, imported once and here only, so that its absence is explained in one place.
+"""Imports the compiled module, in one place, so that one message explains why it is missing.
 
-Import this module inside the functions that need the simulator: what only reads scenarios
-(``cosim validate``, ``cosim compile``) then works without ns-3.
+Import this module inside the functions that need the simulator. Commands that only read scenarios
+(``cosim validate``, ``cosim compile``) then work without ns-3.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ except ModuleNotFoundError as error:
     if error.name != "bridge._core":
         raise
     raise ModuleNotFoundError(
-        "bridge._core, the compiled part, is not there: did you forget to build? (`make setup`)",
+        "the compiled module bridge._core is missing: did you forget to build? (`make setup`)",
         name=error.name,
     ) from None
 except ImportError as error:
-    # The dynamic linker's words for a wheel that was removed or changed after the build.
+    # This is the dynamic linker's message if the wheel was removed or changed after the build.
     if "libns3" not in str(error):
         raise
     raise ImportError(

@@ -1,8 +1,8 @@
-"""The scripting hook: ns-3's own Python bindings on the simulator that is about to run.
+"""Scripting hooks, which reach a simulation through ns-3's own Python bindings.
 
-A hook is a function ``on_built(ns, sim)``. It is called once, after the fabric is built and before
-the first message, in the same process: whatever it attaches (a trace sink, a FlowMonitor, pcap)
-sees the simulation itself. `ns` is what ``from ns import ns`` gives.
+A hook is a function ``on_built(ns, sim)``. It is called once, in the same process, after the
+fabric is built and before the first message. What it attaches (a trace sink, a FlowMonitor, pcap)
+therefore sees the simulation itself. `ns` is the object that ``from ns import ns`` imports.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _FUNCTION = "on_built"
 
 @dataclass(frozen=True)
 class BuiltSimulation:
-    """A simulation that is built and has not begun, as a hook sees it.
+    """A simulation that is built and has not started, as a hook receives it.
 
     Attributes
     ----------
     scenario : dict
         The resolved scenario.
     out : Path or None
-        The folder that the result will be saved in, for the hook's own files.
+        The folder in which the result will be saved; the hook can write files there, too.
     """
 
     scenario: dict[str, Any]
@@ -46,40 +46,40 @@ class BuiltSimulation:
     def keep(self, thing: _Thing) -> _Thing:
         """Keep an object alive as long as the simulation.
 
-        cppyy does not: a Python callback that ns-3 is to call later must be kept, as well as
-        helpers that own what they made.
+        cppyy does not do so. Keep every Python callback that ns-3 calls later, and every ns-3
+        helper that owns the objects it creates.
 
         Parameters
         ----------
         thing : object
-            Anything.
+            Any object.
 
         Returns
         -------
         object
-            The same.
+            The same object.
         """
         self._kept.append(thing)
         return thing
 
     def at_end(self, function: Callable[[], object]) -> None:
-        """Call a function when the run is over and ns-3's objects still exist.
+        """Call a function when the run is over, while ns-3's objects still exist.
 
         Parameters
         ----------
         function : callable
-            Takes nothing; write a FlowMonitor's XML here, for example.
+            Takes no argument. It can, for example, write a FlowMonitor's XML.
         """
         self._endings.append(function)
 
     def end(self) -> None:
-        """Call what `at_end` was given, in that order."""
+        """Call the functions that `at_end` received, in their order."""
         for function in self._endings:
             function()
 
 
 def load_hook(path: str | os.PathLike[str]) -> Hook:
-    """Read the function ``on_built`` from a Python file.
+    """Return the function ``on_built`` of a Python file.
 
     Parameters
     ----------
@@ -93,26 +93,26 @@ def load_hook(path: str | os.PathLike[str]) -> Hook:
     Raises
     ------
     HookError
-        If there is no such file or it defines no function ``on_built``. What the file itself
-        raises passes through.
+        There is no such file, or it does not define ``on_built``. Exceptions that the file raises
+        pass through.
     """
     file = Path(path)
     if not file.is_file():
         raise HookError(f"hooks: {file}: no such file, expected a Python file")
     function = runpy.run_path(str(file)).get(_FUNCTION)
     if not callable(function):
-        raise HookError(f"hooks: {file}: defines no function {_FUNCTION}(ns, sim)")
+        raise HookError(f"hooks: {file}: the file defines no function {_FUNCTION}(ns, sim)")
     hook: Hook = function
     return hook
 
 
 def require_bindings() -> None:
-    """Make sure that ns-3's Python bindings are installed, without the seconds of loading them.
+    """Check that ns-3's Python bindings are installed, without loading them, which takes seconds.
 
     Raises
     ------
     HookError
-        If they are not.
+        They are not installed.
     """
     if importlib.util.find_spec("cppyy") is None or importlib.util.find_spec("ns") is None:
         raise HookError(
@@ -122,23 +122,23 @@ def require_bindings() -> None:
 
 
 def load_bindings() -> Any:
-    """Import ns-3's Python bindings; takes about ten seconds the first time.
+    """Import ns-3's Python bindings; the first time takes about ten seconds.
 
     Returns
     -------
     object
-        What ``from ns import ns`` gives.
+        The object that ``from ns import ns`` imports.
 
     Raises
     ------
     HookError
-        If they are not installed, or are not those of the ns-3 that the simulator runs on.
+        They are not installed, or belong to another copy of ns-3 than the simulator's.
     """
     require_bindings()
     wheel = importlib.util.find_spec("ns3")
     folders = list(wheel.submodule_search_locations or ()) if wheel else []
-    # The bindings look for ns-3's libraries below the current folder too, and refuse to choose
-    # when a second copy lies there (another virtual environment is enough).
+    # The bindings also search for ns-3's libraries below the current folder, and fail when they
+    # find a second copy there, such as another virtual environment.
     with chdir(folders[0] if folders else "."):
         from ns import ns  # type: ignore[import-untyped,unused-ignore]
     _refuse_second_copy()
@@ -146,7 +146,7 @@ def load_bindings() -> Any:
 
 
 def _refuse_second_copy() -> None:
-    """Two copies of ns-3 in one process have two clocks; the hook would see an empty one."""
+    """Raise HookError if the process has two copies of ns-3, as the hook would see the idle one."""
     maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
     copies = {
         line.split(maxsplit=5)[5]
@@ -155,6 +155,6 @@ def _refuse_second_copy() -> None:
     }
     if len(copies) > 1:
         raise HookError(
-            "the Python bindings belong to another ns-3 than the simulator: "
+            "the Python bindings belong to another copy of ns-3 than the simulator: "
             + " and ".join(sorted(copies))
         )

@@ -1,7 +1,7 @@
-"""The network API for Python: drive the fabric message by message, with callbacks.
+"""The network API for Python: send and receive messages over the fabric, with callbacks.
 
-The names are ASTRA-sim's. This is for experiments and tests; a compiled scenario runs without a
-Python call per message.
+The names are those of ASTRA-sim. The API is meant for experiments and tests; a compiled scenario
+runs without Python calls for its messages.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ from frontend.loading.overrides import Overrides
 #: Picoseconds in a nanosecond.
 PS_PER_NS = 1000
 
-#: A callback takes nothing; what it returns is ignored.
+#: A callback takes no argument; its return value is ignored.
 Callback = Callable[[], object]
 
 
 class Network:
-    """A fabric with its clock, ready to carry messages between ranks.
+    """A fabric and its clock, ready to carry messages between ranks.
 
-    Every message is a pair of calls, `sim_send` and `sim_recv`, that match by source, target and
-    tag; messages from one rank to another are delivered in the order of their sending. Nothing
-    happens before `run`, which returns when there is nothing left to do.
+    Every message is a pair of calls, `sim_send` and `sim_recv`, with the same source, destination
+    and tag. Messages from one rank to another are delivered in the order in which they were sent.
+    Nothing happens before `run`, which returns when nothing is left to do.
 
     Parameters
     ----------
     scenario : path, mapping, Scenario or bytes
-        Gives topology, transport and fabric; its workload is ignored. Bytes are a compiled stream,
-        of which the same is used.
+        The topology, the transport and the fabric; the workload is ignored. Bytes are taken as a
+        compiled stream.
     overrides : mapping or sequence of str, optional
-        Changes of the scenario, as for `bridge.run`.
+        Changes to the scenario, as for `bridge.run`.
     pairs : iterable of (int, int), optional
-        The pairs of ranks that will talk, in either direction; all by default.
+        The pairs of ranks that communicate, in either direction; by default, all pairs.
 
     Raises
     ------
     frontend.ScenarioError
-        If the scenario is not valid.
+        The scenario is not valid.
     StreamError
-        If the stream is not valid.
+        The stream is not valid.
     ValueError
-        If a pair is not two different ranks.
+        A pair does not consist of two different ranks.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Network:
         *,
         pairs: Iterable[tuple[int, int]] | None = None,
     ) -> None:
-        # Imported here, as in bridge.simulator.simulate: `import bridge` needs no ns-3.
+        # Imported here so that `import bridge` works without ns-3.
         from bridge.simulator import core
 
         self._core_error = core.CoreError
@@ -90,16 +90,16 @@ class Network:
         src, dst : int
             Two different ranks.
         size : int
-            Bytes; a message of 0 bytes takes one on the wire.
+            Bytes; a message of 0 bytes takes 1 byte on the wire.
         tag : int, optional
-            Matches the receive; 0 to 2⁶⁴ - 1.
+            Matches the send with its receive; from 0 to 2⁶⁴ - 1.
         callback : callable, optional
-            Called when the last byte was acknowledged.
+            Called when the last byte has been acknowledged.
 
         Raises
         ------
         ValueError
-            If a rank, the size or the tag is out of range.
+            A rank, the size or the tag is out of range.
         """
         self._check(src, dst, size)
         self._network.sim_send(src, dst, size, tag, callback)
@@ -114,69 +114,70 @@ class Network:
         src, dst : int
             The sending and the receiving rank.
         size : int
-            Bytes, as sent.
+            Number of bytes, the same as for the send.
         tag : int, optional
-            Matches the send; 0 to 2⁶⁴ - 1.
+            Matches the receive with its send; 0 to 2⁶⁴ - 1.
         callback : callable, optional
-            Called when the last byte was delivered in order, or at once if it has been already.
+            Called when the last byte has been delivered in order; at once if it already has.
 
         Raises
         ------
         ValueError
-            If a rank, the size or the tag is out of range.
+            A rank, the size or the tag is out of range.
         """
         self._check(src, dst, size)
         self._network.sim_recv(src, dst, size, tag, callback)
 
     def sim_schedule(self, delay_ns: float, callback: Callback) -> None:
-        """Call back later.
+        """Call a function after a delay.
 
         Parameters
         ----------
         delay_ns : float
-            From now [ns], not negative; rounded to picoseconds.
+            Nanoseconds from now, at least 0; rounded to picoseconds.
         callback : callable
-            What to call.
+            The function to call.
 
         Raises
         ------
         ValueError
-            If the delay is negative or not finite.
+            The delay is negative or not finite.
         """
         if not 0 <= delay_ns < float("inf"):
             raise ValueError(f"delay_ns is {delay_ns}, expected a finite number, 0 or more")
         self.sim_schedule_ps(round(delay_ns * PS_PER_NS), callback)
 
     def sim_schedule_ps(self, delay_ps: int, callback: Callback) -> None:
-        """Call back after a whole number of picoseconds, see `sim_schedule`."""
+        """Call a function after a whole number of picoseconds; see `sim_schedule`."""
         if delay_ps < 0:
             raise ValueError(f"delay_ps is {delay_ps}, expected 0 or more")
         self._network.sim_schedule(delay_ps, callback)
 
     def sim_get_time(self) -> float:
-        """Give the time since all connections were established [ns]."""
+        """Return the time in nanoseconds since all connections were established."""
         return self.sim_get_time_ps() / PS_PER_NS
 
     def sim_get_time_ps(self) -> int:
-        """Give the time since all connections were established [ps], exactly."""
+        """Return the exact time in picoseconds since all connections were established."""
         return self._network.sim_get_time()
 
     def sim_comm_size(self) -> int:
-        """Give the number of ranks."""
+        """Return the number of ranks."""
         return self._ranks
 
     def sim_finish(self) -> None:
-        """End `run` now, from a callback."""
+        """End `run`; call this from a callback."""
         self._network.sim_finish()
 
     def run(self) -> None:
         """Let time pass until nothing is left to do or `sim_finish` is called.
 
+        An exception in a callback ends the run and passes through.
+
         Raises
         ------
         SimulationError
-            If a connection failed for good. What a callback raises ends the run and passes
-            through.
+            A connection failed for good.
         """
         try:
             self._network.run()
@@ -184,12 +185,12 @@ class Network:
             raise SimulationError(str(error)) from None
 
     def statistics(self) -> NetworkStatistics:
-        """Give what the fabric counted so far: the ``network`` block of a result."""
+        """Return what the fabric has counted so far, as in the ``network`` field of a result."""
         counts: Mapping[str, Any] = json.loads(self._network.statistics())
         return NetworkStatistics.model_validate(counts)
 
     def close(self) -> None:
-        """Destroy the fabric, so that another can be built; needless inside ``with``."""
+        """Destroy the fabric so that another can be built; ``with`` does this for you."""
         self._network.close()
 
     def __enter__(self) -> Self:
@@ -204,7 +205,7 @@ class Network:
         self.close()
 
     def _check(self, src: int, dst: int, size: int) -> None:
-        # ns-3 ends the process on a bad value; Python says which.
+        # ns-3 ends the process on a bad value, so the values are checked here.
         for name, rank in (("src", src), ("dst", dst)):
             if not 0 <= rank < self._ranks:
                 raise ValueError(f"{name} is {rank}, expected a rank from 0 to {self._ranks - 1}")

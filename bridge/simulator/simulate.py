@@ -1,4 +1,4 @@
-"""From a scenario or a stream to a result: compile, build, run, measure."""
+"""Simulates a scenario or a stream: compile, build, run, measure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from frontend.loading.overrides import Overrides
 if TYPE_CHECKING:
     from bridge.simulator import core
 
-#: Wall time between two progress reports [s].
+#: Seconds of wall time between two progress reports.
 PROGRESS_INTERVAL_S = 0.25
 
 
@@ -43,17 +43,17 @@ def run(
     Parameters
     ----------
     scenario : path, mapping or Scenario
-        The path of a YAML file, the same as a mapping, or a loaded scenario.
+        The path of a YAML file, its content as a mapping, or a loaded scenario.
     overrides : mapping or sequence of str, optional
-        Changes: ``{"topology.scale_out.bandwidth": "800Gbps"}`` or
+        Changes to the scenario: ``{"topology.scale_out.bandwidth": "800Gbps"}`` or
         ``["topology.scale_out.bandwidth=800Gbps"]``.
     on_built : callable, optional
-        A scripting hook ``f(ns, sim)``, called after the fabric is built and before it runs (see
-        `bridge.simulator.hooks`); goes before the scenario's own ``hooks``.
+        A scripting hook ``f(ns, sim)`` that is called after the fabric is built and before it runs
+        (see `bridge.simulator.hooks`). It replaces the hook that the scenario names.
     progress : callable or Reporter, optional
         Called several times a second with the simulated time, wall time, events and bytes.
     out : path, optional
-        Folder to save ``result.json`` in, also that of a run that fails or is interrupted.
+        The folder in which to save ``result.json``, even if the run fails or is interrupted.
     seed : int, optional
         Replaces the scenario's seed.
 
@@ -64,13 +64,13 @@ def run(
     Raises
     ------
     frontend.ScenarioError
-        If the scenario or an override is not valid.
+        The scenario or an override is not valid.
     InputError
-        If `out` cannot be written to, or the hook not be loaded; nothing has run then.
+        `out` cannot be written to, or the hook cannot be loaded. Nothing has been simulated.
     SimulationError
-        If the simulation does not complete; holds the partial result.
+        The simulation did not complete. The error holds the partial result.
     SimulationInterrupted
-        On Ctrl-C during the simulation; holds the partial result.
+        The user pressed Ctrl-C. The exception holds the partial result.
 
     Examples
     --------
@@ -96,12 +96,12 @@ def replay(
     progress: Reporter | Callable[[Snapshot], object] | None = None,
     out: str | os.PathLike[str] | None = None,
 ) -> Result:
-    """Simulate a compiled stream; the result is that of `run` on the scenario.
+    """Simulate a compiled stream; the result is the same as that of `run` on the scenario.
 
     Parameters
     ----------
     path : path
-        A file that `compile` wrote. Hooks named in its scenario are not called.
+        A file that `compile` wrote. The hook that its scenario names is not called.
     on_built, progress, out
         As for `run`.
 
@@ -112,7 +112,7 @@ def replay(
     Raises
     ------
     InputError
-        If the file is not a stream of this version, or as for `run`.
+        The file is not a stream of this version; otherwise as for `run`.
     SimulationError, SimulationInterrupted
         As for `run`.
     """
@@ -137,26 +137,26 @@ def compile(
     out: str | os.PathLike[str] | None = None,
     seed: int | None = None,
 ) -> bytes:
-    """Compile a scenario to the stream that crosses to the simulator; needs no ns-3.
+    """Return the stream of a scenario, which the simulator runs; this needs no ns-3.
 
     Parameters
     ----------
     scenario, overrides, seed
         As for `run`.
     out : path, optional
-        File to write the stream to.
+        The file to write the stream to.
 
     Returns
     -------
     bytes
-        The stream, see ``frontend/network_api.proto``.
+        The stream, in the format of ``frontend/network_api.proto``.
 
     Raises
     ------
     frontend.ScenarioError
-        If the scenario or an override is not valid.
+        The scenario or an override is not valid.
     OutputError
-        If the file cannot be written.
+        The file cannot be written.
     """
     stream = frontend.compile_scenario(load(scenario, overrides, seed))
     if out is not None:
@@ -167,7 +167,7 @@ def compile(
 def load(
     scenario: Source, overrides: Overrides | None = None, seed: int | None = None
 ) -> frontend.Scenario:
-    """Load a scenario with overrides and seed.
+    """Return a scenario with its overrides and its seed applied.
 
     Parameters
     ----------
@@ -187,14 +187,14 @@ def load(
 
 
 def with_absolute_hook(scenario: Scenario, file: Path) -> Scenario:
-    """Return a scenario whose hook is found from anywhere.
+    """Return a scenario whose hook has an absolute path.
 
     Parameters
     ----------
     scenario : Scenario
-        What `file` holds.
+        The scenario that `file` holds.
     file : Path
-        In whose folder the hook's relative path begins.
+        The scenario's file; a relative path of the hook starts at its folder.
     """
     if scenario.hooks is None:
         return scenario
@@ -203,14 +203,14 @@ def with_absolute_hook(scenario: Scenario, file: Path) -> Scenario:
 
 
 def scenario_hook(scenario: frontend.Scenario, source: Source) -> Hook | None:
-    """Load the hook that a scenario names.
+    """Return the hook that a scenario names, or None if it names none.
 
     Parameters
     ----------
     scenario : Scenario
         The loaded scenario.
     source : path, mapping or Scenario
-        What it was loaded from; a hook's path is relative to the scenario's file.
+        The source of the scenario; a hook's path is relative to the scenario's file.
 
     Returns
     -------
@@ -219,7 +219,7 @@ def scenario_hook(scenario: frontend.Scenario, source: Source) -> Hook | None:
     Raises
     ------
     HookError
-        If it cannot be loaded.
+        The hook cannot be loaded.
     """
     if scenario.hooks is None:
         return None
@@ -234,9 +234,9 @@ def _simulate(
     out: str | os.PathLike[str] | None,
     watch: Stopwatch,
 ) -> Result:
-    """Build and run a stream; save what came of it; raise unless it is complete."""
+    """Build and run a stream, and save its result; raise if the result is not complete."""
     header = read_header(stream)
-    # Imported here: whoever only compiles or validates needs no ns-3.
+    # Imported here so that compiling and validating work without ns-3.
     from bridge.simulator import core
 
     reporter.stage("building")
@@ -245,7 +245,8 @@ def _simulate(
     except (core.CoreError, ValueError) as error:
         raise StreamError(str(error)) from None
     try:
-        # Nothing is left behind by bad input, and nothing is simulated that cannot be saved.
+        # The folder is made after the stream is accepted, so that bad input leaves nothing behind,
+        # and before the run, so that no result is lost.
         folder = None if out is None else prepare_directory(out)
         built = BuiltSimulation(header.scenario, folder)
         try:
@@ -275,7 +276,7 @@ def _simulate(
 
 
 def _build(simulation: core.Simulation) -> None:
-    """Build the network; what ns-3 does not know, such as a fabric's name, is bad input."""
+    """Build the network; raise StreamError for names that the simulator does not know."""
     try:
         simulation.build()
     except ValueError as error:
@@ -283,12 +284,12 @@ def _build(simulation: core.Simulation) -> None:
 
 
 def versions() -> dict[str, str]:
-    """Give the versions that a result depends on.
+    """Return the versions of everything that a result depends on.
 
     Returns
     -------
     dict
-        Of cosim, ns3 and python.
+        The versions of ``cosim``, ``ns3`` and ``python``.
     """
     from bridge.simulator import core
 

@@ -6,7 +6,7 @@
 
 PYBIND11_MODULE(_core, module)
 {
-    module.doc() = "The compiled part: the simulation and the network API over ns-3.";
+    module.doc() = "The compiled module: the simulation and the network API over ns-3.";
     register_errors(module);
     register_catalog(module);
     register_simulation(module);

@@ -11,8 +11,10 @@
 #include <string_view>
 
 /**
- * @param bytes a stream
- * @return the stream, read and checked
+ * Reads and checks a stream.
+ *
+ * @param bytes the stream as Python bytes
+ * @return the stream's records
  */
 inline cosim::Stream
 read_bytes(const pybind11::bytes& bytes)

@@ -7,7 +7,7 @@
 
 #include <pybind11/pybind11.h>
 
-// Each adds one topic to the module `bridge._core`; _core.pyi says what they look like in Python.
+// Each function adds one topic to the module `bridge._core`. _core.pyi declares the Python side.
 
 void register_errors(pybind11::module_& module);
 void register_catalog(pybind11::module_& module);

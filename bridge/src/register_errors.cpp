@@ -10,7 +10,7 @@ namespace py = pybind11;
 void
 register_errors(py::module_& module)
 {
-    // std::invalid_argument is a ValueError already.
+    // pybind11 already turns std::invalid_argument into ValueError.
     py::register_exception<cosim::CoreError>(module, "CoreError", PyExc_RuntimeError).doc() =
-        "A simulation that cannot be run or has failed; the text is one sentence.";
+        "A stream that cannot be run, or a simulation that failed; the text is one sentence.";
 }

@@ -18,7 +18,7 @@ using namespace py::literals;
 namespace
 {
 
-/// Raises what a signal handler raised, such as KeyboardInterrupt.
+/// Throws the Python exception that a signal handler raised, such as KeyboardInterrupt.
 void
 CheckSignals()
 {
@@ -68,8 +68,8 @@ register_network(py::module_& module)
 {
     using cosim::NetworkSession;
 
-    // The callbacks take and give back the GIL themselves (pybind11/functional.h).
-    py::class_<NetworkSession>(module, "Network", "The network API, driven message by message.")
+    // pybind11/functional.h takes the GIL for each callback and releases it afterwards.
+    py::class_<NetworkSession>(module, "Network", "The network API: messages with callbacks.")
         .def(py::init([](const py::bytes& stream) {
                  return std::make_unique<NetworkSession>(read_bytes(stream));
              }),

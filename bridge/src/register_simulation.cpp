@@ -23,10 +23,10 @@ namespace
 using Seconds = std::chrono::duration<double>;
 using Report = std::optional<py::function>;
 
-/// How often Ctrl-C is looked for at least.
+/// Greatest time between two checks for Ctrl-C.
 constexpr double SIGNAL_INTERVAL_S = 0.1;
 
-/// Calls Python from a run: looks for Ctrl-C, and reports at the interval asked for.
+/// Calls Python during a run: checks for Ctrl-C, and reports progress at the given interval.
 class Reporter
 {
   public:
@@ -75,7 +75,7 @@ Run(cosim::Simulation& simulation, const Report& report, double interval)
 {
     if (!std::isfinite(interval) || interval < 0)
     {
-        throw std::invalid_argument("interval_s must be a number of seconds, 0 or more");
+        throw std::invalid_argument("interval_s must be a finite number of seconds, at least 0");
     }
     Reporter reporter(report, interval);
     const py::gil_scoped_release release;

@@ -158,7 +158,6 @@ def families() -> Iterator[type[FamilyTopology]]:
             meaning = meanings.get(parameter.argument, "The topology.")
             if parameter.parser in _READ:
                 meaning += " Written as `family:key=value,…`."
-            meaning = f"{parameter.argument.capitalize()}: {meaning}"
             fields[key] = (kind, Field(value, description=meaning))
         yield create_model(
             f"{name.title().replace('_', '')}Topology",

@@ -1,4 +1,4 @@
-"""A small scenario that runs in a moment, and a result to format."""
+"""Fixtures: a small scenario that runs in a moment, and a result to format."""
 
 from __future__ import annotations
 

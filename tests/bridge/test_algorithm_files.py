@@ -1,4 +1,4 @@
-"""Algorithms from files, simulated: the same traffic takes the same time, whoever wrote it."""
+"""Simulated algorithm files: the same traffic takes the same time in every format."""
 
 from __future__ import annotations
 

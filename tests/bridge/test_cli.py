@@ -1,4 +1,4 @@
-"""What the commands print, and where."""
+"""What the commands print to stdout and stderr."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cosim cost`: what it prints, and what it refuses."""
+"""`cosim cost`: output and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simulations that fail or are interrupted: the status, the sentence, the partial result."""
+"""Failed and interrupted simulations: exit status, message and partial result."""
 
 from __future__ import annotations
 

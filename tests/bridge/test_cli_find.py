@@ -1,8 +1,9 @@
-"""`cosim topo find`: what it prints, what it remembers, and what it refuses."""
+"""`cosim topo find`: output, cache and errors."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,18 @@ def find(*arguments: str) -> dict[str, Any]:
 
 
 TWELVE = ("--n", "12", "--degree", "4", "--bytes", "1MiB", "--alpha", "10us")
+
+
+def test_the_command_accepts_the_units_that_its_help_shows() -> None:
+    shown = CliRunner().invoke(main, ["topo", "find", "--help"], terminal_width=200).stdout
+    examples = [
+        re.search(rf"{option} [A-Z]+ .* such as (\S+[a-zA-Z])", shown)
+        for option in ("--bytes", "--alpha", "--bandwidth")
+    ]
+    size, latency, bandwidth = [example.group(1) for example in examples if example]
+    answer = find("--n", "12", "--degree", "4", "--bytes", size, "--alpha", latency)
+    assert answer == find("--n", "12", "--degree", "4", "--bytes", "64MiB", "--alpha", "0.5us")
+    assert find(*TWELVE, "--bandwidth", bandwidth) == find(*TWELVE, "--bandwidth", "400Gbps")
 
 
 def test_answer() -> None:
@@ -124,9 +137,9 @@ def test_search_is_kept() -> None:
         ("--n 12 --degree 4 --bandwidth 0Gbps", "more than 0"),
         ("--n 12 --degree 4 --alpha 10", "expected a time such as 0.5us"),
         ("--n 12 --degree 4 --sizes missing.csv", "does not exist"),
-        ("--n 12 --degree 4 --cayley --orbits 5", "--orbits 5: expected a divisor of the 12"),
-        ("--n 12 --degree 0 --cayley", "--degree 0: expected 1 … 12 to search"),
-        ("--n 8192 --degree 4 --cayley", "--n 8192: expected at most 4096 to search"),
+        ("--n 12 --degree 4 --cayley --orbits 5", "--orbits 5: expected a divisor of --n 12"),
+        ("--n 12 --degree 0 --cayley", "--degree 0: expected 1 … 12 with --cayley"),
+        ("--n 8192 --degree 4 --cayley", "--n 8192: expected at most 4096 with --cayley"),
     ],
 )
 def test_bad_arguments(arguments: str, sentence: str) -> None:
@@ -136,13 +149,13 @@ def test_bad_arguments(arguments: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("", "no sizes, expected at least one line of bytes,count"),
-        ("bytes,count\n", "no sizes"),
-        ("[]", "no sizes"),
-        ("[1]", "entry 1: expected bytes, count and, if wanted, collective"),
-        ("[{", "neither CSV nor JSON"),
-        ("\xff", "neither CSV nor JSON"),
-        ("bytes\n1KiB\n", "entry 1: expected bytes, count"),
+        ("", "no entries, expected at least one with bytes and count"),
+        ("bytes,count\n", "no entries"),
+        ("[]", "no entries"),
+        ("[1]", "entry 1: expected the fields bytes, count and, optionally, collective"),
+        ("[{", "expected a CSV file or a JSON list, but cannot read it as either"),
+        ("\xff", "expected a CSV file or a JSON list, but cannot read it as either"),
+        ("bytes\n1KiB\n", "entry 1: expected the fields bytes, count"),
         ("bytes,count\n1KiB,3\n-5,3\n", "entry 2: bytes is '-5', expected a size"),
         ("bytes,count\n1KiB,0\n", "entry 1: count is '0', expected a number above 0"),
         ("bytes,count\n1KiB,many\n", "entry 1: count is 'many'"),

@@ -1,4 +1,4 @@
-"""`cosim topo` and `cosim schedule`: what they print, and what they refuse."""
+"""`cosim topo` and `cosim schedule`: output and errors."""
 
 from __future__ import annotations
 
@@ -69,6 +69,14 @@ def test_list() -> None:
     assert "hypercube:n=64" in invoke("topo", "list").stdout
 
 
+def test_the_table_shows_every_example_as_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    # An expansion has its base in brackets, which rich would take for markup.
+    monkeypatch.delenv("COLUMNS", raising=False)
+    shown = [line.split()[0] for line in invoke("topo", "list").stdout.splitlines()[2:]]
+    assert shown == [entry["example"] for entry in answer_of("topo", "list").values()]
+    assert "line:of=[complete_bipartite:d=2],k=3" in shown
+
+
 def test_a_pipe_gets_one_line_for_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     lines = invoke("topo", "list").stdout.splitlines()
@@ -115,8 +123,8 @@ def test_all_to_all() -> None:
         ("[[0, -1]]", "edges.json: edge 0 is [0, -1]: expected two node numbers"),
         ("[[0, 1, 2]]", "edges.json: edge 0 is [0, 1, 2]: expected two node numbers"),
         ('{"edges": []}', "edges.json: expected a JSON list of directed pairs"),
-        ("[[0, 1]", "edges.json: not JSON"),
-        ("\x00\xff", "edges.json: not JSON"),
+        ("[[0, 1]", "edges.json: not a JSON file"),
+        ("\x00\xff", "edges.json: not a JSON file"),
     ],
 )
 def test_bad_edges(command: tuple[str, str], content: str, sentence: str) -> None:
@@ -127,8 +135,8 @@ def test_bad_edges(command: tuple[str, str], content: str, sentence: str) -> Non
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ("schedule bfb", "expected one topology: either --edges FILE or a SPEC"),
-        ("topo show", "expected one topology"),
+        ("schedule bfb", "expected exactly one topology: either --edges FILE or a SPEC"),
+        ("topo show", "expected exactly one topology"),
         ("schedule bfb --edges missing.json", "does not exist"),
         ("schedule bfb --topology hypercube:n=12", "nodes 12: expected a power of 2"),
         ("schedule bfb --topology hypercube:n=-8", "nodes -8: expected a power of 2"),
@@ -140,7 +148,7 @@ def test_bad_edges(command: tuple[str, str], content: str, sentence: str) -> Non
         ("schedule bfb --topology double_binary_tree:n=8", "not regular"),
         ("schedule bfb --topology ring:n=4 --chunks 0", "0 chunks of a shard: expected 1"),
         ("schedule bfb --topology ring:n=100000", "100000 nodes: expected at most 16384"),
-        ("schedule bfb --topology moebius:n=4", "expected a family of complete"),
+        ("schedule bfb --topology moebius:n=4", "expected one of the families complete"),
         ("topo all-to-all --topology double_binary_tree:n=8", "not regular"),
         ("topo export ring:n=4 --format png", "'png' is not one of 'edges', 'graphml'"),
         ("topo export ring:n=4 -o missing/x.json", "missing/x.json: No such file"),
@@ -165,5 +173,5 @@ def test_one_of_two_sources() -> None:
     Path("edges.json").write_text("[[0, 1], [1, 0]]")
     refused(
         ["schedule", "bfb", "--edges", "edges.json", "--topology", "ring:n=4"],
-        "expected one topology",
+        "expected exactly one topology",
     )

@@ -1,4 +1,4 @@
-"""Bad input: exit status 2, one sentence on stderr, no traceback, nothing left behind."""
+"""Bad input: exit status 2, one sentence on stderr, no traceback, no files left behind."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_compiled_part_missing(small_file: Path, monkeypatch: pytest.MonkeyPatch
     answer = CliRunner().invoke(main, ["run", str(small_file)])
     assert answer.exit_code == 2
     assert answer.stderr == (
-        "cosim: bridge._core, the compiled part, is not there: "
+        "cosim: the compiled module bridge._core is missing: "
         "did you forget to build? (`make setup`)\n"
     )
     assert os.listdir() == [small_file.name]

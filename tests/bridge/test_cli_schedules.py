@@ -1,4 +1,4 @@
-"""`cosim schedule`: files of schedules and algorithms, made, checked and converted."""
+"""`cosim schedule` makes, checks and converts files of schedules and algorithms."""
 
 from __future__ import annotations
 
@@ -159,7 +159,10 @@ def test_a_schedule_that_is_wrong() -> None:
         ("all-to-all --topology double_binary_tree:n=8", "not regular"),
         ("all-to-all --topology generalized_kautz:d=4,n=200", "expected at most 100000 flows"),
         ("export pairs.xml --format dot", "is not one of"),
-        ("export pairs.xml --format mscclpp-json", "MSCCL++: expected a schedule with steps"),
+        (
+            "export pairs.xml --format mscclpp-json",
+            "MSCCL++ plans are written from schedules with steps",
+        ),
         ("export pairs.xml --format msccl-xml --channels 0", "is not in the range"),
     ],
 )

@@ -1,4 +1,4 @@
-"""`cosim topo totient` and `cosim topo topoopt`: what they print, and what they refuse."""
+"""`cosim topo totient` and `cosim topo topoopt`: output and errors."""
 
 from __future__ import annotations
 
@@ -58,18 +58,18 @@ def test_demand():
     ("arguments", "sentence"),
     [
         ("totient --n 0", "0 members of a ring: expected at least 1"),
-        ("topoopt --degree 4", "expected one of --n, --demand FILE and --scenario FILE"),
+        ("topoopt --degree 4", "expected exactly one of --n, --demand FILE and --scenario FILE"),
         (
             "topoopt --n 4 --degree 4 --demand demand.json",
-            "expected one of --n, --demand FILE and --scenario FILE",
+            "expected exactly one of --n, --demand FILE and --scenario FILE",
         ),
         ("topoopt --n 1 --degree 4", "1 servers: expected 2 … 8192"),
         ("topoopt --n 99999 --degree 4", "99999 servers: expected 2 … 8192"),
         ("topoopt --n 8 --degree 1", "degree 1: expected at least 2, as a ring through 8 servers"),
         ("topoopt --n 8 --degree 4 --discount no", "discount 'no': expected one of exponential"),
-        ("topoopt --n 8 --degree 4 --seed -1", "--seed -1: expected a number from 0"),
+        ("topoopt --n 8 --degree 4 --seed -1", "--seed -1: expected a whole number of at least 0"),
         ("topoopt --demand demand.json --degree 4", "demand.json: 1 servers: expected 2 … 8192"),
-        ("topoopt --demand broken.json --degree 4", "broken.json: not JSON"),
+        ("topoopt --demand broken.json --degree 4", "broken.json: not a JSON file"),
     ],
 )
 def test_refusals(arguments, sentence):

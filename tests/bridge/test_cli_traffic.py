@@ -1,4 +1,4 @@
-"""`cosim topo traffic`: the measures and the picture."""
+"""`cosim topo traffic`: measures and picture."""
 
 from __future__ import annotations
 
@@ -64,10 +64,13 @@ def test_picture():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ("--degree 4", "expected one of --n, --demand FILE and --scenario FILE"),
-        (f"--n 4 --scenario {SCENARIOS}/topoopt_dlrm_small.yaml --degree 4", "expected one of"),
+        ("--degree 4", "expected exactly one of --n, --demand FILE and --scenario FILE"),
+        (
+            f"--n 4 --scenario {SCENARIOS}/topoopt_dlrm_small.yaml --degree 4",
+            "expected exactly one of",
+        ),
         (f"--scenario {SCENARIOS}/dlrm_hier_small.yaml --degree 4", "kind: dlrm, expected"),
-        ("--n 4 --set seed=2 --degree 4", "--set seed=2: expected with --scenario only"),
+        ("--n 4 --set seed=2 --degree 4", "--set seed=2: expected --scenario FILE with it"),
         ("--scenario none.yaml --degree 4", "none.yaml: no such file"),
         ("--n 8 --degree 4 --routes 0", "over 0 routes: expected 8 rows"),
         ("--n 8 --degree 4 -o picture.xyz", "picture.xyz: "),

@@ -1,4 +1,4 @@
-"""Shared clusters over the fabrics: isolation on shards, provisioning, the summary."""
+"""Shared clusters over the fabrics: isolation on shards, provisioning and summary."""
 
 from __future__ import annotations
 

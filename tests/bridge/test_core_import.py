@@ -1,4 +1,4 @@
-"""A missing compiled part is explained; any other error of importing it passes through."""
+"""A missing compiled module gets an explanation; other import errors pass through."""
 
 from __future__ import annotations
 

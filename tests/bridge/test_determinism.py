@@ -1,4 +1,4 @@
-"""The same scenario gives the same bytes: run again, compiled and replayed, without Python."""
+"""A scenario gives the same bytes when run again, compiled and replayed, or run without Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripting hooks that cannot be loaded; tests/bridge/test_scripting.py runs real ones."""
+"""Errors of scripting hooks that cannot be loaded; test_scripting.py runs real hooks."""
 
 from __future__ import annotations
 

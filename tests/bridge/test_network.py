@@ -1,4 +1,4 @@
-"""The network API driven from Python: closed forms, and the compiled ring to the nanosecond."""
+"""The network API from Python equals closed forms, and the compiled ring to the nanosecond."""
 
 from __future__ import annotations
 

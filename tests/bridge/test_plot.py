@@ -1,4 +1,4 @@
-"""The picture of the layers."""
+"""The picture of a result's layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simulations in child processes: what they give, what they keep, and what ends them."""
+"""Points in child processes: their results, the files they keep, and how they end."""
 
 from __future__ import annotations
 

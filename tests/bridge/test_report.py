@@ -1,4 +1,4 @@
-"""The summary on the terminal."""
+"""The summary of a result on the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""result.json: fixed order, written whole or not at all, read back."""
+"""result.json has a fixed order, is written completely or not at all, and can be read back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""bridge.run from Python: what it takes, what it raises."""
+"""bridge.run from Python: what it accepts and what it raises."""
 
 from __future__ import annotations
 

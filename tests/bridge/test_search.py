@@ -1,4 +1,4 @@
-"""`cosim search`: the estimate against the fabrics, folders, interruptions, and refusals."""
+"""`cosim search`: estimates against the fabrics, folders, interrupts and errors."""
 
 from __future__ import annotations
 
@@ -144,7 +144,8 @@ def test_interrupted_and_resumed_is_as_if_it_had_not_been(tmp_path, stop):
             raise KeyboardInterrupt
 
     first = Search(job, settings(), parts, on_proposal=interrupt)
-    with pytest.raises(KeyboardInterrupt, match=rf"after {stop[0]} of 3 rounds: the best so far"):
+    message = rf"after {stop[0]} of 3 rounds: .* holds the best so far"
+    with pytest.raises(KeyboardInterrupt, match=message):
         first.run()
     # What is there is whole: a scenario that loads, with the best so far.
     kept = Job(load_scenario(parts / "scenario.yaml"))
@@ -184,7 +185,7 @@ def test_the_command_ends_with_130_when_interrupted(tmp_path, monkeypatch):
     folder = tmp_path / "out"
     answer = CliRunner().invoke(main, ["search", str(file), "--out", str(folder)])
     assert answer.exit_code == 130
-    assert f"the best so far is in {folder}, and --resume goes on from there" in answer.stderr
+    assert f"{folder} holds the best so far, and --resume continues from there" in answer.stderr
     assert (folder / "scenario.yaml").exists()
 
 
@@ -224,7 +225,10 @@ def test_only_training_has_a_strategy(small):
 def test_circuits_that_change_are_refused():
     circuits = {"family": "ocs", "n": 4, "d": 2, "demand": "workload", "reconfiguration": {}}
     links = {"bandwidth": "100Gbps", "latency": "1us", "buffer": "unlimited"}
-    with pytest.raises(InputError, match=r"topology\.reconfiguration: expected circuits that stay"):
+    with pytest.raises(
+        InputError,
+        match=r"topology\.reconfiguration: expected a topology whose circuits do not change",
+    ):
         Job(load_scenario(scenario(links | circuits)))
 
 
@@ -237,9 +241,9 @@ def test_what_does_not_fit_into_memory_is_refused():
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"seed": 3}, "of a search with another seed"),
-        ({"budget": 5}, "of a search with another budget"),
-        ({"beta": 1.0}, "of a search with another beta"),
+        ({"seed": 3}, "saved by a search with another seed"),
+        ({"budget": 5}, "saved by a search with another budget"),
+        ({"beta": 1.0}, "saved by a search with another beta"),
     ],
 )
 def test_other_searches_are_not_resumed(tmp_path, changed, sentence):
@@ -255,7 +259,7 @@ def test_other_searches_are_not_resumed(tmp_path, changed, sentence):
             resume=True,
         )
     other = Job(load_scenario(scenario(SWITCH), {"workload.batch_per_gpu": 65}))
-    with pytest.raises(InputError, match="of a search with another scenario"):
+    with pytest.raises(InputError, match="saved by a search with another scenario"):
         Search(other, settings(rounds=1, budget=10), tmp_path, resume=True)
 
 
@@ -270,10 +274,13 @@ def test_what_is_no_search_is_not_resumed(tmp_path, content):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--check", "paper"], "--check paper: 'paper', expected some of analytical, flow"),
+        (
+            ["--check", "paper"],
+            "--check paper: unknown fabric 'paper', expected none or some of analytical, flow",
+        ),
         (["--budget", "-1"], "--budget"),
-        (["--beta", "-1"], "beta -1.0: expected a number from 0"),
-        (["--beta", "nan"], "beta nan: expected a number from 0"),
+        (["--beta", "-1"], "beta -1.0: expected a finite number of at least 0"),
+        (["--beta", "nan"], "beta nan: expected a finite number of at least 0"),
         (["--set", "workload.batch_per_gpu=0"], "workload.batch_per_gpu"),
         (["--set", "workload.compute.memory=1MB"], "expected at most the 0.0 GB"),
     ],

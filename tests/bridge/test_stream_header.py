@@ -1,4 +1,4 @@
-"""What a stream says about itself."""
+"""The header of a stream."""
 
 from __future__ import annotations
 

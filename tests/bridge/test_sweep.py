@@ -1,4 +1,4 @@
-"""Sweeps: which points they have, what they print, and how they go on."""
+"""Sweeps: points, output, and how a stopped sweep continues."""
 
 from __future__ import annotations
 

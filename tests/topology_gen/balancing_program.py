@@ -1,4 +1,4 @@
-"""BFB's loads by linear programs: the independent check, and what the benchmark compares with."""
+"""Computes BFB's loads by linear programs, as an independent check and for the benchmark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MSCCL XML in the shapes that msccl-tools writes, made here without its help."""
+"""Makes MSCCL XML files of the forms that msccl-tools writes, without using it."""
 
 from __future__ import annotations
 

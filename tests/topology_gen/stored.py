@@ -1,4 +1,4 @@
-"""Values that were computed independently, and the families and expansions they are of."""
+"""Stored values from independent computations, and the topologies they belong to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All-to-all throughput against values that were computed independently, and against laws."""
+"""All-to-all throughput equals independently computed values and satisfies laws."""
 
 from fractions import Fraction
 

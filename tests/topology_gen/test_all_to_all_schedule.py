@@ -1,4 +1,4 @@
-"""All-to-all schedules: they attain what the flow promises, by replay and by counting."""
+"""All-to-all schedules attain the flow's throughput, as replaying and counting show."""
 
 from collections import Counter
 from dataclasses import replace
@@ -120,10 +120,10 @@ def changed(**arrays):
 @pytest.mark.parametrize(
     ("schedule", "text"),
     [
-        (changed(link=(RING.link + 1) % 3), "sends chunk 0 of what rank . has for rank ."),
-        (changed(link=RING.link + 3), "send 0 is of chunks, a shard or a link that are not there"),
-        (changed(count=RING.count * 0), "send 0 is of chunks"),
-        (changed(step_begin=RING.step_begin[:2]), "has for rank . ends at rank ."),
+        (changed(link=(RING.link + 1) % 3), "sends chunk 0 from rank . to rank ."),
+        (changed(link=RING.link + 3), "send 0 names chunks, a shard or a link that do not exist"),
+        (changed(count=RING.count * 0), "send 0 names chunks"),
+        (changed(step_begin=RING.step_begin[:2]), "from rank . to rank . ends at rank ."),
         (changed(step_begin=np.array([0, 9], np.uint64)), "does not have it before"),
         (changed(shard=np.where(RING.shard == 1, 2, RING.shard)), "is sent twice in step 1"),
         (changed(chunks=2**30), "expected 1 …"),

@@ -1,4 +1,4 @@
-"""BFB on any digraph: the exact loads are the linear program's, and the schedules do their work."""
+"""BFB on any digraph: loads equal those of a linear program, and schedules pass replay."""
 
 from __future__ import annotations
 

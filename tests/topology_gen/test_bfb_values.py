@@ -1,4 +1,4 @@
-"""BFB against values that were computed independently."""
+"""BFB equals independently computed values."""
 
 from fractions import Fraction
 

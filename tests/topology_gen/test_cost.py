@@ -1,4 +1,4 @@
-"""The cost model: Table 2 by hand, and the published ratios."""
+"""The cost model equals Table 2, computed by hand, and the published ratios."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_prices_for_rates_between():
         (lambda: bill("topoopt", rate=400), "400 Gbps a port: expected more than 0, at most 200"),
         (lambda: bill("expander", rate=0), "0 Gbps a port: expected more than 0, at most 200"),
         (lambda: fat_tree(4, 0), "0 bit/s a link: expected at least 1"),
-        (lambda: equivalent_bandwidth(100, 1, 10 * GBPS), "a Fat-tree costs at least"),
+        (lambda: equivalent_bandwidth(100, 1, 10 * GBPS), "a fat tree costs at least"),
     ],
 )
 def test_refusals(call, text):

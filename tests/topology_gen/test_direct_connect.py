@@ -1,4 +1,4 @@
-"""Direct-connect networks: links as in the digraph, paths shortest, spread and reproducible."""
+"""Direct-connect networks: links follow the digraph; paths are shortest, spread and repeatable."""
 
 import networkx as nx
 import numpy as np
@@ -88,5 +88,7 @@ def test_what_cannot_be():
     with pytest.raises(RankCountError, match="1 ranks: expected at least 2"):
         network(from_edges([[0, 0]]))
     for changes in ({"buffer_bytes": -1}, {"forwarding_delay_ps": -1}):
-        with pytest.raises(LinkError, match="not to be negative"):
+        with pytest.raises(
+            LinkError, match="expected a latency, a buffer and an ECN threshold of at least 0"
+        ):
             network(graphs.ring(3), **changes)

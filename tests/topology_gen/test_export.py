@@ -1,4 +1,4 @@
-"""Exported digraphs, read back by networkx or as they stand."""
+"""Exported digraphs have the right text, and networkx can read them back."""
 
 import io
 import json

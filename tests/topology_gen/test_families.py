@@ -1,4 +1,4 @@
-"""Families of direct-connect topologies: structure, known small graphs, symmetry, refusals."""
+"""Families of direct-connect topologies: structure, small graphs, symmetry and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fat-tree: switches and links by hand, paths up and down, flows spread by their hash."""
+"""Fat tree: switches and links counted by hand, paths up and down, flows spread by hash."""
 
 from __future__ import annotations
 
@@ -86,11 +86,11 @@ def test_flows_are_spread():
     ("call", "error", "text"),
     [
         (lambda: fat_tree(1, RATE, 0), RankCountError, "1 ranks: expected at least 2"),
-        (lambda: fat_tree(16, RATE, 0, oversubscription=3), ParameterError, "expected 1 … 2 for"),
-        (lambda: fat_tree(16, RATE, 0, oversubscription=0), ParameterError, "expected 1 … 2 for"),
+        (lambda: fat_tree(16, RATE, 0, oversubscription=3), ParameterError, "of 1 … 2 for 16"),
+        (lambda: fat_tree(16, RATE, 0, oversubscription=0), ParameterError, "of 1 … 2 for 16"),
         (lambda: fat_tree(16, RATE, 0, seed=-1), ParameterError, "seed -1"),
         (lambda: fat_tree(16, 0, 0), LinkError, "at least 1 bit/s"),
-        (lambda: fat_tree(16, RATE, 0, buffer_bytes=3), LinkError, "a byte for 4 ports"),
+        (lambda: fat_tree(16, RATE, 0, buffer_bytes=3), LinkError, "1 byte for each of 4 ports"),
     ],
 )
 def test_refusals(call, error, text):

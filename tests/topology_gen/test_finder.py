@@ -1,4 +1,4 @@
-"""The finder: the published tables again, better ones, and formulas against BFB and replay."""
+"""The finder reproduces published tables or better, and its formulas agree with BFB and replay."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""flat: structure, rates, buffers and paths."""
+"""Flat network: structure, rates, buffers and paths."""
 
 import numpy as np
 import pytest
@@ -41,9 +41,17 @@ def test_every_pair_goes_up_and_down():
     ("arguments", "error", "text"),
     [
         ((1, RATE, LATENCY), RankCountError, "1 ranks: expected at least 2"),
-        ((2, 0, LATENCY), LinkError, "rate 0 bit/s: expected at least 1 bit/s a link"),
-        ((2, RATE, -1), LinkError, "expected latency, buffer and ECN threshold not to be negative"),
-        ((4, RATE, 0, 3), LinkError, "buffer 3 bytes: expected at least a byte for 4 ports"),
+        ((2, 0, LATENCY), LinkError, "rate 0 bit/s: expected at least 1 bit/s for each link"),
+        (
+            (2, RATE, -1),
+            LinkError,
+            "expected a latency, a buffer and an ECN threshold of at least 0",
+        ),
+        (
+            (4, RATE, 0, 3),
+            LinkError,
+            "buffer 3 bytes: expected at least 1 byte for each of 4 ports",
+        ),
     ],
 )
 def test_refusals(arguments, error, text):

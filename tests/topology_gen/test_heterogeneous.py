@@ -1,4 +1,4 @@
-"""BFB over links that differ: what it is where links are alike, closed forms, and refusals."""
+"""BFB over different links: equal links as a special case, closed forms and errors."""
 
 import numpy as np
 import pytest
@@ -64,10 +64,10 @@ def test_irregular_graphs_are_accepted():
 @pytest.mark.parametrize(
     ("latency", "bandwidth", "shard", "text"),
     [
-        (-1, 1e9, 1, "latency -1.0 s: expected none to be negative"),
+        (-1, 1e9, 1, "latency -1.0 s: expected finite latencies of at least 0"),
         (float("nan"), 1e9, 1, "latency nan s"),
-        (0, 0, 1, "bandwidth 0.0 bit/s and shard of 1 bytes: expected more than 0"),
-        (0, 1e9, 0, "shard of 0 bytes: expected more than 0"),
+        (0, 0, 1, "bandwidth 0.0 bit/s and shard of 1 bytes: expected both to be above 0"),
+        (0, 1e9, 0, "shard of 0 bytes: expected both to be above 0"),
     ],
 )
 def test_refusals(latency, bandwidth, shard, text):

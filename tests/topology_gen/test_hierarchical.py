@@ -1,4 +1,4 @@
-"""hierarchical: structure, rates and the rule for paths (paper, Section III.B and III.C.2)."""
+"""Hierarchical network: structure, rates and paths (paper, Section III.B and III.C.2)."""
 
 import numpy as np
 import pytest
@@ -84,12 +84,12 @@ def test_at_most_two_senders_share_an_nv_port():
         (
             {"switches": 0},
             RankCountError,
-            "8 ranks and 0 switches a super-node: expected at least 2 and 1",
+            "8 ranks and 0 switches in a super-node: expected at least 2 ranks and 1 switch",
         ),
         (
             {"scale_up_bandwidth_bps": 6},
             LinkError,
-            "rate 0 bit/s: expected at least 1 bit/s a link",
+            "rate 0 bit/s: expected at least 1 bit/s for each link",
         ),
     ],
 )

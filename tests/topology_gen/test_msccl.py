@@ -1,4 +1,4 @@
-"""MSCCL XML: what the runtime's own reader wants, and what is refused."""
+"""MSCCL XML: the runtime's own parser accepts what is written, and bad files are errors."""
 
 import re
 from dataclasses import replace
@@ -86,9 +86,10 @@ STEP = '<step s="0" type="s" srcbuf="i" srcoff="0"'
         ("<algo", "<algo extra='1'", "line 1: <algo>: unknown attribute extra: expected proto"),
         ("<gpu", "<device/><gpu", "line 2: <device>: unknown element: expected algo, gpu, tb, ste"),
         ("<gpu", f'{STEP} dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/><gpu',
-         "line 2: <step>: expected it inside <tb>, not inside <algo>"),
-        ("<algo", "<gpu/><algo", "<gpu>: expected it inside <algo>, not inside <None>"),
-        ("<algo", "<!DOCTYPE a [<!ENTITY b 'c'>]><algo", "line 1: expected no document type"),
+         "line 2: <step>: expected this element inside <tb>, not inside <algo>"),
+        ("<algo", "<gpu/><algo", "<gpu>: expected this element inside <algo>, not inside <None>"),
+        ("<algo", "<!DOCTYPE a [<!ENTITY b 'c'>]><algo",
+         "line 1: expected a file without a document type"),
         ("</tb>", "text</tb>", "line 9: expected elements only, not the text 'text'"),
         ("</algo>", "", "it is not XML: no element found"),
         ('type="s"', 'type="send"', "line 4: <step>: type is 'send': expected one of s, r, rcs"),
@@ -106,9 +107,9 @@ STEP = '<step s="0" type="s" srcbuf="i" srcoff="0"'
         ('cnt="1"', 'cnt="1.5"', "cnt is '1.5': expected a whole number"),
         ('srcoff="0"', 'srcoff="-2"', "srcoff is '-2': expected a whole number from -1"),
         ('hasdep="0"', 'hasdep="2"', "hasdep is '2': expected a whole number from 0 to 1"),
-        ('depid="-1"', 'depid="9"', "depid is 9: expected a tb of the gpu, 0 … 1"),
+        ('depid="-1"', 'depid="9"', "depid is 9: expected a tb of this gpu, 0 … 1"),
         ('depid="-1" deps="-1"', 'depid="1" deps="9"', "deps is 9: expected a step of tb 1, 0 … 4"),
-        ('depid="-1" deps="-1"', 'depid="1" deps="0"', "waits for tb 1 step 0 for ever"),
+        ('depid="-1" deps="-1"', 'depid="1" deps="0"', "waits forever for tb 1 step 0"),
         ('nchunksperloop="6"', 'nchunksperloop="0"', "nchunksperloop is '0': expected a whole"),
     ],
 )  # fmt: skip
@@ -130,7 +131,7 @@ def test_bad_files(old, new, sentence):
         ('send="1" recv="2" chan="1"', 'send="1" recv="2" chan="0"',
          "gpu 0 tb 0 and tb 1 both send to 1 over channel 0: expected one of them"),
         ('send="1" recv="2" chan="0"', 'send="2" recv="2" chan="0"',
-         "from rank 0 to rank 2 over channel 0: 4 sends, but 0 receives: expected as many"),
+         "from rank 0 to rank 2 over channel 0: 4 sends, but 0 receives: expected equal numbers"),
     ],
 )  # fmt: skip
 def test_bad_connections(old, new, sentence):
@@ -141,7 +142,9 @@ def test_bad_connections(old, new, sentence):
 
 def test_chunks_that_ranks_cannot_share():
     gather = msccl_files.hierarchical_all_gather(1)
-    with pytest.raises(AlgorithmError, match="5 chunks: expected a multiple of 4, the ranks"):
+    with pytest.raises(
+        AlgorithmError, match="5 chunks: expected a multiple of the number of ranks, 4"
+    ):
         read_xml(gather.replace('nchunksperloop="4"', 'nchunksperloop="5"').encode())
 
 
@@ -177,13 +180,13 @@ def test_limits():
         (with_steps(*[step] * 257), "tb 0 has 257 steps: expected at most 256"),
         (with_steps(step._replace(chunks=72)), "step 0 has 72 chunks: expected at most 71"),
         (with_blocks(*[block._replace(instructions=(step,) * 200, send=None)] * 21),
-         "gpu 0 makes for 4230 elements, with those of all ranks: expected at most 4095"),
+         "gpu 0 has 4230 elements, including those of all ranks: expected at most 4095"),
         (with_steps(far), "step 0 is at chunk 32768: expected at most 32767"),
-        (replace(algorithm, name="<"), "the name '<': expected at most 63 letters"),
-        (replace(algorithm, name="x" * 64), "expected at most 63 letters"),
+        (replace(algorithm, name="<"), "the name '<': expected at most 63 characters"),
+        (replace(algorithm, name="x" * 64), "expected at most 63 characters"),
     ]:  # fmt: skip
         assert sentence in refusals(wrong)[0]
-        with pytest.raises(AlgorithmError, match="no runtime would take it as MSCCL XML"):
+        with pytest.raises(AlgorithmError, match="the MSCCL runtime would reject the algorithm"):
             write_xml(wrong)
     nops = with_steps(*[step._replace(kind=Kind.NOP, chunks=99)] * 256)
     assert refusals(nops) == []

@@ -1,4 +1,4 @@
-"""MSCCL++ execution plans: their structure, and what a reader refuses.
+"""MSCCL++ execution plans: their structure, and the errors of bad plans.
 
 That they do what they should is shown in tests/frontend/collectives/test_from_algorithm.py.
 """
@@ -135,13 +135,13 @@ PLAN = PLANS["reduce_scatter"]
         (with_first(PLAN, barrier_id=1), "barrier 1: expected num_threadblocks to be 1"),
         (
             with_first(PLAN, name="nop", barrier_id=0),
-            "barrier 0: expected all blocks to be as often there",
+            "barrier 0: expected all blocks to use it the same number of times",
         ),
         (with_first(PLAN, name="wait", channel_type="port"), "waits on port channel"),
         (with_first(PLAN, src_buff=[]), r"src_buff: expected 1 of them, not 0"),
         (
             with_first(PLAN, src_buff=[{"type": "i", "index": 0, "size": 99}]),
-            r"dst_buff\[0\].size: expected 99, as of what is put",
+            r"dst_buff\[0\].size: expected 99, the size of src_buff",
         ),
     ],
 )
@@ -157,5 +157,5 @@ def test_channels_without_an_other_end():
     with pytest.raises(FileFormatError, match="to rank 1 has no counterpart there"):
         read_plan(json.dumps(lonely).encode())
     lonely["gpus"][0]["channels"][0]["connected_to"][-1] = 0
-    with pytest.raises(FileFormatError, match="rank 0: expected another of the plan"):
+    with pytest.raises(FileFormatError, match="rank 0: expected another rank's number"):
         read_plan(json.dumps(lonely).encode())

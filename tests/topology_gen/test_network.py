@@ -70,7 +70,7 @@ def test_no_pairs_give_no_paths():
 @pytest.mark.parametrize(
     ("source", "target", "text"),
     [
-        ([0, 1], [2], "expected pairs, not 2 sources and 1 targets"),
+        ([0, 1], [2], "expected pairs, but there are 2 sources and 1 targets"),
         ([6], [0], "no path: 6 is not a rank (0 … 5)"),
         ([0], [-1], "no path: -1 is not a rank (0 … 5)"),
         ([0, 3], [1, 3], "no path from rank 3 to itself"),

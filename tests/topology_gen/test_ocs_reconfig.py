@@ -1,4 +1,4 @@
-"""OCS-reconfig: the greatest demand first, with a diminishing return, and connected."""
+"""OCS-reconfig serves the greatest demand first, with diminishing returns, and stays connected."""
 
 from __future__ import annotations
 
@@ -102,7 +102,11 @@ def test_a_server_that_the_greedy_choice_leaves_out():
     ("call", "error", "text"),
     [
         (lambda: ocs_reconfig(np.zeros((2, 3)), 1), ParameterError, "expected a square matrix"),
-        (lambda: ocs_reconfig([[0, -1], [0, 0]], 1), ParameterError, "negative or not finite"),
+        (
+            lambda: ocs_reconfig([[0, -1], [0, 0]], 1),
+            ParameterError,
+            "expected demands that are finite and at least 0",
+        ),
         (lambda: ocs_reconfig(np.zeros((2, 2)), 0), ParameterError, "degree 0: expected at least"),
         (
             lambda: ocs_reconfig(np.zeros((2, 2)), 1, discount="x"),

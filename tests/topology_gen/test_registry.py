@@ -1,4 +1,4 @@
-"""Registries: names in order, packages that register themselves, and what can be wrong."""
+"""Registries: order of names, packages that register themselves, and errors."""
 
 from __future__ import annotations
 

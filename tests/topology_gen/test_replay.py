@@ -1,4 +1,4 @@
-"""Replay: finds whatever can be wrong with a schedule, and measures the rest."""
+"""Replay finds every error in a schedule, and measures correct schedules."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -87,7 +87,9 @@ def test_arrays_that_do_not_fit():
         replace(schedule, step_begin=np.array([0, 7, 6], dtype=np.uint64)),
         replace(schedule, step_begin=np.array([1, 6], dtype=np.uint64)),
     ):
-        with pytest.raises(ScheduleError, match="the arrays of the schedule do not fit together"):
+        with pytest.raises(
+            ScheduleError, match="the arrays of the schedule differ in length or order"
+        ):
             replay(wrong)
 
 

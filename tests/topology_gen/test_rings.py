@@ -1,4 +1,4 @@
-"""Schedules on superposed rings: replayed, bandwidth-optimal, N-1 steps."""
+"""Schedules on superposed rings pass replay, are bandwidth-optimal and take N-1 steps."""
 
 from fractions import Fraction
 

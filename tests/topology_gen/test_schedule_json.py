@@ -1,4 +1,4 @@
-"""cosim's own files: written and read without loss, and refused where they cannot be."""
+"""cosim's JSON files are written and read without loss, and bad files are errors."""
 
 import json
 
@@ -82,8 +82,11 @@ def changed(document, **values):
         (changed(SCHEDULE, link=3), "link: expected a list"),
         (changed(SCHEDULE, link=[-1]), r"link: expected whole numbers from 0 to 2\^32 - 1"),
         (changed(SCHEDULE, link=[0.5]), "link: expected whole numbers"),
-        (changed(SCHEDULE, link=[0]), "link: expected as many links as shards"),
-        (changed(SCHEDULE, step_begin=[0, 99]), "step_begin: expected numbers that rise from 0"),
+        (
+            changed(SCHEDULE, link=[0]),
+            "link: expected lists link, shard, first and count of equal length",
+        ),
+        (changed(SCHEDULE, step_begin=[0, 99]), "step_begin: expected numbers that ascend from 0"),
         (changed(SCHEDULE, graph=None), "graph: expected a JSON object"),
         (changed(SCHEDULE, graph={"edges": []}), "graph.name: is missing"),
         (
@@ -121,7 +124,7 @@ def test_bad_files(content, sentence):
         (["x", "i", 0, "i", 0, 1, None, False], "expected .kind, buffer, chunk"),
         (["s", "q", 0, "i", 0, 1, None, False], "expected .kind, buffer, chunk"),
         (["s", "i", 0, "i", 0, 0, None, False], "expected .kind, buffer, chunk"),
-        (["s", "i", 0, "i", 0, 1, [0, 9], False], "waits for one that is not there"),
+        (["s", "i", 0, "i", 0, 1, [0, 9], False], "waits for an instruction that is missing"),
         (["s", "i", 0, "i", 0, 1, [0], False], "expected .kind, buffer, chunk"),
         (["s", "i", 0, "i", 0, 1, None, 1], "expected .kind, buffer, chunk"),
     ],
@@ -137,11 +140,11 @@ def test_parts_that_do_not_fit():
     gather = bfb.all_gather(graphs.ring(3))
     with pytest.raises(ScheduleError, match="expected the reduce_scatter of an all_reduce to be"):
         AllReduce(gather, gather)
-    with pytest.raises(ScheduleError, match="to be over the same links"):
+    with pytest.raises(ScheduleError, match="halves of an all_reduce to use the same links"):
         AllReduce(bfb.reduce_scatter(graphs.ring(4)), gather)
     with pytest.raises(AlgorithmError, match="1 ranks: expected at least 2"):
         read_json(changed(ALGORITHM, gpus=ALGORITHM["gpus"][:1]))
-    with pytest.raises(AlgorithmError, match="expected it to be for in place, out of place"):
+    with pytest.raises(AlgorithmError, match="expected in_place, out_of_place or both to be true"):
         read_json(changed(ALGORITHM, in_place=False))
 
 

@@ -1,4 +1,4 @@
-"""Groups, the search for Cayley digraphs, and what is stored of it."""
+"""Groups, the search for Cayley digraphs, and the stored results."""
 
 import random
 from fractions import Fraction

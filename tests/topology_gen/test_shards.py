@@ -1,4 +1,4 @@
-"""Shards of a network: links and paths inside each, and in each turn."""
+"""Shards of a network: links and paths inside each shard and in each turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One-line specifications and edge lists: what is read, and what is refused with which sentence."""
+"""Specs and edge lists: what they mean, and the messages for bad ones."""
 
 import json
 
@@ -41,9 +41,9 @@ def test_parse(spec, graph):
 @pytest.mark.parametrize(
     ("spec", "text"),
     [
-        ("", "expected a family of complete, "),
-        ("moebius:n=4", "expected a family of complete, "),
-        ("hypercube", "n is missing, such as in hypercube:n=64"),
+        ("", "expected one of the families complete, "),
+        ("moebius:n=4", "expected one of the families complete, "),
+        ("hypercube", "n is missing, expected as in hypercube:n=64"),
         ("hypercube:", "n is missing"),
         ("hypercube:n", "'n' is not one of n with a value"),
         ("hypercube:m=4", "'m=4' is not one of n with a value"),

@@ -1,4 +1,4 @@
-"""TopologyFinder: ports, links and routes for many demands, and degenerate ones."""
+"""TopologyFinder: ports, links and routes for many demands, including degenerate ones."""
 
 from __future__ import annotations
 
@@ -192,7 +192,11 @@ def test_degenerate_demands():
         ),
         (lambda: data_parallel(1), DemandError, "1 servers: expected 2"),
         (lambda: data_parallel(-3), DemandError, "-3 servers: expected 2"),
-        (lambda: data_parallel(4, -1.0), DemandError, "-1.0 bytes, expected a number from 0"),
+        (
+            lambda: data_parallel(4, -1.0),
+            DemandError,
+            "-1.0 bytes, expected a finite number of at least 0",
+        ),
         (
             lambda: KShortestPaths(topology_finder(data_parallel(4), 2).graph, -1),
             ParameterError,
@@ -218,10 +222,10 @@ def test_refusals(call, error, text):
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        ([], "expected an object with the keys nodes, all_reduce, mp"),
+        ([], "expected a JSON object with the keys nodes, all_reduce, mp"),
         ({"nodes": 4, "groups": []}, "key 'groups': expected one of nodes, all_reduce, mp"),
-        ({}, "nodes: None, expected a number of servers"),
-        ({"nodes": True}, "nodes: True, expected a number of servers"),
+        ({}, "nodes: None, expected the number of servers"),
+        ({"nodes": True}, "nodes: True, expected the number of servers"),
         ({"nodes": 10**9}, "1000000000 servers: expected 2"),
         ({"nodes": 2, "all_reduce": 3}, "all_reduce: expected a list"),
         ({"nodes": 2, "all_reduce": [{}]}, r"all_reduce\[0\]: expected an object such as"),
@@ -231,7 +235,7 @@ def test_refusals(call, error, text):
         ),
         (
             {"nodes": 2, "all_reduce": [{"members": [0, 0], "bytes": 1}]},
-            "all-reduce 0: expected different members",
+            "all-reduce 0: expected at least one member, and no member twice",
         ),
         (
             {"nodes": 2, "all_reduce": [{"members": ["0"], "bytes": 1}]},
@@ -242,9 +246,15 @@ def test_refusals(call, error, text):
             r"all_reduce\[0\].bytes: '8', expected a number of bytes",
         ),
         ({"nodes": 2, "mp": [[0, 1]]}, "mp: expected 2 rows of 2 numbers"),
-        ({"nodes": 2, "mp": [[0, 1], [0]]}, r"mp\[1\]: expected 2 numbers of bytes"),
-        ({"nodes": 2, "mp": [[0, -1], [0, 0]]}, "model-parallel bytes: expected numbers from 0"),
-        ({"nodes": 2, "mp": [[0, float("nan")], [0, 0]]}, "model-parallel bytes: expected numb"),
+        ({"nodes": 2, "mp": [[0, 1], [0]]}, r"mp\[1\]: expected 2 numbers"),
+        (
+            {"nodes": 2, "mp": [[0, -1], [0, 0]]},
+            "model-parallel bytes: expected finite numbers of at least 0",
+        ),
+        (
+            {"nodes": 2, "mp": [[0, float("nan")], [0, 0]]},
+            "model-parallel bytes: expected finite numbers of at least 0",
+        ),
     ],
 )
 def test_refused_demand(content, text):

@@ -1,4 +1,4 @@
-"""The heaviest matching: as heavy as networkx's, whatever the weights."""
+"""The heaviest matching is as heavy as networkx's for any weights."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ def test_discounts():
     ("weights", "text"),
     [
         (np.zeros((2, 3)), "expected a square matrix"),
-        (np.array([[0, -1.0], [-1, 0]]), "negative or not finite"),
-        (np.array([[0, np.inf], [np.inf, 0]]), "negative or not finite"),
+        (np.array([[0, -1.0], [-1, 0]]), "expected weights that are finite and at least 0"),
+        (np.array([[0, np.inf], [np.inf, 0]]), "expected weights that are finite and at least 0"),
         (np.array([[0, 1.0], [2, 0]]), "expected a symmetric matrix"),
     ],
 )

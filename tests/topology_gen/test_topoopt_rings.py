@@ -1,4 +1,4 @@
-"""TotientPerms, SelectPermutations, CoinChangeMod and tree permutations: laws for many sizes."""
+"""Laws of TotientPerms, SelectPermutations, CoinChangeMod and tree permutations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traffic of a job: matrices, bandwidth tax, path lengths and links, against published numbers."""
+"""A job's traffic (matrices, bandwidth tax, paths, links) equals published numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a network costs, by architecture (TopoOpt's cost model)."""
+"""The cost of a network in dollars, by architecture (TopoOpt's cost model)."""
 
 from topology_gen.cost.architectures import ARCHITECTURES, fat_tree
 from topology_gen.cost.components import PRICES, Bill, Prices, fibre_cost, prices_for

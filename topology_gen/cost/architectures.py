@@ -1,6 +1,7 @@
-"""What each architecture is built of, and so what it costs.
+"""The parts that each architecture is built of, and so its cost.
 
-Servers have `degree` interfaces of a bandwidth B, or in the switched ones a link of degree·B.
+In architectures without packet switches, a server has `degree` ports of a bandwidth B. In the
+others, a server has one link of degree·B.
 
 Source: W. Wang et al., "TopoOpt", NSDI 2023, sections 5.1 and 5.2 and Appendix G.
 """
@@ -25,7 +26,7 @@ from topology_gen.errors import CostError
 
 
 def direct_connect(servers: int, degree: int, rate_bps: int, seed: int = 1) -> Bill:
-    """Return the bill of an expander: interfaces linked by a fibre for every two, no switch."""
+    """Return the bill of an expander, in which fibres link ports directly, without switches."""
     bill = _interfaces(servers, degree, rate_bps)
     return Bill(
         nics=bill.nics,
@@ -37,9 +38,9 @@ def direct_connect(servers: int, degree: int, rate_bps: int, seed: int = 1) -> B
 def topoopt(servers: int, degree: int, rate_bps: int, seed: int = 1) -> Bill:
     """Return the bill of TopoOpt on patch panels.
 
-    A 1×2 switch at each interface leads to one patch panel that is in use and to another on which
-    the next job's topology is made ready: two of their ports for each interface. One fibre a
-    interface is counted, from the server to the panels.
+    A 1×2 switch at each port connects it to two patch panels: one in use, and one on which the
+    topology of the next job is prepared. Each port therefore needs two patch panel ports. The bill
+    counts one fibre for each port, from the server to the panels.
     """
     bill = _interfaces(servers, degree, rate_bps)
     interfaces = servers * degree
@@ -53,9 +54,9 @@ def topoopt(servers: int, degree: int, rate_bps: int, seed: int = 1) -> Bill:
 
 
 def ocs_reconfig(servers: int, degree: int, rate_bps: int, seed: int = 1) -> Bill:
-    """Return the bill of optical circuit switches, which are fast enough to need no second port.
+    """Return the bill of optical circuit switches, also if they run TopoOpt.
 
-    It is that of TopoOpt on optical circuit switches, too.
+    Circuit switches change links fast enough that a port needs no second switch port.
     """
     bill = _interfaces(servers, degree, rate_bps)
     interfaces = servers * degree
@@ -68,40 +69,40 @@ def ocs_reconfig(servers: int, degree: int, rate_bps: int, seed: int = 1) -> Bil
 
 
 def ideal_switch(servers: int, degree: int, rate_bps: int, seed: int = 1) -> Bill:
-    """Return the bill of a switch for all servers: a Fat-tree of full bisection bandwidth."""
+    """Return the bill of one ideal switch: a fat tree of full bisection bandwidth."""
     _check(servers, degree)
     return fat_tree(servers, degree * rate_bps, seed)
 
 
 def oversubscribed_fat_tree(servers: int, degree: int, rate_bps: int, seed: int = 1) -> Bill:
-    """Return the bill of a 2:1 oversubscribed Fat-tree: half the links above the first tier."""
+    """Return the bill of a fat tree with 2:1 oversubscription: half the links above tier 1."""
     _check(servers, degree)
     return fat_tree(servers, degree * rate_bps, seed, oversubscription=2)
 
 
 def fat_tree(servers: int, link_bps: int, seed: int = 1, oversubscription: int = 1) -> Bill:
-    """Return the bill of a Fat-tree of three tiers, in which each server has a NIC and a link.
+    """Return the bill of a three-tier fat tree in which each server has one NIC and one link.
 
-    A k-ary one has 5 switch ports and 3 links for each of its k³/4 servers, and a transceiver at
-    each end of each link; other numbers of servers are charged in proportion. Links faster than the
-    fastest parts are several of these in parallel, whichever parts are cheapest.
+    A k-ary fat tree has k³/4 servers. It has 5 switch ports and 3 links for each server, and a
+    transceiver at each end of each link. Other numbers of servers cost in proportion. If links are
+    faster than the fastest parts, several parts in parallel form a link. The cheapest parts are
+    used.
 
     Parameters
     ----------
     servers : int
-        At least 1.
+        Number of servers, at least 1.
     link_bps : int
-        Of every link.
+        Bandwidth of every link in bit/s, at least 1.
     seed : int
-        Of the fibres' lengths.
+        Seed of the random lengths of the fibres.
     oversubscription : int
-        By how much fewer links there are above the first tier.
+        The factor by which there are fewer links above the first tier.
 
     Raises
     ------
     CostError
-        Fewer servers or a lower rate.
-
+        There are no servers, or the bandwidth is below 1 bit/s.
     Examples
     --------
     >>> bill = fat_tree(128, 100 * 10**9)
@@ -119,7 +120,7 @@ def fat_tree(servers: int, link_bps: int, seed: int = 1, oversubscription: int =
 
 
 def _fat_tree(servers: int, prices: Prices, lanes: int, oversubscription: int) -> tuple[Bill, int]:
-    """Return the bill but for the fibres, and their number."""
+    """Return the bill without fibres, and the number of fibres."""
     above = 2 * servers / oversubscription  # links of the two upper tiers
     bill = Bill(
         nics=float(servers * -(-lanes // NIC_PORTS) * prices.nic),
@@ -130,7 +131,7 @@ def _fat_tree(servers: int, prices: Prices, lanes: int, oversubscription: int) -
 
 
 def _interfaces(servers: int, degree: int, rate_bps: int) -> Bill:
-    """Return the bill of the servers' NICs and transceivers."""
+    """Return the bill of the servers' NICs and transceivers in a direct-connect network."""
     _check(servers, degree)
     prices = prices_for(rate_bps)
     return Bill(
@@ -147,7 +148,7 @@ def _check(servers: int, degree: int) -> None:
 
 
 class Architecture(NamedTuple):
-    """An architecture: what it is, in a line, and its bill."""
+    """An architecture: a one-line description, and the function that computes its bill."""
 
     text: str
     bill: Callable[[int, int, int, int], Bill]
@@ -156,10 +157,10 @@ class Architecture(NamedTuple):
 ARCHITECTURES: Mapping[str, Architecture] = {
     "topoopt": Architecture("TopoOpt on patch panels with look-ahead ports", topoopt),
     "ocs_reconfig": Architecture("optical circuit switches, also under TopoOpt", ocs_reconfig),
-    "ideal_switch": Architecture("a full-bisection Fat-tree of degree × B a link", ideal_switch),
+    "ideal_switch": Architecture("a full-bisection fat tree of links of degree × B", ideal_switch),
     "oversubscribed_fat_tree": Architecture(
-        "the same with half the links above the first tier", oversubscribed_fat_tree
+        "the same fat tree with half the links above tier 1", oversubscribed_fat_tree
     ),
-    "expander": Architecture("servers linked directly, once and for all", direct_connect),
+    "expander": Architecture("servers linked directly by fixed links", direct_connect),
 }
-"""Those of the paper whose parts it prices; SiP-ML's are not on the market."""
+"""The paper's architectures, except SiP-ML: its parts have no market price."""

@@ -1,4 +1,4 @@
-"""What the parts of a network cost, and how many of each one has.
+"""The prices of the parts of a network, and the bill that adds them up.
 
 Source: W. Wang et al., "TopoOpt: Co-optimizing network topology and parallelization strategy for
 distributed training jobs", NSDI 2023, Appendix G and its Table 2.
@@ -14,22 +14,22 @@ import numpy as np
 from topology_gen.errors import CostError
 
 DOLLARS_PER_METRE = 0.3
-"""Of a fibre."""
+"""Price of a fibre for each metre."""
 
 LONGEST_METRES = 1000.0
-"""A fibre's length is uniform between 0 and this."""
+"""Length of the longest fibre; lengths are uniformly distributed between 0 and this."""
 
 PATCH_PANEL_PORT = 100.0
 OCS_PORT = 520.0
 OPTICAL_SWITCH = 25.0
-"""Dollars, whatever the bandwidth: a port of a patch panel, one of an optical circuit switch, and a
-1×2 switch."""
+"""Dollars at any bandwidth: a port of a patch panel, a port of an optical circuit switch, and a 1×2
+switch."""
 
 
 class Prices(NamedTuple):
-    """Dollars for a bandwidth: a transceiver, a NIC of two ports, and a port of a packet switch.
+    """Prices in dollars at one bandwidth: a transceiver, a NIC with two ports, and a switch port.
 
-    At 200 Gbps transceivers, switch ports and fibres are two of 100 Gbps.
+    At 200 Gbps, a link consists of two links of 100 Gbps, so it takes two fibres.
     """
 
     rate_bps: int
@@ -48,16 +48,21 @@ PRICES = (
 )
 
 NIC_PORTS = 2
-"""Ports of a NIC: two of them count as one of four ports."""
+"""Number of ports of a NIC."""
 
 
 def prices_for(rate_bps: int) -> Prices:
     """Return the prices of the slowest parts that are fast enough.
 
+    Parameters
+    ----------
+    rate_bps : int
+        The bandwidth of a port in bit/s.
+
     Raises
     ------
     CostError
-        A rate below 1 bit/s, or above the fastest there are.
+        The bandwidth is below 1 bit/s, or above that of the fastest parts.
 
     Examples
     --------
@@ -85,14 +90,14 @@ class Bill:
 
     @property
     def total(self) -> float:
-        """Dollars for all of them."""
+        """Dollars for all parts together."""
         return float(sum(getattr(self, part.name) for part in fields(self)))
 
 
 def fibre_cost(count: int, seed: int = 1) -> float:
-    """Return the dollars for some fibres, whose lengths are drawn at random.
+    """Return the dollars for some fibres of random lengths.
 
-    Of one seed, more fibres are the same ones and some more.
+    With the same seed, a larger number of fibres includes the fibres of a smaller number.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The Fat-tree that a budget buys: the cost-equivalent bandwidth.
+"""The fat tree that a budget buys: the cost-equivalent bandwidth.
 
 Source: W. Wang et al., "TopoOpt", NSDI 2023, sections 5.1 and 5.2.
 """
@@ -13,28 +13,29 @@ from topology_gen.errors import CostError
 
 
 def equivalent_bandwidth(servers: int, degree: int, rate_bps: int, seed: int = 1) -> float:
-    """Return B′: a full-bisection Fat-tree of degree·B′ a link costs what TopoOpt costs with B.
+    """Return B′, the port bandwidth at which a fat tree costs as much as TopoOpt does.
 
-    Parts come in steps; between two of them the cost is interpolated.
+    The fat tree has full bisection bandwidth, and each server has one link of degree·B′. Parts come
+    in fixed speeds; the cost between two speeds is interpolated.
 
     Parameters
     ----------
     servers, degree : int
-        Of TopoOpt, at least 1.
+        Size and degree of the TopoOpt network, at least 1.
     rate_bps : int
-        B, of each of its interfaces.
+        B, the bandwidth of each of its ports in bit/s.
     seed : int
-        Of the fibres' lengths.
+        Seed of the random lengths of the fibres.
 
     Returns
     -------
     float
-        In bit/s.
+        B′ in bit/s.
 
     Raises
     ------
     CostError
-        Numbers that cannot be, or a budget for which there is no Fat-tree.
+        A parameter is out of range, or the budget is too small for any fat tree.
 
     Examples
     --------
@@ -45,13 +46,13 @@ def equivalent_bandwidth(servers: int, degree: int, rate_bps: int, seed: int = 1
 
 
 def _link_rate(servers: int, budget: float, seed: int) -> float:
-    """Return the rate of a link of a Fat-tree that costs just the budget."""
+    """Return the link bandwidth of the fat tree that costs exactly the budget."""
     fastest = PRICES[-1].rate_bps
     steps = [prices.rate_bps for prices in PRICES]
     costs = [fat_tree(servers, step, seed).total for step in steps]
     if budget < costs[0]:
         raise CostError(
-            f"{budget:.0f} dollars for {servers} servers: a Fat-tree costs at least {costs[0]:.0f}"
+            f"{budget:.0f} dollars for {servers} servers: a fat tree costs at least {costs[0]:.0f}"
         )
     while costs[-1] < budget:
         steps.append(steps[-1] + fastest)

@@ -1,4 +1,4 @@
-"""Expansions: larger digraphs, and schedules for them, from smaller ones.
+"""Expansions: make larger digraphs, and schedules for them, from smaller ones.
 
 Source: L. Zhao et al., "Efficient direct-connect topologies for collective communications",
 NSDI 2025, section 5 and appendices A.6 and D.

@@ -1,4 +1,4 @@
-"""Cartesian products: sizes multiply, degrees add, and every factor is a dimension."""
+"""Cartesian products: sizes multiply, degrees add, and every factor becomes a dimension."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from topology_gen.schedules.schedule import Schedule
 def cartesian_product(of: Sequence[Digraph]) -> Digraph:
     """Return G₁□G₂□…: a link of a factor for every choice of the other factors' nodes.
 
-    Node (x₁, x₂, …) has the number ((x₁·N₂ + x₂)·N₃ + …). It is vertex-transitive if all factors
-    are. Its BFB all-gather is bandwidth-optimal if those of all factors are, and takes the sum of
-    their steps.
+    Node (x₁, x₂, …) has the number ((x₁·N₂ + x₂)·N₃ + …). The product is vertex-transitive if all
+    factors are. Its BFB all-gather is bandwidth-optimal if those of all factors are, and takes the
+    sum of their steps.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def cartesian_product(of: Sequence[Digraph]) -> Digraph:
     Raises
     ------
     ParameterError
-        Fewer factors, or more links than fit.
+        There are fewer than 2 factors, or the product has too many links.
 
     See Also
     --------
@@ -52,11 +52,11 @@ def cartesian_product(of: Sequence[Digraph]) -> Digraph:
     ('K_4□BiRing(2,3)', 12, 5, 2)
     """
     if len(of) < 2:
-        raise ParameterError(f"a product of {len(of)} digraph: expected at least 2")
+        raise ParameterError(f"a product of {len(of)} digraph: expected at least 2 digraphs")
     nodes = prod(factor.nodes for factor in of)
     check_size(nodes, -(-sum(factor.links * (nodes // factor.nodes) for factor in of) // nodes))
     sources, targets = [], []
-    below = nodes  # nodes of this factor and the later ones together
+    below = nodes  # size of the product of this factor and the later ones
     for factor in of:
         stride = below // factor.nodes
         above = np.arange(nodes // below)[:, None] * below
@@ -74,19 +74,19 @@ def cartesian_product(of: Sequence[Digraph]) -> Digraph:
 
 
 def cartesian_power(of: Digraph, times: int) -> Digraph:
-    """Return G□G□…, n times.
+    """Return the Cartesian power G□G□… of n factors.
 
     Parameters
     ----------
     of : Digraph
-        The base.
+        The base G.
     times : int
-        n, at least 2.
+        Number n of factors, at least 2.
 
     Raises
     ------
     ParameterError
-        Fewer, or more links than fit.
+        There are fewer than 2 factors, or the power has too many links.
 
     See Also
     --------
@@ -106,23 +106,24 @@ def cartesian_power(of: Digraph, times: int) -> Digraph:
 
 
 def power_schedule(schedule: Schedule, times: int) -> Schedule:
-    """Return the all-gather on the Cartesian power that an all-gather on the base becomes.
+    """Return the all-gather on a Cartesian power that an all-gather on the base expands to.
 
-    Every shard is cut into n parts. Part r is gathered along dimension r first, then along the
-    next one what has been gathered by then, and so on round, so that no two parts use the same
-    dimension at a time. Steps are n times the base's, and T_B is N/(N-1)·(Nⁿ-1)/Nⁿ times its.
+    Every shard is split into n parts. Part r is first gathered along dimension r. Along each next
+    dimension, cyclically, a node then passes on all that it has gathered of the part. No two parts
+    therefore use the same dimension at the same time. The result takes n times the steps of the
+    base, and N/(N-1)·(Nⁿ-1)/Nⁿ times its T_B.
 
     Parameters
     ----------
     schedule : Schedule
-        An all-gather.
+        An all-gather on the base.
     times : int
-        n, at least 2.
+        Number n of factors, at least 2.
 
     Raises
     ------
     ParameterError
-        Not an all-gather, fewer dimensions than 2, or too many sends.
+        The schedule is not an all-gather, n is below 2, or the result has too many sends.
 
     Examples
     --------
@@ -145,12 +146,12 @@ def power_schedule(schedule: Schedule, times: int) -> Schedule:
             dimension = (part + phase) % times
             gathered = [(part + earlier) % times for earlier in range(phase)]
             stride = size ** (times - 1 - dimension)
-            # Where the sender is in the other dimensions, and where the shard's owner is: the same
-            # but in those that were gathered before, in which it may be anywhere.
+            # `here` is the sender in the other dimensions. The owner of the shard is at the same
+            # place, except in the dimensions that are already gathered, where it can be anywhere.
             here = _combinations(size, times, [i for i in range(times) if i != dimension])
             away = _combinations(size, times, gathered)
             there = here[:, None] - _projected(here, size, times, gathered)[:, None] + away
-            # Links of a dimension follow each other, the other dimensions' nodes ascending.
+            # The links of a dimension are consecutive, ordered by the other dimensions' nodes.
             rank = np.arange(others)
             link = dimension * base.links * others + schedule.link.astype(np.int64) * others
             shape = (schedule.sends, others, len(away))
@@ -170,7 +171,7 @@ def power_schedule(schedule: Schedule, times: int) -> Schedule:
 
 
 def _combinations(size: int, times: int, dimensions: Sequence[int]) -> NDArray[np.int64]:
-    """Return the numbers, ascending, of all nodes that are 0 but in some dimensions."""
+    """Return, in ascending order, all nodes whose coordinates are 0 outside some dimensions."""
     result = np.zeros(1, np.int64)
     for dimension in sorted(dimensions):
         steps = np.arange(size) * size ** (times - 1 - dimension)
@@ -181,7 +182,7 @@ def _combinations(size: int, times: int, dimensions: Sequence[int]) -> NDArray[n
 def _projected(
     nodes: NDArray[np.int64], size: int, times: int, dimensions: Sequence[int]
 ) -> NDArray[np.int64]:
-    """Return the nodes with all coordinates 0 but those of some dimensions."""
+    """Return the nodes with all coordinates set to 0 outside some dimensions."""
     result = np.zeros_like(nodes)
     for dimension in dimensions:
         stride = size ** (times - 1 - dimension)

@@ -1,4 +1,4 @@
-"""Degree expansion: n copies of a digraph, linked wherever the base is; n times size and degree."""
+"""Degree expansion: n linked copies of a digraph, with n times its size and its degree."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from topology_gen.schedules.schedule import Schedule
 
 
 def degree_expansion(of: Digraph, times: int) -> Digraph:
-    """Return G*n: n copies of every node, each linked to all copies of what it is linked to.
+    """Return G*n: n copies of every node, linked to all copies of the nodes that it is linked to.
 
-    Copy i of node x is node i·N + x. It is vertex-transitive if the base is.
+    Copy i of node x is node i·N + x. The result is vertex-transitive if the base is.
 
     Parameters
     ----------
     of : Digraph
-        The base: regular and without self-loops.
+        The base G, regular and without self-loops.
     times : int
-        n, at least 2.
+        Number n of copies, at least 2.
 
     Raises
     ------
     ParameterError
-        Fewer copies, self-loops, or more links than fit.
+        There are fewer than 2 copies, the base has self-loops, or the result has too many links.
     DegreeError
-        Not regular.
+        The base is not regular.
 
     See Also
     --------
@@ -47,10 +47,10 @@ def degree_expansion(of: Digraph, times: int) -> Digraph:
     check_least(2, times=times)
     degree = of.degree
     if of.self_loops:
-        raise ParameterError(f"{of.name} has {of.self_loops} self-loops: expected none to expand")
+        raise ParameterError(f"{of.name} has {of.self_loops} self-loops: expected a base without")
     check_size(of.nodes * times, degree * times)
-    # By link of the base in blocks of N, then by shift s of the copies, then by link, then by copy:
-    # where the base's blocks are generators of a group, these blocks are, too.
+    # Links are ordered by the base's block of N links, by shift s of the copies, by link, by copy.
+    # If the base's blocks are generators of a group, so are these blocks.
     shape = (degree, times, of.nodes, times)
     copy = np.arange(times)
     source = of.source.reshape(degree, 1, of.nodes, 1) + copy * of.nodes
@@ -66,25 +66,25 @@ def degree_expansion(of: Digraph, times: int) -> Digraph:
 
 
 def degree_schedule(schedule: Schedule, times: int) -> Schedule:
-    """Return the all-gather on G*n that an all-gather on G becomes.
+    """Return the all-gather on G*n that an all-gather on G expands to.
 
-    What the base sends over a link, copy i of its source has of its own copy's shards and sends to
-    all copies of its target. In a last step every node gets the shards of its other copies, evenly
-    over its n·d in-links. It takes one step more, and (n-1)/(n·N) more T_B.
+    If the base sends some shards from u to v, every copy of u sends its own copies of these shards
+    to all copies of v. In one more step, every node gets the shards of its other copies, evenly
+    over its n·d in-links. The result takes one step more and (n-1)/(n·N) more T_B.
 
     Parameters
     ----------
     schedule : Schedule
-        An all-gather on a regular digraph without self-loops.
+        An all-gather on a regular digraph G without self-loops.
     times : int
-        n, at least 2.
+        Number n of copies, at least 2.
 
     Raises
     ------
     ParameterError
-        Not an all-gather, or a base or number of copies that `degree_expansion` refuses.
+        The schedule is not an all-gather, or `degree_expansion` does not accept its digraph or n.
     DegreeError
-        Not regular.
+        The digraph is not regular.
 
     Examples
     --------
@@ -102,7 +102,8 @@ def degree_schedule(schedule: Schedule, times: int) -> Schedule:
     chunks = lcm(schedule.chunks, degree)
     finer = chunks // schedule.chunks
 
-    # (shard v, link u → w): for all copies j of v and i of w, from copy j of u to copy i of w.
+    # A send of shard v over link u → w becomes, for each copy j of v and i of w, a send of copy j
+    # of v from copy j of u to copy i of w.
     copy = np.arange(times)
     shift = (copy[None, :] - copy[:, None]) % times  # [j, i]
     block, place = np.divmod(schedule.link.astype(np.int64), size)
@@ -118,7 +119,7 @@ def degree_schedule(schedule: Schedule, times: int) -> Schedule:
         np.repeat(schedule.count * finer, times**2).astype(np.uint32),
     )
 
-    # The i-th in-link of a node carries the i-th part of the shards of its other copies.
+    # The i-th in-link of a node carries the i-th part of each of its other copies' shards.
     into = np.argsort(graph.target, kind="stable").reshape(graph.nodes, 1, degree)
     others = (np.arange(graph.nodes)[:, None] + np.arange(1, times) * size) % graph.nodes
     part = chunks // degree

@@ -1,4 +1,4 @@
-"""Line graph expansion: d times the nodes at the same degree, for one step more."""
+"""Line graph expansion: d times the nodes at the same degree, and one step more."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from topology_gen.schedules.schedule import Schedule
 
 
 def line_graph(of: Digraph, times: int = 1) -> Digraph:
-    """Return the line graph: links are nodes, linked to the links that they are followed by.
+    """Return the line graph: each link is a node, linked to the links that can follow it.
 
-    Parallel links become nodes of their own, and a self-loop follows itself.
+    Parallel links become separate nodes. A self-loop follows itself.
 
     Parameters
     ----------
     of : Digraph
         The base.
     times : int
-        How often to do it, at least 1.
+        How many times to apply the expansion, at least 1.
 
     Raises
     ------
     ParameterError
-        Less than once, or more links than fit.
+        `times` is below 1, or the result has too many links.
 
     See Also
     --------
@@ -57,11 +57,11 @@ def line_graph(of: Digraph, times: int = 1) -> Digraph:
 
 
 def line_schedule(schedule: Schedule) -> Schedule:
-    """Return the all-gather on the line graph that an all-gather on the base becomes.
+    """Return the all-gather on the line graph that an all-gather on the base expands to.
 
-    Every link first sends its whole shard to those that follow it. Whatever the base then sends
-    of v over a link, that link's node sends on of all links that enter v. It takes one step more,
-    and 1/N more T_B at most.
+    First, every node of the line graph sends its whole shard to the nodes that follow it. Then, if
+    the base sends some chunks of v over a link, the node of that link sends on the same chunks of
+    all links that enter v. The result takes one step more and at most 1/N more T_B.
 
     Parameters
     ----------
@@ -71,9 +71,9 @@ def line_schedule(schedule: Schedule) -> Schedule:
     Raises
     ------
     ParameterError
-        Not an all-gather, or too many sends.
+        The schedule is not an all-gather, or the result has too many sends.
     DegreeError
-        Not regular.
+        The digraph is not regular.
 
     See Also
     --------
@@ -95,7 +95,7 @@ def line_schedule(schedule: Schedule) -> Schedule:
     after, begin = _followers(base)
     entering = np.argsort(base.target, kind="stable").astype(np.uint32).reshape(-1, degree)
 
-    # Step 1: over every link of the line graph that is not a self-loop, the shard of its source.
+    # Step 1: every link of the line graph, except self-loops, carries the shard of its source.
     first_links = np.flatnonzero(graph.source != graph.target)
     first = Sends(
         ids(first_links),
@@ -104,7 +104,7 @@ def line_schedule(schedule: Schedule) -> Schedule:
         np.full(len(first_links), schedule.chunks, np.uint32),
     )
 
-    # Then (shard v, link e) becomes (every a that enters v, e → every f after it), a ≠ f.
+    # A send (shard v, link e) becomes (each a that enters v, e → each f that follows it), a ≠ f.
     shape = (schedule.sends, degree, degree)
     over = np.arange(degree) + schedule.link[:, None].astype(np.int64) * degree
     follower = after[begin[base.target[schedule.link]][:, None] + np.arange(degree)]
@@ -124,7 +124,7 @@ def line_schedule(schedule: Schedule) -> Schedule:
 
 
 def _followers(graph: Digraph) -> tuple[Ids, NDArray[np.int64]]:
-    """Return the links sorted by source, and where in that list each node's links begin."""
+    """Return the links sorted by source, and where the links of each node begin in that list."""
     after = np.argsort(graph.source, kind="stable")
     counts = np.bincount(graph.source, minlength=graph.nodes)
     return ids(after), np.concatenate([[0], np.cumsum(counts)])

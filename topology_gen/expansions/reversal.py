@@ -1,4 +1,4 @@
-"""From unidirectional to bidirectional: a digraph and its transpose over the same nodes."""
+"""Makes unidirectional digraphs bidirectional: adds the transpose over the same nodes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from topology_gen.schedules.schedule import Schedule
 
 
 def bidirectional(of: Digraph) -> Digraph:
-    """Return the digraph with, for each link, one more the other way; degree 2d.
+    """Return the digraph with an opposite link for each link, which doubles the degree.
 
-    The links of the base keep their ids, and link i's opposite is i + links. It is
+    The links of the base keep their ids; the opposite of link i is link i + links. The result is
     vertex-transitive if the base is.
 
     Parameters
@@ -39,22 +39,23 @@ def bidirectional(of: Digraph) -> Digraph:
 
 
 def bidirectional_schedule(forward: Schedule, backward: Schedule) -> Schedule:
-    """Return the all-gather that sends half of every shard each way.
+    """Return the all-gather that sends half of every shard in each direction.
 
-    Where the base is isomorphic to its transpose both ways cost the same, and the result has the
-    steps and the T_B of the base.
+    If the base is isomorphic to its transpose, both directions cost the same, and the result has
+    the steps and the T_B of the base.
 
     Parameters
     ----------
     forward : Schedule
         An all-gather on a digraph.
     backward : Schedule
-        An all-gather on its transpose, with as many chunks.
+        An all-gather on its transpose, with the same number of chunks.
 
     Raises
     ------
     ParameterError
-        Not all-gathers, not on transposed digraphs, or different numbers of chunks.
+        A schedule is not an all-gather, the digraphs are not transposes of each other, or the
+        numbers of chunks differ.
 
     Examples
     --------
@@ -75,11 +76,12 @@ def bidirectional_schedule(forward: Schedule, backward: Schedule) -> Schedule:
     ):
         raise ParameterError(
             f"schedules on {base.name} and {backward.graph.name}: "
-            f"expected the latter to be the former with every link turned round"
+            f"expected the second to be the transpose of the first"
         )
     if forward.chunks != backward.chunks:
         raise ParameterError(
-            f"{forward.chunks} and {backward.chunks} chunks: expected the same number each way"
+            f"{forward.chunks} and {backward.chunks} chunks: expected the same number in both "
+            f"directions"
         )
     parts = [
         Sends(forward.link, forward.shard, forward.first, forward.count),

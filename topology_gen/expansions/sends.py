@@ -1,4 +1,4 @@
-"""Sends as arrays, and the schedule that some of them make."""
+"""Sends as arrays, and the schedules that they form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from topology_gen.graphs.digraph import Digraph
 from topology_gen.schedules.schedule import Schedule
 
 GREATEST_SENDS = 2**27
-"""Sends of an expanded schedule at most, of 16 bytes each and several times that in between."""
+"""Greatest number of sends of an expanded schedule; a send takes 16 bytes, and several times that
+while the schedule is made."""
 
 
 class Sends(NamedTuple):
@@ -27,42 +28,42 @@ class Sends(NamedTuple):
 
 
 def check_sends(sends: int) -> None:
-    """Refuse more sends than the memory should hold.
+    """Check that an expansion has few enough sends to fit into memory.
 
     Raises
     ------
     ParameterError
-        More than 2²⁷.
+        There are more than 2²⁷ sends.
     """
     if sends > GREATEST_SENDS:
         raise ParameterError(f"an expansion to {sends} sends: expected at most {GREATEST_SENDS}")
 
 
 def check_all_gather(schedule: Schedule) -> None:
-    """Refuse what is not an all-gather, the operation that expansions are of.
+    """Check that a schedule is an all-gather, the operation that expansions work on.
 
     Raises
     ------
     ParameterError
-        Another operation.
+        The schedule has another operation.
     """
     if schedule.operation != "all_gather":
         raise ParameterError(f"a {schedule.operation}: expected an all_gather to expand")
 
 
 def joined(graph: Digraph, chunks: int, parts: Sequence[Sends], step_begin: ArrayLike) -> Schedule:
-    """Return the all-gather of sends that are given step by step.
+    """Return the all-gather of sends that are sorted by step.
 
     Parameters
     ----------
     graph : Digraph
-        What the links are of.
+        The digraph of the links.
     chunks : int
-        Chunks of a shard.
+        Number of chunks per shard.
     parts : sequence of Sends
-        One after the other, the sends of all steps.
+        The sends of all steps, one part after the other.
     step_begin : array of int, shape (steps+1,)
-        Where in their concatenation each step begins, and the end.
+        The index of each step's first send in the concatenation of the parts, and its length.
     """
     arrays = [ids(np.concatenate(each)) for each in zip(*parts, strict=True)]
     begin = np.asarray(step_begin, dtype=np.uint64)
@@ -72,7 +73,7 @@ def joined(graph: Digraph, chunks: int, parts: Sequence[Sends], step_begin: Arra
 def sorted_by_step(
     graph: Digraph, chunks: int, parts: Sequence[Sends], steps: NDArray[np.int64]
 ) -> Schedule:
-    """Return the all-gather of sends in any order, `steps` saying of each in which step, from 1."""
+    """Return the all-gather of sends in any order; `steps` holds the step of each send, from 1."""
     order = np.argsort(steps, kind="stable")
     sends = Sends(*(np.concatenate(arrays)[order] for arrays in zip(*parts, strict=True)))
     begin = np.concatenate([[0], np.cumsum(np.bincount(steps)[1:])])
@@ -80,7 +81,7 @@ def sorted_by_step(
 
 
 def steps_of(schedule: Schedule) -> NDArray[np.int64]:
-    """Return the step of every send, from 1."""
+    """Return the step of every send, counted from 1."""
     begin = schedule.step_begin.astype(np.int64)
     result: NDArray[np.int64] = np.repeat(np.arange(1, schedule.steps + 1), begin[1:] - begin[:-1])
     return result

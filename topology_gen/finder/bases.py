@@ -1,4 +1,4 @@
-"""The families that have a topology of some size and degree."""
+"""Lists the families that have a topology of a given size and degree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from topology_gen.graphs import least_diameter_offsets
 from topology_gen.search.store import packaged
 
 MOST_OFFSETS = 16
-"""Nodes up to which all pairs of offsets of a directed circulant graph are looked at."""
+"""Greatest number of nodes for which all offsets of directed circulant graphs are tried."""
 
 DISTANCE_REGULAR = {
     "octahedron": 6,
@@ -28,23 +28,23 @@ DISTANCE_REGULAR = {
     "line_tutte_12_cage": 189,
     "incidence_gh_3_3": 728,
 }
-"""Nodes of the distance-regular graphs, which would take long to make just to be counted."""
+"""Number of nodes of each distance-regular graph; to build them just to count takes too long."""
 
 
 def bases(nodes: int, degree: int, found: bool) -> Iterator[str]:
-    """Yield specs of all families that have a topology of this size and degree.
+    """Yield the specs of all families that have a topology of this size and degree.
 
     Parameters
     ----------
     nodes, degree : int
-        At least 2 and 1.
+        Number of nodes, at least 2, and degree, at least 1.
     found : bool
-        Whether to include what searches found.
+        Whether to include the topologies that searches have found.
 
     Yields
     ------
     str
-        As `topology_gen.specs.parse` takes it.
+        A spec that `topology_gen.specs.parse` accepts.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def bases(nodes: int, degree: int, found: bool) -> Iterator[str]:
 
 
 def _small(nodes: int, degree: int) -> Iterator[str]:
-    """Yield those of few steps."""
+    """Yield the specs of families with few steps."""
     if degree == nodes - 1:
         yield f"complete:n={nodes}"
     if nodes == 2 * degree:
@@ -110,7 +110,7 @@ def _tori(nodes: int, degree: int) -> Iterator[str]:
 
 
 def _factorizations(number: int, factors: int, least: int) -> Iterator[tuple[int, ...]]:
-    """Yield the most even of the ascending tuples with a product: sums of sides are the steps."""
+    """Yield the factorization with the least sum of factors, which is the one of fewest steps."""
     best = min(_all_factorizations(number, factors, least), key=sum, default=None)
     if factors >= 2 and best is not None:
         yield best

@@ -1,4 +1,4 @@
-"""A topology with a schedule, and what it costs."""
+"""A topology with a schedule, and its cost."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from topology_gen.schedules import bfb
 
 @dataclass(frozen=True)
 class Candidate:
-    """A topology with a schedule, and what it costs.
+    """A topology with a schedule, and its cost.
 
     Attributes
     ----------
     spec : str
-        The topology, as `topology_gen.specs.parse` takes it.
+        The topology, as `topology_gen.specs.parse` accepts it.
     nodes, degree : int
+        Size and degree of the topology.
     steps, steps_back : int
-        Of all-gather and reduce-scatter.
+        Steps of the all-gather and of the reduce-scatter.
     bandwidth_time, bandwidth_time_back : Fraction
         T_B of both, in units of M/B.
     distance : Fraction or None
-        Sum of the distances from a node to all others, on average over the nodes; None if it was
-        not looked at.
+        Sum of the distances from a node to all others, averaged over the nodes; None if it was not
+        computed.
     schedule : str
-        "bfb", or "expansion" if the base's schedule, expanded, is what costs so much.
+        "bfb", or "expansion" if the cost is that of the base's schedule, expanded.
     """
 
     spec: str
@@ -43,23 +44,23 @@ class Candidate:
 
     @property
     def cost(self) -> tuple[int, Fraction]:
-        """Steps and T_B of an all-reduce, reduce-scatter and all-gather together."""
+        """Steps and T_B of an all-reduce, which is a reduce-scatter and an all-gather."""
         return self.steps + self.steps_back, self.bandwidth_time + self.bandwidth_time_back
 
     @property
     def key(self) -> tuple[int, Fraction, Fraction]:
-        """What is to be low: the costs, and then the distances."""
-        unknown = Fraction(self.nodes**2)  # more than any
+        """The sort key, lower is better: steps, T_B, then distances."""
+        unknown = Fraction(self.nodes**2)  # greater than any sum of distances
         return *self.cost, unknown if self.distance is None else self.distance
 
     @property
     def bandwidth_optimal(self) -> bool:
-        """Whether no schedule can have a lower T_B."""
+        """Whether no schedule on any topology of this size has a lower T_B."""
         least = Fraction(self.nodes - 1, self.nodes)
         return self.bandwidth_time == least == self.bandwidth_time_back
 
     def beaten_by(self, other: Candidate) -> bool:
-        """Whether another is as good in steps and in T_B."""
+        """Return whether another candidate is at least as good in steps and in T_B."""
         steps, time = self.cost
         return steps >= other.cost[0] and time >= other.cost[1]
 
@@ -70,7 +71,7 @@ def measured(spec: str) -> Candidate:
     Raises
     ------
     TopologyError
-        A topology that cannot be, is not connected, or not regular.
+        The topology is not valid, not strongly connected, or not regular.
 
     Examples
     --------
@@ -82,7 +83,7 @@ def measured(spec: str) -> Candidate:
 
 
 def of_graph(spec: str, graph: Digraph) -> Candidate:
-    """Return the same of a topology whose digraph is at hand."""
+    """Return a topology, whose digraph is given, with its best BFB schedules."""
     forward, back, distance = bfb.costs(graph)
     return Candidate(
         spec,

@@ -1,4 +1,4 @@
-"""Times of collectives in the α-β model, and the bounds that no topology can be below.
+"""Times of collectives in the α-β model, and lower bounds for all topologies.
 
 Source: L. Zhao et al., "Efficient direct-connect topologies for collective communications",
 NSDI 2025, sections 3.2 and 5.4 and appendix A.5.
@@ -21,36 +21,36 @@ Collective = Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all"]
 
 @dataclass(frozen=True)
 class Fabric:
-    """What links and nodes are like.
+    """The latency and the bandwidth of a network.
 
     Attributes
     ----------
     hop_us : float
-        α, the latency of a step.
+        α, the latency of a step in microseconds.
     bandwidth_bps : float
-        B of a node, all its links together.
+        B, the bandwidth of a node in bit/s, summed over its links.
     """
 
     hop_us: float
     bandwidth_bps: float
 
     def transfer_us(self, size_bytes: float) -> float:
-        """Return M/B: how long a node takes for that much over all its links."""
+        """Return M/B, the time in microseconds in which a node sends M bytes over its links."""
         return size_bytes * 8e6 / self.bandwidth_bps
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A candidate with what is printed of it.
+    """A candidate and its properties that are printed.
 
     Attributes
     ----------
     candidate : Candidate
     name : str
-        As a reader would write it.
+        The name of the topology in mathematical notation.
     diameter : int
     rate : Throughput
-        Of an all-to-all.
+        The throughput of an all-to-all.
     """
 
     candidate: Candidate
@@ -59,15 +59,17 @@ class Choice:
     rate: Throughput
 
     def time_us(self, collective: Collective, size_bytes: float, fabric: Fabric) -> float:
-        """Return how long a collective takes on it.
+        """Return the time in microseconds that a collective takes.
 
         Parameters
         ----------
         collective : str
             "all_reduce", "all_gather", "reduce_scatter" or "all_to_all".
         size_bytes : float
-            M: of all shards together, or what a node sends in an all-to-all, its own part included.
+            M: the size of all shards together. In an all-to-all, the data of a node, including the
+            part for itself.
         fabric : Fabric
+            The latency and the bandwidth.
         """
         unit = fabric.transfer_us(size_bytes)
         what = self.candidate
@@ -103,7 +105,7 @@ def chosen(candidate: Candidate) -> Choice:
 
 
 def least_all_reduce_us(nodes: int, degree: int, size_bytes: float, fabric: Fabric) -> float:
-    """Return what no all-reduce can be below: the Moore bound's steps and 2·(M/B)·(N-1)/N.
+    """Return a lower bound for an all-reduce: the Moore bound's steps plus 2·(M/B)·(N-1)/N.
 
     Examples
     --------
@@ -115,7 +117,7 @@ def least_all_reduce_us(nodes: int, degree: int, size_bytes: float, fabric: Fabr
 
 
 def least_all_to_all_us(nodes: int, degree: int, size_bytes: float, fabric: Fabric) -> float:
-    """Return what no all-to-all can be below: as many nodes as can be at every distance.
+    """Return a lower bound for an all-to-all: the greatest number of nodes at every distance.
 
     Examples
     --------

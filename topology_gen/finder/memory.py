@@ -1,4 +1,4 @@
-"""Remembers what was found for a number of nodes and a degree, in files."""
+"""Stores the answers for a number of nodes and a degree in files."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from topology_gen.schedules.throughput import Throughput
 
 
 def default_directory() -> Path:
-    """Return the user's cache folder for this: $XDG_CACHE_HOME/cosim, or ~/.cache/cosim."""
+    """Return the user's cache folder: $XDG_CACHE_HOME/cosim, or ~/.cache/cosim."""
     root = os.environ.get("XDG_CACHE_HOME", "")
     return (Path(root) if root else Path.home() / ".cache") / "cosim"
 
 
 def file_name(nodes: int, degree: int, found: bool) -> str:
-    """Return the name of the file for a question.
+    """Return the name of the file that stores an answer.
 
     Examples
     --------
@@ -35,13 +35,14 @@ def file_name(nodes: int, degree: int, found: bool) -> str:
 
 
 def dumped(choices: Sequence[Choice], searched: str) -> str:
-    """Return a file's content.
+    """Return the content of a file.
 
     Parameters
     ----------
     choices : sequence of Choice
+        The answer to store.
     searched : str
-        Digest of what a search of one's own has found, on which the answer depends.
+        Digest of the results of the user's own searches, which the answer depends on.
     """
     return json.dumps(
         {"version": _version(searched), "choices": [_entry(c) for c in choices]}, default=str
@@ -49,7 +50,7 @@ def dumped(choices: Sequence[Choice], searched: str) -> str:
 
 
 def loaded(content: bytes, searched: str) -> list[Choice] | None:
-    """Return what a file remembers; None if it is of another version, or broken."""
+    """Return the answer that a file stores, or None if it has another version or is damaged."""
     try:
         document = json.loads(content)
         if document["version"] != _version(searched):
@@ -79,7 +80,7 @@ def _choice(entry: dict[str, Any]) -> Choice:
 
 @cache
 def _sources() -> str:
-    """Return a digest of this package: another one may find something else."""
+    """Return a digest of this package, as another version may give other answers."""
     digest = hashlib.sha256()
     root = Path(__file__).parent.parent
     for file in sorted([*root.rglob("*.py"), *root.rglob("*.json")]):

@@ -1,4 +1,4 @@
-"""The schedule that an expansion brings along, and what it costs by the published formulas."""
+"""The schedules that expansions provide, and their costs by the published formulas."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from topology_gen.schedules import bfb
 from topology_gen.schedules.schedule import Schedule
 
 EXPANSIONS = ("line", "degree", "power", "bidirectional")
-"""Families that bring a schedule along."""
+"""The families that provide a schedule."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What an all-gather costs in the α-β model.
+    """The cost of an all-gather in the α-β model.
 
     Attributes
     ----------
     steps : int
-        The total-hop latency in units of α.
+        The latency in units of α.
     bandwidth_time : Fraction
         T_B in units of M/B.
     """
@@ -36,7 +36,7 @@ class Cost:
 
 
 def line_cost(base: Cost, nodes: int) -> Cost:
-    """Return what the all-gather on the line graph costs at most (equations 4 and 5).
+    """Return the greatest cost of the all-gather on the line graph (equations 4 and 5).
 
     Examples
     --------
@@ -47,7 +47,7 @@ def line_cost(base: Cost, nodes: int) -> Cost:
 
 
 def degree_cost(base: Cost, nodes: int, times: int) -> Cost:
-    """Return what the all-gather on the degree expansion costs (equations 9 and 10).
+    """Return the cost of the all-gather on the degree expansion (equations 9 and 10).
 
     Examples
     --------
@@ -58,7 +58,7 @@ def degree_cost(base: Cost, nodes: int, times: int) -> Cost:
 
 
 def power_cost(base: Cost, nodes: int, times: int) -> Cost:
-    """Return what the all-gather on the Cartesian power costs (equations 11 and 12).
+    """Return the cost of the all-gather on the Cartesian power (equations 11 and 12).
 
     Examples
     --------
@@ -70,20 +70,21 @@ def power_cost(base: Cost, nodes: int, times: int) -> Cost:
 
 
 def expanded_all_gather(spec: str) -> Schedule | None:
-    """Return the all-gather that a topology has from its base, if it is an expansion.
+    """Return the all-gather that an expansion derives from its base, or None.
 
-    The base's is its best BFB all-gather, or, if the base is an expansion itself, the better of
-    that and of what it has from its own base. A Cartesian product of different digraphs has none.
+    The base uses its best BFB all-gather. If the base is an expansion itself, it uses the better of
+    that and its own derived schedule. A topology that is no expansion, or a Cartesian product of
+    different digraphs, has no derived schedule.
 
     Parameters
     ----------
     spec : str
-        As `topology_gen.specs.parse` takes it.
+        The topology, as `topology_gen.specs.parse` accepts it.
 
     Raises
     ------
     TopologyError
-        A topology that cannot be, or cannot be expanded.
+        The topology is not valid, or cannot be expanded.
 
     Examples
     --------
@@ -97,9 +98,9 @@ def expanded_all_gather(spec: str) -> Schedule | None:
 
 
 def expanded_reduce_scatter(spec: str) -> Schedule | None:
-    """Return the reduce-scatter that a topology has from its base, if it is an expansion.
+    """Return the reduce-scatter that an expansion derives from its base, or None.
 
-    It is the reverse of what the all-gather on the transposed base is expanded to.
+    It is the reverse of the all-gather that is derived on the transposed topology.
 
     Raises
     ------
@@ -117,18 +118,18 @@ def expanded_reduce_scatter(spec: str) -> Schedule | None:
 
 
 def best_all_gather(spec: str) -> Schedule:
-    """Return the better all-gather of a topology: BFB, or the one its expansion brings.
+    """Return the better all-gather of a topology: BFB, or the one derived from its base.
 
-    BFB has the fewest steps; the expansion's is taken if it has as few and a lower T_B.
+    BFB has the fewest steps. The derived schedule is returned if it has as few and a lower T_B.
 
     Raises
     ------
     TopologyError
-        A topology that cannot be.
+        The topology is not valid.
 
     Examples
     --------
-    BFB of this expansion needs 2 steps only:
+    BFB needs only 2 steps on this expansion:
 
     >>> best_all_gather("degree:of=[ring:n=5],n=2").steps
     2
@@ -139,12 +140,12 @@ def best_all_gather(spec: str) -> Schedule:
 
 
 def best_reduce_scatter(spec: str) -> Schedule:
-    """Return the better reduce-scatter of a topology, as `best_all_gather` does.
+    """Return the better reduce-scatter of a topology: BFB, or the one derived from its base.
 
     Raises
     ------
     TopologyError
-        A topology that cannot be.
+        The topology is not valid.
     """
     return _reversed(_best(spec, transposed=True), spec)
 
@@ -159,7 +160,7 @@ def _best(spec: str, transposed: bool) -> Schedule:
 
 
 def _expanded(spec: str, transposed: bool) -> Schedule | None:
-    """Return the expanded all-gather, on the transposed topology if wanted, with its link ids."""
+    """Return the derived all-gather, or the one on the transpose, with the topology's link ids."""
     family, values = specs.read(spec)
     if family not in EXPANSIONS:
         return None
@@ -167,7 +168,7 @@ def _expanded(spec: str, transposed: bool) -> Schedule | None:
     base = specs.parse(of)
     if family == "bidirectional":
         ways = [bfb.all_gather_performance(base), bfb.reduce_scatter_performance(base)]
-        chunks = lcm(*(way.chunks for way in ways))  # loses nothing either way
+        chunks = lcm(*(way.chunks for way in ways))  # no rounding in either direction
         schedule = bidirectional_schedule(
             bfb.all_gather(base, chunks), bfb.all_gather(base.transpose(), chunks)
         )
@@ -185,10 +186,10 @@ def _expanded(spec: str, transposed: bool) -> Schedule | None:
 
 
 def _reversed(schedule: Schedule, spec: str) -> Schedule:
-    """Return the reduce-scatter on a topology of an all-gather on its transpose."""
+    """Return the reduce-scatter on a topology, given an all-gather on its transpose."""
     return replace(schedule.reversed(), graph=specs.parse(spec))
 
 
 def _turned(schedule: Schedule, graph: Digraph, transposed: bool) -> Schedule:
-    """Return the schedule on the transposed digraph, if wanted, whose links it may number anew."""
+    """Return a schedule on the transpose of `graph` if wanted, else unchanged."""
     return schedule.on(graph.transpose()) if transposed else schedule

@@ -1,9 +1,8 @@
-"""All candidates of some size and degree: families, and expansions of smaller candidates.
+"""Makes all candidates of a size and degree: families, and expansions of smaller candidates.
 
-What a family's topology costs is measured by BFB. What an expansion costs is known from its base by
-formulas; where the digraph is small enough, BFB on it is measured as well, and taken if it is
-better. Only the best of every size and degree are expanded further.
-
+The cost of a family's topology is that of its BFB schedules. The cost of an expansion follows from
+that of its base by formulas. If the digraph is small enough, its BFB schedules are measured, too,
+and used if they are better. Only the best candidates of each size and degree are expanded further.
 Source: L. Zhao et al., "Efficient direct-connect topologies for collective communications",
 NSDI 2025, section 5.4.
 """
@@ -24,24 +23,24 @@ from topology_gen.finder.plan import Cost, degree_cost, line_cost, power_cost
 from topology_gen.search.store import Record
 
 GREATEST_NODES, GREATEST_DEGREE = 2**14, 64
-"""For which topologies are looked for."""
+"""The largest topologies that can be asked for."""
 
 GREATEST_MEASURED = 2**25
-"""Receivers times links up to which BFB is measured."""
+"""BFB is measured up to this product of receivers and links."""
 
 KEPT = 8
-"""Candidates of a size and degree that are expanded further."""
+"""Number of candidates of a size and degree that are expanded further."""
 
 
 class Pool:
-    """Candidates by size and degree, each found once.
+    """The candidates by size and degree; each size and degree is computed once.
 
     Parameters
     ----------
     found : bool
-        Whether to include what searches found.
+        Whether to include the topologies that searches have found.
     more : sequence of Record
-        Found by searches of one's own.
+        Topologies from the user's own searches.
 
     Examples
     --------
@@ -56,12 +55,12 @@ class Pool:
         self._known: dict[tuple[int, int], list[Candidate]] = {}
 
     def candidates(self, nodes: int, degree: int) -> list[Candidate]:
-        """Return the best candidates, from the fewest steps.
+        """Return the best candidates in ascending order of steps.
 
         Raises
         ------
         ParameterError
-            Fewer than 2 or more than 2¹⁴ nodes, or a degree outside of 1 … 64.
+            There are fewer than 2 or more than 2¹⁴ nodes, or the degree is not in 1 … 64.
         """
         if not 2 <= nodes <= GREATEST_NODES:
             raise ParameterError(f"{nodes} nodes: expected 2 … {GREATEST_NODES}")
@@ -119,7 +118,7 @@ class Pool:
                 yield from _with_bfb(spec, expanded, (nodes, degree))
 
     def _products(self, nodes: int, degree: int) -> Iterator[Candidate]:
-        """Yield the products of two whose BFB is optimal: it is on the product (theorem 13)."""
+        """Yield products of two bases with optimal BFB, which the product inherits (theorem 13)."""
         for side in range(2, nodes // 2 + 1):
             if nodes % side or side > nodes // side:
                 continue
@@ -134,9 +133,9 @@ class Pool:
 
 
 def frontier(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Return those than which none has as few steps and as low a T_B, from the fewest steps.
+    """Return the candidates that no other beats in steps and T_B, in ascending order of steps.
 
-    Of several that cost the same, the one with the lowest distances is taken.
+    Of several candidates with the same cost, the one with the lowest distances is returned.
     """
     front: list[Candidate] = []
     for candidate in sorted(candidates, key=lambda each: each.key):
@@ -146,7 +145,7 @@ def frontier(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def _best(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Return the frontier, and what has lower distances than that, a limited number in all."""
+    """Return the frontier, and further candidates with lower distances, up to a limit."""
     ordered = sorted(candidates, key=lambda each: each.key)
     front: list[Candidate] = []
     for each in ordered:
@@ -160,7 +159,7 @@ def _best(candidates: Iterable[Candidate]) -> list[Candidate]:
 def _with_bfb(
     spec: str, expanded: Candidate | None, size: tuple[int, int] | None = None
 ) -> Iterator[Candidate]:
-    """Yield what an expansion costs by formula, and by BFB where that can be measured."""
+    """Yield an expansion with its cost by formula, by BFB, or both, if neither beats the other."""
     if expanded is not None:
         nodes, degree = size or (expanded.nodes, 2 * expanded.degree)
         by_formula = Candidate(
@@ -183,14 +182,14 @@ def _with_bfb(
             return
         by_bfb = of_graph(spec, graph)
     except TopologyError:
-        return  # not connected, or a base with self-loops that cannot be expanded
+        return  # the topology is not connected, or its base has self-loops
     yield by_bfb
     if expanded is not None and not by_formula.beaten_by(by_bfb):
         yield by_formula
 
 
 def _expanded(base: Candidate, formula: Callable[[Cost], Cost]) -> Candidate:
-    """Return the base with what its expansion costs."""
+    """Return the base with the cost of its expansion."""
     forward = formula(Cost(base.steps, base.bandwidth_time))
     back = formula(Cost(base.steps_back, base.bandwidth_time_back))
     return replace(
@@ -203,13 +202,13 @@ def _expanded(base: Candidate, formula: Callable[[Cost], Cost]) -> Candidate:
 
 
 def _quickest(candidates: Iterable[Candidate]) -> Candidate | None:
-    """Return the first whose BFB is bandwidth-optimal."""
+    """Return the first candidate whose BFB is bandwidth-optimal, or None."""
     optimal = (each for each in candidates if each.bandwidth_optimal and each.schedule == "bfb")
     return next(optimal, None)
 
 
 def _product(factors: list[Candidate]) -> Candidate | None:
-    """Return the product of two factors by theorem 13, or None if there are none."""
+    """Return the product of two factors by theorem 13, or None if a factor is missing."""
     if len(factors) < 2 or any(each.distance is None for each in factors):
         return None
     nodes = prod(each.nodes for each in factors)

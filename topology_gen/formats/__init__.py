@@ -1,1 +1,1 @@
-"""Files of algorithms: MSCCL XML, MSCCL++ plans, and JSON."""
+"""Reads and writes algorithms as files: MSCCL XML, MSCCL++ plans, and JSON."""

@@ -1,4 +1,4 @@
-"""Fields of a JSON object, each with an error that says where it is and what it should be."""
+"""Reads fields of a JSON object; an error says where the field is and what is expected."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def parse(content: bytes) -> Fields:
     Raises
     ------
     FileFormatError
-        Not JSON, or not an object.
+        The content is not JSON, or not an object.
     """
     try:
         value = json.loads(content)
@@ -29,14 +29,14 @@ class Fields:
     Parameters
     ----------
     value : object
-        What JSON gave.
+        A value that the JSON parser returned.
     path : str
-        Where in the file it stands.
+        Its place in the file, for messages.
 
     Raises
     ------
     FileFormatError
-        Not an object.
+        The value is not an object.
     """
 
     def __init__(self, value: Any, path: str = "") -> None:
@@ -46,54 +46,54 @@ class Fields:
         self._path = path
 
     def error(self, name: str, expected: str) -> FileFormatError:
-        """Return the error that a field is not what is expected."""
+        """Return an error that says what is expected of a field."""
         return FileFormatError(f"{self._at(name)}: {expected}")
 
     def number(self, name: str, least: int = 0) -> int:
-        """Return a whole number."""
+        """Return a field that holds a whole number of at least `least`."""
         value = self._get(name)
         if type(value) is not int or value < least:
             raise self.error(name, f"{value!r:.60}: expected a whole number from {least}")
         return value
 
     def number_or_none(self, name: str) -> int | None:
-        """Return a whole number, or None for null."""
+        """Return a field that holds a whole number or null."""
         return None if self._get(name) is None else self.number(name)
 
     def flag(self, name: str) -> bool:
-        """Return true or false."""
+        """Return a field that holds true or false."""
         value = self._get(name)
         if type(value) is not bool:
             raise self.error(name, f"{value!r:.60}: expected true or false")
         return value
 
     def text(self, name: str) -> str:
-        """Return a text."""
+        """Return a field that holds a text."""
         value = self._get(name)
         if not isinstance(value, str):
             raise self.error(name, f"{value!r:.60}: expected a text")
         return value
 
     def word(self, name: str, accepted: tuple[str, ...]) -> str:
-        """Return one of some words."""
+        """Return a field that holds one of the accepted words."""
         value = self._get(name)
         if value not in accepted:
             raise self.error(name, f"{value!r:.60}: expected one of {', '.join(accepted)}")
         return str(value)
 
     def array(self, name: str) -> list[Any]:
-        """Return a list."""
+        """Return a field that holds a list."""
         value = self._get(name)
         if not isinstance(value, list):
             raise self.error(name, "expected a list")
         return value
 
     def part(self, name: str) -> Fields:
-        """Return an object inside."""
+        """Return a field that holds an object."""
         return Fields(self._get(name), self._at(name))
 
     def parts(self, name: str, count: int | None = None) -> list[Fields]:
-        """Return a list of objects inside."""
+        """Return a field that holds a list of objects, of a given length if `count` is given."""
         values = self.array(name)
         if count is not None and len(values) != count:
             raise self.error(name, f"expected {count} of them, not {len(values)}")

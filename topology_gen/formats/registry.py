@@ -1,4 +1,4 @@
-"""Files of schedules and algorithms, told apart by what is in them."""
+"""Reads files of schedules and algorithms in any format, which the content identifies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MSCCL_XML, MSCCLPP_JSON, JSON = "msccl-xml", "mscclpp-json", "json"
 
 
 class Content(NamedTuple):
-    """What a file holds, and in which format it does."""
+    """The content of a file, and the file's format."""
 
     form: str
     what: Schedule | AllReduce | Algorithm
@@ -30,33 +30,33 @@ def read(content: bytes) -> Content:
     Parameters
     ----------
     content : bytes
-        MSCCL XML, an MSCCL++ execution plan, or `topology_gen.formats.schedule_json`'s JSON.
+        MSCCL XML, an MSCCL++ execution plan, or the JSON of `topology_gen.formats.schedule_json`.
 
     Raises
     ------
     TopologyError
-        None of these; or what is in it cannot be.
+        The content has none of these formats, or is not valid.
     """
     if content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<":
         return Content(MSCCL_XML, read_xml(content))
     try:
         document = json.loads(content)
     except (ValueError, RecursionError):
-        document = None  # read_json says what is wrong
+        document = None  # read_json raises the error
     if isinstance(document, dict) and "format" not in document and "gpus" in document:
         return Content(MSCCLPP_JSON, read_plan(content))
     return Content(JSON, read_json(content))
 
 
 def as_algorithm(what: Schedule | AllReduce | Algorithm) -> Algorithm:
-    """Return the algorithm of thread blocks of a schedule, after a replay, or an algorithm itself.
+    """Return the algorithm of a schedule, after a replay, or an algorithm as it is.
 
     Raises
     ------
     ScheduleError
-        A schedule that is wrong.
+        The schedule is wrong.
     AlgorithmError
-        One that is too large for thread blocks.
+        The schedule is too large for thread blocks.
     """
     if isinstance(what, Algorithm):
         return what

@@ -1,7 +1,7 @@
-"""Schedules and algorithms as JSON, without loss; version 1 of the format.
+"""Reads and writes schedules and algorithms as JSON, without loss; version 1 of the format.
 
-A schedule has its arrays and the links of its digraph; an all-reduce has its halves as `parts`, and
-an algorithm of thread blocks its ranks as `gpus`.
+A schedule consists of its arrays and the links of its digraph. An all-reduce has two schedules as
+`parts`. An algorithm of thread blocks has its ranks as `gpus`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SCHEDULE, ALGORITHM = "cosim-schedule", "cosim-algorithm"
 VERSION = 1
 
 MOST_SENDS = 2**24
-"""Sends of a file at most: a few dozen bytes each."""
+"""Greatest number of sends in a file; a send takes a few dozen bytes."""
 
 _ARRAYS = ("step_begin", "link", "shard", "first", "count")
 _OPERATIONS = ("all_gather", "reduce_scatter", "all_to_all", "all_reduce")
@@ -45,7 +45,7 @@ def write_json(content: Schedule | AllReduce | Algorithm) -> str:
     Raises
     ------
     FileFormatError
-        A schedule of more sends than a file should have.
+        The schedule has too many sends for a file.
 
     Examples
     --------
@@ -83,14 +83,16 @@ def write_json(content: Schedule | AllReduce | Algorithm) -> str:
 
 
 def read_json(content: bytes) -> Schedule | AllReduce | Algorithm:
-    """Return what `write_json` wrote. Whether it is right is for a replay to say.
+    """Return the schedule or algorithm that `write_json` wrote.
+
+    The content is not executed; use a replay to check that it is right.
 
     Raises
     ------
     FileFormatError
-        Not JSON, another format or version, or a field that is missing or cannot be.
+        The content is not JSON, has another format or version, or a field is missing or not valid.
     ScheduleError, AlgorithmError, EdgeListError
-        Parts that do not fit together.
+        The fields do not fit together.
     """
     document = parse(content)
     kind = document.word("format", (SCHEDULE, ALGORITHM))
@@ -120,9 +122,9 @@ def _read_arrays(fields: Fields, operation: Any, graph: Digraph) -> Schedule:
     begin, *columns = (_array(fields, name, 64 if name == "step_begin" else 32) for name in _ARRAYS)
     link, shard, first, count = columns
     if any(column.size != link.size for column in columns):
-        raise fields.error("link", "expected as many links as shards, firsts and counts")
+        raise fields.error("link", "expected lists link, shard, first and count of equal length")
     if not begin.size or begin[0] or begin[-1] != link.size or np.any(begin[1:] < begin[:-1]):
-        raise fields.error("step_begin", f"expected numbers that rise from 0 to {link.size}")
+        raise fields.error("step_begin", f"expected numbers that ascend from 0 to {link.size}")
     chunks = fields.number("chunks", 1)
     return Schedule(operation, graph, chunks, begin.astype(np.uint64), link, shard, first, count)
 
@@ -141,7 +143,9 @@ def _read_graph(fields: Fields) -> Digraph:
         raise fields.error("nodes", f"{nodes}: expected at most {GREATEST_NODES}")
     transitive = fields.flag("vertex_transitive")
     if transitive and graph.links % nodes:
-        raise fields.error("vertex_transitive", "expected false: links that nodes do not share")
+        raise fields.error(
+            "vertex_transitive", "expected false, as the nodes do not share the links equally"
+        )
     return Digraph(graph.name, nodes, graph.source, graph.target, transitive)
 
 
@@ -229,7 +233,7 @@ def _read_instruction(block: Fields, values: Any, lengths: Sequence[int]) -> Ins
         if step is not None and not (
             0 <= step.block < len(lengths) and 0 <= step.number < lengths[step.block]
         ):
-            raise block.error("instructions", f"{values} waits for one that is not there")
+            raise block.error("instructions", f"{values} waits for an instruction that is missing")
         places = Place(Buffer(source), at), Place(Buffer(target), to)
         found = Instruction(Kind(kind), *places, count, step, awaited)
         if count < 1 and found.kind is not Kind.NOP:

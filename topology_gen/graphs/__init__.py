@@ -1,4 +1,4 @@
-"""Direct-connect topologies by family: hosts linked to hosts, without switches."""
+"""Direct-connect topologies by family: nodes linked to each other without switches."""
 
 from topology_gen.graphs.families.cayley import cayley
 from topology_gen.graphs.families.circulant import circulant, least_diameter_offsets

@@ -1,4 +1,4 @@
-"""Directed graphs as arrays: what direct-connect topologies and their schedules are made of."""
+"""Directed graphs as arrays, the base of direct-connect topologies and their schedules."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from topology_gen.arrays import Ids, ids
 from topology_gen.errors import ConnectivityError, DegreeError, EdgeListError
 
 GREATEST_NODES = 2**24
-"""Nodes at most, so that a slip of the finger does not fill the memory."""
+"""Greatest number of nodes, so that a typing error does not fill the memory."""
 
 ROWS = 256
-"""Nodes from which distances are found at a time."""
+"""Number of nodes whose distances are computed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
 class Digraph:
-    """A directed graph, one link an index; self-loops and parallel links are kept and counted.
+    """A directed graph; self-loops and parallel links are allowed, and links are numbered from 0.
 
     Attributes
     ----------
     name : str
-        As a reader would write it: ``"C(12,{2,3})"``.
+        The name in mathematical notation, such as ``"C(12,{2,3})"``.
     nodes : int
         Number of nodes, which are 0 … nodes-1.
     source, target : uint32 array, shape (links,)
-        Where each link leaves and enters.
+        The node that each link leaves, and the node that it enters.
     vertex_transitive : bool
-        Whether the family proves that any node looks like any other, by symmetries that map links
-        i·nodes … (i+1)·nodes-1 among themselves for every i, as a group's translations do with the
-        links of one generator. False also if unknown.
+        Whether the family guarantees that symmetries map any node to any other, and map the links
+        i·nodes … (i+1)·nodes-1 to themselves for every i, as a group's translations do with the
+        links of one generator. False if unknown.
     orbits : int
-        If not 0: such symmetries take any node x to any other with the same x mod orbits, and none
-        of them but the identity fixes a node. 1 if vertex-transitive.
+        If not 0, such symmetries map any node x to any node with the same x mod orbits, and only
+        the identity fixes a node. 1 if the digraph is vertex-transitive.
 
     Raises
     ------
     EdgeListError
-        Links that name a node that is not there.
+        A link names a node that does not exist.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Digraph:
         object.__setattr__(self, "source", ids(self.source))
         object.__setattr__(self, "target", ids(self.target))
         if self.source.shape != self.target.shape or self.source.ndim != 1:
-            raise EdgeListError("expected as many sources as targets of links")
+            raise EdgeListError("expected as many sources as targets")
         for ends in (self.source, self.target):
             if ends.size and int(ends.max()) >= self.nodes:
                 raise EdgeListError(
@@ -81,12 +81,12 @@ class Digraph:
 
     @property
     def degree(self) -> int:
-        """Links that leave, and links that enter, every node.
+        """Number of links that leave each node, which is also the number that enter it.
 
         Raises
         ------
         DegreeError
-            Not the same number everywhere, or none.
+            The number differs between nodes, or is 0.
         """
         degrees = []
         for ends, way in ((self.source, "leave"), (self.target, "enter")):
@@ -117,39 +117,39 @@ class Digraph:
 
     @property
     def parallel_links(self) -> int:
-        """Number of links beyond the first between the same two nodes, the same way."""
+        """Number of links beyond the first between the same two nodes in the same direction."""
         return self.links - len(np.unique(self._pairs()))
 
     @property
     def bidirectional(self) -> bool:
-        """Whether every link has one of its own the other way: the transpose is the same."""
+        """Whether every link has an opposite link; the transpose then has the same links."""
         return np.array_equal(np.sort(self._pairs()), np.sort(self.transpose()._pairs()))
 
     @property
     def diameter(self) -> int:
-        """The greatest distance from a node to another.
+        """Greatest distance from a node to another.
 
         Raises
         ------
         ConnectivityError
-            Not strongly connected.
+            The digraph is not strongly connected.
         """
         return max(int(hops.max()) for hops in self._distances())
 
     @property
     def distance_sum(self) -> int:
-        """The sum of the distances from every node to every other.
+        """Sum of the distances from every node to every other.
 
         Raises
         ------
         ConnectivityError
-            Not strongly connected.
+            The digraph is not strongly connected.
         """
         total = sum(int(hops.sum()) for hops in self._distances())
         return total * self.nodes // self.orbits if self.orbits else total
 
     def _distances(self) -> Iterator[NDArray[np.float64]]:
-        """Yield the hops to every node (column) from some (rows): all, or one of each orbit."""
+        """Yield the hops from some nodes (rows), all or one of each orbit, to every node."""
         shape = (self.nodes, self.nodes)
         matrix = csr_array((np.ones(self.links), (self.source, self.target)), shape=shape)
         roots = self.orbits or self.nodes
@@ -165,7 +165,7 @@ class Digraph:
             yield hops
 
     def transpose(self) -> Digraph:
-        """Return the digraph with every link turned round; link ids stay."""
+        """Return the digraph with every link reversed; link ids stay the same."""
         return replace(self, name=f"{self.name}^T", source=self.target, target=self.source)
 
     def edges(self) -> list[tuple[int, int]]:
@@ -173,7 +173,7 @@ class Digraph:
         return list(zip(self.source.tolist(), self.target.tolist(), strict=True))
 
     def graph(self) -> nx.MultiDiGraph[int]:
-        """Return the same as a networkx graph whose edge keys are link ids."""
+        """Return the digraph as a networkx graph whose edge keys are link ids."""
         result: nx.MultiDiGraph[int] = nx.MultiDiGraph(name=self.name)
         result.add_nodes_from(range(self.nodes))
         for link, (source, target) in enumerate(self.edges()):
@@ -181,7 +181,7 @@ class Digraph:
         return result
 
     def _pairs(self) -> NDArray[np.uint64]:
-        """One number for each (source, target)."""
+        """Return a number for each link that identifies its (source, target)."""
         return self.source.astype(np.uint64) * np.uint64(self.nodes) + self.target
 
 
@@ -191,14 +191,15 @@ def from_edges(edges: Iterable[Sequence[int]], name: str = "edges") -> Digraph:
     Parameters
     ----------
     edges : iterable of pairs of int
-        Each a link; pairs may repeat and may be loops. Nodes are 0 up to the greatest number named.
+        A pair for each link. Pairs may repeat, and may be self-loops. The nodes are 0 up to the
+        greatest number in the list.
     name : str
-        Of the digraph.
+        The name of the digraph.
 
     Raises
     ------
     EdgeListError
-        No pairs, or something that is not a pair of numbers from 0 to 2²⁴ - 1.
+        The list is empty, or an entry is not a pair of numbers from 0 to 2²⁴ - 1.
 
     Examples
     --------
@@ -233,8 +234,19 @@ def from_rules(
 ) -> Digraph:
     """Return the digraph with a link from every node x to rule[x], for each of the rules.
 
-    Links are listed rule by rule: where the rules are generators of a group, every node then has
-    its in-links in the order of the generators, and the balancing of one node serves all.
+    Links are listed rule by rule. If the rules are the generators of a group, every node has its
+    in-links in the order of the generators, so that balancing one node balances all.
+
+    Parameters
+    ----------
+    name : str
+        The name of the digraph.
+    nodes : int
+        Number of nodes.
+    rules : iterable of arrays, shape (nodes,)
+        For each rule, the node that each node is linked to.
+    vertex_transitive, orbits
+        As in `Digraph`.
 
     Examples
     --------
@@ -254,7 +266,7 @@ def from_rules(
 
 
 def from_pairs(name: str, nodes: int, pairs: ArrayLike, vertex_transitive: bool = False) -> Digraph:
-    """Return the digraph with two links, one each way, for each undirected pair.
+    """Return the digraph with two opposite links for each undirected pair.
 
     Examples
     --------

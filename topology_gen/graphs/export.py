@@ -1,4 +1,4 @@
-"""Digraphs in formats that other tools read."""
+"""Writes digraphs in formats that other tools read."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ def export(graph: Digraph, form: str) -> str:
     Parameters
     ----------
     graph : Digraph
+        The digraph to write.
     form : str
         One of "graphml", "node-link" (networkx's JSON), "dot" (Graphviz), or "edges"
         (a JSON list of directed pairs, which `cosim schedule bfb --edges` reads).
@@ -25,7 +26,7 @@ def export(graph: Digraph, form: str) -> str:
     Raises
     ------
     SpecError
-        Another format.
+        The format is unknown.
 
     Examples
     --------

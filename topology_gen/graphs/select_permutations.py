@@ -1,7 +1,7 @@
-"""SelectPermutations: of a group's rings, those whose strides are about a geometric progression.
+"""SelectPermutations: selects rings whose strides are close to a geometric progression.
 
-Every member then reaches others at geometrically growing distances round the ring, as in Chord, so
-that m rings have a diameter of about m·n^(1/m).
+As in Chord, every member then reaches others at geometrically growing distances around the ring.
+With m rings, the diameter is about m·n^(1/m).
 
 Source: W. Wang et al., "TopoOpt", NSDI 2023, Algorithm 3 and Appendix E.2.
 """
@@ -14,23 +14,24 @@ from topology_gen.errors import ParameterError
 
 
 def select_permutations(strides: Sequence[int], count: int, size: int) -> list[int]:
-    """Return up to `count` of the strides, the first and then the nearest to x times the last.
+    """Return up to `count` strides that are close to a geometric progression.
 
-    The ratio x is size^(1/count), or 2 if that is less: then fewer rings do.
+    The first stride is the first of the list. Each next one is the stride that is nearest to x
+    times the last. The ratio x is size^(1/count), but at least 2, for which fewer rings suffice.
 
     Parameters
     ----------
     strides : sequence of int
-        To choose from, ascending; see `totient_perms`.
+        The strides to choose from, in ascending order; see `totient_perms`.
     count : int
-        Rings wanted. If there are fewer strides, all are returned.
+        Number of strides, at least 0. If the list has fewer, all of them are returned.
     size : int
-        Members of the group.
+        Number of members in the group.
 
     Raises
     ------
     ParameterError
-        A negative count.
+        The count is negative.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Which nodes and links of a digraph are alike."""
+"""Finds which nodes and which links of a digraph are equivalent by symmetry."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from topology_gen.graphs.digraph import Digraph
 
 @dataclass(frozen=True, eq=False)
 class Symmetry:
-    """Orbits of a group of symmetries none of which but the identity fixes a node.
+    """The orbits of a group of symmetries, in which only the identity fixes a node.
 
     Attributes
     ----------
     roots : uint32 array
-        A node of each orbit.
+        One node of each orbit of nodes.
     link_class : uint32 array, shape (links,)
-        Of each link, the number of its orbit.
+        For each link, the number of its orbit.
     """
 
     roots: Ids
@@ -32,7 +32,7 @@ class Symmetry:
 
 
 def symmetry_of(graph: Digraph) -> Symmetry:
-    """Return what a digraph knows of its symmetries: at the least, that nodes are themselves.
+    """Return the known symmetries of a digraph; if none are known, each orbit is a single node.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def symmetry_of(graph: Digraph) -> Symmetry:
 
 
 def line_symmetry(base: Digraph, times: int) -> Symmetry:
-    """Return the symmetries that the line graph, taken so many times, has of its base.
+    """Return the symmetries that the `times`-fold line graph inherits from its base.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def line_symmetry(base: Digraph, times: int) -> Symmetry:
     result = symmetry_of(base)
     degree = base.degree
     for _ in range(times):
-        # Links are nodes now, and the i-th link that follows one is of its class's i-th class.
+        # A link becomes a node. The i-th followers of all links of one class form one class.
         _, roots = np.unique(result.link_class, return_index=True)
         followers = np.arange(degree, dtype=np.uint32)
         classes = result.link_class[:, None] * np.uint32(degree) + followers

@@ -1,4 +1,4 @@
-"""TotientPerms: the regular rings through a group, one for each number prime to its size.
+"""TotientPerms: the regular rings through a group, one for each number coprime to its size.
 
 Source: W. Wang et al., "TopoOpt: Co-optimizing network topology and parallelization strategy for
 distributed training jobs", NSDI 2023, Algorithm 2 and Theorem 2.
@@ -13,25 +13,24 @@ from topology_gen.errors import ParameterError
 
 
 def totient_perms(size: int, primes_only: bool = False, duplex: bool = False) -> list[int]:
-    """Return the strides p of the rings that go from every member to the p-th after it.
+    """Return the strides p of the rings that connect every member to the p-th member after it.
 
-    A stride makes one ring through all members if and only if it shares no factor with their
-    number.
+    A stride makes one ring through all members if and only if it is coprime to their number.
 
     Parameters
     ----------
     size : int
-        Members of the group, at least 1; a group of one has no rings.
+        Number of members in the group, at least 1. A group of one has no rings.
     primes_only : bool
-        Leave out strides that are neither 1 nor prime, which for large groups are most.
+        Whether to return only strides that are 1 or prime, which are fewer in large groups.
     duplex : bool
-        Links carry both ways, so that a ring of stride p is the one of stride size-p, too: return
-        the lesser of the two.
+        Whether links carry both directions. The rings of strides p and size-p are then the same,
+        and only the lower stride is returned.
 
     Raises
     ------
     ParameterError
-        No members.
+        The group has no members.
 
     See Also
     --------
@@ -50,7 +49,7 @@ def totient_perms(size: int, primes_only: bool = False, duplex: bool = False) ->
 
 
 def ring(members: Sequence[int], stride: int) -> list[int]:
-    """Return the members in the order in which the ring of a stride comes to them.
+    """Return the members in the order in which the ring of a stride visits them.
 
     Examples
     --------

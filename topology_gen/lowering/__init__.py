@@ -1,1 +1,1 @@
-"""Schedules as algorithms of thread blocks, as MSCCL runs them."""
+"""Turns schedules into algorithms of thread blocks, as MSCCL runs them."""

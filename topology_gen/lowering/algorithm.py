@@ -1,9 +1,9 @@
-"""Algorithms of thread blocks: what the MSCCL runtime interprets, and other tools write.
+"""Algorithms of thread blocks, which the MSCCL runtime executes and other tools write.
 
 Each rank has an input, an output and a scratch buffer, in chunks of one size, and thread blocks
-that run at the same time. A block executes its instructions one after another; it may have one peer
-that it sends to and one that it receives from, over a channel. The n-th send of a (sender,
-receiver, channel) is what the n-th receive gets.
+that run at the same time. A block executes its instructions one after the other. It can have one
+peer that it sends to and one that it receives from, over a channel. For each (sender, receiver,
+channel), the n-th receive gets the data of the n-th send.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Operation = Literal["all_reduce", "reduce_scatter", "all_gather", "all_to_all"]
 
 
 class Buffer(StrEnum):
-    """A rank's buffers."""
+    """The buffers of a rank."""
 
     INPUT = "i"
     OUTPUT = "o"
@@ -27,9 +27,10 @@ class Buffer(StrEnum):
 
 
 class Kind(StrEnum):
-    """What an instruction does; `source` and `target` are places of the executing rank.
+    """The kinds of instructions; `source` and `target` are places of the executing rank.
 
-    A receive that reduces adds what arrives to `source`, and a fused one sends on what it got.
+    A receive that reduces adds the received data to `source`. A fused instruction also sends the
+    data that it has received.
     """
 
     SEND = "s"
@@ -44,22 +45,22 @@ class Kind(StrEnum):
 
     @property
     def sends(self) -> bool:
-        """Whether something goes to the block's send peer."""
+        """Whether the instruction sends to the block's send peer."""
         return self in _SENDS
 
     @property
     def receives(self) -> bool:
-        """Whether something comes from the block's receive peer."""
+        """Whether the instruction receives from the block's receive peer."""
         return self.value.startswith("r") and self is not Kind.REDUCE
 
     @property
     def reads(self) -> bool:
-        """Whether `source` is read."""
+        """Whether the instruction reads `source`."""
         return self not in (Kind.RECEIVE, Kind.RECEIVE_COPY_SEND, Kind.NOP)
 
     @property
     def writes(self) -> bool:
-        """Whether `target` is written."""
+        """Whether the instruction writes `target`."""
         return self not in (Kind.SEND, Kind.RECEIVE_REDUCE_SEND, Kind.NOP)
 
 
@@ -67,32 +68,34 @@ _SENDS = frozenset(kind for kind in Kind if kind.value.endswith("s"))
 
 
 class Place(NamedTuple):
-    """The first of some chunks of a buffer."""
+    """A place in a buffer: the offset of its first chunk."""
 
     buffer: Buffer
     offset: int
 
 
 class Step(NamedTuple):
-    """A thread block of the same rank, and an instruction of it."""
+    """The place of an instruction in a rank: the number of its block, and its number there."""
 
     block: int
     number: int
 
 
 class Instruction(NamedTuple):
-    """One instruction.
+    """An instruction of a thread block.
 
     Parameters
     ----------
     kind : Kind
+        What the instruction does.
     source, target : Place
-        Meaningless where the kind does not read or write.
+        The places that it reads and writes; unused if the kind does not read or write.
     chunks : int
+        Number of chunks.
     after : Step or None
-        What must have been executed before, beside the block's own earlier instructions.
+        An instruction of another block that must have been executed before.
     awaited : bool
-        Whether the block tells others when it has executed this.
+        Whether the block signals other blocks when it has executed the instruction.
     """
 
     kind: Kind
@@ -104,7 +107,7 @@ class Instruction(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A thread block; a peer of None is none."""
+    """A thread block; `send` and `receive` are its peers, or None."""
 
     send: int | None
     receive: int | None
@@ -113,7 +116,7 @@ class Block(NamedTuple):
 
 
 class Gpu(NamedTuple):
-    """A rank: the chunks of its buffers, and its blocks."""
+    """A rank: the sizes of its buffers in chunks, and its blocks."""
 
     input: int
     output: int
@@ -131,20 +134,21 @@ class Algorithm:
     operation : str
         "all_reduce", "reduce_scatter", "all_gather" or "all_to_all".
     chunks : int
-        Chunks of the larger of a rank's input and output.
+        Number of chunks of a rank's input or output, whichever is larger.
     in_place, out_of_place : bool
-        Whether it is for an output that lies on the input, or apart from it, or either.
+        Whether the output may be the input buffer, and whether it may be a separate one.
     protocol : str
         "Simple", "LL" or "LL128".
     least_bytes, most_bytes : int
-        Sizes that it is for; a `most_bytes` of 0 is no limit.
+        The range of sizes for which the algorithm is made; a `most_bytes` of 0 means no limit.
     gpus : tuple of Gpu
-        One a rank.
+        One for each rank.
 
     Raises
     ------
     AlgorithmError
-        Fewer than two ranks, chunks that do not divide among them, or no place it is for.
+        There are fewer than two ranks, the chunks do not divide evenly among them, or both
+        `in_place` and `out_of_place` are false.
     """
 
     name: str
@@ -164,11 +168,11 @@ class Algorithm:
             raise AlgorithmError(f"{self.chunks} chunks: expected at least 1")
         if self.operation != "all_reduce" and self.chunks % self.ranks:
             raise AlgorithmError(
-                f"{self.chunks} chunks: expected a multiple of {self.ranks}, the ranks, "
+                f"{self.chunks} chunks: expected a multiple of the number of ranks, {self.ranks}, "
                 f"for an {self.operation}"
             )
         if not (self.in_place or self.out_of_place):
-            raise AlgorithmError("expected it to be for in place, out of place, or both")
+            raise AlgorithmError("expected in_place, out_of_place or both to be true")
 
     @property
     def ranks(self) -> int:
@@ -177,17 +181,17 @@ class Algorithm:
 
     @property
     def shard(self) -> int:
-        """Chunks of a rank's share of the larger buffer."""
+        """Number of chunks of a rank's share of the larger buffer."""
         return self.chunks // self.ranks
 
     @property
     def input_chunks(self) -> int:
-        """Chunks of a rank's input."""
+        """Number of chunks of a rank's input."""
         return self.shard if self.operation == "all_gather" else self.chunks
 
     @property
     def output_chunks(self) -> int:
-        """Chunks of a rank's output."""
+        """Number of chunks of a rank's output."""
         return self.shard if self.operation == "reduce_scatter" else self.chunks
 
     def connections(self) -> dict[Connection, tuple[list[Step], list[Step]]]:
@@ -196,8 +200,8 @@ class Algorithm:
         Raises
         ------
         AlgorithmError
-            A peer that is not another rank, two blocks at the same end of a connection, sends and
-            receives that do not match, or a block that communicates without a peer.
+            A peer is not another rank, two blocks use the same end of a connection, sends and
+            receives do not match, or a block communicates without a peer.
         """
         ends: dict[Connection, tuple[list[Step], list[Step]]] = {}
         owners: dict[tuple[Connection, int], int] = {}
@@ -246,7 +250,7 @@ class Algorithm:
         )
         if len(sent) != len(received):
             raise AlgorithmError(
-                f"{over}: {len(sent)} sends, but {len(received)} receives: expected as many"
+                f"{over}: {len(sent)} sends, but {len(received)} receives: expected equal numbers"
             )
         for first, second in zip(sent, received, strict=True):
             gives = self.instruction(connection.source, first).chunks
@@ -255,7 +259,7 @@ class Algorithm:
                 raise AlgorithmError(
                     f"{over}: gpu {connection.source} tb {first.block} step {first.number} sends "
                     f"{gives} chunks, but gpu {connection.target} tb {second.block} step "
-                    f"{second.number} receives {takes}: expected as many"
+                    f"{second.number} receives {takes}: expected equal numbers"
                 )
 
     def instruction(self, rank: int, step: Step) -> Instruction:
@@ -271,7 +275,7 @@ class Algorithm:
 
 
 class Connection(NamedTuple):
-    """What keeps its order: a sender, a receiver and a channel."""
+    """A sender, a receiver and a channel; messages of one connection keep their order."""
 
     source: int
     target: int

@@ -1,4 +1,4 @@
-"""Where a schedule's chunks lie in the buffers of ranks, and what goes from where to where."""
+"""Assigns a schedule's chunks to places in the ranks' buffers, and lists the moves between them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from topology_gen.schedules.all_reduce import AllReduce
 from topology_gen.schedules.schedule import Schedule
 
 MOST_MOVES = 2**22
-"""Chunks times links that they go over, at most: a few objects each."""
+"""Greatest number of chunks times the links that carry them; each takes a few objects."""
 
 MOST_COUNT = 71
-"""Chunks of a move: more than that no MSCCL runtime takes."""
+"""Greatest number of chunks of a move, the limit of all MSCCL runtimes."""
 
 
 class Move(NamedTuple):
-    """Some chunks that go over a link: from where, to where, and what is added on arrival."""
+    """Some chunks that move over a link: source, target, and the place of what is added to them."""
 
     source: Place
     target: Place
@@ -30,12 +30,12 @@ class Move(NamedTuple):
 
 
 def common_chunks(schedule: Schedule | AllReduce) -> int:
-    """Return the least chunks of a shard that suit all parts of a schedule.
+    """Return the least number of chunks per shard that suits all parts of a schedule.
 
     Raises
     ------
     AlgorithmError
-        More chunks on links than fit into memory as objects.
+        There are more chunks on links than fit into memory as objects.
     """
     parts = schedule.parts if isinstance(schedule, AllReduce) else (schedule,)
     chunks = lcm(*(part.chunks for part in parts))
@@ -49,13 +49,14 @@ def common_chunks(schedule: Schedule | AllReduce) -> int:
 
 
 class Layout:
-    """Where a schedule's chunks lie while it is carried out.
+    """The places of a schedule's chunks while it is executed.
 
     Parameters
     ----------
     schedule : Schedule or AllReduce
+        The schedule to execute.
     chunks : int
-        Chunks of a shard, a multiple of those of each part.
+        Number of chunks per shard, a multiple of that of each part.
     """
 
     def __init__(self, schedule: Schedule | AllReduce, chunks: int) -> None:
@@ -66,10 +67,10 @@ class Layout:
         self._source = schedule.graph.source.tolist()
         self._target = schedule.graph.target.tolist()
         self._kept: list[dict[tuple[int, int], Place]] = [{} for _ in range(self.ranks)]
-        """Of each rank, by shard and chunk: where it has what it did not have at the beginning."""
+        """For each rank, by (shard, chunk): the place of chunks that it has received."""
 
     def own(self, rank: int) -> tuple[Place, Place, int] | None:
-        """Return (from, to, count) of what a rank keeps for itself, if it is not there already."""
+        """Return (source, target, chunks) of a rank's copy of its own data, or None."""
         if self.operation in ("reduce_scatter", "all_reduce"):
             return None
         first = rank * self.chunks if self.operation == "all_to_all" else 0
@@ -77,7 +78,7 @@ class Layout:
         return source, target, self.chunks
 
     def step(self, part: Schedule, number: int) -> Iterator[tuple[int, Move]]:
-        """Yield the links and moves of a step, as few as their places allow."""
+        """Yield the links and moves of a step, joined to as few as the places allow."""
         where, scale = part.step(number), self.chunks // part.chunks
         sends = np.stack(
             [a[where].astype(np.int64) for a in (part.link, part.shard, part.first, part.count)], 1
@@ -92,7 +93,7 @@ class Layout:
         yield from _joined(single)
 
     def _move(self, operation: str, link: int, shard: int, chunk: int) -> Move:
-        """Return the move of one chunk, and remember where it is then."""
+        """Return the move of one chunk, and remember the chunk's new place."""
         here, there = self._source[link], self._target[link]
         key = (shard, chunk)
         source = self._kept[here].get(key) or self._start(operation, here, shard, chunk)
@@ -108,14 +109,14 @@ class Layout:
         return Move(source, target, self._start(operation, there, shard, chunk), 1)
 
     def _start(self, operation: str, rank: int, shard: int, chunk: int) -> Place:
-        """Return where a rank has a chunk at the beginning."""
-        if operation == "all_gather":  # of its own shard
+        """Return the place that a rank's chunk has at the start."""
+        if operation == "all_gather":  # the input holds only the rank's own shard
             return Place(Buffer.INPUT, chunk)
         block = shard % self.ranks  # an all-to-all's shard is source · ranks + target
         return Place(Buffer.INPUT, block * self.chunks + chunk)
 
     def _end(self, operation: str, rank: int, shard: int, chunk: int) -> Place:
-        """Return where a rank keeps a chunk that comes in for the first time."""
+        """Return the place at which a rank keeps a chunk that it receives for the first time."""
         if operation == "all_gather":
             return Place(Buffer.OUTPUT, shard * self.chunks + chunk)
         if operation == "all_to_all" and shard % self.ranks == rank:
@@ -128,7 +129,7 @@ class Layout:
 
 
 def _joined(moves: Iterable[tuple[int, Move]]) -> Iterator[tuple[int, Move]]:
-    """Join moves over the same link from and to adjacent places."""
+    """Yield the moves, with those over the same link joined if their places are adjacent."""
     last: tuple[int, Move] | None = None
     for link, move in moves:
         if last is not None:

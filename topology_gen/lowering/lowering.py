@@ -1,8 +1,8 @@
-"""Schedules as algorithms of thread blocks.
+"""Turns schedules into algorithms of thread blocks.
 
-Every link gets a thread block that sends at its source and one that receives at its target, on
-channels of their own where links are parallel. Data that only passes through a rank, and the sums
-that it has not finished, lie in its scratch buffer, so that no input is written out of place.
+Every link gets a thread block that sends at its source and one that receives at its target.
+Parallel links use different channels. Data that a rank only forwards, and sums that are not
+finished, lie in the rank's scratch buffer, so that the input is never overwritten out of place.
 """
 
 from __future__ import annotations
@@ -29,24 +29,25 @@ _NOWHERE = Place(Buffer.INPUT, -1), Place(Buffer.OUTPUT, -1)
 
 
 def lower(schedule: Schedule | AllReduce, channels: int = 1, protocol: str = "Simple") -> Algorithm:
-    """Return the algorithm that carries out a schedule.
+    """Return the algorithm that executes a schedule.
 
-    All but an all-to-all are for in place and out of place alike. It needs no more than a
-    rendezvous: a send may wait for its receive without anything getting stuck.
+    The algorithm works in place and out of place, except for an all-to-all, which works out of
+    place only. Connections need no buffers: the algorithm also completes if every send waits for
+    its receive.
 
     Parameters
     ----------
     schedule : Schedule or AllReduce
-        That `topology_gen.schedules.replay.replay` finds right.
+        A schedule that `topology_gen.schedules.replay.replay` accepts.
     channels : int
-        Pairs of thread blocks of a link; its messages take turns on them.
+        Number of thread block pairs for each link. The messages of the link use them in turn.
     protocol : str
         "Simple", "LL" or "LL128".
 
     Raises
     ------
     AlgorithmError
-        More chunks on links than fit into memory as objects.
+        There are more chunks on links than fit into memory as objects.
 
     Examples
     --------
@@ -84,7 +85,7 @@ def _each(place: Place, chunks: int) -> Iterator[Place]:
 
 
 class _Blocks:
-    """The thread blocks of all ranks, as they fill."""
+    """The thread blocks of all ranks, to which instructions are added."""
 
     def __init__(self, schedule: Schedule | AllReduce, channels: int) -> None:
         graph = schedule.graph
@@ -116,7 +117,7 @@ class _Blocks:
         self._writer: list[dict[Place, Step]] = [{} for _ in range(graph.nodes)]
 
     def copy(self, rank: int, source: Place, target: Place, count: int) -> None:
-        """Add a copy to the block without peers."""
+        """Add a copy to the block of a rank that has no peers."""
         for first in range(0, count, MOST_COUNT):
             self._blocks[rank][0].add(
                 Instruction(
@@ -129,7 +130,7 @@ class _Blocks:
             )
 
     def message(self, link: int, move: Move) -> None:
-        """Add a send, and the receive of it."""
+        """Add a send and its receive."""
         here, there = self._ends[link]
         turn = self._turn[link]
         self._turn[link] = (turn + 1) % self._channels
@@ -143,7 +144,7 @@ class _Blocks:
         self._add(there, self._of[link, turn, False], receive, move.operand)
 
     def gpu(self, rank: int, layout: Layout) -> Gpu:
-        """Return a rank as it is now."""
+        """Return a rank with its blocks."""
         whole, shard = layout.ranks * layout.chunks, layout.chunks
         return Gpu(
             shard if layout.operation == "all_gather" else whole,
@@ -153,7 +154,7 @@ class _Blocks:
         )
 
     def _add(self, rank: int, number: int, step: Instruction, read: Place | None) -> None:
-        """Add an instruction that must come after those that wrote what it reads."""
+        """Add an instruction, ordered after the instructions that wrote what it reads."""
         blocks, writer = self._blocks[rank], self._writer[rank]
         needed: dict[int, int] = {}
         for place in _each(read, step.chunks) if read is not None else ():
@@ -180,8 +181,8 @@ class _Filling:
     def add(self, step: Instruction, needed: Iterable[Step]) -> int:
         """Add an instruction and return its index.
 
-        It waits for one step itself; a nop before it does so for each of the others. What the
-        block has waited for already is left out.
+        The instruction itself waits for one step; a nop before it waits for each of the others.
+        Steps that the block has already waited for are left out.
         """
         new = [wait for wait in needed if self._waited.get(wait.block, -1) < wait.number]
         self._waited.update((wait.block, wait.number) for wait in new)
@@ -191,7 +192,7 @@ class _Filling:
         return len(self._steps) - 1
 
     def done(self) -> Block:
-        """Return the block."""
+        """Return the finished block."""
         return Block(
             *self._head,
             tuple(

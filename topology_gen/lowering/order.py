@@ -1,4 +1,4 @@
-"""In which order the instructions of an algorithm must run, and what follows from it."""
+"""Finds in which order the instructions of an algorithm must run, and what follows from it."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ from topology_gen.lowering.algorithm import Algorithm, Step
 Pairs = NDArray[np.int64]
 
 MOST_SLOTS = 8
-"""Slots that NCCL gives a connection (NCCL_STEPS)."""
+"""Number of slots that NCCL gives a connection (NCCL_STEPS)."""
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """What an algorithm sends.
+    """The messages of an algorithm.
 
     Attributes
     ----------
     rounds : tuple of Fraction
-        Round t has the messages before which t-1 others must have gone; of each, the shards (1/N of
-        the data) between the pair of ranks that has most.
+        Round t consists of the messages that must wait for t-1 others, one after the other. For
+        each round, the greatest load between a pair of ranks, in shards (1/N of the data).
     chunks : dict of (source, target) to int
-        All chunks that go from a rank to another.
+        For each pair of ranks, the number of chunks sent in all.
     messages : int
+        Number of messages.
     """
 
     rounds: tuple[Fraction, ...]
@@ -41,16 +42,17 @@ class Traffic:
 
 
 class Order:
-    """The order that blocks, dependencies and messages impose.
+    """The order that blocks, dependencies and messages impose on instructions.
 
     Parameters
     ----------
     algorithm : Algorithm
+        The algorithm to examine.
 
     Raises
     ------
     AlgorithmError
-        As `Algorithm.connections`, or instructions that wait for each other.
+        `Algorithm.connections` raises it, or instructions wait for each other forever.
     """
 
     def __init__(self, algorithm: Algorithm) -> None:
@@ -77,12 +79,16 @@ class Order:
                 )
             )
         if not self._acyclic(None):
-            raise AlgorithmError("instructions wait for each other: they would do so for ever")
+            raise AlgorithmError("instructions wait for each other forever")
 
     def slots(self) -> int | None:
-        """Return the fewest messages that a connection must hold lest the algorithm gets stuck.
+        """Return how many messages a connection must buffer so that the algorithm can complete.
 
-        0 is a rendezvous: a send is done when the receive is. None: more than NCCL's eight.
+        Returns
+        -------
+        int or None
+            The least number. 0 is a rendezvous: a send ends when its receive ends. None if it is
+            more than NCCL's eight slots.
         """
         for slots in range(MOST_SLOTS + 1):
             if self._acyclic(slots):
@@ -90,7 +96,7 @@ class Order:
         return None
 
     def traffic(self) -> Traffic:
-        """Return what goes from rank to rank, round by round."""
+        """Return what ranks send to each other, round by round."""
         rounds = self._rounds()
         loads: Counter[tuple[int, tuple[int, int]]] = Counter()
         total: Counter[tuple[int, int]] = Counter()
@@ -110,7 +116,7 @@ class Order:
         )
 
     def _rounds(self) -> list[int]:
-        """Return of each instruction how many messages must have gone one after another by then."""
+        """Return, for each instruction, how many messages must have gone before, one by one."""
         after: list[list[tuple[int, int]]] = [[] for _ in range(self._nodes)]
         missing = [0] * self._nodes
         edges = [(self._local, 0)]
@@ -121,7 +127,7 @@ class Order:
                 missing[second] += 1
         rounds = [0] * self._nodes
         ready = [node for node in range(self._nodes) if not missing[node]]
-        for node in ready:  # grows
+        for node in ready:  # the loop appends to the list
             for other, messages in after[node]:
                 rounds[other] = max(rounds[other], rounds[node] + messages)
                 missing[other] -= 1
@@ -130,9 +136,9 @@ class Order:
         return rounds
 
     def _acyclic(self, slots: int | None) -> bool:
-        """Whether everything can run if a connection holds so many messages, or any number."""
+        """Return whether all can run if connections buffer `slots` messages (None: no limit)."""
         messages = [np.stack([sent, received], 1) for _, sent, received, _ in self._pairs]
-        if slots == 0:  # a send and its receive are one event, as are those fused with them
+        if slots == 0:  # a send, its receive, and instructions fused with them are one event
             event = self._components(messages, "weak")[1]
             edges = [event[self._local]]
         else:

@@ -1,4 +1,4 @@
-"""Where the chunks of a thread-block algorithm may lie."""
+"""Checks and numbers the places of the chunks of an algorithm of thread blocks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _ADDING = (Kind.RECEIVE_REDUCE_COPY, Kind.RECEIVE_REDUCE_SEND, Kind.RECEIVE_REDU
 
 
 def check_places(algorithm: Algorithm) -> None:
-    """Raise unless every instruction reads and writes inside of its rank's buffers.
+    """Check that every instruction reads and writes inside its rank's buffers.
 
     Raises
     ------
     AlgorithmError
-        With the first that does not.
+        An instruction does not; the message names the first one.
     """
     whole = {Buffer.INPUT: algorithm.input_chunks, Buffer.OUTPUT: algorithm.output_chunks}
     for rank, (block, index), step in algorithm.steps():
@@ -37,10 +37,10 @@ def check_places(algorithm: Algorithm) -> None:
 
 
 def adding_to_target(algorithm: Algorithm) -> Algorithm:
-    """Return an algorithm as msccl-tools means it: what arrives is added to `target`.
+    """Return an algorithm in which reductions add to `target`, as msccl-tools means them.
 
-    The runtime adds it to `source`, where msccl-tools writes the place at the sender, which often
-    is the same. Without a difference the algorithm itself is returned.
+    The MSCCL runtime adds to `source` instead. In files of msccl-tools, `source` is the place at
+    the sender, which often is the same. The algorithm itself is returned if nothing differs.
     """
 
     def meant(step: Instruction) -> Instruction:
@@ -60,16 +60,17 @@ def adding_to_target(algorithm: Algorithm) -> Algorithm:
 
 
 class Units:
-    """Numbers for all chunks of a rank's buffers, such that those of the result come first.
+    """Numbers for all chunks of a rank's buffers, in which the result comes first.
 
-    Numbers 0 … chunks-1 are the rank's part of the collective: what it puts in and, at the end of
-    all but an all-to-all, gets out. An output apart from the input has the next `chunks` numbers.
+    Numbers 0 … chunks-1 are the rank's part of the collective: its input and, except in an
+    all-to-all, its result. A separate output buffer has the next `chunks` numbers.
 
     Parameters
     ----------
     algorithm : Algorithm
+        The algorithm whose buffers are numbered.
     in_place : bool
-        Whether the output lies on the input.
+        Whether the output is the input buffer.
     """
 
     def __init__(self, algorithm: Algorithm, in_place: bool) -> None:
@@ -82,7 +83,7 @@ class Units:
         self.spare = -(-used // self.chunks) * self.chunks
 
     def first(self, rank: int, place: Place) -> int:
-        """Return the number of a place of a rank."""
+        """Return the number of a rank's place."""
         if place.buffer is Buffer.SCRATCH:
             return self._scratch + place.offset
         if place.buffer is Buffer.INPUT:
@@ -91,7 +92,7 @@ class Units:
         return place.offset + shift + (0 if self.in_place else self.chunks)
 
     def delivery(self, rank: int) -> tuple[int, int, int] | None:
-        """Return (from, to, count) of what ends elsewhere than where a collective program ends."""
+        """Return (source, target, count) of a result that must move to where programs end it."""
         if self._operation == "all_to_all":
             return (0, self.chunks, self.chunks) if self.in_place else None
         if self.in_place:

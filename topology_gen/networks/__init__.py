@@ -1,1 +1,1 @@
-"""Networks with link attributes and paths, one family a file."""
+"""Networks with link attributes and paths, one family in each file."""

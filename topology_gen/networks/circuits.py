@@ -1,4 +1,4 @@
-"""The network of an optical circuit switch's circuits, which can change during a run."""
+"""The network of an optical circuit switch, whose circuits can change during a run."""
 
 from __future__ import annotations
 
@@ -22,21 +22,23 @@ def circuits(
     *,
     forwarding: bool = True,
 ) -> Network:
-    """Return the network in which parallel links are one, of their joint rate and buffer.
+    """Return a network whose links are circuits; parallel circuits form one link.
+
+    A link has the sum of the rates and of the buffers of its circuits.
 
     Parameters
     ----------
     graph : Digraph
-        A circuit a link, without self-loops; see `topology_gen.topoopt.reconfiguration`.
+        A link for each circuit, without self-loops; see `topology_gen.topoopt.reconfiguration`.
     bandwidth_bps, latency_ps, buffer_bytes, ecn_threshold_bytes, forwarding_delay_ps : int
-        As for `topology_gen.networks.direct_connect`, of a circuit.
+        The attributes of a circuit, as for `topology_gen.networks.direct_connect`.
     forwarding : bool
-        Ranks pass packets on. If not, a pair without a circuit has a path without links.
+        Whether ranks forward packets. If not, a pair without a circuit has a path without links.
 
     Raises
     ------
     RankCountError, LinkError
-        As `topology_gen.networks.direct_connect` does.
+        As for `topology_gen.networks.direct_connect`.
 
     Examples
     --------
@@ -47,7 +49,7 @@ def circuits(
     """
     pairs = np.stack([graph.source, graph.target], axis=1)
     _, first, counts = np.unique(pairs, axis=0, return_index=True, return_counts=True)
-    order = np.argsort(first)  # as the first circuit of each pair stands
+    order = np.argsort(first)  # the order in which the pairs appear in the digraph
     kept, count = first[order], counts[order].astype(np.uint64)
     simple = Digraph(graph.name, graph.nodes, graph.source[kept], graph.target[kept])
     network = direct_connect(
@@ -68,7 +70,7 @@ def circuits(
 
 
 class _Neighbours:
-    """Paths of one link, or none: a `topology_gen.networks.network.Router`."""
+    """Routes over one link, or none: a `topology_gen.networks.network.Router`."""
 
     def __init__(self, graph: Digraph) -> None:
         self._nodes = graph.nodes
@@ -77,7 +79,7 @@ class _Neighbours:
         self._pairs = pair[self._links]
 
     def __call__(self, source: Numbers, target: Numbers, route: Numbers) -> tuple[Numbers, Numbers]:
-        """Return (begin, links) of the paths."""
+        """Return (begin, links) of the paths, as in `Paths`."""
         pair = source * self._nodes + target
         place = np.searchsorted(self._pairs, pair)
         linked = np.isin(pair, self._pairs)

@@ -1,4 +1,4 @@
-"""Direct-connect: the network of a digraph, ranks linked to ranks without switches."""
+"""Direct-connect networks: the nodes of a digraph are ranks, linked without switches."""
 
 from __future__ import annotations
 
@@ -22,30 +22,32 @@ def direct_connect(
     ecn_threshold_bytes: int = 0,
     forwarding_delay_ps: int = 0,
 ) -> Network:
-    """Return the network in which every node of a digraph is a rank and every link a port's.
+    """Return the network in which every node of a digraph is a rank.
 
-    Parallel links are kept; a self-loop takes a port and carries nothing, so it is left out. Pairs
-    that are not neighbours go over ranks between them, see `ShortestPaths`.
+    Parallel links are kept. A self-loop uses a port and carries nothing, so it is left out. Pairs
+    of ranks that are not neighbours use paths through other ranks; see `ShortestPaths`.
 
     Parameters
     ----------
     graph : Digraph
-        At least 2 nodes.
+        The digraph, with at least 2 nodes.
     bandwidth_bps, latency_ps : int
-        Of each link, each way: a node of degree d has d times the bandwidth.
+        Bandwidth (bit/s) and propagation latency (ps) of each link. A node of degree d has d times
+        the bandwidth in each direction.
     buffer_bytes : int
-        Packet memory of each port, for what its rank sends and what it passes on; 0: unlimited.
+        Size of each port's egress queue, for packets that its rank sends or forwards; 0 means
+        unlimited.
     ecn_threshold_bytes : int
-        Queue length of a port from which packets are marked; 0: never.
+        Queue length from which a port marks packets; 0 means never.
     forwarding_delay_ps : int
-        What it takes a rank to pass on a packet.
+        The delay of a packet in each rank that forwards it.
 
     Raises
     ------
     RankCountError
-        A single node.
+        The digraph has a single node.
     LinkError
-        A rate, latency, delay or buffer that cannot be.
+        A bandwidth, latency, delay or buffer is out of range.
 
     See Also
     --------
@@ -62,7 +64,7 @@ def direct_connect(
     """
     if graph.nodes < 2:
         raise RankCountError(f"{graph.nodes} ranks: expected at least 2")
-    # The delay is checked as a latency is.
+    # The delay has the same valid range as a latency.
     links = link_class(bandwidth_bps, latency_ps, buffer_bytes, 1, ecn_threshold_bytes)
     link_class(bandwidth_bps, forwarding_delay_ps, 0, 1, 0)
     used = without_loops(graph)
@@ -95,9 +97,9 @@ def without_loops(graph: Digraph) -> Digraph:
 
 
 def parallel_index(graph: Digraph) -> Ids:
-    """Return for every link how many before it join the same two nodes, the same way.
+    """Return, for every link, how many links before it have the same source and target.
 
-    It is the route by which a message is sent over just this link.
+    Use this number as the route of a message to send it over exactly this link.
 
     Examples
     --------

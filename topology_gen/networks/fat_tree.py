@@ -1,4 +1,4 @@
-"""Fat-tree: three tiers of equal switches, a path of each flow chosen by its hash (ECMP)."""
+"""Fat tree: three tiers of equal switches; a hash of each flow selects its path (ECMP)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topology_gen.networks.stars import link_class
 
 
 def arity(ranks: int) -> int:
-    """Return the least even k for which a k-ary Fat-tree, of k³/4 ranks, is large enough.
+    """Return the least even k for which a k-ary fat tree has enough ports: k³/4 ranks.
 
     Examples
     --------
@@ -34,37 +34,37 @@ def fat_tree(
     oversubscription: int = 1,
     seed: int = 1,
 ) -> Network:
-    """Return a k-ary Fat-tree with the least k that has a port for every rank.
+    """Return a k-ary fat tree with the least k that has a port for every rank.
 
-    Each pod has k/2 edge switches, of k/2 ranks each, and k/2 aggregation switches, of which each
-    has k/2 core switches of its own. Ranks fill the pods one after another; switches that no rank
-    needs are left out. A flow's hash picks the aggregation switch, and between pods the core
-    switch, so that flows between the same pair may take different paths.
+    Each pod has k/2 edge switches with k/2 ranks each, and k/2 aggregation switches. Each
+    aggregation switch is linked to k/2 core switches. Ranks fill one pod after the other, and
+    switches that no rank needs are left out. The hash of a flow selects the aggregation switch and,
+    between pods, the core switch, so flows between the same pair can take different paths.
 
     Parameters
     ----------
     ranks : int
-        At least 2.
+        Number of ranks, at least 2.
     bandwidth_bps, latency_ps : int
-        Of every link, each way.
+        Bandwidth (bit/s) and propagation latency (ps) of every link, in each direction.
     buffer_bytes : int
-        Packet memory of each switch, divided evenly among its k ports; 0: unlimited.
+        Packet memory of each switch, divided evenly among its k ports; 0 means unlimited.
     ecn_threshold_bytes : int
-        Queue length of a port from which packets are marked; 0: never.
+        Queue length from which a port marks packets; 0 means never.
     oversubscription : int
-        By how much fewer aggregation switches there are than full bisection bandwidth takes; 2
-        leaves out half the links above the edge switches.
+        The factor by which there are fewer aggregation switches than full bisection bandwidth
+        needs; 2 leaves out half the links above the edge switches.
     seed : int
-        Of the hash.
+        Seed of the hash.
 
     Raises
     ------
     RankCountError
-        Fewer than 2 ranks.
+        There are fewer than 2 ranks.
     ParameterError
-        An oversubscription that leaves no aggregation switch, or a negative seed.
+        The oversubscription leaves no aggregation switch, or the seed is negative.
     LinkError
-        A rate, latency or buffer that cannot be.
+        A bandwidth, latency or buffer is out of range.
 
     See Also
     --------
@@ -88,8 +88,8 @@ def fat_tree(
     half = arity(ranks) // 2
     if not 1 <= oversubscription <= half or seed < 0:
         raise ParameterError(
-            f"oversubscription {oversubscription} and seed {seed}: expected 1 … {half} for "
-            f"{ranks} ranks, and at least 0"
+            f"oversubscription {oversubscription} and seed {seed}: expected an oversubscription of "
+            f"1 … {half} for {ranks} ranks, and a seed of at least 0"
         )
     tree = _Tree(ranks, half, -(-half // oversubscription), seed)
     links = link_class(bandwidth_bps, latency_ps, buffer_bytes, 2 * half, ecn_threshold_bytes)
@@ -112,10 +112,10 @@ def fat_tree(
 
 
 class _Tree:
-    """Numbers of switches and links.
+    """The numbers of a fat tree's switches and links.
 
-    Links stand in six blocks: ranks up and down, edge switches up and down, and aggregation
-    switches up and down.
+    Links are numbered in six blocks: up and down between ranks and edge switches, between edge and
+    aggregation switches, and between aggregation and core switches.
     """
 
     def __init__(self, ranks: int, half: int, aggregation: int, seed: int) -> None:
@@ -137,7 +137,7 @@ class _Tree:
         return (*(f"rank{r}" for r in range(self.ranks)), *edges, *aggregation, *cores)
 
     def ends(self) -> tuple[Numbers, Numbers]:
-        """Return the source and target of every link."""
+        """Return the sources and the targets of all links."""
         rank = np.arange(self.ranks)
         edge, chosen = np.divmod(np.arange(self.edges * self.aggregation), self.aggregation)
         above = self.first_aggregation + edge // self.half * self.aggregation + chosen
@@ -153,7 +153,7 @@ class _Tree:
         return np.concatenate(source), np.concatenate(target)
 
     def router(self) -> Router:
-        """Return the rule for paths: up as far as need be, by the flow's hash, and down."""
+        """Return the rule for paths: up as far as needed, selected by the flow's hash, and down."""
         aggregation, half, cores = self.aggregation, self.half, self.cores
 
         def route(source: Numbers, target: Numbers, index: Numbers) -> tuple[Numbers, Numbers]:

@@ -1,4 +1,4 @@
-"""Flat: every rank on one switch (the paper's flat system, Section III.B)."""
+"""Flat network: every rank is linked to one switch (the paper's flat system, Section III.B)."""
 
 from typing import Any
 
@@ -17,25 +17,25 @@ def flat(
     buffer_bytes: int = 0,
     ecn_threshold_bytes: int = 0,
 ) -> Network:
-    """Return `ranks` ranks, each with a link pair to one switch.
+    """Return a network in which every rank has a link pair to one switch.
 
     Parameters
     ----------
     ranks : int
-        At least 2.
+        Number of ranks, at least 2.
     bandwidth_bps, latency_ps : int
-        Of each link, each way.
+        Bandwidth (bit/s) and propagation latency (ps) of each link, in each direction.
     buffer_bytes : int
-        Packet memory of the switch, divided evenly among its ports; 0: unlimited.
+        Packet memory of the switch, divided evenly among its ports; 0 means unlimited.
     ecn_threshold_bytes : int
-        Queue length of a port from which packets are marked; 0: never.
+        Queue length from which a port marks packets; 0 means never.
 
     Raises
     ------
     RankCountError
-        Fewer than 2 ranks.
+        There are fewer than 2 ranks.
     LinkError
-        A rate, latency or buffer that cannot be.
+        A bandwidth, latency or buffer is out of range.
 
     See Also
     --------

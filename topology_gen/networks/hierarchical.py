@@ -1,4 +1,4 @@
-"""Hierarchical: super-nodes behind NV switches and one scale-out switch (the paper's Fig. 4)."""
+"""Hierarchical network: super-nodes with NV switches, and a scale-out switch (paper, Fig. 4)."""
 
 from typing import Any
 
@@ -22,37 +22,38 @@ def hierarchical(
     scale_out_buffer_bytes: int = 0,
     ecn_threshold_bytes: int = 0,
 ) -> Network:
-    """Return super-nodes of `local_ranks` ranks, all ranks also on one scale-out switch.
+    """Return a network of super-nodes, whose ranks are also linked to one scale-out switch.
 
-    Inside a super-node every rank has a link pair to each of `switches` NV switches; the traffic
-    of local ranks s and d goes over switch (s + d) mod `switches` (paper, Section III.C.2).
+    Inside a super-node, every rank has a link pair to each of `switches` NV switches. Traffic
+    between the local ranks s and d uses switch (s + d) mod `switches` (paper, Section III.C.2).
 
     Parameters
     ----------
     ranks : int
-        Total, a multiple of `local_ranks`; super-node k holds ranks k·local_ranks onwards.
+        Number of all ranks, a multiple of `local_ranks`. Super-node k starts at rank k·local_ranks.
     local_ranks : int
-        Ranks of a super-node, at least 2.
+        Number of ranks of a super-node, at least 2.
     switches : int
-        NV switches of a super-node, at least 1.
+        Number of NV switches of a super-node, at least 1.
     scale_up_bandwidth_bps : int
-        Total of one rank, each way: each of its links has this over `switches`, rounded down.
+        Bandwidth of a rank to its NV switches in each direction, in bit/s. Each of its links has
+        this over `switches`, rounded down.
     scale_out_bandwidth_bps : int
-        Of each rank's link to the scale-out switch, each way.
+        Bandwidth of each rank's link to the scale-out switch in each direction, in bit/s.
     scale_up_latency_ps, scale_out_latency_ps : int
-        Of each link.
+        Propagation latency of each link.
     scale_up_buffer_bytes, scale_out_buffer_bytes : int
         Packet memory of each switch, divided evenly among its ports (`local_ranks` at an NV
-        switch, `ranks` at the scale-out switch); 0: unlimited.
+        switch, `ranks` at the scale-out switch); 0 means unlimited.
     ecn_threshold_bytes : int
-        Queue length of a port from which packets are marked; 0: never.
+        Queue length from which a port marks packets; 0 means never.
 
     Raises
     ------
     RankCountError
-        Ranks that are too few or do not divide into super-nodes, or no NV switch.
+        There are too few ranks, they do not divide into super-nodes, or there is no NV switch.
     LinkError
-        A rate, latency or buffer that cannot be.
+        A bandwidth, latency or buffer is out of range.
 
     See Also
     --------
@@ -66,7 +67,8 @@ def hierarchical(
     """
     if local_ranks < 2 or switches < 1:
         raise RankCountError(
-            f"{local_ranks} ranks and {switches} switches a super-node: expected at least 2 and 1"
+            f"{local_ranks} ranks and {switches} switches in a super-node: expected at least 2 "
+            f"ranks and 1 switch"
         )
     if ranks < local_ranks or ranks % local_ranks:
         raise RankCountError(f"{ranks} ranks: expected a multiple of {local_ranks}")
@@ -85,7 +87,7 @@ def hierarchical(
         ecn_threshold_bytes,
     )
     super_nodes = ranks // local_ranks
-    nv_links = ranks * switches  # each way, rank-major
+    nv_links = ranks * switches  # in each direction, ordered by rank
 
     def route(
         source: NDArray[Any], target: NDArray[Any], _: NDArray[Any]

@@ -1,4 +1,4 @@
-"""A network: nodes, directed links as arrays, and a path for every pair of ranks."""
+"""A network: nodes, directed links as arrays, and a path for each pair of ranks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,9 +13,9 @@ from topology_gen.errors import LinkError, PathError
 
 
 class Paths(NamedTuple):
-    """Paths of some (source, target) pairs, in the order of the pairs.
+    """The paths of some (source, target) pairs, in the order of the pairs.
 
-    `links[begin[i]:begin[i + 1]]` are the link ids of pair i from its source to its target.
+    `links[begin[i]:begin[i + 1]]` are the ids of the links of pair i, from source to target.
     """
 
     source: Ids
@@ -25,33 +25,35 @@ class Paths(NamedTuple):
 
 
 Router = Callable[[Numbers, Numbers, Numbers], tuple[NDArray[Any], NDArray[Any]]]
-"""From arrays of sources, targets and routes to the paths' (begin, links)."""
+"""Maps arrays of sources, targets and routes to the paths' (begin, links), as in `Paths`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Nodes 0 … ranks-1 are the ranks, the rest switches; links are directed, one an index.
+    """A network; nodes 0 … ranks-1 are ranks, the others are switches; links are numbered from 0.
 
     Attributes
     ----------
     ranks : int
+        Number of ranks.
     node_names : tuple of str
-        "rank0" …, then the switches.
+        The names of the nodes: "rank0" …, then the switches.
     dimensions : tuple of str
-        Names that `dimension` indexes: "scale_up", "scale_out".
+        The names that `dimension` indexes: "scale_up", "scale_out".
     source, target : uint32 array, shape (links,)
-        Nodes.
+        The nodes that each link leaves and enters.
     rate_bps, latency_ps : uint64 array, shape (links,)
-        Bits per second; propagation latency in picoseconds.
+        Bandwidth in bit/s, and propagation latency in picoseconds.
     buffer_bytes : uint64 array, shape (links,)
-        Egress queue at the source; 0: unlimited.
+        Size of the egress queue at the source; 0 means unlimited.
     ecn_threshold_bytes : uint64 array, shape (links,)
-        Queue length from which packets are marked; 0: never.
+        Queue length from which packets are marked; 0 means never.
     dimension : uint32 array, shape (links,)
+        The index of the link's dimension in `dimensions`.
     router : callable
-        The family's rule for paths; use `paths`.
+        The family's rule for paths; use `paths` instead.
     forwarding_delay_ps : int
-        What it takes a rank to pass on a packet that is for another one.
+        The delay of a packet in each rank that forwards it.
     """
 
     ranks: int
@@ -82,25 +84,25 @@ class Network:
         return len(self.source)
 
     def paths(self, source: ArrayLike, target: ArrayLike, route: ArrayLike = 0) -> Paths:
-        """Return the paths of the given ordered pairs of different ranks.
+        """Return the paths of ordered pairs of different ranks.
 
         Parameters
         ----------
         source, target : array_like of int
             The pairs.
         route : array_like of int
-            Which of its paths, for a pair that has several: parallel links to choose among.
+            For each pair, which of its parallel links or equal paths to use.
 
         Raises
         ------
         PathError
-            A pair of a rank with itself, or a number that is not a rank.
+            A pair consists of the same rank twice, or a number is not a rank.
         """
         sources = np.asarray(source, dtype=np.int64).ravel()
         targets = np.asarray(target, dtype=np.int64).ravel()
         if sources.shape != targets.shape:
             raise PathError(
-                f"expected pairs, not {sources.size} sources and {targets.size} targets"
+                f"expected pairs, but there are {sources.size} sources and {targets.size} targets"
             )
         for ends in (sources, targets):
             outside = ends[(ends < 0) | (ends >= self.ranks)]
@@ -113,7 +115,7 @@ class Network:
         return Paths(ids(sources), ids(targets), ids(begin), ids(links))
 
     def graph(self) -> "nx.MultiDiGraph[int]":
-        """Return the network as a networkx graph; edge keys are link ids, attributes as here."""
+        """Return the network as a networkx graph, with link ids as edge keys."""
         result: nx.MultiDiGraph[int] = nx.MultiDiGraph(ranks=self.ranks)
         for node, name in enumerate(self.node_names):
             result.add_node(node, name=name)
@@ -132,5 +134,5 @@ class Network:
 
 
 def two_hops(up: NDArray[np.int64], down: NDArray[np.int64]) -> tuple[Ids, Ids]:
-    """Return (begin, links) of paths of one link up to a switch and one down from it."""
+    """Return (begin, links) of paths that go up one link to a switch and down one link from it."""
     return ids(2 * np.arange(up.size + 1)), ids(np.stack([up, down], axis=1).ravel())

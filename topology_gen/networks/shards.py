@@ -1,8 +1,8 @@
-"""Shards: groups of ranks of one network, each with direct links of its own, one after another.
+"""Shards: groups of ranks that have direct links to each other, one group after the other.
 
-The optical switches of a TopoOpt cluster join the servers of a job to one another only. When a job
-ends, its servers are joined anew for the next one, whose links are other ones of the network here;
-a message says by its route which it takes.
+The optical switches of a TopoOpt cluster link the servers of a job only to each other. When a job
+ends, the switches link its servers anew for the next job. In the network here, these are additional
+links, and the route of a message selects the links of one turn.
 
 Source: W. Wang et al., "TopoOpt", NSDI 2023, section 5.6 and Appendix C.
 """
@@ -24,7 +24,7 @@ from topology_gen.networks.shortest_paths import ShortestPaths
 
 
 class Shard(NamedTuple):
-    """The links of some ranks in their turn, from 0: node i of the digraph is members[i]."""
+    """The links of some ranks in a turn, counted from 0; node i of the digraph is members[i]."""
 
     members: tuple[int, ...]
     graph: Digraph
@@ -32,9 +32,9 @@ class Shard(NamedTuple):
 
 
 def routes_of_turn(shards: Sequence[Shard]) -> int:
-    """Return how many routes a turn has: the greatest number of parallel links.
+    """Return how many routes each turn has: the greatest number of parallel links.
 
-    Turn t's routes are the ones from t times this on.
+    The routes of turn t start at t times this number.
     """
     parallel = (int(parallel_index(shard.graph).max(initial=0)) for shard in shards)
     return 1 + max(parallel, default=0)
@@ -49,23 +49,24 @@ def sharded(
     ecn_threshold_bytes: int = 0,
     forwarding_delay_ps: int = 0,
 ) -> Network:
-    """Return the network of all shards' links.
+    """Return the network of the links of all shards.
 
     Parameters
     ----------
     ranks : int
-        At least 2. Those that are in no shard have no links.
+        Number of ranks, at least 2. Ranks in no shard have no links.
     shards : sequence of Shard
-        Those of the same turn have no members in common.
+        The shards; those of the same turn must not share members.
     bandwidth_bps, latency_ps, buffer_bytes, ecn_threshold_bytes, forwarding_delay_ps : int
-        As of `direct_connect`.
+        As for `direct_connect`.
 
     Raises
     ------
     ParameterError
-        Members that are no ranks, of another number than the digraph's nodes, or in two shards.
+        A member is not a rank, is in two shards of a turn, or the number of members is not that of
+        the digraph's nodes.
     LinkError
-        As `direct_connect`.
+        As for `direct_connect`.
 
     Examples
     --------
@@ -101,7 +102,7 @@ def sharded(
 
 
 class _ShardPaths:
-    """The paths inside shards: a `topology_gen.networks.network.Router`."""
+    """Routes inside shards: a `topology_gen.networks.network.Router`."""
 
     def __init__(self, ranks: int, shards: Sequence[Shard], graphs: Sequence[Digraph]) -> None:
         self._routes = routes_of_turn(shards)

@@ -1,4 +1,4 @@
-"""Shortest paths between nodes of a digraph, spread over those that are equally short."""
+"""Shortest paths between nodes of a digraph, spread evenly over paths of equal length."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from topology_gen.errors import PathError
 from topology_gen.graphs.digraph import Digraph
 
 _CELLS = 2**23
-"""Links that are looked at together, so that many paths do not fill the memory."""
+"""Number of links that are examined at a time, so that many paths do not fill the memory."""
 
 
 class ShortestPaths:
-    """Chooses the paths of a digraph: a `topology_gen.networks.network.Router`.
+    """Selects paths in a digraph: a `topology_gen.networks.network.Router`.
 
-    Neighbours use the link between them; of parallel ones, route k takes the k-th, counted round.
-    Other pairs go over a shortest path: at every node the packet could go on in several ways, a
-    hash of the pair, the route and the node's place on the way chooses one. So the paths of all
-    pairs are spread, every flow keeps to its own, and the choice is the same on every machine.
+    Neighbours use the link between them; of parallel links, route k uses the k-th, modulo their
+    number. Other pairs use a shortest path. Where a path can continue over several links, a hash of
+    the pair, the route and the hop selects one. The paths of all pairs are therefore spread, every
+    flow keeps its path, and the selection is the same on every machine.
 
     Parameters
     ----------
     graph : Digraph
-        Without self-loops.
+        A digraph without self-loops.
     """
 
     def __init__(self, graph: Digraph) -> None:
@@ -51,7 +51,7 @@ class ShortestPaths:
         Raises
         ------
         PathError
-            A pair without a path.
+            A pair has no path.
         """
         pair = source * self._nodes + target
         first = np.searchsorted(self._pairs, pair, side="left")
@@ -71,7 +71,7 @@ class ShortestPaths:
         return begin, links
 
     def _walk(self, source: Numbers, target: Numbers, route: Numbers) -> Numbers:
-        """Return the links of each path as a row, filled up with -1."""
+        """Return the links of each path as a row that is padded with -1."""
         targets, column = np.unique(target, return_inverse=True)
         rows = max(1, _CELLS // (self._nodes * max(self._width, 1)))
         parts = []
@@ -94,7 +94,7 @@ class ShortestPaths:
         distance: NDArray[np.float64],
         row: Numbers,
     ) -> Numbers:
-        """Return the walks of some pairs; `distance[row[i]]` is every node's to target i."""
+        """Return the links of some pairs' paths; `distance[row[i]]` is the distance to target i."""
         left = distance[row, source]
         if np.isinf(left).any():
             lost = int(np.argmax(np.isinf(left)))
@@ -116,7 +116,7 @@ class ShortestPaths:
 
 
 def flow_hash(source: Numbers, target: Numbers, route: Numbers, hop: int) -> Numbers:
-    """Return a number for each flow and hop that looks random: SplitMix64's mixing function.
+    """Return a pseudo-random number for each flow at a hop, by SplitMix64's mixing function.
 
     G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
     """

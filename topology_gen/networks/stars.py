@@ -1,4 +1,4 @@
-"""The piece that the switched families are made of: ranks with a link pair each to one switch."""
+"""Stars, of which the networks with switches consist: ranks with a link pair to one switch each."""
 
 from typing import NamedTuple
 
@@ -11,9 +11,10 @@ from topology_gen.networks.network import Network, Router
 
 
 class LinkClass(NamedTuple):
-    """What the links of one dimension share, in bit/s, picoseconds and bytes.
+    """The attributes that the links of one dimension share, in bit/s, picoseconds and bytes.
 
-    `port_buffer_bytes` and `ecn_threshold_bytes` hold at a switch's egress; 0: unlimited, never.
+    `port_buffer_bytes` and `ecn_threshold_bytes` apply to a switch's egress ports; 0 means
+    unlimited and never.
     """
 
     rate_bps: int
@@ -25,24 +26,27 @@ class LinkClass(NamedTuple):
 def link_class(
     rate_bps: int, latency_ps: int, buffer_bytes: int, ports: int, ecn_threshold_bytes: int
 ) -> LinkClass:
-    """Return the class of a switch's links, its total buffer divided evenly among its ports.
+    """Return the attributes of a switch's links, with its buffer divided evenly among its ports.
 
     Raises
     ------
     LinkError
-        A rate below 1 bit/s, a negative amount, or a buffer smaller than a byte a port.
+        The rate is below 1 bit/s, an amount is negative, or the buffer has less than 1 byte for
+        each port.
     """
     if rate_bps < 1:
-        raise LinkError(f"rate {rate_bps} bit/s: expected at least 1 bit/s a link")
+        raise LinkError(f"rate {rate_bps} bit/s: expected at least 1 bit/s for each link")
     if min(latency_ps, buffer_bytes, ecn_threshold_bytes) < 0:
-        raise LinkError("expected latency, buffer and ECN threshold not to be negative")
+        raise LinkError("expected a latency, a buffer and an ECN threshold of at least 0")
     if 0 < buffer_bytes < ports:
-        raise LinkError(f"buffer {buffer_bytes} bytes: expected at least a byte for {ports} ports")
+        raise LinkError(
+            f"buffer {buffer_bytes} bytes: expected at least 1 byte for each of {ports} ports"
+        )
     return LinkClass(rate_bps, latency_ps, buffer_bytes // ports, ecn_threshold_bytes)
 
 
 class Star(NamedTuple):
-    """Link pairs rank[i] ↔ switch[i] of one class: first all links up, then all links down."""
+    """Link pairs rank[i] ↔ switch[i] with the same attributes: all links up, then all down."""
 
     rank: ArrayLike
     switch: ArrayLike
@@ -57,7 +61,7 @@ def join(
     stars: list[Star],
     router: Router,
 ) -> Network:
-    """Return the network of the stars' links, in their order; a host's egress is unlimited."""
+    """Return the network of the stars' links, in their order; a rank's egress is unlimited."""
     source: list[NDArray[np.uint32]] = []
     target: list[NDArray[np.uint32]] = []
     for star in stars:

@@ -1,1 +1,1 @@
-"""Collective schedules on digraphs: BFB, all-to-all, all-reduce, and their replay."""
+"""Schedules of collectives on digraphs: BFB, all-to-all and all-reduce, and their replay."""

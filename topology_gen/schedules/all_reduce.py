@@ -1,4 +1,4 @@
-"""All-reduces: a reduce-scatter, then an all-gather."""
+"""All-reduces that consist of a reduce-scatter and an all-gather."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class AllReduce:
     Attributes
     ----------
     reduce_scatter, all_gather : Schedule
-        Each with its own chunks of a shard.
+        The two halves. Each has its own number of chunks per shard.
 
     Raises
     ------
     ScheduleError
-        Other operations than these, or on other links.
+        A half has another operation, or the halves use different links.
     """
 
     reduce_scatter: Schedule
@@ -36,8 +36,8 @@ class AllReduce:
         for operation in ("reduce_scatter", "all_gather"):
             if getattr(self, operation).operation != operation:
                 raise ScheduleError(
-                    f"expected the {operation} of an all_reduce to be one, not an "
-                    f"{getattr(self, operation).operation}"
+                    f"expected the {operation} of an all_reduce to be a schedule of that "
+                    f"operation, not an {getattr(self, operation).operation}"
                 )
         first, second = self.reduce_scatter.graph, self.all_gather.graph
         if not (
@@ -45,16 +45,16 @@ class AllReduce:
             and np.array_equal(first.source, second.source)
             and np.array_equal(first.target, second.target)
         ):
-            raise ScheduleError("expected both halves of an all_reduce to be over the same links")
+            raise ScheduleError("expected both halves of an all_reduce to use the same links")
 
     @property
     def operation(self) -> Literal["all_reduce"]:
-        """It is "all_reduce"."""
+        """Always "all_reduce"."""
         return "all_reduce"
 
     @property
     def graph(self) -> Digraph:
-        """What the links are of."""
+        """The digraph of the links."""
         return self.reduce_scatter.graph
 
     @property
@@ -74,24 +74,24 @@ class AllReduce:
 
     @property
     def bandwidth_time(self) -> Fraction:
-        """T_B in units of M/B, the sum of both halves'."""
+        """T_B in units of M/B, the sum of both halves' T_B."""
         return sum((part.bandwidth_time for part in self.parts), Fraction(0))
 
 
 def all_reduce(graph: Digraph, chunks: int | None = None) -> AllReduce:
-    """Return the best BFB reduce-scatter with the best BFB all-gather.
+    """Return an all-reduce of the best BFB reduce-scatter and the best BFB all-gather.
 
     Parameters
     ----------
     graph : Digraph
-        Regular and strongly connected.
+        A regular and strongly connected digraph.
     chunks : int, optional
         As in `topology_gen.schedules.bfb.all_gather`.
 
     Raises
     ------
     DegreeError, ConnectivityError, ParameterError
-        As `topology_gen.schedules.bfb.all_gather`.
+        As for `topology_gen.schedules.bfb.all_gather`.
 
     Examples
     --------

@@ -1,12 +1,12 @@
 """All-to-all throughput: how much every node can send to every other at the same time.
 
-Maximise f such that every node sends f to every other, over links of capacity 1: a concurrent
-multi-commodity flow, with the flows of one source taken together. The time of an all-to-all of M
-bytes is (M/N)/(f·B/d).
+The problem is a concurrent multi-commodity flow: maximise f such that every node sends f to every
+other over links of capacity 1. The flows of one source are treated as one commodity. An all-to-all
+of M bytes takes (M/N)/(f·B/d).
 
-Where a group of symmetries takes any node to any other, one source stands for all: the average of
-an optimal flow over the group is optimal as well, and all links of one generator carry the same.
-If nodes are of several orbits, a source of each is enough.
+If symmetries map any node to any other, one source stands for all: the average of an optimal flow
+over the group of symmetries is also optimal, and all links of one generator carry the same load. If
+nodes form several orbits, one source of each orbit is enough.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from topology_gen.graphs.symmetry import symmetry_of
 from topology_gen.schedules.throughput import exact_throughput
 
 GREATEST_FLOWS = 100_000
-"""Flows (sources × links) that the linear program may have."""
+"""Greatest number of flows (sources × links) in the linear program."""
 
 GREATEST_EXACT_FLOWS = 20_000
-"""Flows up to which they are a linear program, and a fraction is looked for; trees beyond."""
+"""Up to this number of flows, a linear program finds f as a fraction; above, trees find f."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,10 @@ class AllToAll:
     Attributes
     ----------
     f : float
-        What every node can send to every other, in units of a link's bandwidth.
+        The bandwidth from every node to every other, in units of a link's bandwidth.
     fraction : Fraction or None
-        The same exactly, if it could be proven: by a flow that attains it and link lengths that
-        no flow can beat, both checked in fractions.
+        The exact value of f, if it could be proven. The proof is a flow that attains it and link
+        lengths that show that no flow exceeds it, both checked in fractions.
     bound : Fraction
         The distance bound, links / Σ distances, which f cannot exceed.
     """
@@ -61,14 +61,14 @@ def all_to_all(graph: Digraph) -> AllToAll:
     Parameters
     ----------
     graph : Digraph
-        Strongly connected, of at least 2 nodes.
+        A strongly connected digraph of at least 2 nodes.
 
     Raises
     ------
     ConnectivityError
-        Not strongly connected.
+        The digraph is not strongly connected.
     ParameterError
-        A single node, or too many nodes and links without known symmetry.
+        There is a single node, or there are too many nodes and links without known symmetries.
 
     Examples
     --------
@@ -79,21 +79,22 @@ def all_to_all(graph: Digraph) -> AllToAll:
     """
     flows = (graph.orbits or graph.nodes) * graph.links
     if GREATEST_EXACT_FLOWS < flows <= GREATEST_FLOWS:
-        # No fraction is looked for, and trees find f much sooner.
+        # No fraction is computed here, and trees find f much faster.
         return AllToAll(exact_throughput(graph).least, None, distance_bound(graph))
     return solve(graph)[0]
 
 
 def solve(graph: Digraph) -> tuple[AllToAll, list[list[Fraction]]]:
-    """Return the greatest throughput, and a flow that attains it.
+    """Return the greatest throughput and a flow that attains it.
 
-    The flow is of each source (of node 0 alone where that stands for all) and link, for a demand of
-    1 from every node to every other; at most 1/f of it is on a link. Where f could not be proven as
-    a fraction, the flow is a solver's, and what it leaves at a node is 1 but for rounding.
+    The flow has a row for each source (only node 0 if it stands for all) and a column for each
+    link. It carries a demand of 1 from every source to every other node, and at most 1/f on a link.
+    If f could not be proven as a fraction, the flow is a solver's, exact except for rounding.
 
     Raises
     ------
     ConnectivityError, ParameterError
+        As for `all_to_all`.
         As in `all_to_all`.
     """
     bound = distance_bound(graph)
@@ -114,14 +115,14 @@ def solve(graph: Digraph) -> tuple[AllToAll, list[list[Fraction]]]:
 
 
 def distance_bound(graph: Digraph) -> Fraction:
-    """Return links / Σ distances: no more than all links can be in use.
+    """Return links / Σ distances, an upper bound: links cannot be more than fully used.
 
     Raises
     ------
     ConnectivityError
-        Not strongly connected.
+        The digraph is not strongly connected.
     ParameterError
-        A single node.
+        There is a single node.
 
     Examples
     --------
@@ -135,7 +136,7 @@ def distance_bound(graph: Digraph) -> Fraction:
 
 
 class _Program:
-    """Sources, links and classes of links that share a capacity of 1."""
+    """The linear program: sources, links, and the classes of links that carry equal loads."""
 
     def __init__(self, graph: Digraph) -> None:
         self.nodes = graph.nodes
@@ -148,11 +149,11 @@ class _Program:
 
     @property
     def flows(self) -> int:
-        """Number of variables but one."""
+        """Number of variables, not counting f."""
         return self.sources * self.links
 
     def greatest_load(self, flow: Sequence[Sequence[Fraction]]) -> Fraction:
-        """Return what the most loaded class of links carries."""
+        """Return the load of the most loaded class of links."""
         loads = [Fraction(0)] * self.classes
         for amounts in flow:
             for link, amount in enumerate(amounts):
@@ -160,9 +161,9 @@ class _Program:
         return max(loads)
 
     def even_flow(self) -> list[list[Fraction]]:
-        """Return the flow over shortest paths, every node taking as much from each link of them.
+        """Return the flow over shortest paths that every node receives evenly over its in-links.
 
-        It often attains the distance bound where a graph is symmetric, and no program is needed.
+        On symmetric graphs it often attains the distance bound, so that no program is needed.
         """
         into: list[list[int]] = [[] for _ in range(self.nodes)]
         after: list[list[int]] = [[] for _ in range(self.nodes)]
@@ -174,7 +175,7 @@ class _Program:
         for root in range(self.sources):
             hops = {root: 0}
             order = [root]
-            for node in order:  # grows
+            for node in order:  # the loop appends to the list
                 for other in after[node]:
                     if other not in hops:
                         hops[other] = hops[node] + 1
@@ -193,7 +194,7 @@ class _Program:
         source, link = np.divmod(np.arange(self.flows), self.links)
         out_of = source * self.nodes + self.source[link]
         into = source * self.nodes + self.target[link]
-        # A row for each source and node: f + out ≤ in, without those where the node is the source.
+        # One row for each source and each other node: f + outflow ≤ inflow.
         row = np.arange(self.sources * self.nodes)
         others = row % self.nodes != row // self.nodes
         place = np.cumsum(others) - 1
@@ -216,8 +217,8 @@ class _Program:
         limits = np.concatenate([np.zeros(others.sum()), np.ones(self.classes)])
         objective = np.zeros(self.flows + 1)
         objective[-1] = -1
-        # The interior-point method ends with a crossover to a vertex, whose fractions are simple.
-        program: Any = linprog  # whose stubs know no sparse matrices
+        # The interior-point method ends with a crossover to a vertex, which has simple fractions.
+        program: Any = linprog  # the stubs of SciPy lack sparse matrices
         answer = program(objective, A_ub=matrix, b_ub=limits, method="highs-ipm")
         if answer.x is None:
             answer = program(objective, A_ub=matrix, b_ub=limits, method="highs")
@@ -227,9 +228,9 @@ class _Program:
     def prove(
         self, f: float, units: Sequence[Sequence[Fraction]], lengths: NDArray[np.float64]
     ) -> Fraction | None:
-        """Return the fraction near f that both the flow and the lengths prove, if they do.
+        """Return the fraction near f that the flow and the lengths prove, or None.
 
-        The flow is for a demand of 1, for which the amounts are simpler fractions than for f.
+        The flow is scaled to a demand of 1, for which its amounts are simpler fractions than for f.
         """
         if f <= 0:
             return None
@@ -239,7 +240,7 @@ class _Program:
         return upper if self._attains(upper, units) else None
 
     def _upper_bound(self, lengths: Sequence[Fraction]) -> Fraction | None:
-        """Return Σ lengths / Σ shortest distances, which f cannot exceed."""
+        """Return Σ lengths / Σ shortest distances, an upper bound of f."""
         scale = lcm(*(length.denominator for length in lengths))
         whole = [int(length * scale) for length in lengths]
         after: list[list[tuple[int, int]]] = [[] for _ in range(self.nodes)]
@@ -259,7 +260,7 @@ class _Program:
         return Fraction(sum(whole), total) if total else None
 
     def _attains(self, f: Fraction, flow: Sequence[Sequence[Fraction]]) -> bool:
-        """Whether the flow is not negative, fits f times, and leaves 1 at all but the source."""
+        """Return whether the flow is non-negative, fits f times, and delivers 1 to every node."""
         used = [Fraction(0)] * self.classes
         for root, amounts in enumerate(flow):
             kept = [Fraction(0)] * self.nodes
@@ -276,5 +277,5 @@ class _Program:
 
 
 def _near(value: float) -> Fraction:
-    """Return the fraction of a small denominator that a solver's number stands for."""
+    """Return the fraction of small denominator that is nearest to a solver's number."""
     return Fraction(value).limit_denominator(20_000)

@@ -1,8 +1,8 @@
-"""All-to-all schedules over paths: an optimal flow, cut into chunks that hosts store and forward.
+"""All-to-all schedules over paths: an optimal flow, split into chunks that nodes store and forward.
 
-What a node has for another goes over the paths that the flow consists of, a whole number of chunks
-over each. With P chunks, the most loaded link carries P/f of them if whole chunks can be spread so
-evenly, as they can if the flow's shares are all multiples of 1/P, and otherwise a little more.
+The data of a pair of nodes uses the paths of the flow, a whole number of chunks on each path. With
+P chunks, the most loaded link carries P/f chunks if whole chunks can be spread evenly, for example
+if all shares of the flow are multiples of 1/P. Otherwise it carries a little more.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from topology_gen.schedules.path_chunks import Shares, share
 from topology_gen.schedules.schedule import Schedule
 
 GREATEST_CHUNKS = 2**10
-"""Chunks of what a node has for another, at most."""
+"""Greatest number of chunks for each pair of nodes."""
 
 GREATEST_SENDS = 2**24
 
@@ -31,17 +31,17 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class AllToAllSchedule:
-    """A schedule with what it attains.
+    """An all-to-all schedule and the throughput that it attains.
 
     Attributes
     ----------
     schedule : Schedule
-        Step t has the t-th link of every path. Ranks that do not wait for steps, but send on what
-        has come, take as long as the most loaded link is busy.
+        Step t consists of the t-th link of every path. If ranks do not wait for steps, but forward
+        chunks as they arrive, the all-to-all takes as long as the most loaded link is busy.
     optimum : AllToAll
-        What the flow attains.
+        The throughput of the flow.
     f : Fraction
-        What the schedule attains: chunks over the chunks of the most loaded link.
+        The throughput of the schedule: chunks over the chunks of the most loaded link.
     """
 
     schedule: Schedule
@@ -50,25 +50,27 @@ class AllToAllSchedule:
 
 
 def all_to_all_schedule(graph: Digraph, chunks: int | None = None) -> AllToAllSchedule:
-    """Return an all-to-all over paths with the throughput of the best flow.
+    """Return an all-to-all schedule over the paths of the best flow.
 
     Parameters
     ----------
     graph : Digraph
-        Regular and strongly connected, of at least 2 nodes.
+        A regular and strongly connected digraph of at least 2 nodes.
     chunks : int, optional
-        Chunks of what a node has for another. If not given, the least of the powers of two up to
-        64, and of what the flow's shares need, with which no link carries more than the flow; or
-        else the least with which it is at most 1 % more; or 64.
+        Number of chunks for each pair of nodes. By default, the least number with which no link
+        carries more than in the flow, tried among the powers of two up to 64 and the number that
+        the flow's shares need. If there is none, the least of them with at most 1 % more load, or
+        else 64.
 
     Raises
     ------
     DegreeError
-        Not regular, or degree 0.
+        The digraph is not regular, or has degree 0.
     ConnectivityError
-        Not strongly connected.
+        The digraph is not strongly connected.
     ParameterError
-        A single node, too many nodes and links for the flow, or chunks below 1 or above 1024.
+        There is a single node, there are too many nodes and links for the flow, or `chunks` is not
+        in 1 … 1024.
 
     Examples
     --------
@@ -79,9 +81,9 @@ def all_to_all_schedule(graph: Digraph, chunks: int | None = None) -> AllToAllSc
     """
     if chunks is not None and not 1 <= chunks <= GREATEST_CHUNKS:
         raise ParameterError(f"{chunks} chunks of a shard: expected 1 … {GREATEST_CHUNKS}")
-    _ = graph.degree  # refuses what is not regular
+    _ = graph.degree  # raises if the digraph is not regular
     images = _translations(graph) if graph.vertex_transitive else None
-    if images is None:  # then every node is a source of its own
+    if images is None:  # every node becomes a source
         graph = Digraph(graph.name, graph.nodes, graph.source, graph.target)
     optimum, flow = solve(graph)
     pairs = [
@@ -104,7 +106,7 @@ def _schedule(
     shares: Shares,
     images: Ints | None,
 ) -> Schedule:
-    """Return the sends of all paths, of every source."""
+    """Return the schedule that sends over all paths of every source."""
     rows: list[tuple[int, int, int, int, int, int]] = []  # step, link, source, target, first, count
     for (root, node, found), given in zip(pairs, shares.given, strict=True):
         begin = 0
@@ -140,7 +142,7 @@ def _schedule(
 
 
 def _out_links(graph: Digraph) -> Ints:
-    """Return the link of each class (row) that leaves each node (column)."""
+    """Return an array of links: the one of each class (row) that leaves each node (column)."""
     classes = graph.links // graph.nodes
     out = np.full((classes, graph.nodes), -1, np.int64)
     out[np.arange(graph.links) // graph.nodes, graph.source] = np.arange(graph.links)
@@ -148,10 +150,10 @@ def _out_links(graph: Digraph) -> Ints:
 
 
 def _translations(graph: Digraph) -> Ints | None:
-    """Return where the symmetry that takes node 0 to node v (row) takes every node.
+    """Return the image of every node (column) under the symmetry that maps 0 to node v (row).
 
-    It keeps the classes of links, so it follows from the path to a node. None if the classes are
-    not those of a group's generators, or no such symmetry is there.
+    The symmetry keeps the classes of links, so a path from 0 to a node gives the node's image.
+    None is returned if the classes are not those of a group's generators.
     """
     out = _out_links(graph)
     if np.any(out < 0):
@@ -161,7 +163,7 @@ def _translations(graph: Digraph) -> Ints | None:
     images = np.full((nodes, nodes), -1, np.int64)
     images[:, 0] = np.arange(nodes)
     seen, order = {0}, [0]
-    for node in order:  # grows
+    for node in order:  # the loop appends to the list
         for kind in range(len(out)):
             other = int(target[kind, node])
             if other not in seen:

@@ -1,13 +1,13 @@
-"""Breadth-first broadcast: schedules over shortest paths with balanced links, exactly.
+"""Breadth-first broadcast (BFB): exact schedules over shortest paths with balanced links.
 
-In step t every node u receives the shards of all nodes at distance t, over the in-links that lie on
-shortest paths. What its most loaded in-link has to carry at least is
+In step t, every node u receives the shards of all nodes at distance t, over in-links that lie on
+shortest paths. Its most loaded in-link carries at least
 
     U(u,t) = max over sets K of in-links of |{v at distance t that can only use K}| / |K|,
 
-and the bandwidth runtime T_B = (M/B)·(d/N)·Σ_t max_u U(u,t). No linear program is needed: the
-maximum is a minimum cut, and by integrality of flows ceil(P·U) chunks are enough when shards are
-cut into P chunks.
+and the transfer time is T_B = (M/B)·(d/N)·Σ_t max_u U(u,t). No linear program is needed: the
+maximum is a minimum cut, and because flows are integral, ceil(P·U) chunks suffice if shards are
+split into P chunks.
 
 A reduce-scatter is the reversed all-gather of the transposed digraph, whose T_B may differ.
 
@@ -29,22 +29,22 @@ from topology_gen.graphs.digraph import Digraph
 from topology_gen.schedules.schedule import Schedule
 
 GREATEST_CHUNKS = 2**24
-"""Chunks of a shard at most."""
+"""Greatest number of chunks per shard."""
 
 GREATEST_NODES = 2**14
-"""Nodes of a schedule at most: N·(N-1) sends of 16 bytes, and more where shards are cut."""
+"""Greatest number of nodes; a schedule has N·(N-1) sends of 16 bytes, or more with more chunks."""
 
 
 @dataclass(frozen=True)
 class Performance:
-    """What a schedule costs in the α-β model.
+    """The cost of a schedule in the α-β model.
 
     Attributes
     ----------
     nodes, degree : int
-        N and d.
+        Number of nodes N and degree d.
     loads : tuple of Fraction
-        Of each step, the shards that the most loaded link carries.
+        For each step, the number of shards on the most loaded link.
     """
 
     nodes: int
@@ -53,7 +53,7 @@ class Performance:
 
     @property
     def steps(self) -> int:
-        """Number of steps: the total-hop latency T_L in units of α."""
+        """Number of steps: the latency T_L in units of α."""
         return len(self.loads)
 
     @property
@@ -63,26 +63,26 @@ class Performance:
 
     @property
     def bandwidth_optimal(self) -> bool:
-        """Whether T_B is (N-1)/N, which no schedule can be below."""
+        """Whether T_B is (N-1)/N, the lower bound for all schedules."""
         return self.bandwidth_time == Fraction(self.nodes - 1, self.nodes)
 
     @property
     def moore_optimal(self) -> bool:
-        """Whether no digraph of this size and degree can have a lower Moore bound on the steps."""
+        """Whether the number of steps is the Moore bound for this size and degree."""
         return self.steps == moore_steps(self.nodes, self.degree)
 
     @property
     def chunks(self) -> int:
-        """The least number of chunks of a shard with which the loads can be met."""
+        """The least number of chunks per shard with which whole chunks attain the loads."""
         return lcm(*(load.denominator for load in self.loads))
 
     def in_chunks(self, chunks: int) -> Performance:
-        """Return what is left of it when a shard has just so many chunks: ceil(P·U) on a link."""
+        """Return the cost with a given number P of chunks per shard: ceil(P·U) on a link."""
         return replace(self, loads=tuple(Fraction(ceil(u * chunks), chunks) for u in self.loads))
 
 
 def moore_steps(nodes: int, degree: int) -> int:
-    """Return the least k with 1 + d + … + dᵏ ≥ N: no digraph has a smaller diameter.
+    """Return the least k with 1 + d + … + dᵏ ≥ N, a lower bound for the diameter.
 
     Examples
     --------
@@ -98,16 +98,16 @@ def moore_steps(nodes: int, degree: int) -> int:
 
 
 def all_gather_performance(graph: Digraph) -> Performance:
-    """Return steps and exact loads of the best BFB all-gather, without making it.
+    """Return the steps and exact loads of the best BFB all-gather, without making the schedule.
 
-    On a digraph that is known to be symmetric only one node of every orbit is looked at.
+    If the digraph's symmetries are known, only one node of every orbit is examined.
 
     Raises
     ------
     DegreeError
-        Not regular, or degree 0.
+        The digraph is not regular, or has degree 0.
     ConnectivityError
-        Not strongly connected.
+        The digraph is not strongly connected.
 
     See Also
     --------
@@ -124,16 +124,16 @@ def all_gather_performance(graph: Digraph) -> Performance:
 
 
 def costs(graph: Digraph) -> tuple[Performance, Performance, Fraction]:
-    """Return what all-gather and reduce-scatter cost, and the distances that come with them.
+    """Return the costs of the all-gather and the reduce-scatter, and the mean sum of distances.
 
-    The last is the sum of the distances from a node to all others, on average over the nodes.
+    The last value is the sum of the distances from a node to all others, averaged over the nodes.
 
     Raises
     ------
     DegreeError
-        Not regular, or degree 0.
+        The digraph is not regular, or has degree 0.
     ConnectivityError
-        Not strongly connected.
+        The digraph is not strongly connected.
 
     Examples
     --------
@@ -154,16 +154,16 @@ def costs(graph: Digraph) -> tuple[Performance, Performance, Fraction]:
 
 
 def reduce_scatter_performance(graph: Digraph) -> Performance:
-    """Return steps and exact loads of the best BFB reduce-scatter, without making it.
+    """Return the steps and exact loads of the best BFB reduce-scatter, without making it.
 
-    The loads are those of the all-gather on the transposed digraph, last step first.
+    The loads are those of the all-gather on the transposed digraph in reverse order.
 
     Raises
     ------
     DegreeError
-        Not regular, or degree 0.
+        The digraph is not regular, or has degree 0.
     ConnectivityError
-        Not strongly connected.
+        The digraph is not strongly connected.
 
     Examples
     --------
@@ -181,19 +181,19 @@ def all_gather(graph: Digraph, chunks: int | None = None) -> Schedule:
     Parameters
     ----------
     graph : Digraph
-        Regular and strongly connected.
+        A regular and strongly connected digraph.
     chunks : int, optional
-        Chunks of a shard; if not given, the least number that loses nothing to rounding. With P
-        chunks a link carries at most ceil(P·U) of them, the least that is possible.
+        Number P of chunks per shard. By default, the least with which rounding to whole chunks
+        costs no time. A link carries at most ceil(P·U) chunks, which is the least possible.
 
     Raises
     ------
     DegreeError
-        Not regular, or degree 0.
+        The digraph is not regular, or has degree 0.
     ConnectivityError
-        Not strongly connected.
+        The digraph is not strongly connected.
     ParameterError
-        Chunks below 1 or above 2²⁴, or more nodes or sends than fit.
+        `chunks` is not in 1 … 2²⁴, or there are too many nodes or sends.
 
     See Also
     --------
@@ -212,19 +212,19 @@ def all_gather(graph: Digraph, chunks: int | None = None) -> Schedule:
 def all_gather_and_performance(
     graph: Digraph, chunks: int | None = None
 ) -> tuple[Schedule, Performance]:
-    """Return the best BFB all-gather and what it costs, for the time of the former alone.
+    """Return the best BFB all-gather and its cost, computed together in the time of one.
 
     Parameters
     ----------
     graph : Digraph
-        Regular and strongly connected.
+        A regular and strongly connected digraph.
     chunks : int, optional
-        As in `all_gather`; the costs are those with so many chunks.
+        As for `all_gather`; the cost is that with this number of chunks.
 
     Raises
     ------
     DegreeError, ConnectivityError, ParameterError
-        As in `all_gather`.
+        As for `all_gather`.
 
     Examples
     --------
@@ -253,14 +253,14 @@ def reduce_scatter(graph: Digraph, chunks: int | None = None) -> Schedule:
     Parameters
     ----------
     graph : Digraph
-        Regular and strongly connected.
+        A regular and strongly connected digraph.
     chunks : int, optional
-        As in `all_gather`.
+        As for `all_gather`.
 
     Raises
     ------
     DegreeError, ConnectivityError, ParameterError
-        As in `all_gather`.
+        As for `all_gather`.
 
     Examples
     --------
@@ -273,8 +273,8 @@ def reduce_scatter(graph: Digraph, chunks: int | None = None) -> Schedule:
 
 
 def _kernel(graph: Digraph, roots: int) -> kernels.Bfb:
-    """Solve the balancing problems of the first `roots` nodes."""
-    _ = graph.degree  # refuses what is not regular
+    """Return the solved balancing problems of the first `roots` nodes."""
+    _ = graph.degree  # raises if the digraph is not regular
     try:
         return kernels.Bfb(graph.nodes, graph.source, graph.target, roots)
     except ValueError as error:
@@ -284,7 +284,7 @@ def _kernel(graph: Digraph, roots: int) -> kernels.Bfb:
 def _performance(graph: Digraph, kernel: kernels.Bfb) -> Performance:
     roots = graph.orbits or graph.nodes
     above, below = kernel.least_loads(roots)
-    # Of numbers up to the greatest number of nodes, the quotients' order survives the rounding.
+    # The numbers are small enough that rounding keeps the order of the quotients.
     greatest = (above / below).argmax(axis=1)
     steps = np.arange(kernel.steps)
     pairs = zip(above[steps, greatest].tolist(), below[steps, greatest].tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""Takes a flow from one node to all others apart into paths."""
+"""Decomposes a flow from one node to all others into paths."""
 
 from __future__ import annotations
 
@@ -11,28 +11,30 @@ from topology_gen.graphs.digraph import Digraph
 
 
 class Path(NamedTuple):
-    """Links one after another, and the share of what goes to their end that they carry."""
+    """The links of a path, and the share of its end node's data that it carries."""
 
     links: tuple[int, ...]
     share: Fraction
 
 
 def paths(graph: Digraph, root: int, flow: Sequence[Fraction]) -> list[list[Path]]:
-    """Return the paths from a node to each node, of shares that add up to 1; none to itself.
+    """Return the paths from a node to each other node; the shares of each node add up to 1.
 
     Parameters
     ----------
     graph : Digraph
+        The digraph of the links.
     root : int
+        The source of the flow.
     flow : sequence of Fraction
-        What each link carries of a flow that leaves 1 at every other node. Circles in it, and more
-        than 1 at a node, are left out. If rounding lets a node have less, the rest of its paths are
-        shortest ones.
+        The amount on each link of a flow that delivers 1 to every other node. Cycles, and more than
+        1 at a node, are ignored. If a node gets less than 1 because of rounding, a shortest path
+        carries the rest.
 
     Raises
     ------
     ConnectivityError
-        A node that cannot be reached.
+        A node cannot be reached.
 
     Examples
     --------
@@ -72,7 +74,7 @@ class _Decomposition:
         return found
 
     def _back(self, node: int) -> tuple[int, ...] | None:
-        """Walk from a node to the root over the links that carry most, without circles."""
+        """Return the path from the root to a node, found backwards over the fullest links."""
         links: list[int] = []
         place = {node: 0}
         while node != self._root:
@@ -81,7 +83,7 @@ class _Decomposition:
                 return None
             links.append(link)
             node = self._source[link]
-            if node in place:  # a circle carries nothing to anywhere
+            if node in place:  # remove the cycle, which delivers nothing
                 circle = links[place[node] :]
                 least = min(self._left[link] for link in circle)
                 for link in circle:
@@ -97,7 +99,7 @@ class _Decomposition:
         before = {node: -1}
         order = [node]
         target = {node: node}
-        for at in order:  # grows
+        for at in order:  # the loop appends to the list
             if at == self._root:
                 break
             for link in self._into[at]:

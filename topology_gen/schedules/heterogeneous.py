@@ -1,9 +1,9 @@
 """Breadth-first broadcast over links of different latency and bandwidth, by linear programs.
 
-In step t node u solves: minimise U with U ≥ α_l + β_l·Σ_v x(v,l) for every in-link l that it uses,
-where α is the link's latency, β the time of a shard on it, and x(v,l) the part of v's shard that
-arrives over it. A link whose latency alone exceeds U is better not used, which the program cannot
-say; so the slowest links are taken away one after the other as long as that may help.
+In step t, node u solves: minimise U with U ≥ α_l + β_l·Σ_v x(v,l) for every in-link l that it uses.
+Here α_l is the link's latency, β_l the time of a shard on it, and x(v,l) the part of v's shard that
+arrives over it. A link whose latency alone exceeds U should not be used, which a linear program
+cannot express. So the slowest links are removed one after the other as long as this may help.
 
 Source: L. Zhao et al., "Efficient direct-connect topologies for collective communications",
 NSDI 2025, appendix E.3.
@@ -23,19 +23,19 @@ from topology_gen.errors import ConnectivityError, LinkError
 from topology_gen.graphs.digraph import Digraph
 
 Group = tuple[list[int], int]
-"""In-links, and how many shards can arrive over just these."""
+"""Some in-links, and the number of shards that can arrive only over these."""
 
 
 @dataclass(frozen=True, eq=False)
 class HeterogeneousLoads:
-    """How much every link carries in every step, and how long that takes.
+    """The amount that every link carries in every step, and the time that this takes.
 
     Attributes
     ----------
     times_s : float array, shape (steps,)
-        Of each step, the time of the slowest node.
+        For each step, the time of the slowest node in seconds.
     shards : float array, shape (steps, links)
-        What each link carries.
+        The number of shards that each link carries.
     """
 
     times_s: NDArray[np.float64]
@@ -43,38 +43,39 @@ class HeterogeneousLoads:
 
     @property
     def time_s(self) -> float:
-        """Time of the whole all-gather."""
+        """Time of the whole all-gather in seconds."""
         return float(self.times_s.sum())
 
 
 def heterogeneous_all_gather(
     graph: Digraph, latency_s: ArrayLike, bandwidth_bps: ArrayLike, shard_bytes: float
 ) -> HeterogeneousLoads:
-    """Return the best BFB all-gather over links that differ.
+    """Return the best BFB all-gather over links with different attributes.
 
     Parameters
     ----------
     graph : Digraph
-        Strongly connected; need not be regular.
+        A strongly connected digraph; it need not be regular.
     latency_s, bandwidth_bps : float, or array of shape (links,)
-        Of each link: not negative, and more than 0.
+        Latency (seconds, at least 0) and bandwidth (bit/s, above 0) of each link.
     shard_bytes : float
-        What each node has at the beginning; more than 0.
+        Size of each node's shard, above 0.
 
     Raises
     ------
     LinkError
-        A latency, bandwidth or size that cannot be.
+        A latency, a bandwidth or the size is out of range.
     ConnectivityError
-        Not strongly connected.
+        The digraph is not strongly connected.
 
     See Also
     --------
-    topology_gen.schedules.bfb.all_gather : links that are all the same, exactly
+    topology_gen.schedules.bfb.all_gather : exact schedules if all links are equal
 
     Examples
     --------
-    A pair of nodes with a fast and a slow link each way: in the best split both end together.
+    Two nodes with a fast and a slow link in each direction. In the best split, both links finish
+    at the same time.
 
     >>> from topology_gen.graphs.digraph import from_edges
     >>> pair = from_edges([[0, 1], [0, 1], [1, 0], [1, 0]])
@@ -85,11 +86,11 @@ def heterogeneous_all_gather(
     latency = np.broadcast_to(np.asarray(latency_s, dtype=float), (graph.links,))
     bandwidth = np.broadcast_to(np.asarray(bandwidth_bps, dtype=float), (graph.links,))
     if not (np.all(latency >= 0) and np.all(np.isfinite(latency))):
-        raise LinkError(f"latency {latency.min()} s: expected none to be negative")
+        raise LinkError(f"latency {latency.min()} s: expected finite latencies of at least 0")
     if not (np.all(bandwidth > 0) and shard_bytes > 0):
         raise LinkError(
             f"bandwidth {bandwidth.min()} bit/s and shard of {shard_bytes} bytes: "
-            f"expected more than 0"
+            f"expected both to be above 0"
         )
     shard_s = 8 * shard_bytes / bandwidth
     times: list[float] = []
@@ -112,7 +113,7 @@ def heterogeneous_all_gather(
 def _balance(
     groups: Sequence[Group], latency: NDArray[np.float64], shard_s: NDArray[np.float64]
 ) -> tuple[float, dict[int, float]]:
-    """Return the least time of one node's step, and what its in-links carry then."""
+    """Return the least time of a node's step, and the amount that each in-link then carries."""
     best: tuple[float, dict[int, float]] | None = None
     while all(links for links, _ in groups):
         time, carried = _solve(groups, latency, shard_s)
@@ -120,9 +121,9 @@ def _balance(
             best = time, carried
         slowest = max(float(latency[link]) for links, _ in groups for link in links)
         if time > slowest * (1 + 1e-9):
-            break  # no latency alone is what holds the step up
+            break  # the step is not limited by a latency
         groups = [([x for x in links if latency[x] < slowest], count) for links, count in groups]
-    assert best is not None  # a layer's groups have links
+    assert best is not None  # every group of a layer has links
     return best
 
 
@@ -131,7 +132,7 @@ def _solve(
 ) -> tuple[float, dict[int, float]]:
     links = sorted({link for members, _ in groups for link in members})
     arcs = [(index, link) for index, (members, _) in enumerate(groups) for link in members]
-    # Variables: the arcs' shards, then U; in units of the greatest time, for the solver's sake.
+    # Variables: the shards of each arc, then U. Times are scaled to at most 1, for the solver.
     unit = float(max(latency[links].max(), shard_s[links].max()))
     loads = np.zeros((len(links), len(arcs) + 1))
     parts = np.zeros((len(groups), len(arcs) + 1))
@@ -147,7 +148,7 @@ def _solve(
         b_eq=[count for _, count in groups],
         method="highs",
     )
-    assert answer.x is not None  # any spread of the shards is feasible
+    assert answer.x is not None  # every distribution of the shards is feasible
     carried = dict.fromkeys(links, 0.0)
     for (_, link), amount in zip(arcs, answer.x[:-1], strict=True):
         carried[link] += float(amount)

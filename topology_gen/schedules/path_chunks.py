@@ -1,4 +1,4 @@
-"""Whole numbers of chunks for paths with fractional shares, such that links carry evenly."""
+"""Rounds the shares of paths to whole numbers of chunks such that links carry even loads."""
 
 from __future__ import annotations
 
@@ -11,39 +11,41 @@ from typing import NamedTuple
 from topology_gen.schedules.flow_paths import Path
 
 CHUNKS = 64
-"""Up to which numbers of chunks are tried if none is asked for."""
+"""Greatest number of chunks that is tried by default."""
 
 TOLERANCE = Fraction(101, 100)
-"""How much more than the flow's load a link may then carry."""
+"""A link may carry this multiple of the flow's load if no number of chunks does better."""
 
 ROUNDS = 8
-"""How often all pairs are gone through for chunks that another path would suit better."""
+"""Greatest number of passes over all pairs to move chunks to better paths."""
 
 Routes = Sequence[Sequence[Path]]
-"""Of each pair of nodes, its paths."""
+"""For each pair of nodes, its paths."""
 
 
 class Shares(NamedTuple):
-    """Chunks of a pair, and of each pair how many of them go over each of its paths."""
+    """The number of chunks of a pair, and for each pair the chunks on each of its paths."""
 
     chunks: int
     given: list[list[int]]
 
 
 def share(routes: Routes, kind: Sequence[int], load: Fraction, chunks: int | None) -> Shares:
-    """Give each path a whole number of chunks.
+    """Return the whole number of chunks that each path carries.
 
     Parameters
     ----------
     routes : sequence of sequence of Path
+        For each pair of nodes, its paths.
     kind : sequence of int
-        Of each link the class whose links all carry what the class's links carry together here.
+        For each link, its class. Chunks are balanced over classes; the links of a class share its
+        load evenly by symmetry.
     load : Fraction
-        What the most loaded class carries of the flow, in shards.
+        The load of the most loaded class in the flow, in shards.
     chunks : int or None
-        Chunks of a shard. If None, the least of the powers of two up to 64, and of what the shares
-        need, with which no class carries more than the flow; or else the least with which it is at
-        most 1 % more; or 64.
+        Number of chunks per shard. None: the least number with which no class carries more than in
+        the flow, tried among the powers of two up to 64 and the number that the shares need. If
+        there is none, the least of them with at most 1 % more load, or else 64.
 
     Examples
     --------
@@ -67,7 +69,7 @@ def share(routes: Routes, kind: Sequence[int], load: Fraction, chunks: int | Non
 
 
 class _Rounding:
-    """Chunks of paths, as they are given, and what classes of links carry then."""
+    """The chunks of all paths, and the loads of the classes of links that result."""
 
     def __init__(self, routes: Routes, kind: Sequence[int], chunks: int) -> None:
         self._uses = [
@@ -86,13 +88,13 @@ class _Rounding:
 
     @property
     def greatest(self) -> int:
-        """What the fullest class carries."""
+        """The load of the most loaded class."""
         return max(self._loads)
 
     def _give_rest(
         self, paths: Sequence[Path], uses: list[Counter[int]], given: list[int], chunks: int
     ) -> None:
-        """Give what rounding down has left to the paths that lost something and are least full."""
+        """Give chunks lost by rounding down to the least loaded of the paths that lost some."""
         lost = [i for i, path in enumerate(paths) if given[i] < path.share * chunks]
         for _ in range(chunks - sum(given) if paths else 0):
             fullest = {i: max(self._loads[kind] for kind in uses[i]) for i in lost}
@@ -102,7 +104,7 @@ class _Rounding:
             self._add(uses[best], 1)
 
     def _level(self) -> bool:
-        """Move chunks to other paths of their pair while that makes loads more alike."""
+        """Move chunks to other paths of their pair as long as loads get more even."""
         moved = False
         for uses, given in zip(self._uses, self.given, strict=True):
             for source in range(len(uses)):
@@ -116,7 +118,7 @@ class _Rounding:
         return moved
 
     def _evens(self, source: Counter[int], target: Counter[int]) -> bool:
-        """Whether, of the classes it concerns, the fullest is less full if a chunk is moved."""
+        """Return whether moving a chunk lowers the greatest load of the classes it affects."""
         kinds = [kind for kind in source.keys() | target.keys() if source[kind] != target[kind]]
         before = max((self._loads[kind] for kind in kinds), default=0)
         after = (self._loads[kind] + target[kind] - source[kind] for kind in kinds)

@@ -1,4 +1,4 @@
-"""Checks a schedule by playing it, send by send, whoever made it."""
+"""Checks a schedule from any source by executing it, send by send."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from topology_gen.schedules.bfb import Performance
 from topology_gen.schedules.schedule import Schedule
 
 GREATEST_HOLDINGS = 2**33
-"""Chunks that all nodes hold at the end, at most: a bit of memory each."""
+"""Greatest number of chunks that all nodes together hold at the end; each takes a bit of memory."""
 
 GREATEST_FOLLOWED = 2**27
-"""Chunks that an all-to-all has at most: eight bytes each."""
+"""Greatest number of chunks of an all-to-all; each takes eight bytes of memory."""
 
 
 @dataclass(frozen=True)
 class Replay:
-    """What a schedule was seen to do.
+    """The observed behaviour of a schedule.
 
     Attributes
     ----------
     loads : tuple of Fraction
-        Of each step, the shards that the most loaded link carried.
+        For each step, the number of shards on the most loaded link.
     sends : int
         Number of sends.
     bandwidth_time : Fraction
@@ -44,7 +44,7 @@ class Replay:
 
 
 def can_replay(schedule: Schedule) -> bool:
-    """Whether what all ranks hold at the end fits into the memory of `replay`.
+    """Return whether the chunks of all ranks fit into the memory of `replay`.
 
     Examples
     --------
@@ -58,24 +58,24 @@ def can_replay(schedule: Schedule) -> bool:
 
 
 def replay(schedule: Schedule, claim: Performance | None = None) -> Replay:
-    """Play a schedule and return what it did.
+    """Execute a schedule, check it, and return its observed behaviour.
 
-    In an all-gather every rank must end with every chunk, having got each once, and may send only
-    what it had before the step. A reduce-scatter must be the reverse of such an all-gather: every
-    rank passes each chunk that is not its own on once, after it has taken in all it gets of it. In
-    an all-to-all every chunk must end at its target, and only the rank where it is may send it on.
+    All-gather: every rank must end with every chunk, receive each chunk once, and send only chunks
+    that it had before the step. Reduce-scatter: it must be the reverse of such an all-gather, so
+    every rank sends each chunk of other ranks once, after it has received and added all parts of
+    it. All-to-all: every chunk must end at its target, and only the rank that holds it may send it.
 
     Parameters
     ----------
     schedule : Schedule
-        Of whatever origin.
+        A schedule from any source.
     claim : Performance, optional
-        What steps and loads are said to be.
+        The steps and loads to compare with.
 
     Raises
     ------
     ScheduleError
-        With the first thing that is wrong.
+        The schedule is wrong; the message describes the first error.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def replay(schedule: Schedule, claim: Performance | None = None) -> Replay:
     if not can_replay(schedule):
         raise ScheduleError(
             f"{graph.nodes} nodes and {schedule.chunks} chunks of a shard: "
-            f"expected at most {GREATEST_HOLDINGS} chunks in all memories"
+            f"expected at most {GREATEST_HOLDINGS} chunks on all nodes together"
         )
     try:
         greatest = kernels.replay(
@@ -120,13 +120,13 @@ def replay(schedule: Schedule, claim: Performance | None = None) -> Replay:
 
 
 def _replay_all_to_all(schedule: Schedule) -> Replay:
-    """Follow every chunk from node to node."""
+    """Follow every chunk from node to node, and return the observed behaviour."""
     graph, chunks = schedule.graph, schedule.chunks
     nodes, blocks = graph.nodes, graph.nodes**2
     name = f"all_to_all on {graph.name}"
     if not 1 <= chunks <= GREATEST_FOLLOWED // blocks:
         raise ScheduleError(
-            f"{name}: {chunks} chunks of what a node has for another: "
+            f"{name}: {chunks} chunks for each pair of nodes: "
             f"expected 1 … {GREATEST_FOLLOWED // blocks}"
         )
     first, count = schedule.first.astype(np.int64), schedule.count.astype(np.int64)
@@ -134,9 +134,9 @@ def _replay_all_to_all(schedule: Schedule) -> Replay:
     outside |= (count < 1) | (first + count > chunks)
     if outside.any():
         raise ScheduleError(
-            f"{name}: send {outside.argmax()} is of chunks, a shard or a link that are not there"
+            f"{name}: send {outside.argmax()} names chunks, a shard or a link that do not exist"
         )
-    at = np.repeat(np.arange(nodes), nodes * chunks)  # where each chunk is
+    at = np.repeat(np.arange(nodes), nodes * chunks)  # the node that holds each chunk
     for step in range(1, schedule.steps + 1):
         where = schedule.step(step)
         sizes = count[where]
@@ -149,10 +149,10 @@ def _replay_all_to_all(schedule: Schedule) -> Replay:
         if wrong.any() or twice:
             chunk = moved[wrong][0] if wrong.any() else int(np.bincount(moved).argmax())
             (source, target), part = divmod(chunk // chunks, nodes), chunk % chunks
-            what = f"chunk {part} of what rank {source} has for rank {target}"
+            what = f"chunk {part} from rank {source} to rank {target}"
             raise ScheduleError(
                 f"{name}: rank {graph.source[link[wrong.argmax()]]} sends {what} in step {step}, "
-                f"but does not have it before"
+                f"but does not have it before that step"
                 if wrong.any()
                 else f"{name}: {what} is sent twice in step {step}"
             )
@@ -161,7 +161,7 @@ def _replay_all_to_all(schedule: Schedule) -> Replay:
     if lost.any():
         (source, target), part = divmod(lost.argmax() // chunks, nodes), lost.argmax() % chunks
         raise ScheduleError(
-            f"{name}: chunk {part} of what rank {source} has for rank {target} ends at rank "
+            f"{name}: chunk {part} from rank {source} to rank {target} ends at rank "
             f"{at[lost.argmax()]}"
         )
     loads = tuple(

@@ -1,8 +1,8 @@
-"""Schedules on superposed rings: each ring takes an equal part of the data once round.
+"""Schedules on superposed rings, each of which carries an equal part of the data around once.
 
-With d rings through all N nodes, each one way, every shard is cut into d chunks, and chunk r goes
-from node to node of ring r. All links are in use in every step, so the bandwidth runtime is the
-least possible, T_B = (M/B)·(N-1)/N; but there are N-1 steps.
+With d directed rings through all N nodes, every shard is split into d chunks, and chunk r goes from
+node to node along ring r. All links are used in every step, so the transfer time is the least
+possible, T_B = (M/B)·(N-1)/N. The number of steps is N-1.
 
 Source: L. Zhao et al., "Efficient direct-connect topologies for collective communications",
 NSDI 2025, section 8.2 (ShiftedRing, the rings of TopoOpt).
@@ -19,17 +19,18 @@ from topology_gen.schedules.schedule import Schedule
 
 
 def all_gather(graph: Digraph) -> Schedule:
-    """Return the all-gather over the rings that a digraph is listed as.
+    """Return the all-gather over the rings that form a digraph.
 
     Parameters
     ----------
     graph : Digraph
-        Its links N·r … N·(r+1)-1, for each r, are one ring through all N nodes, as those of rings,
-        shifted rings and of circulant graphs whose offsets are prime to N.
+        A digraph whose links N·r … N·(r+1)-1 form a ring through all N nodes, for each r. Rings,
+        shifted rings, and circulant graphs whose offsets are coprime to N are such digraphs.
 
     Raises
     ------
     ParameterError
+        The links do not form rings in this order.
         It is not listed as rings.
 
     See Also
@@ -48,7 +49,7 @@ def all_gather(graph: Digraph) -> Schedule:
     count, steps = len(rings), nodes - 1
     back = np.arange(steps)[:, None, None]
     shape = (steps, count, nodes)
-    # At step t, from 1, a node passes on what started t-1 places before it.
+    # In step t, counted from 1, a node forwards the chunk that started t-1 places before it.
     place = (np.arange(nodes) - back) % nodes
     node = graph.source[rings].astype(np.int64)
     shard = np.take_along_axis(np.broadcast_to(node, shape), np.broadcast_to(place, shape), axis=2)
@@ -66,12 +67,12 @@ def all_gather(graph: Digraph) -> Schedule:
 
 
 def reduce_scatter(graph: Digraph) -> Schedule:
-    """Return the reduce-scatter over the same rings: the all-gather of the transpose, reversed.
+    """Return the reduce-scatter over the same rings: the reversed all-gather of the transpose.
 
     Raises
     ------
     ParameterError
-        As in `all_gather`.
+        As for `all_gather`.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def reduce_scatter(graph: Digraph) -> Schedule:
 
 
 def _rings(graph: Digraph) -> Numbers:
-    """Return the links of each ring in the order of its way, shape (rings, nodes)."""
+    """Return the links of each ring in ring order, as an array of shape (rings, nodes)."""
     nodes = graph.nodes
     rings = []
     for first in range(0, graph.links, nodes):
@@ -98,7 +99,7 @@ def _rings(graph: Digraph) -> Numbers:
             node = int(graph.target[way[-1]])
         if len(way) != nodes or node != 0:
             raise ParameterError(
-                f"{graph.name} is not listed as rings through all {nodes} nodes: "
+                f"the links of {graph.name} are not listed as rings through all {nodes} nodes: "
                 f"expected a topology such as shifted_ring"
             )
         rings.append(way)

@@ -18,23 +18,24 @@ Operation = Literal["all_gather", "reduce_scatter", "all_to_all"]
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """Which chunks go over which link in which step.
+    """A schedule: which chunks go over which link in which step.
 
-    Node v's shard is cut into equal chunks. Send i moves the chunks first[i] … first[i]+count[i]-1
-    of shard[i] over link[i]; in a reduce-scatter, the sum of what its sender holds of them. In an
-    all-to-all, shard s·nodes + t is what node s has for node t.
+    The shard of node v is split into equal chunks. Send i moves the chunks first[i] …
+    first[i]+count[i]-1 of shard[i] over link[i]. In a reduce-scatter, the sender sends the sum of
+    what it holds of them. In an all-to-all, shard s·nodes + t holds the data from node s to node t.
 
     Attributes
     ----------
     operation : str
         "all_gather", "reduce_scatter" or "all_to_all".
     graph : Digraph
-        What the links are of.
+        The digraph of the links.
     chunks : int
-        Chunks of a shard.
+        Number of chunks per shard.
     step_begin : uint64 array, shape (steps+1,)
-        Step t, from 1, has the sends step_begin[t-1] … step_begin[t]-1.
+        Step t, counted from 1, has the sends step_begin[t-1] … step_begin[t]-1.
     link, shard, first, count : uint32 array, shape (sends,)
+        For each send, its link, its shard, its first chunk and the number of its chunks.
 
     See Also
     --------
@@ -61,11 +62,11 @@ class Schedule:
         return len(self.link)
 
     def step(self, number: int) -> slice:
-        """Return where the sends of a step, from 1, are in the arrays."""
+        """Return the slice of the arrays that holds the sends of a step, counted from 1."""
         return slice(int(self.step_begin[number - 1]), int(self.step_begin[number]))
 
     def loads(self, number: int) -> NDArray[np.int64]:
-        """Return the chunks that each link carries in a step, from 1."""
+        """Return the number of chunks that each link carries in a step, counted from 1."""
         where = self.step(number)
         sums = np.bincount(self.link[where], self.count[where], minlength=self.graph.links)
         result: NDArray[np.int64] = sums.astype(np.int64)
@@ -73,40 +74,42 @@ class Schedule:
 
     @property
     def bandwidth_time(self) -> Fraction:
-        """T_B in units of M/B: the sum over the steps of the time of the most loaded link.
+        """T_B in units of M/B: the time of the most loaded link, summed over the steps.
 
-        M is the total data, in an all-to-all what one node has; B is the bandwidth of a node, which
-        its links share evenly.
+        M is the total data, or in an all-to-all the data of one node. B is the bandwidth of a node,
+        which its links share evenly.
         """
         greatest = sum(int(self.loads(t).max(initial=0)) for t in range(1, self.steps + 1))
         return Fraction(self.graph.degree * greatest, self.graph.nodes * self.chunks)
 
     def on(self, graph: Digraph) -> Schedule:
-        """Return the same on a digraph that differs in the numbers of its links only.
+        """Return the schedule on a digraph that differs only in the order of its links.
 
-        Of parallel links the lowest stands for the lowest.
+        Parallel links are matched in ascending order.
 
         Raises
         ------
         ParameterError
-            Links between other nodes.
+            The digraph has links between other nodes.
         """
         here = np.lexsort([self.graph.target, self.graph.source])
         there = np.lexsort([graph.target, graph.source])
         for ends in ("source", "target"):
             if not np.array_equal(getattr(self.graph, ends)[here], getattr(graph, ends)[there]):
-                raise ParameterError(f"{graph.name} has not the links of {self.graph.name}")
+                raise ParameterError(
+                    f"{graph.name} does not have the same links as {self.graph.name}"
+                )
         link = np.empty_like(self.link, shape=graph.links)
         link[here] = there
         return replace(self, graph=graph, link=link[self.link])
 
     def in_chunks(self, chunks: int) -> Schedule:
-        """Return the same with every chunk cut into equal ones, to so many of a shard.
+        """Return the schedule with every chunk split, such that a shard has `chunks` chunks.
 
         Raises
         ------
         ParameterError
-            Not a multiple of the chunks there are.
+            `chunks` is not a multiple of the present number.
         """
         if chunks < 1 or chunks % self.chunks:
             raise ParameterError(f"{chunks} chunks: expected a multiple of {self.chunks}")
@@ -114,14 +117,15 @@ class Schedule:
         return replace(self, chunks=chunks, first=self.first * finer, count=self.count * finer)
 
     def reversed(self) -> Schedule:
-        """Return the other operation, on the transposed digraph: the same sends back, last first.
+        """Return the reverse schedule on the transposed digraph: all sends back, last step first.
 
-        Link ids stay. Reversing twice gives the schedule again, but for the digraph's name.
+        An all-gather becomes a reduce-scatter, and the reverse. Link ids stay the same. Reversing
+        twice returns the same schedule, except for the digraph's name.
 
         Raises
         ------
         ScheduleError
-            An all-to-all, which has no reverse of another name.
+            The schedule is an all-to-all, for which there is no reverse operation.
         """
         if self.operation == "all_to_all":
             raise ScheduleError("expected an all_gather or a reduce_scatter to be reversed")
@@ -141,8 +145,8 @@ class Schedule:
         )
 
     def reversed_on(self, graph: Digraph) -> Schedule:
-        """Return `reversed`, of a schedule on the transpose of `graph`, as one on `graph` itself.
+        """Return the reverse of a schedule on the transpose of `graph`, as a schedule on `graph`.
 
-        That is how reduce-scatters are made of all-gathers; only the digraph's name differs.
+        This turns an all-gather into a reduce-scatter; only the digraph's name differs.
         """
         return replace(self.reversed(), graph=graph)

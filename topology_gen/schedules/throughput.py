@@ -1,14 +1,14 @@
-"""All-to-all throughput between two bounds, quickly: trees or walks instead of flows.
+"""Fast bounds of the all-to-all throughput, by trees or walks instead of flows.
 
-Any way to route is a flow whose most loaded link bounds the throughput from below, and any lengths
-of the links bound it from above. Lengths and routes are improved in turns:
+Any way to route is a flow, whose most loaded link gives a lower bound of the throughput. Any
+lengths of the links give an upper bound. Lengths and routes are improved in turns:
 
-- By column generation, where symmetries leave few sources and classes of links: a small linear
-  program mixes the shortest-path trees known so far such that the most loaded class carries least,
-  and its prices are lengths for which new trees are the most useful ones. The bounds meet.
-- By walks else: everything is spread over all walks that are hardly longer than need be, each as
-  likely as the product of its links' weights, and weights of loaded links are lowered. That stays
-  within about a hundredth.
+- Trees are used if symmetries leave few sources and classes of links. This is column generation: a
+  small linear program mixes the known shortest-path trees such that the load of the most loaded
+  class is least. Its prices are the lengths for which new trees help most. The bounds meet.
+- Walks are used otherwise. The flow is spread over all walks that are at most a little longer than
+  necessary, each in proportion to the product of its links' weights, and the weights of loaded
+  links are lowered. The bounds agree within about one percent.
 """
 
 from __future__ import annotations
@@ -27,40 +27,40 @@ from topology_gen.graphs.digraph import Digraph
 from topology_gen.graphs.symmetry import Symmetry, symmetry_of
 
 PRECISION = 1e-7
-"""Relative difference of the two bounds at which they are one."""
+"""Relative difference of the bounds at which they count as equal."""
 
 GREATEST_PRODUCT = 512
-"""Sources times classes up to which trees are mixed by a linear program."""
+"""Greatest product of sources and classes for which a linear program mixes trees."""
 
 GREATEST_ROUNDS = 200
-"""Of column generation."""
+"""Greatest number of rounds of column generation."""
 
 MOST_WALKS, FEWEST, MOST = 5e8, 12, 150
-"""Links times roots times hops that walks may be followed over, and rounds at least and at most."""
+"""Greatest product of links, roots, hops and rounds; least and greatest number of rounds."""
 
 SPREADS = (0, 0.02, 0.05, 0.1, 0.2, 0.3)
-"""By how much the lengths of the first trees differ."""
+"""Relative random spreads of the lengths for the first trees."""
 
 SHARES = (0.3, 0.7, 1.0)
-"""Of the prices in the lengths of later trees."""
+"""Shares of the prices in the lengths for later trees."""
 
 LONGER = 2
-"""Hops by which a walk may be longer than the diameter."""
+"""Number of hops by which a walk may exceed the diameter."""
 
 FIRST_LENGTH, LAST_LENGTH = 3.0, 9.0
-"""Of the mean link, at the beginning and the end: how sharply walks prefer to be short."""
+"""Mean length of a link in the first and last rounds; greater lengths favour short walks more."""
 
 
 @dataclass(frozen=True)
 class Throughput:
-    """Bounds of the greatest f with which every node can send to every other.
+    """Bounds of the greatest f at which every node can send to every other at the same time.
 
     Attributes
     ----------
     least : float
-        A flow attains it, in units of a link's bandwidth.
+        A value of f that a flow attains, in units of a link's bandwidth.
     greatest : float
-        No flow exceeds it.
+        A value of f that no flow exceeds.
     """
 
     least: float
@@ -68,24 +68,24 @@ class Throughput:
 
     @property
     def exact(self) -> bool:
-        """Whether the two agree."""
+        """Whether the bounds agree."""
         return self.greatest - self.least <= 10 * PRECISION * self.greatest
 
 
 def throughput(graph: Digraph, symmetry: Symmetry | None = None) -> Throughput:
-    """Return bounds of the all-to-all throughput, within a second or a few.
+    """Return bounds of the all-to-all throughput, within at most a few seconds.
 
     Parameters
     ----------
     graph : Digraph
-        Strongly connected, of at least 2 nodes.
+        A strongly connected digraph of at least 2 nodes.
     symmetry : Symmetry, optional
-        What nodes and links are alike, if that is more than the digraph itself knows.
+        The equivalent nodes and links, if more symmetries are known than those in `graph`.
 
     Raises
     ------
     ConnectivityError
-        Not strongly connected.
+        The digraph is not strongly connected.
 
     See Also
     --------
@@ -105,19 +105,19 @@ def throughput(graph: Digraph, symmetry: Symmetry | None = None) -> Throughput:
 
 
 def exact_throughput(graph: Digraph, symmetry: Symmetry | None = None) -> Throughput:
-    """Return bounds of the all-to-all throughput that meet, however long it takes.
+    """Return bounds of the all-to-all throughput that meet; this can take long.
 
     Parameters
     ----------
     graph : Digraph
-        Strongly connected, of at least 2 nodes.
+        A strongly connected digraph of at least 2 nodes.
     symmetry : Symmetry, optional
-        As in `throughput`.
+        As for `throughput`.
 
     Raises
     ------
     ConnectivityError
-        Not strongly connected.
+        The digraph is not strongly connected.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def exact_throughput(graph: Digraph, symmetry: Symmetry | None = None) -> Throug
 
 
 class _Trees:
-    """Shortest-path trees of some roots, and the best bound that any lengths have given."""
+    """Shortest-path trees of the roots, and the best bound that any lengths have given so far."""
 
     def __init__(self, graph: Digraph, symmetry: Symmetry) -> None:
         self.graph, self.symmetry = graph, symmetry
@@ -138,7 +138,7 @@ class _Trees:
         self.best_length = np.full(self.classes, 1 / self.classes)
 
     def grow(self, length: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the loads of the trees by these lengths, by root and class."""
+        """Return the loads of the shortest-path trees for some lengths, by root and class."""
         graph = self.graph
         try:
             loads, distances = kernels.tree_loads(
@@ -158,11 +158,11 @@ class _Trees:
 
 
 def _mixed(trees: _Trees) -> Throughput:
-    """Mix the trees of every root by a linear program."""
+    """Return the bounds that mixing the trees of every root by a linear program gives."""
     roots, classes = len(trees.symmetry.roots), trees.classes
-    _walked(trees)  # for lengths that are nearly right
+    _walked(trees)  # finds lengths that are nearly right
     columns = _Columns(roots)
-    # Some lengths that break ties in different ways, and the same ones every time.
+    # Several sets of lengths break ties in different ways; a fixed seed repeats them.
     source = np.random.default_rng(1)
     for spread in SPREADS:
         columns.add(trees.grow(trees.best_length * (1 + spread * source.random(classes))))
@@ -171,7 +171,7 @@ def _mixed(trees: _Trees) -> Throughput:
         greatest_load, prices = columns.mix()
         if greatest_load - trees.least_load <= PRECISION * greatest_load:
             break
-        # Prices jump about; lengths between them and the best ones so far do less.
+        # Prices vary a lot between rounds, so they are blended with the best lengths so far.
         for share in SHARES:
             length = share * prices + (1 - share) * trees.best_length
             columns.add(trees.grow(np.maximum(length, 1e-9)))
@@ -179,7 +179,7 @@ def _mixed(trees: _Trees) -> Throughput:
 
 
 class _Columns:
-    """Trees of all roots, each once."""
+    """The loads of the known trees of all roots, each tree once."""
 
     def __init__(self, roots: int) -> None:
         self.roots = roots
@@ -196,7 +196,7 @@ class _Columns:
                 self.owner.append(root)
 
     def mix(self) -> tuple[float, NDArray[np.float64]]:
-        """Return the load of the most loaded class in the best mix, and the classes' prices."""
+        """Return the load of the most loaded class in the best mix, and the prices of classes."""
         loads = csc_array(np.array(self.loads).T)
         classes, many = loads.shape
         program: Any = linprog
@@ -215,7 +215,7 @@ class _Columns:
 
 
 def _walked(trees: _Trees) -> Throughput:
-    """Spread over walks, and lengthen the links that carry more than the mean."""
+    """Return the bounds that walks give; links with more than the mean load are lengthened."""
     graph, symmetry = trees.graph, trees.symmetry
     trees.grow(trees.best_length)
     hops = graph.diameter + LONGER

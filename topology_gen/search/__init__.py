@@ -1,1 +1,1 @@
-"""A search for Cayley digraphs that are better than the families with a name."""
+"""Searches for Cayley digraphs that are better than the named families."""

@@ -1,8 +1,9 @@
-"""Simulated annealing for Cayley digraphs, and lifts by groups, that make good topologies.
+"""Simulated annealing for Cayley digraphs, and for lifts by groups, that make good topologies.
 
-A digraph on which a group acts looks the same from all nodes of an orbit, so that a breadth-first
-search from one node of each tells diameter and distances, and balancing these nodes' links T_B.
-Starting from random voltages one at a time is changed.
+A digraph on which a group acts looks the same from all nodes of an orbit. A breadth-first search
+from one node of each orbit therefore gives the diameter and the distances, and balancing the links
+of these nodes gives T_B. The search starts with random group elements on the arcs of the base
+digraph and changes one at a time.
 """
 
 from __future__ import annotations
@@ -27,37 +28,38 @@ from topology_gen.search.groups import (
 )
 
 HOP, UNIT = 10.0, 83.9
-"""Microseconds of a hop, and of 1 MiB at 100 Gb/s: what steps, T_B and distances are weighed by."""
+"""Weights of steps, and of T_B and distances: microseconds of a hop, and of 1 MiB at 100 Gb/s."""
 
 __all__ = ["GREATEST_ORDER", "search"]
 
 MOVES, RUNS = 400, 4
-"""Moves without a success after which a run ends, and runs in a group."""
+"""Number of moves without an improvement after which a run ends, and number of runs for a group."""
 
 HOT, COLD, COOLING = 3.0, 0.02, 0.99
-"""Microseconds by which a move may be worse: first, last, and what a move makes of them."""
+"""Temperature in microseconds by which a move may be worse: first, last, and factor per move."""
 
 GREATEST_GROUPS = 200
-"""Random groups that are kept to be used again."""
+"""Greatest number of random groups that are kept for reuse."""
 
 
 def search(nodes: int, degree: int, orbits: int, seconds: float, seed: int) -> Iterator[Found]:
-    """Yield better and better digraphs, until the time is over.
+    """Yield better and better digraphs until the time is over.
 
     Parameters
     ----------
     nodes, degree : int
+        Size and degree of the digraphs.
     orbits : int
-        Orbits of the group that acts, a divisor of the nodes; 1 for Cayley digraphs.
+        Number of orbits of the group, a divisor of `nodes`; 1 for Cayley digraphs.
     seconds : float
-        How long to search.
+        Duration of the search.
     seed : int
-        Of the random numbers. The same seed tries the same, as far as the time lets it.
+        The random seed. The same seed tries the same digraphs, as far as the time permits.
 
     Yields
     ------
     Found
-        One that no earlier one is as good as in everything.
+        A digraph that no earlier one equals or beats in every cost.
     """
     source = random.Random(f"{nodes},{degree},{orbits},{seed}")
     end = monotonic() + seconds
@@ -87,14 +89,14 @@ def search(nodes: int, degree: int, orbits: int, seconds: float, seed: int) -> I
 
 @dataclass
 class _State:
-    """Of generator a at orbit i, the orbit that it leads to and the element that it multiplies."""
+    """For each generator and orbit, the orbit that the arc leads to and the arc's group element."""
 
     orbit: list[list[int]]
     element: list[list[int]]
 
 
 class _Lifts:
-    """All lifts of some degree and number of orbits by a group."""
+    """All lifts by a group with a given degree and number of orbits."""
 
     def __init__(self, group: Group, degree: int, orbits: int) -> None:
         self.group, self.degree, self.orbits = group, degree, orbits
@@ -121,14 +123,14 @@ class _Lifts:
         return result
 
     def target(self, state: _State) -> Ids:
-        """Return where links lead: by generator, element and orbit."""
+        """Return the targets of the links, ordered by generator, element and orbit."""
         to = np.array(state.orbit, np.uint32)
         products = self.group.products[np.array(state.element)]  # generator, orbit, element
         links = products * np.uint32(self.orbits) + to[:, :, None]
         return ids(links.transpose(0, 2, 1).ravel())
 
     def score(self, state: _State, limit: float) -> tuple[float, _Costs | None]:
-        """Return the weighed costs, or at least the limit if it is seen to be beyond."""
+        """Return the weighted cost, or `limit` and no costs if the cost is known to exceed it."""
         target = self.target(state)
         try:
             forward = kernels.Bfb(self.nodes, self.source, target, self.orbits)
@@ -145,7 +147,7 @@ class _Lifts:
         return total, (forward.steps, forward.distance_sum, loads, back)
 
     def _loads(self, kernel: kernels.Bfb) -> list[Fraction]:
-        """Return of each step the greatest load."""
+        """Return the greatest load of each step."""
         rows = zip(*(part.tolist() for part in kernel.least_loads(self.orbits)), strict=True)
         return [max(map(Fraction, above, below)) for above, below in rows]
 
@@ -170,7 +172,7 @@ _Costs = tuple[int, int, list[Fraction], list[Fraction]]
 
 
 def _anneal(lifts: _Lifts, source: random.Random, end: float) -> Iterator[Found]:
-    """Yield what is met on the way down from random voltages."""
+    """Yield the digraphs of one annealing run that starts with random group elements."""
     state = lifts.draw(source)
     score, costs = lifts.score(state, float("inf"))
     if costs is not None:
@@ -180,7 +182,7 @@ def _anneal(lifts: _Lifts, source: random.Random, end: float) -> Iterator[Found]
     while idle < MOVES and monotonic() < end:
         heat, idle = max(COLD, heat * COOLING), idle + 1
         other = lifts.changed(state, source)
-        # The draw comes first, so that hopeless ones need not be scored to the end.
+        # The limit is drawn first, so that scoring a hopeless digraph can stop early.
         limit = score - heat * np.log(max(1e-12, source.random()))
         new, costs = lifts.score(other, limit)
         if new < limit and costs is not None:

@@ -16,10 +16,10 @@ from topology_gen.search.found import Permutation
 Table = NDArray[np.uint32]
 
 GREATEST_ORDER = 4096
-"""Elements of a group at most: all products are kept in a table."""
+"""Greatest number of elements of a group, because a table keeps all products."""
 
 GREATEST_LETTERS = 160
-"""Letters that the permutations of a named group move at most."""
+"""Greatest number of letters that the permutations of a named group move."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +29,11 @@ class Group:
     Attributes
     ----------
     name : str
-        What it is, as far as known.
+        The name of the group, if it has one.
     elements : list of permutations
-        Element 0 is the identity.
+        The elements; element 0 is the identity.
     products : uint32 array, shape (order, order)
-        products[g] is the permutation x → x·g of the elements' numbers: first x, then g.
+        products[g] is the permutation x → x·g of the numbers of elements: first x, then g.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Group:
 
 
 def generated(name: str, generators: Sequence[Permutation], order: int) -> Group | None:
-    """Return the group that some permutations generate, or None if it is not of the order.
+    """Return the group that some permutations generate, or None if its order differs.
 
     Examples
     --------
@@ -57,8 +57,8 @@ def generated(name: str, generators: Sequence[Permutation], order: int) -> Group
     elements = [tuple(range(len(generators[0])))]
     numbers = {elements[0]: 0}
     rules: list[list[int]] = [[] for _ in generators]
-    came: list[tuple[int, int]] = [(0, 0)]  # each element as an earlier one times a generator
-    for number, element in enumerate(elements):  # grows
+    came: list[tuple[int, int]] = [(0, 0)]  # each element is an earlier one times a generator
+    for number, element in enumerate(elements):  # the loop appends to the list
         for index, generator in enumerate(generators):
             product = tuple([generator[image] for image in element])
             if product not in numbers:
@@ -80,11 +80,11 @@ def generated(name: str, generators: Sequence[Permutation], order: int) -> Group
 
 
 def named_groups(order: int) -> Iterator[tuple[str, list[Permutation]]]:
-    """Yield names and generators of groups of an order: those of a few well-known kinds.
+    """Yield the names and generators of groups of an order, of some well-known kinds.
 
-    Metacyclic ones, Zₘ ⋊ Zₙ, among which are cyclic products, dihedral and affine groups over
-    primes; Zₘᵏ with its factors permuted in a circle; affine groups over fields and their
-    subgroups; SL(2,p), PSL(2,p) and GL(2,p).
+    The kinds are metacyclic groups Zₘ ⋊ Zₙ, which include products of cyclic groups, dihedral
+    groups and affine groups over primes; Zₘᵏ with a cyclic permutation of its factors; affine
+    groups over fields and their subgroups; and SL(2,p), PSL(2,p) and GL(2,p).
 
     Examples
     --------
@@ -100,9 +100,9 @@ def named_groups(order: int) -> Iterator[tuple[str, list[Permutation]]]:
 def random_generators(order: int, source: random.Random) -> list[Permutation]:
     """Return some permutations that may generate a group of the order.
 
-    They are of Zₘᵏ ⋊ Zₙ with a random matrix, or automorphisms of a tree whose branchings are
-    prime factors of the order, each node's children being turned in a circle: for a power of a
-    prime, elements of a Sylow subgroup.
+    They are generators of Zₘᵏ ⋊ Zₙ with a random matrix, or random automorphisms of a tree. The
+    tree's branchings are prime factors of the order, and the children of each node are permuted
+    cyclically. If the order is a power of a prime, these are elements of a Sylow subgroup.
     """
     if source.random() < 0.5:
         vectors = _random_vectors(order, source)
@@ -149,7 +149,7 @@ def _prime_factors(number: int) -> list[int]:
 
 
 def _cycle(length: int, first: int, letters: int, by: int = 1) -> Permutation:
-    """Return the permutation that turns some of the letters in a circle."""
+    """Return the permutation that moves some of the letters cyclically."""
     images = list(range(letters))
     for i in range(length):
         images[first + i] = first + (i + by) % length
@@ -167,7 +167,7 @@ def _metacyclic(order: int) -> Iterator[tuple[str, list[Permutation]]]:
         for factor in range(1, max(2, base)):
             if gcd(factor, base) > 1 or pow(factor, top, base) != 1 % base or factor in seen:
                 continue
-            # Powers of the factor that generate as much give the same group.
+            # Powers of the factor that generate the same subgroup give the same group.
             seen |= {pow(factor, i, base) for i in range(1, top + 1) if gcd(i, top) == 1}
             letters = base + top
             turn = list(_cycle(top, base, letters))
@@ -203,7 +203,7 @@ def _affine(order: int) -> Iterator[tuple[str, list[Permutation]]]:
 
 
 def _random_vectors(order: int, source: random.Random) -> list[Permutation]:
-    """Return generators of Zₘᵏ ⋊ Zₙ with a random matrix, or none if there are no such."""
+    """Return generators of Zₘᵏ ⋊ Zₙ with a random matrix, or none if the order permits none."""
     sizes = [
         (base, degree)
         for degree in range(2, 8)
@@ -220,7 +220,7 @@ def _random_vectors(order: int, source: random.Random) -> list[Permutation]:
         power, found = matrix, 1
         while found < 4 * base**degree and not np.array_equal(power, one):
             power, found = power @ matrix % base, found + 1
-        if np.array_equal(power, one):  # it is invertible, of this order
+        if np.array_equal(power, one):  # the matrix is invertible, and `found` is its order
             result = one
             for _ in range(found // gcd(found, top)):
                 result = result @ matrix % base
@@ -228,7 +228,7 @@ def _random_vectors(order: int, source: random.Random) -> list[Permutation]:
 
 
 def _vectors(base: int, matrix: NDArray[np.int64], top: int) -> list[Permutation]:
-    """Return generators of Zₘᵏ ⋊ Zₙ: one step in every dimension, and the matrix with a turn."""
+    """Return generators of Zₘᵏ ⋊ Zₙ: a step in each dimension, and the matrix with a rotation."""
     degree = len(matrix)
     size = base**degree
     weights = base ** np.arange(degree)
@@ -241,7 +241,7 @@ def _vectors(base: int, matrix: NDArray[np.int64], top: int) -> list[Permutation
 
 
 def _primitive(prime: int, degree: int, times: int) -> NDArray[np.int64]:
-    """Return a matrix, to some power, whose powers are all but 0 of a field."""
+    """Return a power of a matrix whose powers are all elements of a field except 0."""
     size = prime**degree
     for code in range(1, size):
         matrix = np.zeros((degree, degree), np.int64)
@@ -298,7 +298,7 @@ def _moved(
     prime: int,
     projective: bool,
 ) -> tuple[int, int]:
-    """Return matrix times point; as a point of the projective line if wanted."""
+    """Return matrix times point, normalized as a projective point if `projective`."""
     x, y = (sum(a * b for a, b in zip(row, point, strict=True)) % prime for row in matrix)
     if not projective:
         return x, y

@@ -1,4 +1,4 @@
-"""What searches found: a file beside this one, and another in the user's cache."""
+"""Stores what searches have found: in a file of this package, and in one of the user's cache."""
 
 from __future__ import annotations
 
@@ -16,22 +16,24 @@ from topology_gen.graphs.families.lift import lift
 from topology_gen.search.found import Arc, Found
 
 PACKAGED = Path(__file__).with_name("found.json")
-"""Found with `cosim topo find --n N --degree D --cayley --seconds S --seed K`."""
+"""The package's file: finds of `cosim topo find --n N --degree D --cayley --seconds S --seed K`."""
 
 FORMAT = 1
-"""Of the file; others are not read."""
+"""Version of the format; files of other versions are ignored."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """Something found, and how large it is.
+    """A digraph that was found, and its size.
 
     Attributes
     ----------
     nodes, degree : int
+        Size and degree of the digraph.
     orbits : int
-        1 for a Cayley digraph.
+        Number of orbits of the group; 1 for a Cayley digraph.
     found : Found
+        The digraph and its cost.
     """
 
     nodes: int
@@ -41,25 +43,27 @@ class Record:
 
     @property
     def spec(self) -> str:
-        """The topology as one line that needs no file."""
+        """The topology as a spec that needs no file."""
         rows = ("/".join(_written(arc) for arc in row) for row in self.found.arcs)
         return "lift:arcs=" + "+".join(rows)
 
 
 def found(nodes: int, degree: int, index: int = 0) -> Digraph:
-    """Return a digraph that a search found: a Cayley digraph, or a lift by a group.
+    """Return a digraph that a search has found: a Cayley digraph, or a lift by a group.
 
     Parameters
     ----------
-    nodes, degree : int
-        For which something is stored.
+    nodes : int
+        Number of nodes of the digraph.
+    degree : int
+        Degree of the digraph.
     index : int
-        Which, from the one with the fewest steps.
+        Number of the digraph, from 0, in ascending order of steps.
 
     Raises
     ------
     ParameterError
-        Nothing, or not so much, is stored.
+        No digraph, or fewer digraphs, are stored for this size and degree.
 
     Examples
     --------
@@ -85,7 +89,7 @@ def found(nodes: int, degree: int, index: int = 0) -> Digraph:
 
 @cache
 def packaged() -> dict[tuple[int, int], list[Record]]:
-    """Return what is stored beside this file, by nodes and degree, each from the fewest steps."""
+    """Return the package's records by nodes and degree, each list in ascending order of steps."""
     result: dict[tuple[int, int], list[Record]] = {}
     for record in read(PACKAGED):
         result.setdefault((record.nodes, record.degree), []).append(record)
@@ -93,7 +97,7 @@ def packaged() -> dict[tuple[int, int], list[Record]]:
 
 
 def read(path: Path) -> list[Record]:
-    """Return the records of a file; none if there is no such, or it cannot be read as one."""
+    """Return the records of a file, or none if the file does not exist or cannot be read."""
     try:
         content = json.loads(path.read_bytes())
         if content["format"] != FORMAT:
@@ -104,14 +108,14 @@ def read(path: Path) -> list[Record]:
 
 
 def text(records: Iterable[Record]) -> str:
-    """Return the content of a file: a record a line, sorted."""
+    """Return the content of a file: sorted records, one on each line."""
     ordered = sorted(records, key=lambda each: (each.degree, each.nodes, each.found.key))
     lines = ",\n".join(json.dumps(_entry(record)) for record in ordered)
     return f'{{"format": {FORMAT}, "found": [\n{lines}\n]}}\n'
 
 
 def merged(records: Iterable[Record], other: Iterable[Record]) -> list[Record]:
-    """Return those of both that none of the same size and degree is as good as in everything."""
+    """Return the records of both that no other of the same size and degree equals or beats."""
     front: list[Record] = []
     for record in [*records, *other]:
         same = [
@@ -160,12 +164,12 @@ def _written(arc: Arc) -> str:
 
 
 def read_arc(written: str) -> Arc:
-    """Return where an arc leads and its permutation, as of ``0>1.2.0``.
+    """Return the target and the permutation of an arc such as ``0>1.2.0``.
 
     Raises
     ------
     ValueError
-        Something else.
+        The text has another form.
     """
     to, _, by = written.partition(">")
     return int(to), tuple(int(image) for image in by.split("."))

@@ -16,7 +16,7 @@ namespace
 {
 
 constexpr uint32_t UNSEEN = std::numeric_limits<uint32_t>::max();
-constexpr uint32_t FEW_IN_LINKS = 8; // up to which a table by mask needs no hashing
+constexpr uint32_t FEW_IN_LINKS = 8; // up to this, masks index a table directly, without hashing
 
 } // namespace
 
@@ -43,7 +43,7 @@ BackwardSearch::Run(uint32_t root)
         const uint32_t node = inLinks[i].from;
         if (node == root)
         {
-            continue; // nothing arrives through a self-loop
+            continue; // a self-loop delivers nothing
         }
         uint64_t* mask = &m_masks[std::size_t{node} * m_words];
         if (m_distance[node] == UNSEEN)
@@ -55,7 +55,7 @@ BackwardSearch::Run(uint32_t root)
         mask[i / 64] |= uint64_t{1} << (i % 64);
     }
 
-    // All masks of a layer are complete before the first of its nodes is taken from the queue.
+    // The queue order completes all masks of a layer before the first node of the layer is taken.
     for (std::size_t head = 0; head < m_order.size(); ++head)
     {
         const uint32_t node = m_order[head];
@@ -155,7 +155,7 @@ BackwardSearch::FindGroups(uint32_t distance)
         const uint64_t* right = m_unsorted[b].mask;
         return std::lexicographical_compare(left, left + m_words, right, right + m_words);
     };
-    std::vector<uint32_t>& sorted = m_table; // no longer needed as a hash table
+    std::vector<uint32_t>& sorted = m_table; // the hash table is no longer needed
     sorted.resize(m_unsorted.size());
     std::iota(sorted.begin(), sorted.end(), 0);
     std::ranges::sort(sorted, less);

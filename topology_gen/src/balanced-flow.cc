@@ -54,7 +54,7 @@ BalancedFlow::BalancedFlow(std::span<const uint64_t> pattern, uint32_t words)
 Ratio
 BalancedFlow::FindLeastLoad()
 {
-    // All shards over all links that any of them can use is a lower bound, and mostly the answer.
+    // All shards over all usable links is a lower bound of the load, and mostly the answer.
     uint64_t shards = std::accumulate(m_shards.begin(), m_shards.end(), uint64_t{0});
     uint64_t links = 0;
     for (std::size_t link = 0; link < m_room.size(); ++link)
@@ -63,7 +63,7 @@ BalancedFlow::FindLeastLoad()
     }
     while (!Push(links, shards))
     {
-        // The links that the groups in excess reach are a set K with a greater quotient.
+        // The links that the groups with units left can reach form a set K with a greater quotient.
         links = 0;
         for (const uint32_t level : m_linkLevel)
         {
@@ -177,7 +177,7 @@ BalancedFlow::Advance(uint32_t group, uint64_t units)
         arc.units += taken;
         sent += taken;
 
-        // The link is full: other groups may give up their share of it for other links of theirs.
+        // The link is full, but other groups may move their units on it to other links of theirs.
         for (uint32_t& into = m_nextInto[arc.link];
              sent < units && into < m_intoBegin[arc.link + 1];
              ++into)
@@ -193,7 +193,7 @@ BalancedFlow::Advance(uint32_t group, uint64_t units)
             sent += moved;
             if (sent == units)
             {
-                return sent; // there may be more to take back from this one
+                return sent; // the next call may take more units back from this group
             }
         }
         if (sent == units)

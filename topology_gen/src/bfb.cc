@@ -15,7 +15,7 @@ namespace cosim
 namespace
 {
 
-constexpr uint64_t GREATEST_SENDS = uint64_t{1} << 29; // of 16 bytes each
+constexpr uint64_t GREATEST_SENDS = uint64_t{1} << 29; // a send takes 16 bytes
 
 } // namespace
 
@@ -88,7 +88,7 @@ Bfb::MakeSends(uint32_t chunks) const
 {
     if (m_begin.size() <= m_links.GetNodes())
     {
-        throw std::invalid_argument("expected all nodes to have been looked at");
+        throw std::invalid_argument("expected all nodes as roots");
     }
     std::vector<Spread> spreads;
     for (uint32_t pattern = 0; pattern < m_keys.size(); ++pattern)
@@ -112,7 +112,7 @@ Bfb::MakeSends(uint32_t chunks) const
     const std::size_t total = sends.stepBegin.back();
     if (total > GREATEST_SENDS)
     {
-        throw std::invalid_argument("that makes " + std::to_string(total) +
+        throw std::invalid_argument("the schedule has " + std::to_string(total) +
                                     " sends, expected at most " + std::to_string(GREATEST_SENDS));
     }
     sends.link.reset(new uint32_t[total]);
@@ -120,9 +120,9 @@ Bfb::MakeSends(uint32_t chunks) const
     sends.first.reset(new uint32_t[total]);
     sends.count.reset(new uint32_t[total]);
 
-    // Roots ascend, so every step's sends are written front to back.
+    // Roots are in ascending order, so the sends of every step are written front to back.
     std::vector<uint64_t> next(sends.stepBegin);
-    std::vector<std::pair<uint32_t, uint64_t>> cursor; // of each group: its arc, and what is left
+    std::vector<std::pair<uint32_t, uint64_t>> cursor; // for each group: its arc, and its rest
     BackwardSearch search(m_links);
     for (uint32_t root = 0; root < m_links.GetNodes(); ++root)
     {
@@ -187,7 +187,7 @@ Bfb::SpreadPattern(uint32_t pattern, uint32_t chunks) const
     const uint64_t capacity = (numerator * chunks + denominator - 1) / denominator;
     BalancedFlow flow(*m_keys[pattern], m_words);
     Spread spread{{0}, {}, 0};
-    uint64_t begin = 0; // chunks of the group before this arc
+    uint64_t begin = 0; // chunks of the group on earlier arcs
     for (const auto& arc : flow.Distribute(chunks, capacity))
     {
         if (arc.units == 0)
@@ -200,7 +200,7 @@ Bfb::SpreadPattern(uint32_t pattern, uint32_t chunks) const
             spread.begin.push_back(0);
             begin = 0;
         }
-        // A send for every shard that the arc carries a piece of.
+        // The arc makes one send for every shard of which it carries a part.
         const uint64_t end = begin + arc.units;
         spread.sends += (end + chunks - 1) / chunks - begin / chunks;
         begin = end;

@@ -29,7 +29,7 @@ view(const Array<T>& array)
     return {array.data(), static_cast<std::size_t>(array.size())};
 }
 
-/// Hands memory over to a NumPy array that frees it.
+/// Transfers memory to a NumPy array, which frees it.
 py::array_t<uint32_t>
 owned(std::unique_ptr<uint32_t[]> values, std::size_t size)
 {
@@ -41,7 +41,7 @@ owned(std::unique_ptr<uint32_t[]> values, std::size_t size)
 py::tuple
 least_loads(const cosim::Bfb& bfb, uint32_t roots)
 {
-    // By step and root, so that a step's maximum is a row's.
+    // The shape is (step, root), so that the maximum of a step is that of a row.
     const py::array::ShapeContainer shape{static_cast<py::ssize_t>(bfb.GetSteps()),
                                           static_cast<py::ssize_t>(roots)};
     py::array_t<uint32_t> numerator(shape);
@@ -84,7 +84,7 @@ layers(uint32_t nodes, const Array<uint32_t>& source, const Array<uint32_t>& tar
     const cosim::LinkTable links(nodes, view(source), view(target));
     if (root >= nodes)
     {
-        throw py::index_error("no such node");
+        throw py::index_error("root " + std::to_string(root) + " is not a node");
     }
     cosim::BackwardSearch search(links);
     search.Run(root);
@@ -182,7 +182,7 @@ heaviest_matching(int32_t nodes,
 
 PYBIND11_MODULE(_kernels, module)
 {
-    module.doc() = "The compiled part: loops over all pairs of nodes.";
+    module.doc() = "The compiled module: loops over all pairs of nodes.";
     py::class_<cosim::Bfb>(module, "Bfb")
         .def(py::init([](uint32_t nodes,
                          const Array<uint32_t>& source,

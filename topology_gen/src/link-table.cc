@@ -19,16 +19,15 @@ LinkTable::LinkTable(uint32_t nodes,
 {
     if (source.size() != target.size())
     {
-        throw std::invalid_argument("expected as many sources as targets of links");
+        throw std::invalid_argument("expected as many sources as targets");
     }
     for (const auto ends : {source, target})
     {
         const auto outside = std::ranges::find_if(ends, [nodes](uint32_t v) { return v >= nodes; });
         if (outside != ends.end())
         {
-            throw std::invalid_argument("node " + std::to_string(*outside) +
-                                        " of a link is not 0 … " +
-                                        std::to_string(int64_t{nodes} - 1));
+            throw std::invalid_argument("a link names node " + std::to_string(*outside) +
+                                        ": expected 0 … " + std::to_string(int64_t{nodes} - 1));
         }
     }
     for (const uint32_t node : target)

@@ -14,24 +14,24 @@ namespace cosim
 {
 
 /**
- * The links of a digraph, found by the node that they end at. Parallel links and self-loops are
- * links as any other.
+ * The links of a digraph, ordered by the node that they enter. Parallel links and self-loops are
+ * treated like any other link.
  */
 class LinkTable
 {
   public:
-    /// A link as its end sees it.
+    /// A link that enters a node.
     struct InLink
     {
-        uint32_t from; //!< the node at the other end
-        uint32_t link; //!< its id
+        uint32_t from; //!< the node that the link leaves
+        uint32_t link; //!< the id of the link
     };
 
     /**
      * @param nodes number of nodes
-     * @param source node that each link leaves
-     * @param target node that each link enters
-     * @throws std::invalid_argument if the two differ in length or name a node that is not there
+     * @param source for each link, the node that it leaves
+     * @param target for each link, the node that it enters
+     * @throws std::invalid_argument if the two differ in length or name a node that does not exist
      */
     LinkTable(uint32_t nodes, std::span<const uint32_t> source, std::span<const uint32_t> target);
 
@@ -46,13 +46,13 @@ class LinkTable
 
     /**
      * @param node a node
-     * @return the links that enter it, by id
+     * @return the links that enter it, in ascending order of ids
      */
     std::span<const InLink> GetInLinks(uint32_t node) const;
 
   private:
-    std::vector<std::size_t> m_begin; //!< of each node's links in m_inLinks, and the end
-    std::vector<InLink> m_inLinks;    //!< by node, then by id
+    std::vector<std::size_t> m_begin; //!< start of each node's links in m_inLinks, and the end
+    std::vector<InLink> m_inLinks;    //!< ordered by node, then by id
 };
 
 } // namespace cosim

@@ -15,7 +15,7 @@ namespace cosim
 namespace
 {
 
-/// Which chunks each node has.
+/// The set of chunks that each node holds.
 class Holdings
 {
   public:
@@ -46,7 +46,7 @@ class Holdings
 
     uint32_t m_nodes;
     uint32_t m_chunks;
-    std::vector<uint64_t> m_bits; //!< by node, shard and chunk
+    std::vector<uint64_t> m_bits; //!< a bit for each node, shard and chunk
 };
 
 std::string
@@ -63,7 +63,7 @@ CheckShape(uint32_t nodes, std::size_t links, uint32_t chunks, const SendView& s
         sends.stepBegin.empty() || sends.stepBegin.front() != 0 ||
         sends.stepBegin.back() != total || !std::ranges::is_sorted(sends.stepBegin))
     {
-        throw std::invalid_argument("the arrays of the schedule do not fit together");
+        throw std::invalid_argument("the arrays of the schedule differ in length or order");
     }
     for (std::size_t i = 0; i < total; ++i)
     {

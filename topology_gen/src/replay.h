@@ -12,7 +12,7 @@
 namespace cosim
 {
 
-/// A schedule as arrays; see Sends. Step t's sends are stepBegin[t-1] … stepBegin[t]-1.
+/// A schedule as arrays; see Sends. The sends of step t are stepBegin[t-1] … stepBegin[t]-1.
 struct SendView
 {
     std::span<const uint64_t> stepBegin;
@@ -23,20 +23,20 @@ struct SendView
 };
 
 /**
- * Play an allgather, send by send, and check it: a node sends only what it had before the step,
- * gets no chunk that it has, and has every chunk of every shard at the end.
+ * Executes an all-gather send by send, and checks it: a node sends only what it had before the
+ * step, receives no chunk that it has, and has every chunk of every shard at the end.
  *
- * A reduce-scatter is checked as the allgather that it reverses: a node passes each chunk of each
- * shard on once, and after all that it takes in of it.
+ * A reduce-scatter is checked as the reverse of an all-gather: a node sends each chunk of each
+ * shard of other nodes once, after it has received all its parts.
  *
  * @param nodes number of nodes
- * @param source node that each link leaves
- * @param target node that each link enters
- * @param chunks chunks of a shard
+ * @param source for each link, the node that it leaves
+ * @param target for each link, the node that it enters
+ * @param chunks number of chunks per shard
  * @param sends the schedule
- * @param isReduceScatter whether it is a reduce-scatter
- * @return of each step, the chunks that the most loaded link carries
- * @throws std::invalid_argument with what is wrong first
+ * @param isReduceScatter whether the schedule is a reduce-scatter
+ * @return for each step, the number of chunks on the most loaded link
+ * @throws std::invalid_argument with a description of the first error
  */
 std::vector<uint64_t> Replay(uint32_t nodes,
                              std::span<const uint32_t> source,

@@ -49,7 +49,7 @@ TreeLoads::Run(uint32_t root, std::span<double> loads) const
     const uint32_t nodes = m_outLinks.GetNodes();
     if (root >= nodes)
     {
-        throw std::invalid_argument("no node " + std::to_string(root));
+        throw std::invalid_argument("root " + std::to_string(root) + " is not a node");
     }
     std::vector<double> distance(nodes, UNSEEN);
     std::vector<Arrival> arrival(nodes);

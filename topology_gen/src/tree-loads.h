@@ -15,18 +15,19 @@ namespace cosim
 {
 
 /**
- * Loads of shortest-path trees in a digraph whose links have lengths by class: what a node's
- * sending 1 to every other node puts on each class of links.
+ * The loads of shortest-path trees in a digraph whose links have lengths by class.
+ *
+ * The root of a tree sends 1 to every other node; the load of a class is what its links carry.
  */
 class TreeLoads
 {
   public:
     /**
-     * @param nodes how many nodes
-     * @param source of each link
-     * @param target of each link
-     * @param linkClass of each link, an index into the lengths
-     * @param length of each class, not negative
+     * @param nodes number of nodes
+     * @param source for each link, the node that it leaves
+     * @param target for each link, the node that it enters
+     * @param linkClass for each link, its class, an index into the lengths
+     * @param length for each class, its length, not negative
      * @throws std::invalid_argument if a link has no class
      */
     TreeLoads(uint32_t nodes,
@@ -36,19 +37,19 @@ class TreeLoads
               std::span<const double> length);
 
     /**
-     * Find the tree of a root (Dijkstra's algorithm).
+     * Finds the tree of a root (Dijkstra's algorithm).
      *
      * @param root a node
-     * @param loads of each class, overwritten
+     * @param loads for each class, its load; overwritten
      * @return the sum of the root's distances to all other nodes
-     * @throws std::invalid_argument if a node is not reached
+     * @throws std::invalid_argument if the root cannot reach a node
      */
     double Run(uint32_t root, std::span<double> loads) const;
 
   private:
-    LinkTable m_outLinks;              //!< of the transpose, whose in-links are out-links here
-    std::vector<uint32_t> m_linkClass; //!< of each link
-    std::vector<double> m_length;      //!< of each class
+    LinkTable m_outLinks;              //!< the transpose's in-links, which are the out-links
+    std::vector<uint32_t> m_linkClass; //!< for each link, its class
+    std::vector<double> m_length;      //!< for each class, its length
 };
 
 } // namespace cosim

@@ -15,11 +15,11 @@ namespace cosim
 namespace
 {
 
-constexpr std::size_t LANES = 8; // roots that are followed side by side
+constexpr std::size_t LANES = 8; // number of roots that are processed at the same time
 
 using Lanes = std::array<double, LANES>;
 
-/// A link with what is needed of it side by side.
+/// The data of a link, stored together.
 struct Step
 {
     uint32_t source;
@@ -28,7 +28,7 @@ struct Step
     double weight;
 };
 
-/// @return the links, by source, so that walks go through the memory in order
+/// @return the links ordered by source, so that memory is read in order
 std::vector<Step>
 MakeSteps(const LinkView& links, std::span<const double> weight)
 {
@@ -39,7 +39,8 @@ MakeSteps(const LinkView& links, std::span<const double> weight)
         if (links.source[link] >= links.nodes || links.target[link] >= links.nodes ||
             index >= weight.size())
         {
-            throw std::invalid_argument("link " + std::to_string(link) + " cannot be");
+            throw std::invalid_argument("link " + std::to_string(link) +
+                                        " names a node or a class that does not exist");
         }
         steps.push_back({links.source[link], links.target[link], index, weight[index]});
     }
@@ -48,11 +49,11 @@ MakeSteps(const LinkView& links, std::span<const double> weight)
 }
 
 /**
- * Turn what reaches every node into what each walk there has to carry for 1 to arrive.
+ * Replaces the sum of all walks to each node by the factor with which these walks deliver 1.
  *
- * @param wanted of each node, by root
- * @param roots the roots, who want nothing from themselves
- * @throws std::invalid_argument if a node is not reached
+ * @param wanted for each node, its value by root
+ * @param roots the roots, which need nothing from themselves
+ * @throws std::invalid_argument if a root does not reach a node
  */
 void
 Invert(std::vector<Lanes>& wanted, std::span<const uint32_t> roots)
@@ -92,9 +93,9 @@ WalkLoads(const LinkView& links,
     const std::vector<Step> steps = MakeSteps(links, weight);
     const std::size_t nodes = links.nodes;
     std::vector<double> loads(weight.size());
-    std::vector<Lanes> from((hops + 1) * nodes); // of each hop and node: all walks from the roots
+    std::vector<Lanes> from((hops + 1) * nodes); // for each hop and node, the sum of walks to it
     std::vector<Lanes> wanted(nodes);
-    std::vector<Lanes> after(nodes); // of each node: what is wanted over walks from there
+    std::vector<Lanes> after(nodes); // for each node, the demand of all walks that start there
     std::vector<Lanes> before(nodes);
     for (std::size_t first = 0; first < roots.size(); first += LANES)
     {
@@ -105,7 +106,7 @@ WalkLoads(const LinkView& links,
         {
             if (some[lane] >= nodes)
             {
-                throw std::invalid_argument("no node " + std::to_string(some[lane]));
+                throw std::invalid_argument("root " + std::to_string(some[lane]) + " is not a node");
             }
             from[some[lane]][lane] = 1;
         }

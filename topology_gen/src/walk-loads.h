@@ -12,25 +12,25 @@
 namespace cosim
 {
 
-/// A digraph's links, and the classes of those that are alike.
+/// The links of a digraph, and their classes.
 struct LinkView
 {
-    uint32_t nodes;                      //!< how many nodes
-    std::span<const uint32_t> source;    //!< of each link
-    std::span<const uint32_t> target;    //!< of each link
-    std::span<const uint32_t> linkClass; //!< of each link, an index into the classes
+    uint32_t nodes;                      //!< number of nodes
+    std::span<const uint32_t> source;    //!< for each link, the node that it leaves
+    std::span<const uint32_t> target;    //!< for each link, the node that it enters
+    std::span<const uint32_t> linkClass; //!< for each link, an index into the classes
 };
 
 /**
- * Loads of an all-to-all over random walks: a root sends 1 to every other node, over all walks of
- * at most so many hops, each as likely as the product of its links' weights.
+ * Computes the loads of an all-to-all over random walks: every root sends 1 to every other node
+ * over all walks of at most `hops` links, each in proportion to the product of its links' weights.
  *
  * @param links the digraph
  * @param roots the senders
- * @param weight of each class
- * @param hops the longest walk
- * @return of each class, the load of all roots
- * @throws std::invalid_argument if a node is not there, or not reached by such walks
+ * @param weight for each class, its weight
+ * @param hops greatest length of a walk
+ * @return for each class, its load from all roots together
+ * @throws std::invalid_argument if a node does not exist, or such walks do not reach it
  */
 std::vector<double> WalkLoads(const LinkView& links,
                               std::span<const uint32_t> roots,

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-// The half of WeightedMatching that makes and dissolves blossoms and exchanges edges along paths.
+// This half of WeightedMatching makes and dissolves blossoms and exchanges edges along paths.
 
 #include "weighted-matching.h"
 
@@ -28,7 +28,7 @@ WeightedMatching::JoinOuter(int32_t a, int32_t b)
 int32_t
 WeightedMatching::FindMeeting(int32_t a, int32_t b)
 {
-    // Both ways are gone in turns, up by two blossoms at a time, until one meets the other's marks.
+    // The search goes up both trees in turns, two blossoms at a time, until it meets its own marks.
     std::vector<int32_t> marked;
     int32_t meeting = NONE;
     int32_t at = m_top[a];
@@ -64,7 +64,7 @@ WeightedMatching::AddBlossom(int32_t meeting, int32_t a, int32_t b)
     auto& [children, arcs] = m_blossoms[blossom];
     children.clear();
     arcs.assign(1, {a, b});
-    // From a up to the meeting point, to be turned round, and then from b.
+    // Collects the path from a up to the meeting point, reverses it, and appends the path from b.
     for (int32_t at = m_top[a]; at != meeting; at = m_top[m_reached[at].from])
     {
         children.push_back(at);
@@ -132,8 +132,8 @@ WeightedMatching::ExpandBlossom(int32_t blossom, bool endOfStage)
 void
 WeightedMatching::RelabelChildren(int32_t blossom)
 {
-    // The tree goes on through the children between the one over which the blossom was reached and
-    // its base, on the side where their number is odd. The others are free from now on.
+    // The tree continues through the children between the one by which the blossom was reached and
+    // its base, on the side with an even number of steps. The other children become free.
     const auto& [children, arcs] = m_blossoms[blossom];
     const auto size = static_cast<int32_t>(children.size());
     const auto [from, to] = m_reached[blossom];
@@ -145,12 +145,12 @@ WeightedMatching::RelabelChildren(int32_t blossom)
     while (at % size != 0)
     {
         AssignLabel(reached.to, Label::INNER, reached.from);
-        at += step; // this child is outer now
+        at += step; // this child becomes outer
         const Arc& arc = arcs[step > 0 ? at : at - 1];
         reached = step > 0 ? arc : Arc{arc.to, arc.from};
         at += step;
     }
-    // The base's mate, outside, is labelled already.
+    // The mate of the base is outside the blossom and already labelled.
     const int32_t base = children[0];
     m_label[base] = Label::INNER;
     m_reached[base] = reached;

@@ -162,7 +162,7 @@ WeightedMatching::ScanEdge(int32_t node, Neighbour neighbour)
 WeightedMatching::Outcome
 WeightedMatching::ChangeDuals()
 {
-    // No dual may fall below 0, where the single nodes' are the least: then all are.
+    // Duals of nodes must stay at least 0. Single nodes have the least duals, so this limits all.
     int64_t change = *std::min_element(m_dual.begin(), m_dual.begin() + m_nodes);
     int32_t found = NONE; // a node whose best edge gets tight, or an inner blossom that dissolves
     for (int32_t node = 0; node < m_nodes; ++node)
@@ -270,7 +270,7 @@ WeightedMatching::AssignLabel(int32_t node, Label label, int32_t from)
     CollectLeaves(top);
     for (const int32_t leaf : m_leaves)
     {
-        // Its best edge so far was to an outer node, which is what an outer node's is, too.
+        // m_best stays valid: for free and outer nodes alike, it is the best edge to an outer node.
         m_queue.push_back(leaf);
     }
 }

@@ -13,14 +13,14 @@ namespace cosim
 {
 
 /**
- * A matching of greatest weight in a general graph: Edmonds' blossom algorithm, with whole numbers.
+ * A matching of greatest weight in a general graph: Edmonds' blossom algorithm with integers.
  *
- * The search grows alternating trees from all single nodes at once. Outer nodes stand at an even
- * distance from a root, inner ones at an odd one. The duals change until an edge gets tight, which
- * adds a node to a tree, closes an odd cycle (a blossom, from then on like one node) or joins two
- * trees, along whose paths the matching then grows by an edge. Best edges are kept for each node,
- * so that a change costs O(nodes), and everything O(nodes³).
- *
+ * The search grows alternating trees from all single nodes at once. Outer nodes are at an even
+ * distance from a root, inner nodes at an odd distance. The duals change until an edge becomes
+ * tight. The edge adds a node to a tree, closes an odd cycle (a blossom, which is then treated like
+ * one node), or joins two trees, in which case the matching grows by one edge along their paths.
+ * The best edge of each node is kept, so that a change of duals takes O(nodes) and the whole
+ * algorithm O(nodes³).
  * Source: Z. Galil, "Efficient algorithms for finding maximum matching in graphs", ACM Computing
  * Surveys 18(1), 1986.
  */
@@ -31,29 +31,29 @@ class WeightedMatching
 
     /**
      * @param nodes number of nodes
-     * @param first,second the ends of each edge, two different nodes
-     * @param weight of each edge, 1 … 2⁵⁵
+     * @param first,second for each edge, its two ends, which must differ
+     * @param weight for each edge, its weight, 1 … 2⁵⁵
      */
     WeightedMatching(int32_t nodes,
                      std::span<const int32_t> first,
                      std::span<const int32_t> second,
                      std::span<const int64_t> weight);
 
-    /// Find the matching.
+    /// Finds the matching.
     void Run();
 
-    /// @return of each node the one it is matched with, or NONE
+    /// @return for each node, the node that it is matched with, or NONE
     std::span<const int32_t> GetMates() const;
 
     /**
-     * @return twice the dual of each node: those of an edge's ends sum up to at least twice its
-     * weight, unless both are in one blossom. An edge that is not in the graph but keeps to that
-     * could not make the matching heavier.
+     * @return for each node, twice its dual. The values at the ends of an edge add up to at least
+     * twice the edge's weight, unless both ends are in one blossom. An edge outside the graph that
+     * also satisfies this could not make the matching heavier.
      */
     std::span<const int64_t> GetDuals() const;
 
   private:
-    /// What a node or blossom is in the search.
+    /// The role of a node or blossom in the search.
     enum class Label : uint8_t
     {
         FREE,
@@ -61,36 +61,36 @@ class WeightedMatching
         INNER,
     };
 
-    /// What a change of the duals has led to.
+    /// The result of a change of the duals.
     enum class Outcome : uint8_t
     {
         GOES_ON,
-        ENLARGED, //!< the matching has an edge more
-        HEAVIEST, //!< it cannot be made heavier
+        ENLARGED, //!< the matching has one more edge
+        HEAVIEST, //!< the matching is the heaviest
     };
 
-    /// An edge with a direction; `from` is NONE where there is none.
+    /// A directed edge; `from` is NONE if there is no edge.
     struct Arc
     {
         int32_t from = NONE;
         int32_t to = NONE;
     };
 
-    /// An edge as one of its ends sees it.
+    /// An edge from the view of one of its ends.
     struct Neighbour
     {
         int32_t node;
         int64_t weight;
     };
 
-    /// An odd cycle of nodes and blossoms; the arc i goes from child i to child i+1.
+    /// An odd cycle of nodes and blossoms; arc i goes from child i to child i+1.
     struct Blossom
     {
         std::vector<int32_t> children;
         std::vector<Arc> arcs;
     };
 
-    /// An outer node's, or a free node's, edge of least slack to an outer one.
+    /// The edge of least slack from an outer or free node to an outer node.
     struct Best
     {
         int32_t outer = NONE;
@@ -98,75 +98,75 @@ class WeightedMatching
     };
 
     /**
-     * Grow the trees until the matching can be enlarged, and enlarge it.
-     * @return false if it cannot be, so that it is the heaviest
+     * Grows the trees until the matching can be enlarged, and enlarges it.
+     * @return false if it cannot be enlarged, so that it is the heaviest
      */
     bool RunStage();
 
-    /// Look at the edges of the nodes that have become outer. @return whether that ended the stage
+    /// Examines the edges of new outer nodes. @return whether the stage is over
     bool ScanOuter();
 
-    /// Take the edge from a node to a neighbour into account. @return whether that ended the stage
+    /// Examines the edge from a node to a neighbour. @return whether the stage is over
     bool ScanEdge(int32_t node, Neighbour neighbour);
 
-    /// Change the duals by what makes the next edge tight or the next inner blossom dissolve.
+    /// Changes the duals until the next edge becomes tight or the next inner blossom dissolves.
     Outcome ChangeDuals();
 
-    /// @return twice the slack of an edge between two nodes that are in no common blossom
+    /// @return twice the slack of an edge between two nodes that share no blossom
     int64_t GetSlack(int32_t a, int32_t b, int64_t weight) const;
 
-    /// Find an outer node's edge of least slack to another outer blossom, anew.
+    /// Recomputes an outer node's edge of least slack to another outer blossom.
     void RefreshBest(int32_t node);
 
-    /// Put the blossom of a node into a tree, reached by an arc; and an inner one's mate, too.
+    /// Adds the blossom of a node to a tree, reached by an arc; also adds the mate of an inner one.
     void AssignLabel(int32_t node, Label label, int32_t from);
 
-    /// Treat a tight edge between outer nodes. @return whether the matching was enlarged
+    /// Processes a tight edge between outer nodes. @return whether the matching was enlarged
     bool JoinOuter(int32_t a, int32_t b);
 
-    /// @return the blossom where the ways from two outer nodes to their roots meet, or NONE
+    /// @return the blossom in which the paths from two outer nodes to their roots meet, or NONE
     int32_t FindMeeting(int32_t a, int32_t b);
 
     void AddBlossom(int32_t meeting, int32_t a, int32_t b);
     void ExpandBlossom(int32_t blossom, bool endOfStage);
 
-    /// Label what an inner blossom consists of again, when it dissolves during a stage.
+    /// Labels the children of an inner blossom that dissolves during a stage.
     void RelabelChildren(int32_t blossom);
 
-    /// Exchange matched and other edges in a blossom between a node of it and its base.
+    /// Exchanges matched and other edges in a blossom between one of its nodes and its base.
     void AugmentBlossom(int32_t blossom, int32_t node);
 
-    /// The same from both ends of an edge to the roots of their trees.
+    /// Exchanges matched and other edges from both ends of an edge to the roots of their trees.
     void AugmentPath(int32_t a, int32_t b);
 
-    /// @return the index of the child that holds a node
+    /// @return the index of the child that contains a node
     int32_t FindChild(int32_t blossom, int32_t node) const;
 
-    /// Append all nodes of a blossom to m_leaves, which is cleared.
+    /// Sets m_leaves to all nodes of a blossom.
     void CollectLeaves(int32_t blossom);
 
     bool IsBlossom(int32_t id) const;
 
     int32_t m_nodes;
-    std::vector<uint32_t> m_begin;       //!< of each node's neighbours, and the end
-    std::vector<Neighbour> m_neighbours; //!< by node
+    std::vector<uint32_t> m_begin;       //!< start of each node's neighbours, and the end
+    std::vector<Neighbour> m_neighbours; //!< ordered by node
     std::vector<int32_t> m_mate;
-    std::vector<int64_t> m_dual; //!< of nodes and, halved, of blossoms
+    std::vector<int64_t> m_dual; //!< twice the duals of nodes, then the duals of blossoms
 
-    // Of nodes and of blossoms, which follow them.
+    // The following have an entry for each node, and then one for each blossom.
     std::vector<Label> m_label;
-    std::vector<Arc> m_reached;    //!< the arc over which it was labelled
-    std::vector<int32_t> m_parent; //!< the blossom that it is directly in
-    std::vector<int32_t> m_base;   //!< the node of it that is matched outside, or not at all
-    std::vector<bool> m_passed;    //!< of FindMeeting
+    std::vector<Arc> m_reached;    //!< the arc by which it was labelled
+    std::vector<int32_t> m_parent; //!< the innermost blossom around it
+    std::vector<int32_t> m_base;   //!< its node that is matched outside, or not matched
+    std::vector<bool> m_passed;    //!< marks of FindMeeting
 
-    std::vector<int32_t> m_top; //!< of each node: the outermost blossom around it, or itself
-    std::vector<Best> m_best;   //!< of each node
+    std::vector<int32_t> m_top; //!< for each node, the outermost blossom around it, or itself
+    std::vector<Best> m_best;   //!< for each node, its best edge
     std::vector<Blossom> m_blossoms;
-    std::vector<int32_t> m_unused; //!< ids of blossoms
+    std::vector<int32_t> m_unused; //!< ids of blossoms that are not in use
     std::vector<int32_t> m_queue;  //!< outer nodes to scan
-    std::vector<int32_t> m_leaves; //!< of CollectLeaves
-    std::vector<int32_t> m_stack;  //!< of CollectLeaves
+    std::vector<int32_t> m_leaves; //!< result of CollectLeaves
+    std::vector<int32_t> m_stack;  //!< stack of CollectLeaves
 };
 
 } // namespace cosim

@@ -1,4 +1,4 @@
-"""TopoOpt: topologies made for the transfers of a training job, in the ports that servers have."""
+"""TopoOpt: topologies for the transfers of a training job, within the ports that servers have."""
 
 from topology_gen.graphs.select_permutations import select_permutations
 from topology_gen.graphs.totient_perms import ring, totient_perms

@@ -1,9 +1,10 @@
-"""CoinChangeMod: routes through rings of several strides, as the fewest coins of a sum.
+"""CoinChangeMod: routes over rings of several strides, found as the fewest coins of a sum.
 
-From server i the ring of stride p leads to i+p. So a route from i to j is a way to pay j-i, modulo
-the number of servers, in coins of the strides, and the shortest one pays with the fewest coins.
-They may be paid in any order: each sum has its own, which spreads the load over the rings. All
-pairs of one sum are routed alike, so that each link of a ring has the same load in an all-to-all.
+The ring of stride p leads from server i to i+p. A route from i to j is therefore a way to pay j-i,
+modulo the number of servers, in coins whose values are the strides. The shortest route uses the
+fewest coins. Coins can be paid in any order; each sum has its own order, which spreads the load
+over the rings. All pairs with the same sum have the same route, so each link of a ring has the same
+load in an all-to-all.
 
 Source: W. Wang et al., "TopoOpt", NSDI 2023, Algorithm 4.
 """
@@ -26,24 +27,24 @@ class CoinChange:
     Parameters
     ----------
     size : int
-        n, servers that the rings go through.
+        Number n of servers on each ring.
     strides : sequence of int
-        One for each ring; equal ones are parallel links. Their greatest common divisor with n
-        must be 1, which each of a ring's is by itself.
+        The stride of each ring, from 1 to n-1; equal strides are parallel links. Their greatest
+        common divisor with n must be 1.
     duplex : bool
-        A ring leads both ways: every stride p is a coin p and a coin n-p.
+        Whether a ring leads in both directions: every stride p is a coin p and a coin n-p.
 
     Attributes
     ----------
     coins : int64 array
         The strides, each followed by n-p if duplex.
     distance : int64 array, shape (size,)
-        Fewest coins for each sum.
+        The least number of coins for each sum.
 
     Raises
     ------
     ParameterError
-        No servers, a stride out of 1 … n-1, or sums that the coins cannot pay.
+        There are no servers, a stride is not in 1 … n-1, or the coins cannot pay every sum.
 
     Examples
     --------
@@ -73,7 +74,7 @@ class CoinChange:
             raise ParameterError(
                 f"strides {', '.join(map(str, strides))} do not lead to all {size} servers"
             )
-        # Of each sum, the coins that may be the last: all of the fewest.
+        # For each sum, the coins that can be the last one of a shortest payment.
         before = self.distance[(np.arange(size)[:, None] - self.coins) % size]
         last = before == self.distance[:, None] - 1
         self._count = last.sum(axis=1)
@@ -81,28 +82,28 @@ class CoinChange:
 
     @property
     def diameter(self) -> int:
-        """The most coins that a sum takes."""
+        """The greatest number of coins that a sum needs."""
         return int(self.distance.max())
 
     @property
     def mean_path_length(self) -> float:
-        """The mean number of coins over all sums but 0: of hops over all pairs of servers."""
+        """The mean number of coins over all sums except 0, which is the mean number of hops."""
         return float(self.distance.sum() / max(self.size - 1, 1))
 
     def routes(self, source: ArrayLike, target: ArrayLike, turn: ArrayLike = 0) -> Numbers:
-        """Return the coins of the routes between some pairs, one a row, as indices of `coins`.
+        """Return the coins of the routes between some pairs of servers.
 
         Parameters
         ----------
         source, target : array_like of int
-            Places round the ring of stride 1.
+            Places on the ring of stride 1.
         turn : array_like of int
-            Which of its routes, for a pair that has several.
+            The number of the route, for pairs with several shortest routes.
 
         Returns
         -------
         int64 array, shape (pairs, longest route)
-            Filled up with -1.
+            For each pair, indices of `coins`, padded with -1.
 
         Examples
         --------

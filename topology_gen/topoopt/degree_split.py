@@ -1,4 +1,4 @@
-"""How many ports of every server go to all-reduce rings, and how many of these to each group.
+"""Divides the ports of servers between all-reduce rings of each group and matchings.
 
 Source: W. Wang et al., "TopoOpt", NSDI 2023, Algorithm 1, lines 2 to 10.
 """
@@ -14,10 +14,11 @@ from topology_gen.topoopt.demand import Demand
 
 
 class DegreeSplit(NamedTuple):
-    """The rings wanted of each group, by its index, those with most traffic first; and the rest.
+    """How many rings and matchings the ports of a server are used for.
 
-    `spare_rings` are rings for all servers that the groups leave of the all-reduce degree, and
-    `mp_ports` the ports for matchings.
+    `rings` is the number of rings of each group by its index, in descending order of traffic.
+    `spare_rings` is the number of rings through all servers in the ports that the groups leave of
+    the all-reduce degree. `mp_ports` is the number of ports for matchings.
     """
 
     rings: dict[int, int]
@@ -26,7 +27,7 @@ class DegreeSplit(NamedTuple):
 
 
 def ring_ports(members: int, duplex: bool) -> int:
-    """Return the ports of a server that a ring takes: two if duplex, but a ring of two is a link.
+    """Return how many ports of a server a ring uses: 2 if duplex, but 1 for a ring of two servers.
 
     Examples
     --------
@@ -37,24 +38,24 @@ def ring_ports(members: int, duplex: bool) -> int:
 
 
 def split_degree(demand: Demand, degree: int, duplex: bool = True) -> DegreeSplit:
-    """Divide the degree in proportion to the traffic, rounding up, all-reduces first.
+    """Return how to divide the degree in proportion to the traffic, rounded up for all-reduces.
 
-    A group's traffic is 2(k-1)·X, what its ring carries. Groups without traffic get no ring, and
-    without any traffic at all, all ports go to rings. At least one ring is there for all servers.
+    A group's traffic is 2(k-1)·X, the bytes that its ring carries. Groups without traffic get no
+    ring. Without any traffic, all ports go to rings. All servers get at least one ring.
 
     Parameters
     ----------
     demand : Demand
-        The job's transfers.
+        The transfers of the job.
     degree : int
-        Ports of a server.
+        Number of ports of a server.
     duplex : bool
-        A ring takes two ports of each of its servers, both ways, rather than one.
+        Whether a ring uses two ports of each of its servers, for both directions, instead of one.
 
     Raises
     ------
     ParameterError
-        A degree that is not enough for a ring.
+        The degree is too small for a ring.
 
     Examples
     --------
@@ -73,7 +74,7 @@ def split_degree(demand: Demand, degree: int, duplex: bool = True) -> DegreeSpli
     reduced = sum(traffic, Fraction(0))
     total = reduced + Fraction(float(demand.mp.sum()))
     wanted = ceil(degree * reduced / total) if total else degree
-    # Whole rings: rounded up, unless there is a port too few for the last.
+    # Only whole rings: the number is rounded up, unless a port is missing for the last ring.
     all_reduce = min(unit * ceil(Fraction(max(1, wanted), unit)), degree - degree % unit)
     left = all_reduce
     rings: dict[int, int] = {}

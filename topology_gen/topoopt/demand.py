@@ -1,4 +1,4 @@
-"""What a training job sends in an iteration: all-reduce groups and model-parallel transfers."""
+"""The transfers of a training job in an iteration: all-reduces and model-parallel transfers."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from numpy.typing import NDArray
 from topology_gen.errors import DemandError
 
 GREATEST_NODES = 8192
-"""Servers at most, so that a matrix of all pairs fits into memory."""
+"""Greatest number of servers, so that a matrix of all pairs fits into memory."""
 
 
 class AllReduce(NamedTuple):
-    """An all-reduce: servers in the group's order, and the bytes of the vector of each."""
+    """An all-reduce: the servers in the order of the group, and the bytes of each one's vector."""
 
     members: tuple[int, ...]
     bytes: float
 
     @property
     def traffic(self) -> float:
-        """Bytes that a ring sends over all its links together, 2(k-1)·X."""
+        """Bytes on all links of a ring together, 2(k-1)·X."""
         return 2 * (len(self.members) - 1) * self.bytes
 
 
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """The transfers of a job on servers 0 … nodes-1.
+    """The transfers of a job on the servers 0 … nodes-1.
 
     Attributes
     ----------
     nodes : int
-        At least 2.
+        Number of servers, at least 2.
     groups : tuple of AllReduce
         The all-reduces.
     mp : float64 array, shape (nodes, nodes)
-        Model-parallel bytes from row to column; the diagonal is 0.
+        Model-parallel bytes from each server (row) to each other (column); the diagonal is 0.
 
     Raises
     ------
     DemandError
-        A group or matrix that cannot be.
+        A group or the matrix is not valid.
     """
 
     nodes: int
@@ -56,14 +56,16 @@ class Demand:
         for index, group in enumerate(self.groups):
             place = f"all-reduce {index}"
             if not group.members or len(set(group.members)) != len(group.members):
-                raise DemandError(f"{place}: expected different members, at least one")
+                raise DemandError(f"{place}: expected at least one member, and no member twice")
             for member in group.members:
                 if not 0 <= member < self.nodes:
                     raise DemandError(
                         f"{place}: member {member}, expected servers 0 … {self.nodes - 1}"
                     )
             if not (math.isfinite(group.bytes) and group.bytes >= 0):
-                raise DemandError(f"{place}: {group.bytes} bytes, expected a number from 0")
+                raise DemandError(
+                    f"{place}: {group.bytes} bytes, expected a finite number of at least 0"
+                )
         mp = np.array(self.mp, dtype=np.float64)
         if mp.shape != (self.nodes, self.nodes):
             raise DemandError(
@@ -71,13 +73,13 @@ class Demand:
                 f"{self.nodes} numbers"
             )
         if not np.all(np.isfinite(mp)) or np.any(mp < 0):
-            raise DemandError("model-parallel bytes: expected numbers from 0")
-        np.fill_diagonal(mp, 0)  # what a server sends itself takes no link
+            raise DemandError("model-parallel bytes: expected finite numbers of at least 0")
+        np.fill_diagonal(mp, 0)  # a server's transfer to itself uses no link
         object.__setattr__(self, "mp", mp)
 
 
 def data_parallel(nodes: int, total_bytes: float = 1.0) -> Demand:
-    """Return the demand of one all-reduce over all servers.
+    """Return the demand of one all-reduce over all servers, with a vector of `total_bytes`.
 
     Examples
     --------
@@ -97,14 +99,15 @@ def _check_size(nodes: int) -> None:
 def from_json(content: Any) -> Demand:
     """Return the demand that a JSON object describes.
 
-    ``nodes`` is the number of servers; ``all_reduce`` a list of objects with ``members`` (server
-    numbers, in the order of the ring of stride 1) and ``bytes`` (of each member's vector); ``mp``
-    the matrix of model-parallel bytes, row to column. ``all_reduce`` and ``mp`` may be left out.
+    ``nodes`` is the number of servers. ``all_reduce`` is a list of objects with ``members`` (the
+    numbers of servers, in the order of the ring of stride 1) and ``bytes`` (of each member's
+    vector). ``mp`` is the matrix of model-parallel bytes from row to column. ``all_reduce`` and
+    ``mp`` are optional.
 
     Raises
     ------
     DemandError
-        With the key, the value and what is accepted.
+        A key or a value is not valid; the message names it and what is accepted.
 
     Examples
     --------
@@ -114,13 +117,13 @@ def from_json(content: Any) -> Demand:
     """
     keys = ("nodes", "all_reduce", "mp")
     if not isinstance(content, Mapping):
-        raise DemandError(f"expected an object with the keys {', '.join(keys)}")
+        raise DemandError(f"expected a JSON object with the keys {', '.join(keys)}")
     for key in content:
         if key not in keys:
             raise DemandError(f"key {key!r}: expected one of {', '.join(keys)}")
     nodes = content.get("nodes")
     if type(nodes) is not int:
-        raise DemandError(f"nodes: {nodes!r}, expected a number of servers")
+        raise DemandError(f"nodes: {nodes!r}, expected the number of servers")
     _check_size(nodes)
     listed = content.get("all_reduce", [])
     if not isinstance(listed, list):
@@ -130,7 +133,7 @@ def from_json(content: Any) -> Demand:
 
 
 def to_json(demand: Demand) -> dict[str, Any]:
-    """Return the JSON object of a demand, which `from_json` reads; whole numbers stay whole.
+    """Return a demand as a JSON object that `from_json` reads; whole numbers stay integers.
 
     Examples
     --------
@@ -170,7 +173,7 @@ def _matrix(rows: Any, nodes: int) -> NDArray[np.float64]:
         raise DemandError(f"mp: expected {nodes} rows of {nodes} numbers")
     for index, row in enumerate(rows):
         if not isinstance(row, list) or len(row) != nodes or not all(map(_is_number, row)):
-            raise DemandError(f"mp[{index}]: expected {nodes} numbers of bytes")
+            raise DemandError(f"mp[{index}]: expected {nodes} numbers")
     return np.array(rows, dtype=np.float64)
 
 

@@ -1,4 +1,4 @@
-"""Diminishing return: what a further link between the same two servers is worth.
+"""Diminishing returns: the value of each further link between the same two servers.
 
 Source: W. Wang et al., "TopoOpt", NSDI 2023, equations (1) and (2) and Appendix F.
 """
@@ -19,24 +19,26 @@ GAINS: Mapping[str, Gain] = {
     "factorial": lambda link: Fraction(1, factorial(link)),
     "none": lambda link: Fraction(1),
 }
-"""What the x-th link between two servers gains, in units of the first: exponential is TopoOpt's
-2^-x, and none is SiP-ML's, which puts as many links as there are ports where demand is greatest."""
+"""The gain of the x-th link between two servers, in units of the first link's gain.
+
+"exponential" is TopoOpt's 2^-x. "none" is SiP-ML's, which puts as many links as there are ports
+where demand is greatest."""
 
 
 def gain(discount: str, link: int) -> Fraction:
-    """Return what the x-th link between two servers gains, in units of the first's.
+    """Return the gain of the x-th link between two servers, in units of the first link's gain.
 
     Parameters
     ----------
     discount : str
         One of `GAINS`.
     link : int
-        x, from 1.
+        The number x of the link, counted from 1.
 
     Raises
     ------
     ParameterError
-        No such discount.
+        The discount is unknown.
 
     Examples
     --------
@@ -49,9 +51,9 @@ def gain(discount: str, link: int) -> Fraction:
 
 
 def discounted(discount: str, links: int) -> Fraction:
-    """Return Discount(l), what l links between two servers are worth in units of the first.
+    """Return Discount(l), the gain of l links between two servers in units of the first link's.
 
-    TopoOpt's Discount(l) = Σ 2^-x is this halved, which compares alike.
+    TopoOpt's Discount(l) = Σ 2^-x is half of this, which makes no difference for comparisons.
 
     Examples
     --------

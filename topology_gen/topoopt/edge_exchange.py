@@ -1,8 +1,8 @@
-"""Two-edge replacement: exchange the ends of pairs of links until a digraph is connected.
+"""Two-edge replacement: exchanges the ends of pairs of links until a digraph is connected.
 
-Two links a→b and c→d of separate parts become a→d and c→b, which leaves the ports of every server
-as they are. Where as many links enter every node as leave it, each of them lies on a cycle, so that
-the exchange makes one cycle of two, and one part.
+Two links a→b and c→d of separate parts become a→d and c→b, which keeps the number of ports of every
+server. If as many links enter every node as leave it, each link lies on a cycle, so that the
+exchange joins two cycles, and two parts, into one.
 
 Source: X. Jin et al., "Optimizing bulk transfers with software-defined optical WAN" (Owan),
 SIGCOMM 2016, as TopoOpt's Algorithm 5 uses it.
@@ -24,24 +24,24 @@ Link = tuple[int, int]
 
 
 def two_edge_replacement(graph: Digraph, transfers: NDArray[np.float64]) -> Digraph:
-    """Return a strongly connected digraph, by exchanges of the links with the least demand.
+    """Return a strongly connected digraph, made by exchanging the links with the least demand.
 
-    One link of each part is exchanged. A node without any link, as a greedy choice of links may
-    leave one, is put in the middle of the link with the least demand.
+    One link of each part is exchanged. A greedy choice of links can leave a node without links;
+    such a node is inserted into the link with the least demand.
 
     Parameters
     ----------
     graph : Digraph
-        As many links leave every node as enter it. Link ids stay.
+        A digraph in which as many links leave every node as enter it. Link ids stay the same.
     transfers : array, shape (n, n)
-        Bytes from row to column; parallel links share them.
+        Bytes from each node (row) to each other (column); parallel links share them.
 
     Raises
     ------
     DegreeError
-        More links leave a node than enter it, or fewer.
+        The numbers of links that leave and enter a node differ.
     ConnectivityError
-        No links at all between two or more nodes.
+        There are at least two nodes and no links.
 
     Examples
     --------
@@ -55,12 +55,12 @@ def two_edge_replacement(graph: Digraph, transfers: NDArray[np.float64]) -> Digr
     if not np.array_equal(leaving, entering):
         node = int(np.argmax(leaving != entering))
         raise DegreeError(
-            f"{leaving[node]} links leave node {node} and {entering[node]} enter it: expected as "
-            "many"
+            f"{leaving[node]} links leave node {node} and {entering[node]} enter it: expected "
+            "equal numbers"
         )
     links = graph.edges()
     if not links and graph.nodes > 1:
-        raise ConnectivityError(f"no links between {graph.nodes} nodes: none can be exchanged")
+        raise ConnectivityError(f"no links between {graph.nodes} nodes: expected links to exchange")
     parallel = Counter(links)
 
     def demand(index: int) -> tuple[float, Link]:
@@ -75,11 +75,11 @@ def two_edge_replacement(graph: Digraph, transfers: NDArray[np.float64]) -> Digr
     simple.add_nodes_from(range(graph.nodes))
     parts = sorted(nx.strongly_connected_components(simple), key=min)
     part_of = {node: part for part, members in enumerate(parts) for node in members}
-    cheapest: dict[int, int] = {}  # by part, the link with the least demand
+    cheapest: dict[int, int] = {}  # for each part, the link with the least demand
     for index in sorted(range(len(links)), key=demand):
         cheapest.setdefault(part_of[links[index][0]], index)
     for part in range(1, len(parts)):
-        # The first part's link joins it to the parts before: it may be exchanged again.
+        # After an exchange, the first part's link belongs to the joined part and can be used again.
         first, second = cheapest[0], cheapest[part]
         (a, b), (c, d) = links[first], links[second]
         links[first], links[second] = (a, d), (c, b)

@@ -1,4 +1,4 @@
-"""TopologyFinder: rings for all-reduces and matchings for model-parallel transfers, in d ports.
+"""TopologyFinder: rings for all-reduces, and matchings for model-parallel transfers.
 
 Source: W. Wang et al., "TopoOpt", NSDI 2023, Algorithm 1.
 """
@@ -32,35 +32,37 @@ def topology_finder(
 ) -> TopoOptTopology:
     """Return the topology that suits a job's transfers.
 
-    Rings go to the all-reduce groups with most traffic. If none of them goes through all servers,
-    one ring does, so that every server reaches every other: in ports that are idle, or those of the
-    last ring chosen, but of the only one just if matchings have no ports to give. These take
-    maximum-weight matchings of the model-parallel transfers, both directions added up, one a port;
-    what a matched pair's transfers weigh then falls by the discount.
+    Rings go to the all-reduce groups with the most traffic. If none of these rings goes through all
+    servers, one more ring does, so that every server can reach every other. It uses idle ports, or
+    the ports of the last ring that was chosen, or, if there is only one ring, ports of matchings.
+    The remaining ports get maximum-weight matchings of the model-parallel transfers, whose two
+    directions are added up. Each matching uses one port, and the discount then lowers the weights
+    of its pairs.
 
     Parameters
     ----------
     demand : Demand
-        Of at least 2 servers. Without any traffic, all ports go to rings through all servers.
+        The transfers of at least 2 servers. Without traffic, all ports go to rings through all
+        servers.
     degree : int
-        Ports of a server.
+        Number of ports of a server.
     duplex : bool
-        A ring is linked both ways and takes two ports of each of its servers, as with optical
-        transceivers; otherwise it goes one way.
+        Whether a ring has links in both directions and uses two ports of each of its servers, as
+        with optical transceivers. Otherwise a ring is directed and uses one port.
     primes_only : bool
-        Only rings whose strides are 1 or prime.
+        Whether to use only rings whose strides are 1 or prime.
     repeat_rings : bool
-        Where a group has fewer rings than ports for them, repeat them; otherwise matchings get the
-        ports.
+        Whether to repeat rings if a group has fewer different rings than ports for them. Otherwise
+        matchings get the ports.
     discount : str
         One of `topology_gen.topoopt.GAINS`.
     seed : int
-        Of matchings that are equally heavy, which.
+        Seed of the choice between equally heavy matchings.
 
     Raises
     ------
     ParameterError
-        A degree that is not enough for a ring, or no such discount.
+        The degree is too small for a ring, or the discount is unknown.
 
     See Also
     --------
@@ -73,10 +75,10 @@ def topology_finder(
     >>> topology.coins, topology.graph.diameter
     ([1, 11], 9)
     """
-    gain(discount, 1)  # refuses an unknown one, also if there is nothing to match
+    gain(discount, 1)  # raises if the discount is unknown, even if there is nothing to match
     split = split_degree(demand, degree, duplex)
     chosen: list[Rings] = []
-    returned = 0  # ports for rings that are not there
+    returned = 0  # ports of rings that do not exist
     for index, count in split.rings.items():
         members = demand.groups[index].members
         strides = _strides(len(members), count, duplex, primes_only, repeat_rings)
@@ -102,25 +104,25 @@ def match(
     discount: str = "exponential",
     seed: int = 1,
 ) -> list[NDArray[np.int64]]:
-    """Return successive maximum-weight matchings, after each of which its pairs weigh less.
+    """Return successive maximum-weight matchings; the pairs of a matching weigh less in the next.
 
-    Rounds in which nothing is left to match are left out.
+    There are fewer matchings than rounds if nothing is left to match.
 
     Parameters
     ----------
     transfers : array, shape (n, n)
-        Bytes from row to column.
+        Bytes from each server (row) to each other (column).
     rounds : int
-        Ports for matchings.
+        Number of ports for matchings, at least 0.
     discount : str
-        What the x-th link of a pair gains.
+        One of `topology_gen.topoopt.GAINS`.
     seed : int
-        Of equally heavy matchings, which.
+        Seed of the choice between equally heavy matchings.
 
     Raises
     ------
     ParameterError
-        Negative rounds, or no such discount.
+        `rounds` is negative, or the discount is unknown.
 
     Examples
     --------
@@ -155,7 +157,7 @@ def _strides(
 def _make_room(
     chosen: list[Rings], nodes: int, degree: int, matched_ports: int, duplex: bool
 ) -> int:
-    """Free the ports of a ring through all servers; return how many fewer matchings there are."""
+    """Free ports for a ring through all servers; return how many matchings this costs."""
     needed = ring_ports(nodes, duplex)
 
     def idle() -> int:

@@ -1,4 +1,4 @@
-"""k shortest paths on a whole topology, by which model-parallel transfers go.
+"""k shortest paths on a whole topology, for model-parallel transfers.
 
 Source: W. Wang et al., "TopoOpt", NSDI 2023, Algorithm 1, line 20.
 """
@@ -17,28 +17,28 @@ from topology_gen.errors import ParameterError, PathError
 from topology_gen.graphs.digraph import Digraph
 
 Path = tuple[int, ...]
-"""Link ids from the source to the target."""
+"""The ids of a path's links, from the source to the target."""
 
 
 class KShortestPaths:
-    """Finds the shortest paths of a digraph that pass no node twice, in order of their hops.
+    """Finds the shortest paths of a digraph that visit no node twice, in ascending order of hops.
 
-    `networkx.shortest_simple_paths` finds them as well, but a network has all its pairs looked up:
-    here every node's distance to the target guides the search, so that it runs into no dead end on
-    the shortest paths, and into few on those a little longer.
+    `networkx.shortest_simple_paths` finds the same paths, but a network needs those of all pairs.
+    Here, every node's distance to the target guides the search. It therefore has no dead ends on
+    the shortest paths, and few on paths that are a little longer.
 
     Parameters
     ----------
     graph : Digraph
-        Self-loops are passed over.
+        The digraph; self-loops are ignored.
     detour : int
-        Hops by which a path may be longer than the shortest. Longer ones would cost the network
-        more than they relieve it.
+        Greatest number of hops by which a path may exceed the shortest. Longer paths would load the
+        network more than they relieve it.
 
     Raises
     ------
     ParameterError
-        A negative detour.
+        The detour is negative.
 
     Examples
     --------
@@ -64,14 +64,14 @@ class KShortestPaths:
     def find(self, source: int, target: int, count: int) -> list[Path]:
         """Return up to `count` shortest paths.
 
-        Equally short ones come in an order of the pair's own, which spreads the load.
+        The order of equally short paths depends on the pair, which spreads the load.
 
         Raises
         ------
         PathError
-            There is none, or both are the same node.
+            There is no path, or source and target are the same node.
         ParameterError
-            A count below 1.
+            `count` is below 1.
         """
         if count < 1:
             raise ParameterError(f"{count} paths: expected at least 1")
@@ -90,14 +90,14 @@ class KShortestPaths:
         return list(islice(paths, count))
 
     def nodes(self, path: Path) -> list[int]:
-        """Return the nodes that a path goes through, both ends included."""
+        """Return the nodes of a path, including both ends."""
         first = [int(self._graph.source[path[0]])] if path else []
         return first + [int(self._graph.target[link]) for link in path]
 
     def _exactly(
         self, source: int, target: int, hops: int, distance: NDArray[np.float64]
     ) -> Iterator[Path]:
-        """Yield the paths of just so many hops, depth first."""
+        """Yield the paths with exactly `hops` hops, by depth-first search."""
         path: list[int] = []
         visited = {source}
 

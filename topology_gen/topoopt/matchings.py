@@ -1,9 +1,10 @@
 """Maximum-weight matching of dense demand: Edmonds' blossom algorithm on few candidate edges.
 
-The algorithm proves its answer with a dual for every node: no matching is heavier if the duals of
-an edge's ends sum up to its weight or more. So it is run on the heaviest edges of every node, and
-whatever edges break that rule are added until none does: the matching is then the heaviest of all
-edges, as `networkx.max_weight_matching` would find, 400 times as fast.
+The algorithm proves its result with a dual value for every node: no matching is heavier if, for
+every edge, the duals of its ends add up to at least its weight. So the algorithm first runs on the
+heaviest edges of every node. Then the edges that violate this rule are added, and it runs again,
+until no edge violates it. The result is a heaviest matching of all edges, as
+`networkx.max_weight_matching` would find, but 400 times as fast.
 """
 
 from __future__ import annotations
@@ -17,26 +18,32 @@ from topology_gen.errors import ParameterError
 from topology_gen.kernels import heaviest_matching as _match
 
 CANDIDATES = 8
-"""Edges of each node that are looked at, and added, at a time."""
+"""Number of edges of each node that are used at first, and that are added at a time."""
 
 _BITS = 52
-"""Weights become whole numbers of so many bits: those of whole bytes and their halves exactly."""
+"""Number of bits of the integers that weights become; whole bytes and halves of them stay exact."""
 
 
 def heaviest_matching(weights: NDArray[np.float64], seed: int = 1) -> NDArray[np.int64]:
-    """Return the pairs of a matching of greatest total weight, ascending, shape (pairs, 2).
+    """Return a matching of greatest total weight.
 
     Parameters
     ----------
     weights : array, shape (n, n)
-        Symmetric, not negative; the diagonal is not looked at. Pairs of weight 0 are never matched.
+        A symmetric matrix of weights of at least 0; the diagonal is ignored. Pairs of weight 0 are
+        never matched.
     seed : int
-        Of equally heavy matchings, which.
+        Seed of the choice between equally heavy matchings.
+
+    Returns
+    -------
+    int64 array, shape (pairs, 2)
+        The pairs, in ascending order.
 
     Raises
     ------
     ParameterError
-        A matrix that is not square, not symmetric, or has a weight that is negative or not finite.
+        The matrix is not square, not symmetric, or has a weight that is negative or not finite.
 
     Examples
     --------
@@ -48,7 +55,7 @@ def heaviest_matching(weights: NDArray[np.float64], seed: int = 1) -> NDArray[np
     if not whole.any():
         return np.zeros((0, 2), np.int64)
     order = np.random.default_rng(seed).permutation(nodes)
-    whole = whole[np.ix_(order, order)]  # neighbours in this order are what a tie is broken by
+    whole = whole[np.ix_(order, order)]  # the order of nodes decides between equal matchings
     listed = _heaviest(whole) & (whole > 0)
     while True:
         first, second = np.nonzero(np.triu(listed))
@@ -65,14 +72,14 @@ def heaviest_matching(weights: NDArray[np.float64], seed: int = 1) -> NDArray[np
 
 
 def _whole(weights: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the weights, checked, as whole numbers."""
+    """Check the weights, and return them as integers."""
     if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
         raise ParameterError(f"weights of shape {weights.shape}: expected a square matrix")
     if not np.all(np.isfinite(weights)) or np.any(weights < 0):
-        raise ParameterError("a weight that is negative or not finite: expected numbers from 0")
+        raise ParameterError("expected weights that are finite and at least 0")
     if not np.array_equal(weights, weights.T):
         raise ParameterError("weights that differ by direction: expected a symmetric matrix")
-    # A power of 2, so that nothing is rounded that need not be.
+    # The factor is a power of 2, so that rounding is exact wherever possible.
     _, exponent = frexp(float(weights.max(initial=0.0)))
     whole = np.rint(np.ldexp(weights, _BITS - exponent)).astype(np.int64)
     np.fill_diagonal(whole, 0)
@@ -80,10 +87,10 @@ def _whole(weights: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _heaviest(weights: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return a symmetric mask with the few heaviest entries of each row.
+    """Return a symmetric mask of the few heaviest entries of each row.
 
-    Rows are turned so that each begins at its diagonal: of equal ones, rows choose different
-    columns, as they must to be matched.
+    Each row is rotated to start at its diagonal. Of equal entries, different rows then choose
+    different columns, so that they can be matched.
     """
     nodes = len(weights)
     turned = (np.arange(nodes)[:, None] + np.arange(1, nodes + 1)[None, :]) % max(nodes, 1)

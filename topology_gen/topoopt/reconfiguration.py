@@ -1,9 +1,9 @@
-"""OCS-reconfig: the circuits of the next period for the demand measured in the last one.
+"""OCS-reconfig: chooses the circuits of the next period for the demand measured in the last one.
 
-An optical circuit switch sets its links anew every `PERIOD_PS`, for which the network pauses
-`PAUSE_PS`. The greatest demand gets a link, and what it still weighs falls by the discount, until
-ports run out. Where servers pass on packets for others, links are exchanged until every server
-reaches every other.
+An optical circuit switch sets its links anew every `PERIOD_PS`, for which the network pauses for
+`PAUSE_PS`. The greatest demand gets a link, and its remaining weight falls by the discount. This
+repeats until no ports are left. If servers forward packets for others, links are then exchanged
+until every server can reach every other.
 
 Source: W. Wang et al., "TopoOpt", NSDI 2023, Appendix E.4, Algorithm 5; without discount it stands
 for SiP-ML (Appendix F).
@@ -25,10 +25,10 @@ from topology_gen.topoopt.discount import discounted, gain
 from topology_gen.topoopt.edge_exchange import two_edge_replacement
 
 PERIOD_PS = 50 * 10**9
-"""Between two measurements of the demand: 50 ms."""
+"""Time between two measurements of the demand: 50 ms."""
 
 PAUSE_PS = 10 * 10**9
-"""Time in which links change and carry nothing: 10 ms."""
+"""Time during which links change and carry nothing: 10 ms."""
 
 
 def ocs_reconfig(
@@ -38,27 +38,28 @@ def ocs_reconfig(
     discount: str = "exponential",
     forwarding: bool = True,
 ) -> Digraph:
-    """Return the directed links, in the order in which demand got them.
+    """Return the digraph of the chosen circuits, with links in the order in which they were chosen.
 
-    Links go on to pairs without demand, in the order of their numbers, until no server with a free
-    port to send from is left beside another with one to receive at.
+    When no demand is left, pairs without demand get links, in the order of their numbers, until no
+    two different servers have a free transmitter and a free receiver.
 
     Parameters
     ----------
     transfers : array_like, shape (n, n)
-        Bytes from row to column that are waiting to be sent; the diagonal is not looked at.
+        Bytes that wait to be sent from each server (row) to each other (column); the diagonal is
+        ignored.
     degree : int
-        Ports of a server, each a transmitter and a receiver.
+        Number of ports of a server; each port is a transmitter and a receiver.
     discount : str
         One of `topology_gen.topoopt.GAINS`: "exponential" is TopoOpt's, "none" is SiP-ML's.
     forwarding : bool
-        Servers pass packets on, so that every server must reach every other.
+        Whether servers forward packets, so that every server must be able to reach every other.
 
     Raises
     ------
     ParameterError
-        A matrix that is not square, demand that is negative or not finite, a degree below 1, or no
-        such discount.
+        The matrix is not square, a demand is negative or not finite, the degree is below 1, or the
+        discount is unknown.
 
     See Also
     --------
@@ -74,12 +75,12 @@ def ocs_reconfig(
     if degree < 1:
         raise ParameterError(f"degree {degree}: expected at least 1")
     nodes = len(matrix)
-    gain(discount, 1)  # refuses an unknown one
+    gain(discount, 1)  # raises if the discount is unknown
     links: Counter[tuple[int, int]] = Counter()
     transmitters = [degree] * nodes
     receivers = [degree] * nodes
     order: list[tuple[int, int]] = []
-    # The greatest first; of equal ones, the first by number.
+    # The heap yields the greatest demand first; of equal ones, the pair with the lowest numbers.
     heap = [
         (-float(matrix[pair]), pair)
         for pair in ((i, j) for i in range(nodes) for j in range(nodes) if i != j)
@@ -101,9 +102,9 @@ def ocs_reconfig(
 
 
 def utility(graph: Digraph, transfers: ArrayLike, discount: str = "exponential") -> Fraction:
-    """Return Σ T(i,j)·Discount(L(i,j)) over the pairs with links, L of them (equation 1).
+    """Return Σ T(i,j)·Discount(L(i,j)) over the pairs that have links, L of them (equation 1).
 
-    In units where a single link is worth the pair's demand.
+    A single link counts as much as the demand of its pair.
 
     Examples
     --------
@@ -122,5 +123,5 @@ def _checked(transfers: ArrayLike) -> NDArray[np.float64]:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ParameterError(f"demand of shape {matrix.shape}: expected a square matrix")
     if not np.all(np.isfinite(matrix)) or np.any(matrix < 0):
-        raise ParameterError("demand that is negative or not finite: expected numbers from 0")
+        raise ParameterError("expected demands that are finite and at least 0")
     return matrix

@@ -1,4 +1,4 @@
-"""A TopoOpt topology: superposed rings of all-reduce groups, matchings, and the routes on them."""
+"""A TopoOpt topology: rings of all-reduce groups, matchings, and the routes over them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from topology_gen.topoopt.k_shortest_paths import KShortestPaths, Path
 
 
 class Rings(NamedTuple):
-    """Rings through the same servers: place i is linked to place i+p, for each of the strides p.
+    """Rings through the same servers: for each stride p, place i is linked to place i+p.
 
     `group` is the all-reduce's index, or None for rings that only keep all servers connected.
     """
@@ -30,19 +30,20 @@ class Rings(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TopoOptTopology:
-    """Who is linked to whom, and over which links the transfers go.
+    """The links of a TopoOpt topology, and the links that transfers use.
 
     Attributes
     ----------
     nodes, degree : int
-        Servers, and ports of each.
+        Number of servers, and number of ports of each.
     duplex : bool
-        Every link carries both ways, so that a ring of more than two takes two ports.
+        Whether every link carries both directions, so that a ring of more than two servers uses two
+        ports.
     rings : tuple of Rings
-        By group, those with most traffic first. Their links come first: those of stride p, then,
-        if duplex, the same ones the other way.
+        The rings by group, in descending order of traffic. Their links come first: those of stride
+        p and then, if duplex, those of the opposite direction.
     matchings : tuple of int64 arrays, shape (pairs, 2)
-        Each takes a port of the servers in it, for a link both ways.
+        Each matching uses one port of its servers, for a link in both directions.
     """
 
     nodes: int
@@ -53,7 +54,7 @@ class TopoOptTopology:
 
     @cached_property
     def graph(self) -> Digraph:
-        """The directed links."""
+        """The digraph of all links."""
         source: list[Numbers] = []
         target: list[Numbers] = []
         for _, members, strides in self.rings:
@@ -72,7 +73,7 @@ class TopoOptTopology:
             self.nodes,
             ids(np.concatenate([*source, np.zeros(0, np.int64)])),
             ids(np.concatenate([*target, np.zeros(0, np.int64)])),
-            # Each ring's links are then all of Z_n's translations of one.
+            # The links of each ring are then all translations of one link by Z_n.
             vertex_transitive=matched == 0
             and all(rings.members == tuple(range(self.nodes)) for rings in self.rings),
         )
@@ -84,7 +85,7 @@ class TopoOptTopology:
 
     @property
     def ports(self) -> Numbers:
-        """Ports of each server that are in use."""
+        """Number of ports in use at each server."""
         used = np.zeros(self.nodes, np.int64)
         for _, members, strides in self.rings:
             used[list(members)] += len(strides) * ring_ports(len(members), self.duplex)
@@ -93,7 +94,7 @@ class TopoOptTopology:
         return used
 
     def orders(self, group: int | None) -> list[list[int]]:
-        """Return the servers of a group's rings, each in the order in which it comes to them."""
+        """Return the servers of each ring of a group, in the order of the ring."""
         return [
             ring(rings.members, stride)
             for rings in self.rings
@@ -103,17 +104,17 @@ class TopoOptTopology:
 
     @property
     def spanning_orders(self) -> list[list[int]]:
-        """The rings through all servers, as in `orders`."""
+        """The rings through all servers, as `orders` returns them."""
         groups = [rings.group for rings in self.rings if len(rings.members) == self.nodes]
         return [order for group in groups for order in self.orders(group)]
 
     def all_reduce_path(self, source: int, target: int, group: int | None) -> Path:
-        """Return the links of a route along the rings of a group: the fewest coins.
+        """Return the links of a route along a group's rings, with the fewest coins.
 
         Raises
         ------
         PathError
-            A group without rings, or a server that is not in it, or twice the same.
+            The group has no rings, a server is not in it, or both servers are the same.
         """
         for begin, rings in zip(self._begin, self.rings, strict=True):
             if rings.group != group:
@@ -138,7 +139,7 @@ class TopoOptTopology:
 
     @property
     def _begin(self) -> list[int]:
-        """The first link of each of `rings`."""
+        """The index of the first link of each of `rings`."""
         sizes = [
             len(members) * sum(len(self._coins(len(members), stride)) for stride in strides)
             for _, members, strides in self.rings

@@ -1,4 +1,4 @@
-"""Who sends how much to whom: a job's transfers as a matrix, and on the links that carry them.
+"""The traffic of a job: its transfers as a matrix, and the loads of the links that carry them.
 
 Source: W. Wang et al., "TopoOpt", NSDI 2023, Figures 1, 8, 9 and 13 to 15 and section 5.4.
 """
@@ -26,25 +26,30 @@ Bytes = NDArray[np.float64]
 def all_reduce_matrix(
     nodes: int, orders: Sequence[Sequence[int]], total_bytes: float, duplex: bool = False
 ) -> Bytes:
-    """Return what the ring all-reduces of a vector send, divided evenly among some rings.
+    """Return the traffic of an all-reduce that is split evenly over some rings.
 
-    Over each link of a ring go 2(k-1)/k of its part of the vector.
+    Each link of a ring carries 2(k-1)/k of the ring's part of the vector.
 
     Parameters
     ----------
     nodes : int
-        Rows and columns.
+        Number of rows and of columns.
     orders : sequence of sequences of int
-        Servers in the order of each ring, the same ones in all.
+        The servers in the order of each ring; the same servers in all rings.
     total_bytes : float
-        Of the vector.
+        Size of the vector.
     duplex : bool
-        Every ring goes both ways, with half its part each.
+        Whether every ring carries half its part in each direction.
+
+    Returns
+    -------
+    array, shape (nodes, nodes)
+        Bytes from each server (row) to each other (column).
 
     Raises
     ------
     ParameterError
-        No rings.
+        There are no rings.
 
     Examples
     --------
@@ -66,10 +71,10 @@ def all_reduce_matrix(
 
 
 def traffic_matrix(demand: Demand, topology: TopoOptTopology | None = None) -> Bytes:
-    """Return the bytes from row to column of all transfers of a job.
+    """Return the bytes of all transfers of a job, from each server (row) to each other (column).
 
-    All-reduces go round the group's rings in the topology, or without one, or if the group has
-    none, round the ring of stride 1, one way.
+    An all-reduce uses the rings of its group in the topology. Without a topology, or if the group
+    has no rings, it uses one directed ring of stride 1.
 
     Examples
     --------
@@ -87,11 +92,11 @@ def traffic_matrix(demand: Demand, topology: TopoOptTopology | None = None) -> B
 
 
 class Load(NamedTuple):
-    """What a network carries.
+    """The load of a network.
 
-    `link_bytes` is the load of each of `links`, those that leave a rank; `hops` and `pair_bytes`
-    are the path length and the bytes of each pair that sends. In a network with switches, a path's
-    length counts the ranks that it comes to.
+    `links` are the links that leave a rank, and `link_bytes` is the load of each. `hops` and
+    `pair_bytes` are the path length and the bytes of each pair that sends. In a network with
+    switches, the length of a path counts only links that leave a rank.
     """
 
     links: Numbers
@@ -101,7 +106,7 @@ class Load(NamedTuple):
 
     @property
     def bandwidth_tax(self) -> float:
-        """Bytes that ranks send, their own and others', over the bytes of their own; 1 if none."""
+        """Bytes that ranks send, including what they forward, over the bytes of the job; 1 if 0."""
         own = float(self.pair_bytes.sum())
         return float(self.link_bytes.sum()) / own if own else 1.0
 
@@ -112,16 +117,16 @@ def load(network: Network, matrix: Bytes, routes: int = 1) -> Load:
     Parameters
     ----------
     network : Network
-        Whose paths the bytes take.
+        The network, which determines the paths.
     matrix : array, shape (ranks, ranks)
-        Bytes from row to column.
+        Bytes from each rank (row) to each other (column).
     routes : int
-        Paths of each pair among which its bytes are divided evenly.
+        Number of paths over which the bytes of each pair are split evenly.
 
     Raises
     ------
     ParameterError
-        A matrix of another size, or no routes.
+        The matrix has another size, or `routes` is below 1.
 
     Examples
     --------
@@ -134,7 +139,7 @@ def load(network: Network, matrix: Bytes, routes: int = 1) -> Load:
     if matrix.shape != (network.ranks, network.ranks) or routes < 1:
         raise ParameterError(
             f"traffic of shape {matrix.shape} over {routes} routes: expected {network.ranks} rows "
-            "and columns, and at least 1"
+            "and columns, and at least 1 route"
         )
     matrix = matrix * ~np.eye(network.ranks, dtype=bool)
     source, target = np.nonzero(matrix)
@@ -162,19 +167,19 @@ def job_load(
     Parameters
     ----------
     network : Network
-        With a rank for each server.
+        A network with a rank for each server.
     demand : Demand
-        The transfers.
+        The transfers of the job.
     topology : TopoOptTopology, optional
-        Whose rings the all-reduces take, see `traffic_matrix`. Rings of the same stride, which are
-        parallel links, share the bytes.
+        The topology whose rings the all-reduces use; see `traffic_matrix`. Rings of the same stride
+        are parallel links and share the bytes.
     routes : int
-        Paths among which the bytes of each model-parallel pair are divided evenly.
+        Number of paths over which the bytes of each model-parallel pair are split evenly.
 
     Raises
     ------
     ParameterError
-        A network of another size, or no routes.
+        The network has another size, or `routes` is below 1.
     """
     rings = replace(demand, mp=np.zeros_like(demand.mp))
     parallel = 1
@@ -192,7 +197,7 @@ def job_load(
 
 
 def path_lengths(network: Network) -> Bytes:
-    """Return the hops of the first path of every ordered pair of ranks, as `Load.hops`.
+    """Return the number of hops of the first path of every ordered pair of ranks; see `Load`.
 
     Examples
     --------
@@ -205,7 +210,7 @@ def path_lengths(network: Network) -> Bytes:
 
 
 def cdf(values: NDArray[np.float64] | Numbers) -> Iterator[tuple[float, float]]:
-    """Yield each distinct value, ascending, and the fraction of values up to it.
+    """Yield each distinct value in ascending order, with the fraction of values up to it.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""Double-binary-tree permutations: all-reduce trees whose traffic lies elsewhere.
+"""Double-binary-tree permutations: all-reduce trees that load different links.
 
-Any relabelling of the servers leaves an all-reduce as it is and moves its traffic. The regular ones
-of TotientPerms send server j to place j·p, so that one pair of trees becomes φ(k) pairs.
+If you permute the servers, an all-reduce gives the same result and loads other links. The regular
+permutations of TotientPerms put server j at place j·p, so that one pair of trees becomes φ(k)
+pairs.
 
 Source: W. Wang et al., "TopoOpt", NSDI 2023, Appendix A.
 """
@@ -21,22 +22,22 @@ from topology_gen.topoopt.coin_change import Numbers
 def tree_permutations(size: int, count: int, primes_only: bool = False) -> list[int]:
     """Return up to `count` strides whose double binary trees have the fewest edges in common.
 
-    The first is 1; then always the one whose trees share the fewest edges with those of the
-    strides before, of equal ones the least.
+    The first stride is 1. Each next one is the stride whose trees share the fewest edges with those
+    of the strides before; of equal ones, the least.
 
     Parameters
     ----------
     size : int
-        Members of the group, at least 2.
+        Number of members in the group, at least 2.
     count : int
-        Pairs of trees wanted. If there are fewer strides, all are returned.
+        Number of pairs of trees, at least 0. If there are fewer strides, all of them are returned.
     primes_only : bool
-        As in `totient_perms`.
+        As for `totient_perms`.
 
     Raises
     ------
     ParameterError
-        Fewer than 2 members, or a negative count.
+        There are fewer than 2 members, or `count` is negative.
 
     See Also
     --------
@@ -62,24 +63,24 @@ def tree_permutations(size: int, count: int, primes_only: bool = False) -> list[
 
 
 def permuted_trees(members: Sequence[int], stride: int) -> Numbers:
-    """Return the directed links of the double binary tree, servers relabelled by a stride.
+    """Return the directed links of a double binary tree whose servers are permuted by a stride.
 
     Parameters
     ----------
     members : sequence of int
-        The group's servers, at least 2.
+        The servers of the group, at least 2.
     stride : int
-        Shares no factor with their number.
+        The stride, coprime to the number of servers.
 
     Returns
     -------
     int64 array, shape (links, 2)
-        In the order of `topology_gen.graphs.families.double_binary_tree`.
+        The links, in the order of `topology_gen.graphs.families.double_binary_tree`.
 
     Raises
     ------
     ParameterError
-        Fewer than 2 members, or a stride that leaves members out.
+        There are fewer than 2 members, or the stride is not coprime to their number.
 
     Examples
     --------

@@ -168,7 +168,7 @@ def test_the_pair_is_right() -> None:
         (changed(1, type="rrc", srcbuf="o", srcoff=1), r"adds to chunks of other data"),
         (
             changed(2, type="nop", cnt=0, depid=0, deps=1),
-            r"line 6: <step>: waits for tb 0 step 1 for ever",
+            r"line 6: <step>: waits forever for tb 0 step 1",
         ),
         (
             changed(1, type="nop", cnt=0),

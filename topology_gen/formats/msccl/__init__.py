@@ -1,4 +1,4 @@
-"""MSCCL XML: the algorithm files of the MSCCL runtime, in and out."""
+"""Reads and writes MSCCL XML, the algorithm files of the MSCCL runtime."""
 
 from topology_gen.formats.msccl.limits import refusals
 from topology_gen.formats.msccl.read import read_xml

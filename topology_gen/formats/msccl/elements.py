@@ -1,4 +1,4 @@
-"""Reads the elements of an MSCCL XML file, and refuses what cannot be in one."""
+"""Reads the elements of an MSCCL XML file, and checks them against MSCCL's schema."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from topology_gen.errors import FileFormatError
 from topology_gen.formats.msccl.names import OPTIONAL, PARENT, REQUIRED
 
 MOST_BYTES = 2**28
-"""Bytes of a file at most."""
+"""Greatest size of a file in bytes."""
 
 _NUMBER = re.compile("-?[0-9]{1,19}")
 
 
 @dataclass(slots=True)
 class Element:
-    """An element with its line, attributes and children."""
+    """An element of the file: its name, line number, attributes and children."""
 
     name: str
     line: int
@@ -26,18 +26,18 @@ class Element:
     children: list[Element] = field(default_factory=list)
 
     def error(self, text: str) -> FileFormatError:
-        """Return the error that something about this element is wrong."""
+        """Return an error about this element, with its line number."""
         return FileFormatError(f"line {self.line}: <{self.name}>: {text}")
 
     def text(self, key: str, accepted: Mapping[str, object] | tuple[str, ...]) -> str:
-        """Return an attribute that must be one of some words."""
+        """Return an attribute that holds one of the accepted words."""
         value = self.attributes[key]
         if value not in accepted:
             raise self.error(f"{key} is {value!r}: expected one of {', '.join(accepted)}")
         return value
 
     def number(self, key: str, least: int, most: int = 2**31 - 1) -> int:
-        """Return an attribute that must be a whole number."""
+        """Return an attribute that holds a whole number from `least` to `most`."""
         value = self.attributes[key]
         if not _NUMBER.fullmatch(value) or not least <= int(value) <= most:
             raise self.error(f"{key} is {value!r}: expected a whole number from {least} to {most}")
@@ -47,14 +47,14 @@ class Element:
 def read_elements(content: bytes) -> Element:
     """Return the root element of a file.
 
-    There are no entities: a document type is refused, so nothing outside of the file is read and
-    nothing grows.
+    A document type is an error. So there are no entities, which could read other files or expand
+    without limit.
 
     Raises
     ------
     FileFormatError
-        Too large, not XML, or an element or attribute that MSCCL's schema does not have, is in the
-        wrong place or is missing.
+        The file is too large or not XML, or an element or attribute is missing, is in the wrong
+        place, or is not in MSCCL's schema.
     """
     if len(content) > MOST_BYTES:
         raise FileFormatError(f"{len(content)} bytes: expected at most {MOST_BYTES}")
@@ -65,7 +65,7 @@ def read_elements(content: bytes) -> Element:
         if isinstance(error, FileFormatError):
             raise
         raise FileFormatError(f"expected MSCCL XML, but it is not XML: {error}") from None
-    assert reader.root is not None  # or it would not be XML
+    assert reader.root is not None  # otherwise the parser would have failed
     return reader.root
 
 
@@ -81,7 +81,7 @@ class _Reader:
 
     def _doctype(self, *_: object) -> None:
         line = self.parser.CurrentLineNumber
-        raise FileFormatError(f"line {line}: expected no document type: nothing may be defined")
+        raise FileFormatError(f"line {line}: expected a file without a document type")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         element = Element(name, self.parser.CurrentLineNumber, attributes)
@@ -90,7 +90,7 @@ class _Reader:
             raise element.error(f"unknown element: expected {', '.join(PARENT)}")
         if PARENT[name] != parent:
             inside = f"inside <{PARENT[name]}>" if PARENT[name] else "as the outermost element"
-            raise element.error(f"expected it {inside}, not inside <{parent}>")
+            raise element.error(f"expected this element {inside}, not inside <{parent}>")
         for key in REQUIRED[name]:
             if key not in attributes:
                 raise element.error(f"missing attribute {key}")

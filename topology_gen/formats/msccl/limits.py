@@ -1,8 +1,9 @@
-"""What the MSCCL runtime has room for.
+"""The limits of the MSCCL runtime.
 
-Source: microsoft/msccl, src/include/msccl.h (256 steps of a thread block, 216 thread blocks); the
-later Azure/msccl-executor-nccl has room for 64 steps in some builds, see its msccl_struct.h, and
-for 4096 elements of the file, of which it keeps its own rank's and the other ranks' outermost.
+Source: microsoft/msccl, src/include/msccl.h (256 steps in a thread block, 216 thread blocks). Some
+builds of the later Azure/msccl-executor-nccl allow only 64 steps; see its msccl_struct.h. It also
+allows only 4096 XML elements in a rank's memory: those of the rank itself and the outermost
+elements of the other ranks.
 """
 
 from __future__ import annotations
@@ -11,31 +12,38 @@ from topology_gen.lowering.algorithm import Algorithm, Kind
 
 MOST_CHANNELS = 32
 MOST_BLOCKS = 128
-"""Thread blocks of a rank: a dependency names one with a signed byte."""
+"""Greatest number of thread blocks of a rank; a dependency names a block with a signed byte."""
 MOST_BLOCKS_OF_A_CHANNEL = 32
 MOST_STEPS = 256
-"""Steps of a thread block, with nops."""
+"""Greatest number of steps of a thread block, including nops."""
 MOST_COUNT = 71
-"""Chunks of a step."""
+"""Greatest number of chunks in a step."""
 MOST_OFFSET = 2**15 - 1
 MOST_ELEMENTS = 4095
-"""Elements that a rank keeps: the algo, every gpu, and its own tbs and steps."""
+"""Greatest number of elements that a rank keeps: the algo, every gpu, and its own tbs and steps."""
 MOST_NAME = 63
 
 
 def refusals(algorithm: Algorithm) -> list[str]:
-    """Return why the runtime would refuse an algorithm, one sentence a reason; often none."""
+    """Return the reasons why the runtime would reject an algorithm, often none.
+
+    Returns
+    -------
+    list of str
+        A phrase for each reason.
+    """
     found = []
     name = algorithm.name
     if len(name) > MOST_NAME or not name.isprintable() or any(c in "\"'<>&" for c in name):
         found.append(
-            f"the name {name[:80]!r}: expected at most {MOST_NAME} letters, without quotes or <>&"
+            f"the name {name[:80]!r}: expected at most {MOST_NAME} characters, without quotes or "
+            f"<>&"
         )
     for rank, gpu in enumerate(algorithm.gpus):
         elements = 1 + algorithm.ranks + sum(1 + len(block.instructions) for block in gpu.blocks)
         if elements > MOST_ELEMENTS:
             found.append(
-                f"gpu {rank} makes for {elements} elements, with those of all ranks: "
+                f"gpu {rank} has {elements} elements, including those of all ranks: "
                 f"expected at most {MOST_ELEMENTS}"
             )
         if len(gpu.blocks) > MOST_BLOCKS:

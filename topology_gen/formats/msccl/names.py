@@ -1,4 +1,4 @@
-"""How MSCCL spells what an algorithm has, and which attributes its elements have."""
+"""The names that MSCCL XML uses: collectives, protocols, elements and attributes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ COLLECTIVES: Mapping[str, Operation] = {
     "reducescatter": "reduce_scatter",
     "allgather": "all_gather",
     "alltoall": "all_to_all",
-    "reduce_scatter": "reduce_scatter",  # as msccl-tools writes it
+    "reduce_scatter": "reduce_scatter",  # the spelling of msccl-tools
 }
 
 SPELLING: Mapping[Operation, str] = {
@@ -30,7 +30,7 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 OPTIONAL: Mapping[str, tuple[str, ...]] = {
-    # What older files do not have; redop is of ncclize's.
+    # Older files lack these; redop is an attribute of NCCLize.
     "algo": ("name", "outofplace", "minBytes", "maxBytes", "redop"),
 }
 

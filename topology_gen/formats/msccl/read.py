@@ -1,7 +1,8 @@
-"""MSCCL XML to an algorithm.
+"""Reads MSCCL XML as an algorithm.
 
-Elements and attributes: microsoft/msccl, src/graph/topo.cc, and Azure/msccl-executor-nccl,
-src/misc/msccl/msccl_parser.cc. What the instructions mean: its src/device/msccl_kernel.cu.
+Elements and attributes follow microsoft/msccl, src/graph/topo.cc, and Azure/msccl-executor-nccl,
+src/misc/msccl/msccl_parser.cc. The meaning of the instructions follows the latter's
+src/device/msccl_kernel.cu.
 """
 
 from __future__ import annotations
@@ -29,20 +30,21 @@ _MOST_BYTES = 2**63 - 1
 def read_xml(content: bytes) -> Algorithm:
     """Return the algorithm of an MSCCL XML file.
 
-    As in the runtime, what reduces while it receives adds to its `src`, and a step that others
-    depend on tells them if its `hasdep` is 1, or else the next one that has it does.
+    The meaning is that of the runtime. A receive that reduces adds to its `src`. A step that others
+    depend on signals them if its `hasdep` is 1; otherwise the next step of its block with `hasdep`
+    1 does.
 
     Parameters
     ----------
     content : bytes
-        All of the file.
+        The whole file.
 
     Raises
     ------
     FileFormatError
-        Not such a file; the text names the line.
+        The content is not MSCCL XML; the message names the line.
     AlgorithmError
-        Ranks and chunks that do not fit together.
+        The numbers of ranks and chunks do not fit together.
 
     See Also
     --------
@@ -54,7 +56,7 @@ def read_xml(content: bytes) -> Algorithm:
     gpus = _in_order(root, root.number("ngpus", 1), "gpu")
     in_place = root.number("inplace", 0, 1) == 1
     given = root.attributes
-    # Files from before there was an attribute for it are for one of the two.
+    # Older files lack the attribute `outofplace` and are for one of the two.
     out_of_place = root.number("outofplace", 0, 1) == 1 if "outofplace" in given else not in_place
     return Algorithm(
         name=given.get("name", ""),
@@ -70,7 +72,7 @@ def read_xml(content: bytes) -> Algorithm:
 
 
 def _in_order(parent: Element, count: int, name: str) -> list[Element]:
-    """Return the children by their ids, which must be 0 … count-1."""
+    """Return the children sorted by their ids, which must be 0 … count-1."""
     found: dict[int, Element] = {}
     for child in parent.children:
         number = child.number("id", 0)
@@ -88,7 +90,7 @@ def _in_order(parent: Element, count: int, name: str) -> list[Element]:
 
 def _gpu(element: Element, channels: int) -> Gpu:
     blocks = _in_order(element, len(element.children), "tb")
-    # A nop is nothing that the runtime executes, so it tells nobody.
+    # The runtime skips nops, so a nop signals nobody.
     awaited = [
         [
             step.number("hasdep", 0, 1) == 1 and step.attributes["type"] != Kind.NOP
@@ -106,7 +108,7 @@ def _gpu(element: Element, channels: int) -> Gpu:
 
 def _block(element: Element, channels: int, awaited: Sequence[Sequence[bool]]) -> Block:
     send, receive = (element.number(key, -1) for key in ("send", "recv"))
-    # A block without peers needs no channel; -1 says so.
+    # A block without peers needs no channel and may have channel -1.
     least = -1 if max(send, receive) < 0 else 0
     return Block(
         None if send < 0 else send,
@@ -140,15 +142,15 @@ def _dependency(element: Element, awaited: Sequence[Sequence[bool]]) -> Step | N
     if block < 0:
         return None
     if block >= len(awaited):
-        raise element.error(f"depid is {block}: expected a tb of the gpu, 0 … {len(awaited) - 1}")
+        raise element.error(f"depid is {block}: expected a tb of this gpu, 0 … {len(awaited) - 1}")
     if not 0 <= step < len(awaited[block]):
         raise element.error(
             f"deps is {step}: expected a step of tb {block}, 0 … {len(awaited[block]) - 1}"
         )
-    # The flag of a tb only grows: the next step that sets it serves as well.
+    # The flag of a tb only increases, so the next step that sets it also satisfies the dependency.
     for later in range(step, len(awaited[block])):
         if awaited[block][later]:
             return Step(block, later)
     raise element.error(
-        f"waits for tb {block} step {step} for ever: expected hasdep=1 there or after it"
+        f"waits forever for tb {block} step {step}: expected hasdep=1 at that step or a later one"
     )

@@ -1,4 +1,4 @@
-"""An algorithm as MSCCL XML."""
+"""Writes an algorithm as MSCCL XML."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from topology_gen.lowering.algorithm import Algorithm, Instruction, Kind, Step
 def write_xml(algorithm: Algorithm) -> str:
     """Return the MSCCL XML of an algorithm.
 
-    The runtime has a reader of its own: `algo` is the first that it wants to see, attributes are
-    apart by one space, and all of them are there.
+    The runtime uses its own simple parser. The file must therefore start with `algo`, have one
+    space between attributes, and contain all attributes.
 
     Parameters
     ----------
     algorithm : Algorithm
+        The algorithm to write.
 
     Raises
     ------
     AlgorithmError
-        More of something than the runtime has room for.
+        The algorithm exceeds a limit of the runtime.
 
     See Also
     --------
@@ -31,7 +32,7 @@ def write_xml(algorithm: Algorithm) -> str:
     """
     refused = refusals(algorithm)
     if refused:
-        raise AlgorithmError(f"no runtime would take it as MSCCL XML: {refused[0]}")
+        raise AlgorithmError(f"the MSCCL runtime would reject the algorithm: {refused[0]}")
     channels = [block.channel for gpu in algorithm.gpus for block in gpu.blocks]
     head = {
         "name": algorithm.name or "algorithm",
@@ -57,14 +58,14 @@ def write_xml(algorithm: Algorithm) -> str:
             }
             lines.append("    " + _tag("tb", {"id": number, **peers, "chan": block.channel}, ">"))
             for index, step in enumerate(block.instructions):
-                told = step.awaited or Step(number, index) in waited
-                lines.append(_step(index, step, told))
+                signals = step.awaited or Step(number, index) in waited
+                lines.append(_step(index, step, signals))
             lines.append("    </tb>")
         lines.append("  </gpu>")
     return "\n".join([*lines, "</algo>", ""])
 
 
-def _step(index: int, instruction: Instruction, told: bool) -> str:
+def _step(index: int, instruction: Instruction, signals: bool) -> str:
     idle = instruction.kind is Kind.NOP
     block, step = instruction.after or (-1, -1)
     attributes = {
@@ -77,12 +78,12 @@ def _step(index: int, instruction: Instruction, told: bool) -> str:
         "cnt": 0 if idle else instruction.chunks,
         "depid": block,
         "deps": step,
-        "hasdep": int(told),
+        "hasdep": int(signals),
     }
     return "      " + _tag("step", attributes, "/>")
 
 
 def _tag(name: str, attributes: Mapping[str, object], end: str) -> str:
-    # No value has a letter that XML would want escaped: see `refusals`.
+    # No value contains a character that XML escapes; `refusals` checks the name.
     written = " ".join([f'{key}="{value}"' for key, value in attributes.items()])
     return f"<{name} {written}{end}"

@@ -1,7 +1,7 @@
-"""MSCCL++ execution plans: the JSON that microsoft/mscclpp's executor runs.
+"""MSCCL++ execution plans, the JSON that the executor of microsoft/mscclpp runs.
 
-The schema is that of version 0.8 (2025): `src/core/executor/execution_plan.cc` and
-`docs/dsl` of that repository, with channels, remote buffers and operations by name.
+The schema is that of version 0.8 (2025), defined by `src/core/executor/execution_plan.cc` and
+`docs/dsl` of that repository. Channels, remote buffers and operations have names.
 """
 
 from topology_gen.formats.mscclpp.read import read_plan

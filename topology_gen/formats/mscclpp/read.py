@@ -1,8 +1,8 @@
-"""An MSCCL++ execution plan as an algorithm of thread blocks, so that it can be checked.
+"""Reads an MSCCL++ execution plan as an algorithm of thread blocks, so that it can be checked.
 
-A put is asynchronous: here it is a send of a block of its own, after what was done before, and a
-receive of another, which may run at any time; only a wait is after it. So nothing is right by the
-luck of a put that lands late.
+A put is asynchronous. It is modelled as a send and a receive in two blocks of their own. The send
+runs after the earlier operations of the put's block. The receive may run at any later time, and
+only a wait is ordered after it. So a plan that depends on lucky timing of a put is found wrong.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ _NOWHERE = Place(Buffer.INPUT, -1), Place(Buffer.OUTPUT, -1)
 def read_plan(content: bytes) -> Algorithm:
     """Return the algorithm of an execution plan.
 
-    Plans of the Simple protocol with puts, signals, waits, copies, reductions and barriers can be
-    read; semaphores, packets, pipelines and switch channels cannot.
+    Plans of the Simple protocol may contain puts, signals, waits, copies, reductions and barriers.
+    Semaphores, packets, pipelines and switch channels are not supported.
 
     Raises
     ------
     FileFormatError
-        Not such a plan; the text names the field.
+        The content is not such a plan; the message names the field.
     AlgorithmError
-        Ranks and chunks that do not fit together.
+        The numbers of ranks and chunks do not fit together.
 
     See Also
     --------
@@ -78,25 +78,25 @@ def read_plan(content: bytes) -> Algorithm:
 
 
 class _Gpu:
-    """A rank: the blocks of its plan, then a block for what each channel sends, and receives."""
+    """A rank: the blocks of its plan, then one block for each channel's receives and sends."""
 
     def __init__(self, fields: Fields, rank: int) -> None:
         if fields.number("id") != rank:
-            raise fields.error("id", f"expected {rank}, its place in the list")
+            raise fields.error("id", f"expected {rank}, the rank's place in the list")
         self.rank = rank
         self.input = fields.number("input_chunks")
         self.output = fields.number("output_chunks")
         self.scratch = fields.number("scratch_chunks")
         self._fields = fields
         self.peers: list[tuple[str, int, int]] = []
-        """Of each channel its type, its peer, and which one of those of this type and peer."""
+        """For each channel: its type, its peer, and its number among those with the same two."""
         self._of_type: dict[str, list[int]] = {kind: [] for kind in _TYPES}
         count: dict[tuple[str, int], int] = defaultdict(int)
         for part in fields.parts("channels"):
             kind = part.word("channel_type", _TYPES)
             for peer in part.array("connected_to"):
                 if type(peer) is not int:
-                    raise part.error("connected_to", "expected ranks")
+                    raise part.error("connected_to", "expected a list of ranks")
                 self._of_type[kind].append(len(self.peers))
                 self.peers.append((kind, peer, count[kind, peer]))
                 count[kind, peer] += 1
@@ -108,15 +108,15 @@ class _Gpu:
         self._sends: dict[int, list[Instruction]] = defaultdict(list)
         self._targets: dict[int, list[Place]] = defaultdict(list)
         self._signals: dict[int, list[int]] = defaultdict(list)
-        """Of each channel, how many puts were before each signal."""
-        self._waits: list[tuple[int, int, int]] = []  # block, index, channel: in order
+        """For each channel and each signal, the number of puts before the signal."""
+        self._waits: list[tuple[int, int, int]] = []  # (block, index, channel), in order
         self._reserved: dict[tuple[int, int], set[int]] = defaultdict(set)
         self._ends: list[int] = [0] * len(self.peers)
         self._landings: list[tuple[int, list[Place]]] = []
         self._barriers: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         for number, part in enumerate(fields.parts("threadblocks")):
             if part.number("id") != number:
-                raise part.error("id", f"expected {number}, its place in the list")
+                raise part.error("id", f"expected {number}, the block's place in the list")
             self._blocks.append([])
             self._block(number, part)
         self._meet()
@@ -142,7 +142,7 @@ class _Gpu:
                 self._barriers[part.number("barrier_id")][number].append(len(self._blocks[number]))
                 blocks = part.number("num_threadblocks", 1)
                 self._reserved[part.number("barrier_id"), number].add(blocks)
-                for _ in range(blocks):  # see _meet
+                for _ in range(blocks):  # `_meet` fills them in
                     self._add(number, Kind.NOP, *_NOWHERE, 0)
             elif name in ("copy", "re"):
                 self._local(number, name, part)
@@ -161,7 +161,7 @@ class _Gpu:
             target = fields.parts("dst_buff", 1)[0]
             _, buffer = self._pick(target, "buffer_id", target.number("buffer_id"), buffers)
             if target.number("size") != count:
-                raise target.error("size", f"expected {count}, as of what is put")
+                raise target.error("size", f"expected {count}, the size of src_buff")
             place = Place(Buffer(buffer), target.number("index"))
             after = self._last(number)
             self._sends[channel].append(Instruction(Kind.SEND, source, place, count, after))
@@ -173,11 +173,11 @@ class _Gpu:
             self._add(number, Kind.NOP, *_NOWHERE, 0)
 
     def _local(self, number: int, name: str, fields: Fields) -> None:
-        """Read a copy, or a sum of several places into one."""
+        """Read a copy, or a reduction of several places into one."""
         sources = [self._place(part) for part in fields.parts("src_buff")]
         target, count = self._place(fields.parts("dst_buff", 1)[0])
         if not sources or any(size != count for _, size in sources):
-            raise fields.error("src_buff", f"expected places of {count} chunks, as of dst_buff")
+            raise fields.error("src_buff", f"expected places of {count} chunks, as in dst_buff")
         places = [place for place, _ in sources]
         if target in places:
             places.remove(target)
@@ -185,14 +185,20 @@ class _Gpu:
             self._add(number, Kind.COPY, places.pop(0), target, count)
         for place in places:
             if name == "copy":
-                raise fields.error("src_buff", "expected one place")
+                raise fields.error("src_buff", "expected one place for a copy")
             self._add(number, Kind.REDUCE, place, target, count)
 
     def connect(self, gpus: list[_Gpu]) -> None:
-        """Find the other end of every channel."""
+        """Find the other end of every channel.
+
+        Parameters
+        ----------
+        gpus : list of _Gpu
+            All ranks of the plan.
+        """
         for channel, (kind, peer, number) in enumerate(self.peers):
             if not 0 <= peer < len(gpus) or peer == self.rank:
-                raise self._fields.error("channels", f"rank {peer}: expected another of the plan")
+                raise self._fields.error("channels", f"rank {peer}: expected another rank's number")
             other = (kind, self.rank, number)
             if other not in gpus[peer].peers:
                 raise self._fields.error(
@@ -201,7 +207,7 @@ class _Gpu:
             self._ends[channel] = gpus[peer].peers.index(other)
 
     def land(self, gpus: list[_Gpu]) -> None:
-        """Receive what the peers put, and let every wait be after what its signal was after."""
+        """Receive what the peers put, and order every wait after the puts before its signal."""
         for channel, (kind, peer, number) in enumerate(self.peers):
             there = self._ends[channel]
             places, signals = gpus[peer]._targets[there], gpus[peer]._signals[there]
@@ -220,7 +226,7 @@ class _Gpu:
                     self._blocks[block][index] = nop._replace(after=Step(landing, before - 1))
 
     def done(self, gpus: list[_Gpu]) -> Gpu:
-        """Return the rank."""
+        """Return the rank with all its blocks."""
         blocks = [Block(None, None, 0, tuple(block)) for block in self._blocks]
         for channel, places in self._landings:
             sent = gpus[self.peers[channel][1]]._sends[self._ends[channel]]
@@ -245,19 +251,20 @@ class _Gpu:
         return len(_TYPES) * number + _TYPES.index(kind)
 
     def _meet(self) -> None:
-        """Let the nops of a barrier wait for those that the other blocks have for it."""
+        """Make the nops of a barrier wait for all other blocks at the barrier."""
         for barrier, blocks in self._barriers.items():
             times = {len(indices) for indices in blocks.values()}
             if len(times) > 1:
                 raise self._fields.error(
-                    "threadblocks", f"barrier {barrier}: expected all blocks to be as often there"
+                    "threadblocks",
+                    f"barrier {barrier}: expected all blocks to use it the same number of times",
                 )
             for number, indices in blocks.items():
                 if self._reserved[barrier, number] != {len(blocks)}:
                     raise self._fields.error(
                         "threadblocks",
-                        f"barrier {barrier}: expected num_threadblocks to be {len(blocks)}, as "
-                        "many as meet there",
+                        f"barrier {barrier}: expected num_threadblocks to be {len(blocks)}, the "
+                        "number of blocks that use it",
                     )
                 others = [other for other in blocks if other != number]
                 for turn, index in enumerate(indices):

@@ -1,9 +1,9 @@
-"""A schedule as an MSCCL++ execution plan.
+"""Writes a schedule as an MSCCL++ execution plan.
 
-A rank has as many thread blocks as links in or out. Block i puts what its i-th link out has to
-carry in a step straight into the memory of the peer, signals, and waits for the i-th link in; then
-all blocks of the rank meet at a barrier. What is to be added arrives in scratch memory of its own,
-and is added before another barrier.
+A rank has as many thread blocks as links in one direction. In each step, block i puts the chunks of
+the rank's i-th outgoing link directly into the peer's memory, signals the peer, and waits for the
+i-th incoming link. Then all blocks of the rank meet at a barrier. Chunks to be added arrive in
+scratch memory that is used once; the blocks add them before a second barrier.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from topology_gen.schedules.all_reduce import AllReduce
 from topology_gen.schedules.schedule import Schedule
 
 MOST_OPERATIONS = 64
-"""Operations of a thread block (MAX_OPERATION)."""
+"""Greatest number of operations of a thread block (the executor's MAX_OPERATION)."""
 
 _SPELLING = {operation: name for name, operation in COLLECTIVES.items()}
 
@@ -32,12 +32,12 @@ def write_plan(schedule: Schedule | AllReduce) -> str:
     Parameters
     ----------
     schedule : Schedule or AllReduce
-        That `topology_gen.schedules.replay.replay` finds right.
+        A schedule that `topology_gen.schedules.replay.replay` accepts.
 
     Raises
     ------
     AlgorithmError
-        More operations of a thread block than the executor has room for, or more chunks on links
+        A thread block exceeds the executor's limit of operations, or there are more chunks on links
         than fit into memory.
 
     See Also
@@ -56,7 +56,7 @@ def write_plan(schedule: Schedule | AllReduce) -> str:
         source, target = ends[link]
         ranks[source].out.append(link)
         ranks[target].into.append(link)
-    # The k-th channel of a pair of ranks at one of them belongs to the k-th at the other.
+    # The k-th channel of a rank to a peer is connected to the peer's k-th channel to this rank.
     for link in used:
         for here, there in (ends[link], ends[link][::-1]):
             ranks[here].channel[link] = len(ranks[here].peers)
@@ -107,7 +107,7 @@ def _step(step: list[tuple[int, Move]], ranks: list[_Rank], ends: list[tuple[int
 
 
 class _Rank:
-    """A rank's entry in the plan, as it fills."""
+    """A rank's entry in the plan, to which operations are added."""
 
     def __init__(self, rank: int, layout: Layout, ends: list[tuple[int, int]]) -> None:
         self.out: list[int] = []
@@ -124,7 +124,7 @@ class _Rank:
         self._buffers: list[list[int]] = []
 
     def begin(self) -> None:
-        """Tell the senders that this rank is there, and wait for the receivers to be."""
+        """Signal the senders that this rank is ready, and wait for the receivers to be ready."""
         for out, into in zip_longest(self.out, self.into):
             links = [link for link in (out, into) if link is not None]
             operations = []
@@ -147,12 +147,12 @@ class _Rank:
             )
 
     def stage(self, count: int) -> Place:
-        """Return scratch memory that is used once."""
+        """Return a place in scratch memory that nothing else uses."""
         self._scratch += count
         return Place(Buffer.SCRATCH, self._scratch - count)
 
     def put(self, link: int, moves: list[Move], places: list[Place]) -> None:
-        """Write into the memory of a link's target, and tell it after the last."""
+        """Write into the memory of a link's target, and signal the target after the last put."""
         block, peer = self.out.index(link), self._ends[link][1]
         for number, (move, place) in enumerate(zip(moves, places, strict=True), 1):
             remote = self._remote.setdefault((peer, place.buffer.value), len(self._remote))
@@ -176,12 +176,12 @@ class _Rank:
             )
 
     def wait(self, link: int) -> None:
-        """Wait until what a link carries in this step is there."""
+        """Wait until the chunks that a link carries in this step have arrived."""
         block = self.into.index(link)
         self._operations[block].append(_sync("wait", len(self._channels[block]) - 1))
 
     def meet(self) -> None:
-        """Let all blocks wait for each other."""
+        """Add a barrier at which all blocks wait for each other."""
         blocks = len(self._operations)
         for operations in self._operations:
             operations.append(
@@ -191,7 +191,7 @@ class _Rank:
             )
 
     def reduce(self, arrived: list[tuple[Move, Place]]) -> None:
-        """Add what arrived; what goes to the same chunks is added by one block, in its order."""
+        """Add what arrived; one block adds everything for the same chunks, in the given order."""
         order = sorted(range(len(arrived)), key=lambda i: (arrived[i][0].target, i))
         cluster, end, last = -1, 0, Buffer.INPUT
         of = [0] * len(arrived)
@@ -218,7 +218,7 @@ class _Rank:
             )
 
     def gpu(self) -> dict[str, Any]:
-        """Return the entry."""
+        """Return the entry of the plan."""
         for block, _ in enumerate(self.out):
             flush = {"name": "flush", "channel_ids": [0], "channel_type": "port"}
             self._operations[block].append(flush)

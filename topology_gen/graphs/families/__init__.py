@@ -1,1 +1,1 @@
-"""Families of digraphs, one a file; `topology_gen.graphs` has their functions."""
+"""Families of digraphs, one in each file; `topology_gen.graphs` exports their functions."""

@@ -1,4 +1,4 @@
-"""Circulant graphs: nodes on a circle, linked to those at given offsets both ways."""
+"""Circulant graphs: nodes on a circle, linked in both directions to those at given offsets."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from topology_gen.graphs.families.parameters import check_least, check_offsets
 
 
 def circulant(nodes: int, offsets: Sequence[int] | None = None) -> Digraph:
-    """Return C(n,{a1, …}): node i is linked to i ± a for each offset a.
+    """Return the circulant graph C(n,{a1, …}): node i is linked to i ± a for each offset a.
 
-    An offset of n/2 makes two parallel links, so that the degree is always twice the offsets.
+    An offset of n/2 makes two parallel links, so that the degree is always twice the number of
+    offsets.
 
     Parameters
     ----------
     nodes : int
-        At least 2.
+        Number n of nodes, at least 2.
     offsets : sequence of int, optional
-        Each 1 … n-1, not all sharing a factor with n; if none are given, the two of
+        Offsets from 1 to n-1 that do not all share a factor with n. By default, the two offsets of
         `least_diameter_offsets`.
 
     Raises
     ------
     ParameterError
-        Offsets that cannot be, or that leave nodes out.
+        An offset is out of range, or the offsets leave nodes unconnected.
 
     See Also
     --------
@@ -53,17 +54,17 @@ def circulant(nodes: int, offsets: Sequence[int] | None = None) -> Digraph:
 def least_diameter_offsets(nodes: int) -> tuple[int, int]:
     """Return the two offsets m and m+1 for which a circulant graph has the least diameter, m.
 
-    m is the least number with 2m² + 2m + 1 ≥ n, the size of a ball of radius m in the plane's grid.
+    m is the least number with 2m² + 2m + 1 ≥ n, the size of a ball of radius m in a square grid.
 
     Parameters
     ----------
     nodes : int
-        At least 3.
+        Number n of nodes, at least 3.
 
     Raises
     ------
     ParameterError
-        Fewer than 3 nodes, round which there are no two different offsets.
+        There are fewer than 3 nodes, so no two different offsets exist.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Complete graph: a link between every two nodes, each way."""
+"""Complete graph: two opposite links between every two nodes."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from topology_gen.graphs.families.parameters import check_least, check_size
 
 
 def complete(nodes: int) -> Digraph:
-    """Return K_n.
+    """Return the complete graph K_n: every node is linked to every other.
 
     Parameters
     ----------
     nodes : int
-        At least 2; the degree is one less.
+        Number n of nodes, at least 2. The degree is n-1.
 
     Raises
     ------
     ParameterError
-        Fewer than 2 nodes, or more links than fit.
+        There are fewer than 2 nodes, or too many links.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Complete bipartite graph: two halves, a link between any two nodes of different halves."""
+"""Complete bipartite graph: two halves, with links between all nodes of different halves."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from topology_gen.graphs.families.parameters import check_least, check_size
 
 
 def complete_bipartite(degree: int) -> Digraph:
-    """Return K_{d,d}: nodes 0 … d-1 and d … 2d-1.
+    """Return the complete bipartite graph K_{d,d} of the nodes 0 … d-1 and d … 2d-1.
 
     Parameters
     ----------
     degree : int
-        At least 1.
+        The degree d, at least 1. There are 2d nodes.
 
     Raises
     ------
     ParameterError
-        A degree below 1, or more links than fit.
+        The degree is below 1, or there are too many links.
 
     Examples
     --------

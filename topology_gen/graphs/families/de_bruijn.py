@@ -1,4 +1,4 @@
-"""De Bruijn graph: words of some letters, linked to those that go on with one letter more."""
+"""De Bruijn graph: each node is a word, linked to the words that append one letter."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from topology_gen.graphs.families.parameters import check_least, check_size, pow
 def de_bruijn(degree: int, diameter: int) -> Digraph:
     """Return the de Bruijn graph: links from x to d·x + a mod dᵏ for a = 0 … d-1.
 
-    The d words of one letter have self-loops.
+    The d nodes whose letters are all equal have self-loops.
 
     Parameters
     ----------
     degree : int
-        d, at least 2.
+        The degree d, at least 2.
     diameter : int
-        k, at least 1; there are dᵏ nodes.
+        The diameter k, at least 1. There are dᵏ nodes.
 
     Raises
     ------
     ParameterError
-        A parameter that is too small, or more links than fit.
+        A parameter is too small, or there are too many links.
 
     See Also
     --------
@@ -45,23 +45,23 @@ def de_bruijn(degree: int, diameter: int) -> Digraph:
 
 
 def modified_de_bruijn(degree: int, diameter: int) -> Digraph:
-    """Return the de Bruijn graph whose self-loops are links round their nodes instead.
+    """Return the de Bruijn graph with its self-loops replaced by links between their nodes.
 
-    The self-loop of aa…a leads to bb…b, b being the next letter after a, or the first. No link is
-    wasted, so that T_B is less, and the diameter is the same. The published graphs of this name
-    are known by a picture only, and may be other ones.
+    The self-loop of aa…a becomes a link to bb…b, where b is the letter after a, or the first
+    letter. No link is wasted, so T_B is lower; the diameter stays the same. The published graphs of
+    this name are known only from a picture and may differ.
 
     Parameters
     ----------
     degree : int
-        d, at least 2.
+        The degree d, at least 2.
     diameter : int
-        k, at least 2; there are dᵏ nodes.
+        The diameter k, at least 2. There are dᵏ nodes.
 
     Raises
     ------
     ParameterError
-        A parameter that is too small, or more links than fit.
+        A parameter is too small, or there are too many links.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Directed circulant graphs: nodes on a circle, linked to those at given offsets ahead."""
+"""Directed circulant graphs: nodes on a circle, linked to the nodes at given offsets ahead."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from topology_gen.graphs.families.parameters import check_offsets
 
 
 def directed_circulant(nodes: int, offsets: Sequence[int] | None = None) -> Digraph:
-    """Return DiC(n,{a1, …}): a link from node i to i + a for each offset a.
+    """Return the directed circulant graph DiC(n,{a1, …}): a link from i to i + a for each offset a.
 
     Parameters
     ----------
     nodes : int
-        At least 2.
+        Number n of nodes, at least 2.
     offsets : sequence of int, optional
-        Each 1 … n-1, not all sharing a factor with n. If none are given, 1 … n-2, which makes a
-        graph of degree n-2 whose schedule is optimal in steps and bandwidth.
+        Offsets from 1 to n-1 that do not all share a factor with n. By default 1 … n-2, which makes
+        a graph of degree n-2 whose schedule is optimal in steps and in bandwidth.
 
     Raises
     ------
     ParameterError
-        Offsets that cannot be, or that leave nodes out.
+        An offset is out of range, or the offsets leave nodes unconnected.
 
     See Also
     --------

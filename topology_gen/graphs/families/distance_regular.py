@@ -1,4 +1,4 @@
-"""Distance-regular graphs of degree 4: optimal schedules, and of low diameter."""
+"""Distance-regular graphs of degree 4, which have optimal schedules and low diameters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def distance_regular(name: str) -> Digraph:
     Raises
     ------
     ParameterError
-        Another name.
+        The name is unknown.
 
     References
     ----------
@@ -46,7 +46,7 @@ def distance_regular(name: str) -> Digraph:
 
 
 def distance_regular_names() -> list[str]:
-    """Return the names of the graphs, by size.
+    """Return the names of the graphs in ascending order of their sizes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Double binary tree: two trees, where interior nodes of one are leaves of the other."""
+"""Double binary tree: two trees; inner nodes of one tree are leaves of the other."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from topology_gen.graphs.families.parameters import check_least, check_size
 
 
 def double_binary_tree(nodes: int) -> Digraph:
-    """Return the links of both trees, each way; links that the trees share are kept twice.
+    """Return a double binary tree: the links of two trees in both directions.
 
-    Not regular: most nodes have three or four links, the roots fewer.
+    Links that both trees use appear twice. The digraph is not regular: most nodes have three or
+    four links, and the roots have fewer.
 
     Parameters
     ----------
     nodes : int
-        At least 2.
+        Number of nodes, at least 2.
 
     Raises
     ------
     ParameterError
-        Fewer than 2 nodes, or more than fit.
+        There are fewer than 2 nodes, or too many.
 
     References
     ----------
@@ -36,11 +37,11 @@ def double_binary_tree(nodes: int) -> Digraph:
     check_size(nodes, 4)
     pairs = []
     for node in range(1, nodes):
-        # The parent has the lowest set bit moved one place up, where that is a node.
+        # The parent is the node with the lowest set bit moved up by one place, if it exists.
         bit = node & -node
         parent = (node ^ bit) | (bit << 1)
         pairs.append((node, parent if parent < nodes else node ^ bit))
-    # The second tree is the first mirrored, or shifted by one node where their number is odd.
+    # The second tree is the first one mirrored, or shifted by one node if their number is odd.
     place = [nodes - 1 - v if nodes % 2 == 0 else (v + 1) % nodes for v in range(nodes)]
     pairs += [(place[node], place[parent]) for node, parent in pairs]
     return from_pairs(f"DoubleBinaryTree({nodes})", nodes, pairs)

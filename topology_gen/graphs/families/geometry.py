@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 Line = tuple[int, ...]
-"""The numbers of the points on it, ascending."""
+"""The numbers of the points on a line, in ascending order."""
 
 _GF4_PRODUCT = ((0, 0, 0, 0), (0, 1, 2, 3), (0, 2, 3, 1), (0, 3, 1, 2))
 
-# p_ij = p_kl for every (i, j, k, l): Tits' equations for the lines of the split Cayley hexagon.
+# Tits' equations for the lines of the split Cayley hexagon: p_ij = p_kl for every (i, j, k, l).
 _HEXAGON = ((1, 2, 3, 4), (5, 4, 3, 2), (2, 0, 3, 5), (6, 5, 3, 0), (0, 1, 3, 6), (4, 6, 3, 1))
 
 
 def projective_plane(order: int) -> list[Line]:
-    """Return the lines of PG(2,q), q a prime.
+    """Return the lines of the projective plane PG(2,q), where q is a prime.
 
     Examples
     --------
@@ -28,12 +28,12 @@ def projective_plane(order: int) -> list[Line]:
     points = _projective_points(2, order)
     return [
         tuple(np.flatnonzero(points @ line % order == 0).tolist())
-        for line in points  # a line is the points orthogonal to a vector
+        for line in points  # a line consists of the points orthogonal to a vector
     ]
 
 
 def affine_plane_of_order_4() -> list[Line]:
-    """Return the 16 lines y = m·x + b of AG(2,4), all but the parallel class of x = b.
+    """Return the 16 lines y = m·x + b of the affine plane AG(2,4), without the class x = b.
 
     Examples
     --------
@@ -48,9 +48,9 @@ def affine_plane_of_order_4() -> list[Line]:
 
 
 def symplectic_quadrangle(order: int) -> list[Line]:
-    """Return the lines of W(q), a generalized quadrangle of order (q,q), q a prime.
+    """Return the lines of W(q), a generalized quadrangle of order (q,q), where q is a prime.
 
-    Its points are those of PG(3,q), its lines the totally isotropic ones.
+    Its points are those of PG(3,q), and its lines are the totally isotropic ones.
 
     Examples
     --------
@@ -64,9 +64,9 @@ def symplectic_quadrangle(order: int) -> list[Line]:
 
 
 def split_cayley_hexagon(order: int) -> list[Line]:
-    """Return the lines of H(q), a generalized hexagon of order (q,q), q a prime.
+    """Return the lines of H(q), a generalized hexagon of order (q,q), where q is a prime.
 
-    Its points are those of the quadric X0·X4 + X1·X5 + X2·X6 = X3² in PG(6,q).
+    Its points are the points of the quadric X0·X4 + X1·X5 + X2·X6 = X3² in PG(6,q).
 
     References
     ----------
@@ -89,7 +89,7 @@ def split_cayley_hexagon(order: int) -> list[Line]:
 
 
 def odd_graph(order: int) -> list[tuple[int, int]]:
-    """Return the pairs of disjoint (k-1)-subsets of 2k-1 letters, numbered in order.
+    """Return the pairs of disjoint (k-1)-subsets of 2k-1 letters, as numbers of subsets.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def odd_graph(order: int) -> list[tuple[int, int]]:
 
 
 def incidence(lines: list[Line], points: int) -> list[tuple[int, int]]:
-    """Return the pairs (point, points + line) of a point on a line.
+    """Return a pair (point, points + line) for each point on each line.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def incidence(lines: list[Line], points: int) -> list[tuple[int, int]]:
 
 
 def undirected_line_graph(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the pairs of pairs that share an end.
+    """Return the pairs of pairs that share an end, as numbers of pairs.
 
     Examples
     --------
@@ -127,13 +127,13 @@ def undirected_line_graph(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]
 
 
 def _projective_points(dimension: int, order: int) -> NDArray[np.int64]:
-    """Return the points of PG(n,q) as vectors whose first number that is not 0 is 1."""
+    """Return the points of PG(n,q) as vectors whose first number other than 0 is 1."""
     vectors = product(range(order), repeat=dimension + 1)
     return np.array([v for v in vectors if next((x for x in v if x), 0) == 1])
 
 
 def _plucker(points: NDArray[np.int64]) -> Callable[[int, int], NDArray[np.int64]]:
-    """Return a function of i and j: p_ij of the lines through every two points."""
+    """Return a function of i and j that gives p_ij of the lines through every two points."""
 
     def coordinate(i: int, j: int) -> NDArray[np.int64]:
         at_i, at_j = points[:, i], points[:, j]
@@ -144,7 +144,7 @@ def _plucker(points: NDArray[np.int64]) -> Callable[[int, int], NDArray[np.int64
 
 
 def _spans(points: NDArray[np.int64], collinear: NDArray[np.bool_], order: int) -> list[Line]:
-    """Return the lines through the pairs of different points that are collinear."""
+    """Return the lines through all pairs of different collinear points."""
     numbers = {tuple(point.tolist()): index for index, point in enumerate(points)}
     lines = set()
     for a, b in np.argwhere(np.triu(collinear, 1)).tolist():

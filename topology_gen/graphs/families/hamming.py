@@ -1,4 +1,4 @@
-"""Hamming graph: words of some letters, linked where they differ in one place."""
+"""Hamming graph: each node is a word, linked to the words that differ in one letter."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from topology_gen.graphs.families.parameters import check_least, check_size, pow
 
 
 def hamming(dimensions: int, letters: int) -> Digraph:
-    """Return H(k,q), the Cartesian power of a complete graph.
+    """Return the Hamming graph H(k,q), the k-th Cartesian power of a complete graph.
 
     Parameters
     ----------
     dimensions : int
-        k, the length of the words, at least 1; the diameter.
+        The length k of the words, at least 1, which is also the diameter.
     letters : int
-        q, at least 2; the degree is k·(q-1).
+        Number q of letters, at least 2. The degree is k·(q-1).
 
     Raises
     ------
     ParameterError
-        A parameter that is too small, or more links than fit.
+        A parameter is too small, or there are too many links.
 
     See Also
     --------

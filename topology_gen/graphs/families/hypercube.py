@@ -1,4 +1,4 @@
-"""Hypercube: a node a binary number, linked to those that differ in one bit."""
+"""Hypercube: each node is a binary number, linked to the numbers that differ in one bit."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from topology_gen.graphs.families.parameters import check_size, exact_log
 
 
 def hypercube(nodes: int) -> Digraph:
-    """Return the hypercube of `nodes` nodes.
+    """Return the hypercube: each node is linked to those whose number differs in one bit.
 
     Parameters
     ----------
     nodes : int
-        A power of two, at least 2; its exponent is degree and diameter.
+        Number of nodes, a power of two, at least 2. Its exponent is the degree and the diameter.
 
     Raises
     ------
     ParameterError
-        Not a power of two, or more links than fit.
+        The number of nodes is not a power of two, or there are too many links.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Kautz graphs and their generalization to any number of nodes: low diameter, one way."""
+"""Kautz graphs, and their generalization to any number of nodes: directed, of low diameter."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from topology_gen.graphs.families.parameters import check_least, check_size, pow
 
 
 def generalized_kautz(degree: int, nodes: int) -> Digraph:
-    """Return Π(d,m): links from x to (-d·x - a) mod m for a = 1 … d.
+    """Return the generalized Kautz graph Π(d,m): links from x to (-d·x - a) mod m for a = 1 … d.
 
-    There are self-loops, unless d+1 divides m; parallel links if m < d.
+    It has self-loops unless d+1 divides m, and parallel links if m < d.
 
     Parameters
     ----------
     degree : int
-        d, at least 1.
+        The degree d, at least 1.
     nodes : int
-        m, at least 2.
+        Number m of nodes, at least 2.
 
     Raises
     ------
     ParameterError
-        A parameter that is too small, or more links than fit.
+        A parameter is too small, or there are too many links.
 
     See Also
     --------
-    kautz : where m = dᵏ + dᵏ⁻¹
+    kautz : the same graph for m = dᵏ + dᵏ⁻¹
 
     References
     ----------
@@ -51,19 +51,19 @@ def generalized_kautz(degree: int, nodes: int) -> Digraph:
 
 
 def kautz(degree: int, diameter: int) -> Digraph:
-    """Return the Kautz graph of dᵏ + dᵏ⁻¹ nodes, the most known for a degree d and diameter k.
+    """Return the Kautz graph of dᵏ + dᵏ⁻¹ nodes, the most known for degree d and diameter k.
 
     Parameters
     ----------
     degree : int
-        d, at least 1.
+        The degree d, at least 1.
     diameter : int
-        k, at least 1.
+        The diameter k, at least 1.
 
     Raises
     ------
     ParameterError
-        A parameter that is too small, or more links than fit.
+        A parameter is too small, or there are too many links.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Lifts of a small digraph by a group: Cayley digraphs of several orbits."""
+"""Lifts of a small digraph by a group: like Cayley digraphs, but with several orbits."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from topology_gen.graphs.families.parameters import GREATEST, check_size
 
 
 def lift(arcs: Sequence[Sequence[tuple[int, Sequence[int]]]]) -> Digraph:
-    """Return the lift of a digraph whose arcs carry permutations, by the group of these.
+    """Return the lift of a digraph by the group that the permutations on its arcs generate.
 
-    Node x·k + i is the element x of the group at node i of the base, which has k nodes. The arc
-    from i to j with permutation g becomes the links from (x, i) to (x·g, j), first x and then g.
+    The base digraph has k nodes. Node x·k + i of the lift is the group element x at base node i. An
+    arc from i to j with permutation g becomes the links from (x, i) to (x·g, j), where x·g means x
+    first and then g.
 
     Parameters
     ----------
     arcs : sequence of sequences of (int, permutation)
-        arcs[a][i] is the a-th arc that leaves node i: where it leads and its permutation, which
-        lists the images of 0, 1, …. The a-th arcs of all nodes lead to different nodes.
+        The arcs of the base. arcs[a][i] is the a-th arc that leaves node i: its target and its
+        permutation, which lists the images of 0, 1, …. The a-th arcs of all nodes must have
+        different targets.
 
     Raises
     ------
     ParameterError
-        Arcs that do not lead to all nodes, something that is not a permutation, permutations of
-        different lengths, or a group that is too large.
+        The a-th arcs do not reach all nodes, an entry is not a permutation, the permutations have
+        different lengths, or the group is too large.
 
     See Also
     --------
@@ -35,7 +37,7 @@ def lift(arcs: Sequence[Sequence[tuple[int, Sequence[int]]]]) -> Digraph:
 
     Examples
     --------
-    Two circles of three, the one turned against the other, and links between their like:
+    Two cycles of three nodes with opposite directions, and links between matching nodes:
 
     >>> turn, back, stay = (1, 2, 0), (2, 0, 1), (0, 1, 2)
     >>> graph = lift([[(0, turn), (1, back)], [(1, stay), (0, stay)]])
@@ -60,7 +62,7 @@ def lift(arcs: Sequence[Sequence[tuple[int, Sequence[int]]]]) -> Digraph:
     elements = [tuple(range(letters))]
     numbers = {elements[0]: 0}
     products: list[list[list[int]]] = [[[] for _ in row] for row in steps]
-    for element in elements:  # grows
+    for element in elements:  # the loop appends to the list
         for row, images in zip(steps, products, strict=True):
             for step, image in zip(row, images, strict=True):
                 product = tuple([step[letter] for letter in element])

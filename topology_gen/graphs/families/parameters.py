@@ -1,4 +1,4 @@
-"""Checks of the families' parameters."""
+"""Checks the parameters of families."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from math import gcd, log, log2
 from topology_gen.errors import ParameterError
 
 GREATEST = 2**24
-"""Nodes and links of a family at most, so that a slip of the finger does not fill the memory."""
+"""Greatest number of nodes and of links, so that a typing error does not fill the memory."""
 
 
 def check_least(least: int, **values: int) -> None:
-    """Refuse a value below `least`.
+    """Check that no value is below `least`.
 
     Raises
     ------
     ParameterError
-        With the name, the value and what is accepted.
+        A value is below `least`.
 
     Examples
     --------
@@ -29,24 +29,24 @@ def check_least(least: int, **values: int) -> None:
 
 
 def check_size(nodes: int, degree: int) -> None:
-    """Refuse a digraph of more than 2²⁴ nodes or links.
+    """Check that a digraph has at most 2²⁴ nodes and links.
 
     Raises
     ------
     ParameterError
-        With the numbers and what is accepted.
+        It has more.
     """
     if max(nodes, nodes * degree) > GREATEST:
         raise ParameterError(f"{nodes} nodes of degree {degree}: expected at most {GREATEST} links")
 
 
 def power(base: int, exponent: int) -> int:
-    """Return the base to the exponent as a number of nodes.
+    """Return `base` to the power of `exponent`, as a number of nodes.
 
     Raises
     ------
     ParameterError
-        More than fit.
+        The number is above the greatest number of nodes.
 
     Examples
     --------
@@ -59,12 +59,12 @@ def power(base: int, exponent: int) -> int:
 
 
 def check_offsets(nodes: int, offsets: Sequence[int]) -> None:
-    """Refuse offsets round a circle that are none, loops, or leave nodes out.
+    """Check that offsets are in range and connect all nodes of a circle.
 
     Raises
     ------
     ParameterError
-        With the offset or the factor that all share with the number of nodes.
+        There are no offsets, one is out of range, or all share a factor with the number of nodes.
     """
     check_least(2, nodes=nodes)
     if not offsets:
@@ -77,18 +77,18 @@ def check_offsets(nodes: int, offsets: Sequence[int]) -> None:
     if factor > 1:
         listed = ", ".join(str(offset) for offset in offsets)
         raise ParameterError(
-            f"offsets {listed} share the factor {factor} with {nodes} nodes: "
-            f"expected none, or nodes are left out"
+            f"offsets {listed} share the factor {factor} with {nodes} nodes, which leaves nodes "
+            f"unconnected: expected no common factor"
         )
 
 
 def exact_log(value: int, base: int, name: str) -> int:
-    """Return k with base to the k = value.
+    """Return the exponent k for which base to the power of k is the value.
 
     Raises
     ------
     ParameterError
-        There is none with k ≥ 1.
+        There is no such k of at least 1.
 
     Examples
     --------

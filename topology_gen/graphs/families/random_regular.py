@@ -15,16 +15,16 @@ def random_regular(nodes: int, degree: int, seed: int = 1) -> Digraph:
     Parameters
     ----------
     nodes : int
-        More than the degree.
+        Number of nodes, more than the degree.
     degree : int
-        At least 2; nodes × degree must be even.
+        The degree, at least 2; nodes × degree must be even.
     seed : int
-        The same seed gives the same graph.
+        The random seed, at least 0. The same seed gives the same graph.
 
     Raises
     ------
     ParameterError
-        A degree that does not fit, or nodes × degree odd.
+        A parameter is out of range, or nodes × degree is odd.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Rings: every node linked to the next, or to both neighbours."""
+"""Rings: every node is linked to the next, or to both neighbours."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from topology_gen.graphs.families.parameters import check_least, check_size
 
 
 def ring(nodes: int, degree: int = 2) -> Digraph:
-    """Return BiRing(d,n): d/2 parallel links to either neighbour.
+    """Return the bidirectional ring BiRing(d,n): d/2 parallel links to each neighbour.
 
     Parameters
     ----------
     nodes : int
-        At least 2; with 2 nodes both neighbours are the same.
+        Number n of nodes, at least 2. With 2 nodes, both neighbours are the same node.
     degree : int
-        Even, at least 2.
+        The degree d, an even number of at least 2.
 
     Raises
     ------
     ParameterError
-        Fewer than 2 nodes, or an odd degree.
+        There are fewer than 2 nodes, or the degree is odd.
 
     See Also
     --------
@@ -44,19 +44,19 @@ def ring(nodes: int, degree: int = 2) -> Digraph:
 
 
 def unidirectional_ring(nodes: int, degree: int = 1) -> Digraph:
-    """Return UniRing(d,n): d parallel links to the next node.
+    """Return the unidirectional ring UniRing(d,n): d parallel links to the next node.
 
     Parameters
     ----------
     nodes : int
-        At least 2.
+        Number n of nodes, at least 2.
     degree : int
-        At least 1.
+        The degree d, at least 1.
 
     Raises
     ------
     ParameterError
-        A parameter that is too small.
+        A parameter is too small.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Shifted rings: superposed bidirectional rings of different strides, as TopoOpt lays them."""
+"""Shifted rings: several bidirectional rings of different strides over the same nodes."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from topology_gen.graphs.totient_perms import totient_perms
 
 
 def shifted_ring(nodes: int, degree: int = 4) -> Digraph:
-    """Return d/2 superposed bidirectional rings through all nodes.
+    """Return d/2 bidirectional rings of different strides over the same nodes.
 
-    The strides are `ring_strides`.
+    The strides are those of `ring_strides`. TopoOpt uses such rings for all-reduces.
 
     Parameters
     ----------
     nodes : int
-        At least 3.
+        Number of nodes, at least 3.
     degree : int
-        Even, at least 2.
+        The degree d, an even number of at least 2.
 
     Raises
     ------
     ParameterError
-        Fewer than 3 nodes, or an odd degree.
+        There are fewer than 3 nodes, or the degree is odd.
 
     See Also
     --------
@@ -48,22 +48,22 @@ def shifted_ring(nodes: int, degree: int = 4) -> Digraph:
 
 
 def ring_strides(nodes: int, rings: int) -> list[int]:
-    """Return strides in about geometric progression, each prime to the number of nodes.
+    """Return strides close to a geometric progression, each coprime to the number of nodes.
 
-    A ring of stride p and one of n-p are the same. If there are fewer strides than rings, they
+    The rings of strides p and n-p are the same. If there are fewer strides than rings, strides
     repeat.
 
     Parameters
     ----------
     nodes : int
-        At least 3.
+        Number n of nodes, at least 3.
     rings : int
-        How many strides, at least 1.
+        Number of strides, at least 1.
 
     Raises
     ------
     ParameterError
-        A parameter that is too small.
+        A parameter is too small.
 
     See Also
     --------

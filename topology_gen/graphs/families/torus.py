@@ -13,19 +13,19 @@ from topology_gen.graphs.families.parameters import check_least, check_size
 
 
 def torus(dims: Sequence[int]) -> Digraph:
-    """Return the torus of bidirectional rings of these lengths, nodes in row-major order.
+    """Return the torus of bidirectional rings of the given lengths.
 
-    A ring of length 2 is one link each way, not two.
+    Nodes are in row-major order. A ring of length 2 has one link in each direction, not two.
 
     Parameters
     ----------
     dims : sequence of int
-        Lengths, each at least 2.
+        The lengths of the rings, each at least 2.
 
     Raises
     ------
     ParameterError
-        No lengths, one that is too small, or more links than fit.
+        There are no lengths, one is too small, or there are too many links.
 
     See Also
     --------
@@ -41,17 +41,19 @@ def torus(dims: Sequence[int]) -> Digraph:
 
 
 def unidirectional_torus(dims: Sequence[int]) -> Digraph:
-    """Return the torus of unidirectional rings of these lengths, nodes in row-major order.
+    """Return the torus of unidirectional rings of the given lengths.
+
+    Nodes are in row-major order.
 
     Parameters
     ----------
     dims : sequence of int
-        Lengths, each at least 2.
+        The lengths of the rings, each at least 2.
 
     Raises
     ------
     ParameterError
-        No lengths, one that is too small, or more links than fit.
+        There are no lengths, one is too small, or there are too many links.
 
     See Also
     --------

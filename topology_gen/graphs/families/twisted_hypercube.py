@@ -1,4 +1,4 @@
-"""Twisted hypercube: a hypercube with two links exchanged, of a diameter one less."""
+"""Twisted hypercube: a hypercube with two links exchanged, which lowers the diameter by one."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from topology_gen.graphs.families.hypercube import hypercube
 
 
 def twisted_hypercube(nodes: int) -> Digraph:
-    """Return the twisted n-cube.
+    """Return the twisted hypercube: a hypercube with two links exchanged.
 
-    With h = nodes/2, two links of the 4-cycle h, h+1, h+3, h+2 are exchanged: instead of h – h+1
-    and h+2 – h+3 there are h – h+3 and h+1 – h+2.
+    With h = nodes/2, the links h – h+1 and h+2 – h+3 are replaced by h – h+3 and h+1 – h+2.
 
     Parameters
     ----------
     nodes : int
-        A power of two, at least 8; its exponent is the degree, one less the diameter.
+        Number of nodes, a power of two, at least 8. Its exponent is the degree; the diameter is
+        one less.
 
     Raises
     ------
     ParameterError
-        Not a power of two, or below 8.
+        The number of nodes is not a power of two, or is below 8.
 
     See Also
     --------
@@ -45,6 +45,6 @@ def twisted_hypercube(nodes: int) -> Digraph:
         raise ParameterError(f"nodes {nodes} of a twisted hypercube: expected at least 8")
     target = cube.target.copy()
     corner = nodes // 2 + np.arange(4)
-    target[corner] = corner[::-1]  # the first links listed are those that change the lowest bit
+    target[corner] = corner[::-1]  # the first links in the list are those that change bit 0
     name = f"TwistedHypercube(2^{cube.degree})"
     return Digraph(name, nodes, cube.source, target)

@@ -1,4 +1,4 @@
-"""Twisted torus: a torus whose wrap-around links of the short dimensions shift the long one."""
+"""Twisted torus: a torus whose short rings, where they close, shift the long coordinate."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from topology_gen.graphs.families.parameters import check_least, check_size
 def twisted_torus(side: int, dimensions: int = 2) -> Digraph:
     """Return the twisted torus a × 2a or a × a × 2a.
 
-    Nodes are in row-major order. The ring along the last dimension is closed as in a torus; where a
-    ring along another dimension closes, it shifts the last coordinate by a. It is a Cayley graph of
-    an Abelian group.
+    Nodes are in row-major order. The rings of the last dimension close as in a torus. The rings of
+    the other dimensions shift the last coordinate by a where they close. The digraph is a Cayley
+    graph of an Abelian group.
 
     Parameters
     ----------
     side : int
-        a, at least 2.
+        The side a, at least 2.
     dimensions : int
-        2 or 3.
+        Number of dimensions, 2 or 3.
 
     Raises
     ------
     ParameterError
-        A side that is too small or too large, or another number of dimensions.
+        The side is too small or too large, or the number of dimensions is neither 2 nor 3.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Xpander: a random lift of a complete graph, an expander that can be built in pods."""
+"""Xpander: a random lift of a complete graph, an expander that can be built from pods."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from topology_gen.graphs.families.parameters import check_least, check_size
 
 
 def xpander(nodes: int, degree: int, seed: int = 1) -> Digraph:
-    """Return a lift of K_{d+1}: d+1 pods, a random perfect matching between every two.
+    """Return a lift of K_{d+1}: d+1 pods with a random perfect matching between every two pods.
 
     Parameters
     ----------
     nodes : int
-        A multiple of degree+1; pod k holds nodes k·nodes/(degree+1) onwards.
+        Number of nodes, a multiple of degree+1. Pod k starts at node k·nodes/(degree+1).
     degree : int
-        At least 2.
+        The degree d, at least 2.
     seed : int
-        The same seed gives the same graph.
+        The random seed, at least 0. The same seed gives the same graph.
 
     Raises
     ------
     ParameterError
-        A number of nodes that does not divide into the pods, or a degree below 2.
+        The number of nodes is not a multiple of degree+1, or the degree is below 2.
 
     See Also
     --------
