@@ -6,6 +6,7 @@ from types import ModuleType
 
 from frontend import collectives
 from frontend.errors import ScenarioError
+from frontend.fabrics import CHANGING
 from frontend.schema.cluster import ClusterWorkload
 from frontend.schema.collective import (
     DIRECT_CONNECT,
@@ -60,8 +61,10 @@ def _switches(topology: Topology) -> list[tuple[str, int, int]]:
 
 def fabric(fabric: str, topology: Topology) -> Problems:
     """Links that change during the run on a fabric whose links cannot."""
-    if fabric == "native" and getattr(topology, "reconfiguration", None) is not None:
-        yield "fabric", "expected express, flow or analytical: topology.reconfiguration is given"
+    if fabric not in CHANGING and getattr(topology, "reconfiguration", None) is not None:
+        *names, last = CHANGING
+        expected = f"{', '.join(names)} or {last}"
+        yield "fabric", f"expected {expected}: topology.reconfiguration is given"
 
 
 def topology(topology: Topology, tcp: Transport) -> Problems:

@@ -1,9 +1,10 @@
 """The whole scenario."""
 
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from frontend.fabrics import FABRICS
 from frontend.schema import checks
 from frontend.schema.base import Count, Model, require
 from frontend.schema.cluster import ClusterWorkload
@@ -15,8 +16,10 @@ from frontend.schema.training import TrainingWorkload
 from frontend.schema.transport import Transport
 from frontend.schema.workload import DlrmWorkload, MoeWorkload, Workload
 
-ESTIMATORS = ("flow", "analytical")
-"""The fabrics that carry messages as wholes, and estimate."""
+if TYPE_CHECKING:
+    FabricName = str
+else:
+    FabricName = Literal[tuple(FABRICS)]
 
 
 def _default_collective(data: dict[str, Any]) -> CollectiveAlgorithms | None:
@@ -37,7 +40,7 @@ class Scenario(Model):
     """What the scenario is about."""
     seed: Count = 1
     """Seed of every random choice."""
-    fabric: Literal["express", "native", "flow", "analytical"] = "express"
+    fabric: FabricName = "express"
     """Network model: fast TCP datapath, ns-3's stock datapath, flows that share links fairly, or
     whole messages one behind the other on each link."""
     hooks: str | None = None

@@ -270,7 +270,7 @@ def test_what_is_no_search_is_not_resumed(tmp_path, content):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--check", "paper"], "--check paper: 'paper', expected some of analytical, flow"),
+        (["--check", "paper"], "--check paper: 'paper', expected some of express, native"),
         (["--budget", "-1"], "--budget"),
         (["--beta", "-1"], "beta -1.0: expected a number from 0"),
         (["--beta", "nan"], "beta nan: expected a number from 0"),
