@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bridge.present.plot import plot_layers
+from bridge.present.outputs import output_for
 from bridge.results.result import Result
 
 
@@ -24,5 +24,6 @@ def plot_command(result: Path, output: Path) -> None:
     """Draw the layers of RESULT.
 
     Each has compute and exposed communication stacked, and raw communication beside it."""
-    plot_layers(Result.load(result), output)
+    loaded = Result.load(result)
+    output_for(output).write(loaded, output)
     click.echo(f"Picture: {output}", err=True)
