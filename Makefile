@@ -11,7 +11,7 @@ CXX_FILES := $(shell find ns3-scratch bridge/src topology_gen/src -name '*.cc' -
 SOURCES   := $(CXX_FILES) $(wildcard cmake/*.cmake */CMakeLists.txt */src/CMakeLists.txt) CMakeLists.txt pyproject.toml
 
 .NOTPARALLEL:
-.PHONY: help setup run test lint format tidy regression-update replay bench reproduce test-docker clean
+.PHONY: help setup run test lint format tidy regression-update replay bench bench-compare docs reproduce test-docker clean
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
 
@@ -31,6 +31,7 @@ lint: setup $(VENV)/.dev $(VENV)/.strict
 	@echo clang-format --dry-run && $(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/codespell
 	$(BIN)/hadolint docker/Dockerfile
 
 format: $(VENV)/.dev ## lay out the sources as lint wants them
@@ -44,6 +45,12 @@ regression-update: setup $(VENV)/.dev ## rewrite the stored results that tests/r
 
 bench: setup $(VENV)/.dev ## measure speed; ARGS=--full for the full-size scenarios
 	$(BIN)/python -m tests.bench $(ARGS)
+
+bench-compare: $(VENV)/.dev ## compare the newest of benchmarks/ with the one before, or two files: ARGS="OLD NEW"
+	@$(BIN)/python -m tests.bench.compare $(ARGS)
+
+docs: setup $(VENV)/.dev ## build the pages as a site, warnings are errors: build/docs/index.html
+	$(BIN)/sphinx-build -qW --keep-going -c docs -d build/docs/.doctrees . build/docs
 
 reproduce: setup $(VENV)/.dev ## repeat the published studies at full size: docs/reproduction*.md, two hours of CPU time
 	$(BIN)/cosim study astra-ns3-dlrm --scale full --page docs/reproduction.md $(ARGS)
