@@ -43,6 +43,13 @@ def test_endings(tmp_path: Path) -> None:
         output_for(tmp_path / "a.xyz")
 
 
+def test_the_longest_ending_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = Output("trace", "a trace", (".trace.json",), lambda result, file: None)
+    monkeypatch.setitem(OUTPUTS._entries, "trace", trace)
+    assert output_for(tmp_path / "run.trace.json") is trace
+    assert output_for(tmp_path / "trace.json") is JSON
+
+
 def test_matplotlib_writes_every_picture() -> None:
     backend_bases = pytest.importorskip("matplotlib.backend_bases")
     known = backend_bases.FigureCanvasBase.get_supported_filetypes()

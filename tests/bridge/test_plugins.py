@@ -1,64 +1,37 @@
-"""Studies and outputs that an installed package brings, in a process that finds it installed."""
+"""The examples of docs/extending.md, in a process that finds them installed."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
-PACKAGE = """
-from bridge.batch.points import Point
-from bridge.present.outputs import Output
-from bridge.studies.framework.model import Experiment, Findings, Statement, Study
-from frontend import load_scenario
-
-SCENARIO = {
-    "topology": {
-        "family": "flat", "ranks": 4, "bandwidth": "100Gbps", "latency": "1us", "buffer": "1GB"
-    },
-    "workload": {
-        "kind": "collective", "operation": "all_reduce", "algorithm": "ring", "bytes": "4KB"
-    },
-}
-
-def points(folder, scale):
-    return [Point("only", load_scenario(SCENARIO))]
-
-def evaluate(results, scale):
-    return Findings([Statement("1", "It takes time.", results["only"].time_ns > 0)])
-
-STUDY = Study("plugged", "A study of a plug-in", "", (Experiment("One", ("1",), points, evaluate),))
-
-def write_times(result, file):
-    file.write_text(f"time_ns\\n{result.time_ns}\\n")
-
-CSV = Output("csv", "the time as CSV", (".csv",), write_times)
-TRACE = Output("trace", "a trace", (".trace.json",), lambda result, file: file.write_text("[]"))
-"""
-
-ENTRY_POINTS = """
-[cosim.studies]
-plugged = plugged_package:STUDY
-
-[cosim.outputs]
-csv = plugged_package:CSV
-trace = plugged_package:TRACE
-"""
+GROUPS = ("cosim.studies", "cosim.outputs")
 
 
 @pytest.fixture
-def cosim(tmp_path: Path):
-    """Return a function that runs ``cosim`` where the package is installed."""
+def cosim(tmp_path: Path, repository: Path):
+    """Return a function that runs ``cosim`` where the page's package is installed."""
+    page = (repository / "docs" / "extending.md").read_text(encoding="utf-8")
     site = tmp_path / "site"
-    information = site / "plugged_package-1.0.dist-info"
-    information.mkdir(parents=True)
-    (site / "plugged_package.py").write_text(PACKAGE)
-    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: plugged-package\n")
-    (information / "entry_points.txt").write_text(ENTRY_POINTS)
+    package = site / "my_package"
+    package.mkdir(parents=True)
+    for name, text in re.findall(r"```python\n# my_package/(\w+\.py)\n(.*?)```", page, re.DOTALL):
+        (package / name).write_text(text)
+    information = site / "my_package-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\n")
+    with (information / "entry_points.txt").open("w") as file:
+        for text in re.findall(r"```toml\n(.*?)```", page, re.DOTALL):
+            for group, points in tomllib.loads(text)["project"]["entry-points"].items():
+                if group in GROUPS:
+                    print(f"[{group}]", *map(" = ".join, points.items()), sep="\n", file=file)
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -73,9 +46,9 @@ def cosim(tmp_path: Path):
     return run
 
 
-def test_a_study_of_an_installed_package(cosim) -> None:
-    assert "A study of a plug-in" in cosim("study", "list").stdout
-    answer = cosim("study", "plugged", "--json")
+def test_a_study_of_an_installed_package(cosim, scenarios: Path) -> None:
+    assert "An example of a study" in cosim("study", "list").stdout
+    answer = cosim("study", "incast", "--json", "--scenarios", str(scenarios))
     assert answer.returncode == 0, answer.stderr
     (experiment,) = json.loads(answer.stdout)["experiments"]
     assert experiment["statements"][0]["holds"] is True
@@ -83,14 +56,9 @@ def test_a_study_of_an_installed_package(cosim) -> None:
 
 def test_an_output_of_an_installed_package(cosim, tmp_path: Path, raw_result) -> None:
     (tmp_path / "result.json").write_text(json.dumps(raw_result))
-    for name, content in {
-        "times.csv": f"time_ns\n{float(raw_result['time_ns'])}\n",
-        "run.trace.json": "[]",
-    }.items():
-        answer = cosim("plot", "result.json", "-o", name)
-        assert answer.returncode == 0, answer.stderr
-        assert (tmp_path / name).read_text() == content
-    # The longest ending counts: .json without .trace is the result itself.
-    assert cosim("plot", "result.json", "-o", "copy.json").returncode == 0
-    assert json.loads((tmp_path / "copy.json").read_text())["status"] == "complete"
-    assert ".csv" in cosim("plot", "result.json", "-o", "times.unknown").stderr
+    answer = cosim("plot", "result.json", "-o", "layers.csv")
+    assert answer.returncode == 0, answer.stderr
+    heading, *rows = (tmp_path / "layers.csv").read_text().splitlines()
+    assert heading == "layer,compute_ns,exposed_comm_ns"
+    assert len(rows) == len(raw_result["layers"])
+    assert ".txt, .csv" in cosim("plot", "result.json", "-o", "layers.unknown").stderr
