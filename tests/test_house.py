@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
+from pathlib import Path
 from types import ModuleType
 
 import pytest
+from ruamel.yaml import YAML
 
 import bridge
 import frontend
@@ -36,3 +39,13 @@ def test_no_name_hides_a_module(package: ModuleType) -> None:
         and vars(package)[name] is not importlib.import_module(f"{package.__name__}.{name}")
     ]
     assert not hidden, f"{package.__name__}: rename these, or their modules"
+
+
+def test_pre_commit_checks_what_lint_does(repository: Path) -> None:
+    """Every tool of `make lint` is a hook, and the other way round."""
+    recipe = (repository / "Makefile").read_text(encoding="utf-8")
+    recipe = recipe.partition("\nlint: setup")[2].partition("\n\n")[0]
+    tools = re.findall(r"\$\(BIN\)/(\S+(?: (?:check|format))?)", recipe)
+    hooks = YAML(typ="safe").load(repository / ".pre-commit-config.yaml")["repos"][0]["hooks"]
+    entries = [re.match(r"\.venv/bin/(\S+(?: (?:check|format))?)", one["entry"]) for one in hooks]
+    assert sorted(tools) == sorted(entry[1] for entry in entries if entry)

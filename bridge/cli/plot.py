@@ -18,7 +18,8 @@ from bridge.results.result import Result
     required=True,
     metavar="PICTURE",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="The picture to write; its ending chooses the format, such as .svg or .png.",
+    help="The picture to write; the file extension selects the format, such as .svg or .png. "
+    "Extensions of other outputs, such as .txt or .json, write these instead.",
 )
 def plot_command(result: Path, output: Path) -> None:
     """Draw the layers of RESULT.

@@ -28,7 +28,7 @@ class Output:
     description: str
     """A few words."""
     suffixes: tuple[str, ...]
-    """Endings of the files that it writes, such as ``".svg"`` or ``".trace.json"``."""
+    """Extensions of the files that it writes, such as ``".svg"`` or ``".trace.json"``."""
     write: Callable[[Result, Path], None]
     """Writes the file; raises `InputError` if it cannot."""
 
@@ -42,21 +42,21 @@ class TextOutput(Output):
 
 
 def output_for(file: Path) -> Output:
-    """Return the output that writes files of an ending.
+    """Return the output that writes files with this file's extension.
 
-    The longest ending counts, so that an output of ``.trace.json`` stands beside one of ``.json``;
-    among equal endings the output that was registered first.
+    The longest extension counts, so that ``.trace.json`` and ``.json`` can be two outputs. If two
+    outputs have the same extension, the first that was registered counts.
 
     Raises
     ------
     InputError
-        If no output has this ending.
+        No output has this extension.
     """
-    endings = [(suffix, output) for output in OUTPUTS.values() for suffix in output.suffixes]
-    found = [pair for pair in endings if file.name.lower().endswith(pair[0])]
+    known = [(suffix, output) for output in OUTPUTS.values() for suffix in output.suffixes]
+    found = [pair for pair in known if file.name.lower().endswith(pair[0])]
     if not found:
-        known = ", ".join(suffix for suffix, _ in endings)
-        raise InputError(f"{file}: the ending is of no output, expected one of {known}")
+        expected = ", ".join(suffix for suffix, _ in known)
+        raise InputError(f"{file}: unknown file extension, expected one of {expected}")
     return max(found, key=lambda pair: len(pair[0]))[1]
 
 

@@ -15,7 +15,7 @@ PICTURES = (
     *(".svg", ".png", ".pdf", ".eps", ".jpeg", ".jpg", ".pgf", ".ps"),
     *(".raw", ".rgba", ".svgz", ".tif", ".tiff", ".webp"),
 )
-"""Endings of the pictures that matplotlib writes."""
+"""Extensions of the picture files that matplotlib writes."""
 
 _NS_PER_MS = 1e6
 

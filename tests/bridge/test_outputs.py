@@ -1,4 +1,4 @@
-"""What can be made of a result: files by their ending, and text."""
+"""What can be made of a result: files by their extension, and text."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def test_json_is_the_saved_result(result: Result, tmp_path: Path) -> None:
     assert (tmp_path / "copy.json").read_bytes() == result.save(tmp_path).read_bytes()
 
 
-def test_endings(tmp_path: Path) -> None:
+def test_extensions(tmp_path: Path) -> None:
     assert output_for(tmp_path / "Layers.SVG") is LAYERS
     with pytest.raises(InputError, match=r"a\.xyz: .* expected one of \.svg, .*\.json, \.txt"):
         output_for(tmp_path / "a.xyz")
 
 
-def test_the_longest_ending_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_longest_extension_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = Output("trace", "a trace", (".trace.json",), lambda result, file: None)
     monkeypatch.setitem(OUTPUTS._entries, "trace", trace)
     assert output_for(tmp_path / "run.trace.json") is trace
@@ -53,4 +53,4 @@ def test_the_longest_ending_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_matplotlib_writes_every_picture() -> None:
     backend_bases = pytest.importorskip("matplotlib.backend_bases")
     known = backend_bases.FigureCanvasBase.get_supported_filetypes()
-    assert {ending[1:] for ending in PICTURES} <= set(known)
+    assert {suffix[1:] for suffix in PICTURES} <= set(known)
