@@ -18,8 +18,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphin
 
 # The repository is the source, so that links between pages hold in both places.
 root_doc = "README"
-include_patterns = ["*.md", "docs/*.md", "docs/*.rst"]
-exclude_patterns = [".*", "build", "benchmarks", "results", "tests"]
+include_patterns = ["*.md", "benchmarks/*.md", "docs/*.md", "docs/*.rst"]
+exclude_patterns = [".*", "build", "results", "tests"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 myst_heading_anchors = 4
 
@@ -29,7 +29,7 @@ NAVIGATION = {
     "Networks made for a job": ["docs/topoopt", "docs/parallelization"],
     "Published experiments": ["docs/reproduction", "docs/reproduction_topoopt"],
     "Python": ["docs/network-api", "docs/scripting", "docs/python"],
-    "Develop": ["docs/extending", "CONTRIBUTING", "CHANGELOG"],
+    "Develop": ["docs/extending", "CONTRIBUTING", "benchmarks/README", "CHANGELOG"],
 }
 """The pages in the order in which a newcomer reads them."""
 
