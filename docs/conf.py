@@ -52,11 +52,9 @@ pygments_dark_style = "monokai"
 def add_navigation(app: Sphinx, page: str, source: list[str]) -> None:
     """Append the navigation to the first page, as a repository browser needs none."""
     if page == root_doc:
-        source[0] += "".join(
-            f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{entries}\n```\n"
-            for caption, pages in NAVIGATION.items()
-            for entries in ["\n".join(pages)]
-        )
+        for caption, pages in NAVIGATION.items():
+            entries = "\n".join(pages)
+            source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{entries}\n```\n"
 
 
 def unlink_folders(app: Sphinx, tree: nodes.document) -> None:
