@@ -37,12 +37,17 @@ def measure(point: Point, fabric: str, repeat: int) -> Row:
 
 
 def with_ratios(rows: list[Row]) -> list[Row]:
-    """Return the rows with how many times cheaper each is than the reference of its point."""
+    """Return the rows with how many times cheaper each is than the reference of its point.
+
+    The reference itself has no ratio: its CPU seconds are what there is to compare.
+    """
     reference = {row["point"]: row.get("cpu_s") for row in rows if row["fabric"] == REFERENCE}
 
     def ratio(row: Row) -> float | None:
         stock = reference.get(row["point"])
-        return stock / row["cpu_s"] if stock and "cpu_s" in row else None
+        if row["fabric"] == REFERENCE or not stock or "cpu_s" not in row:
+            return None
+        return stock / row["cpu_s"]
 
     return [row | {"ratio": ratio(row)} for row in rows]
 
@@ -59,7 +64,7 @@ def table(rows: list[Row]) -> str:
         if "error" in row:
             cells += [row["error"]]
         else:
-            cpu, ratio = row["cpu_s"], row["ratio"]
+            cpu, ratio = row["cpu_s"], 1.0 if row["fabric"] == REFERENCE else row["ratio"]
             cells += [
                 f"{cpu:.2f}",
                 f"{ratio:.1f}" if ratio else "",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench import record
+from tests.bench.__main__ import with_ratios
 from tests.bench.compare import changes, main
 from tests.bench.record import read, write
 
@@ -125,3 +126,12 @@ def test_a_record_names_machine_and_versions(tmp_path: Path):
     assert made["machine"]["cores"] >= 1
     assert {"cosim", "ns3", "python", "numpy"} <= set(made["versions"])
     assert record.file_for(made).name == f"2026-01-01-{made['commit']}.json"
+
+
+def test_ratios_are_to_the_reference_of_the_same_point():
+    seconds = {("a", "native"): 8.0, ("a", "express"): 2.0, ("b", "express"): 1.0}
+    rows = [
+        {"point": point, "fabric": fabric, "cpu_s": s} for (point, fabric), s in seconds.items()
+    ]
+    rows.append({"point": "a", "fabric": "flow", "error": "it failed"})
+    assert [row["ratio"] for row in with_ratios(rows)] == [None, 4.0, None, None]
