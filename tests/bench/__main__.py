@@ -44,10 +44,10 @@ def with_ratios(rows: list[Row]) -> list[Row]:
     reference = {row["point"]: row.get("cpu_s") for row in rows if row["fabric"] == REFERENCE}
 
     def ratio(row: Row) -> float | None:
-        stock = reference.get(row["point"])
+        stock: float | None = reference.get(row["point"])
         if row["fabric"] == REFERENCE or not stock or "cpu_s" not in row:
             return None
-        return stock / row["cpu_s"]
+        return stock / float(row["cpu_s"])
 
     return [row | {"ratio": ratio(row)} for row in rows]
 
