@@ -38,7 +38,7 @@ format: $(VENV)/.dev ## lay out the sources as lint wants them
 	@$(BIN)/ruff check --quiet --fix-only && $(BIN)/ruff format && $(BIN)/clang-format -i $(CXX_FILES)
 
 tidy: setup $(VENV)/.dev ## clang-tidy over the C++ sources (slow)
-	$(BIN)/clang-tidy -p $$(ls -td build/*/ | head -1) --quiet $(filter-out %.h,$(CXX_FILES))
+	$(BIN)/clang-tidy -p $$(dirname $$(ls -t build/*/compile_commands.json | head -1)) --quiet $(filter-out %.h,$(CXX_FILES))
 
 regression-update: setup $(VENV)/.dev ## rewrite the stored results that tests/regression compares with
 	$(BIN)/python -m pytest tests/regression --regen-all $(ARGS)
