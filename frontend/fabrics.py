@@ -15,8 +15,8 @@ class Fabric:
     """A few words, for `cosim list`."""
     is_estimator: bool = False
     """Whether it carries messages as wholes and estimates, instead of simulating packets."""
-    can_change_links: bool = True
-    """Whether links can change during a run, as `topology.reconfiguration` asks."""
+    fixed_links: str = ""
+    """Why links cannot change during a run (`topology.reconfiguration`); empty if they can."""
 
 
 FABRICS = {
@@ -26,7 +26,8 @@ FABRICS = {
         Fabric(
             "native",
             "packets: ns-3's stock devices, IP forwarding and TCP; slow",
-            can_change_links=False,
+            fixed_links="ns-3's PointToPointChannel joins two devices for the whole run, and the "
+            "timers of a stock TCP socket cannot stand still while links change",
         ),
         Fabric("flow", "estimate: flows share links max–min fairly", is_estimator=True),
         Fabric(
@@ -41,5 +42,5 @@ FABRICS = {
 ESTIMATORS = tuple(fabric.name for fabric in FABRICS.values() if fabric.is_estimator)
 """The fabrics that estimate."""
 
-CHANGING = tuple(fabric.name for fabric in FABRICS.values() if fabric.can_change_links)
+CHANGING = tuple(fabric.name for fabric in FABRICS.values() if not fabric.fixed_links)
 """The fabrics whose links can change during a run."""

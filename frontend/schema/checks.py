@@ -6,7 +6,7 @@ from types import ModuleType
 
 from frontend import collectives
 from frontend.errors import ScenarioError
-from frontend.fabrics import CHANGING
+from frontend.fabrics import CHANGING, FABRICS
 from frontend.schema.cluster import ClusterWorkload
 from frontend.schema.collective import (
     DIRECT_CONNECT,
@@ -61,10 +61,11 @@ def _switches(topology: Topology) -> list[tuple[str, int, int]]:
 
 def fabric(fabric: str, topology: Topology) -> Problems:
     """Links that change during the run on a fabric whose links cannot."""
-    if fabric not in CHANGING and getattr(topology, "reconfiguration", None) is not None:
+    reason = FABRICS[fabric].fixed_links
+    if reason and getattr(topology, "reconfiguration", None) is not None:
         *names, last = CHANGING
         expected = f"{', '.join(names)} or {last}"
-        yield "fabric", f"expected {expected}: topology.reconfiguration is given"
+        yield "fabric", f"expected {expected}, as topology.reconfiguration is given: {reason}"
 
 
 def topology(topology: Topology, tcp: Transport) -> Problems:
