@@ -11,7 +11,7 @@ CXX_FILES := $(shell find ns3-scratch bridge/src topology_gen/src -name '*.cc' -
 SOURCES   := $(filter-out %-test.cc,$(CXX_FILES)) $(wildcard cmake/*.cmake */CMakeLists.txt */src/CMakeLists.txt) CMakeLists.txt pyproject.toml
 
 .NOTPARALLEL:
-.PHONY: help setup run test cosim-tests lint format tidy regression-update replay bench reproduce test-docker clean
+.PHONY: help setup run test cosim-tests lint format tidy regression-update replay bench bench-compare docs reproduce test-docker clean
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
 
@@ -34,19 +34,26 @@ lint: setup $(VENV)/.dev $(VENV)/.strict
 	@echo clang-format --dry-run && $(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/codespell
 	$(BIN)/hadolint docker/Dockerfile
 
 format: $(VENV)/.dev ## format the sources
 	@$(BIN)/ruff check --quiet --fix-only && $(BIN)/ruff format && $(BIN)/clang-format -i $(CXX_FILES)
 
 tidy: setup $(VENV)/.dev ## run clang-tidy on the C++ sources (slow)
-	$(BIN)/clang-tidy -p $$(ls -td build/*/ | head -1) --quiet $(filter-out %.h,$(CXX_FILES))
+	$(BIN)/clang-tidy -p $$(dirname $$(ls -t build/*/compile_commands.json | head -1)) --quiet $(filter-out %.h,$(CXX_FILES))
 
 regression-update: setup $(VENV)/.dev ## rewrite the stored results of tests/regression
 	$(BIN)/python -m pytest tests/regression --regen-all $(ARGS)
 
 bench: setup $(VENV)/.dev ## measure speed; ARGS=--full for the full-size scenarios
 	$(BIN)/python -m tests.bench $(ARGS)
+
+bench-compare: $(VENV)/.dev ## compare the newest of benchmarks/ with the one before, or two files: ARGS="OLD NEW"
+	@$(BIN)/python -m tests.bench.compare $(ARGS)
+
+docs: setup $(VENV)/.dev ## build the pages as a site, build/docs/index.html; warnings are errors
+	$(BIN)/sphinx-build -qW --keep-going -c docs -d build/docs/.doctrees . build/docs
 
 reproduce: setup $(VENV)/.dev ## repeat the published studies at full size for docs/reproduction*.md (two hours of CPU time)
 	$(BIN)/cosim study astra-ns3-dlrm --scale full --page docs/reproduction.md $(ARGS)

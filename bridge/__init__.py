@@ -9,10 +9,9 @@ from bridge.errors import (
     InputError,
     OutputError,
     ResultError,
-    SimulationError,
-    SimulationInterrupted,
     StreamError,
 )
+from bridge.results.errors import SimulationError, SimulationInterrupted
 from bridge.results.result import Result
 from bridge.simulator.hooks import BuiltSimulation
 from bridge.simulator.network import Network

@@ -6,7 +6,8 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from frontend import Scenario, collectives
+from frontend import collectives
+from frontend.fabrics import FABRICS
 from frontend.schema.topology import Topology
 from frontend.schema.transport import Variant
 from frontend.schema.workload import Workload
@@ -21,7 +22,6 @@ def catalogue() -> dict[str, dict[str, str]]:
         ``topologies``, ``workloads``, ``collectives``, ``transports`` and ``fabrics``; each maps
         names to descriptions, which may be empty.
     """
-    fabrics = get_args(Scenario.model_fields["fabric"].annotation)
     return {
         "topologies": _members(Topology, "family"),
         "workloads": _members(Workload, "kind"),
@@ -30,7 +30,7 @@ def catalogue() -> dict[str, dict[str, str]]:
             for operation, algorithms in collectives.algorithm_names().items()
         },
         "transports": dict.fromkeys(get_args(Variant), ""),
-        "fabrics": dict.fromkeys(fabrics, ""),
+        "fabrics": {fabric.name: fabric.description for fabric in FABRICS.values()},
     }
 
 

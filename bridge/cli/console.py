@@ -6,8 +6,7 @@ import os
 
 from rich.console import Console
 
-_UNBROKEN = 10_000
-"""Width in columns where no terminal is: wider than any table."""
+from bridge.present.report import UNBROKEN
 
 
 def output() -> Console:
@@ -18,4 +17,4 @@ def output() -> Console:
     console = Console()
     if console.is_terminal or "COLUMNS" in os.environ:
         return console
-    return Console(width=_UNBROKEN)
+    return Console(width=UNBROKEN)

@@ -9,11 +9,11 @@ import click
 
 from bridge.cli.console import output
 from bridge.cli.points import Counter, jobs_option, scenarios_option
-from bridge.errors import SimulationError
 from bridge.fidelity import page, picture
 from bridge.fidelity.cases import cases
 from bridge.fidelity.comparison import Row, compare, document, fabrics
 from bridge.files import prepare_directory, write_whole
+from bridge.results.errors import SimulationError
 
 
 @click.command("fidelity")

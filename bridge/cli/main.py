@@ -22,7 +22,8 @@ from bridge.cli.study import study_group
 from bridge.cli.sweep import sweep_command
 from bridge.cli.topo import topo_group
 from bridge.cli.validate import validate_command
-from bridge.errors import InputError, SimulationError
+from bridge.errors import InputError
+from bridge.results.errors import SimulationError
 from frontend import ScenarioError
 from topology_gen import TopologyError
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from bridge.batch.points import Outcome
-from bridge.errors import SimulationError
 from bridge.present.quantities import seconds_text, time_text
+from bridge.results.errors import SimulationError
 
 jobs_option = click.option(
     "--jobs",

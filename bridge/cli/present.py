@@ -9,9 +9,9 @@ import click
 from rich.console import Console
 
 from bridge.cli.console import output
-from bridge.errors import SimulationError, SimulationInterrupted
+from bridge.present.outputs import JSON, SUMMARY
 from bridge.present.progress import Reporter, reporter_for
-from bridge.present.report import print_report
+from bridge.results.errors import SimulationError, SimulationInterrupted
 from bridge.results.result import FILE_NAME, Result
 
 
@@ -53,9 +53,6 @@ def present(
 
 
 def _show(result: Result, folder: Path | None, as_json: bool) -> None:
-    if as_json:
-        click.echo(result.to_json(), nl=False)
-    else:
-        print_report(result, output())
+    (JSON if as_json else SUMMARY).show(result, output())
     if folder is not None:
         click.echo(f"Result: {folder / FILE_NAME}", err=True)

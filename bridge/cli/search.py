@@ -22,13 +22,13 @@ from bridge.present.quantities import time_text
 from bridge.present.report import table
 from bridge.simulator import simulate
 from frontend import load_scenario
+from frontend.fabrics import FABRICS
 from frontend.parallelization import State
 from frontend.schema.topoopt import TopoOptTopology
 
 LINE_INTERVAL_S = 10.0
 """Seconds of wall time between two lines of progress if stderr is no terminal."""
 NAMES = {"start": "start, estimated", "estimate": "found, estimated"}
-FABRICS = ("analytical", "flow", "express", "native")
 
 
 @click.command("search")

@@ -18,7 +18,19 @@ from bridge.studies.framework.runner import Chapter, all_points, chosen, run_stu
 from bridge.studies.registry import STUDIES
 
 
-@click.group("study")
+class _Studies(click.Group):
+    """Has a command for each registered study, beside its own."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return sorted({*self.commands, *STUDIES})
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in self.commands and name in STUDIES:
+            self.add_command(study_command(STUDIES[name]))
+        return super().get_command(context, name)
+
+
+@click.group("study", cls=_Studies)
 def study_group() -> None:
     """Repeat published experiments and check the claims."""
 
@@ -136,7 +148,3 @@ def write_page(study: Study, scale: Scale, chapters: list[Chapter], file: Path) 
                 picture.draw(chart, folder / name)
                 pictures[chart.figure] = f"{folder.name}/{name}"
     write_whole(file, report.markdown(study, scale, chapters, pictures).encode())
-
-
-for _study in STUDIES.values():
-    study_group.add_command(study_command(_study))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 
 from bridge.errors import InputError, OutputError
 from bridge.fidelity.comparison import REFERENCE, Row
-from frontend.schema import ESTIMATORS
+from frontend.fabrics import ESTIMATORS
 
-_MARKS = {"flow": ("o", "#4477aa"), "analytical": ("D", "#cc6677")}
+_MARKS = (("o", "#4477aa"), ("D", "#cc6677"), ("s", "#228833"), ("^", "#aa3377"))
 
 
 def require_matplotlib() -> None:
@@ -52,8 +53,7 @@ def draw(rows: Sequence[Row], file: Path) -> None:
 
     figure = Figure(figsize=(8, 1.6 + 0.24 * len(rows)), layout="constrained")
     axes = figure.subplots()
-    for fabric in ESTIMATORS:
-        marker, color = _MARKS[fabric]
+    for fabric, (marker, color) in zip(ESTIMATORS, cycle(_MARKS), strict=False):
         marks = [
             (100 * deviation, index)
             for index, row in enumerate(rows)

@@ -11,6 +11,12 @@ from bridge.results.result import Result
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+PICTURES = (
+    *(".svg", ".png", ".pdf", ".eps", ".jpeg", ".jpg", ".pgf", ".ps"),
+    *(".raw", ".rgba", ".svgz", ".tif", ".tiff", ".webp"),
+)
+"""Extensions of the picture files that matplotlib writes."""
+
 _NS_PER_MS = 1e6
 
 

@@ -3,19 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from io import StringIO
 from itertools import groupby
+from pathlib import Path
 
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from bridge.files import write_whole
 from bridge.present.quantities import percent_text, scaled_text, seconds_text, time_text
 from bridge.results.measurements import Collective, IterationTimes, Reconfiguration
 from bridge.results.result import Result
 
 #: With more collectives than this, the summary groups them by operation, algorithm and size.
 MANY_COLLECTIVES = 16
+
+#: Columns where nobody looks at a screen: no table is so wide.
+UNBROKEN = 10_000
+
+
+def write_report(result: Result, file: Path) -> None:
+    """Write the summary of a result, with lines as long as the tables are wide.
+
+    Parameters
+    ----------
+    result : Result
+        Complete or partial.
+    file : Path
+        Where to.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written.
+    """
+    text = StringIO()
+    print_report(result, Console(file=text, width=UNBROKEN))
+    write_whole(file, text.getvalue().encode())
 
 
 def print_report(result: Result, console: Console) -> None:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
-from bridge.errors import SimulationError, StreamError
+from bridge.errors import StreamError
+from bridge.results.errors import SimulationError
 from bridge.results.measurements import NetworkStatistics
 from bridge.simulator.simulate import load
 from frontend.compiler.compile import compile_network

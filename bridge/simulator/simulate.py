@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import frontend
-from bridge.errors import SimulationError, SimulationInterrupted, StreamError
+from bridge.errors import StreamError
 from bridge.files import prepare_directory, write_whole
 from bridge.present.progress import CallbackReporter, Reporter, Snapshot
+from bridge.results.errors import SimulationError, SimulationInterrupted
 from bridge.results.result import SCHEMA_VERSION, Result
 from bridge.simulator.hooks import BuiltSimulation, Hook, load_bindings, load_hook, require_bindings
 from bridge.stopwatch import Stopwatch

@@ -1,9 +1,16 @@
-"""All studies. To add one, write a package in this folder and a line here."""
+"""All studies. To add one, write a package in this folder and a line here.
+
+An installed package adds its own through the entry points ``cosim.studies``.
+"""
 
 from __future__ import annotations
 
 from bridge.studies.astra_ns3_dlrm import STUDY as ASTRA_NS3_DLRM
 from bridge.studies.framework.model import Study
 from bridge.studies.topoopt import STUDY as TOPOOPT
+from topology_gen.registry import Registry
 
-STUDIES: dict[str, Study] = {study.name: study for study in (ASTRA_NS3_DLRM, TOPOOPT)}
+STUDIES = Registry[Study]("study", "cosim.studies")
+
+STUDIES.register(ASTRA_NS3_DLRM)
+STUDIES.register(TOPOOPT)

@@ -12,8 +12,9 @@ from frontend.collectives.algorithms.bfb import best_chunks
 from frontend.collectives.importers.from_file import from_file
 from frontend.collectives.program.program import Program
 from frontend.errors import ScenarioError
+from frontend.fabrics import ESTIMATORS
 from frontend.parallelization.rings import group_rings
-from frontend.schema import ESTIMATORS, Scenario
+from frontend.schema import Scenario
 from frontend.schema.collective import DIRECT_CONNECT, HIERARCHICAL, AlgorithmFile
 from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.topology import HierarchicalTopology

@@ -6,6 +6,7 @@ from types import ModuleType
 
 from frontend import collectives
 from frontend.errors import ScenarioError
+from frontend.fabrics import CHANGING, FABRICS
 from frontend.schema.cluster import ClusterWorkload
 from frontend.schema.collective import (
     DIRECT_CONNECT,
@@ -60,13 +61,11 @@ def _switches(topology: Topology) -> list[tuple[str, int, int]]:
 
 def fabric(fabric: str, topology: Topology) -> Problems:
     """Links that change during the run on a fabric whose links cannot."""
-    if fabric == "native" and getattr(topology, "reconfiguration", None) is not None:
-        yield (
-            "fabric",
-            "expected express, flow or analytical, as topology.reconfiguration is given: ns-3's "
-            "PointToPointChannel joins two devices for the whole run, and the timers of a stock "
-            "TCP socket cannot stand still while links change",
-        )
+    reason = FABRICS[fabric].fixed_links
+    if reason and getattr(topology, "reconfiguration", None) is not None:
+        *names, last = CHANGING
+        expected = f"{', '.join(names)} or {last}"
+        yield "fabric", f"expected {expected}, as topology.reconfiguration is given: {reason}"
 
 
 def topology(topology: Topology, tcp: Transport) -> Problems:

@@ -1,9 +1,10 @@
 """The whole scenario."""
 
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from frontend.fabrics import FABRICS
 from frontend.schema import checks
 from frontend.schema.base import Count, Model, require
 from frontend.schema.cluster import ClusterWorkload
@@ -15,8 +16,10 @@ from frontend.schema.training import TrainingWorkload
 from frontend.schema.transport import Transport
 from frontend.schema.workload import DlrmWorkload, MoeWorkload, Workload
 
-ESTIMATORS = ("flow", "analytical")
-"""The fabrics that carry messages as wholes, and estimate."""
+if TYPE_CHECKING:
+    FabricName = str
+else:
+    FabricName = Literal[tuple(FABRICS)]
 
 
 def _default_collective(data: dict[str, Any]) -> CollectiveAlgorithms | None:
@@ -37,7 +40,7 @@ class Scenario(Model):
     """What the scenario shows."""
     seed: Count = 1
     """Seed of all random choices."""
-    fabric: Literal["express", "native", "flow", "analytical"] = "express"
+    fabric: FabricName = "express"
     """Network model. express: TCP over a fast model of links and queues. native: TCP over ns-3's
     own IPv4 and devices. flow: an estimate, messages share links fairly. analytical: an estimate,
     whole messages queue on each link."""

@@ -2,29 +2,28 @@
 
 Every point runs in a process of its own, so that one which fails costs no other; one after the
 other, so that they do not share caches, unless `--jobs` says otherwise. The cheapest of the
-repetitions counts. Ratios are of CPU seconds within this one run.
+repetitions counts. Ratios are of CPU seconds within this one run. The run is kept in `benchmarks/`,
+where `python -m tests.bench.compare` finds it.
 """
 
 import argparse
 import json
-import platform
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from bridge.simulator import core
-from tests.bench import schedules, simgrid_flows, strategies
+from tests.bench import record, schedules, simgrid_flows, strategies
 from tests.bench.points import FULL, QUICK, REFERENCE, SIMGRID, Point
-
-Row = dict[str, Any]
+from tests.bench.record import Row
 
 
 def measure(point: Point, fabric: str, repeat: int) -> Row:
     """Return the cheapest of some runs in child processes, or the message of one that failed."""
     print(f"{point.name}: {fabric}", file=sys.stderr)
-    row: Row = {"point": point.name, "fabric": fabric}
+    row: Row = {"name": f"{point.name}: {fabric}", "point": point.name, "fabric": fabric}
     for _ in range(repeat):
         command = [sys.executable, "-m", "tests.bench.measure", point.name, fabric]
         child = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -37,6 +36,22 @@ def measure(point: Point, fabric: str, repeat: int) -> Row:
     return row
 
 
+def with_ratios(rows: list[Row]) -> list[Row]:
+    """Return the rows with how many times cheaper each is than the reference of its point.
+
+    The reference itself has no ratio: its CPU seconds are what there is to compare.
+    """
+    reference = {row["point"]: row.get("cpu_s") for row in rows if row["fabric"] == REFERENCE}
+
+    def ratio(row: Row) -> float | None:
+        stock: float | None = reference.get(row["point"])
+        if row["fabric"] == REFERENCE or not stock or "cpu_s" not in row:
+            return None
+        return stock / float(row["cpu_s"])
+
+    return [row | {"ratio": ratio(row)} for row in rows]
+
+
 def table(rows: list[Row]) -> str:
     """Return the report as Markdown: costs, and how many times cheaper than the reference."""
     lines = [
@@ -44,16 +59,15 @@ def table(rows: list[Row]) -> str:
         " simulated ms |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
-    reference = {row["point"]: row.get("cpu_s") for row in rows if row["fabric"] == REFERENCE}
     for row in rows:
         cells = [row["point"], row["fabric"]]
         if "error" in row:
             cells += [row["error"]]
         else:
-            cpu, stock = row["cpu_s"], reference.get(row["point"])
+            cpu, ratio = row["cpu_s"], 1.0 if row["fabric"] == REFERENCE else row["ratio"]
             cells += [
                 f"{cpu:.2f}",
-                f"{stock / cpu:.1f}" if stock else "",
+                f"{ratio:.1f}" if ratio else "",
                 f"{row['payload_bytes'] / cpu / 1e6:.0f}",
                 f"{row['packets'] / cpu / 1e3:.0f}",
                 f"{row['peak_rss_bytes'] / 1e6:.0f}",
@@ -67,7 +81,7 @@ def main() -> None:
     """Measure the points and print the report."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench")
     parser.add_argument("--full", action="store_true", help="the full-size scenarios, too")
-    parser.add_argument("--out", type=Path, help="write the report as JSON")
+    parser.add_argument("--out", type=Path, help="benchmarks/<date>-<commit>.json by default")
     parser.add_argument("--repeat", type=int, default=3, help="runs of a quick point")
     parser.add_argument("--jobs", type=int, default=1, help="points at a time; they share caches")
     arguments = parser.parse_args()
@@ -81,13 +95,16 @@ def main() -> None:
         for fabric in point.fabrics
         if fabric in installed
     ]
+    started, machine = datetime.now(UTC), record.machine()
     with ThreadPoolExecutor(max_workers=arguments.jobs) as pool:
-        rows = list(pool.map(lambda run: measure(*run), runs))
-    reports = [schedules.report(schedules.rows()), strategies.report(strategies.rows())]
-    print(table(rows), *reports, sep="\n\n")
-    if arguments.out:
-        report = {"machine": platform.platform(), "python": platform.python_version(), "rows": rows}
-        arguments.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+        rows = with_ratios(list(pool.map(lambda run: measure(*run), runs)))
+    made, searched = schedules.rows(), strategies.rows()
+    print(table(rows), schedules.report(made), strategies.report(searched), sep="\n\n")
+    kept = [*rows, *schedules.records(made), *strategies.records(searched)]
+    run = record.record(kept, started, machine)
+    file = arguments.out or record.file_for(run)
+    record.write(run, file)
+    print(f"Kept: {file}", file=sys.stderr)
     if any("error" in row for row in rows):
         sys.exit(1)
 

@@ -17,12 +17,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.bench.record import Row
 from tests.topology_gen.balancing_program import program_loads
 from topology_gen import specs
 from topology_gen.finder import Pool, chosen, frontier
 from topology_gen.schedules import bfb
-
-Row = dict[str, Any]
 
 SCHEDULES: Mapping[str, tuple[str, str]] = {
     "hypercube": ("hypercube:n=1024", "hypercube:n=128"),
@@ -70,6 +69,22 @@ def _find() -> None:
 
 def _peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def records(rows: list[Row]) -> list[Row]:
+    """Return the rows as a run keeps them.
+
+    The ratio is that of the programs at the smaller size to the schedule at the full one: at the
+    smaller size a schedule takes a millisecond, which nothing can be concluded from.
+    """
+    return [
+        row
+        | {
+            "name": f"schedule: {row['what']}",
+            "ratio": row["program_cpu_s"] / row["cpu_s"] if "small" in row else None,
+        }
+        for row in rows
+    ]
 
 
 def report(rows: list[Row]) -> str:

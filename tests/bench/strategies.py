@@ -12,15 +12,16 @@ from pathlib import Path
 from bridge.batch.training_job import Job
 from frontend import load_scenario
 from frontend.parallelization import demand, search
+from tests.bench.record import Row
 
 SCENARIOS = ("topoopt_dlrm", "topoopt_candle", "topoopt_bert", "topoopt_vgg16")
 PROPOSALS = 1000
 _FOLDER = Path(__file__).resolve().parents[2] / "scenarios"
 
-Row = tuple[str, int, float, float, float]
+Measured = tuple[str, int, float, float, float]
 
 
-def measure(name: str) -> Row:
+def measure(name: str) -> Measured:
     """Return a scenario's name and operators, and CPU seconds: all set up, searched, one again."""
     job = Job(load_scenario(_FOLDER / f"{name}.yaml"))
     wanted = demand(job.graph, job.start)
@@ -36,7 +37,21 @@ def measure(name: str) -> Row:
     return name, len(job.graph.operators), made - begin, searched - made, again
 
 
-def report(rows: list[Row]) -> str:
+def records(rows: list[Measured]) -> list[Row]:
+    """Return the rows as a run keeps them: CPU seconds of the search, without a reference."""
+    return [
+        {
+            "name": f"search: {name}",
+            "cpu_s": searched,
+            "ratio": None,
+            "setup_cpu_s": made,
+            "estimate_cpu_s": again,
+        }
+        for name, _, made, searched, again in rows
+    ]
+
+
+def report(rows: list[Measured]) -> str:
     """Return the rows as Markdown."""
     lines = [
         "| search on TopoOpt | operators | set up CPU s | proposals a minute | ms an estimate |",
@@ -48,7 +63,7 @@ def report(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
-def rows() -> list[Row]:
+def rows() -> list[Measured]:
     """Measure every scenario."""
     result = []
     for name in SCENARIOS:

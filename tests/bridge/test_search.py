@@ -276,7 +276,7 @@ def test_what_is_no_search_is_not_resumed(tmp_path, content):
     [
         (
             ["--check", "paper"],
-            "--check paper: unknown fabric 'paper', expected none or some of analytical, flow",
+            "--check paper: unknown fabric 'paper', expected none or some of express, native",
         ),
         (["--budget", "-1"], "--budget"),
         (["--beta", "-1"], "beta -1.0: expected a finite number of at least 0"),

@@ -14,13 +14,14 @@ import numpy as np
 from bridge import Network
 from bridge.results.measurements import NetworkStatistics
 from frontend import network_api_pb2 as api
+from frontend.fabrics import CHANGING
 from frontend.stream import encode
 from tests.ns3_scratch import streams
 from topology_gen import circuits
 from topology_gen.arrays import ids
 from topology_gen.graphs.digraph import Digraph
 
-FABRICS = ("express", "flow", "analytical")
+FABRICS = CHANGING
 PS_PER_US = 1_000_000
 
 

@@ -1,0 +1,40 @@
+"""What Python's table says of each fabric, beside what the simulator does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bridge import ScenarioError, StreamError
+from bridge.simulator import core
+from frontend import load_scenario
+from frontend.fabrics import CHANGING, ESTIMATORS, FABRICS
+from tests.ns3_scratch.circuits import Message, Setup, carry
+
+RING = [(0, 1), (1, 2), (2, 3), (3, 0)]
+
+
+def test_the_fabrics_are_the_simulators() -> None:
+    assert set(FABRICS) == set(core.fabrics())
+
+
+@pytest.mark.parametrize("name", core.fabrics())
+def test_links_that_change(name: str, scenarios: Path) -> None:
+    """Both the simulator and the schema take them where the table says so, and nowhere else."""
+    file = scenarios / "ocs_reconfig_small.yaml"
+    if name in CHANGING:
+        assert carry(Setup(4, RING), name, [Message(0, 1, 1)]).arrivals_ps
+        assert load_scenario(file, {"fabric": name}).fabric == name
+        return
+    with pytest.raises(StreamError, match="can change"):
+        carry(Setup(4, RING), name, [Message(0, 1, 1)])
+    with pytest.raises(ScenarioError, match="expected express, flow or analytical"):
+        load_scenario(file, {"fabric": name})
+
+
+@pytest.mark.parametrize("name", core.fabrics())
+def test_estimators_carry_no_acknowledgements(name: str) -> None:
+    """Only where packets are simulated are there more of them than those with data."""
+    statistics = carry(Setup(4, RING).still(), name, [Message(0, 1, 10**6)]).statistics
+    assert (statistics.packets == statistics.data_packets) == (name in ESTIMATORS)
