@@ -11,7 +11,7 @@ from typing import Any
 from bridge.batch.points import Outcome, Point, run_points
 from bridge.fidelity.cases import Case
 from frontend import Scenario, load_scenario
-from frontend.schema import ESTIMATORS
+from frontend.scenario import ESTIMATORS
 
 #: The packet level as users run it: what errors are relative to.
 REFERENCE = "express"

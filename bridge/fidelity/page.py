@@ -10,7 +10,7 @@ from rich.text import Text
 
 from bridge.fidelity.comparison import REFERENCE, Row, fabrics, summarize
 from bridge.present.quantities import time_text
-from frontend.schema import ESTIMATORS
+from frontend.scenario import ESTIMATORS
 
 INTRODUCTION = """\
 # Fidelity

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bridge.errors import InputError, OutputError
 from bridge.fidelity.comparison import REFERENCE, Row
-from frontend.schema import ESTIMATORS
+from frontend.scenario import ESTIMATORS
 
 _MARKS = {"flow": ("o", "#4477aa"), "analytical": ("D", "#cc6677")}
 

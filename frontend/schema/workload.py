@@ -1,28 +1,12 @@
-"""`workload`: what the ranks compute and communicate."""
+"""Workloads in which all ranks do the same: DLRM, and a mixture of experts."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from frontend.schema.base import Accesses, Iterations, Model, Width, Widths
-from frontend.schema.cluster import ClusterWorkload
-from frontend.schema.collective import AlgorithmOptions, AnyAlgorithm, Operation
 from frontend.schema.compute import Compute
 from frontend.schema.quantities import ElementSize, PositiveSize
-from frontend.schema.training import TrainingWorkload
-
-
-class CollectiveWorkload(AlgorithmOptions):
-    """One collective over all ranks."""
-
-    kind: Literal["collective"]
-    """One collective."""
-    operation: Operation
-    """What the collective does."""
-    algorithm: AnyAlgorithm
-    """How it does it."""
-    bytes: PositiveSize
-    """The buffer of one rank: what it reduces, gathers in all, or has for all others together."""
 
 
 class Embedding(Model):
@@ -105,9 +89,3 @@ class MoeWorkload(Model):
     """Gradients are reduced together as soon as they are so many bytes."""
     compute: Compute = Compute()
     """Compute times."""
-
-
-Workload = Annotated[
-    CollectiveWorkload | DlrmWorkload | MoeWorkload | TrainingWorkload | ClusterWorkload,
-    Field(discriminator="kind"),
-]
