@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bridge.results.result import result_schema, result_schema_text
-from frontend.schema import Scenario
+from frontend import Scenario
 
 FOLDER = Path(__file__).resolve().parent
 

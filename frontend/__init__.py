@@ -1,8 +1,30 @@
-"""From a scenario to the network-API stream: schema, workloads, collectives, compiler."""
+"""From a scenario to the network-API stream: schema, workloads, collectives, compiler.
 
-from frontend.compiler.compile import compile_scenario
-from frontend.errors import ScenarioError
-from frontend.loading.load import load_scenario
-from frontend.schema import Scenario
+The names below are imported when they are used: a package that adds a workload or a topology
+imports parts of this one while the scenario's model is being made.
+"""
 
-__all__ = ["Scenario", "ScenarioError", "compile_scenario", "load_scenario"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from frontend.compiler.compile import compile_scenario, validate_scenario
+    from frontend.errors import ScenarioError
+    from frontend.loading.load import load_scenario
+    from frontend.scenario import Scenario
+
+_HOMES = {
+    "Scenario": "frontend.scenario",
+    "ScenarioError": "frontend.errors",
+    "compile_scenario": "frontend.compiler.compile",
+    "load_scenario": "frontend.loading.load",
+    "validate_scenario": "frontend.compiler.compile",
+}
+
+__all__ = ["Scenario", "ScenarioError", "compile_scenario", "load_scenario", "validate_scenario"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

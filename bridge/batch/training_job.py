@@ -8,12 +8,13 @@ from typing import Any
 
 from bridge.errors import InputError
 from frontend import Scenario, load_scenario
-from frontend.compiler import network as networks
 from frontend.models import operator_graph
 from frontend.parallelization import Estimator, OperatorGraph, Strategy, Wire, demand, to_json
-from frontend.schema.topoopt import DemandTopology, OcsTopology, TopoOptTopology
-from frontend.schema.training import TrainingWorkload
-from frontend.workloads import training
+from frontend.resolve import resolve
+from frontend.resolve.layout import layout
+from frontend.schema.training import Training
+from frontend.topologies import TOPOLOGIES, TopologyFamily
+from frontend.workloads import WORKLOADS, training
 from topology_gen.topoopt import Demand
 from topology_gen.topoopt.demand import to_json as demand_to_json
 
@@ -31,33 +32,38 @@ class Job:
     scenario: Scenario
 
     def __post_init__(self) -> None:
-        if not isinstance(self.scenario.workload, TrainingWorkload):
-            raise InputError(
-                f"workload.kind: {self.scenario.workload.kind}, expected training: a strategy can "
-                "be searched for that kind only"
-            )
-        topology = self.scenario.topology
-        if isinstance(topology, OcsTopology) and topology.reconfiguration is not None:
+        _ = self.workload
+        if self._family.changes_links(self.scenario.topology):
             raise InputError(
                 "topology.reconfiguration: expected a topology whose circuits do not change: the "
                 "estimator does not model transfers that wait for circuits"
             )
 
     @property
-    def workload(self) -> TrainingWorkload:
-        """The training workload of the scenario."""
-        assert isinstance(self.scenario.workload, TrainingWorkload)
-        return self.scenario.workload
+    def workload(self) -> Training:
+        """The model, and how it is trained."""
+        workload = self.scenario.workload
+        found = WORKLOADS[workload.kind].job(workload)
+        if found is None:
+            raise InputError(
+                f"workload.kind: {workload.kind}, expected training: a strategy can "
+                "be searched for that kind only"
+            )
+        return found
+
+    @property
+    def _family(self) -> TopologyFamily[Any]:
+        return TOPOLOGIES[self.scenario.topology.family]
 
     @property
     def alternates(self) -> bool:
         """Whether every strategy gets its own topology; true with TopoOpt."""
-        return isinstance(self.scenario.topology, TopoOptTopology)
+        return self._family.links_jobs
 
     @cached_property
     def graph(self) -> OperatorGraph:
         """The operators of the model as a graph."""
-        return operator_graph(self.workload, self.scenario.topology.ranks)
+        return operator_graph(self.workload, layout(self.scenario).ranks)
 
     @cached_property
     def start(self) -> Strategy:
@@ -79,8 +85,8 @@ class Job:
         """
         data = self.scenario.model_dump(mode="json", exclude_unset=True)
         data["workload"]["strategy"] = to_json(strategy, self.graph)
-        topology = self.scenario.topology
-        if isinstance(topology, DemandTopology) and (self.alternates or topology.asks_workload):
+        asks_workload = self._family.asked_ranks(self.scenario.topology) is not None
+        if self.alternates or asks_workload:
             if not self.alternates:
                 wanted = demand(self.graph, self.start)
             data["topology"].pop("n", None)
@@ -89,12 +95,12 @@ class Job:
 
     def estimator(self, wanted: Demand) -> Estimator:
         """Return the scenario's estimator; with TopoOpt, on the topology for a demand."""
-        scenario = load_scenario(self.changed(self.start, wanted))
-        topology, transport = scenario.topology, scenario.transport
+        resolved = resolve(load_scenario(self.changed(self.start, wanted)))
+        transport = resolved.scenario.transport
         return Estimator(
             self.graph,
             training.server(self.workload),
-            networks.build(scenario),
-            topology.found if isinstance(topology, TopoOptTopology) else None,
+            resolved.network,
+            resolved.layout.found,
             Wire(transport.mss, transport.packet_overhead),
         )

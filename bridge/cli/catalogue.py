@@ -1,16 +1,14 @@
-"""Lists the names that a scenario can use, read from its schema so that no list goes stale."""
+"""Lists the names that a scenario can use, read from the registries so that no list goes stale."""
 
 from __future__ import annotations
 
-from typing import Any, get_args
-
-from pydantic import BaseModel
+from typing import get_args
 
 from frontend import collectives
 from frontend.fabrics import FABRICS
-from frontend.schema.topology import Topology
 from frontend.schema.transport import Variant
-from frontend.schema.workload import Workload
+from frontend.topologies import TOPOLOGIES
+from frontend.workloads import WORKLOADS
 
 
 def catalogue() -> dict[str, dict[str, str]]:
@@ -23,8 +21,8 @@ def catalogue() -> dict[str, dict[str, str]]:
         names to descriptions, which may be empty.
     """
     return {
-        "topologies": _members(Topology, "family"),
-        "workloads": _members(Workload, "kind"),
+        "topologies": {name: family.description for name, family in TOPOLOGIES.items()},
+        "workloads": {name: kind.description for name, kind in WORKLOADS.items()},
         "collectives": {
             operation: ", ".join(algorithms)
             for operation, algorithms in collectives.algorithm_names().items()
@@ -32,14 +30,3 @@ def catalogue() -> dict[str, dict[str, str]]:
         "transports": dict.fromkeys(get_args(Variant), ""),
         "fabrics": {fabric.name: fabric.description for fabric in FABRICS.values()},
     }
-
-
-def _members(union: Any, key: str) -> dict[str, str]:
-    """Return the name and the description of every model in a union that `key` discriminates."""
-    models: tuple[type[BaseModel], ...] = get_args(get_args(union)[0])
-    members = {}
-    for model in models:
-        field = model.model_fields[key]
-        for name in get_args(field.annotation):
-            members[name] = field.description or ""
-    return members

@@ -87,13 +87,15 @@ def read_demand(
 
 def _scenario_demand(path: Path, overrides: Sequence[str]) -> Demand:
     from frontend import load_scenario
-    from frontend.schema.training import TrainingWorkload
-    from frontend.workloads.training import transfers
+    from frontend.resolve.layout import layout
+    from frontend.workloads import WORKLOADS
 
     scenario = load_scenario(path, overrides)
-    if not isinstance(scenario.workload, TrainingWorkload):
+    workload = scenario.workload
+    found = WORKLOADS[workload.kind].demand(workload, layout(scenario).ranks)
+    if found is None or found.parts:
         raise InputError(
-            f"{path}: workload.kind: {scenario.workload.kind}, expected training: only its "
+            f"{path}: workload.kind: {workload.kind}, expected training: only its "
             "strategy defines transfers"
         )
-    return transfers(scenario.workload, scenario.topology.ranks)
+    return found.demands[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from bridge.results.result import result_schema_text
-from frontend.schema import json_schema
+from frontend.scenario import json_schema
 
 
 @click.command("schema")

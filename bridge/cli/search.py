@@ -24,7 +24,7 @@ from bridge.simulator import simulate
 from frontend import load_scenario
 from frontend.fabrics import FABRICS
 from frontend.parallelization import State
-from frontend.schema.topoopt import TopoOptTopology
+from frontend.resolve import resolve
 
 LINE_INTERVAL_S = 10.0
 """Seconds of wall time between two lines of progress if stderr is no terminal."""
@@ -105,7 +105,11 @@ def search_command(
         reporter = Reporter() if as_json else reporter_for(Console(stderr=True))
         result = simulate.run(best, {"fabric": fabric}, progress=reporter)
         times[fabric] = result.iterations[0].time_ns / 1e9
-    answer = _answer(job, state, times, best.topology)
+    answer = _answer(job, state, times)
+    if job.alternates:
+        found = resolve(best).layout.found
+        assert found is not None
+        answer["topology"] = found.graph.name
     if as_json:
         click.echo(json.dumps(answer, ensure_ascii=False))
         return
@@ -127,20 +131,17 @@ def _fabrics(check: str) -> list[str]:
     return names
 
 
-def _answer(job: Job, state: State, times: dict[str, float], topology: Any) -> dict[str, Any]:
+def _answer(job: Job, state: State, times: dict[str, float]) -> dict[str, Any]:
     placed = Counter(
         f"{kind} on {len(servers)}" for kind, servers in state.best.strategy.placements
     )
-    answer = {
+    return {
         "name": job.scenario.name,
         "seconds": times,
         "rounds": [list(entry) for entry in state.history],
         "converged": state.converged,
         "placements": dict(sorted(placed.items())),
     }
-    if isinstance(topology, TopoOptTopology):
-        answer["topology"] = topology.graph.name
-    return answer
 
 
 def _print(answer: dict[str, Any], console: Console) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+import frontend
 from bridge.cli.options import scenario_argument, set_option
 from bridge.simulator import simulate
 
@@ -15,6 +16,5 @@ from bridge.simulator import simulate
 @set_option
 def validate_command(scenario: Path, overrides: tuple[str, ...]) -> None:
     """Check the scenario FILE without simulating it; this needs no ns-3."""
-    # Compiling finds errors that the schema cannot, such as a size that leaves a rank without data.
-    simulate.compile(scenario, overrides)
+    frontend.validate_scenario(simulate.load(scenario, overrides))
     click.echo(f"{scenario}: valid")

@@ -1,6 +1,7 @@
 """Collective algorithms as programs: per member, send, receive, reduce and copy steps.
 
-To add an algorithm, write a module with an ``ALGORITHM`` and add it to the list below.
+To add an algorithm, write a module with an entry and add it to the list below, or name the entry in
+the entry points `cosim.collectives` of your own package (docs/extending.md).
 """
 
 from frontend.collectives.algorithms import (
@@ -17,13 +18,13 @@ from frontend.collectives.program.composition import Piece, compose
 from frontend.collectives.program.errors import CollectiveError, Problem, ScheduleError
 from frontend.collectives.program.program import Op, Program, ProgramBuilder
 from frontend.collectives.registry import (
+    ALGORITHMS,
     OPERATIONS,
     Algorithm,
     algorithm_names,
     build,
     describe,
     options,
-    register,
 )
 from frontend.collectives.verify.check import Traffic, check, problems, traffic
 
@@ -38,9 +39,10 @@ for _algorithm in (
     superposed_rings.ALGORITHM,
     multi_ring.ALGORITHM,
 ):
-    register(_algorithm)
+    ALGORITHMS.register(_algorithm)
 
 __all__ = [
+    "ALGORITHMS",
     "OPERATIONS",
     "Algorithm",
     "CollectiveError",
@@ -58,6 +60,5 @@ __all__ = [
     "describe",
     "options",
     "problems",
-    "register",
     "traffic",
 ]

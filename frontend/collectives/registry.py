@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Program, empty
+from frontend.collectives.setting import Setting
+from topology_gen.graphs.digraph import Digraph
+from topology_gen.registry import Registry
 
 OPERATIONS = ("all_reduce", "reduce_scatter", "all_gather", "all_to_all")
 
 Builder = Callable[..., Program]
+
+
+def _only_dimension(setting: Setting) -> dict[str, Any]:
+    """Return the options of an algorithm that uses one network dimension and nothing else."""
+    return {"dimension": "scale_out"}
+
+
+def always_works(setting: Setting) -> None:
+    """Accept every group: the check of an algorithm that no group is too small or odd for."""
 
 
 @dataclass(frozen=True)
@@ -27,50 +40,83 @@ class Algorithm:
     operations : mapping of str to callable
         Per operation that it offers, a function of the group size and keyword-only options that
         returns the `Program` (called for groups of two and more).
+    needs : frozenset of str
+        Features that a topology must have: `Layout.features`.
+    choose : callable
+        Returns the options of the functions for a `Setting`; by default just the dimension.
+    graph_problem : callable, optional
+        Says what is accepted instead where the links between ranks do not suit; None if they do.
+    check : callable, optional
+        Takes a `Setting`, and raises `CollectiveError` where the functions would. Without one,
+        ``cosim validate`` builds the program to find out.
+
+    Raises
+    ------
+    CollectiveError
+        It offers an operation that does not exist.
     """
 
     name: str
     description: str
     operations: Mapping[str, Builder]
+    needs: frozenset[str] = frozenset()
+    choose: Callable[[Setting], dict[str, Any]] = _only_dimension
+    graph_problem: Callable[[Digraph], str | None] | None = None
+    check: Callable[[Setting], None] | None = None
+
+    def __post_init__(self) -> None:
+        for operation in self.operations:
+            _known_operation(operation)
+
+    def build(self, operation: str, group_size: int, **chosen: Any) -> Program:
+        """Return the program of an operation that the algorithm offers; see `build` below."""
+        builder = self.operations[operation]
+        if isinstance(group_size, bool) or not isinstance(group_size, int) or group_size < 1:
+            raise CollectiveError(f"group size {group_size!r} is not a positive number of members")
+        parameters = _parameters(builder)
+        for option in chosen:
+            if option not in parameters:
+                accepted = ", ".join(sorted(parameters)) or "none"
+                raise CollectiveError(
+                    f"option {option!r} is not known to {operation} by {self.name!r}; "
+                    f"accepted: {accepted}"
+                )
+        missing = [
+            name
+            for name, parameter in parameters.items()
+            if parameter.default is parameter.empty and name not in chosen
+        ]
+        if missing:
+            raise CollectiveError(f"{operation} by {self.name!r} needs the option {missing[0]!r}")
+        if group_size == 1:
+            names = chosen.get("dimensions", (chosen.get("dimension", "scale_out"),))
+            return empty(self.name, operation, str(names[0]))
+        return builder(group_size, **chosen)
 
 
-_ALGORITHMS: dict[str, Algorithm] = {}
-
-
-def register(algorithm: Algorithm) -> None:
-    """Make an algorithm known to `build`.
-
-    Raises
-    ------
-    CollectiveError
-        The name is taken, or it offers an operation that does not exist.
-    """
-    if algorithm.name in _ALGORITHMS:
-        raise CollectiveError(f"algorithm {algorithm.name!r} is registered twice")
-    for operation in algorithm.operations:
-        _known_operation(operation)
-    _ALGORITHMS[algorithm.name] = algorithm
+ALGORITHMS = Registry[Algorithm]("collective algorithm", "cosim.collectives")
+"""Every collective algorithm by name."""
 
 
 def algorithm_names() -> dict[str, list[str]]:
     """Return, per operation, the names of the algorithms that offer it."""
     return {
-        operation: [a.name for a in _ALGORITHMS.values() if operation in a.operations]
+        operation: [a.name for a in ALGORITHMS.values() if operation in a.operations]
         for operation in OPERATIONS
     }
 
 
 def describe(algorithm: str) -> str:
     """Return the one-line description of a registered algorithm."""
-    return _ALGORITHMS[algorithm].description
+    return ALGORITHMS[algorithm].description
 
 
 def options(operation: str, algorithm: str) -> frozenset[str]:
     """Return the names of the options that `build` takes for an operation by an algorithm."""
-    return frozenset(_parameters(_builder(operation, algorithm)))
+    return frozenset(_parameters(_offering(operation, algorithm).operations[operation]))
 
 
-def build(operation: str, algorithm: str, group_size: int, **chosen: object) -> Program:
+def build(operation: str, algorithm: str, group_size: int, **chosen: Any) -> Program:
     """Return the program of a collective.
 
     Parameters
@@ -94,29 +140,7 @@ def build(operation: str, algorithm: str, group_size: int, **chosen: object) -> 
     >>> build("all_reduce", "ring", 4).steps
     48
     """
-    builder = _builder(operation, algorithm)
-    if isinstance(group_size, bool) or not isinstance(group_size, int) or group_size < 1:
-        raise CollectiveError(f"group size {group_size!r} is not a positive number of members")
-    parameters = _parameters(builder)
-    for option in chosen:
-        if option not in parameters:
-            accepted = ", ".join(sorted(parameters)) or "none"
-            raise CollectiveError(
-                f"option {option!r} is not known to {operation} by {algorithm!r}; "
-                f"accepted: {accepted}"
-            )
-    missing = [
-        name
-        for name, parameter in parameters.items()
-        if parameter.default is parameter.empty and name not in chosen
-    ]
-    if missing:
-        raise CollectiveError(f"{operation} by {algorithm!r} needs the option {missing[0]!r}")
-    if group_size == 1:
-        names = chosen.get("dimensions", (chosen.get("dimension", "scale_out"),))
-        assert isinstance(names, Sequence)
-        return empty(algorithm, operation, str(names[0]))
-    return builder(group_size, **chosen)
+    return _offering(operation, algorithm).build(operation, group_size, **chosen)
 
 
 def _known_operation(operation: str) -> None:
@@ -126,19 +150,19 @@ def _known_operation(operation: str) -> None:
         )
 
 
-def _builder(operation: str, algorithm: str) -> Builder:
+def _offering(operation: str, algorithm: str) -> Algorithm:
+    """Return an algorithm by name, which has to offer an operation."""
     _known_operation(operation)
     offered = ", ".join(algorithm_names()[operation])
-    if algorithm not in _ALGORITHMS:
+    if algorithm not in ALGORITHMS:
         raise CollectiveError(
             f"algorithm {algorithm!r} is not known; accepted for {operation}: {offered}"
         )
-    builder = _ALGORITHMS[algorithm].operations.get(operation)
-    if builder is None:
+    if operation not in ALGORITHMS[algorithm].operations:
         raise CollectiveError(
             f"{operation} by {algorithm!r} is not supported; accepted for {operation}: {offered}"
         )
-    return builder
+    return ALGORITHMS[algorithm]
 
 
 def _parameters(builder: Builder) -> dict[str, inspect.Parameter]:

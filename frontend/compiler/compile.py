@@ -8,15 +8,14 @@ from importlib import metadata
 import numpy as np
 
 from frontend import network_api_pb2 as api
-from frontend import workloads
 from frontend.collectives.program.program import Program
 from frontend.compiler import network as networks
 from frontend.compiler.programs import ProgramLibrary, Use
-from frontend.schema import Scenario
+from frontend.resolve import Resolved, resolve
+from frontend.scenario import Scenario
 from frontend.schema.transport import CONGESTION_CONTROLS, Transport
 from frontend.stream import VERSION, encode
 from frontend.workloads.plan import NodeType, Plan, Trace
-from topology_gen import Network
 
 # All-to-alls are on the critical path and go before everything else (paper, Section III.C.1).
 _PRIORITY_CLASS = {"all_to_all": 0}
@@ -31,9 +30,26 @@ def compile_scenario(scenario: Scenario) -> bytes:
     Raises
     ------
     ScenarioError
-        A collective that its algorithm cannot carry over this many ranks.
+        What `frontend.resolve.resolve` raises, or a collective that its algorithm cannot carry over
+        this many ranks.
     """
-    return encode(records(scenario))
+    return encode(records(resolve(scenario)))
+
+
+def validate_scenario(scenario: Scenario) -> None:
+    """Find what `compile_scenario` would refuse, without the programs and paths of all ranks.
+
+    An optimiser runs only if an algorithm depends on the links that it finds.
+
+    Raises
+    ------
+    ScenarioError
+        As `compile_scenario`.
+    """
+    resolved = resolve(scenario)
+    library = ProgramLibrary(resolved)
+    for issue in resolved.plan.issues:
+        library.check(issue)
 
 
 def compile_network(scenario: Scenario, pairs: Iterable[tuple[int, int]] | None = None) -> bytes:
@@ -49,7 +65,8 @@ def compile_network(scenario: Scenario, pairs: Iterable[tuple[int, int]] | None 
     ValueError
         A pair that is not two different ranks.
     """
-    network = networks.build(scenario)
+    resolved = resolve(scenario)
+    network = resolved.network
     if pairs is None:
         pairs = itertools.combinations(range(network.ranks), 2)
     rows = np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
@@ -59,16 +76,16 @@ def compile_network(scenario: Scenario, pairs: Iterable[tuple[int, int]] | None 
             f"pairs: {tuple(rows[wrong][0].tolist())}: expected two different ranks from 0 to "
             f"{network.ranks - 1}"
         )
-    return encode(_fabric_records(scenario, network, networks.first_routes(rows)))
+    return encode(_fabric_records(resolved, networks.first_routes(rows)))
 
 
-def records(scenario: Scenario) -> Iterator[api.Record]:
+def records(resolved: Resolved) -> Iterator[api.Record]:
     """Yield the records of a scenario's stream in order."""
-    plan = workloads.plan(scenario)
-    library = ProgramLibrary(scenario)
+    plan = resolved.plan
+    library = ProgramLibrary(resolved)
     uses = [library.use(issue) for issue in plan.issues]
-    network = networks.build(scenario)
-    yield from _fabric_records(scenario, network, _flows(plan, library, uses, network.ranks))
+    network = resolved.network
+    yield from _fabric_records(resolved, _flows(plan, library, uses, network.ranks))
     for number, program in enumerate(library.programs):
         yield api.Record(program=_program(number, program, network.dimensions))
     yield from _collectives(plan, uses, network.ranks)
@@ -96,12 +113,11 @@ def _all(ranks: Sequence[int] | None, count: int) -> Sequence[int]:
     return range(count) if ranks is None else ranks
 
 
-def _fabric_records(
-    scenario: Scenario, network: Network, flows: networks.Flows
-) -> Iterator[api.Record]:
+def _fabric_records(resolved: Resolved, flows: networks.Flows) -> Iterator[api.Record]:
+    scenario, network = resolved.scenario, resolved.network
     yield api.Record(header=_header(scenario))
     yield api.Record(settings=_settings(scenario, network.dimensions))
-    reconfiguration = networks.reconfiguration(scenario)
+    reconfiguration = networks.reconfiguration(resolved)
     yield api.Record(topology=networks.topology_record(network, flows, reconfiguration))
 
 

@@ -1,16 +1,12 @@
-"""The network of a scenario, and its topology record with the paths that are used."""
+"""The topology record of a network, with the paths that are used."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frontend.collectives.program.program import Op, Program
 from frontend.network_api_pb2 import Reconfiguration, Topology
-from frontend.schema import Scenario
-from frontend.schema.fat_tree import FatTree
-from frontend.schema.topology import FlatTopology, HierarchicalTopology
-from frontend.schema.topoopt import OcsTopology, TopoOptTopology
-from topology_gen import Network, circuits, direct_connect, fat_tree, flat, hierarchical
-from topology_gen.networks.shards import sharded
+from frontend.resolve import Resolved
+from topology_gen import Network
 
 Pairs = NDArray[np.int64]
 """Ordered pairs of ranks, one a row."""
@@ -19,69 +15,13 @@ Flows = NDArray[np.int64]
 """Rows of source, target and route: which of the pair's paths."""
 
 
-def build(scenario: Scenario) -> Network:
-    """Return the network that `topology` describes; ports mark where ECN is enabled."""
-    topology, ecn = scenario.topology, scenario.transport.ecn
-    threshold = int(ecn.threshold or 0) if ecn.enabled else 0
-    if isinstance(topology, HierarchicalTopology):
-        return _hierarchical(topology, threshold)
-    links = {
-        "latency_ps": topology.latency,
-        "buffer_bytes": topology.buffer,
-        "ecn_threshold_bytes": threshold,
-    }
-    if isinstance(topology, FatTree):
-        return fat_tree(
-            topology.ranks,
-            bandwidth_bps=topology.link_bps,
-            oversubscription=topology.oversubscription,
-            seed=topology.ecmp_seed,
-            **links,
-        )
-    links["bandwidth_bps"] = topology.bandwidth
-    if isinstance(topology, FlatTopology):
-        return flat(topology.ranks, **links)
-    links["forwarding_delay_ps"] = topology.forwarding_delay
-    if isinstance(topology, OcsTopology) and topology.reconfiguration is not None:
-        forwarding = topology.reconfiguration.forwarding
-        return circuits(topology.graph, forwarding=forwarding, **links)
-    if isinstance(topology, TopoOptTopology) and topology.shards:
-        return sharded(topology.ranks, topology.shards, **links)
-    return direct_connect(topology.graph, **links)
-
-
-def _hierarchical(topology: HierarchicalTopology, ecn_threshold_bytes: int) -> Network:
-    up, out = topology.scale_up, topology.scale_out
-    return hierarchical(
-        topology.ranks,
-        up.ranks,
-        up.switches,
-        scale_up_bandwidth_bps=up.bandwidth,
-        scale_up_latency_ps=up.latency,
-        scale_out_bandwidth_bps=out.bandwidth,
-        scale_out_latency_ps=out.latency,
-        scale_up_buffer_bytes=up.buffer,
-        scale_out_buffer_bytes=out.buffer,
-        ecn_threshold_bytes=ecn_threshold_bytes,
-    )
-
-
-def reconfiguration(scenario: Scenario) -> Reconfiguration | None:
-    """Return how the links that `build` returns change during the run, if they do."""
-    topology, ecn = scenario.topology, scenario.transport.ecn
-    if not isinstance(topology, OcsTopology) or topology.reconfiguration is None:
+def reconfiguration(resolved: Resolved) -> Reconfiguration | None:
+    """Return how the links of a network change during the run, if they do."""
+    changes = resolved.layout.changes
+    if changes is None:
         return None
-    return Reconfiguration(
-        interval_ps=topology.reconfiguration.interval,
-        latency_ps=topology.reconfiguration.latency,
-        degree=topology.d,
-        discount=topology.discount.upper(),
-        forwarding=topology.reconfiguration.forwarding,
-        circuit_rate_bps=topology.bandwidth,
-        circuit_latency_ps=topology.latency,
-        circuit_buffer_bytes=topology.buffer,
-        circuit_ecn_threshold_bytes=int(ecn.threshold or 0) if ecn.enabled else 0,
-    )
+    threshold = resolved.ecn_threshold_bytes
+    return Reconfiguration(circuit_ecn_threshold_bytes=threshold, **changes._asdict())
 
 
 def flows(program: Program) -> Flows:

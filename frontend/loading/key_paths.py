@@ -6,7 +6,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from frontend.schema.scenario import Scenario
+from frontend.scenario import Scenario
 
 KeyPath = tuple[str | int, ...]
 Known = Mapping[KeyPath, FieldInfo]

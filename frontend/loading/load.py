@@ -7,13 +7,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from frontend.errors import ScenarioError
+from frontend.errors import RefusedError, ScenarioError
 from frontend.loading import overrides as overriding
 from frontend.loading.overrides import Overrides
-from frontend.loading.problems import Origin, describe
+from frontend.loading.problems import Origin, describe, describe_refusal
 from frontend.loading.yaml_document import read
-from frontend.schema import Scenario
-from frontend.schema.edges import FOLDER
+from frontend.resolve import check
+from frontend.scenario import Scenario
+from frontend.schema.files import FOLDER
 
 _ALGORITHM_KEYS = {"workload": ("algorithm",), "collective": ("all_reduce", "all_to_all")}
 
@@ -22,6 +23,8 @@ Source = str | os.PathLike[str] | Mapping[str, Any] | Scenario
 
 def load_scenario(source: Source, overrides: Overrides = ()) -> Scenario:
     """Return the checked scenario of a file, dict or Scenario.
+
+    No optimiser runs: what depends on the links that one finds is checked by `resolve`.
 
     Parameters
     ----------
@@ -55,9 +58,13 @@ def load_scenario(source: Source, overrides: Overrides = ()) -> Scenario:
         )
     data = overriding.apply(data, overrides, origin)
     try:
-        return Scenario.model_validate(data, context={FOLDER: origin.folder})
+        scenario = Scenario.model_validate(data, context={FOLDER: origin.folder})
+        check(scenario)
     except ValidationError as error:
         raise ScenarioError(describe(error, data, origin)) from None
+    except RefusedError as error:
+        raise ScenarioError(describe_refusal(error, data, origin)) from None
+    return scenario
 
 
 def _data(source: Source) -> tuple[Any, Origin]:

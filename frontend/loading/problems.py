@@ -9,10 +9,10 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from frontend.errors import RefusedError, key_path, shown
 from frontend.loading.key_paths import Known, families, key_paths
 from frontend.loading.yaml_document import Path
 
-_LONGEST_VALUE = 60
 _FEW = 4
 
 _BOUNDS = {
@@ -97,11 +97,15 @@ def describe(error: ValidationError, data: Any, origin: Origin) -> list[str]:
     return list(dict.fromkeys(sentence for _, sentence in found))
 
 
+def describe_refusal(error: RefusedError, data: Any, origin: Origin) -> str:
+    """Return the sentence of a value that cannot work."""
+    return f"{origin.where(key_path(error.path))}{error.sentence(data)}"
+
+
 def _path(details: ErrorDetails, known: Known) -> Path:
     """The key path of a problem: pydantic's location without the names of union members."""
     if details["type"] == "cross_check":
-        parts = details["ctx"]["path"].split(".")
-        return tuple(int(part) if part.isdigit() else part for part in parts)
+        return key_path(details["ctx"]["path"])
     path: Path = ()
     location = list(details["loc"])
     while location:
@@ -121,7 +125,7 @@ def _sentence(details: ErrorDetails, path: Path, data: Any, known: Known, origin
     elif kind in ("missing", "union_tag_not_found"):
         saying = f"missing key: expected {_description(path, known)}"
     else:
-        saying = f"value {_shown(data, path)}: {_expected(details, path, known)}"
+        saying = f"value {shown(data, path)}: {_expected(details, path, known)}"
     return f"{origin.where(path)}{_name(path) or 'scenario'}: {saying}"
 
 
@@ -173,21 +177,3 @@ def _description(path: Path, known: Known) -> str:
     field = known.get(path)
     text = " ".join((field.description if field and field.description else "a value").split())
     return text[0].lower() + text[1:].rstrip(".")
-
-
-def _shown(data: Any, path: Path) -> str:
-    """The value at a path as the user wrote it, shortened; `(default)` where it was not given."""
-    for part in path:
-        if not isinstance(data, Mapping | list | tuple):
-            break  # one number that stands for a mapping
-        try:
-            data = data[part]  # type: ignore[index]
-        except (KeyError, IndexError):
-            return "(default)"
-    if isinstance(data, bool):
-        text = "true" if data else "false"
-    elif data is None:
-        text = "null"
-    else:
-        text = data if isinstance(data, str) and data else repr(data)
-    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"

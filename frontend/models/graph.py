@@ -8,7 +8,7 @@ gradients of its inputs and of its weights; without inputs from other layers onc
 from collections.abc import Sequence
 
 from frontend.parallelization import Operator
-from frontend.workloads.roofline import Cost
+from frontend.roofline import Cost
 
 _NORM_FORWARD = 3  # a batch's values are read for the mean and deviation, read again, and written
 _NORM_BACKWARD = 5  # values and gradients are read for two sums, read again; one gradient written

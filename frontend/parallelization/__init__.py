@@ -1,5 +1,6 @@
 """Which server runs which operator: strategies, what they send, and the search for good ones."""
 
+from frontend.collectives.group_rings import GroupRings, group_rings
 from frontend.parallelization import state_json
 from frontend.parallelization.alternating import Candidate, State, alternate, begin, next_round
 from frontend.parallelization.demand import demand
@@ -9,7 +10,6 @@ from frontend.parallelization.fabric import Fabric, LinkLoad, Wire
 from frontend.parallelization.mcmc import Found, accept, default_beta, search
 from frontend.parallelization.operators import Operator, OperatorGraph, check_graph
 from frontend.parallelization.proposals import choices, group_sizes, placements, propose
-from frontend.parallelization.rings import GroupRings, group_rings
 from frontend.parallelization.server import Server, Work, work
 from frontend.parallelization.strategy import (
     KINDS,

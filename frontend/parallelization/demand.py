@@ -33,7 +33,7 @@ def demand(graph: OperatorGraph, strategy: Strategy) -> Demand:
     Examples
     --------
     >>> from frontend.parallelization import Operator, data_parallel
-    >>> from frontend.workloads.roofline import Cost
+    >>> from frontend.roofline import Cost
     >>> layer = Operator("layer", (), Cost(0, 0), Cost(0, 0), weight_bytes=1000)
     >>> graph = OperatorGraph("one layer", (layer,), 8)
     >>> demand(graph, data_parallel(graph, 4)).groups

@@ -24,10 +24,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frontend.collectives.group_rings import group_rings
 from frontend.parallelization.errors import StrategyError
 from frontend.parallelization.fabric import Fabric, LinkLoad, Seconds, Wire
 from frontend.parallelization.operators import OperatorGraph, check_graph
-from frontend.parallelization.rings import group_rings
 from frontend.parallelization.server import Server, work
 from frontend.parallelization.strategy import Placement, Strategy, check_placement, check_strategy
 from frontend.parallelization.transfers import Numbers, Transfer, transfer

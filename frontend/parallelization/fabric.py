@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frontend.collectives.algorithms.multi_ring import logical_rings
-from frontend.parallelization.rings import GroupRings
+from frontend.collectives.group_rings import GroupRings
 from frontend.parallelization.transfers import Transfer
 from topology_gen import Network
 from topology_gen.networks.direct_connect import parallel_index

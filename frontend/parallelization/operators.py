@@ -14,7 +14,7 @@ from frontend.parallelization.errors import StrategyError
 
 if TYPE_CHECKING:
     # For the annotations alone: workloads build on this package, not it on them.
-    from frontend.workloads.roofline import Cost
+    from frontend.roofline import Cost
 
 
 class Operator(NamedTuple):

@@ -78,7 +78,7 @@ def work(operator: Operator, placement: Placement, batch: int, server: Server) -
 
     Examples
     --------
-    >>> from frontend.workloads.roofline import Cost
+    >>> from frontend.roofline import Cost
     >>> layer = Operator("layer", (), Cost(1000, 8), Cost(2000, 16))
     >>> server = Server(2, 1e3, 1e9, 0.5, 1e9, 1e9)
     >>> done = work(layer, Placement("data", (0, 1)), 8, server)

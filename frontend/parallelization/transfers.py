@@ -84,7 +84,7 @@ def transfer(operator: Operator, batch: int, source: Placement, target: Placemen
 
     Examples
     --------
-    >>> from frontend.workloads.roofline import Cost
+    >>> from frontend.roofline import Cost
     >>> table = Operator("table", (), Cost(0, 0), Cost(0, 0), output_bytes=10, table=True)
     >>> one, both = Placement("model", (1,)), Placement("data", (0, 1))
     >>> transfer(table, 8, one, both).matrix(2).tolist()

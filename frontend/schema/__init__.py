@@ -1,5 +1,1 @@
-"""The scenario's schema: one topic a file; `python -m frontend.schema` writes the JSON Schema."""
-
-from frontend.schema.scenario import Scenario
-
-__all__ = ["Scenario"]
+"""The parts of a scenario as pydantic models: one topic a file. They hold what the file says."""

@@ -1,10 +1,13 @@
-"""What every model of the schema shares: strictness, and the problem found by a cross check."""
+"""What every model of the schema shares: strictness, and problems over several keys."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 from pydantic_core import PydanticCustomError
+
+Problems = Iterator[tuple[str, str]]
+"""For each value that cannot work: its key path, and what is accepted."""
 
 
 class Model(BaseModel):
@@ -26,12 +29,6 @@ def cross_check_error(path: str, expected: str) -> PydanticCustomError:
     return PydanticCustomError(
         "cross_check", "{path}: {expected}", {"path": path, "expected": expected}
     )
-
-
-def require(problems: Iterable[tuple[str, str]]) -> None:
-    """Raise the first of some (key path, what is accepted) problems, if there is one."""
-    for path, expected in problems:
-        raise cross_check_error(path, expected)
 
 
 def _integral(value: Any) -> Any:

@@ -1,17 +1,15 @@
 """`topology: {family: edges}`: a direct-connect topology given link by link."""
 
-import json
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, PlainSerializer, ValidationInfo, model_validator
 
 from frontend.schema.base import Whole, cross_check_error
 from frontend.schema.direct_connect import DirectTopology
-from topology_gen.graphs.digraph import Digraph, from_edges
+from frontend.schema.files import read_json
+from topology_gen.graphs.digraph import from_edges
 
-FOLDER = "folder"
-"""Key of the validation context: the folder from which `file` is looked for."""
+_ACCEPTED = "expected a JSON list of directed pairs, such as [[0, 1], [1, 0]]"
 
 
 def _as_pairs(value: Any) -> Any:
@@ -38,12 +36,6 @@ class EdgesTopology(DirectTopology):
     edges: Edges = ()
     """The pairs, instead of a file. Repeat a pair for parallel links."""
 
-    def _make(self) -> Digraph:
-        return from_edges(self.edges)
-
-    def _blame(self, problem: str) -> str:
-        return "topology.edges"
-
     @model_validator(mode="before")
     @classmethod
     def _read_file(cls, value: Any, info: ValidationInfo) -> Any:
@@ -52,24 +44,11 @@ class EdgesTopology(DirectTopology):
             return value
         if "edges" in value:
             raise cross_check_error("topology.file", "expected either a file or edges, not both")
-        folder = (info.context or {}).get(FOLDER, Path())
-        edges = _read(folder / value["file"])
         try:
+            edges = read_json(value["file"], info)
+            if not isinstance(edges, list):
+                raise ValueError(_ACCEPTED)
             from_edges(edges)
         except ValueError as error:
             raise cross_check_error("topology.file", str(error)) from None
         return {key: item for key, item in value.items() if key != "file"} | {"edges": edges}
-
-
-def _read(path: Path) -> list[Any]:
-    try:
-        content = json.loads(path.read_bytes())
-    except OSError as error:
-        problem = f"{error.strerror or error}: expected a readable file"
-        raise cross_check_error("topology.file", problem) from None
-    except (ValueError, RecursionError) as error:
-        raise cross_check_error("topology.file", f"expected JSON ({error})") from None
-    if not isinstance(content, list):
-        problem = "expected a JSON list of directed pairs, such as [[0, 1], [1, 0]]"
-        raise cross_check_error("topology.file", problem)
-    return content

@@ -1,15 +1,9 @@
-"""`topology`: who is wired to whom, how fast, and how much the switches buffer."""
+"""Topologies with one tier of switches: all ranks on one switch, or super-nodes."""
 
-from typing import TYPE_CHECKING, Annotated, Literal, Union
-
-from pydantic import Field
+from typing import Literal
 
 from frontend.schema.base import Model, Ranks, Switches
-from frontend.schema.direct_connect import DirectTopology, families
-from frontend.schema.edges import EdgesTopology
-from frontend.schema.fat_tree import CostEquivalentFatTreeTopology, FatTree, FatTreeTopology
 from frontend.schema.quantities import Buffer, Rate, Time
-from frontend.schema.topoopt import OcsTopology, TopoOptTopology
 
 
 class FlatTopology(Model):
@@ -66,23 +60,3 @@ class HierarchicalTopology(Model):
     """Links inside a super-node."""
     scale_out: ScaleOut
     """Links between super-nodes."""
-
-
-Switched = FlatTopology | HierarchicalTopology | FatTree
-
-if TYPE_CHECKING:
-    Topology = Switched | DirectTopology
-else:
-    Topology = Annotated[
-        Union[
-            FlatTopology,
-            HierarchicalTopology,
-            FatTreeTopology,
-            CostEquivalentFatTreeTopology,
-            TopoOptTopology,
-            OcsTopology,
-            *families(),
-            EdgesTopology,
-        ],
-        Field(discriminator="family"),
-    ]

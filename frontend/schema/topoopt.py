@@ -1,38 +1,17 @@
 """Topologies that are made for a job's transfers: TopoOpt's, and optical circuits' of a moment."""
 
-import json
-from abc import abstractmethod
-from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ValidationInfo, model_validator
 
 from frontend.schema.base import Count, Model, Whole, cross_check_error
 from frontend.schema.direct_connect import DirectTopology
-from frontend.schema.edges import FOLDER
+from frontend.schema.files import read_json
 from frontend.schema.quantities import Time
-from topology_gen import TopologyError
-from topology_gen.errors import DemandError
-from topology_gen.graphs.digraph import Digraph
-from topology_gen.networks.shards import Shard
-from topology_gen.topoopt import (
-    Demand,
-    data_parallel,
-    from_json,
-    ocs_reconfig,
-    topology_finder,
-    traffic_matrix,
-)
-from topology_gen.topoopt import TopoOptTopology as Found
+from topology_gen.topoopt.demand import from_json
 
 Discount = Literal["exponential", "linear", "factorial", "none"]
 WORKLOAD = "workload"
-
-MOST_CIRCUIT_RANKS = 4096
-"""Ranks whose circuits can change, at most: the distances between all of them are kept."""
-
-_ONE_DEMAND = "expected one of n, file and demand"
 
 
 def _workload_or_mapping(value: Any) -> Any:
@@ -62,52 +41,6 @@ class DemandTopology(DirectTopology):
     model-parallel bytes, as in a `--demand` file of `cosim topo topoopt`. `workload`: what `n`
     ranks transfer in an iteration of `workload.kind: training`."""
 
-    @property
-    def asks_workload(self) -> bool:
-        """Whether the demand is the workload's, and `settle` has to be called with it."""
-        return self.demand == WORKLOAD
-
-    def settle(self, demand: Demand) -> None:
-        """Take the demand of the workload, and make the digraph.
-
-        Raises
-        ------
-        PydanticCustomError
-            There is none.
-        """
-        self.__dict__["_transfers"] = demand  # what the cached property cannot know
-        self._check_graph()
-
-    @property
-    def ranks(self) -> int:
-        """Number of ranks."""
-        return (self.n or 0) if self.asks_workload else super().ranks
-
-    @cached_property
-    def _transfers(self) -> Demand:
-        if (self.n is None) == (self.demand is None):
-            raise DemandError(_ONE_DEMAND)
-        if isinstance(self.demand, dict):
-            return from_json(self.demand)
-        return data_parallel(self.n or 0)
-
-    @abstractmethod
-    def _make(self) -> Digraph:
-        """Return the digraph; TopologyError if there is none."""
-
-    def _blame(self, problem: str) -> str:
-        if problem == _ONE_DEMAND:
-            return "topology"
-        if problem.startswith("degree"):
-            return "topology.d"
-        return "topology.n" if self.demand is None else "topology.demand"
-
-    def _check_graph(self) -> None:
-        if not self.asks_workload or "_transfers" in self.__dict__:
-            super()._check_graph()
-        elif self.n is None:
-            raise cross_check_error("topology.n", "expected the number of ranks")
-
     @model_validator(mode="before")
     @classmethod
     def _read_file(cls, value: Any, info: ValidationInfo) -> Any:
@@ -116,17 +49,10 @@ class DemandTopology(DirectTopology):
             return value
         if value.get("demand") is not None:
             raise cross_check_error("topology.file", "expected either a file or demand, not both")
-        path = (info.context or {}).get(FOLDER, Path()) / value["file"]
         try:
-            content = json.loads(path.read_bytes())
-        except OSError as error:
-            problem = f"{error.strerror or error}: expected a readable file"
-            raise cross_check_error("topology.file", problem) from None
-        except (ValueError, RecursionError) as error:
-            raise cross_check_error("topology.file", f"expected JSON ({error})") from None
-        try:
+            content = read_json(value["file"], info)
             from_json(content)
-        except TopologyError as error:
+        except ValueError as error:
             raise cross_check_error("topology.file", str(error)) from None
         return {key: item for key, item in value.items() if key != "file"} | {"demand": content}
 
@@ -141,23 +67,6 @@ class TopoOptTopology(DemandTopology):
     discount: Discount = "exponential"
     """Value of the x-th link between the same two ranks, relative to the first link. exponential
     (TopoOpt): 1/2^(x-1); linear: 1/x; factorial: 1/x!; none: 1."""
-
-    @property
-    def shards(self) -> list[Shard]:
-        """The parts of a shared cluster, each linked for a job; none if it is not shared."""
-        return self.__dict__.get("_shards", [])  # type: ignore[no-any-return]
-
-    def set_shards(self, shards: list[Shard]) -> None:
-        """Divide the cluster among jobs."""
-        self.__dict__["_shards"] = shards
-
-    @cached_property
-    def found(self) -> Found:
-        """The rings and matchings."""
-        return topology_finder(self._transfers, self.d, duplex=self.duplex, discount=self.discount)
-
-    def _make(self) -> Digraph:
-        return self.found.graph
 
 
 class Reconfiguration(Model):
@@ -192,21 +101,3 @@ class OcsTopology(DemandTopology):
     reconfiguration: Reconfiguration | None = None
     """How circuits change during the run; null: they stay. If they change, parallel links act as
     one link with their total rate and buffer."""
-
-    @property
-    def all_reach_all(self) -> bool:
-        """Whether there has to be a path from every rank to every other."""
-        return self.reconfiguration is None or self.reconfiguration.forwarding
-
-    def _make(self) -> Digraph:
-        ranks = self._transfers.nodes
-        if self.reconfiguration is not None and ranks > MOST_CIRCUIT_RANKS:
-            raise DemandError(
-                f"{ranks} ranks whose circuits change: expected at most {MOST_CIRCUIT_RANKS}"
-            )
-        return ocs_reconfig(
-            traffic_matrix(self._transfers),
-            self.d,
-            discount=self.discount,
-            forwarding=self.all_reach_all,
-        )

@@ -1,14 +1,12 @@
 """`workload: {kind: training}`: a model's operators, placed on servers by a strategy."""
 
-import json
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo
 
 from frontend.schema.base import Count, Iterations, Model, Width
 from frontend.schema.compute import Compute
-from frontend.schema.edges import FOLDER
+from frontend.schema.files import read_json
 from frontend.schema.models import ModelChoice
 from frontend.schema.quantities import ByteRate, ComputeRate, ElementSize, PositiveSize
 
@@ -23,13 +21,7 @@ def _read_strategy(value: Any, info: ValidationInfo) -> Any:
         return value
     if set(value) != {"file"}:
         return value
-    path = (info.context or {}).get(FOLDER, Path()) / str(value["file"])
-    try:
-        content = json.loads(path.read_bytes())
-    except OSError as error:
-        raise ValueError(f"{error.strerror or error}: expected a readable file") from None
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"expected JSON ({error})") from None
+    content = read_json(str(value["file"]), info)
     if not isinstance(content, dict):
         raise ValueError(_ACCEPTED)
     return content

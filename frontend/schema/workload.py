@@ -1,29 +1,12 @@
-"""`workload`: what the ranks compute and communicate."""
+"""Workloads in which all ranks do the same: DLRM, and a mixture of experts."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from frontend.schema.base import Accesses, Iterations, Model, Width, Widths
-from frontend.schema.cluster import ClusterWorkload
-from frontend.schema.collective import AlgorithmOptions, AnyAlgorithm, Operation
 from frontend.schema.compute import Compute
 from frontend.schema.quantities import ElementSize, PositiveSize
-from frontend.schema.training import TrainingWorkload
-
-
-class CollectiveWorkload(AlgorithmOptions):
-    """One collective over all ranks."""
-
-    kind: Literal["collective"]
-    """One collective."""
-    operation: Operation
-    """The operation."""
-    algorithm: AnyAlgorithm
-    """The algorithm."""
-    bytes: PositiveSize
-    """Buffer of one rank: the data that it reduces, that it holds after an all-gather, or that it
-    sends to all others together in an all-to-all."""
 
 
 class Embedding(Model):
@@ -109,9 +92,3 @@ class MoeWorkload(Model):
     it."""
     compute: Compute = Compute()
     """Compute times."""
-
-
-Workload = Annotated[
-    CollectiveWorkload | DlrmWorkload | MoeWorkload | TrainingWorkload | ClusterWorkload,
-    Field(discriminator="kind"),
-]

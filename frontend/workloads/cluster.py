@@ -13,18 +13,18 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from frontend.parallelization.rings import group_rings
+from frontend.collectives.choices import CollectiveAlgorithms
+from frontend.collectives.group_rings import group_rings
+from frontend.schema.base import Problems
 from frontend.schema.cluster import ClusterWorkload, JobKind
-from frontend.schema.collective import CollectiveAlgorithms
-from frontend.schema.topology import Topology
-from frontend.schema.topoopt import TopoOptTopology
+from frontend.topologies import Layout, TopologyFamily, WorkloadDemand
+from frontend.topologies.layout import Part
 from frontend.workloads import training
 from frontend.workloads.plan import Issue, Node, NodeType, Plan, Trace
-from topology_gen.networks.shards import Shard, routes_of_turn
-from topology_gen.topoopt import TopoOptTopology as Found
-from topology_gen.topoopt import topology_finder
+from frontend.workloads.registry import WorkloadKind
+from topology_gen.networks.shards import routes_of_turn
 
 CLUSTER = "cluster"  # the layer of what belongs to no job
 
@@ -73,47 +73,14 @@ def _kinds(mix: Sequence[JobKind], count: int) -> list[int]:
     return [kind for kind, number in enumerate(numbers) for _ in range(number)]
 
 
-def topologies(workload: ClusterWorkload, topology: TopoOptTopology) -> list[Found]:
-    """Return the topology that TopoOpt makes for each kind of job, on servers 0 … servers-1."""
-    return [
-        topology_finder(
-            training.transfers(kind, workload.servers),
-            topology.d,
-            duplex=topology.duplex,
-            discount=topology.discount,
-        )
-        for kind in workload.mix
-    ]
-
-
-def shards(workload: ClusterWorkload, topology: TopoOptTopology) -> list[Shard]:
-    """Return the links of all jobs."""
-    found = topologies(workload, topology)
-    return [
-        Shard(job.members, found[job.kind].graph, job.turn)
-        for job in jobs(workload, topology.ranks)
-    ]
-
-
-def plan(workload: ClusterWorkload, topology: Topology, algorithms: CollectiveAlgorithms) -> Plan:
-    """Return the traces of all ranks that have a job.
-
-    Raises
-    ------
-    ScenarioError
-        As `training.plan`.
-    """
-    return _Builder(workload, topology, algorithms).build()
-
-
 class _Builder:
     """Puts the jobs' traces one after another on their servers."""
 
     def __init__(
-        self, workload: ClusterWorkload, topology: Topology, algorithms: CollectiveAlgorithms
+        self, workload: ClusterWorkload, layout: Layout, algorithms: CollectiveAlgorithms
     ) -> None:
         self.workload = workload
-        self.jobs = jobs(workload, topology.ranks)
+        self.jobs = jobs(workload, layout.ranks)
         self.parts = [training.plan(kind, workload.servers, algorithms) for kind in workload.mix]
         names = [kind.name for kind in workload.mix]
         layers = [CLUSTER]
@@ -124,11 +91,8 @@ class _Builder:
         self.plan = Plan(tuple(layers), jobs=tuple(job.name for job in self.jobs))
         self.nodes: dict[int, list[Node]] = {}
         self.flips: dict[int, int] = {}  # of each rank, the node with which its last job began
-        self.found: list[Found] = []
-        self.routes = 0
-        if isinstance(topology, TopoOptTopology) and topology.shards:
-            self.found = topologies(workload, topology)
-            self.routes = routes_of_turn(topology.shards)
+        self.found = layout.job_topologies
+        self.routes = routes_of_turn(layout.shards) if layout.shards else 0
 
     def build(self) -> Plan:
         for number, job in enumerate(self.jobs):
@@ -210,3 +174,43 @@ class _Builder:
             begin = timer("provision", given.latency, waits, number)
         self.flips[rank] = begin
         return begin
+
+
+class _Cluster(WorkloadKind[ClusterWorkload]):
+    model = ClusterWorkload
+
+    def default_collective(self) -> CollectiveAlgorithms:
+        return training.default_collective()
+
+    def problems(
+        self, workload: ClusterWorkload, ranks: int, family: TopologyFamily[Any]
+    ) -> Problems:
+        if workload.active * workload.servers > ranks:
+            yield (
+                "workload.active",
+                f"expected at most {ranks // workload.servers}: the {ranks} ranks of the topology "
+                f"are enough for so many jobs of {workload.servers}",
+            )
+        if workload.provisioning is not None and not family.links_jobs:
+            yield "workload.provisioning", "expected null, as nothing is linked anew for a job"
+        names = [kind.name for kind in workload.mix]
+        for index, kind in enumerate(workload.mix):
+            if kind.name in names[:index]:
+                yield f"workload.mix.{index}.name", "expected names that differ"
+            path = f"workload.mix.{index}.strategy"
+            yield from training.strategy_problems(path, kind, workload.servers)
+
+    def demand(self, workload: ClusterWorkload, ranks: int) -> WorkloadDemand:
+        return WorkloadDemand(
+            [training.transfers(kind, workload.servers) for kind in workload.mix],
+            [Part(job.members, job.turn, job.kind) for job in jobs(workload, ranks)],
+        )
+
+    def plan(
+        self, workload: ClusterWorkload, layout: Layout, collective: CollectiveAlgorithms | None
+    ) -> Plan:
+        """Return the traces of all ranks that have a job."""
+        return _Builder(workload, layout, collective or training.default_collective()).build()
+
+
+KIND = _Cluster()

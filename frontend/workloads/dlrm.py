@@ -17,12 +17,15 @@ embeddings and bottom output cost nothing, neither time nor traffic. The last it
 every weight update is done.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from frontend.schema.collective import CollectiveAlgorithms
+from frontend.collectives.choices import CollectiveAlgorithms
+from frontend.roofline import Cost, checked_duration_ps, matrix_product
+from frontend.schema.base import Problems
 from frontend.schema.workload import DlrmWorkload
+from frontend.topologies import Layout, TopologyFamily
 from frontend.workloads.plan import Plan
-from frontend.workloads.roofline import Cost, checked_duration_ps, matrix_product
+from frontend.workloads.registry import WorkloadKind
 
 EMBEDDING = "embedding"
 
@@ -78,11 +81,6 @@ def update_cost(workload: DlrmWorkload) -> Cost:
     sums, embedding = all_to_all_bytes(workload), workload.embedding
     accesses = embedding.pooling * embedding.update_accesses
     return Cost(sums // workload.element * embedding.pooling, sums * accesses + sums)
-
-
-def plan(workload: DlrmWorkload, algorithms: CollectiveAlgorithms) -> Plan:
-    """Return the trace of `workload.iterations` iterations, the same for every rank."""
-    return _Builder(workload, algorithms).build()
 
 
 def _stack(name: str, inputs: int, widths: tuple[int, ...]) -> list[Layer]:
@@ -186,3 +184,25 @@ class _Builder:
     def compute(self, name: str, layer: str, iteration: int, cost: Cost, after: list[int]) -> int:
         duration = checked_duration_ps(f"{layer}.{name}", cost, self.workload.compute)
         return self.plan.compute(name, layer, iteration, duration, after)
+
+
+class _Dlrm(WorkloadKind[DlrmWorkload]):
+    model = DlrmWorkload
+
+    def problems(self, workload: DlrmWorkload, ranks: int, family: TopologyFamily[Any]) -> Problems:
+        columns = workload.embedding.tables * workload.embedding.dimension
+        if columns % ranks:
+            yield (
+                "workload.embedding.tables",
+                f"expected tables × dimension ({columns}) to be a multiple of topology.ranks "
+                f"({ranks}), which share the columns evenly",
+            )
+
+    def plan(
+        self, workload: DlrmWorkload, layout: Layout, collective: CollectiveAlgorithms | None
+    ) -> Plan:
+        """Return the trace of `workload.iterations` iterations, the same for every rank."""
+        return _Builder(workload, collective or CollectiveAlgorithms()).build()
+
+
+KIND = _Dlrm()

@@ -24,12 +24,15 @@ trillion parameter models with simple and efficient sparsity", JMLR 23 (2022).
 
 from fractions import Fraction
 from math import ceil
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from frontend.schema.collective import CollectiveAlgorithms
+from frontend.collectives.choices import CollectiveAlgorithms
+from frontend.roofline import Cost, checked_duration_ps, matrix_product
+from frontend.schema.base import Problems
 from frontend.schema.workload import MoeWorkload, Stack
+from frontend.topologies import Layout, TopologyFamily
 from frontend.workloads.plan import Plan
-from frontend.workloads.roofline import Cost, checked_duration_ps, matrix_product
+from frontend.workloads.registry import WorkloadKind
 
 EMBEDDING = "embedding"
 
@@ -55,11 +58,6 @@ class Layer(NamedTuple):
     router: Operator | None
     network: Operator
     tokens: int
-
-
-def plan(workload: MoeWorkload, ranks: int, algorithms: CollectiveAlgorithms) -> Plan:
-    """Return the trace of `workload.iterations` iterations, the same for every rank."""
-    return _Builder(workload, ranks, algorithms).build()
 
 
 def layers(workload: MoeWorkload, ranks: int) -> list[Layer]:
@@ -228,3 +226,20 @@ class _Builder:
     def compute(self, layer: str, name: str, iteration: int, cost: Cost, after: list[int]) -> int:
         duration = checked_duration_ps(f"{layer}.{name}", cost, self.workload.compute)
         return self.plan.compute(name, layer, iteration, duration, after)
+
+
+class _Moe(WorkloadKind[MoeWorkload]):
+    model = MoeWorkload
+
+    def problems(self, workload: MoeWorkload, ranks: int, family: TopologyFamily[Any]) -> Problems:
+        if workload.experts % ranks:
+            yield "workload.experts", f"expected a multiple of the {ranks} ranks"
+
+    def plan(
+        self, workload: MoeWorkload, layout: Layout, collective: CollectiveAlgorithms | None
+    ) -> Plan:
+        """Return the trace of `workload.iterations` iterations, the same for every rank."""
+        return _Builder(workload, layout.ranks, collective or CollectiveAlgorithms()).build()
+
+
+KIND = _Moe()

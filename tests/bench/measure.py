@@ -14,6 +14,7 @@ from typing import Any
 from bridge import Network
 from bridge.simulator import core
 from frontend import compile_scenario, load_scenario
+from frontend.resolve import resolve
 from tests.bench import simgrid_flows
 from tests.bench.points import FULL, QUICK, SIMGRID, Point
 
@@ -45,7 +46,7 @@ def _workload(point: Point, overrides: dict[str, Any]) -> dict[str, Any]:
 
 def _permutation(point: Point, overrides: dict[str, Any]) -> dict[str, Any]:
     scenario = load_scenario(point.scenario, overrides)
-    ranks = scenario.topology.ranks
+    ranks = resolve(scenario).ranks
     pairs = [(rank, (rank + 1) % ranks) for rank in range(ranks)]
     arrivals: list[float] = []
     start = time.process_time()

@@ -26,6 +26,7 @@ def is_installed() -> bool:
 def simulate(point: Point) -> dict[str, Any]:
     """Return the point's costs and what it simulated."""
     scenario = load_scenario(point.scenario, point.overrides)
+    assert isinstance(scenario.topology, FlatTopology)
     ranks, transport = scenario.topology.ranks, scenario.transport
     if point.pattern == "permutation":
         payload = point.message_bytes
@@ -35,7 +36,6 @@ def simulate(point: Point) -> dict[str, Any]:
         pairs = [(s, t) for s in range(ranks) for t in range(ranks) if s != t]
     packets = -(-payload // transport.mss)
     wire_bytes = payload + packets * (transport.mtu - transport.mss + 2)  # 2: PPP
-    assert isinstance(scenario.topology, FlatTopology)
     rate = int(scenario.topology.bandwidth) / 8
     task = {
         "hosts": ranks,

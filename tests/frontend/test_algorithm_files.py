@@ -10,6 +10,7 @@ from frontend import collectives
 from frontend.compiler.compile import compile_scenario, records
 from frontend.errors import ScenarioError
 from frontend.loading.load import load_scenario
+from frontend.resolve import resolve
 from tests.topology_gen import msccl_files
 from topology_gen import graphs
 from topology_gen.formats.mscclpp import write_plan
@@ -50,7 +51,7 @@ def test_any_format_compiles(
     (tmp_path / "algorithms" / "one.file").write_text(content)
     path = write_scenario(tmp_path, operation, 4, "algorithms/one.file")
     scenario = load_scenario(path)
-    (program,) = (r.program for r in records(scenario) if r.HasField("program"))
+    (program,) = (r.program for r in records(resolve(scenario)) if r.HasField("program"))
     assert (program.operation, program.group_size) == (operation, 4)
     # What was resolved gives the same stream again, from where it was resolved.
     monkeypatch.chdir("/")
@@ -62,7 +63,7 @@ def test_the_program_carries_what_the_algorithm_sends(tmp_path: Path) -> None:
     # 2·(N-1)/N of the buffer from each rank, as the built-in ring.
     (tmp_path / "ring.xml").write_text(msccl_files.ring_all_reduce(4, 1))
     scenario = load_scenario(write_scenario(tmp_path, "all_reduce", 4, "ring.xml"))
-    (program,) = (r.program for r in records(scenario) if r.HasField("program"))
+    (program,) = (r.program for r in records(resolve(scenario)) if r.HasField("program"))
     assert not program.equal_units
     sent = [c for c, op in zip(program.count, program.op, strict=True) if op == collectives.Op.SEND]
     assert sum(sent) / program.units == 4 * 2 * 3 / 4
@@ -84,10 +85,10 @@ def test_overrides() -> None:
 def test_a_training_workload_with_files(tmp_path: Path) -> None:
     (tmp_path / "ring.xml").write_text(msccl_files.ring_all_reduce(4, 1))
     small = Path(__file__).parents[2] / "scenarios" / "dlrm_flat100_small.yaml"
-    ranks = load_scenario(small).topology.ranks
+    ranks = resolve(load_scenario(small)).ranks
     (tmp_path / "ring.xml").write_text(msccl_files.ring_all_reduce(ranks, 1))
     scenario = load_scenario(small, [f"collective.all_reduce.file={tmp_path / 'ring.xml'}"])
-    programs = [r.program for r in records(scenario) if r.HasField("program")]
+    programs = [r.program for r in records(resolve(scenario)) if r.HasField("program")]
     # Of all sizes of all-reduce, one program; beside it that of the all-to-all.
     assert sorted(program.operation for program in programs) == ["all_reduce", "all_to_all"]
 

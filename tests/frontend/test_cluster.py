@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontend import ScenarioError, load_scenario
+from frontend.resolve import resolve
 from frontend.schema.cluster import ClusterWorkload
-from frontend.schema.topoopt import TopoOptTopology
-from frontend.workloads import cluster, plan
+from frontend.workloads import cluster
 from frontend.workloads.plan import NodeType
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -36,7 +36,7 @@ def load(topology=None, **changes):
 
 def jobs(scenario):
     assert isinstance(scenario.workload, ClusterWorkload)
-    return cluster.jobs(scenario.workload, scenario.topology.ranks)
+    return cluster.jobs(scenario.workload, resolve(scenario).ranks)
 
 
 def test_the_mix_of_section_5_6():
@@ -86,7 +86,7 @@ def test_arrivals_are_drawn():
 
 
 def rank_0(scenario):
-    result = plan(scenario)
+    result = resolve(scenario).plan
     nodes = next(trace for trace in result.traces if trace.ranks == (0,)).nodes
     timers = {node.name.partition(".")[2]: i for i, node in enumerate(nodes) if node.type == 4}
     waits = {
@@ -135,14 +135,13 @@ def test_without_optical_switches_nothing_is_set():
 
 def test_each_job_has_its_shard_and_its_rings():
     scenario = load(jobs=4, servers=4, active=2)
-    topology = scenario.topology
-    assert isinstance(topology, TopoOptTopology)
-    assert [(s.members, s.turn) for s in topology.shards] == [
+    resolved = resolve(scenario)
+    assert [(s.members, s.turn) for s in resolved.layout.shards] == [
         ((0, 1, 2, 3), 0), ((4, 5, 6, 7), 0), ((0, 1, 2, 3), 1), ((4, 5, 6, 7), 1),
     ]  # fmt: skip
-    result = plan(scenario)
+    result = resolved.plan
     assert {(issue.ranks, issue.route) for issue in result.issues} == {
-        (shard.members, shard.turn) for shard in topology.shards
+        (shard.members, shard.turn) for shard in resolved.layout.shards
     }
     for issue in result.issues:
         assert issue.rings is not None

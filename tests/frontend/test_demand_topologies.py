@@ -8,9 +8,8 @@ from collections import Counter
 import pytest
 
 from frontend import ScenarioError, load_scenario
-from frontend.compiler import network as networks
 from frontend.compiler.compile import records
-from frontend.schema.direct_connect import DirectTopology
+from frontend.resolve import resolve
 from topology_gen.cost import equivalent_bandwidth
 from topology_gen.topoopt import data_parallel, ocs_reconfig, topology_finder, traffic_matrix
 
@@ -35,14 +34,15 @@ def load(folder=None, **topology):
 
 
 def edges(scenario):
-    assert isinstance(scenario.topology, DirectTopology)
-    return scenario.topology.graph.edges()
+    graph = resolve(scenario).layout.graph
+    assert graph is not None
+    return graph.edges()
 
 
 def test_topoopt():
     loaded = load(family="topoopt", n=16, d=4)
     assert edges(loaded) == topology_finder(data_parallel(16), 4).graph.edges()
-    network = networks.build(loaded)
+    network = resolve(loaded).network
     assert (network.ranks, network.nodes, network.links) == (16, 16, 64)
     assert edges(load(family="topoopt", n=16, d=1, duplex=False)) == [
         (i, (i + 1) % 16) for i in range(16)
@@ -73,7 +73,7 @@ def test_circuits_that_change():
     change = {"interval": "1ms", "latency": "10us"}
     loaded = load(family="ocs", n=6, d=3, discount="none", reconfiguration=change)
     assert load_scenario(loaded.resolved()).resolved() == loaded.resolved()
-    (record,) = [r.topology for r in records(loaded) if r.HasField("topology")]
+    (record,) = [r.topology for r in records(resolve(loaded)) if r.HasField("topology")]
     # The three circuits of each pair of the ring are one link.
     assert list(record.link_source) == list(range(6))
     assert set(record.link_rate_bps) == {3 * 100 * 10**9}
@@ -83,7 +83,8 @@ def test_circuits_that_change():
     assert (settings.degree, settings.discount, settings.forwarding) == (3, 3, True)
     assert settings.circuit_rate_bps == 100 * 10**9
     assert settings.circuit_latency_ps == 10**6
-    (still,) = [r.topology for r in records(load(family="ocs", n=6, d=3)) if r.HasField("topology")]
+    stays = resolve(load(family="ocs", n=6, d=3))
+    (still,) = [r.topology for r in records(stays) if r.HasField("topology")]
     assert not still.HasField("reconfiguration")
 
 
@@ -91,19 +92,19 @@ def test_without_forwarding_pairs_without_a_circuit_have_no_path():
     change = {"forwarding": False}
     loaded = load(family="ocs", d=1, demand=APART, reconfiguration=change)
     assert set(edges(loaded)) == {(0, 1), (1, 0), (2, 3), (3, 2)}
-    paths = networks.build(loaded).paths([0, 1, 0], [1, 2, 3])
+    paths = resolve(loaded).network.paths([0, 1, 0], [1, 2, 3])
     assert paths.begin.tolist() == [0, 1, 1, 1]
     connected = load(family="ocs", d=1, demand=APART, reconfiguration={})
     assert set(edges(connected)) == {(0, 3), (1, 0), (2, 1), (3, 2)}
 
 
 def test_fat_trees():
-    plain = networks.build(load(family="fat_tree", ranks=16))
+    plain = resolve(load(family="fat_tree", ranks=16)).network
     assert (plain.nodes, plain.links) == (36, 96)
     assert set(plain.rate_bps.tolist()) == {100 * 10**9}
-    half = networks.build(load(family="fat_tree", ranks=16, oversubscription=2))
+    half = resolve(load(family="fat_tree", ranks=16, oversubscription=2)).network
     assert half.links == 32 + 32
-    priced = networks.build(load(family="cost_equivalent_fat_tree", ranks=128, degree=4))
+    priced = resolve(load(family="cost_equivalent_fat_tree", ranks=128, degree=4)).network
     rate = 4 * equivalent_bandwidth(128, 4, 100 * 10**9)
     assert set(priced.rate_bps.tolist()) == {round(rate)}
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from frontend import load_scenario
-from frontend.compiler import network as networks
 from frontend.compiler.compile import compile_scenario
-from frontend.schema.direct_connect import DirectTopology
+from frontend.resolve import resolve
 from frontend.stream import decode
 from topology_gen import specs
 from topology_gen.networks.direct_connect import without_loops
@@ -40,10 +39,11 @@ def keys(family):
 def test_every_family_makes_the_digraph_of_its_spec(family):
     loaded = load_scenario(scenario(**keys(family)))
     expected = specs.parse(specs.example(family))
-    assert isinstance(loaded.topology, DirectTopology)
-    assert loaded.topology.graph.edges() == expected.edges()
-    assert loaded.topology.ranks == expected.nodes
-    network = networks.build(loaded)
+    resolved = resolve(loaded)
+    assert resolved.layout.graph is not None
+    assert resolved.layout.graph.edges() == expected.edges()
+    assert resolved.ranks == expected.nodes
+    network = resolved.network
     kept = without_loops(expected).edges()
     assert list(zip(network.source.tolist(), network.target.tolist(), strict=True)) == kept
     assert set(network.rate_bps.tolist()) == {25 * 10**9}

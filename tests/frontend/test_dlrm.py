@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from frontend import ScenarioError, load_scenario
+from frontend.resolve import resolve
 from frontend.schema.workload import DlrmWorkload
-from frontend.workloads import dlrm, plan
+from frontend.workloads import dlrm
 from frontend.workloads.plan import NodeType
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -15,7 +16,7 @@ PAPER = DlrmWorkload(kind="dlrm")
 
 
 def build(*overrides):
-    return plan(load_scenario(SCENARIOS / "dlrm_hier.yaml", list(overrides)))
+    return resolve(load_scenario(SCENARIOS / "dlrm_hier.yaml", list(overrides))).plan
 
 
 def by_name(result):

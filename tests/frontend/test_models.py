@@ -7,7 +7,7 @@ import pytest
 from frontend import ScenarioError, load_scenario
 from frontend.models import operator_graph
 from frontend.parallelization import check_graph
-from frontend.schema.topoopt import TopoOptTopology
+from frontend.resolve import resolve
 from frontend.schema.training import TrainingWorkload
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -123,9 +123,10 @@ def test_the_scenarios_are_those_of_section_5_3(name):
     scenario = load_scenario(SCENARIOS / f"topoopt_{name}.yaml")
     workload = scenario.workload
     assert isinstance(workload, TrainingWorkload)
-    assert (scenario.topology.ranks, workload.gpus) == (128, 4)
-    assert isinstance(scenario.topology, TopoOptTopology)
-    assert max(scenario.topology.found.ports) <= 4
+    resolved = resolve(scenario)
+    assert (resolved.ranks, workload.gpus) == (128, 4)
+    assert resolved.layout.found is not None
+    assert max(resolved.layout.found.ports) <= 4
     batches = {"vgg16": 64, "resnet50": 128, "bert": 16, "dlrm": 128, "candle": 256, "ncf": 128}
     assert workload.batch_per_gpu == batches[name]
     default = type(workload.model).model_validate({"name": name})

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from frontend import ScenarioError, load_scenario
+from frontend.resolve import resolve
 from frontend.schema.workload import MoeWorkload
-from frontend.workloads import moe, plan
+from frontend.workloads import moe
 from frontend.workloads.plan import NodeType
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -37,7 +38,7 @@ def parameters(workload, ranks):
 def test_the_scenarios_have_the_models_parameters(name, ranks, billions, sparse):
     """14.7 billion (section 8.4) and 1571 billion (Switch Transformers, Table 9)."""
     scenario, workload = load(name)
-    assert scenario.topology.ranks == ranks
+    assert resolve(scenario).ranks == ranks
     assert parameters(workload, ranks) / 1e9 == pytest.approx(billions, rel=0.01)
     layers = moe.layers(workload, ranks)
     assert sum(layer.router is not None for layer in layers) == sparse
@@ -74,7 +75,7 @@ def test_a_rank_with_several_experts_divides_its_tokens_among_them():
 
 
 def test_collectives_are_one_stream_and_all_to_alls_block_the_computation():
-    result = plan(load("moe_small", "workload.iterations=2")[0])
+    result = resolve(load("moe_small", "workload.iterations=2")[0]).plan
     last = None
     ran = -1
     for index, node in enumerate(result.nodes):
@@ -91,7 +92,7 @@ def test_collectives_are_one_stream_and_all_to_alls_block_the_computation():
 
 
 def test_an_iteration_in_order():
-    result = plan(load("moe_small")[0])
+    result = resolve(load("moe_small")[0]).plan
     names = [result.nodes[i].name for i in range(len(result.nodes))]
     encoder = ["encoder_0.attention", "encoder_0.feed_forward", "encoder_1.attention"]
     encoder += [f"encoder_1.{n}" for n in ("router", "dispatch", "experts", "combine")]
@@ -109,7 +110,7 @@ def test_an_iteration_in_order():
 @pytest.mark.parametrize("bucket", [1, 100_000, 300_000, 10**9])
 def test_buckets_hold_all_replicated_gradients_and_are_full(bucket):
     scenario, workload = load("moe_small", f"workload.bucket={bucket}B")
-    issues = [issue for issue in plan(scenario).issues if issue.operation == "all_reduce"]
+    issues = [issue for issue in resolve(scenario).plan.issues if issue.operation == "all_reduce"]
     replicated = parameters(workload, 16) - 2 * 16 * 2 * 128 * 512  # two layers of 16 experts
     assert sum(issue.bytes for issue in issues) == 2 * replicated
     assert all(issue.bytes >= bucket for issue in issues[:-1])
@@ -124,7 +125,7 @@ def test_updates_cost_what_a_rank_holds_and_end_the_iteration():
     scenario, workload = load(
         "moe_small", "workload.iterations=2", "workload.compute.weight_update_accesses=3"
     )
-    result = plan(scenario)
+    result = resolve(scenario).plan
     updates = [node for node in result.nodes if node.name == "embedding.update"]
     held = parameters(workload, 16) - 2 * 15 * 2 * 128 * 512  # one expert of 16 in two layers
     seconds = 3 * 2 * held / (2039e9 * 0.5)

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from frontend import ScenarioError, collectives, load_scenario
+from frontend.collectives.algorithms.double_binary_tree import segments_of
 from frontend.compiler.programs import ProgramLibrary
-from frontend.schema.collective import DIRECT_CONNECT, HIERARCHICAL
-from frontend.workloads import plan
+from frontend.resolve import resolve
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
@@ -15,8 +15,8 @@ SCENARIOS = Path(__file__).parents[2] / "scenarios"
 def library(name, **overrides):
     overrides = {key.replace("__", "."): value for key, value in overrides.items()}
     scenario = load_scenario(SCENARIOS / f"{name}.yaml", overrides)
-    result = ProgramLibrary(scenario)
-    return result, [result.use(issue) for issue in plan(scenario).issues]
+    result = ProgramLibrary(resolve(scenario))
+    return result, [result.use(issue) for issue in result.resolved.plan.issues]
 
 
 def test_equal_collectives_share_a_program():
@@ -70,7 +70,7 @@ def test_estimators_may_have_fewer_chunks(fabric, estimator_chunks, expected):
     ],
 )
 def test_segments(given, chunks, chunk_bytes, expected):
-    assert ProgramLibrary.segments(given, chunks, chunk_bytes) == expected
+    assert segments_of(given, chunks, chunk_bytes) == expected
 
 
 def test_only_random_peer_orders_depend_on_the_seed():
@@ -87,7 +87,7 @@ FLAT = [
     (operation, algorithm)
     for operation, names in collectives.algorithm_names().items()
     for algorithm in names
-    if algorithm not in (*HIERARCHICAL, *DIRECT_CONNECT)
+    if not collectives.ALGORITHMS[algorithm].needs
 ]
 
 
@@ -102,7 +102,7 @@ def test_every_flat_algorithm_is_reached_from_a_scenario(operation, algorithm):
 
 @pytest.mark.parametrize("scale_up", ["direct", "ring", "dbt", "halving_doubling"])
 @pytest.mark.parametrize("scale_out", ["direct", "ring", "dbt", "halving_doubling"])
-@pytest.mark.parametrize("all_reduce", HIERARCHICAL)
+@pytest.mark.parametrize("all_reduce", ["hierarchical", "hierarchical_optimal"])
 def test_every_hierarchical_combination_is_reached(all_reduce, scale_up, scale_out):
     result, _ = library(
         "dlrm_hier_small",
@@ -118,6 +118,6 @@ def test_what_collectives_refuse_is_a_scenario_error(monkeypatch):
     def refuse(*arguments, **options):
         raise collectives.CollectiveError("not for 16 ranks")
 
-    monkeypatch.setattr(collectives, "build", refuse)
+    monkeypatch.setattr(collectives.Algorithm, "build", refuse)
     with pytest.raises(ScenarioError, match=r"^all_reduce: not for 16 ranks$"):
         library("collective_small")

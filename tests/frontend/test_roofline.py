@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from frontend.roofline import Cost, duration_ps, matrix_product
 from frontend.schema.compute import Compute
 from frontend.schema.quantities import ByteRate, ComputeRate
-from frontend.workloads.roofline import Cost, duration_ps, matrix_product
 
 V100 = Compute()  # 60 TFLOPS, 900 GB/s
 

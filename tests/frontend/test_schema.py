@@ -7,7 +7,7 @@ import pytest
 
 from frontend import load_scenario
 from frontend.loading.key_paths import key_paths
-from frontend.schema import json_schema
+from frontend.scenario import json_schema
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.yaml"))
 NAMES = [path.stem for path in SCENARIOS]
@@ -16,7 +16,7 @@ NAMES = [path.stem for path in SCENARIOS]
 def test_json_schema_is_current():
     written = json_schema.PATH.read_text(encoding="utf-8")
     # As data: releases of pydantic write numbers differently.
-    assert json.loads(written) == json.loads(json_schema.text()), "run: python -m frontend.schema"
+    assert json.loads(written) == json.loads(json_schema.text()), "run: python -m frontend.scenario"
 
 
 def test_json_schema_refuses_unknown_keys_and_describes_the_known():

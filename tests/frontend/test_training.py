@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontend import ScenarioError, load_scenario
+from frontend import ScenarioError, load_scenario, validate_scenario
 from frontend.compiler.compile import records
 from frontend.models import operator_graph
 from frontend.parallelization import data_parallel, to_json
-from frontend.schema.direct_connect import DirectTopology
-from frontend.schema.topoopt import TopoOptTopology
+from frontend.resolve import resolve
 from frontend.schema.training import TrainingWorkload
-from frontend.workloads import plan, training
+from frontend.workloads import training
 from frontend.workloads.plan import NodeType
 from tests.frontend.parallelization.graphs import placements
 from topology_gen.topoopt import topology_finder
@@ -64,7 +63,7 @@ def computes(nodes):
 
 
 def test_data_parallel_ranks_share_one_trace_without_messages():
-    result = plan(load(strategy="data_parallel", iterations=2))
+    result = resolve(load(strategy="data_parallel", iterations=2)).plan
     (trace,) = result.traces
     assert trace.ranks == (0, 1, 2, 3)
     once = [f"{name}.forward" for name in NAMES]
@@ -77,7 +76,7 @@ def test_data_parallel_ranks_share_one_trace_without_messages():
 
 
 def test_the_update_waits_for_all_gradients_and_nothing_else_does():
-    (trace,) = plan(load(strategy="data_parallel")).traces
+    (trace,) = resolve(load(strategy="data_parallel")).plan.traces
     reductions = {i for i, n in enumerate(trace.nodes) if n.type == NodeType.COLLECTIVE}
     update = trace.nodes[-1]
     assert (update.name, set(update.dependencies)) == ("optimizer.update", reductions)
@@ -90,7 +89,7 @@ def test_the_update_waits_for_all_gradients_and_nothing_else_does():
 
 def test_hybrid_sends_embeddings_and_gets_their_gradients():
     """Table 1 is server 1's: its rows for two GPUs' samples each, to all others and back."""
-    result = plan(load(strategy="hybrid", gpus=2))
+    result = resolve(load(strategy="hybrid", gpus=2)).plan
     nodes = streams(result)
     assert [name for name in computes(nodes[1]) if name.startswith("table")] == [
         "table_1.forward",
@@ -119,7 +118,7 @@ def test_hybrid_sends_embeddings_and_gets_their_gradients():
 
 
 def test_the_next_iteration_begins_with_the_update():
-    nodes = streams(plan(load(iterations=2)))[0]
+    nodes = streams(resolve(load(iterations=2)).plan)[0]
     (first, _) = (i for i, node in enumerate(nodes) if node.name == "optimizer.update")
     for node in nodes[first + 1 :]:
         assert node.iteration == 1
@@ -132,7 +131,7 @@ def test_groups_reduce_on_their_own():
     strategy = placed(
         feature_0=("data", [2, 0, 1]), feature_1=("attribute", [3, 1]), output=("model", [2])
     )
-    result = plan(load(strategy=strategy))
+    result = resolve(load(strategy=strategy)).plan
     groups = {issue.name: issue.ranks for issue in result.issues}
     assert groups.pop("feature_0.all_reduce") == (0, 1, 2)
     assert "feature_1.all_reduce" not in groups
@@ -147,7 +146,7 @@ def test_groups_reduce_on_their_own():
 
 
 def bytes_of(names, scenario):
-    graph = operator_graph(scenario.workload, scenario.topology.ranks)
+    graph = operator_graph(scenario.workload, resolve(scenario).ranks)
     return sum(operator.weight_bytes for operator in graph.operators if operator.name in names)
 
 
@@ -162,7 +161,7 @@ def bytes_of(names, scenario):
 )
 def test_buckets(bucket, expected):
     scenario = load(bucket=bucket)
-    issues = plan(scenario).issues
+    issues = resolve(scenario).plan.issues
     assert [issue.bytes for issue in issues] == [bytes_of(names, scenario) for names in expected]
     assert [issue.name.partition(".")[0] for issue in issues] == [names[-1] for names in expected]
 
@@ -171,14 +170,14 @@ def test_updates_cost_what_they_access():
     """Three accesses to every weight that is not a table's, whose rows are updated backward."""
     scenario = load(compute={"weight_update_accesses": 3, "memory_bandwidth": "1GB/s"})
     dense = bytes_of(["dense_0", "feature_0", "feature_1", "output"], scenario)
-    for nodes in streams(plan(scenario)).values():
+    for nodes in streams(resolve(scenario).plan).values():
         assert nodes[-1].duration_ps == 3 * dense * 1000
 
 
 def test_durations_are_the_roofline_of_all_gpus_and_gradients_are_summed_over_nvlink():
     compute = {"peak_flops": "1TFLOPS", "memory_bandwidth": "10GB/s", "nvlink": "1GB/s"}
     scenario = load(strategy="data_parallel", gpus=4, batch_per_gpu=1000, compute=compute)
-    nodes = {node.name: node for node in streams(plan(scenario))[0]}
+    nodes = {node.name: node for node in streams(resolve(scenario).plan)[0]}
     # 4000 samples on 4 GPUs: 32 × 32 weights and a bias; a GPU moves all weights.
     weights = 4 * (32 * 32 + 32)
     flop, moved = 1000 * 2 * 32 * 32, 1000 * 4 * 64 + weights
@@ -190,7 +189,7 @@ def test_durations_are_the_roofline_of_all_gpus_and_gradients_are_summed_over_nv
 def test_operators_that_last_too_long_are_refused():
     compute = {"memory_bandwidth": "1B/s"}
     with pytest.raises(ScenarioError, match=r"table_0.forward would last 671088640 s"):
-        plan(load(compute=compute, batch_per_gpu=2**20))
+        validate_scenario(load(compute=compute, batch_per_gpu=2**20))
 
 
 @st.composite
@@ -209,7 +208,7 @@ def strategies(draw):
 def test_messages_are_the_demand(strategy):
     """Every SEND has one RECV, and the bytes of all pairs and groups are those of the demand."""
     scenario = load(strategy=strategy)
-    result = plan(scenario)
+    result = resolve(scenario).plan
     sent: Counter[tuple[int, int, int, int, str]] = Counter()
     received: Counter[tuple[int, int, int, int, str]] = Counter()
     moved = np.zeros((4, 4))
@@ -232,8 +231,9 @@ def test_messages_are_the_demand(strategy):
 
 
 def edges(scenario):
-    assert isinstance(scenario.topology, DirectTopology)
-    return scenario.topology.graph.edges()
+    graph = resolve(scenario).layout.graph
+    assert graph is not None
+    return graph.edges()
 
 
 def topoopt(**changes):
@@ -251,7 +251,7 @@ def test_the_demand_of_a_topology_may_be_the_workloads():
     large = load_scenario(scenario, {"workload.batch_per_gpu": 1000})
     assert edges(large) != wanted.graph.edges()
     ocs = load(topology=topoopt(family="ocs"))
-    assert ocs.topology.ranks == 8
+    assert resolve(ocs).ranks == 8
 
 
 def group_strategy(group):
@@ -264,9 +264,11 @@ def test_a_group_takes_the_rings_that_topoopt_found_for_it():
     """The links of its rings are direct: no message of the all-reduce is passed on."""
     group = [1, 2, 3, 5, 6, 7]
     scenario = load(topology=topoopt(d=8), strategy=group_strategy(group))
-    assert isinstance(scenario.topology, TopoOptTopology)
-    rings = next(r for r in scenario.topology.found.rings if set(r.members) == set(group))
-    every = list(records(scenario))
+    resolved = resolve(scenario)
+    found = resolved.layout.found
+    assert found is not None
+    rings = next(r for r in found.rings if set(r.members) == set(group))
+    every = list(records(resolved))
     programs = {r.program.group_size: r.program for r in every if r.HasField("program")}
     program = programs[len(group)]
     talks = set()
@@ -352,4 +354,4 @@ def test_a_strategy_from_a_file_is_kept_in_the_result(tmp_path):
     loaded = load_scenario(tmp_path / "x.yaml")
     assert isinstance(loaded.workload, TrainingWorkload)
     assert loaded.workload.strategy == placed(output=("model", [2]))
-    assert plan(loaded) == plan(load(strategy=placed(output=("model", [2]))))
+    assert resolve(loaded).plan == resolve(load(strategy=placed(output=("model", [2])))).plan

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from bridge.batch.points import Point
+from bridge.batch.training_job import Job
 from bridge.present.quantities import percent_text, time_text
 from bridge.results.result import Result
 from bridge.studies.framework.model import (
@@ -29,9 +30,8 @@ from bridge.studies.topoopt.systems import (
     job_point,
 )
 from frontend import load_scenario
-from frontend.compiler.network import build
-from frontend.schema.training import TrainingWorkload
-from frontend.workloads.training import transfers
+from frontend.parallelization import demand
+from frontend.resolve import resolve
 from topology_gen.topoopt import load
 
 BATCHES: Mapping[Scale, Sequence[int]] = {
@@ -147,10 +147,9 @@ def _taxes(rows: Rows, batches: Sequence[int]) -> list[Statement]:
 def _link_bytes(row: Sequence[Result], batches: Sequence[int]) -> list[float]:
     """Return the all-to-all bytes on each link of TopoOpt, ascending."""
     scenario = load_scenario(row[batches.index(SPREAD_BATCH)].scenario)
-    workload = scenario.workload
-    assert isinstance(workload, TrainingWorkload)
-    demand = transfers(workload, scenario.topology.ranks)
-    return sorted(load(build(scenario), demand.mp).link_bytes.tolist())
+    job = Job(scenario)
+    moved = demand(job.graph, job.start).mp
+    return sorted(load(resolve(scenario).network, moved).link_bytes.tolist())
 
 
 def _spread(spreads: Mapping[int, Sequence[float]]) -> list[Statement]:
@@ -179,11 +178,9 @@ def _table(rows: Rows, batches: Sequence[int], degree: int) -> Table:
 
 def _share(result: Result) -> str:
     """Return the bytes of model-parallel transfers divided by those of all-reduces."""
-    scenario = load_scenario(result.scenario)
-    workload = scenario.workload
-    assert isinstance(workload, TrainingWorkload)
-    demand = transfers(workload, scenario.topology.ranks)
-    return percent_text(float(demand.mp.sum()) / sum(group.traffic for group in demand.groups))
+    job = Job(load_scenario(result.scenario))
+    sent = demand(job.graph, job.start)
+    return percent_text(float(sent.mp.sum()) / sum(group.traffic for group in sent.groups))
 
 
 def _tax_table(rows: Rows, batches: Sequence[int]) -> Table:

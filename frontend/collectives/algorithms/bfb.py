@@ -10,11 +10,14 @@ NSDI 2025, section 6.
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Program
 from frontend.collectives.program.scheduled import scheduled
 from frontend.collectives.registry import Algorithm
+from frontend.collectives.setting import Setting
+from frontend.topologies.layout import GRAPH
 from topology_gen import TopologyError
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.schedules import bfb
@@ -118,8 +121,24 @@ def all_gather(
     return _program("all_gather", group_size, graph, shard_chunks, dimension)
 
 
+def _choose(setting: Setting) -> dict[str, Any]:
+    graph, chunks = setting.layout.graph, setting.given.shard_chunks
+    assert graph is not None  # `needs` says so
+    if chunks == "auto":
+        shard = Fraction(setting.chunk_bytes, graph.nodes)
+        chunks = best_chunks(graph, setting.operation, shard, setting.header_bytes)
+    return {"dimension": "scale_out", "graph": graph, "shard_chunks": chunks}
+
+
+def _graph_problem(graph: Digraph) -> str | None:
+    return None if graph.regular else "expected another algorithm, as the topology is not regular"
+
+
 ALGORITHM = Algorithm(
     "bfb",
     "breadth-first broadcast on a direct-connect topology, with balanced links",
     {"all_reduce": all_reduce, "reduce_scatter": reduce_scatter, "all_gather": all_gather},
+    needs=frozenset({GRAPH}),
+    choose=_choose,
+    graph_problem=_graph_problem,
 )

@@ -9,12 +9,15 @@ Source: paper, Table II, "AllToAll (aka A2A)".
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Ints, Op, Program
 from frontend.collectives.program.symmetric import symmetric
-from frontend.collectives.registry import Algorithm
+from frontend.collectives.registry import Algorithm, always_works
+from frontend.collectives.setting import Setting
 
 PEER_ORDERS = ("rotated", "same", "random")
 
@@ -180,6 +183,12 @@ def all_to_all(
     )
 
 
+def order_options(setting: Setting) -> dict[str, Any]:
+    """Return the order that a scenario chooses; only a random one depends on the seed."""
+    order = setting.given.peer_order
+    return {"peer_order": order} | ({"seed": setting.seed} if order == "random" else {})
+
+
 ALGORITHM = Algorithm(
     "direct",
     "every member exchanges with every other at once (A2A)",
@@ -189,4 +198,6 @@ ALGORITHM = Algorithm(
         "all_gather": all_gather,
         "all_to_all": all_to_all,
     },
+    choose=lambda setting: {"dimension": "scale_out"} | order_options(setting),
+    check=always_works,
 )

@@ -21,10 +21,20 @@ bandwidth broadcast, reduction and scan", Parallel Computing 35 (2009). The tree
 from __future__ import annotations
 
 from itertools import permutations
+from typing import Any
 
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Program, ProgramBuilder
-from frontend.collectives.registry import Algorithm
+from frontend.collectives.registry import Algorithm, always_works
+from frontend.collectives.setting import Setting
+from frontend.topologies.layout import RANK_LINKS
+
+SEGMENT_PARTS = 256
+"""`segments: auto` cuts so that chunks × segments is about this: filling the pipeline then costs
+a few percent (a double binary tree of 128 ranks is 14 hops deep, up and down)."""
+
+SEGMENT_BYTES = 8192
+"""`segments: auto` cuts no smaller segments than this, about one packet of a 9000-byte MTU."""
 
 Parents = list[int | None]
 
@@ -209,8 +219,36 @@ def all_gather(
     return _sharded("all_gather", group_size, segments, separate_links, dimension)
 
 
+def segments_of(given: int | str, chunks: int, chunk_bytes: int) -> int:
+    """Return the segments of a chunk; each of the two trees carries half of the chunk.
+
+    Parameters
+    ----------
+    given : int or "auto"
+        What the scenario says.
+    chunks, chunk_bytes : int
+        Chunks of the collective, and bytes of each.
+
+    Examples
+    --------
+    >>> segments_of("auto", 1, 160_000)  # 80 000 bytes in segments of at least 8 KiB
+    9
+    """
+    if isinstance(given, int):
+        return given
+    return max(1, min(SEGMENT_PARTS // chunks, chunk_bytes // 2 // SEGMENT_BYTES))
+
+
+def _choose(setting: Setting) -> dict[str, Any]:
+    segments = segments_of(setting.given.segments, setting.chunks, setting.chunk_bytes)
+    options = {"dimension": "scale_out", "segments": segments}
+    return options | ({"separate_links": True} if RANK_LINKS in setting.layout.features else {})
+
+
 ALGORITHM = Algorithm(
     "dbt",
     "double binary tree, pipelined in segments",
     {"all_reduce": all_reduce, "reduce_scatter": reduce_scatter, "all_gather": all_gather},
+    choose=_choose,
+    check=always_works,
 )

@@ -17,16 +17,36 @@ Source: paper, Table II.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from frontend.collectives import registry
+from frontend.collectives.algorithms import direct, double_binary_tree
 from frontend.collectives.program.composition import Piece, compose
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Program
 from frontend.collectives.registry import Algorithm
+from frontend.collectives.setting import Setting
+from frontend.topologies.layout import SUPER_NODES
 
 _DIMENSIONS = ("scale_up", "scale_out")
+
+
+def _check_local_size(group_size: int, local_size: int | None) -> None:
+    """Raise CollectiveError if super-nodes do not divide the group."""
+    if (
+        isinstance(local_size, bool)
+        or not isinstance(local_size, int)
+        or local_size < 1
+        or group_size % local_size
+    ):
+        divisors = [str(d) for d in range(1, group_size + 1) if group_size % d == 0]
+        raise CollectiveError(
+            f"local_size {local_size!r} does not divide the group of {group_size}; "
+            f"accepted: {', '.join(divisors)}"
+        )
 
 
 class _Grid:
@@ -40,17 +60,7 @@ class _Grid:
         dimensions: tuple[str, str],
         given: dict[str, object],
     ) -> None:
-        if (
-            isinstance(local_size, bool)
-            or not isinstance(local_size, int)
-            or local_size < 1
-            or group_size % local_size
-        ):
-            divisors = [str(d) for d in range(1, group_size + 1) if group_size % d == 0]
-            raise CollectiveError(
-                f"local_size {local_size!r} does not divide the group of {group_size}; "
-                f"accepted: {', '.join(divisors)}"
-            )
+        _check_local_size(group_size, local_size)
         self.local_size = local_size
         self.super_nodes = group_size // local_size
         self.local = [range(s * local_size, (s + 1) * local_size) for s in range(self.super_nodes)]
@@ -235,13 +245,47 @@ def all_to_all(
     )
 
 
+def _check(setting: Setting) -> None:
+    _check_local_size(len(setting.ranks), setting.layout.super_node)
+
+
+def _choose(setting: Setting) -> dict[str, Any]:
+    """Return the super-nodes, and the options of the algorithms inside and between them."""
+    chosen: dict[str, Any] = {"local_size": setting.layout.super_node, "dimensions": _DIMENSIONS}
+    if setting.operation == "all_to_all":
+        return chosen | direct.order_options(setting)
+    given = setting.given
+    chosen["scale_up_algorithm"] = given.scale_up_algorithm
+    chosen["scale_out_algorithm"] = given.scale_out_algorithm
+    parts = {given.scale_up_algorithm, given.scale_out_algorithm}
+    if "dbt" in parts:
+        size = setting.chunk_bytes
+        chosen["segments"] = double_binary_tree.segments_of(given.segments, setting.chunks, size)
+    if "direct" in parts:
+        chosen |= direct.order_options(setting)
+    return chosen
+
+
+def _choose_optimal(setting: Setting) -> dict[str, Any]:
+    """Return the same; between super-nodes a tree carries the shard of one rank."""
+    super_node = setting.layout.super_node
+    assert super_node is not None  # `needs` says so
+    return _choose(replace(setting, chunk_bytes=setting.chunk_bytes // super_node))
+
+
 ALGORITHM = Algorithm(
     "hierarchical",
     "one dimension after the other: within super-nodes, then i-th nodes of all",
     {"all_reduce": all_reduce, "all_to_all": all_to_all},
+    needs=frozenset({SUPER_NODES}),
+    choose=_choose,
+    check=_check,
 )
 OPTIMAL = Algorithm(
     "hierarchical_optimal",
     "three phases: local reduce-scatter, all-reduce of shards by i-th nodes, local all-gather",
     {"all_reduce": optimal_all_reduce},
+    needs=frozenset({SUPER_NODES}),
+    choose=_choose_optimal,
+    check=_check,
 )

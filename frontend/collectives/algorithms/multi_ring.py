@@ -10,14 +10,19 @@ Source: W. Wang et al., "TopoOpt", NSDI 2023, sections 4.3 and 6.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from frontend.collectives.group_rings import group_rings
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Program
 from frontend.collectives.program.scheduled import scheduled
-from frontend.collectives.registry import Algorithm
+from frontend.collectives.registry import Algorithm, always_works
+from frontend.collectives.setting import Setting
 from topology_gen.graphs.digraph import Digraph, from_rules
+from topology_gen.graphs.select_permutations import select_permutations
+from topology_gen.graphs.totient_perms import ring, totient_perms
 from topology_gen.schedules import rings
 
 Orders = Sequence[Sequence[int]]
@@ -107,8 +112,27 @@ def all_gather(
     return _program("all_gather", group_size, orders, duplex, dimension)
 
 
+def _choose(setting: Setting) -> dict[str, Any]:
+    """Return the orders of a group's members in the rings, and whether these go both ways."""
+    ranks, given = setting.ranks, setting.given.rings
+    found = setting.rings
+    if found is None and setting.layout.found is not None:
+        found = group_rings(ranks, setting.layout.found)
+    if given == "auto" and found is not None:
+        place = {rank: member for member, rank in enumerate(ranks)}
+        orders = [[place[rank] for rank in order] for order in found.orders]
+        duplex = found.duplex
+    else:
+        count, size = 1 if given == "auto" else given, len(ranks)
+        strides = select_permutations(totient_perms(size), count, size)
+        orders, duplex = [ring(range(size), stride) for stride in strides], False
+    return {"dimension": "scale_out", "orders": tuple(map(tuple, orders)), "duplex": duplex}
+
+
 ALGORITHM = Algorithm(
     "multi_ring",
     "several rings that order the members differently, each with an equal part",
     {"all_reduce": all_reduce, "reduce_scatter": reduce_scatter, "all_gather": all_gather},
+    choose=_choose,
+    check=always_works,
 )

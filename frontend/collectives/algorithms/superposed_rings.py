@@ -13,6 +13,7 @@ from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Program
 from frontend.collectives.program.scheduled import scheduled
 from frontend.collectives.registry import Algorithm
+from frontend.topologies.layout import GRAPH
 from topology_gen import TopologyError
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.schedules import rings
@@ -55,4 +56,6 @@ ALGORITHM = Algorithm(
     "superposed_rings",
     "every ring of a direct-connect topology takes an equal part of the data",
     {"all_reduce": all_reduce, "reduce_scatter": reduce_scatter, "all_gather": all_gather},
+    needs=frozenset({GRAPH}),
+    choose=lambda setting: {"dimension": "scale_out", "graph": setting.layout.graph},
 )

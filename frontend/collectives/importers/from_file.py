@@ -11,7 +11,7 @@ from topology_gen import TopologyError
 from topology_gen.formats.registry import as_algorithm, read
 
 
-def from_file(path: Path, operation: str, group_size: int, dimension: str) -> Program:
+def from_file(path: Path, operation: str, group_size: int, *, dimension: str) -> Program:
     """Return the program of a file, which has been found to do what it should.
 
     Parameters

@@ -6,6 +6,7 @@ import pytest
 
 import frontend.collectives
 from frontend.collectives import (
+    ALGORITHMS,
     OPERATIONS,
     Algorithm,
     CollectiveError,
@@ -13,10 +14,12 @@ from frontend.collectives import (
     build,
     describe,
     options,
-    register,
 )
+from frontend.collectives import group_rings as rings_module
 from frontend.collectives import registry as registry_module
+from frontend.collectives.algorithms import double_binary_tree as tree_module
 from frontend.collectives.program import program as program_module
+from topology_gen.errors import RegistrationError
 
 
 def test_table():
@@ -80,21 +83,22 @@ def test_dimensions_are_named_by_the_caller():
 
 
 def test_registration(monkeypatch):
-    monkeypatch.setattr(registry_module, "_ALGORITHMS", dict(registry_module._ALGORITHMS))
+    monkeypatch.setattr(ALGORITHMS, "_entries", dict(ALGORITHMS._entries))
     mine = Algorithm(
         "mine", "a test", {"all_reduce": frontend.collectives.algorithms.ring.all_reduce}
     )
-    register(mine)
+    ALGORITHMS.register(mine)
     assert build("all_reduce", "mine", 3).steps == 24
     assert "mine" in algorithm_names()["all_reduce"]
-    with pytest.raises(CollectiveError, match="registered twice"):
-        register(mine)
+    with pytest.raises(RegistrationError, match="registered twice"):
+        ALGORITHMS.register(mine)
     with pytest.raises(CollectiveError, match="operation 'sum' is not known"):
-        register(Algorithm("other", "", {"sum": frontend.collectives.algorithms.ring.all_reduce}))
+        Algorithm("other", "", {"sum": frontend.collectives.algorithms.ring.all_reduce})
 
 
-@pytest.mark.parametrize("module", [program_module, registry_module])
+@pytest.mark.parametrize("module", [program_module, registry_module, rings_module, tree_module])
 def test_examples_run(module):
-    result = doctest.testmod(module, extraglobs=vars(frontend.collectives))
+    public = {name: getattr(frontend.collectives, name) for name in frontend.collectives.__all__}
+    result = doctest.testmod(module, extraglobs=public)
     assert result.attempted > 0
     assert result.failed == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from frontend.parallelization import Operator, OperatorGraph, Placement, Strategy
-from frontend.workloads.roofline import Cost
+from frontend.roofline import Cost
 
 NOTHING = Cost(0, 0)
 

@@ -22,7 +22,7 @@ from frontend.parallelization import (
     hybrid,
     work,
 )
-from frontend.workloads.roofline import Cost
+from frontend.roofline import Cost
 from tests.frontend.parallelization.graphs import jobs, placements, small_dlrm
 from tests.frontend.parallelization.naive_estimate import estimate
 from topology_gen import direct_connect, fat_tree, flat

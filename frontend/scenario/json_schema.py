@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from frontend.schema.scenario import Scenario
+from frontend.scenario.model import Scenario
 
 PATH = Path(__file__).parents[1] / "scenario.schema.json"
 

@@ -1,20 +1,17 @@
-"""The whole scenario."""
+"""The model of the whole scenario."""
 
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
+from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.fabrics import FABRICS
-from frontend.schema import checks
-from frontend.schema.base import Count, Model, require
-from frontend.schema.cluster import ClusterWorkload
-from frontend.schema.collective import CollectiveAlgorithms
+from frontend.scenario.unions import Topology, Workload
+from frontend.schema.base import Count, Model
 from frontend.schema.measurement import Measurement
 from frontend.schema.system import System
-from frontend.schema.topology import Topology
-from frontend.schema.training import TrainingWorkload
 from frontend.schema.transport import Transport
-from frontend.schema.workload import DlrmWorkload, MoeWorkload, Workload
+from frontend.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     FabricName = str
@@ -24,9 +21,7 @@ else:
 
 def _default_collective(data: dict[str, Any]) -> CollectiveAlgorithms | None:
     workload = data.get("workload")
-    if isinstance(workload, TrainingWorkload | ClusterWorkload):
-        return CollectiveAlgorithms(all_reduce="multi_ring")
-    return CollectiveAlgorithms() if isinstance(workload, DlrmWorkload | MoeWorkload) else None
+    return WORKLOADS[workload.kind].default_collective() if workload is not None else None
 
 
 class Scenario(Model):
@@ -58,15 +53,6 @@ class Scenario(Model):
     """TCP."""
     measurement: Measurement = Measurement()
     """What cosim samples, and when it gives up a run."""
-
-    @model_validator(mode="after")
-    def _cross_checks(self) -> Self:
-        require(checks.demand(self.topology, self.workload))
-        require(checks.fabric(self.fabric, self.topology))
-        require(checks.topology(self.topology, self.transport))
-        require(checks.transport(self.topology, self.transport))
-        require(checks.workload(self.topology, self.workload, self.collective))
-        return self
 
     def resolved(self) -> dict[str, Any]:
         """Return the scenario as a JSON-able dict with every default; loading it gives it back."""

@@ -1,29 +1,12 @@
-"""`collective`: the algorithm that carries each collective operation."""
+"""The options of collective algorithms that a scenario may give."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, PlainValidator, Tag
+from pydantic import Field, PlainValidator
 
 from frontend.schema.base import Model
 
-Operation = Literal["all_reduce", "reduce_scatter", "all_gather", "all_to_all"]
 FlatAlgorithm = Literal["ring", "direct", "dbt", "halving_doubling"]
-Algorithm = Literal[
-    "ring",
-    "direct",
-    "dbt",
-    "halving_doubling",
-    "hierarchical",
-    "hierarchical_optimal",
-    "bfb",
-    "superposed_rings",
-    "multi_ring",
-]
-HIERARCHICAL = ("hierarchical", "hierarchical_optimal")
-"""Algorithms for topologies with super-nodes."""
-DIRECT_CONNECT = ("bfb", "superposed_rings")
-"""Algorithms that are made for the links of a direct-connect topology."""
 
 _MOST_SEGMENTS = 4096  # a program holds steps for each
 
@@ -38,24 +21,6 @@ def _auto_or_number(value: Any) -> Any:
 _SegmentsForm = Literal["auto"] | Annotated[int, Field(ge=1, le=_MOST_SEGMENTS)]
 Segments = Annotated[
     Literal["auto"] | int, PlainValidator(_auto_or_number, json_schema_input_type=_SegmentsForm)
-]
-
-
-class AlgorithmFile(Model):
-    """An algorithm from a file, for as many ranks as the topology has."""
-
-    file: str
-    """MSCCL XML, an MSCCL++ execution plan or a file of `cosim schedule`. The path is relative to
-    the scenario's folder."""
-
-
-def _form(value: Any) -> str:
-    return "file" if isinstance(value, Mapping | AlgorithmFile) else "name"
-
-
-AnyAlgorithm = Annotated[
-    Annotated[Algorithm, Tag("name")] | Annotated[AlgorithmFile, Tag("file")],
-    Field(discriminator=Discriminator(_form)),
 ]
 
 
@@ -88,12 +53,3 @@ class AlgorithmOptions(Model):
     """hierarchical and hierarchical_optimal all-reduce: algorithm inside a super-node."""
     scale_out_algorithm: FlatAlgorithm = "dbt"
     """hierarchical and hierarchical_optimal all-reduce: algorithm between super-nodes."""
-
-
-class CollectiveAlgorithms(AlgorithmOptions):
-    """Collective algorithms of a workload that has several collectives."""
-
-    all_reduce: AnyAlgorithm = "dbt"
-    """Algorithm of every all-reduce."""
-    all_to_all: AnyAlgorithm = "direct"
-    """Algorithm of every all-to-all."""

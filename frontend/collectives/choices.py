@@ -1,0 +1,74 @@
+"""`collective`: the algorithm that carries each collective operation."""
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, Tag
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+
+from frontend.collectives.importers.from_file import from_file
+from frontend.collectives.options import AlgorithmOptions
+from frontend.collectives.registry import ALGORITHMS, OPERATIONS, Algorithm
+from frontend.schema.base import Model
+
+Operation = Literal["all_reduce", "reduce_scatter", "all_gather", "all_to_all"]
+
+
+class AlgorithmFile(Model):
+    """An algorithm from a file, for as many ranks as the topology has."""
+
+    file: str
+    """MSCCL XML, an MSCCL++ execution plan or a file of `cosim schedule`. The path is relative to
+    the scenario's folder."""
+
+
+class _RegisteredName:
+    """The name of an algorithm, looked up when a value is checked: packages may add some."""
+
+    @staticmethod
+    def _known(value: Any) -> Any:
+        if not isinstance(value, str) or value not in ALGORITHMS:
+            *names, last = ALGORITHMS
+            raise ValueError(f"expected {', '.join(names)} or {last}")
+        return value
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(cls._known)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {"enum": list(ALGORITHMS), "type": "string"}
+
+
+def _form(value: Any) -> str:
+    return "file" if isinstance(value, Mapping | AlgorithmFile) else "name"
+
+
+AnyAlgorithm = Annotated[
+    Annotated[str, _RegisteredName, Tag("name")] | Annotated[AlgorithmFile, Tag("file")],
+    Field(discriminator=Discriminator(_form)),
+]
+
+
+def algorithm_of(choice: AnyAlgorithm) -> Algorithm:
+    """Return the algorithm that a scenario names, or that its file holds."""
+    if not isinstance(choice, AlgorithmFile):
+        return ALGORITHMS[choice]
+    path = Path(choice.file)
+    builders = {operation: partial(from_file, path, operation) for operation in OPERATIONS}
+    return Algorithm(choice.file, "an algorithm from a file", builders)
+
+
+class CollectiveAlgorithms(AlgorithmOptions):
+    """Collective algorithms of a workload that has several collectives."""
+
+    all_reduce: AnyAlgorithm = "dbt"
+    """Algorithm of every all-reduce."""
+    all_to_all: AnyAlgorithm = "direct"
+    """Algorithm of every all-to-all."""

@@ -1,0 +1,137 @@
+"""Checks over several parts of a scenario. They run while it is loaded, and need no optimiser."""
+
+from frontend.collectives.choices import AlgorithmFile
+from frontend.collectives.registry import ALGORITHMS, algorithm_names
+from frontend.errors import RefusedError
+from frontend.fabrics import CHANGING, FABRICS
+from frontend.resolve.layout import layout
+from frontend.scenario import Scenario
+from frontend.schema.base import Problems
+from frontend.schema.transport import HEADER_BYTES, TIMESTAMP_OPTION_BYTES
+from frontend.topologies import TOPOLOGIES, Layout
+from frontend.workloads import WORKLOADS
+
+_UNSCALED_WINDOW = 65535  # the window field of TCP has 16 bits
+_LARGEST_WINDOW = 65535 << 14  # RFC 7323's largest scale
+
+
+def check(scenario: Scenario) -> None:
+    """Check what does not depend on the result of an optimiser.
+
+    Raises
+    ------
+    RefusedError
+        With the first value that cannot work.
+    """
+    made = layout(scenario)
+    for problems in (
+        _fabric(scenario),
+        _topology(scenario),
+        _transport(scenario),
+        _workload(scenario, made),
+    ):
+        for path, expected in problems:
+            raise RefusedError(path, expected)
+    if not TOPOLOGIES[scenario.topology.family].optimised:
+        check_graph(scenario, made)
+
+
+def check_graph(scenario: Scenario, made: Layout) -> None:
+    """Check that the algorithms suit the links between ranks, which may take an optimiser.
+
+    Raises
+    ------
+    RefusedError
+        With the first algorithm that does not.
+    """
+    kind = WORKLOADS[scenario.workload.kind]
+    for _, path, name in kind.algorithms(scenario.workload, scenario.collective):
+        suits = None if isinstance(name, AlgorithmFile) else ALGORITHMS[name].graph_problem
+        expected = suits(made.graph) if suits is not None and made.graph is not None else None
+        if expected is not None:
+            raise RefusedError(path, expected)
+
+
+def _fabric(scenario: Scenario) -> Problems:
+    """Links that change during the run on a fabric whose links cannot."""
+    family = TOPOLOGIES[scenario.topology.family]
+    reason = FABRICS[scenario.fabric].fixed_links
+    if reason and family.changes_links(scenario.topology):
+        *names, last = CHANGING
+        expected = f"{', '.join(names)} or {last}"
+        yield "fabric", f"expected {expected}, as topology.reconfiguration is given: {reason}"
+
+
+def _topology(scenario: Scenario) -> Problems:
+    """Parameters that contradict each other, and buffers that cannot hold a packet a port."""
+    family, tcp = TOPOLOGIES[scenario.topology.family], scenario.transport
+    yield from family.problems(scenario.topology, tcp)
+    packet = tcp.mtu + tcp.link_header
+    for path, buffer, ports in family.buffers(scenario.topology):
+        if buffer and buffer // ports < packet:
+            yield (
+                path,
+                f"expected at least {packet * ports} bytes: a packet of {packet} bytes (mtu and "
+                f"link_header) for each of {ports} ports",
+            )
+
+
+def _transport(scenario: Scenario) -> Problems:
+    """TCP settings that contradict each other."""
+    tcp = scenario.transport
+    headers = HEADER_BYTES + TIMESTAMP_OPTION_BYTES * tcp.timestamps
+    if tcp.mss > tcp.mtu - headers:
+        yield (
+            "transport.mss",
+            f"expected at most transport.mtu minus {headers} bytes of headers "
+            f"({tcp.mtu - headers})",
+        )
+    if tcp.window < tcp.mss:
+        yield "transport.window", f"expected at least one segment (transport.mss, {int(tcp.mss)})"
+    if tcp.window > _UNSCALED_WINDOW and not tcp.window_scaling:
+        yield (
+            "transport.window",
+            f"expected at most {_UNSCALED_WINDOW} bytes while transport.window_scaling is false",
+        )
+    if tcp.window > _LARGEST_WINDOW:
+        yield "transport.window", f"expected at most {_LARGEST_WINDOW} bytes (TCP's largest window)"
+    if tcp.delayed_ack.segments > 1 and tcp.delayed_ack.timeout >= tcp.min_rto:
+        yield (
+            "transport.delayed_ack.timeout",
+            f"expected less than transport.min_rto ({tcp.min_rto.written()}), or a delayed ACK "
+            "ends in a retransmission timeout",
+        )
+    if tcp.variant == "dctcp" and not tcp.ecn.enabled:
+        yield "transport.ecn.enabled", "expected true, as transport.variant is dctcp"
+    if tcp.ecn.enabled and tcp.ecn.threshold is None:
+        yield "transport.ecn.threshold", "expected a size such as 200KB, as ECN is enabled"
+    if tcp.ecn.enabled and tcp.ecn.threshold is not None:
+        family = TOPOLOGIES[scenario.topology.family]
+        for path, buffer, ports in family.buffers(scenario.topology):
+            if buffer and tcp.ecn.threshold > buffer // ports:
+                yield (
+                    "transport.ecn.threshold",
+                    f"expected at most the buffer of one port ({path} / {ports} = "
+                    f"{buffer // ports} bytes)",
+                )
+
+
+def _workload(scenario: Scenario, made: Layout) -> Problems:
+    """Work that does not divide over the ranks, and algorithms that cannot carry it."""
+    workload, collective = scenario.workload, scenario.collective
+    family, kind = TOPOLOGIES[scenario.topology.family], WORKLOADS[workload.kind]
+    yield from kind.problems(workload, made.ranks, family)
+    names_its_own = kind.default_collective() is None
+    if names_its_own and collective is not None:
+        yield "collective", "expected nothing: workload.algorithm names the only algorithm"
+    if not names_its_own and collective is None:
+        yield "collective", "expected a mapping with all_reduce and all_to_all"
+    for operation, path, name in kind.algorithms(workload, collective):
+        if isinstance(name, AlgorithmFile):
+            continue  # read when the scenario is compiled
+        known = algorithm_names()[operation]
+        if name not in known:
+            yield path, f"expected an algorithm for {operation}: {', '.join(known)}"
+        right = [other for other in known if ALGORITHMS[other].needs <= made.features]
+        if name not in right:
+            yield path, f"expected, on a {family.label} topology, one of {', '.join(right)}"

@@ -1,0 +1,80 @@
+"""A resolved scenario: what the compiler takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from frontend.errors import RefusedError, ScenarioError
+from frontend.resolve.checks import check_graph
+from frontend.resolve.layout import layout
+from frontend.scenario import Scenario
+from frontend.topologies import Layout
+from frontend.workloads import WORKLOADS, Plan
+from topology_gen import Network
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A scenario with what follows from it. Each part is made when it is first asked for.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        What the file says.
+    layout : Layout
+        The topology.
+    """
+
+    scenario: Scenario
+    layout: Layout
+
+    @property
+    def ranks(self) -> int:
+        """Number of ranks."""
+        return self.layout.ranks
+
+    @property
+    def ecn_threshold_bytes(self) -> int:
+        """Length of an egress queue from which packets are marked; 0 marks none."""
+        ecn = self.scenario.transport.ecn
+        return int(ecn.threshold or 0) if ecn.enabled else 0
+
+    @cached_property
+    def network(self) -> Network:
+        """The nodes, links and paths."""
+        return self.layout.network(self.ecn_threshold_bytes)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The work of all ranks; ScenarioError for work that cannot be simulated."""
+        scenario = self.scenario
+        kind = WORKLOADS[scenario.workload.kind]
+        return kind.plan(scenario.workload, self.layout, scenario.collective)
+
+
+def resolve(scenario: Scenario) -> Resolved:
+    """Return a scenario with its layout, network and plan.
+
+    Raises
+    ------
+    ScenarioError
+        A topology that cannot be, or an algorithm that does not suit the links that were found.
+
+    Examples
+    --------
+    >>> from frontend import load_scenario
+    >>> links = {"bandwidth": "1Gbps", "latency": "1us", "buffer": "1MB"}
+    >>> work = {"kind": "collective", "operation": "all_gather", "algorithm": "ring", "bytes": 8}
+    >>> content = {"topology": {"family": "hypercube", "n": 8} | links, "workload": work}
+    >>> resolved = resolve(load_scenario(content))
+    >>> resolved.ranks, resolved.network.links, resolved.plan.layers
+    (8, 24, ('all_gather',))
+    """
+    try:
+        made = layout(scenario)
+        check_graph(scenario, made)
+    except RefusedError as error:
+        data = scenario.model_dump(mode="json", exclude_unset=True)
+        raise ScenarioError(error.sentence(data)) from None
+    return Resolved(scenario, made)

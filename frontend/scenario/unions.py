@@ -1,0 +1,29 @@
+"""What `topology` and `workload` may be: the models of all registered families and kinds."""
+
+from typing import TYPE_CHECKING, Annotated, Union
+
+from pydantic import Field
+
+from frontend.schema.cluster import ClusterWorkload
+from frontend.schema.direct_connect import DirectTopology
+from frontend.schema.fat_tree import FatTree
+from frontend.schema.topology import FlatTopology, HierarchicalTopology
+from frontend.schema.training import TrainingWorkload
+from frontend.schema.workload import DlrmWorkload, MoeWorkload
+from frontend.topologies import TOPOLOGIES
+from frontend.workloads import WORKLOADS
+from frontend.workloads.collective import CollectiveWorkload
+
+if TYPE_CHECKING:
+    # A type checker knows our own models, not those of installed packages.
+    Topology = FlatTopology | HierarchicalTopology | FatTree | DirectTopology
+    Workload = CollectiveWorkload | DlrmWorkload | MoeWorkload | TrainingWorkload | ClusterWorkload
+else:
+    Topology = Annotated[
+        Union[tuple(entry.model for entry in TOPOLOGIES.values())],  # noqa: UP007
+        Field(discriminator="family"),
+    ]
+    Workload = Annotated[
+        Union[tuple(entry.model for entry in WORKLOADS.values())],  # noqa: UP007
+        Field(discriminator="kind"),
+    ]

@@ -1,0 +1,27 @@
+"""Topology families: each entry has the family's model, its checks and its maker.
+
+To add a family, write a module with an entry and add it to the list below, or name the entry in the
+entry points `cosim.topologies` of your own package (docs/extending.md).
+"""
+
+from typing import Any
+
+from frontend.topologies import edges, fat_tree, flat, hierarchical, ocs, topoopt
+from frontend.topologies.families import families
+from frontend.topologies.layout import Layout, SwitchedLayout, WorkloadDemand
+from frontend.topologies.registry import TOPOLOGIES, Buffer, TopologyFamily
+
+_FAMILIES: tuple[TopologyFamily[Any], ...] = (
+    flat.FAMILY,
+    hierarchical.FAMILY,
+    fat_tree.FAMILY,
+    fat_tree.COST_EQUIVALENT,
+    topoopt.FAMILY,
+    ocs.FAMILY,
+    *families(),
+    edges.FAMILY,
+)
+for _family in _FAMILIES:
+    TOPOLOGIES.register(_family)
+
+__all__ = ["TOPOLOGIES", "Buffer", "Layout", "SwitchedLayout", "TopologyFamily", "WorkloadDemand"]

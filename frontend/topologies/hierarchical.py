@@ -1,0 +1,69 @@
+"""Super-nodes of ranks behind NV switches, and one switch between them."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from frontend.schema.base import Problems
+from frontend.schema.topology import HierarchicalTopology
+from frontend.schema.transport import Transport
+from frontend.topologies.layout import SwitchedLayout, WorkloadDemand
+from frontend.topologies.registry import Buffer, TopologyFamily
+from topology_gen import hierarchical
+
+
+class _Hierarchical(TopologyFamily[HierarchicalTopology]):
+    model = HierarchicalTopology
+
+    def layout(
+        self, topology: HierarchicalTopology, demand: WorkloadDemand | None
+    ) -> SwitchedLayout:
+        up, out = topology.scale_up, topology.scale_out
+        make = partial(
+            hierarchical,
+            topology.ranks,
+            up.ranks,
+            up.switches,
+            scale_up_bandwidth_bps=up.bandwidth,
+            scale_up_latency_ps=up.latency,
+            scale_out_bandwidth_bps=out.bandwidth,
+            scale_out_latency_ps=out.latency,
+            scale_up_buffer_bytes=up.buffer,
+            scale_out_buffer_bytes=out.buffer,
+        )
+        return SwitchedLayout(topology.ranks, make, up.ranks)
+
+    def buffers(self, topology: HierarchicalTopology) -> Sequence[Buffer]:
+        up, out = topology.scale_up, topology.scale_out
+        return [
+            Buffer("topology.scale_up.buffer", up.buffer, up.ranks),
+            Buffer("topology.scale_out.buffer", out.buffer, topology.ranks),
+        ]
+
+    def problems(self, topology: HierarchicalTopology, transport: Transport) -> Problems:
+        up = topology.scale_up
+        if topology.ranks % up.ranks:
+            yield "topology.ranks", f"expected a multiple of topology.scale_up.ranks ({up.ranks})"
+        if up.bandwidth < up.switches:
+            yield "topology.scale_up.bandwidth", "expected at least 1 bit/s for each switch"
+        yield from _scale_up_without_loss(topology, transport)
+
+
+def _scale_up_without_loss(topology: HierarchicalTopology, tcp: Transport) -> Problems:
+    """Scale-up links must never drop (paper, Section III.C.2), whatever the workload does.
+
+    A receiver's port of an NV switch serves ceil(ranks/switches) senders, as switch = (src + dst)
+    mod switches. Each has at most one window in flight, in packets of mtu + link_header.
+    """
+    up = topology.scale_up
+    senders = min(-(-up.ranks // up.switches), up.ranks - 1)
+    in_flight = senders * -(-tcp.window // tcp.mss) * (tcp.mtu + tcp.link_header)
+    if up.buffer and up.buffer // up.ranks < in_flight:
+        yield (
+            "topology.scale_up.buffer",
+            f"expected at least {in_flight * up.ranks} bytes or unlimited: scale-up links must not "
+            f"drop, and {senders} windows of {int(tcp.window)} bytes meet at each of {up.ranks} "
+            "ports",
+        )
+
+
+FAMILY = _Hierarchical()

@@ -1,0 +1,98 @@
+"""The registry of workload kinds, and what an entry says about its kind."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, Generic, NamedTuple, TypeVar, get_args
+
+from frontend.collectives.choices import AnyAlgorithm, CollectiveAlgorithms
+from frontend.schema.base import Model, Problems
+from frontend.schema.training import Training
+from frontend.topologies.layout import Layout, WorkloadDemand
+from frontend.topologies.registry import TopologyFamily
+from frontend.workloads.plan import Plan
+from topology_gen.registry import Registry
+
+AnyWorkload = TypeVar("AnyWorkload", bound=Model)
+
+
+class Chosen(NamedTuple):
+    """An operation that a workload uses, the key path of its algorithm, and the algorithm."""
+
+    operation: str
+    path: str
+    algorithm: AnyAlgorithm
+
+
+class WorkloadKind(ABC, Generic[AnyWorkload]):
+    """A workload kind: its model, its checks and its maker.
+
+    Attributes
+    ----------
+    model : type
+        What a scenario says: a model with ``kind: Literal["name"]``, whose docstring describes the
+        kind in one line.
+    """
+
+    model: type[AnyWorkload]
+
+    @property
+    def name(self) -> str:
+        """The value of `kind`."""
+        name: str = get_args(self.model.model_fields["kind"].annotation)[0]
+        return name
+
+    @property
+    def description(self) -> str:
+        """The kind in one line."""
+        return self.model.model_fields["kind"].description or ""
+
+    def default_collective(self) -> CollectiveAlgorithms | None:
+        """Return the default of `collective`; None if the workload names its only algorithm."""
+        return CollectiveAlgorithms()
+
+    def algorithms(
+        self, workload: AnyWorkload, collective: CollectiveAlgorithms | None
+    ) -> Iterator[Chosen]:
+        """Yield the algorithms that a workload uses."""
+        if collective is not None:
+            yield Chosen("all_reduce", "collective.all_reduce", collective.all_reduce)
+            yield Chosen("all_to_all", "collective.all_to_all", collective.all_to_all)
+
+    def problems(self, workload: AnyWorkload, ranks: int, family: TopologyFamily[Any]) -> Problems:
+        """Yield what cannot work on so many ranks of a topology."""
+        yield from ()
+
+    def job(self, workload: AnyWorkload) -> Training | None:
+        """Return the training of a single job over all ranks, whose strategy can be searched."""
+        return None
+
+    def demand(self, workload: AnyWorkload, ranks: int) -> WorkloadDemand | None:
+        """Return what the workload transfers in an iteration, if it is known beforehand."""
+        return None
+
+    @abstractmethod
+    def plan(
+        self, workload: AnyWorkload, layout: Layout, collective: CollectiveAlgorithms | None
+    ) -> Plan:
+        """Return the work of all ranks.
+
+        Parameters
+        ----------
+        workload : Model
+            Of the entry's model.
+        layout : Layout
+            The topology that it runs on.
+        collective : CollectiveAlgorithms, optional
+            The algorithms; None exactly if `default_collective` returns None.
+
+        Raises
+        ------
+        ScenarioError
+            Work that cannot be simulated.
+        """
+
+
+WORKLOADS = Registry[WorkloadKind[Any]]("workload kind", "cosim.workloads")
+"""Every workload kind by name."""

@@ -1,0 +1,207 @@
+"""The traces of servers that train a model by a strategy; see `frontend.workloads.training`."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import Any
+
+from frontend.collectives.choices import CollectiveAlgorithms
+from frontend.errors import ScenarioError
+from frontend.parallelization import OperatorGraph, Strategy
+from frontend.parallelization.server import Server, work
+from frontend.roofline import LONGEST_PS, Cost, duration_ps
+from frontend.schema.training import Training
+from frontend.workloads.messages import Message, Phase, messages
+from frontend.workloads.plan import Issue, Node, NodeType, Plan, Ranks, Trace
+
+OPTIMIZER = "optimizer"
+_PS_PER_S = 10**12
+
+
+class _Stream:
+    """The nodes of one server, and the last iteration's update, which the next begins with."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.updated: tuple[int, ...] = ()
+
+    def add(self, node: Node) -> int:
+        self.nodes.append(node)
+        return len(self.nodes) - 1
+
+
+class PlanBuilder:
+    """Adds iteration after iteration to the streams of all servers.
+
+    Raises
+    ------
+    ScenarioError
+        An operator that lasts too long.
+    """
+
+    def __init__(
+        self,
+        workload: Training,
+        graph: OperatorGraph,
+        strategy: Strategy,
+        server: Server,
+        algorithms: CollectiveAlgorithms,
+    ) -> None:
+        self.workload = workload
+        self.server = server
+        self.graph = graph
+        self.strategy = strategy
+        self.algorithms = algorithms
+        self.names = [operator.name for operator in self.graph.operators]
+        self.plan = Plan(layers=(*self.names, OPTIMIZER))
+        self.streams = [_Stream() for _ in range(strategy.servers)]
+        self.messages = messages(self.graph, self.strategy)
+        self.sent: dict[tuple[Phase, int], list[int]] = defaultdict(list)
+        for number, message in enumerate(self.messages):
+            self.sent[message.phase, message.operator].append(number)
+        self.durations: dict[Phase, list[list[int]]] = {"forward": [], "backward": []}
+        self.updates = [Cost(0, 0)] * strategy.servers
+        self.measure()
+
+    def measure(self) -> None:
+        """Set how long each operator takes on each of its servers, and updates on every one."""
+        accesses = self.workload.compute.weight_update_accesses
+        for operator, placement in zip(self.graph.operators, self.strategy.placements, strict=True):
+            done = work(operator, placement, self.graph.batch, self.server)
+            by_phase: dict[Phase, Any] = {"forward": done.forward, "backward": done.backward}
+            for phase, seconds in by_phase.items():
+                if max(seconds) * _PS_PER_S > LONGEST_PS:
+                    raise ScenarioError(
+                        f"workload.compute: {operator.name}.{phase} would last {max(seconds):.0f} "
+                        f"s: expected rates that keep it below {LONGEST_PS // _PS_PER_S} s"
+                    )
+                times = [round(each * _PS_PER_S) for each in seconds.tolist()]
+                self.durations[phase].append(times)
+            if operator.table:
+                continue  # backward is the update of the rows that are in use
+            parts = len(placement.servers) if placement.kind == "attribute" else 1
+            for number in placement.servers:
+                update = Cost(0, accesses * operator.weight_bytes // parts)
+                self.updates[number] = self.updates[number].plus(update)
+
+    def build(self) -> Plan:
+        """Return the traces of all servers; those with equal ones share one."""
+        for iteration in range(self.workload.iterations):
+            self.iterate(iteration)
+        together: dict[tuple[Node, ...], list[int]] = defaultdict(list)
+        for rank, stream in enumerate(self.streams):
+            together[tuple(stream.nodes)].append(rank)
+        self.plan.traces = [Trace(tuple(ranks), nodes) for nodes, ranks in together.items()]
+        return self.plan
+
+    def iterate(self, iteration: int) -> None:
+        arriving = self.receive(iteration)
+        operators = range(len(self.graph.operators))
+        for index in operators:
+            self.compute("forward", index, iteration, arriving)
+        groups = [self.group(index) for index in operators]
+        left = Counter(groups)
+        collected: Counter[Ranks] = Counter()
+        reductions: list[list[int]] = [[] for _ in self.streams]
+        for index in reversed(operators):
+            done = self.compute("backward", index, iteration, arriving)
+            group = groups[index]
+            collected[group] += self.graph.operators[index].weight_bytes if group else 0
+            left[group] -= 1
+            if collected[group] >= (self.workload.bucket if left[group] else 1):
+                self.reduce(index, iteration, group, collected.pop(group), done, reductions)
+        for number, stream in enumerate(self.streams):
+            duration = duration_ps(self.updates[number], self.workload.compute)
+            name, layer = f"{OPTIMIZER}.update", len(self.names)
+            node = Node(
+                name, NodeType.COMPUTE, layer, iteration, duration, 0, (*reductions[number],)
+            )
+            stream.updated = (stream.add(node),)
+
+    def group(self, index: int) -> Ranks:
+        """Return the servers that all-reduce an operator's gradients, if there are any."""
+        placement = self.strategy.placements[index]
+        reduced = placement.kind == "data" and len(placement.servers) > 1
+        if reduced and self.graph.operators[index].weight_bytes:
+            return tuple(sorted(placement.servers))
+        return ()
+
+    def receive(self, iteration: int) -> dict[tuple[Phase, int, int], list[int]]:
+        """Post the receives of an iteration; return those of each phase, operator and server."""
+        posted: dict[tuple[Phase, int, int], list[int]] = defaultdict(list)
+        for number, message in enumerate(self.messages):
+            stream = self.streams[message.target]
+            node = self.message(NodeType.RECV, number, iteration)
+            received = stream.add(node._replace(dependencies=stream.updated))
+            posted[message.phase, message.reader, message.target].append(received)
+        return posted
+
+    def compute(
+        self,
+        phase: Phase,
+        index: int,
+        iteration: int,
+        arriving: dict[tuple[Phase, int, int], list[int]],
+    ) -> dict[int, int]:
+        """Add an operator to its servers' streams, and the messages after it; return the nodes."""
+        done = {}
+        name = f"{self.names[index]}.{phase}"
+        servers = self.strategy.placements[index].servers
+        for rank, duration in zip(servers, self.durations[phase][index], strict=True):
+            after = (*arriving.get((phase, index, rank), ()),)
+            node = Node(name, NodeType.COMPUTE, index, iteration, duration, 0, after)
+            done[rank] = self.streams[rank].add(node)
+        for number in self.sent[phase, index]:
+            source = self.messages[number].source
+            node = self.message(NodeType.SEND, number, iteration)
+            self.streams[source].add(node._replace(dependencies=(done[source],)))
+        return done
+
+    def reduce(
+        self,
+        index: int,
+        iteration: int,
+        group: Ranks,
+        size: int,
+        done: dict[int, int],
+        reductions: list[list[int]],
+    ) -> None:
+        """Add the all-reduce of the gradients that a group has collected."""
+        name = f"{self.names[index]}.all_reduce"
+        ranks = None if len(group) == len(self.streams) else group
+        self.plan.issues.append(
+            Issue(
+                name,
+                "all_reduce",
+                self.algorithms.all_reduce,
+                self.algorithms,
+                size,
+                iteration,
+                index,
+                ranks,
+            )
+        )
+        number = len(self.plan.issues) - 1
+        for rank in group:
+            node = Node(name, NodeType.COLLECTIVE, index, iteration, 0, number, (done[rank],))
+            reductions[rank].append(self.streams[rank].add(node))
+
+    def message(self, kind: NodeType, number: int, iteration: int) -> Node:
+        """Return the node of a message at one of its ends; no two have the same tag."""
+        message: Message = self.messages[number]
+        sends = kind == NodeType.SEND
+        # What is sent is the producer's: its output, or forward's and backward's gradient of it.
+        owner = message.operator if message.phase == "forward" else message.reader
+        what = "output" if message.phase == "forward" else "gradient"
+        return Node(
+            f"{self.names[owner]}.{what}",
+            kind,
+            owner,
+            iteration,
+            0,
+            0,
+            (),
+            peer=message.target if sends else message.source,
+            bytes=message.bytes,
+            tag=iteration * len(self.messages) + number,
+        )

@@ -1,0 +1,139 @@
+"""What docs/extending.md says about plug-ins: its package is made as it stands, and works."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+KINDS = {"topology family": "wheel", "workload kind": "pipeline", "collective algorithm": "star"}
+
+
+def section(kind):
+    return TEXT.partition(f"## How to add a {kind}\n")[2].partition("\n## ")[0]
+
+
+def blocks(text, language):
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+
+
+def files(text):
+    """The Python files of some text by their paths, which are the first lines."""
+    return {code.partition("\n")[0].removeprefix("# "): code for code in blocks(text, "python")}
+
+
+@pytest.fixture(scope="module")
+def plugin(tmp_path_factory):
+    """A folder with the page's package, as if it were installed, and the page's scenario."""
+    folder = tmp_path_factory.mktemp("site")
+    groups: dict[str, dict[str, str]] = {}
+    for kind in KINDS:
+        for path, code in files(section(kind)).items():
+            (folder / path).parent.mkdir(exist_ok=True)
+            (folder / path).write_text(code, encoding="utf-8")
+        (toml,) = blocks(section(kind), "toml")
+        groups |= tomllib.loads(toml)["project"]["entry-points"]
+    information = folder / "my_plugin-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: my-plugin\nVersion: 1.0\n")
+    lines = []
+    for group, entries in groups.items():
+        lines += [f"[{group}]", *(f"{name} = {place}" for name, place in entries.items())]
+    (information / "entry_points.txt").write_text("\n".join(lines) + "\n")
+    (scenario,) = blocks(TEXT, "yaml")
+    (folder / "plugin.yaml").write_text(scenario, encoding="utf-8")
+    return folder
+
+
+def cosim(folder, *arguments, code=0):
+    return python(folder, "-m", "bridge", *arguments, code=code)
+
+
+def python(folder, *arguments, code=0):
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(folder), "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    return done.stdout if code == 0 else done.stderr
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_page_names_the_files_that_its_example_has(kind):
+    named = re.findall(r"^- `(.*)`$", section(kind).partition("### Files you touch")[2], re.M)
+    assert named == [*files(section(kind)), "pyproject.toml"]
+    assert len(files(section(kind))) == 1
+    for path in re.findall(r"`((?:frontend|topology_gen)/[\w/.]+)`", section(kind)):
+        assert (PAGE.parents[1] / path).exists(), path
+
+
+def test_list_and_schema_show_them(plugin):
+    listed = json.loads(cosim(plugin, "list", "--json"))
+    assert listed["topologies"]["wheel"] == "A ring with a hub."
+    assert listed["workloads"]["pipeline"].startswith("Microbatches pass through")
+    assert listed["collectives"]["all_reduce"].endswith(", star")
+    assert "star" not in listed["collectives"]["all_gather"]
+    definitions = json.loads(cosim(plugin, "schema"))["$defs"]
+    assert definitions["WheelTopology"]["properties"]["family"]["const"] == "wheel"
+    assert definitions["PipelineWorkload"]["properties"]["microbatches"]["default"] == 4
+    assert '"star"' in json.dumps(definitions["CollectiveAlgorithms"])
+
+
+def test_a_scenario_of_all_three_runs(plugin):
+    assert cosim(plugin, "validate", "plugin.yaml") == "plugin.yaml: valid\n"
+    cosim(plugin, "compile", "plugin.yaml", "-o", "plugin.stream")
+    assert (plugin / "plugin.stream").stat().st_size > 0
+    if importlib.util.find_spec("bridge._core") is None:
+        pytest.skip("needs the compiled bridge._core")
+    result = json.loads(cosim(plugin, "run", "plugin.yaml", "--json"))
+    # 8 microbatches through 5 stages of 10 µs each, and what they and the all-reduce send.
+    assert result["iterations"][0]["time_ns"] > (8 + 5 - 1) * 10_000
+    assert {layer["name"] for layer in result["layers"]} == {"stage", "gradient"}
+
+
+def test_their_checks_name_the_key(plugin):
+    message = cosim(plugin, "validate", "plugin.yaml", "--set", "workload.microbatches=3", code=2)
+    assert (
+        "workload.microbatches: value 3: expected at least one for each of the 5 ranks" in message
+    )
+    message = cosim(plugin, "validate", "plugin.yaml", "--set", "topology.ranks=1", code=2)
+    assert "topology.ranks: value 1: expected at least 2" in message
+    change = "collective={all_to_all: star}"
+    message = cosim(plugin, "validate", "plugin.yaml", "--set", change, code=2)
+    assert "collective.all_to_all: value star: expected an algorithm for all_to_all" in message
+
+
+def test_the_algorithm_is_right(plugin):
+    code = """
+from frontend.collectives import build, check
+for size in (2, 3, 8):
+    check(build("all_reduce", "star", size))
+"""
+    python(plugin, "-c", code)
+
+
+def test_the_package_may_be_imported_first(plugin):
+    for module in ("wheel", "pipeline", "star"):
+        python(plugin, "-c", f"import my_plugin.{module}, frontend; frontend.Scenario")
+
+
+def test_an_entry_that_cannot_be_loaded_is_named(plugin, tmp_path):
+    information = tmp_path / "broken-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text("[cosim.workloads]\nbroken = no_such:KIND\n")
+    message = cosim(tmp_path, "list", code=1)
+    assert "the workload kind 'broken' of no_such:KIND cannot be loaded" in message
