@@ -61,7 +61,12 @@ def _switches(topology: Topology) -> list[tuple[str, int, int]]:
 def fabric(fabric: str, topology: Topology) -> Problems:
     """Links that change during the run on a fabric whose links cannot."""
     if fabric == "native" and getattr(topology, "reconfiguration", None) is not None:
-        yield "fabric", "expected express, flow or analytical: topology.reconfiguration is given"
+        yield (
+            "fabric",
+            "expected express, flow or analytical, as topology.reconfiguration is given: ns-3's "
+            "PointToPointChannel joins two devices for the whole run, and the timers of a stock "
+            "TCP socket cannot stand still while links change",
+        )
 
 
 def topology(topology: Topology, tcp: Transport) -> Problems:

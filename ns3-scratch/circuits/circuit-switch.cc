@@ -17,10 +17,18 @@ namespace cosim
 
 using namespace ns3;
 
-CircuitSwitch::CircuitSwitch(const Topology& topology)
-    : m_circuits(topology),
+CircuitSwitch::CircuitSwitch(const Topology& topology, LinkControl& control)
+    : m_topology(topology),
+      m_control(control),
+      m_links(topology),
       m_bytes(topology.pathSource.size())
 {
+    m_control.SetDemandListener(this);
+}
+
+CircuitSwitch::~CircuitSwitch()
+{
+    m_control.SetDemandListener(nullptr);
 }
 
 const std::vector<ReconfigurationRecord>&
@@ -30,10 +38,19 @@ CircuitSwitch::GetRecords() const
 }
 
 void
+CircuitSwitch::OnDemand()
+{
+    if (!m_isMeasuring)
+    {
+        ScheduleMeasurement();
+    }
+}
+
+void
 CircuitSwitch::ScheduleMeasurement()
 {
     m_isMeasuring = true;
-    const uint64_t interval = m_circuits.GetTopology().reconfiguration.intervalPs;
+    const uint64_t interval = m_topology.reconfiguration.intervalPs;
     const auto passed = static_cast<uint64_t>(Simulator::Now().GetTimeStep()) % interval;
     Simulator::Schedule(TimeStep(interval - passed), &CircuitSwitch::OnMeasurement, this);
 }
@@ -41,10 +58,10 @@ CircuitSwitch::ScheduleMeasurement()
 void
 CircuitSwitch::OnMeasurement()
 {
-    const Reconfiguration& settings = m_circuits.GetTopology().reconfiguration;
+    const Reconfiguration& settings = m_topology.reconfiguration;
     m_isMeasuring = false;
     std::fill(m_bytes.begin(), m_bytes.end(), 0);
-    const bool isMoreToCome = Measure(m_bytes);
+    const bool isMoreToCome = m_control.MeasureDemand(m_bytes);
     const std::vector<Demand> demand = GetDemand(m_bytes);
     if (demand.empty())
     {
@@ -54,24 +71,34 @@ CircuitSwitch::OnMeasurement()
         }
         return;
     }
-    m_next = ChooseCircuits(m_circuits.GetTopology().ranks,
+    m_next = ChooseCircuits(m_topology.ranks,
                             settings.degree,
                             settings.discount,
                             settings.forwarding,
                             demand);
-    const uint32_t added = m_circuits.CountNew(m_next);
+    const uint32_t added = m_links.CountNew(m_next);
     if (added == 0)
     {
         ScheduleMeasurement();
         return;
     }
+    Record(demand, added);
+    m_isMeasuring = true;
+    m_control.Pause();
+    Simulator::Schedule(TimeStep(settings.latencyPs), &CircuitSwitch::OnPauseEnd, this);
+}
+
+/// Note a change of the links that is about to begin.
+void
+CircuitSwitch::Record(const std::vector<Demand>& demand, uint32_t newCircuits)
+{
     std::set<std::pair<uint32_t, uint32_t>> linked;
     for (const Circuit& circuit : m_next)
     {
         linked.emplace(circuit.source, circuit.target);
     }
     ReconfigurationRecord record{static_cast<uint64_t>(Simulator::Now().GetTimeStep()),
-                                 added,
+                                 newCircuits,
                                  static_cast<uint32_t>(demand.size()),
                                  0,
                                  0};
@@ -85,22 +112,18 @@ CircuitSwitch::OnMeasurement()
     {
         observer->OnLinkPauseBegun(record);
     }
-    m_isMeasuring = m_isPaused = true;
-    Pause();
-    Simulator::Schedule(TimeStep(settings.latencyPs), &CircuitSwitch::OnPauseEnd, this);
 }
 
-/// @return the demand of pairs, whatever the routes
+/// @return the demand of each pair, the sum over its routes
 std::vector<Demand>
 CircuitSwitch::GetDemand(const std::vector<uint64_t>& bytes) const
 {
-    const Topology& topology = m_circuits.GetTopology();
     std::vector<Demand> demand;
     for (uint32_t path = 0; path < bytes.size(); ++path)
     {
         if (bytes[path] > 0)
         {
-            const Circuit pair{topology.pathSource[path], topology.pathTarget[path]};
+            const Circuit pair{m_topology.pathSource[path], m_topology.pathTarget[path]};
             demand.push_back({pair, static_cast<double>(bytes[path])});
         }
     }
@@ -127,14 +150,21 @@ CircuitSwitch::GetDemand(const std::vector<uint64_t>& bytes) const
 void
 CircuitSwitch::OnPauseEnd()
 {
-    m_circuits.Set(m_next);
-    m_isPaused = false;
+    m_control.ApplyLinks(m_links.Set(m_next));
     for (RunObserver* observer : m_observers[RunObserver::LINKS])
     {
         observer->OnLinksChanged(static_cast<uint64_t>(Simulator::Now().GetTimeStep()));
     }
     ScheduleMeasurement();
-    Resume();
+    m_control.Resume();
+}
+
+std::unique_ptr<CircuitSwitch>
+MakeCircuitSwitch(const Topology& topology, Fabric& fabric)
+{
+    return topology.reconfiguration.intervalPs == 0
+               ? nullptr
+               : std::make_unique<CircuitSwitch>(topology, *fabric.GetLinkControl());
 }
 
 } // namespace cosim

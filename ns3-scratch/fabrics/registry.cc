@@ -5,12 +5,12 @@
 #include "fabrics/registry.h"
 
 #include "fabrics/analytical/analytical-fabric.h"
-#include "fabrics/analytical/circuit-analytical-fabric.h"
-#include "fabrics/express/circuit-express-fabric.h"
+#include "fabrics/analytical/piece-fabric.h"
 #include "fabrics/express/express-fabric.h"
-#include "fabrics/flow/circuit-flow-fabric.h"
 #include "fabrics/flow/flow-fabric.h"
 #include "fabrics/native/native-fabric.h"
+#include "transport/drop-tail-policy.h"
+#include "transport/tcp/tcp-transport.h"
 
 #include <map>
 #include <stdexcept>
@@ -21,31 +21,72 @@ namespace cosim
 namespace
 {
 
-using Maker = std::unique_ptr<Fabric> (*)(const Topology&, const Settings&);
+/// Puts a fabric together from its parts.
+using Maker = std::unique_ptr<Fabric> (*)(const Topology&, const Settings&, bool linksChange);
+
+/// How a fabric is made.
+struct Entry
+{
+    Maker make;
+    const char* fixedLinks; //!< why its links cannot change during a run, or null if they can
+};
+
+std::unique_ptr<Fabric>
+MakeAnalytical(const Topology& topology, const Settings& settings, bool linksChange)
+{
+    if (linksChange)
+    {
+        return std::make_unique<PieceFabric>(topology, settings);
+    }
+    return std::make_unique<AnalyticalFabric>(topology, settings);
+}
+
+std::unique_ptr<Fabric>
+MakeExpress(const Topology& topology, const Settings& settings, bool linksChange)
+{
+    return std::make_unique<ExpressFabric>(topology,
+                                           settings,
+                                           std::make_unique<TcpTransport>(settings.tcp),
+                                           std::make_unique<DropTailPolicyMaker>(),
+                                           linksChange);
+}
+
+std::unique_ptr<Fabric>
+MakeFlow(const Topology& topology, const Settings& settings, bool linksChange)
+{
+    return std::make_unique<FlowFabric>(topology, settings, linksChange);
+}
+
+std::unique_ptr<Fabric>
+MakeNative(const Topology& topology, const Settings& settings, bool /* linksChange */)
+{
+    return std::make_unique<NativeFabric>(topology,
+                                          settings,
+                                          std::make_unique<DropTailPolicyMaker>());
+}
 
 /// The fabrics by name; a new one is one line here.
-const std::map<std::string, Maker> MAKERS{
-    {"analytical", MakeAnalyticalFabric},
-    {"express", MakeExpressFabric},
-    {"flow", MakeFlowFabric},
-    {"native", MakeNativeFabric},
+const std::map<std::string, Entry> FABRICS{
+    {"analytical", {MakeAnalytical, nullptr}},
+    {"express", {MakeExpress, nullptr}},
+    {"flow", {MakeFlow, nullptr}},
+    {"native",
+     {MakeNative,
+      "ns-3's PointToPointChannel joins two devices for the whole run, and the timers of a stock "
+      "TCP socket cannot stand still while links change"}},
 };
 
-/// The fabrics whose links can change.
-const std::map<std::string, Maker> CIRCUIT_MAKERS{
-    {"analytical", MakeCircuitAnalyticalFabric},
-    {"express", MakeCircuitExpressFabric},
-    {"flow", MakeCircuitFlowFabric},
-};
-
-/// @return the names, separated by commas
+/// @return the names, separated by commas; if links change, only those of fabrics that can do that
 std::string
-ListNames(const std::map<std::string, Maker>& makers)
+ListNames(bool linksChange)
 {
     std::string names;
-    for (const auto& [name, maker] : makers)
+    for (const auto& [name, entry] : FABRICS)
     {
-        names += (names.empty() ? "" : ", ") + name;
+        if (!linksChange || entry.fixedLinks == nullptr)
+        {
+            names += (names.empty() ? "" : ", ") + name;
+        }
     }
     return names;
 }
@@ -55,23 +96,24 @@ ListNames(const std::map<std::string, Maker>& makers)
 std::unique_ptr<Fabric>
 MakeFabric(const Topology& topology, const Settings& settings)
 {
-    const bool isFixed = topology.reconfiguration.intervalPs == 0;
-    const std::map<std::string, Maker>& makers = isFixed ? MAKERS : CIRCUIT_MAKERS;
-    const auto maker = makers.find(settings.fabric);
-    if (maker == makers.end())
+    const bool linksChange = topology.reconfiguration.intervalPs > 0;
+    const auto found = FABRICS.find(settings.fabric);
+    const char* const reason = found == FABRICS.end() ? nullptr : found->second.fixedLinks;
+    if (found == FABRICS.end() || (linksChange && reason != nullptr))
     {
         throw std::invalid_argument("fabric '" + settings.fabric + "' is not one of " +
-                                    ListNames(makers) +
-                                    (isFixed ? "" : ", whose links can change during a run"));
+                                    ListNames(linksChange) +
+                                    (linksChange ? ", whose links can change during a run" : "") +
+                                    (reason == nullptr ? "" : std::string(": ") + reason));
     }
-    return maker->second(topology, settings);
+    return found->second.make(topology, settings, linksChange);
 }
 
 std::vector<std::string>
 FabricNames()
 {
     std::vector<std::string> names;
-    for (const auto& [name, maker] : MAKERS)
+    for (const auto& [name, entry] : FABRICS)
     {
         names.push_back(name);
     }

@@ -16,7 +16,8 @@ namespace cosim
 {
 
 /**
- * Make a fabric by its registered name; one whose links can change if the topology's do.
+ * Make a fabric by its registered name, from its parts: transport, queue policies, and control of
+ * its links if those of the topology change during the run.
  *
  * @param topology the links and paths; must outlive the fabric
  * @param settings its settings; must outlive the fabric

@@ -16,6 +16,7 @@ using namespace ns3;
 FabricBase::FabricBase(const Topology& topology, const Settings& settings)
     : m_topology(topology),
       m_settings(settings),
+      m_liveLinks(topology),
       m_pathOf(topology.ranks, topology.pathSource, topology.pathTarget)
 {
 }

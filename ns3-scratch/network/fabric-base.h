@@ -6,6 +6,7 @@
 #define COSIM_FABRIC_BASE_H
 
 #include "network/fabric.h"
+#include "network/live-links.h"
 #include "network/message-matcher.h"
 #include "support/histogram.h"
 #include "support/pair-index.h"
@@ -146,8 +147,9 @@ class FabricBase : public Fabric
     /// @return the counters, with the completion times of the messages
     NetworkStatistics GetMessageStatistics() const;
 
-    const Topology& m_topology;
+    const Topology& m_topology; //!< as the run starts
     const Settings& m_settings;
+    LiveLinks m_liveLinks;
     NetworkStatistics m_counters;
     Histogram m_completionPs; //!< of messages
     RunObservers m_observers;

@@ -7,16 +7,16 @@
 
 #include "network/network-api.h"
 #include "network/network-statistics.h"
-#include "network/reconfiguration-record.h"
 #include "network/run-observers.h"
 #include "stream/stream.h"
 
 #include <functional>
 #include <string>
-#include <vector>
 
 namespace cosim
 {
+
+class LinkControl;
 
 /**
  * A network that carries messages: what implements NetworkApi, plus set-up and measurement.
@@ -42,8 +42,8 @@ class Fabric : public NetworkApi
     /// @return payload bytes delivered in order so far
     virtual uint64_t GetDeliveredBytes() const = 0;
 
-    /// @return the changes of the links so far, or null if they do not change
-    virtual const std::vector<ReconfigurationRecord>* GetReconfigurations() const
+    /// @return what changes the links during the run, or null if they stay as they are
+    virtual LinkControl* GetLinkControl()
     {
         return nullptr;
     }
@@ -51,7 +51,7 @@ class Fabric : public NetworkApi
     /// @return a sentence if a flow failed for good (closed after too many RTOs), or nothing
     virtual std::string GetFailure() const = 0;
 
-    /// @param observers hear of messages, losses and changes of the links, from now on
+    /// @param observers hear of messages and losses, from now on
     virtual void SetObservers(const RunObservers& observers) = 0;
 
     /// @param hook called every few thousand packets

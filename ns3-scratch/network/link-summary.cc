@@ -10,8 +10,7 @@ namespace cosim
 {
 
 LinkSummary::LinkSummary(const Topology& topology, int64_t elapsedPs, NetworkStatistics& statistics)
-    : m_topology(topology),
-      m_elapsedPs(static_cast<double>(elapsedPs)),
+    : m_elapsedPs(static_cast<double>(elapsedPs)),
       m_statistics(statistics)
 {
     m_statistics.dimensions.resize(topology.dimensions.size());
@@ -22,18 +21,18 @@ LinkSummary::LinkSummary(const Topology& topology, int64_t elapsedPs, NetworkSta
 }
 
 void
-LinkSummary::Add(uint32_t link, const LinkCounters& counters)
+LinkSummary::Add(uint32_t dimension, const LinkCounters& counters)
 {
     // What waits for the link may be counted as carried, but not for more than the elapsed time.
     const double utilization =
         m_elapsedPs == 0 ? 0 : std::min(1.0, static_cast<double>(counters.busyPs) / m_elapsedPs);
-    DimensionStatistics& dimension = m_statistics.dimensions[m_topology.linkDimension[link]];
-    ++dimension.links;
-    dimension.wireBytes += counters.wireBytes;
-    dimension.drops += counters.drops;
-    dimension.maxQueueBytes = std::max(dimension.maxQueueBytes, counters.maxQueueBytes);
-    dimension.utilizationMean += utilization; // a sum until Finish
-    dimension.utilizationMax = std::max(dimension.utilizationMax, utilization);
+    DimensionStatistics& sum = m_statistics.dimensions[dimension];
+    ++sum.links;
+    sum.wireBytes += counters.wireBytes;
+    sum.drops += counters.drops;
+    sum.maxQueueBytes = std::max(sum.maxQueueBytes, counters.maxQueueBytes);
+    sum.utilizationMean += utilization; // a sum until Finish
+    sum.utilizationMax = std::max(sum.utilizationMax, utilization);
     m_statistics.drops += counters.drops;
     m_statistics.ecnMarks += counters.marks;
     if (counters.wireBytes > 0)

@@ -23,28 +23,29 @@ struct LinkCounters
     uint64_t maxQueueBytes{0};
 };
 
-/// Makes of the counters of all links what the statistics say of links and dimensions.
+/// Sums the counters of all links up, for the statistics of links and dimensions.
 class LinkSummary
 {
   public:
     /**
-     * @param topology the links and their dimensions; must outlive the summary
-     * @param elapsedPs what busy times relate to [ps]; 0: no link is utilized
+     * @param topology names the dimensions
+     * @param elapsedPs the time that busy times are shares of [ps]; 0: no link is utilized
      * @param statistics where the result goes; must outlive the summary
      */
     LinkSummary(const Topology& topology, int64_t elapsedPs, NetworkStatistics& statistics);
 
     /**
-     * @param link a link, once each
+     * Add a link.
+     *
+     * @param dimension its dimension
      * @param counters what it did
      */
-    void Add(uint32_t link, const LinkCounters& counters);
+    void Add(uint32_t dimension, const LinkCounters& counters);
 
     /// All links were added.
     void Finish();
 
   private:
-    const Topology& m_topology;
     double m_elapsedPs;
     NetworkStatistics& m_statistics;
     uint64_t m_usedLinks{0};

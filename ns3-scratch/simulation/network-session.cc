@@ -19,7 +19,8 @@ namespace cosim
 NetworkSession::NetworkSession(Stream stream)
     : m_stream(std::move(stream)),
       m_session(std::make_unique<SimulatorSession>(m_stream.header.seed)),
-      m_fabric(MakeFabric(m_stream.topology, m_stream.settings))
+      m_fabric(MakeFabric(m_stream.topology, m_stream.settings)),
+      m_circuits(MakeCircuitSwitch(m_stream.topology, *m_fabric))
 {
     m_fabric->Start();
 }
@@ -158,6 +159,7 @@ NetworkSession::GetStatistics() const
 void
 NetworkSession::Close()
 {
+    m_circuits.reset();
     m_fabric.reset();
     m_session.reset();
 }

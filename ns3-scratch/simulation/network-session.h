@@ -5,6 +5,7 @@
 #ifndef COSIM_NETWORK_SESSION_H
 #define COSIM_NETWORK_SESSION_H
 
+#include "circuits/circuit-switch.h"
 #include "clock/simulator-session.h"
 #include "network/fabric.h"
 #include "stream/stream.h"
@@ -107,7 +108,8 @@ class NetworkSession
     Stream m_stream;
     std::unique_ptr<SimulatorSession> m_session;
     std::unique_ptr<Fabric> m_fabric;
-    std::map<uint64_t, Posted> m_posted; //!< by the order in which they were posted
+    std::unique_ptr<CircuitSwitch> m_circuits; //!< null: there are no circuits
+    std::map<uint64_t, Posted> m_posted;       //!< by the order in which they were posted
     uint64_t m_posts{0};
     uint64_t m_sending{0};   //!< messages without acknowledgement
     uint64_t m_scheduled{0}; //!< callbacks

@@ -43,8 +43,13 @@ Simulation::Build()
     try
     {
         m_fabric = MakeFabric(m_stream.topology, m_stream.settings);
+        m_circuits = MakeCircuitSwitch(m_stream.topology, *m_fabric);
         m_fabric->Start();
         m_fabric->SetObservers(m_observers);
+        if (m_circuits)
+        {
+            m_circuits->SetObservers(m_observers);
+        }
         m_executor = std::make_unique<TraceExecutor>(m_stream, *m_fabric, m_observers, *this);
     }
     catch (...)
@@ -138,7 +143,7 @@ Simulation::GetResult() const
                        m_record,
                        m_executor->GetScheduler(),
                        m_fabric->GetStatistics(),
-                       m_fabric->GetReconfigurations());
+                       m_circuits ? &m_circuits->GetRecords() : nullptr);
 }
 
 void
@@ -146,6 +151,7 @@ Simulation::Close()
 {
     m_isClosed = true;
     m_executor.reset();
+    m_circuits.reset();
     m_fabric.reset();
     m_session.reset();
 }

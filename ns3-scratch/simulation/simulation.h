@@ -5,6 +5,7 @@
 #ifndef COSIM_SIMULATION_H
 #define COSIM_SIMULATION_H
 
+#include "circuits/circuit-switch.h"
 #include "clock/simulator-session.h"
 #include "network/fabric.h"
 #include "network/run-observers.h"
@@ -104,6 +105,7 @@ class Simulation : public WorkloadListener
     RunRecord m_record;
     std::unique_ptr<SimulatorSession> m_session;
     std::unique_ptr<Fabric> m_fabric;
+    std::unique_ptr<CircuitSwitch> m_circuits; //!< null: there are no circuits
     std::unique_ptr<TraceExecutor> m_executor;
     RunOutcome m_outcome;
     bool m_hasRun{false};

@@ -191,10 +191,4 @@ AnalyticalFabric::GetLinkCounters() const
     return uses;
 }
 
-std::unique_ptr<Fabric>
-MakeAnalyticalFabric(const Topology& topology, const Settings& settings)
-{
-    return std::make_unique<AnalyticalFabric>(topology, settings);
-}
-
 } // namespace cosim

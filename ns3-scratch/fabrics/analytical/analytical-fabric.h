@@ -9,7 +9,6 @@
 #include "fabrics/message/message-fabric.h"
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 namespace cosim
@@ -86,13 +85,6 @@ class AnalyticalFabric : public MessageFabric
     std::vector<Traveller> m_travellers;
     std::vector<uint32_t> m_freeTravellers;
 };
-
-/**
- * @param topology links and paths; must outlive the fabric
- * @param settings its settings; must outlive the fabric
- * @return an AnalyticalFabric
- */
-std::unique_ptr<Fabric> MakeAnalyticalFabric(const Topology& topology, const Settings& settings);
 
 } // namespace cosim
 

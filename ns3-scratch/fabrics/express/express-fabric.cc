@@ -4,9 +4,6 @@
 
 #include "fabrics/express/express-fabric.h"
 
-#include "transport/tcp/segment-codec.h"
-#include "transport/tcp/tcp-defaults.h"
-
 #include "ns3/simulator.h"
 
 #include <utility>
@@ -16,26 +13,35 @@ namespace cosim
 
 using namespace ns3;
 
-ExpressFabric::ExpressFabric(const Topology& topology, const Settings& settings)
+ExpressFabric::ExpressFabric(const Topology& topology,
+                             const Settings& settings,
+                             std::unique_ptr<Transport> transport,
+                             std::unique_ptr<QueuePolicyMaker> policies,
+                             bool linksChange)
     : PacketFabric(topology, settings),
+      m_transport(std::move(transport)),
+      m_policies(std::move(policies)),
       m_connections(GetFlowCount()),
-      m_receiverConfig(settings.tcp)
+      m_linkControl(linksChange ? std::make_unique<ExpressLinkControl>(topology, *this) : nullptr),
+      m_carrier(linksChange ? static_cast<SegmentCarrier&>(*m_linkControl) : *this),
+      m_receiver(linksChange ? static_cast<ExpressLink::Receiver&>(*m_linkControl) : *this)
 {
 }
 
 ExpressFabric::~ExpressFabric() = default;
 
+LinkControl*
+ExpressFabric::GetLinkControl()
+{
+    return m_linkControl.get();
+}
+
 void
 ExpressFabric::Build()
 {
-    SetTcpDefaults(m_settings.tcp);
-    m_congestionControl.SetTypeId(CongestionControlType(m_settings.tcp));
-    m_prototype = CreateObject<ExpressTcpSocket>();
-    m_prototype->Equip();
-    m_prototype->SetCarrier(this, m_settings.tcp.linkHeaderBytes);
-    while (m_links.size() < m_topology.linkSource.size())
+    for (uint32_t link = 0; link < m_liveLinks.GetCount(); ++link)
     {
-        MakeLink();
+        SetLink(link);
     }
     for (FlowId flow = 0; flow < GetFlowCount(); ++flow)
     {
@@ -43,12 +49,15 @@ ExpressFabric::Build()
     }
 }
 
-ExpressLink::Parameters
-ExpressFabric::GetParameters(uint32_t link) const
+void
+ExpressFabric::SetLink(uint32_t link)
 {
-    return {static_cast<int64_t>(m_topology.linkLatencyPs[link]),
-            m_topology.linkBufferBytes[link],
-            m_topology.linkEcnThresholdBytes[link]};
+    const LinkState& state = m_liveLinks.Get(link);
+    if (link == m_links.size())
+    {
+        m_links.push_back(std::make_unique<ExpressLink>(state.latencyPs, m_receiver));
+    }
+    m_links[link]->Set(GetTimes(state.rateBps), m_policies->Make(state, *m_links[link]));
 }
 
 std::shared_ptr<TransmissionTimes>
@@ -63,54 +72,40 @@ ExpressFabric::GetTimes(uint64_t rateBps)
 }
 
 void
-ExpressFabric::MakeLink()
-{
-    const auto link = static_cast<uint32_t>(m_links.size());
-    ExpressLink::Receiver* receiver = this;
-    m_links.push_back(std::make_unique<ExpressLink>(GetParameters(link),
-                                                    GetTimes(m_topology.linkRateBps[link]),
-                                                    receiver));
-}
-
-void
 ExpressFabric::Submit(FlowId flow, uint64_t bytes)
 {
-    if (!m_connections[flow].sender)
+    if (!m_linkControl || !m_linkControl->Hold(flow, bytes))
     {
-        Connect(flow);
+        Send(flow, bytes);
     }
-    m_connections[flow].sender->Submit(bytes);
 }
 
 void
-ExpressFabric::Connect(FlowId flow)
+ExpressFabric::Send(FlowId flow, uint64_t bytes)
 {
-    Connection& connection = m_connections[flow];
-    connection.sender = CopyObject(m_prototype);
-    connection.sender->SetCongestionControl(m_congestionControl);
-    connection.sender->Observe(this, flow);
-    connection.sender->Establish(GetHandshakeRtt(flow));
-    connection.receiver = std::make_unique<ExpressReceiver>(m_receiverConfig,
-                                                            static_cast<SegmentCarrier&>(*this),
-                                                            static_cast<FlowObserver&>(*this),
-                                                            flow);
+    FlowEnds& ends = m_connections[flow].ends;
+    if (ends.sender == nullptr)
+    {
+        ends = m_transport->Connect(flow, GetHandshakeRtt(flow), m_carrier, *this);
+    }
+    ends.sender->Submit(bytes);
 }
 
 Time
 ExpressFabric::GetHandshakeRtt(FlowId flow) const
 {
-    const uint32_t bytes = GetSynWireBytes(m_settings.tcp);
+    const uint32_t bytes = m_transport->GetHandshakeBytes();
     Time rtt;
     for (const FlowId direction : {flow, m_connections[flow].reverse})
     {
         bool isFirst = true;
         // Without a link back, the way back is as long as the way there.
         const bool isThere = !GetPath(direction).empty();
-        for (const uint32_t link : GetPath(isThere ? direction : flow))
+        for (const uint32_t id : GetPath(isThere ? direction : flow))
         {
-            rtt += DataRate(m_topology.linkRateBps[link]).CalculateBytesTxTime(bytes) +
-                   TimeStep(m_topology.linkLatencyPs[link]);
-            if (!isFirst && m_topology.linkSource[link] < m_topology.ranks)
+            const LinkState& link = m_liveLinks.Get(id);
+            rtt += DataRate(link.rateBps).CalculateBytesTxTime(bytes) + TimeStep(link.latencyPs);
+            if (!isFirst && link.source < m_topology.ranks)
             {
                 rtt += TimeStep(m_topology.forwardingDelayPs);
             }
@@ -151,7 +146,7 @@ ExpressFabric::OnLinkArrival(Segment* segment)
     if (++segment->hop < segment->path.size())
     {
         const uint32_t link = segment->path[segment->hop];
-        if (m_topology.forwardingDelayPs > 0 && m_topology.linkSource[link] < m_topology.ranks)
+        if (m_topology.forwardingDelayPs > 0 && m_liveLinks.Get(link).source < m_topology.ranks)
         { // a rank passes it on
             Simulator::Schedule(TimeStep(m_topology.forwardingDelayPs),
                                 &ExpressFabric::Enter,
@@ -170,12 +165,6 @@ LinkCounters
 ExpressFabric::GetLinkCounters(uint32_t link) const
 {
     return m_links[link]->GetCounters();
-}
-
-std::unique_ptr<Fabric>
-MakeExpressFabric(const Topology& topology, const Settings& settings)
-{
-    return std::make_unique<ExpressFabric>(topology, settings);
 }
 
 } // namespace cosim

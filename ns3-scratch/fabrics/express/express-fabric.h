@@ -5,13 +5,12 @@
 #ifndef COSIM_EXPRESS_FABRIC_H
 #define COSIM_EXPRESS_FABRIC_H
 
+#include "fabrics/express/express-link-control.h"
 #include "fabrics/express/express-link.h"
 #include "fabrics/packet/packet-fabric.h"
+#include "transport/endpoint.h"
+#include "transport/queue-policy.h"
 #include "transport/segment.h"
-#include "transport/tcp/express-receiver.h"
-#include "transport/tcp/express-tcp-socket.h"
-
-#include "ns3/object-factory.h"
 
 #include <map>
 #include <memory>
@@ -21,7 +20,8 @@ namespace cosim
 {
 
 /**
- * The fast datapath: ns-3's TCP over busy-until links, sockets delivered to directly.
+ * The fast datapath: packets over busy-until links, between the ends of flows that a transport
+ * makes, delivered to them directly.
  *
  * There are no nodes, devices or IP: a path is an array of links, and a segment costs one event a
  * link. Connections exist as the handshake leaves them, and are made when first used.
@@ -32,22 +32,34 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
     /**
      * @param topology links and paths; outlives the fabric
      * @param settings the settings; outlive the fabric
+     * @param transport makes the ends of flows
+     * @param policies make the policies of the links' egress queues
+     * @param linksChange whether the topology's links change during the run
      */
-    ExpressFabric(const Topology& topology, const Settings& settings);
+    ExpressFabric(const Topology& topology,
+                  const Settings& settings,
+                  std::unique_ptr<Transport> transport,
+                  std::unique_ptr<QueuePolicyMaker> policies,
+                  bool linksChange);
     ~ExpressFabric() override;
 
-  protected:
-    /// A connection; null ends: not used yet.
-    struct Connection
-    {
-        ns3::Ptr<ExpressTcpSocket> sender;
-        std::unique_ptr<ExpressReceiver> receiver;
-        FlowId reverse{0};
-    };
+    // Fabric
+    LinkControl* GetLinkControl() override;
 
+  protected:
     void Build() override;
     void Submit(FlowId flow, uint64_t bytes) override;
     LinkCounters GetLinkCounters(uint32_t link) const override;
+
+  private:
+    friend class ExpressLinkControl;
+
+    /// A connection; null ends: not used yet.
+    struct Connection
+    {
+        FlowEnds ends;
+        FlowId reverse{0};
+    };
 
     // SegmentCarrier
     Segment* NewSegment() override;
@@ -56,14 +68,14 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
     // ExpressLink::Receiver
     void OnLinkArrival(Segment* segment) override;
 
-    /// @return a link's parameters, as the topology has them now
-    ExpressLink::Parameters GetParameters(uint32_t link) const;
+    /// Let a link follow m_liveLinks; it may be the next new one.
+    void SetLink(uint32_t link);
 
     /// @return the serialization delays of links of this rate [bit/s]
     std::shared_ptr<TransmissionTimes> GetTimes(uint64_t rateBps);
 
-    /// Make the next link that the topology has.
-    void MakeLink();
+    /// Append bytes to the stream of a flow that is not paused.
+    void Send(FlowId flow, uint64_t bytes);
 
     /// A packet enters a link's queue, or is dropped.
     void Enter(uint32_t link, Segment* segment);
@@ -71,34 +83,30 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
     /// A segment is at its flow's other end.
     void Reach(Segment* segment)
     {
-        const Connection& connection = m_connections[segment->flow];
+        const FlowEnds& ends = m_connections[segment->flow].ends;
         if (segment->toSender)
         {
-            connection.sender->Receive(*segment);
+            ends.sender->Receive(*segment);
         }
         else
         {
-            connection.receiver->Receive(*segment);
+            ends.receiver->Receive(*segment);
         }
         m_segments.Return(segment);
     }
 
-    std::vector<std::unique_ptr<ExpressLink>> m_links;
-    std::vector<Connection> m_connections;
-
-  private:
-    void Connect(FlowId flow);
     ns3::Time GetHandshakeRtt(FlowId flow) const;
 
-    ExpressReceiver::Config m_receiverConfig;
-    ns3::Ptr<ExpressTcpSocket> m_prototype; //!< copied for each flow: cheaper than attributes
-    ns3::ObjectFactory m_congestionControl;
+    std::unique_ptr<Transport> m_transport;
+    std::unique_ptr<QueuePolicyMaker> m_policies;
+    std::vector<std::unique_ptr<ExpressLink>> m_links;
+    std::vector<Connection> m_connections;
     SegmentPool m_segments;
     std::map<uint64_t, std::shared_ptr<TransmissionTimes>> m_times; //!< by rate
+    std::unique_ptr<ExpressLinkControl> m_linkControl; //!< null: the links do not change
+    SegmentCarrier& m_carrier;         //!< of the flows' ends: this or m_linkControl
+    ExpressLink::Receiver& m_receiver; //!< of the links: this or m_linkControl
 };
-
-/// @return an ExpressFabric
-std::unique_ptr<Fabric> MakeExpressFabric(const Topology& topology, const Settings& settings);
 
 } // namespace cosim
 

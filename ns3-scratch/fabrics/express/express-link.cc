@@ -39,11 +39,8 @@ TransmissionTimes::TransmissionTimes(uint64_t rateBps, uint32_t maxBytes)
 {
 }
 
-ExpressLink::ExpressLink(const Parameters& parameters,
-                         std::shared_ptr<TransmissionTimes> times,
-                         Receiver* receiver)
-    : m_parameters(parameters),
-      m_times(std::move(times)),
+ExpressLink::ExpressLink(uint64_t latencyPs, Receiver& receiver)
+    : m_latencyPs(static_cast<int64_t>(latencyPs)),
       m_receiver(receiver),
       m_scheduler(CausalScheduler::Get()),
       m_event(Create<ArrivalEvent>(this))
@@ -55,29 +52,47 @@ ExpressLink::~ExpressLink()
     m_event->Cancel(); // the simulator may still hold it
 }
 
+void
+ExpressLink::Set(std::shared_ptr<TransmissionTimes> times, std::unique_ptr<QueuePolicy> policy)
+{
+    m_times = std::move(times);
+    m_policy = std::move(policy);
+}
+
 bool
 ExpressLink::Enqueue(Segment* segment)
 {
-    const int64_t now = Simulator::Now().GetTimeStep();
+    return Take(segment, true);
+}
+
+void
+ExpressLink::Readmit(Segment* segment)
+{
+    Take(segment, false);
+}
+
+bool
+ExpressLink::Take(Segment* segment, bool isDroppable)
+{
     const uint32_t bytes = segment->wireBytes;
-    const bool watched = m_parameters.bufferBytes != 0 || m_parameters.ecnThresholdBytes != 0;
-    if (watched)
+    if (m_policy)
     {
-        LeaveQueue(now);
-        const uint64_t length = m_queuedBytes + bytes; // a packet passes through the queue
-        if (m_parameters.bufferBytes != 0 && length > m_parameters.bufferBytes)
+        const QueuePolicy::Verdict verdict = m_policy->Decide({bytes, segment->ect, isDroppable});
+        if (verdict == QueuePolicy::Verdict::DROP)
         {
             ++m_counters.drops;
             return false;
         }
+        // A packet passes through the queue.
+        const uint64_t length = m_policy->GetQueuedBytes() + bytes;
         m_counters.maxQueueBytes = std::max(m_counters.maxQueueBytes, length);
-        if (segment->ect && m_parameters.ecnThresholdBytes != 0 &&
-            m_queuedBytes >= m_parameters.ecnThresholdBytes)
+        if (verdict == QueuePolicy::Verdict::MARK)
         {
             segment->ce = true;
             ++m_counters.marks;
         }
     }
+    const int64_t now = Simulator::Now().GetTimeStep();
     const bool isFree = IsComplete(m_busyUntilPs, m_last, now);
     EventOrigin origin;
     if (isFree)
@@ -88,10 +103,10 @@ ExpressLink::Enqueue(Segment* segment)
     {
         origin.scheduledPs = m_busyUntilPs;
         origin.causePs = m_last.timePs;
-        if (watched)
+        if (m_policy)
         {
             m_queue.Push({m_busyUntilPs, m_last, bytes});
-            m_queuedBytes += bytes;
+            m_policy->Enter(bytes);
         }
     }
     const int64_t duration = m_times->Get(bytes);
@@ -99,7 +114,7 @@ ExpressLink::Enqueue(Segment* segment)
     m_busyUntilPs = origin.scheduledPs + duration;
     m_counters.busyPs += duration;
     m_counters.wireBytes += bytes;
-    m_inFlight.Push({m_busyUntilPs + m_parameters.latencyPs, origin, segment});
+    m_inFlight.Push({m_busyUntilPs + m_latencyPs, origin, segment});
     if (m_inFlight.GetSize() == 1)
     {
         ScheduleArrival(now);
@@ -115,7 +130,7 @@ ExpressLink::IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const
     {
         return endPs < nowPs;
     }
-    if (m_parameters.latencyPs == 0)
+    if (m_latencyPs == 0)
     { // ns-3 lets the packet arrive right after, at this instant
         return m_inFlight.IsEmpty() || m_inFlight.Front().arrivalPs != nowPs;
     }
@@ -124,16 +139,17 @@ ExpressLink::IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const
 }
 
 void
-ExpressLink::LeaveQueue(int64_t nowPs)
+ExpressLink::Update()
 {
+    const int64_t now = Simulator::Now().GetTimeStep();
     while (!m_queue.IsEmpty())
     {
         const Queued& first = m_queue.Front();
-        if (!IsComplete(first.startPs, first.previous, nowPs))
+        if (!IsComplete(first.startPs, first.previous, now))
         {
             return;
         }
-        m_queuedBytes -= first.bytes;
+        m_policy->Leave(first.bytes);
         m_queue.Pop();
     }
 }
@@ -161,7 +177,7 @@ ExpressLink::Arrive()
     {
         ScheduleArrival(arrived.arrivalPs);
     }
-    m_receiver->OnLinkArrival(arrived.segment);
+    m_receiver.OnLinkArrival(arrived.segment);
 }
 
 void
@@ -172,7 +188,7 @@ ExpressLink::Withdraw(std::vector<Segment*>& packets)
     while (!m_inFlight.IsEmpty() && m_inFlight.Back().origin.scheduledPs > now)
     {
         const InFlight& last = m_inFlight.Back();
-        m_counters.busyPs -= last.arrivalPs - m_parameters.latencyPs - last.origin.scheduledPs;
+        m_counters.busyPs -= last.arrivalPs - m_latencyPs - last.origin.scheduledPs;
         m_counters.wireBytes -= last.segment->wireBytes;
         packets.push_back(last.segment);
         m_inFlight.PopBack();
@@ -181,27 +197,13 @@ ExpressLink::Withdraw(std::vector<Segment*>& packets)
     { // the one before the first of them is being sent
         std::reverse(packets.begin() + static_cast<std::ptrdiff_t>(before), packets.end());
         const InFlight& last = m_inFlight.Back();
-        m_busyUntilPs = last.arrivalPs - m_parameters.latencyPs;
+        m_busyUntilPs = last.arrivalPs - m_latencyPs;
         m_last = {last.origin.scheduledPs, last.origin.causePs};
     }
-    m_queue = {};
-    m_queuedBytes = 0;
-}
-
-void
-ExpressLink::Readmit(Segment* segment)
-{
-    const uint64_t limit = m_parameters.bufferBytes;
-    m_parameters.bufferBytes = limit == 0 ? 0 : UINT64_MAX;
-    Enqueue(segment);
-    m_parameters.bufferBytes = limit;
-}
-
-void
-ExpressLink::Change(const Parameters& parameters, std::shared_ptr<TransmissionTimes> times)
-{
-    m_parameters = parameters;
-    m_times = std::move(times);
+    for (; !m_queue.IsEmpty(); m_queue.Pop())
+    {
+        m_policy->Leave(m_queue.Front().bytes);
+    }
 }
 
 LinkCounters

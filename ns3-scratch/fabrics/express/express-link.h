@@ -8,6 +8,7 @@
 #include "clock/causal-scheduler.h"
 #include "network/link-summary.h"
 #include "support/ring-buffer.h"
+#include "transport/queue-policy.h"
 #include "transport/segment.h"
 
 #include "ns3/data-rate.h"
@@ -53,8 +54,8 @@ class TransmissionTimes
 };
 
 /**
- * A directed link with the egress queue at its source: output queueing, first in first out, tail
- * drop.
+ * A directed link with the egress queue at its source: output queueing, first in first out. A
+ * QueuePolicy decides which packets enter the queue.
  *
  * The packet that is being sent is not in the queue, as in PointToPointNetDevice. When the link is
  * free next (its busy-until time) is all that a packet needs to know on entering, so it costs one
@@ -65,7 +66,7 @@ class TransmissionTimes
  * which schedules it when the transmission starts; and a transmission is complete when the event
  * that PointToPointNetDevice schedules for that has had its turn.
  */
-class ExpressLink
+class ExpressLink : public EgressQueue
 {
   public:
     /// Where the packets arrive.
@@ -78,32 +79,29 @@ class ExpressLink
         virtual void OnLinkArrival(Segment* segment) = 0;
     };
 
-    /// The link's parameters.
-    struct Parameters
-    {
-        int64_t latencyPs;
-        uint64_t bufferBytes;       //!< egress queue; 0: unlimited
-        uint64_t ecnThresholdBytes; //!< queue length from which CE is set; 0: never
-    };
-
     /**
-     * @param parameters latency and queue
-     * @param times serialization delays, shared by the links of one rate
-     * @param receiver where packets arrive; not owned
+     * @param latencyPs the propagation delay [ps]
+     * @param receiver where packets arrive; outlives the link
      */
-    ExpressLink(const Parameters& parameters,
-                std::shared_ptr<TransmissionTimes> times,
-                Receiver* receiver);
-    ~ExpressLink();
+    ExpressLink(uint64_t latencyPs, Receiver& receiver);
+    ~ExpressLink() override;
 
     ExpressLink(const ExpressLink&) = delete;
     ExpressLink& operator=(const ExpressLink&) = delete;
 
     /**
-     * A packet enters the egress queue.
+     * Set what can change, before the first packet or while nothing waits in the queue.
+     *
+     * @param times serialization delays, shared by the links of one rate
+     * @param policy of the queue; null: every packet enters unmarked
+     */
+    void Set(std::shared_ptr<TransmissionTimes> times, std::unique_ptr<QueuePolicy> policy);
+
+    /**
+     * A packet comes to the egress queue.
      *
      * @param segment the packet
-     * @return whether it was taken; if not, it would have overrun the queue and is dropped
+     * @return whether it was taken; if not, the policy drops it
      */
     bool Enqueue(Segment* segment);
 
@@ -115,19 +113,11 @@ class ExpressLink
     void Withdraw(std::vector<Segment*>& packets);
 
     /**
-     * A packet enters the egress queue again, whatever its limit.
+     * A packet that was withdrawn comes to the egress queue again. It is not dropped.
      *
      * @param segment the packet
      */
     void Readmit(Segment* segment);
-
-    /**
-     * The link is another one from now on; nothing may wait in its queue.
-     *
-     * @param parameters with the same latency as before
-     * @param times serialization delays, shared by the links of one rate
-     */
-    void Change(const Parameters& parameters, std::shared_ptr<TransmissionTimes> times);
 
     /// @return the counters; busy time up to now
     LinkCounters GetCounters() const;
@@ -158,19 +148,22 @@ class ExpressLink
         Segment* segment;
     };
 
+    // EgressQueue
+    void Update() override;
+
+    bool Take(Segment* segment, bool isDroppable);
     void Arrive();
     void ScheduleArrival(int64_t nowPs);
-    void LeaveQueue(int64_t nowPs);
     bool IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const;
 
-    Parameters m_parameters;
+    const int64_t m_latencyPs;
+    Receiver& m_receiver;
     std::shared_ptr<TransmissionTimes> m_times;
-    Receiver* m_receiver;
+    std::unique_ptr<QueuePolicy> m_policy; //!< null: every packet enters
     CausalScheduler& m_scheduler;
     ns3::Ptr<ArrivalEvent> m_event; //!< scheduled again and again
-    RingBuffer<Queued> m_queue;     //!< kept only where its length matters
+    RingBuffer<Queued> m_queue;     //!< kept only for the policy
     RingBuffer<InFlight> m_inFlight;
-    uint64_t m_queuedBytes{0};
     int64_t m_busyUntilPs{0};
     Start m_last{-1, -1}; //!< of the last transmission
     LinkCounters m_counters;

@@ -32,21 +32,31 @@ constexpr auto MAX_DELAY_PS = static_cast<double>(MAX_TIME_PS);
 
 } // namespace
 
-FlowFabric::FlowFabric(const Topology& topology, const Settings& settings)
+FlowFabric::FlowFabric(const Topology& topology, const Settings& settings, bool linksChange)
     : MessageFabric(topology, settings),
       m_paths(topology.pathSource.size()),
       m_solver(MakeSolver())
 {
+    if (linksChange)
+    {
+        m_linkControl = std::make_unique<FlowLinkControl>(topology, *this);
+    }
+}
+
+LinkControl*
+FlowFabric::GetLinkControl()
+{
+    return m_linkControl.get();
 }
 
 MaxMinSolver
 FlowFabric::MakeSolver()
 {
     std::vector<double> capacities;
-    capacities.reserve(m_topology.linkRateBps.size());
-    for (const uint64_t rate : m_topology.linkRateBps)
+    capacities.reserve(m_liveLinks.GetCount());
+    for (uint32_t link = 0; link < m_liveLinks.GetCount(); ++link)
     {
-        capacities.push_back(static_cast<double>(rate));
+        capacities.push_back(static_cast<double>(m_liveLinks.Get(link).rateBps));
     }
     std::vector<uint32_t> begin{0};
     std::vector<uint32_t> links;
@@ -54,10 +64,8 @@ FlowFabric::MakeSolver()
     links.reserve(m_topology.pathLinks.size());
     for (uint32_t id = 0; id < m_paths.size(); ++id)
     {
-        const auto path = m_topology.pathLinks.begin();
-        links.insert(links.end(),
-                     path + m_topology.pathBegin[id],
-                     path + m_topology.pathBegin[id + 1]);
+        const std::span<const uint32_t> path = m_liveLinks.GetPath(id);
+        links.insert(links.end(), path.begin(), path.end());
         const double limit = PreparePath(id);
         if (limit != 0)
         { // a link of its own holds it back
@@ -75,15 +83,16 @@ FlowFabric::PreparePath(uint32_t id)
 {
     Path& path = m_paths[id];
     const TcpSettings& tcp = m_settings.tcp;
-    const uint32_t begin = m_topology.pathBegin[id];
     uint64_t slowest = UINT64_MAX;
-    for (uint32_t hop = begin; hop < m_topology.pathBegin[id + 1]; ++hop)
+    bool isFirst = true;
+    for (const uint32_t linkId : m_liveLinks.GetPath(id))
     {
-        const uint32_t link = m_topology.pathLinks[hop];
-        path.latency = Later(path.latency, m_topology.linkLatencyPs[link]);
-        path.latency = Later(path.latency, hop == begin ? 0 : ForwardingPs(hop));
-        path.forwardingPs += BYTE_PS / static_cast<double>(m_topology.linkRateBps[link]);
-        slowest = std::min(slowest, m_topology.linkRateBps[link]);
+        const LinkState& link = m_liveLinks.Get(linkId);
+        path.latency = Later(path.latency, link.latencyPs);
+        path.latency = Later(path.latency, isFirst ? 0 : ForwardingPs(linkId));
+        path.forwardingPs += BYTE_PS / static_cast<double>(link.rateBps);
+        slowest = std::min(slowest, link.rateBps);
+        isFirst = false;
     }
     const double bytePs = BYTE_PS / static_cast<double>(slowest);
     const double packet = tcp.segmentBytes + m_headerBytes;
@@ -106,6 +115,10 @@ FlowFabric::PreparePath(uint32_t id)
 void
 FlowFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now)
 {
+    if (m_linkControl)
+    {
+        m_linkControl->NoteDemand();
+    }
     if (at > now && (m_delayed.IsEmpty() || m_messages[m_delayed.Back()].sentAt != at))
     {
         Plan(at, DELAYED);
@@ -390,6 +403,10 @@ FlowFabric::GetCarried(uint32_t id, uint64_t now) const
 std::vector<LinkCounters>
 FlowFabric::GetLinkCounters() const
 {
+    if (m_linkControl)
+    {
+        return m_linkControl->GetLinkCounters();
+    }
     const uint64_t now = Now();
     std::vector<uint64_t> carried;
     carried.reserve(m_paths.size());
@@ -403,27 +420,21 @@ FlowFabric::GetLinkCounters() const
 std::vector<LinkCounters>
 FlowFabric::CountUses(const std::vector<uint64_t>& carried) const
 {
-    std::vector<LinkCounters> uses(m_topology.linkRateBps.size());
+    std::vector<LinkCounters> uses(m_liveLinks.GetCount());
     for (uint32_t id = 0; id < m_paths.size(); ++id)
     {
-        for (uint32_t hop = m_topology.pathBegin[id]; hop < m_topology.pathBegin[id + 1]; ++hop)
+        for (const uint32_t link : m_liveLinks.GetPath(id))
         {
-            uses[m_topology.pathLinks[hop]].wireBytes += carried[id];
+            uses[link].wireBytes += carried[id];
         }
     }
-    for (std::size_t i = 0; i < uses.size(); ++i)
+    for (uint32_t i = 0; i < uses.size(); ++i)
     {
         const double busyPs = static_cast<double>(uses[i].wireBytes) * BYTE_PS /
-                              static_cast<double>(m_topology.linkRateBps[i]);
+                              static_cast<double>(m_liveLinks.Get(i).rateBps);
         uses[i].busyPs = static_cast<int64_t>(std::min(busyPs, MAX_DELAY_PS));
     }
     return uses;
-}
-
-std::unique_ptr<Fabric>
-MakeFlowFabric(const Topology& topology, const Settings& settings)
-{
-    return std::make_unique<FlowFabric>(topology, settings);
 }
 
 } // namespace cosim

@@ -5,6 +5,7 @@
 #ifndef COSIM_FLOW_FABRIC_H
 #define COSIM_FLOW_FABRIC_H
 
+#include "fabrics/flow/flow-link-control.h"
 #include "fabrics/flow/max-min-solver.h"
 #include "fabrics/message/message-fabric.h"
 #include "support/ring-buffer.h"
@@ -48,14 +49,21 @@ class FlowFabric : public MessageFabric
     /**
      * @param topology links and paths; must outlive the fabric
      * @param settings its TCP settings give sizes of segments, headers and windows; must outlive it
+     * @param linksChange whether the topology's links change during the run
      */
-    FlowFabric(const Topology& topology, const Settings& settings);
+    FlowFabric(const Topology& topology, const Settings& settings, bool linksChange);
+
+    // Fabric
+    LinkControl* GetLinkControl() override;
 
   protected:
     void Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now) override;
     void OnDue(uint32_t subject, uint64_t now) override;
     void OnServed(uint64_t now) override;
     std::vector<LinkCounters> GetLinkCounters() const override;
+
+  private:
+    friend class FlowLinkControl;
 
     static constexpr uint64_t NEVER = UINT64_MAX;
 
@@ -100,7 +108,7 @@ class FlowFabric : public MessageFabric
         uint64_t roundTrip; //!< [ps]
     };
 
-    /// @return the solver for the paths as the topology has them, which are prepared
+    /// Prepare all paths for the links as they are now. @return their solver
     MaxMinSolver MakeSolver();
 
     /// The path begins or ends to send.
@@ -127,7 +135,6 @@ class FlowFabric : public MessageFabric
     std::vector<Opening> m_openings;
     MaxMinSolver m_solver;
 
-  private:
     double PreparePath(uint32_t id);
     uint32_t MakeMessage(const Cargo& cargo, uint64_t at);
     void Begin(uint32_t message, uint64_t now);
@@ -138,15 +145,9 @@ class FlowFabric : public MessageFabric
     void OpenWindow(Path& path, uint64_t now);
 
     std::vector<uint32_t> m_freeMessages;
-    std::vector<uint32_t> m_dirty; //!< paths that begin or end to send
+    std::vector<uint32_t> m_dirty;                  //!< paths that begin or end to send
+    std::unique_ptr<FlowLinkControl> m_linkControl; //!< null: the links do not change
 };
-
-/**
- * @param topology links and paths; must outlive the fabric
- * @param settings its settings; must outlive the fabric
- * @return a FlowFabric
- */
-std::unique_ptr<Fabric> MakeFlowFabric(const Topology& topology, const Settings& settings);
 
 } // namespace cosim
 

@@ -55,7 +55,7 @@ MessageFabric::GetStatistics() const
     const std::vector<LinkCounters> counters = GetLinkCounters();
     for (uint32_t link = 0; link < counters.size(); ++link)
     {
-        summary.Add(link, counters[link]);
+        summary.Add(m_liveLinks.Get(link).dimension, counters[link]);
     }
     summary.Finish();
     return result;
@@ -336,7 +336,7 @@ MessageFabric::Abandon(uint64_t bytes, uint32_t path)
 uint64_t
 MessageFabric::TransmissionPs(uint64_t bytes, uint32_t link) const
 {
-    const uint64_t rate = m_topology.linkRateBps[link];
+    const uint64_t rate = m_liveLinks.Get(link).rateBps;
     constexpr uint64_t bitPs = 8'000'000'000'000; // per byte at 1 bit/s
     if (bytes < (uint64_t{1} << 20))
     {
@@ -347,27 +347,25 @@ MessageFabric::TransmissionPs(uint64_t bytes, uint32_t link) const
 }
 
 uint64_t
-MessageFabric::ForwardingPs(uint32_t hop) const
+MessageFabric::ForwardingPs(uint32_t link) const
 {
-    const uint32_t node = m_topology.linkSource[m_topology.pathLinks[hop]];
-    return node < m_topology.ranks ? m_topology.forwardingDelayPs : 0;
+    return m_liveLinks.Get(link).source < m_topology.ranks ? m_topology.forwardingDelayPs : 0;
 }
 
 uint64_t
 MessageFabric::AcknowledgementPs(uint32_t path) const
 {
-    uint32_t back = FindPath(m_topology.pathTarget[path], m_topology.pathSource[path]);
-    if (m_topology.pathBegin[back] == m_topology.pathBegin[back + 1])
-    { // without links back, the way back is as long as the way there
-        back = path;
-    }
+    const uint32_t back = FindPath(m_topology.pathTarget[path], m_topology.pathSource[path]);
+    // Without links back, the way back is as long as the way there.
+    const bool isThere = !m_liveLinks.GetPath(back).empty();
     uint64_t sum = 0;
-    for (uint32_t hop = m_topology.pathBegin[back]; hop < m_topology.pathBegin[back + 1]; ++hop)
+    bool isFirst = true;
+    for (const uint32_t link : m_liveLinks.GetPath(isThere ? back : path))
     {
-        const uint32_t link = m_topology.pathLinks[hop];
         sum = Later(sum, TransmissionPs(m_headerBytes, link));
-        sum = Later(sum, m_topology.linkLatencyPs[link]);
-        sum = Later(sum, hop == m_topology.pathBegin[back] ? 0 : ForwardingPs(hop));
+        sum = Later(sum, m_liveLinks.Get(link).latencyPs);
+        sum = Later(sum, isFirst ? 0 : ForwardingPs(link));
+        isFirst = false;
     }
     return sum;
 }

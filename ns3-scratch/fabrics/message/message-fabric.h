@@ -157,8 +157,8 @@ class MessageFabric : public FabricBase, public BundleNetwork
     /// @return the time that a link takes to transmit so much, rounded up, at most MAX_TIME_PS
     uint64_t TransmissionPs(uint64_t bytes, uint32_t link) const;
 
-    /// @return how long the node at which a path's link starts takes to pass a packet on [ps]
-    uint64_t ForwardingPs(uint32_t hop) const;
+    /// @return how long the node at which a link starts takes to pass a packet on [ps]
+    uint64_t ForwardingPs(uint32_t link) const;
 
     /// @return from the arrival at a path's target to that of the acknowledgement at its source
     uint64_t AcknowledgementPs(uint32_t path) const;

@@ -4,11 +4,10 @@
 
 #include "fabrics/native/native-fabric.h"
 
-#include "fabrics/native/marking-queue.h"
 #include "fabrics/native/pinned-routing.h"
+#include "fabrics/native/policy-queue.h"
 #include "transport/tcp/tcp-defaults.h"
 
-#include "ns3/drop-tail-queue.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-routing-helper.h"
@@ -17,7 +16,6 @@
 #include "ns3/node.h"
 #include "ns3/packet.h"
 #include "ns3/point-to-point-channel.h"
-#include "ns3/queue-size.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -71,13 +69,13 @@ class NativeFabric::LinkMonitor
         : m_fabric(fabric),
           m_link(link),
           m_rate(rate),
-          m_markingQueue(DynamicCast<MarkingQueue>(device->GetQueue()))
+          m_queue(DynamicCast<PolicyQueue>(device->GetQueue()))
     {
         device->TraceConnectWithoutContext("PhyTxBegin",
                                            MakeCallback(&LinkMonitor::OnTransmit, this));
         device->TraceConnectWithoutContext("MacTxDrop", MakeCallback(&LinkMonitor::OnDrop, this));
-        device->GetQueue()->TraceConnectWithoutContext("BytesInQueue",
-                                                       MakeCallback(&LinkMonitor::OnQueue, this));
+        m_queue->TraceConnectWithoutContext("BytesInQueue",
+                                            MakeCallback(&LinkMonitor::OnQueue, this));
     }
 
     /// Forget what was counted: the handshakes.
@@ -91,7 +89,7 @@ class NativeFabric::LinkMonitor
     {
         LinkCounters counters = m_counters;
         counters.busyPs -= std::max<int64_t>(0, m_busyUntilPs - Simulator::Now().GetTimeStep());
-        counters.marks = m_markingQueue ? m_markingQueue->GetMarks() : 0;
+        counters.marks = m_queue->GetMarks();
         return counters;
     }
 
@@ -119,13 +117,16 @@ class NativeFabric::LinkMonitor
     NativeFabric& m_fabric;
     uint32_t m_link;
     DataRate m_rate;
-    Ptr<MarkingQueue> m_markingQueue; //!< null without an ECN threshold
+    Ptr<PolicyQueue> m_queue;
     int64_t m_busyUntilPs{0};
     LinkCounters m_counters;
 };
 
-NativeFabric::NativeFabric(const Topology& topology, const Settings& settings)
+NativeFabric::NativeFabric(const Topology& topology,
+                           const Settings& settings,
+                           std::unique_ptr<QueuePolicyMaker> policies)
     : PacketFabric(topology, settings),
+      m_policies(std::move(policies)),
       m_routes(CountRoutes()),
       m_interfaceOfLink(topology.linkSource.size()),
       m_monitors(topology.linkSource.size()),
@@ -224,28 +225,12 @@ NativeFabric::BuildLink(uint32_t link, uint32_t back)
     }
 }
 
-Ptr<DropTailQueue<Packet>>
-NativeFabric::MakeQueue(uint32_t link) const
-{
-    const uint64_t threshold = m_topology.linkEcnThresholdBytes[link];
-    if (threshold == 0)
-    {
-        return CreateObject<DropTailQueue<Packet>>();
-    }
-    auto queue = CreateObject<MarkingQueue>();
-    queue->SetThreshold(threshold);
-    return queue;
-}
-
 uint32_t
 NativeFabric::AddDevice(uint32_t node, uint32_t link, Ptr<PointToPointChannel> channel)
 {
     const DataRate rate(m_topology.linkRateBps[link]);
-    const uint64_t buffer = m_topology.linkBufferBytes[link];
-    const auto limit =
-        static_cast<uint32_t>(buffer == 0 ? UINT32_MAX : std::min<uint64_t>(buffer, UINT32_MAX));
-    Ptr<DropTailQueue<Packet>> queue = MakeQueue(link);
-    queue->SetMaxSize(QueueSize(BYTES, limit));
+    auto queue = CreateObject<PolicyQueue>();
+    queue->SetPolicy(*m_policies, m_liveLinks.Get(link));
     auto device = CreateObject<PointToPointNetDevice>();
     device->SetAddress(Mac48Address::Allocate());
     device->SetDataRate(rate);
@@ -383,12 +368,6 @@ LinkCounters
 NativeFabric::GetLinkCounters(uint32_t link) const
 {
     return m_monitors[link]->GetCounters();
-}
-
-std::unique_ptr<Fabric>
-MakeNativeFabric(const Topology& topology, const Settings& settings)
-{
-    return std::make_unique<NativeFabric>(topology, settings);
 }
 
 } // namespace cosim

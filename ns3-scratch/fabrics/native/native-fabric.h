@@ -7,12 +7,11 @@
 
 #include "fabrics/native/native-tcp-socket.h"
 #include "fabrics/packet/packet-fabric.h"
+#include "transport/queue-policy.h"
 
-#include "ns3/drop-tail-queue.h"
 #include "ns3/ipv4-address.h"
 #include "ns3/node-container.h"
 #include "ns3/object-factory.h"
-#include "ns3/packet.h"
 #include "ns3/point-to-point-net-device.h"
 
 #include <memory>
@@ -35,8 +34,11 @@ class NativeFabric : public PacketFabric
     /**
      * @param topology links and paths; outlives the fabric
      * @param settings the settings; outlive the fabric
+     * @param policies make the policies of the devices' queues
      */
-    NativeFabric(const Topology& topology, const Settings& settings);
+    NativeFabric(const Topology& topology,
+                 const Settings& settings,
+                 std::unique_ptr<QueuePolicyMaker> policies);
     ~NativeFabric() override;
 
   protected:
@@ -59,7 +61,6 @@ class NativeFabric : public PacketFabric
     void BuildNodes();
     void BuildLinks();
     void BuildLink(uint32_t link, uint32_t back);
-    ns3::Ptr<ns3::DropTailQueue<ns3::Packet>> MakeQueue(uint32_t link) const;
     uint32_t AddDevice(uint32_t node, uint32_t link, ns3::Ptr<ns3::PointToPointChannel> channel);
     void PinPaths();
     void Listen();
@@ -68,6 +69,7 @@ class NativeFabric : public PacketFabric
     void OnAccept(ns3::Ptr<ns3::Socket> socket, const ns3::Address& from);
     ns3::Ptr<NativeTcpSocket> MakeSocket(Rank rank);
 
+    std::unique_ptr<QueuePolicyMaker> m_policies;
     uint32_t m_routes; //!< the greatest number of paths between two ranks
     ns3::ObjectFactory m_congestionControl;
     ns3::NodeContainer m_nodes;
@@ -76,9 +78,6 @@ class NativeFabric : public PacketFabric
     std::vector<ns3::Ptr<NativeTcpSocket>> m_listeners;   //!< by rank
     std::vector<Connection> m_connections;                //!< by flow
 };
-
-/// @return a NativeFabric
-std::unique_ptr<Fabric> MakeNativeFabric(const Topology& topology, const Settings& settings);
 
 } // namespace cosim
 

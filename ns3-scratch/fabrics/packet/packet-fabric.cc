@@ -136,8 +136,8 @@ PacketFabric::ReportDrop(uint32_t link, uint32_t wireBytes) const
     {
         observer->OnPacketDropped({static_cast<uint64_t>(NowPs()),
                                    link,
-                                   m_topology.linkSource[link],
-                                   m_topology.linkTarget[link],
+                                   m_liveLinks.Get(link).source,
+                                   m_liveLinks.Get(link).target,
                                    wireBytes});
     }
 }
@@ -198,8 +198,7 @@ PacketFabric::GetFlowCount() const
 std::span<const uint32_t>
 PacketFabric::GetPath(FlowId flow) const
 {
-    const uint32_t begin = m_topology.pathBegin[flow];
-    return std::span(m_topology.pathLinks).subspan(begin, m_topology.pathBegin[flow + 1] - begin);
+    return m_liveLinks.GetPath(flow);
 }
 
 FlowId
@@ -256,14 +255,14 @@ void
 PacketFabric::AddLinkStatistics(NetworkStatistics& statistics) const
 {
     LinkSummary summary(m_topology, std::max<int64_t>(GetElapsedPs(), 1), statistics);
-    for (uint32_t link = 0; link < m_topology.linkSource.size(); ++link)
+    for (uint32_t link = 0; link < m_liveLinks.GetCount(); ++link)
     {
         LinkCounters counters = GetLinkCounters(link);
-        if (m_topology.linkBufferBytes[link] == 0)
+        if (m_liveLinks.Get(link).bufferBytes == 0)
         {
             counters.maxQueueBytes = 0; // only queues with a limit are reported
         }
-        summary.Add(link, counters);
+        summary.Add(m_liveLinks.Get(link).dimension, counters);
     }
     summary.Finish();
 }

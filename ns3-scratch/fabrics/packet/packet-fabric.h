@@ -79,7 +79,7 @@ class PacketFabric : public FabricBase, protected FlowObserver
     /// @return the number of flows: one a path of the topology; a flow's id is its path's index
     uint32_t GetFlowCount() const;
 
-    /// @return the links from the flow's source to its target
+    /// @return the links from the flow's source to its target, as they are now
     std::span<const uint32_t> GetPath(FlowId flow) const;
 
     /// @return the flow from the target to the source, whose path this flow's ACKs take

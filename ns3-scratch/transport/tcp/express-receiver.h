@@ -6,8 +6,7 @@
 #define COSIM_EXPRESS_RECEIVER_H
 
 #include "clock/lazy-timer.h"
-#include "transport/flow-observer.h"
-#include "transport/segment.h"
+#include "transport/endpoint.h"
 
 #include "ns3/nstime.h"
 #include "ns3/ptr.h"
@@ -32,7 +31,7 @@ struct TcpSettings;
  * echo of RFC 3168 or, through ns3::TcpDctcp, RFC 8257. A whole socket would cost a hundred times
  * the memory for a sender half that is never used.
  */
-class ExpressReceiver
+class ExpressReceiver : public FlowReceiver
 {
   public:
     /// What all receivers of a fabric share.
@@ -63,8 +62,8 @@ class ExpressReceiver
                     FlowObserver& observer,
                     FlowId flow);
 
-    /// @param segment arrived from the sender; stays the caller's
-    void Receive(const Segment& segment);
+    // FlowReceiver
+    void Receive(const Segment& segment) override;
 
   private:
     /// What a segment did to the receive buffer.

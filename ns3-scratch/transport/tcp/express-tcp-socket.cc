@@ -319,7 +319,7 @@ ExpressTcpSocket::Pause()
         m_pacingTimer.Suspend();
     }
     for (RttHistory& sent : m_history)
-    {
+    { // round trips are not measured, as those of retransmitted segments
         sent.retx = true;
     }
 }

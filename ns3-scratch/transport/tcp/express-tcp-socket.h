@@ -6,7 +6,7 @@
 #define COSIM_EXPRESS_TCP_SOCKET_H
 
 #include "clock/lazy-timer.h"
-#include "transport/segment.h"
+#include "transport/endpoint.h"
 #include "transport/tcp/fabric-tcp-socket.h"
 
 #include <cstdint>
@@ -32,7 +32,7 @@ namespace cosim
  * The end point stays null: TcpSocketBase::SendPendingData then sends nothing, and this class's
  * SendPending takes its place wherever the base class would have called it last.
  */
-class ExpressTcpSocket : public FabricTcpSocket
+class ExpressTcpSocket : public FabricTcpSocket, public FlowSender
 {
   public:
     /// @return the TypeId
@@ -57,21 +57,11 @@ class ExpressTcpSocket : public FabricTcpSocket
      */
     void Establish(ns3::Time rtt);
 
-    /// @param bytes more for the stream
-    void Submit(uint64_t bytes);
-
-    /// @param segment an ACK from the receiver; stays the caller's
-    void Receive(const Segment& segment);
-
-    /**
-     * Let no time pass for this socket until Resume: its timers stand still, and the round trips
-     * that are under way are not measured, as those of retransmitted segments. Until then, neither
-     * Submit nor Receive may be called.
-     */
-    void Pause();
-
-    /// Let time pass again.
-    void Resume();
+    // FlowSender
+    void Submit(uint64_t bytes) override;
+    void Receive(const Segment& segment) override;
+    void Pause() override;
+    void Resume() override;
 
   protected:
     uint32_t SendDataPacket(ns3::SequenceNumber32 seq, uint32_t maxSize, bool withAck) override;

@@ -2,40 +2,39 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#ifndef COSIM_CIRCUIT_ANALYTICAL_FABRIC_H
-#define COSIM_CIRCUIT_ANALYTICAL_FABRIC_H
+#ifndef COSIM_PIECE_FABRIC_H
+#define COSIM_PIECE_FABRIC_H
 
-#include "circuits/circuit-switch.h"
+#include "fabrics/analytical/piece-link-control.h"
 #include "fabrics/message/message-fabric.h"
 #include "support/ring-buffer.h"
 
-#include <memory>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 namespace cosim
 {
 
 /**
- * Whole messages, one behind the other on each link (see AnalyticalFabric for the times), over
- * links that change during the run.
+ * Whole messages, one behind the other on each link, over links that change during the run.
  *
- * A pause takes messages apart: of a message that is under way, each rank on its way holds what has
- * come there and has not been sent on, as bytes of a fluid. These *pieces* go on by themselves when
- * the pause ends, and a message has arrived when all of its pieces have. What is on a link when the
- * pause begins arrives. Messages of one path arrive in the order in which they were sent.
+ * The times are those of AnalyticalFabric. That fabric forgets a message on a link as soon as it
+ * knows when the message leaves. This one remembers where each message is, at some cost, so that a
+ * change of the links can take it apart into pieces (see PieceLinkControl). A message has arrived
+ * when all of its pieces have. Messages of one path arrive in the order in which they were sent.
  */
-class CircuitAnalyticalFabric : public CircuitSwitch, public MessageFabric
+class PieceFabric : public MessageFabric
 {
   public:
     /**
      * @param topology links and paths of the start, with reconfiguration
      * @param settings the settings; outlive the fabric
      */
-    CircuitAnalyticalFabric(const Topology& topology, const Settings& settings);
+    PieceFabric(const Topology& topology, const Settings& settings);
 
     // Fabric
-    void SetObservers(const RunObservers& observers) override;
-    const std::vector<ReconfigurationRecord>* GetReconfigurations() const override;
+    LinkControl* GetLinkControl() override;
 
   protected:
     void Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now) override;
@@ -43,6 +42,8 @@ class CircuitAnalyticalFabric : public CircuitSwitch, public MessageFabric
     std::vector<LinkCounters> GetLinkCounters() const override;
 
   private:
+    friend class PieceLinkControl;
+
     /// A message that has not arrived. Slots of this kind are used again.
     struct Message
     {
@@ -88,11 +89,6 @@ class CircuitAnalyticalFabric : public CircuitSwitch, public MessageFabric
         std::vector<uint32_t> expected; //!< pieces that come, and end here
     };
 
-    // CircuitSwitch
-    bool Measure(std::vector<uint64_t>& bytes) const override;
-    void Pause() override;
-    void Resume() override;
-
     uint32_t MakeMessage(const Cargo& cargo, uint64_t at);
     uint32_t MakePiece(uint32_t message, uint32_t node, uint64_t wireBytes, uint64_t arrival);
     void FreePiece(uint32_t id);
@@ -102,9 +98,10 @@ class CircuitAnalyticalFabric : public CircuitSwitch, public MessageFabric
     void PlanPiece(uint32_t id, uint64_t at);
     void CancelPlan(uint32_t id);
     void Complete(uint32_t message, uint64_t now);
-    void TakeApart(uint32_t id, uint64_t now);
+    static uint64_t TakeShare(uint64_t value, uint64_t part, uint64_t whole);
     static uint64_t GetSent(const Passage& passage, uint64_t wireBytes, uint64_t now);
 
+    PieceLinkControl m_control;
     std::vector<Message> m_messages;
     std::vector<uint32_t> m_freeMessages;
     std::vector<Piece> m_pieces;
@@ -118,10 +115,6 @@ class CircuitAnalyticalFabric : public CircuitSwitch, public MessageFabric
     uint64_t m_sent{0};                           //!< messages
 };
 
-/// @return a CircuitAnalyticalFabric
-std::unique_ptr<Fabric> MakeCircuitAnalyticalFabric(const Topology& topology,
-                                                    const Settings& settings);
-
 } // namespace cosim
 
-#endif // COSIM_CIRCUIT_ANALYTICAL_FABRIC_H
+#endif // COSIM_PIECE_FABRIC_H

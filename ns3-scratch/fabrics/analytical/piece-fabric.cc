@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "fabrics/analytical/circuit-analytical-fabric.h"
+#include "fabrics/analytical/piece-fabric.h"
 
 #include "stream/stream-validator.h"
 
@@ -19,41 +19,27 @@ __extension__ typedef unsigned __int128 Wide;
 
 constexpr uint64_t BYTE_PS = 8'000'000'000'000; //!< one byte at 1 bit/s [ps]
 
-/// @return value · part / whole, rounded down
-uint64_t
-TakeShare(uint64_t value, uint64_t part, uint64_t whole)
-{
-    return static_cast<uint64_t>(Wide{value} * part / whole);
-}
-
 } // namespace
 
-CircuitAnalyticalFabric::CircuitAnalyticalFabric(const Topology& topology, const Settings& settings)
-    : CircuitSwitch(topology),
-      MessageFabric(GetCircuits().GetTopology(), settings),
+PieceFabric::PieceFabric(const Topology& topology, const Settings& settings)
+    : MessageFabric(topology, settings),
+      m_control(topology, *this),
       m_links(topology.linkSource.size()),
       m_underWay(topology.pathSource.size()),
       m_lastArrival(topology.pathSource.size())
 {
 }
 
-void
-CircuitAnalyticalFabric::SetObservers(const RunObservers& observers)
+LinkControl*
+PieceFabric::GetLinkControl()
 {
-    CircuitSwitch::SetObservers(observers);
-    MessageFabric::SetObservers(observers);
-}
-
-const std::vector<ReconfigurationRecord>*
-CircuitAnalyticalFabric::GetReconfigurations() const
-{
-    return &GetRecords();
+    return &m_control;
 }
 
 void
-CircuitAnalyticalFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now)
+PieceFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now)
 {
-    NoteDemand();
+    m_control.NoteDemand();
     for (const Cargo& one : cargo)
     {
         const uint32_t message = MakeMessage(one, at);
@@ -66,7 +52,7 @@ CircuitAnalyticalFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint6
 }
 
 uint32_t
-CircuitAnalyticalFabric::MakeMessage(const Cargo& cargo, uint64_t at)
+PieceFabric::MakeMessage(const Cargo& cargo, uint64_t at)
 {
     if (m_freeMessages.empty())
     {
@@ -82,10 +68,7 @@ CircuitAnalyticalFabric::MakeMessage(const Cargo& cargo, uint64_t at)
 
 /// @return a piece that is at a node, or will be at its arrival
 uint32_t
-CircuitAnalyticalFabric::MakePiece(uint32_t message,
-                                   uint32_t node,
-                                   uint64_t wireBytes,
-                                   uint64_t arrival)
+PieceFabric::MakePiece(uint32_t message, uint32_t node, uint64_t wireBytes, uint64_t arrival)
 {
     if (m_freePieces.empty())
     {
@@ -109,7 +92,7 @@ CircuitAnalyticalFabric::MakePiece(uint32_t message,
 }
 
 void
-CircuitAnalyticalFabric::FreePiece(uint32_t id)
+PieceFabric::FreePiece(uint32_t id)
 {
     CancelPlan(id);
     --m_messages[m_pieces[id].message].pieces;
@@ -119,13 +102,12 @@ CircuitAnalyticalFabric::FreePiece(uint32_t id)
 
 /// A piece enters the queue of its next link, if there is one.
 void
-CircuitAnalyticalFabric::Enter(uint32_t id, uint64_t now)
+PieceFabric::Enter(uint32_t id, uint64_t now)
 {
     const Piece& piece = m_pieces[id];
     const uint32_t path = m_messages[piece.message].path;
-    const uint32_t link =
-        IsPaused() ? CircuitNetwork::NONE : GetCircuits().GetNext(piece.node, path);
-    if (link == CircuitNetwork::NONE)
+    const uint32_t link = m_control.GetNext(piece.node, path);
+    if (link == LinkRoutes::NONE)
     {
         m_waiting.push_back(id);
         return;
@@ -139,7 +121,7 @@ CircuitAnalyticalFabric::Enter(uint32_t id, uint64_t now)
 
 /// What ends on a link and comes before a time is ahead of what comes then.
 void
-CircuitAnalyticalFabric::EnterExpected(uint32_t link, uint64_t before)
+PieceFabric::EnterExpected(uint32_t link, uint64_t before)
 {
     std::vector<uint32_t> expected = std::exchange(m_links[link].expected, {});
     const auto isLater = [this, before](uint32_t id) { return m_pieces[id].arrival > before; };
@@ -159,13 +141,13 @@ CircuitAnalyticalFabric::EnterExpected(uint32_t link, uint64_t before)
 
 /// A link carries a piece after all that has come, and sends it on.
 void
-CircuitAnalyticalFabric::Carry(uint32_t id, uint32_t linkId)
+PieceFabric::Carry(uint32_t id, uint32_t linkId)
 {
     Piece& piece = m_pieces[id];
     const Message& message = m_messages[piece.message];
     Link& link = m_links[linkId];
     const bool isFirst = piece.lastByte == 0;
-    const uint64_t latency = m_topology.linkLatencyPs[linkId];
+    const uint64_t latency = m_liveLinks.Get(linkId).latencyPs;
     Passage passage;
     passage.link = linkId;
     passage.transmission = TransmissionPs(piece.wireBytes, linkId);
@@ -181,7 +163,7 @@ CircuitAnalyticalFabric::Carry(uint32_t id, uint32_t linkId)
         link.longestWait = std::max(link.longestWait, passage.start - piece.arrival);
     }
     piece.passages.push_back(passage);
-    piece.node = m_topology.linkTarget[linkId];
+    piece.node = m_liveLinks.Get(linkId).target;
     if (passage.end >= 2 * MAX_TIME_PS - latency)
     {
         Abandon(message.size.bytes, message.path);
@@ -196,15 +178,15 @@ CircuitAnalyticalFabric::Carry(uint32_t id, uint32_t linkId)
     piece.arrival = Later(passage.start, TransmissionPs(piece.firstBytes, linkId) + delay);
     piece.lastByte = Later(passage.end, delay);
     PlanPiece(id, piece.arrival);
-    const uint32_t next = GetCircuits().GetNext(piece.node, message.path);
-    if (m_topology.linkTarget[next] == m_topology.pathTarget[message.path])
+    const uint32_t next = m_control.GetNext(piece.node, message.path);
+    if (m_liveLinks.Get(next).target == m_topology.pathTarget[message.path])
     {
         m_links[next].expected.push_back(id);
     }
 }
 
 void
-CircuitAnalyticalFabric::PlanPiece(uint32_t id, uint64_t at)
+PieceFabric::PlanPiece(uint32_t id, uint64_t at)
 {
     if (m_freeDue.empty())
     {
@@ -219,7 +201,7 @@ CircuitAnalyticalFabric::PlanPiece(uint32_t id, uint64_t at)
 }
 
 void
-CircuitAnalyticalFabric::CancelPlan(uint32_t id)
+PieceFabric::CancelPlan(uint32_t id)
 {
     if (m_pieces[id].due != NONE)
     {
@@ -228,7 +210,7 @@ CircuitAnalyticalFabric::CancelPlan(uint32_t id)
 }
 
 void
-CircuitAnalyticalFabric::OnDue(uint32_t subject, uint64_t now)
+PieceFabric::OnDue(uint32_t subject, uint64_t now)
 {
     const uint32_t id = m_due[subject];
     m_freeDue.push_back(subject);
@@ -241,12 +223,12 @@ CircuitAnalyticalFabric::OnDue(uint32_t subject, uint64_t now)
     Message& message = m_messages[piece.message];
     if (piece.node != m_topology.pathTarget[message.path])
     {
-        const uint32_t link = GetCircuits().GetNext(piece.node, message.path);
+        const uint32_t link = m_control.GetNext(piece.node, message.path);
         std::erase(m_links[link].expected, id);
         Enter(id, now);
         return;
     }
-    const uint64_t latency = m_topology.linkLatencyPs[piece.passages.back().link];
+    const uint64_t latency = m_liveLinks.Get(piece.passages.back().link).latencyPs;
     message.lastByte = std::max(message.lastByte, now + latency);
     const uint32_t owner = piece.message;
     FreePiece(id);
@@ -255,7 +237,7 @@ CircuitAnalyticalFabric::OnDue(uint32_t subject, uint64_t now)
 
 /// Let messages arrive if all of them has, those before them of the same path first.
 void
-CircuitAnalyticalFabric::Complete(uint32_t id, uint64_t now)
+PieceFabric::Complete(uint32_t id, uint64_t now)
 {
     const uint32_t path = m_messages[id].path;
     RingBuffer<uint32_t>& underWay = m_underWay[path];
@@ -270,9 +252,16 @@ CircuitAnalyticalFabric::Complete(uint32_t id, uint64_t now)
     }
 }
 
+/// @return value · part / whole, rounded down
+uint64_t
+PieceFabric::TakeShare(uint64_t value, uint64_t part, uint64_t whole)
+{
+    return static_cast<uint64_t>(Wide{value} * part / whole);
+}
+
 /// @return how much of a piece a link has sent by now [bytes on the wire]
 uint64_t
-CircuitAnalyticalFabric::GetSent(const Passage& passage, uint64_t wireBytes, uint64_t now)
+PieceFabric::GetSent(const Passage& passage, uint64_t wireBytes, uint64_t now)
 {
     if (now <= passage.start)
     {
@@ -283,131 +272,21 @@ CircuitAnalyticalFabric::GetSent(const Passage& passage, uint64_t wireBytes, uin
                : TakeShare(wireBytes, now - passage.start, passage.end - passage.start);
 }
 
-bool
-CircuitAnalyticalFabric::Measure(std::vector<uint64_t>& bytes) const
-{
-    for (const Piece& piece : m_pieces)
-    {
-        if (piece.message == NONE)
-        {
-            continue;
-        }
-        const Message& message = m_messages[piece.message];
-        uint64_t left = piece.wireBytes;
-        if (!piece.passages.empty() && piece.node == m_topology.pathTarget[message.path])
-        {
-            left -= GetSent(piece.passages.back(), piece.wireBytes, Now());
-        }
-        const uint64_t payload = std::max<uint64_t>(message.size.bytes, 1);
-        // Rounded up: what is left is not nothing.
-        bytes[message.path] +=
-            payload - TakeShare(payload, message.size.wireBytes - left, message.size.wireBytes);
-    }
-    return false;
-}
-
-void
-CircuitAnalyticalFabric::Pause()
-{
-    const uint64_t now = Now();
-    const auto pieces = static_cast<uint32_t>(m_pieces.size());
-    for (uint32_t id = 0; id < pieces; ++id)
-    {
-        if (m_pieces[id].message != NONE && !m_pieces[id].passages.empty())
-        {
-            TakeApart(id, now);
-        }
-    }
-    for (Link& link : m_links)
-    {
-        link.free = 0;
-        link.expected.clear();
-    }
-}
-
-/// Replace a piece by what each rank on its way has of it.
-void
-CircuitAnalyticalFabric::TakeApart(uint32_t id, uint64_t now)
-{
-    const Piece piece = m_pieces[id];
-    const uint32_t target = m_topology.pathTarget[m_messages[piece.message].path];
-    // From its source on; those ahead are to go on first.
-    std::vector<uint32_t> parts;
-    uint64_t come = piece.wireBytes; // to the node at which the passage starts
-    uint64_t arrival = now;
-    for (const Passage& passage : piece.passages)
-    {
-        const uint64_t sent = std::min(come, GetSent(passage, piece.wireBytes, now));
-        Link& link = m_links[passage.link];
-        link.wireBytes -= piece.wireBytes - sent;
-        link.busy -= passage.end > now
-                         ? TakeShare(passage.transmission, piece.wireBytes - sent, piece.wireBytes)
-                         : 0;
-        if (sent < come)
-        {
-            const uint32_t node = m_topology.linkSource[passage.link];
-            parts.push_back(MakePiece(piece.message, node, come - sent, arrival));
-        }
-        come = sent;
-        arrival = now + m_topology.linkLatencyPs[passage.link];
-        arrival += piece.node == target ? 0 : m_topology.forwardingDelayPs;
-    }
-    if (come > 0 && piece.node != target)
-    {
-        parts.push_back(MakePiece(piece.message, piece.node, come, arrival));
-    }
-    else if (come > 0)
-    {
-        uint64_t& lastByte = m_messages[piece.message].lastByte;
-        lastByte = std::max(lastByte, arrival);
-    }
-    if (parts.size() == 1 && m_pieces[parts.front()].wireBytes == piece.wireBytes)
-    {
-        m_pieces[parts.front()].firstBytes = piece.firstBytes;
-        m_pieces[parts.front()].lastBytes = piece.lastBytes;
-    }
-    m_waiting.insert(m_waiting.end(), parts.rbegin(), parts.rend());
-    FreePiece(id);
-    Complete(piece.message, now);
-}
-
-void
-CircuitAnalyticalFabric::Resume()
-{
-    m_links.resize(m_topology.linkSource.size());
-    std::vector<uint32_t> waiting = std::exchange(m_waiting, {});
-    std::stable_sort(waiting.begin(), waiting.end(), [this](uint32_t a, uint32_t b) {
-        return m_messages[m_pieces[a].message].number < m_messages[m_pieces[b].message].number;
-    });
-    const uint64_t now = Now();
-    for (const uint32_t id : waiting)
-    {
-        m_pieces[id].arrival = std::max(m_pieces[id].arrival, now);
-        Enter(id, now);
-    }
-}
-
 std::vector<LinkCounters>
-CircuitAnalyticalFabric::GetLinkCounters() const
+PieceFabric::GetLinkCounters() const
 {
     std::vector<LinkCounters> uses;
     uses.reserve(m_links.size());
-    for (std::size_t i = 0; i < m_links.size(); ++i)
+    for (uint32_t i = 0; i < m_links.size(); ++i)
     {
         const Link& link = m_links[i];
-        const Wide queued = Wide{link.longestWait} * m_topology.linkRateBps[i] / BYTE_PS;
+        const Wide queued = Wide{link.longestWait} * m_liveLinks.Get(i).rateBps / BYTE_PS;
         LinkCounters& use = uses.emplace_back();
         use.busyPs = static_cast<int64_t>(std::min(link.busy, MAX_TIME_PS));
         use.wireBytes = link.wireBytes;
         use.maxQueueBytes = static_cast<uint64_t>(queued);
     }
     return uses;
-}
-
-std::unique_ptr<Fabric>
-MakeCircuitAnalyticalFabric(const Topology& topology, const Settings& settings)
-{
-    return std::make_unique<CircuitAnalyticalFabric>(topology, settings);
 }
 
 } // namespace cosim

@@ -1,0 +1,137 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabrics/analytical/piece-link-control.h"
+
+#include "fabrics/analytical/piece-fabric.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace cosim
+{
+
+PieceLinkControl::PieceLinkControl(const Topology& topology, PieceFabric& fabric)
+    : m_fabric(fabric),
+      m_routes(topology, fabric.m_liveLinks)
+{
+}
+
+bool
+PieceLinkControl::MeasureDemand(std::vector<uint64_t>& bytes) const
+{
+    for (const PieceFabric::Piece& piece : m_fabric.m_pieces)
+    {
+        if (piece.message == PieceFabric::NONE)
+        {
+            continue;
+        }
+        const PieceFabric::Message& message = m_fabric.m_messages[piece.message];
+        uint64_t left = piece.wireBytes;
+        if (!piece.passages.empty() && piece.node == m_fabric.m_topology.pathTarget[message.path])
+        {
+            left -= PieceFabric::GetSent(piece.passages.back(), piece.wireBytes, m_fabric.Now());
+        }
+        const uint64_t payload = std::max<uint64_t>(message.size.bytes, 1);
+        // Rounded up: what is left is not nothing.
+        bytes[message.path] +=
+            payload -
+            PieceFabric::TakeShare(payload, message.size.wireBytes - left, message.size.wireBytes);
+    }
+    return false;
+}
+
+void
+PieceLinkControl::Pause()
+{
+    m_isPaused = true;
+    const uint64_t now = m_fabric.Now();
+    const auto pieces = static_cast<uint32_t>(m_fabric.m_pieces.size());
+    for (uint32_t id = 0; id < pieces; ++id)
+    {
+        if (m_fabric.m_pieces[id].message != PieceFabric::NONE &&
+            !m_fabric.m_pieces[id].passages.empty())
+        {
+            TakeApart(id, now);
+        }
+    }
+    for (PieceFabric::Link& link : m_fabric.m_links)
+    {
+        link.free = 0;
+        link.expected.clear();
+    }
+}
+
+/// Replace a piece by what each rank on its way has of it.
+void
+PieceLinkControl::TakeApart(uint32_t id, uint64_t now)
+{
+    const PieceFabric::Piece piece = m_fabric.m_pieces[id];
+    const uint32_t target = m_fabric.m_topology.pathTarget[m_fabric.m_messages[piece.message].path];
+    // From its source on; those ahead are to go on first.
+    std::vector<uint32_t> parts;
+    uint64_t come = piece.wireBytes; // to the node at which the passage starts
+    uint64_t arrival = now;
+    for (const PieceFabric::Passage& passage : piece.passages)
+    {
+        const uint64_t sent = std::min(come, PieceFabric::GetSent(passage, piece.wireBytes, now));
+        PieceFabric::Link& link = m_fabric.m_links[passage.link];
+        link.wireBytes -= piece.wireBytes - sent;
+        link.busy -= passage.end > now ? PieceFabric::TakeShare(passage.transmission,
+                                                                piece.wireBytes - sent,
+                                                                piece.wireBytes)
+                                       : 0;
+        if (sent < come)
+        {
+            const uint32_t node = m_fabric.m_liveLinks.Get(passage.link).source;
+            parts.push_back(m_fabric.MakePiece(piece.message, node, come - sent, arrival));
+        }
+        come = sent;
+        arrival = now + m_fabric.m_liveLinks.Get(passage.link).latencyPs;
+        arrival += piece.node == target ? 0 : m_fabric.m_topology.forwardingDelayPs;
+    }
+    if (come > 0 && piece.node != target)
+    {
+        parts.push_back(m_fabric.MakePiece(piece.message, piece.node, come, arrival));
+    }
+    else if (come > 0)
+    {
+        uint64_t& lastByte = m_fabric.m_messages[piece.message].lastByte;
+        lastByte = std::max(lastByte, arrival);
+    }
+    if (parts.size() == 1 && m_fabric.m_pieces[parts.front()].wireBytes == piece.wireBytes)
+    {
+        m_fabric.m_pieces[parts.front()].firstBytes = piece.firstBytes;
+        m_fabric.m_pieces[parts.front()].lastBytes = piece.lastBytes;
+    }
+    m_fabric.m_waiting.insert(m_fabric.m_waiting.end(), parts.rbegin(), parts.rend());
+    m_fabric.FreePiece(id);
+    m_fabric.Complete(piece.message, now);
+}
+
+void
+PieceLinkControl::ApplyLinks(std::span<const LinkUpdate> updates)
+{
+    m_routes.Apply(updates);
+    m_fabric.m_links.resize(m_fabric.m_liveLinks.GetCount());
+}
+
+void
+PieceLinkControl::Resume()
+{
+    m_isPaused = false;
+    std::vector<uint32_t> waiting = std::exchange(m_fabric.m_waiting, {});
+    std::stable_sort(waiting.begin(), waiting.end(), [this](uint32_t a, uint32_t b) {
+        return m_fabric.m_messages[m_fabric.m_pieces[a].message].number <
+               m_fabric.m_messages[m_fabric.m_pieces[b].message].number;
+    });
+    const uint64_t now = m_fabric.Now();
+    for (const uint32_t id : waiting)
+    {
+        m_fabric.m_pieces[id].arrival = std::max(m_fabric.m_pieces[id].arrival, now);
+        m_fabric.Enter(id, now);
+    }
+}
+
+} // namespace cosim

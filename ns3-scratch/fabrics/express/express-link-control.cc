@@ -1,0 +1,230 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabrics/express/express-link-control.h"
+
+#include "fabrics/express/express-fabric.h"
+
+#include "ns3/data-rate.h"
+#include "ns3/simulator.h"
+
+#include <utility>
+
+namespace cosim
+{
+
+using namespace ns3;
+
+ExpressLinkControl::ExpressLinkControl(const Topology& topology, ExpressFabric& fabric)
+    : m_topology(topology),
+      m_fabric(fabric),
+      m_routes(topology, fabric.m_liveLinks),
+      m_held(topology.ranks),
+      m_senders(fabric.GetFlowCount())
+{
+    for (FlowId flow = 0; flow < m_senders.size(); ++flow)
+    {
+        m_senders[flow].isPaused = m_fabric.GetPath(flow).empty();
+    }
+    MakeLinkIds();
+}
+
+void
+ExpressLinkControl::MakeLinkIds()
+{
+    while (m_linkIds.size() < m_fabric.m_liveLinks.GetCount())
+    {
+        m_linkIds.push_back(static_cast<uint32_t>(m_linkIds.size()));
+    }
+}
+
+bool
+ExpressLinkControl::Hold(FlowId flow, uint64_t bytes)
+{
+    NoteDemand();
+    if (m_senders[flow].isPaused)
+    {
+        m_senders[flow].submitted += bytes;
+    }
+    return m_senders[flow].isPaused;
+}
+
+/// @return the path that leads to where a segment goes
+FlowId
+ExpressLinkControl::GetPathOf(const Segment& segment) const
+{
+    return segment.toSender ? m_fabric.m_connections[segment.flow].reverse : segment.flow;
+}
+
+Segment*
+ExpressLinkControl::NewSegment()
+{
+    return m_fabric.NewSegment();
+}
+
+void
+ExpressLinkControl::Carry(Segment* segment)
+{
+    SendOn(segment, m_topology.pathSource[GetPathOf(*segment)]);
+}
+
+void
+ExpressLinkControl::OnLinkArrival(Segment* segment)
+{
+    m_fabric.Poll();
+    const Rank node = m_fabric.m_liveLinks.Get(segment->path.front()).target;
+    if (node == m_topology.pathTarget[GetPathOf(*segment)])
+    {
+        Deliver(segment);
+    }
+    else if (m_topology.forwardingDelayPs > 0)
+    {
+        Simulator::Schedule(TimeStep(m_topology.forwardingDelayPs),
+                            &ExpressLinkControl::SendOn,
+                            this,
+                            segment,
+                            node);
+    }
+    else
+    {
+        SendOn(segment, node);
+    }
+}
+
+/// A segment is at a rank that is not its target.
+void
+ExpressLinkControl::SendOn(Segment* segment, Rank node)
+{
+    if (m_isPaused)
+    {
+        m_held[node].push_back(segment);
+    }
+    else if (const uint32_t link = FindLink(segment, node); link != LinkRoutes::NONE)
+    {
+        m_fabric.Enter(link, segment);
+    }
+}
+
+/// @return the link on which a segment continues, or NONE: it waits, or went beside the links
+uint32_t
+ExpressLinkControl::FindLink(Segment* segment, Rank node)
+{
+    const uint32_t link = m_routes.GetNext(node, GetPathOf(*segment));
+    if (link != LinkRoutes::NONE)
+    {
+        segment->path = {&m_linkIds[link], 1};
+    }
+    else if (segment->toSender)
+    {
+        const Reconfiguration& circuit = m_topology.reconfiguration;
+        Simulator::Schedule(
+            DataRate(circuit.circuitRateBps).CalculateBytesTxTime(segment->wireBytes) +
+                TimeStep(circuit.circuitLatencyPs),
+            &ExpressLinkControl::Deliver,
+            this,
+            segment);
+    }
+    else
+    {
+        m_held[node].push_back(segment);
+    }
+    return link;
+}
+
+/// A segment is where it was sent to.
+void
+ExpressLinkControl::Deliver(Segment* segment)
+{
+    Sender& sender = m_senders[segment->flow];
+    if (segment->toSender && sender.isPaused)
+    {
+        sender.received.push_back(segment);
+        return;
+    }
+    m_fabric.Reach(segment);
+}
+
+bool
+ExpressLinkControl::MeasureDemand(std::vector<uint64_t>& bytes) const
+{
+    for (FlowId flow = 0; flow < m_senders.size(); ++flow)
+    {
+        bytes[flow] += m_fabric.GetUndelivered(flow);
+    }
+    return false;
+}
+
+void
+ExpressLinkControl::Pause()
+{
+    m_isPaused = true;
+    m_fabric.Poll();
+    for (uint32_t link = 0; link < m_fabric.m_links.size(); ++link)
+    {
+        m_fabric.m_links[link]->Withdraw(m_held[m_fabric.m_liveLinks.Get(link).source]);
+    }
+    for (FlowId flow = 0; flow < m_senders.size(); ++flow)
+    {
+        if (!std::exchange(m_senders[flow].isPaused, true) &&
+            m_fabric.m_connections[flow].ends.sender)
+        {
+            m_fabric.m_connections[flow].ends.sender->Pause();
+        }
+    }
+}
+
+void
+ExpressLinkControl::ApplyLinks(std::span<const LinkUpdate> updates)
+{
+    m_routes.Apply(updates);
+    for (const LinkUpdate& update : updates)
+    {
+        m_fabric.SetLink(update.link);
+    }
+    MakeLinkIds();
+}
+
+void
+ExpressLinkControl::Resume()
+{
+    m_isPaused = false;
+    for (Rank node = 0; node < m_held.size(); ++node)
+    {
+        for (Segment* segment : std::exchange(m_held[node], {}))
+        {
+            if (const uint32_t link = FindLink(segment, node); link != LinkRoutes::NONE)
+            {
+                m_fabric.m_links[link]->Readmit(segment);
+            }
+        }
+    }
+    for (FlowId flow = 0; flow < m_senders.size(); ++flow)
+    {
+        if (m_senders[flow].isPaused && !m_fabric.GetPath(flow).empty())
+        {
+            ResumeFlow(flow);
+        }
+    }
+}
+
+void
+ExpressLinkControl::ResumeFlow(FlowId flow)
+{
+    Sender& sender = m_senders[flow];
+    sender.isPaused = false;
+    if (m_fabric.m_connections[flow].ends.sender)
+    {
+        m_fabric.m_connections[flow].ends.sender->Resume();
+    }
+    for (Segment* segment : std::exchange(sender.received, {}))
+    {
+        m_fabric.Reach(segment);
+    }
+    if (const uint64_t bytes = std::exchange(sender.submitted, 0); bytes > 0)
+    {
+        m_fabric.Send(flow, bytes);
+    }
+}
+
+} // namespace cosim

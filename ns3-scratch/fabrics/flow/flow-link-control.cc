@@ -1,0 +1,192 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabrics/flow/flow-link-control.h"
+
+#include "fabrics/flow/flow-fabric.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace cosim
+{
+
+FlowLinkControl::FlowLinkControl(const Topology& topology, FlowFabric& fabric)
+    : m_fabric(fabric),
+      m_routes(topology, fabric.m_liveLinks),
+      m_past(topology.pathSource.size()),
+      m_linkCounters(topology.linkSource.size())
+{
+    for (uint32_t id = 0; id < m_past.size(); ++id)
+    {
+        if (m_fabric.m_liveLinks.GetPath(id).empty())
+        {
+            PausePath(id, 0);
+        }
+    }
+}
+
+bool
+FlowLinkControl::MeasureDemand(std::vector<uint64_t>& bytes) const
+{
+    const uint64_t now = m_fabric.Now();
+    for (uint32_t id = 0; id < m_fabric.m_paths.size(); ++id)
+    {
+        for (uint32_t i = m_fabric.m_paths[id].first; i != FlowFabric::NONE;
+             i = m_fabric.m_messages[i].next)
+        {
+            bytes[id] += std::max<uint64_t>(m_fabric.m_messages[i].bytes, 1);
+        }
+        if (const uint32_t first = m_fabric.m_paths[id].first; first != FlowFabric::NONE)
+        { // of the first message, a part has left
+            const FlowFabric::Message& message = m_fabric.m_messages[first];
+            const double left = static_cast<double>(message.wireBytes - m_fabric.GetSent(id, now));
+            const double share = left / static_cast<double>(message.wireBytes);
+            const auto size = std::max<uint64_t>(message.bytes, 1);
+            bytes[id] -= size;
+            bytes[id] += static_cast<uint64_t>(std::ceil(static_cast<double>(size) * share));
+        }
+    }
+    return !m_fabric.m_delayed.IsEmpty();
+}
+
+void
+FlowLinkControl::Pause()
+{
+    const uint64_t now = m_fabric.Now();
+    CountLinks();
+    for (uint32_t id = 0; id < m_fabric.m_paths.size(); ++id)
+    {
+        if (!m_past[id].isPaused)
+        {
+            PausePath(id, now);
+        }
+    }
+}
+
+void
+FlowLinkControl::PausePath(uint32_t id, uint64_t now)
+{
+    FlowFabric::Path& path = m_fabric.m_paths[id];
+    m_fabric.Advance(path, now);
+    if (m_fabric.m_solver.IsActive(id))
+    {
+        m_fabric.m_solver.Stop(id);
+    }
+    path.rate = 0;
+    path.doneAt = FlowFabric::NEVER;
+    // As if it waited for a window: whatever is handed to it, it does not send.
+    m_past[id].isWaiting = std::exchange(path.isPaused, true);
+    m_past[id].isPaused = true;
+    m_past[id].pausedAt = now;
+}
+
+void
+FlowLinkControl::ApplyLinks(std::span<const LinkUpdate> updates)
+{
+    m_routes.Apply(updates);
+    m_linkCounters.resize(m_fabric.m_liveLinks.GetCount());
+    PreparePaths();
+}
+
+void
+FlowLinkControl::Resume()
+{
+    const uint64_t now = m_fabric.Now();
+    for (uint32_t id = 0; id < m_past.size(); ++id)
+    {
+        if (!m_fabric.m_liveLinks.GetPath(id).empty())
+        {
+            ResumePath(id, now);
+        }
+    }
+}
+
+void
+FlowLinkControl::ResumePath(uint32_t id, uint64_t now)
+{
+    FlowFabric::Path& path = m_fabric.m_paths[id];
+    m_past[id].isPaused = false;
+    path.isPaused = false;
+    if (path.opening != FlowFabric::NONE)
+    {
+        FlowFabric::Opening& opening = m_fabric.m_openings[path.opening];
+        opening.startedAt += now - m_past[id].pausedAt;
+        if (m_past[id].isWaiting)
+        { // on a path that needs no greater window it waits no longer
+            path.isPaused = true;
+            m_fabric.PlanPath(id, std::max(opening.startedAt + opening.roundTrip, now));
+            return;
+        }
+    }
+    if (path.first != FlowFabric::NONE)
+    {
+        m_fabric.MarkDirty(id, now);
+    }
+}
+
+/// Prepare all paths anew, for the links as they are now.
+void
+FlowLinkControl::PreparePaths()
+{
+    std::vector<FlowFabric::Opening> before = std::exchange(m_fabric.m_openings, {});
+    std::vector<uint32_t> openingOf;
+    for (FlowFabric::Path& path : m_fabric.m_paths)
+    {
+        openingOf.push_back(std::exchange(path.opening, FlowFabric::NONE));
+        path.latency = 0;
+        path.forwardingPs = 0;
+    }
+    m_fabric.m_solver = m_fabric.MakeSolver();
+    for (uint32_t id = 0; id < m_fabric.m_paths.size(); ++id)
+    {
+        FlowFabric::Path& path = m_fabric.m_paths[id];
+        if (openingOf[id] != FlowFabric::NONE && path.opening != FlowFabric::NONE)
+        { // it goes on with its window
+            FlowFabric::Opening& opening = m_fabric.m_openings[path.opening];
+            const FlowFabric::Opening& old = before[openingOf[id]];
+            opening.window = old.window;
+            opening.left = old.left;
+            opening.startedAt = old.startedAt;
+        }
+        else if (m_past[id].counted > 0)
+        { // slow start is over, or was never needed
+            path.opening = FlowFabric::NONE;
+        }
+    }
+}
+
+/// Add what the links carried since the last change to their counters.
+void
+FlowLinkControl::CountLinks()
+{
+    m_linkCounters = GetLinkCounters();
+    const uint64_t now = m_fabric.Now();
+    for (uint32_t id = 0; id < m_fabric.m_paths.size(); ++id)
+    {
+        m_past[id].counted = m_fabric.GetCarried(id, now);
+    }
+}
+
+std::vector<LinkCounters>
+FlowLinkControl::GetLinkCounters() const
+{
+    const uint64_t now = m_fabric.Now();
+    std::vector<uint64_t> carried;
+    carried.reserve(m_fabric.m_paths.size());
+    for (uint32_t id = 0; id < m_fabric.m_paths.size(); ++id)
+    {
+        carried.push_back(m_fabric.GetCarried(id, now) - m_past[id].counted);
+    }
+    std::vector<LinkCounters> uses = m_fabric.CountUses(carried);
+    for (std::size_t i = 0; i < m_linkCounters.size(); ++i)
+    {
+        uses[i].wireBytes += m_linkCounters[i].wireBytes;
+        uses[i].busyPs += m_linkCounters[i].busyPs;
+    }
+    return uses;
+}
+
+} // namespace cosim

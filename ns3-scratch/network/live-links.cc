@@ -1,0 +1,52 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "network/live-links.h"
+
+#include <utility>
+
+namespace cosim
+{
+
+LiveLinks::LiveLinks(const Topology& topology)
+    : m_pathBegin(topology.pathBegin),
+      m_pathLinks(topology.pathLinks)
+{
+    m_links.reserve(topology.linkSource.size());
+    for (std::size_t link = 0; link < topology.linkSource.size(); ++link)
+    {
+        m_links.push_back({topology.linkSource[link],
+                           topology.linkTarget[link],
+                           topology.linkRateBps[link],
+                           topology.linkLatencyPs[link],
+                           topology.linkBufferBytes[link],
+                           topology.linkEcnThresholdBytes[link],
+                           topology.linkDimension[link],
+                           true});
+    }
+}
+
+void
+LiveLinks::Update(std::span<const LinkUpdate> updates)
+{
+    for (const LinkUpdate& update : updates)
+    {
+        if (update.link == m_links.size())
+        {
+            m_links.emplace_back();
+        }
+        m_links[update.link] = update.state;
+    }
+}
+
+void
+LiveLinks::SetPaths(std::vector<uint32_t> begin, std::vector<uint32_t> links)
+{
+    m_changedBegin = std::move(begin);
+    m_changedLinks = std::move(links);
+    m_pathBegin = m_changedBegin;
+    m_pathLinks = m_changedLinks;
+}
+
+} // namespace cosim
