@@ -228,9 +228,9 @@ def refusal(setup: Setup, fabric: str) -> str:
 
 
 def test_refusals() -> None:
-    assert "'native' is not one of analytical, express, flow, whose links can" in refusal(
-        Setup(4, RING), "native"
-    )
+    native = refusal(Setup(4, RING), "native")
+    assert "'native' is not one of analytical, express, flow, whose links can" in native
+    assert "PointToPointChannel joins two devices for the whole run" in native
     assert "less than interval_ps (100) is needed" in refusal(
         Setup(4, RING, interval_ps=100, latency_ps=100), "flow"
     )
