@@ -166,6 +166,20 @@ class MaxMinSolverTest : public UnitTest<MaxMinSolverTest>
         NS_TEST_ASSERT_MSG_EQ_TOL(solver.GetRate(0), 0.05, 1e-12, "half a link");
     }
 
+    void RoundsAlike()
+    {
+        // A third of 0.3 is not 0.1 in doubles.
+        const Network network{{0.3, 0.1}, {{0}, {0}, {0}, {1}}};
+        MaxMinSolver solver = network.MakeSolver();
+        for (uint32_t flow = 0; flow < 4; ++flow)
+        {
+            solver.Start(flow);
+        }
+        solver.Solve();
+        NS_TEST_ASSERT_MSG_NE(0.3 / 3, 0.1, "the rounding that this is about");
+        NS_TEST_ASSERT_MSG_EQ(solver.GetRate(3), solver.GetRate(0), "to the last bit");
+    }
+
   private:
     static void Flip(MaxMinSolver& solver, uint32_t flow)
     {
@@ -225,6 +239,7 @@ const UnitTestSuite<MaxMinSolverTest> g_maxMinSolverTests(
          &MaxMinSolverTest::IsTheSameFromScratch},
         {"flows share a line of links", &MaxMinSolverTest::SharesALine},
         {"symmetric flows have the same rate", &MaxMinSolverTest::KeepsSymmetry},
+        {"rates that differ by rounding alone are the same", &MaxMinSolverTest::RoundsAlike},
     });
 
 } // namespace
