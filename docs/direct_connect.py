@@ -7,6 +7,7 @@ from typing import Any
 
 import bridge
 from frontend import load_scenario
+from frontend.resolve import resolve
 from frontend.schema.direct_connect import DirectTopology
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.schedules import bfb, rings
@@ -56,10 +57,11 @@ def main() -> None:
             assert workload.kind == "collective"
             time_ns = bridge.run(scenario).iterations[0].time_ns
             cell = f"{time_ns / 1000:,.1f} µs"
-            if workload.algorithm in ("bfb", "superposed_rings"):
+            graph = resolve(scenario).layout.graph
+            if graph is not None and workload.algorithm in ("bfb", "superposed_rings"):
                 predicted = predicted_ns(
                     workload.algorithm,
-                    topology.graph,
+                    graph,
                     workload.bytes,
                     topology.bandwidth,
                     topology.latency / 1000,

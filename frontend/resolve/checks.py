@@ -1,6 +1,6 @@
 """Checks over several parts of a scenario. They run while it is loaded, and need no optimiser."""
 
-from frontend.collectives.choices import AlgorithmFile
+from frontend.collectives.choices import algorithm_of
 from frontend.collectives.registry import ALGORITHMS, algorithm_names
 from frontend.errors import RefusedError
 from frontend.fabrics import CHANGING, FABRICS
@@ -45,11 +45,13 @@ def check_graph(scenario: Scenario, made: Layout) -> None:
         With the first algorithm that does not.
     """
     kind = WORKLOADS[scenario.workload.kind]
-    for _, path, name in kind.algorithms(scenario.workload, scenario.collective):
-        suits = None if isinstance(name, AlgorithmFile) else ALGORITHMS[name].graph_problem
-        expected = suits(made.graph) if suits is not None and made.graph is not None else None
-        if expected is not None:
-            raise RefusedError(path, expected)
+    for _, path, choice in kind.algorithms(scenario.workload, scenario.collective):
+        problem = algorithm_of(choice).graph_problem
+        # The graph is asked for last: an optimiser may have to find it.
+        if problem is not None and made.graph is not None:
+            expected = problem(made.graph)
+            if expected is not None:
+                raise RefusedError(path, expected)
 
 
 def _fabric(scenario: Scenario) -> Problems:
@@ -126,12 +128,11 @@ def _workload(scenario: Scenario, made: Layout) -> Problems:
         yield "collective", "expected nothing: workload.algorithm names the only algorithm"
     if not names_its_own and collective is None:
         yield "collective", "expected a mapping with all_reduce and all_to_all"
-    for operation, path, name in kind.algorithms(workload, collective):
-        if isinstance(name, AlgorithmFile):
-            continue  # read when the scenario is compiled
+    for operation, path, choice in kind.algorithms(workload, collective):
+        algorithm = algorithm_of(choice)
         known = algorithm_names()[operation]
-        if name not in known:
+        if operation not in algorithm.operations:
             yield path, f"expected an algorithm for {operation}: {', '.join(known)}"
-        right = [other for other in known if ALGORITHMS[other].needs <= made.features]
-        if name not in right:
+        if not algorithm.needs <= made.features:
+            right = [other for other in known if ALGORITHMS[other].needs <= made.features]
             yield path, f"expected, on a {family.label} topology, one of {', '.join(right)}"

@@ -100,7 +100,6 @@ def families() -> Iterator[DirectFamily[FamilyTopology]]:
             meaning = meanings.get(parameter.argument, "The topology.")
             if parameter.parser in _READ:
                 meaning += " Written as `family:key=value,…`."
-            meaning = f"{parameter.argument.capitalize()}: {meaning}"
             fields[key] = (kind, Field(value, description=meaning))
         model = create_model(
             f"{name.title().replace('_', '')}Topology",
