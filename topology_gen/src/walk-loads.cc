@@ -106,7 +106,8 @@ WalkLoads(const LinkView& links,
         {
             if (some[lane] >= nodes)
             {
-                throw std::invalid_argument("root " + std::to_string(some[lane]) + " is not a node");
+                throw std::invalid_argument("root " + std::to_string(some[lane]) +
+                                            " is not a node");
             }
             from[some[lane]][lane] = 1;
         }
