@@ -29,7 +29,13 @@ NAVIGATION = {
     "Networks made for a job": ["docs/topoopt", "docs/parallelization"],
     "Published experiments": ["docs/reproduction", "docs/reproduction_topoopt"],
     "Python": ["docs/network-api", "docs/scripting", "docs/python"],
-    "Develop": ["docs/extending", "CONTRIBUTING", "benchmarks/README", "CHANGELOG"],
+    "Develop": [
+        "docs/architecture",
+        "docs/extending",
+        "CONTRIBUTING",
+        "benchmarks/README",
+        "CHANGELOG",
+    ],
 }
 """The pages in the order in which a newcomer reads them."""
 

@@ -4,34 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
-GROUPS = ("cosim.studies", "cosim.outputs")
-
 
 @pytest.fixture
-def cosim(tmp_path: Path, repository: Path):
+def cosim(tmp_path: Path, install_example):
     """Return a function that runs ``cosim`` where the page's package is installed."""
-    page = (repository / "docs" / "extending.md").read_text(encoding="utf-8")
     site = tmp_path / "site"
-    package = site / "my_package"
-    package.mkdir(parents=True)
-    for name, text in re.findall(r"```python\n# my_package/(\w+\.py)\n(.*?)```", page, re.DOTALL):
-        (package / name).write_text(text)
-    information = site / "my_package-1.0.dist-info"
-    information.mkdir()
-    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\n")
-    with (information / "entry_points.txt").open("w") as file:
-        for text in re.findall(r"```toml\n(.*?)```", page, re.DOTALL):
-            for group, points in tomllib.loads(text)["project"]["entry-points"].items():
-                if group in GROUPS:
-                    print(f"[{group}]", *map(" = ".join, points.items()), sep="\n", file=file)
+    install_example("my_package", site)
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -32,23 +31,10 @@ def files(text):
 
 
 @pytest.fixture(scope="module")
-def plugin(tmp_path_factory):
-    """A folder with the page's package, as if it were installed, and the page's scenario."""
+def plugin(tmp_path_factory, install_example):
+    """Return a folder with the page's package, as if it were installed, and the page's scenario."""
     folder = tmp_path_factory.mktemp("site")
-    groups: dict[str, dict[str, str]] = {}
-    for kind in KINDS:
-        for path, code in files(section(kind)).items():
-            (folder / path).parent.mkdir(exist_ok=True)
-            (folder / path).write_text(code, encoding="utf-8")
-        (toml,) = blocks(section(kind), "toml")
-        groups |= tomllib.loads(toml)["project"]["entry-points"]
-    information = folder / "my_plugin-1.0.dist-info"
-    information.mkdir()
-    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: my-plugin\nVersion: 1.0\n")
-    lines = []
-    for group, entries in groups.items():
-        lines += [f"[{group}]", *(f"{name} = {place}" for name, place in entries.items())]
-    (information / "entry_points.txt").write_text("\n".join(lines) + "\n")
+    install_example("my_plugin", folder)
     (scenario,) = blocks(TEXT, "yaml")
     (folder / "plugin.yaml").write_text(scenario, encoding="utf-8")
     return folder

@@ -123,11 +123,9 @@ PacketFabric::ReportDrop(uint32_t link, uint32_t wireBytes) const
 {
     for (RunObserver* observer : m_observers[RunObserver::LOSSES])
     {
-        observer->OnPacketDropped({static_cast<uint64_t>(NowPs()),
-                                   link,
-                                   m_topology.linkSource[link],
-                                   m_topology.linkTarget[link],
-                                   wireBytes});
+        const LinkState& state = m_liveLinks.Get(link);
+        observer->OnPacketDropped(
+            {static_cast<uint64_t>(NowPs()), link, state.source, state.target, wireBytes});
     }
 }
 
