@@ -148,6 +148,17 @@ class ChunkSchedulerTest : public UnitTest<ChunkSchedulerTest>
         NS_TEST_ASSERT_MSG_EQ(Join(recorder.TakeNames()), "1.0.0", "who needs not rank 0");
     }
 
+    void CountsWhatIsTakenInANewLane()
+    {
+        Recorder recorder;
+        ChunkScheduler scheduler(3, MakeSettings(Scheduling::FIFO, {1}), recorder);
+        scheduler.Enqueue(scheduler.GetLane(0, {0, 1}), 0, 0, 0, {0, 0, 0}, 1);
+        scheduler.Enqueue(scheduler.GetLane(0, {1, 2}), 0, 1, 0, {1, 0, 0}, 2);
+        NS_TEST_ASSERT_MSG_EQ(Join(recorder.TakeNames()), "0.0.0", "rank 1 has no slot left");
+        scheduler.Release(1, 0);
+        NS_TEST_ASSERT_MSG_EQ(Join(recorder.TakeNames()), "1.0.0", "now it has");
+    }
+
     void KeepsItsLimits()
     {
         std::mt19937 random(1);
@@ -242,6 +253,8 @@ const UnitTestSuite<ChunkSchedulerTest> g_chunkSchedulerTests(
          &ChunkSchedulerTest::NeedsASlotAtAllRanks},
         {"small groups do not starve a large one", &ChunkSchedulerTest::DoesNotStarveLargeGroups},
         {"groups that share a rank take turns", &ChunkSchedulerTest::LetsOthersPass},
+        {"a lane that is made while slots are taken waits for them",
+         &ChunkSchedulerTest::CountsWhatIsTakenInANewLane},
         {"no rank exceeds its limit, and nothing waits for ever",
          &ChunkSchedulerTest::KeepsItsLimits},
     });
