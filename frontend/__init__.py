@@ -1,7 +1,8 @@
-"""From a scenario to the network-API stream: schema, workloads, collectives, compiler.
+"""The frontend turns a scenario into a network-API stream.
 
-The names below are imported when they are used: a package that adds a workload or a topology
-imports parts of this one while the scenario's model is being made.
+This module imports the names below on first use. A plug-in package that adds a workload or a
+topology imports parts of `frontend` while `Scenario` is still being built, so importing them here
+would be circular.
 """
 
 from importlib import import_module

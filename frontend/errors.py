@@ -1,4 +1,4 @@
-"""The errors that the frontend raises for input it does not accept."""
+"""Errors that the frontend raises for input that it does not accept."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,13 +7,15 @@ _LONGEST_VALUE = 60
 
 
 class ScenarioError(ValueError):
-    """A scenario that cannot be used; the text is one sentence naming where, what and what instead.
+    """Raised for a scenario that cannot be used.
+
+    The text is one sentence: the place, the key path, the value, and what is accepted.
 
     Attributes
     ----------
     problems : tuple of str
-        Every problem that was found, one sentence each, in the order of the file; the text of the
-        exception is the first.
+        Every problem found, one sentence each, in the order of the file. The text of the exception
+        is the first of them.
     """
 
     def __init__(self, problems: str | Sequence[str]) -> None:
@@ -23,14 +25,14 @@ class ScenarioError(ValueError):
 
 
 class RefusedError(ValueError):
-    """A value in a scenario that cannot work.
+    """Raised for a value that has the right type but cannot work in this scenario.
 
     Attributes
     ----------
     path : str
-        The value's key path.
+        Key path of the value.
     expected : str
-        What is accepted instead.
+        The accepted values, as a phrase that starts with "expected".
     """
 
     def __init__(self, path: str, expected: str) -> None:
@@ -39,12 +41,12 @@ class RefusedError(ValueError):
         super().__init__(f"{path}: {expected}")
 
     def sentence(self, data: Any) -> str:
-        """Return the key path, the value in `data`, which is a scenario, and what is accepted."""
+        """Return one sentence: key path, its value in the scenario `data`, and `expected`."""
         return f"{self.path}: value {shown(data, key_path(self.path))}: {self.expected}"
 
 
 def key_path(text: str) -> tuple[str | int, ...]:
-    """Return the path that a text names.
+    """Split a dotted key path into its keys and list indices.
 
     Examples
     --------
@@ -55,7 +57,9 @@ def key_path(text: str) -> tuple[str | int, ...]:
 
 
 def shown(data: Any, path: Sequence[str | int]) -> str:
-    """Return the value at a path as the user wrote it, shortened; `(default)` if it is not given.
+    """Return the value at a path as the user wrote it, shortened to 60 characters.
+
+    A value that `data` does not contain is shown as `(default)`.
 
     Examples
     --------
@@ -64,7 +68,7 @@ def shown(data: Any, path: Sequence[str | int]) -> str:
     """
     for part in path:
         if not isinstance(data, Mapping | list | tuple):
-            break  # one number that stands for a mapping
+            break  # a single number can stand for a whole mapping
         try:
             data = data[part]  # type: ignore[index]
         except (KeyError, IndexError):
@@ -79,5 +83,5 @@ def shown(data: Any, path: Sequence[str | int]) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Escape what would break the line, or control the terminal, in values that are quoted."""
+    """Escape line breaks and terminal control characters that come from quoted values."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

@@ -1,4 +1,7 @@
-"""The fabrics that a scenario can name: one row each here, one line each in the C++ registry."""
+"""Fabrics that a scenario can select.
+
+Each fabric has one row here and one line in the C++ registry.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Fabric:
-    """A network model: what carries the messages of a run."""
+    """A network model that carries the messages of a run."""
 
     name: str
-    """The name in scenarios and on the command line."""
+    """Name in scenarios and on the command line."""
     description: str
-    """A few words, for `cosim list`."""
+    """A few words for `cosim list`."""
     is_estimator: bool = False
-    """Whether it carries messages as wholes and estimates, instead of simulating packets."""
+    """Whether the fabric estimates times of whole messages instead of simulating packets."""
     fixed_links: str = ""
     """Why links cannot change during a run (`topology.reconfiguration`); empty if they can."""
 
@@ -37,10 +40,10 @@ FABRICS = {
         ),
     )
 }
-"""By name, in the order in which they are listed."""
+"""Fabrics by name, in the order in which `cosim list` prints them."""
 
 ESTIMATORS = tuple(fabric.name for fabric in FABRICS.values() if fabric.is_estimator)
-"""The fabrics that estimate."""
+"""Names of the fabrics that estimate instead of simulating packets."""
 
 CHANGING = tuple(fabric.name for fabric in FABRICS.values() if not fabric.fixed_links)
-"""The fabrics whose links can change during a run."""
+"""Names of the fabrics whose links can change during a run."""

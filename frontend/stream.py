@@ -1,4 +1,4 @@
-"""The stream as bytes: length-delimited records of network_api.proto."""
+"""Encode and decode the stream: length-delimited records of network_api.proto."""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,11 +7,11 @@ from google.protobuf.message import DecodeError
 from frontend.network_api_pb2 import Record
 
 VERSION = 1
-"""`Header.version` of the streams written here."""
+"""`Header.version` of the streams that this package writes."""
 
 
 def encode(records: Iterable[Record]) -> bytes:
-    """Return the records as one stream, each behind its length as a varint."""
+    """Return the records as one stream of bytes; a varint with the length precedes each record."""
     parts = []
     for record in records:
         message = record.SerializeToString(deterministic=True)
@@ -25,7 +25,8 @@ def decode(stream: bytes) -> Iterator[Record]:
     Raises
     ------
     ValueError
-        A stream that ends inside a record or is not one; the text names the byte offset.
+        If the stream ends inside a record or contains anything else than records. The text gives
+        the byte offset.
     """
     position = 0
     while position < len(stream):

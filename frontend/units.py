@@ -1,4 +1,7 @@
-"""Numbers with units, as a scenario writes them: exact integers or an error, never a rounding."""
+"""Parse numbers with units, as scenarios write them.
+
+The result is an exact integer in the base unit. A number that would have to be rounded is an error.
+"""
 
 import re
 from fractions import Fraction
@@ -6,10 +9,18 @@ from typing import NamedTuple
 
 
 class Kind(NamedTuple):
-    """A physical quantity: its name, its base unit, the size of each unit in it, and an example.
+    """A physical quantity.
 
-    `shown` are the units that messages name; `plain` says whether a number without a unit is taken
-    as so many base units.
+    Attributes
+    ----------
+    name, base : str
+        Names of the quantity and of its base unit.
+    units : dict of str to int
+        Size of each accepted unit, in base units.
+    shown, example : str
+        The units and the example value that error messages give.
+    plain : bool
+        Whether a number without a unit is accepted; it counts base units.
     """
 
     name: str
@@ -62,7 +73,7 @@ _NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*(\S*
 
 
 def accepted(kind: Kind) -> str:
-    """What `parse` takes for a kind, as a phrase for error messages."""
+    """Return a phrase for error messages that says what `parse` accepts for a kind."""
     plain = f", or a plain number of {kind.base}" if kind.plain else ""
     return f"a {kind.name} such as {kind.example} (units: {kind.shown}){plain}"
 
@@ -73,14 +84,14 @@ def parse(value: object, kind: Kind) -> int:
     Parameters
     ----------
     value : str, int or float
-        "100Gbps", "0.5us", "64MiB", or a plain number of base units. MB is 10**6 bytes and MiB
-        2**20. A plain number is refused for times, other than 0.
+        For example "100Gbps", "0.5us", "64MiB", or a plain number of base units. MB is 10**6 bytes
+        and MiB is 2**20 bytes. Times other than 0 need a unit.
 
     Raises
     ------
     ValueError
-        With the accepted form: no number, an unknown unit, a negative value, or a value that is
-        not a whole number of base units.
+        If the value is not a number, has an unknown unit, is negative, or is not a whole number of
+        base units. The text says what is accepted.
 
     Examples
     --------

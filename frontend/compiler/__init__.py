@@ -1,1 +1,1 @@
-"""The compiler: from a scenario to the records of the stream."""
+"""The compiler turns a scenario into the records of the network-API stream."""

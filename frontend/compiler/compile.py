@@ -1,4 +1,4 @@
-"""The compiler: a scenario becomes the records of network_api.proto."""
+"""Compile a scenario into the records of network_api.proto."""
 
 import itertools
 import json
@@ -17,34 +17,34 @@ from frontend.schema.transport import CONGESTION_CONTROLS, Transport
 from frontend.stream import VERSION, encode
 from frontend.workloads.plan import NodeType, Plan, Trace
 
-# All-to-alls are on the critical path and go before everything else (paper, Section III.C.1).
+# All-to-alls are on the critical path, so they take precedence (paper, Section III.C.1).
 _PRIORITY_CLASS = {"all_to_all": 0}
 _OTHER_PRIORITY_CLASS = 1
 
 
 def compile_scenario(scenario: Scenario) -> bytes:
-    """Return the stream of a scenario.
+    """Return the network-API stream of a scenario.
 
-    The same scenario and version of cosim give the same bytes, wherever the stream is made.
+    The same scenario and version of cosim give the same bytes on every machine.
 
     Raises
     ------
     ScenarioError
-        What `frontend.resolve.resolve` raises, or a collective that its algorithm cannot carry over
-        this many ranks.
+        If `frontend.resolve.resolve` raises it, or an algorithm does not support the number of
+        ranks of a collective.
     """
     return encode(records(resolve(scenario)))
 
 
 def validate_scenario(scenario: Scenario) -> None:
-    """Find what `compile_scenario` would refuse, without the programs and paths of all ranks.
+    """Check a scenario as `compile_scenario` does, without building programs and paths.
 
     An optimiser runs only if an algorithm depends on the links that it finds.
 
     Raises
     ------
     ScenarioError
-        As `compile_scenario`.
+        As for `compile_scenario`.
     """
     resolved = resolve(scenario)
     library = ProgramLibrary(resolved)
@@ -53,17 +53,19 @@ def validate_scenario(scenario: Scenario) -> None:
 
 
 def compile_network(scenario: Scenario, pairs: Iterable[tuple[int, int]] | None = None) -> bytes:
-    """Return a stream with a scenario's network and no workload, to be driven message by message.
+    """Return a stream with a scenario's network and no workload, for sending single messages.
 
     Parameters
     ----------
-    pairs : iterable of (rank, rank)
-        Who will talk, in either direction; every two ranks by default.
+    scenario : Scenario
+        The scenario.
+    pairs : iterable of (rank, rank), optional
+        Pairs of ranks that will exchange messages, in both directions. All pairs by default.
 
     Raises
     ------
     ValueError
-        A pair that is not two different ranks.
+        If a pair does not consist of two different ranks.
     """
     resolved = resolve(scenario)
     network = resolved.network
@@ -94,7 +96,7 @@ def records(resolved: Resolved) -> Iterator[api.Record]:
 
 
 def _flows(plan: Plan, library: ProgramLibrary, uses: Sequence[Use], ranks: int) -> networks.Flows:
-    """Return who talks to whom, and over which of the pair's paths."""
+    """Return all flows of a plan: sender, receiver and route."""
     placed = {(use.program, issue.ranks) for issue, use in zip(plan.issues, uses, strict=True)}
     flows = [np.empty((0, 3), dtype=np.int64)]
     for program, group in sorted(placed, key=lambda place: (place[0], place[1] or ())):

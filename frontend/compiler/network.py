@@ -1,4 +1,4 @@
-"""The topology record of a network, with the paths that are used."""
+"""Build the topology record of a network, with the paths that flows use."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,14 +9,14 @@ from frontend.resolve import Resolved
 from topology_gen import Network
 
 Pairs = NDArray[np.int64]
-"""Ordered pairs of ranks, one a row."""
+"""Ordered pairs of ranks, one per row."""
 
 Flows = NDArray[np.int64]
-"""Rows of source, target and route: which of the pair's paths."""
+"""Rows of source rank, target rank and route. A route is an index into the pair's paths."""
 
 
 def reconfiguration(resolved: Resolved) -> Reconfiguration | None:
-    """Return how the links of a network change during the run, if they do."""
+    """Return the record for links that change during the run; None if links are fixed."""
     changes = resolved.layout.changes
     if changes is None:
         return None
@@ -25,7 +25,7 @@ def reconfiguration(resolved: Resolved) -> Reconfiguration | None:
 
 
 def flows(program: Program) -> Flows:
-    """Return the distinct (sender, receiver, route) of group members, ordered."""
+    """Return the distinct flows between members of a program's group, sorted."""
     sends = np.flatnonzero(program.op == Op.SEND)
     route = program.route[sends] if program.route.size else np.zeros(sends.size, np.uint32)
     rows = np.stack([program.members()[sends], program.peer[sends], route], axis=1)
@@ -33,14 +33,15 @@ def flows(program: Program) -> Flows:
 
 
 def first_routes(pairs: Pairs) -> Flows:
-    """Return the flows of pairs that take their first path."""
+    """Return the flows of pairs over their first path."""
     return np.column_stack([pairs, np.zeros(len(pairs), np.int64)])
 
 
 def both_ways(flows: Flows) -> Flows:
-    """Return the flows and their reverses (ACKs need a path too), ordered.
+    """Return the flows and their reverses, sorted. ACKs need the reverse paths.
 
-    A pair that has route k has all routes up to it, so that they are counted from the first.
+    If a pair uses route k, the result also contains its routes 0 to k - 1, because the stream
+    numbers the routes of a pair without gaps.
     """
     both = np.concatenate([flows, flows[:, [1, 0, 2]]])
     for route in range(int(flows[:, 2].max(initial=0))):
@@ -51,7 +52,7 @@ def both_ways(flows: Flows) -> Flows:
 
 
 def _distinct(flows: Flows) -> Flows:
-    """Return the distinct rows, ordered."""
+    """Return the distinct rows, sorted."""
     if not len(flows):
         return flows
     ranks, routes = int(flows[:, :2].max()) + 1, int(flows[:, 2].max()) + 1
@@ -63,7 +64,7 @@ def _distinct(flows: Flows) -> Flows:
 def topology_record(
     network: Network, flows: Flows, reconfiguration: Reconfiguration | None = None
 ) -> Topology:
-    """Return the record of a network with the paths of the given flows and their reverses."""
+    """Return the record of a network, with the paths of the flows and of their reverses."""
     paths = network.paths(*both_ways(flows).T)
     return Topology(
         ranks=network.ranks,

@@ -1,4 +1,4 @@
-"""Which program and how many chunks carry a collective; equal programs are built once."""
+"""Choose the program and the number of chunks of each collective; build equal programs once."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -16,22 +16,24 @@ from frontend.workloads.plan import Issue
 
 
 class Use(NamedTuple):
-    """How one issue is carried: the index of its program, and its chunks."""
+    """The program and chunks of one issued collective."""
 
     program: int
+    """Index of the program in `ProgramLibrary.programs`."""
     chunks: int
+    """Number of chunks."""
 
 
 @dataclass
 class ProgramLibrary:
-    """The programs of a stream, in the order of their first use; their ids are their indices."""
+    """The programs of a stream in the order of first use. The index of a program is its id."""
 
     resolved: Resolved
     programs: list[Program] = field(default_factory=list)
     _known: dict[tuple[Any, ...], int] = field(default_factory=dict)
 
     def use(self, issue: Issue) -> Use:
-        """Return the program and the chunks of an issue; ScenarioError if there is no program."""
+        """Return the program and the chunks of an issue; raise ScenarioError if none fits."""
         setting = self.setting(issue)
         algorithm, size = algorithm_of(issue.algorithm), len(setting.ranks)
         try:
@@ -46,7 +48,7 @@ class ProgramLibrary:
         return Use(self._known[key], setting.chunks)
 
     def check(self, issue: Issue) -> None:
-        """Raise the ScenarioError that `use` would; build a program only if there is no check."""
+        """Raise ScenarioError where `use` would; build a program only if there is no check."""
         check = algorithm_of(issue.algorithm).check
         if check is None:
             self.use(issue)
@@ -57,9 +59,10 @@ class ProgramLibrary:
             raise ScenarioError(f"{issue.name}: {error}") from None
 
     def chunks(self, issue: Issue) -> int:
-        """Return `system.chunks`, or fewer where a chunk would be below `system.min_chunk`.
+        """Return the number of chunks of an issue.
 
-        On an estimator there are at most `system.estimator_chunks`.
+        This is `system.chunks`, reduced if chunks would be smaller than `system.min_chunk`. On an
+        estimator it is at most `system.estimator_chunks`.
         """
         scenario = self.resolved.scenario
         system = scenario.system
@@ -69,7 +72,7 @@ class ProgramLibrary:
         return max(1, min(wanted, issue.bytes // system.min_chunk))
 
     def setting(self, issue: Issue) -> Setting:
-        """Return what the options of an issue's algorithm are chosen from."""
+        """Return the setting from which an issue's algorithm chooses its options."""
         scenario, chunks = self.resolved.scenario, self.chunks(issue)
         return Setting(
             operation=issue.operation,
@@ -85,7 +88,7 @@ class ProgramLibrary:
 
 
 def _routed(program: Program, first_route: int) -> Program:
-    """Return a program whose messages take later routes."""
+    """Return a program whose messages take the routes from `first_route` on."""
     if not first_route:
         return program
     taken = program.route if program.route.size else np.zeros(program.steps, np.uint32)

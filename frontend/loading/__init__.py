@@ -1,1 +1,1 @@
-"""Reading a scenario: YAML with line numbers, overrides, and one sentence for an error."""
+"""Read a scenario: YAML with line numbers, overrides, and one sentence for each error."""

@@ -1,4 +1,4 @@
-"""The key paths that a scenario may have, given the families and kinds that it chooses."""
+"""List the key paths that a scenario may have, given the families and kinds that it selects."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args
@@ -15,8 +15,14 @@ Known = Mapping[KeyPath, FieldInfo]
 def key_paths(data: Any, model: type[BaseModel] = Scenario) -> Known:
     """Return every key path of the schema with its field.
 
-    `data` is the scenario as given: where a part has families (`topology.family`), only the keys
-    of the chosen one count; without a valid choice, those of all.
+    Parameters
+    ----------
+    data : any
+        The scenario as given. Where a part has families (`topology.family`), the result contains
+        only the keys of the family that `data` selects. Without a valid selection, it contains the
+        keys of all families.
+    model : type
+        The schema to walk.
     """
     return dict(_walk(model, data, ()))
 
@@ -49,7 +55,7 @@ def _chosen(parts: list[type[BaseModel]], key: str, value: Any) -> list[type[Bas
 
 
 def families(field: FieldInfo) -> list[str]:
-    """Return the values of its discriminator that a field with families accepts."""
+    """Return the discriminator values (family names) that a field accepts."""
     key = field.discriminator
     assert isinstance(key, str)
     return [tag for part in _models(field.annotation) for tag in _tags(part, key)]

@@ -1,4 +1,4 @@
-"""Loads a scenario: file, dict or Scenario, with overrides, to a checked Scenario or one error."""
+"""Load a scenario from a file, dict or Scenario, apply overrides, and check the result."""
 
 import os
 from collections.abc import Mapping
@@ -24,20 +24,21 @@ Source = str | os.PathLike[str] | Mapping[str, Any] | Scenario
 def load_scenario(source: Source, overrides: Overrides = ()) -> Scenario:
     """Return the checked scenario of a file, dict or Scenario.
 
-    No optimiser runs: what depends on the links that one finds is checked by `resolve`.
+    No topology optimiser runs. `resolve` does the checks that need the links which an optimiser
+    finds.
 
     Parameters
     ----------
     source : path, mapping or Scenario
         A YAML 1.2 file, or its content.
     overrides : mapping of key path to value, or sequence of "key.path=value"
-        Set before checking, as `cosim run --set`.
+        Values to set before checking, as `cosim run --set` does.
 
     Raises
     ------
     ScenarioError
-        Whatever is wrong, in one sentence: where (file and line, or the override), the key path,
-        the value, and what is accepted.
+        If anything is wrong. The text is one sentence with the place (file and line, or the
+        override), the key path, the value, and what is accepted.
 
     Examples
     --------
@@ -69,7 +70,8 @@ def load_scenario(source: Source, overrides: Overrides = ()) -> Scenario:
 
 def _data(source: Source) -> tuple[Any, Origin]:
     if isinstance(source, Scenario):
-        # What was not set stays open, so that an override of `mtu` still moves the default `mss`.
+        # Values that were not set stay unset, so that overriding `mtu` still moves the default of
+        # `mss`.
         return source.model_dump(mode="json", exclude_unset=True), Origin()
     if isinstance(source, Mapping):
         return source, Origin()
@@ -90,7 +92,7 @@ def _data(source: Source) -> tuple[Any, Origin]:
 
 
 def _set_beside(data: Mapping[str, Any], folder: Path) -> None:
-    """Let relative paths of algorithm files start at the scenario's folder."""
+    """Make relative paths of algorithm files relative to the scenario's folder."""
     for section, keys in _ALGORITHM_KEYS.items():
         part = data.get(section)
         if not isinstance(part, Mapping):

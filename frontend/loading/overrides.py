@@ -1,4 +1,4 @@
-"""`--set key.path=value`: changes to a scenario before it is checked."""
+"""Apply overrides (`--set key.path=value`) to a scenario before it is checked."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
@@ -16,22 +16,23 @@ Overrides = Mapping[str, Any] | Sequence[str]
 
 
 def apply(data: Mapping[str, Any], overrides: Overrides, origin: Origin) -> dict[str, Any]:
-    """Return a copy of `data` with the overrides set, in their order, and note them in `origin`.
+    """Return a copy of `data` with the overrides applied in order, and record them in `origin`.
 
     Parameters
     ----------
     overrides : mapping of key path to value, or sequence of "key.path=value"
-        Text is read as a YAML scalar or flow value. A mapping replaces the whole part at its path.
+        A text value is read as a YAML scalar or flow value. A mapping replaces the whole part at
+        its path.
 
     Raises
     ------
     ScenarioError
-        An override without `=`, a value that is not YAML, or a key path that the schema does not
-        have (with the nearest one).
+        If an override has no `=`, its value is not YAML, or the schema does not have its key path.
+        For an unknown path the text suggests the nearest one.
     """
     result = deepcopy(dict(data))
     for text, path, value in _parsed(overrides):
-        # Checked one by one: an override may choose the family that the next one's key belongs to.
+        # Check one by one: an override may select the family that the next override's key is in.
         known = key_paths(result)
         if path not in known:
             raise ScenarioError(f"--set {text}: {'.'.join(path)}: {unknown_key(path, known)}")
@@ -46,18 +47,18 @@ def apply(data: Mapping[str, Any], overrides: Overrides, origin: Origin) -> dict
 
 
 def _mapping(part: Any, field: FieldInfo) -> dict[str, Any]:
-    """Return a part as a mapping, in which a key can be set."""
+    """Return a part as a mapping, so that a key can be set in it."""
     kind = field.annotation
     if isinstance(part, dict):
         return part
     if isinstance(kind, type) and issubclass(kind, NumberOrMapping):
-        # The number (system.chunks) goes on to hold for the keys that are not set.
+        # A single number (system.chunks) keeps applying to the keys that are not overridden.
         return dict.fromkeys(kind.model_fields, part) if part is not None else {}
     return {}
 
 
 def _parsed(overrides: Overrides) -> Iterator[tuple[str, tuple[str, ...], Any]]:
-    """Yield (text, key path, value) of each override."""
+    """Yield the text, key path and value of each override."""
     if isinstance(overrides, str):
         overrides = [overrides]
     items = overrides.items() if isinstance(overrides, Mapping) else map(_split, overrides)

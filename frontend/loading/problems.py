@@ -1,4 +1,4 @@
-"""One sentence for each problem of a scenario: where, which key, which value, what instead."""
+"""Describe each problem of a scenario in one sentence: place, key, value, and what is accepted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ _TYPES = {
 
 @dataclass
 class Origin:
-    """Where the parts of a scenario were written."""
+    """Records where each value of a scenario comes from: a line of a file, or an override."""
 
     name: str = ""
     lines: Mapping[Path, int] = field(default_factory=dict)
@@ -44,11 +44,11 @@ class Origin:
 
     @property
     def folder(self) -> Folder:
-        """Where files that the scenario names are looked for."""
+        """The folder that relative file names in the scenario start from."""
         return Folder(self.name).parent
 
     def line(self, path: Path) -> int:
-        """Line of a path or of its nearest parent; 0 when it came from an override or a dict."""
+        """Return the line of a path or of its nearest parent; 0 for an override or a dict."""
         if self.override(path) is not None:
             return 0
         while path and path not in self.lines:
@@ -56,14 +56,14 @@ class Origin:
         return self.lines.get(path, 0)
 
     def override(self, path: Path) -> str | None:
-        """The override that set the value at `path`, if one did; the last one counts."""
+        """Return the last override that set the value at `path`, or None."""
         for key, text in reversed(self.overrides.items()):
             if path[: len(key)] == key or key[: len(path)] == path:
                 return text
         return None
 
     def where(self, path: Path) -> str:
-        """`file:line: `, `--set key=value: ` or nothing, to begin a sentence with."""
+        """Return the start of a sentence: `file:line: `, `--set key=value: ` or an empty string."""
         override = self.override(path)
         if override is not None:
             return f"--set {override}: "
@@ -72,7 +72,7 @@ class Origin:
 
 
 def unknown_key(path: Path, known: Known) -> str:
-    """What to say about a key that the schema does not have: the nearest one, or all beside it."""
+    """Describe an unknown key: suggest the nearest key, or list the keys of the same mapping."""
     beside = _keys(path[:-1], known)
     if not beside and path[:-1] in known:
         return f"unknown key: {_name(path[:-1])} has no keys inside"
@@ -84,12 +84,12 @@ def unknown_key(path: Path, known: Known) -> str:
 
 
 def describe(error: ValidationError, data: Any, origin: Origin) -> list[str]:
-    """Return one sentence a problem, unknown keys first, then in the order of the lines."""
+    """Return one sentence per problem: unknown keys first, then the others by line number."""
     known = key_paths(data)
     found = []
     for details in error.errors(include_url=False):
         if details["type"] == "default_factory_not_called":
-            continue  # follows from another problem
+            continue  # a consequence of another problem
         path = _path(details, known)
         rank = (details["type"] != "extra_forbidden", origin.line(path))
         found.append((rank, _sentence(details, path, data, known, origin)))
@@ -98,12 +98,12 @@ def describe(error: ValidationError, data: Any, origin: Origin) -> list[str]:
 
 
 def describe_refusal(error: RefusedError, data: Any, origin: Origin) -> str:
-    """Return the sentence of a value that cannot work."""
+    """Return the sentence for a value that cannot work."""
     return f"{origin.where(key_path(error.path))}{error.sentence(data)}"
 
 
 def _path(details: ErrorDetails, known: Known) -> Path:
-    """The key path of a problem: pydantic's location without the names of union members."""
+    """Return the key path of a problem: pydantic's location without the names of union members."""
     if details["type"] == "cross_check":
         return key_path(details["ctx"]["path"])
     path: Path = ()
@@ -130,7 +130,7 @@ def _sentence(details: ErrorDetails, path: Path, data: Any, known: Known, origin
 
 
 def _expected(details: ErrorDetails, path: Path, known: Known) -> str:
-    """What is accepted in place of the value."""
+    """Return the phrase that says what is accepted instead of the value."""
     kind, context = details["type"], details.get("ctx", {})
     if kind in _TYPES:
         return f"expected {_TYPES[kind]}"
@@ -169,7 +169,7 @@ def _keys(path: Path, known: Known) -> str:
 
 
 def _description(path: Path, known: Known) -> str:
-    """What the key at a path is for, or which families its part has."""
+    """Return the meaning of the key at a path, or the names of the families for a discriminator."""
     parent = known.get(path[:-1])
     if parent is not None and path[-1:] == (parent.discriminator,):
         names = families(parent)

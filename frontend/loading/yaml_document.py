@@ -1,4 +1,4 @@
-"""YAML 1.2 as plain data that knows its lines: no tags, no duplicate keys, no objects."""
+"""Read YAML 1.2 as plain data with line numbers; tags, duplicate keys and objects are errors."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +13,7 @@ from frontend.errors import ScenarioError
 Path = tuple[str | int, ...]
 
 _SCALARS = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str")}
-_MOST_NODES = 100_000  # a few aliases of aliases could ask for any amount of memory
+_MOST_NODES = 100_000  # nested aliases could otherwise expand to any amount of memory
 
 
 @dataclass
@@ -25,9 +25,21 @@ class Document:
 
 
 def read(text: str, name: str, *, one_line: bool = False) -> Document:
-    """Return the one document of a YAML text; ScenarioError names `name` and the line.
+    """Return the single document of a YAML text.
 
-    `one_line` leaves the line out, where there is but one.
+    Parameters
+    ----------
+    text : str
+        The YAML text.
+    name : str
+        File name or override for error messages.
+    one_line : bool
+        Whether the text is a single line; error messages then omit the line number.
+
+    Raises
+    ------
+    ScenarioError
+        If the text is not one YAML document of plain data.
     """
     reader = _Reader(name, one_line)
     try:
@@ -47,7 +59,7 @@ def read(text: str, name: str, *, one_line: bool = False) -> Document:
 
 
 class _Reader:
-    """Turns the nodes of one document into data."""
+    """Converts the nodes of one document to plain data."""
 
     def __init__(self, name: str, one_line: bool) -> None:
         self.name = name
@@ -76,7 +88,7 @@ class _Reader:
 
     def scalar(self, node: ScalarNode, path: Path, line: int) -> Any:
         tag = str(node.tag)
-        # A date is text here: no key of a scenario means one.
+        # Dates stay text, because no key of a scenario takes a date.
         if tag in ("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:merge"):
             return node.value
         if tag not in _SCALARS:
@@ -96,7 +108,7 @@ class _Reader:
             if key in result:
                 first = self.lines[*path, key]
                 raise self.refuse(
-                    line, (*path, key), f"expected the key once (it stands at line {first} too)"
+                    line, (*path, key), f"expected the key once (it is also at line {first})"
                 )
             self.lines[*path, key] = line
             result[key] = self.construct(value_node, (*path, key))

@@ -1,4 +1,4 @@
-"""The models that `kind: training` trains: each turns its parameters into a graph of operators."""
+"""Models for `kind: training`: each builds a graph of operators from its parameters."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ _BUILDERS: dict[str, Callable[[Any, GraphBuilder], None]] = {
 
 
 def operator_graph(workload: Training, servers: int) -> OperatorGraph:
-    """Return the operators of a workload's model, and the batch of so many servers."""
+    """Return the operator graph of a workload's model, with the batch of `servers` servers."""
     model = workload.model
     graph = GraphBuilder(workload.element)
     _BUILDERS[model.name](model, graph)

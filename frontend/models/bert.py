@@ -1,8 +1,8 @@
 """BERT: embeddings of tokens, positions and segments, and blocks of attention and dense layers.
 
 Source: J. Devlin et al., "BERT: pre-training of deep bidirectional transformers for language
-understanding", NAACL 2019; the sizes are of W. Wang et al., "TopoOpt", NSDI 2023, Appendix D. Its
-embeddings are narrower than the blocks, so that a projection follows, as in ALBERT.
+understanding", NAACL 2019. The sizes are from W. Wang et al., "TopoOpt", NSDI 2023, Appendix D.
+There, embeddings are narrower than the blocks, so a projection follows them, as in ALBERT.
 """
 
 from frontend.models.graph import GraphBuilder
@@ -10,7 +10,7 @@ from frontend.schema.models import BertModel
 
 
 def build(model: BertModel, graph: GraphBuilder) -> None:
-    """Add BERT's operators; the pooled first token's layer is the last one."""
+    """Add the operators of BERT. The last one is the dense layer on the first token."""
     tokens, hidden = model.sequence, model.hidden
     tables = [
         graph.table(name, rows, model.embedding, lookups=tokens, pooled=False)

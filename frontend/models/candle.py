@@ -1,7 +1,8 @@
-"""CANDLE Uno: dense layers for every kind of feature, concatenated and followed by more.
+"""CANDLE Uno: dense layers for each kind of feature, a concatenation, and more dense layers.
 
-Source: the sizes are of W. Wang et al., "TopoOpt", NSDI 2023, Appendix D; the features' widths
-(RNA sequence 942, drug descriptors 5270, drug fingerprints 2048) of FlexFlow's example.
+Source: the sizes are from W. Wang et al., "TopoOpt", NSDI 2023, Appendix D. The widths of the
+features (RNA sequence 942, drug descriptors 5270, drug fingerprints 2048) are from FlexFlow's
+example.
 """
 
 from frontend.models.graph import GraphBuilder
@@ -9,7 +10,7 @@ from frontend.schema.models import CandleModel
 
 
 def build(model: CandleModel, graph: GraphBuilder) -> None:
-    """Add CANDLE's operators."""
+    """Add the operators of CANDLE Uno."""
     stacks = []
     for stack, columns in enumerate(model.features):
         last: list[int] = []

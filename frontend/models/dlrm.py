@@ -1,7 +1,7 @@
-"""DLRM: embedding tables and dense layers, concatenated and followed by more dense layers.
+"""DLRM: embedding tables and dense layers, a concatenation, and more dense layers.
 
 Source: M. Naumov et al., "Deep learning recommendation model for personalization and recommendation
-systems", 2019; the sizes are of W. Wang et al., "TopoOpt", NSDI 2023, Appendix D, and features are
+systems", 2019. The sizes are from W. Wang et al., "TopoOpt", NSDI 2023, Appendix D. Features are
 concatenated as in FlexFlow's example.
 """
 
@@ -10,7 +10,7 @@ from frontend.schema.models import DlrmModel
 
 
 def build(model: DlrmModel, graph: GraphBuilder) -> None:
-    """Add DLRM's operators; tables come first, so that dense layers overlap their transfers."""
+    """Add the operators of DLRM. Tables come first, so dense layers overlap their transfers."""
     tables = [
         graph.table(
             f"table_{number}",

@@ -1,8 +1,9 @@
-"""Builds operator graphs layer by layer: what a layer computes, reads, writes and stores.
+"""Build operator graphs layer by layer, with the cost of each layer.
 
-Costs are of one sample. A layer reads its inputs and writes its outputs once; activation functions
-are part of the layer before them. Backward, a layer with weights is computed twice, for the
-gradients of its inputs and of its weights; without inputs from other layers once, for the weights.
+Costs are per sample. A layer reads its inputs once and writes its outputs once. Activation
+functions are part of the layer before them. In the backward phase, a layer with weights is computed
+twice: for the gradients of its inputs and for those of its weights. A layer that reads the training
+data is computed once, for the gradients of its weights.
 """
 
 from collections.abc import Sequence
@@ -10,17 +11,19 @@ from collections.abc import Sequence
 from frontend.parallelization import Operator
 from frontend.roofline import Cost
 
-_NORM_FORWARD = 3  # a batch's values are read for the mean and deviation, read again, and written
-_NORM_BACKWARD = 5  # values and gradients are read for two sums, read again; one gradient written
+# Memory accesses per value. Forward: read the values for mean and deviation, read again, write.
+_NORM_FORWARD = 3
+# Backward: read values and gradients for two sums, read both again, and write one gradient.
+_NORM_BACKWARD = 5
 
 
 class GraphBuilder:
-    """Collects a model's operators; every method returns the index of the one that it adds.
+    """Collects the operators of a model. Methods that add an operator return its index.
 
     Parameters
     ----------
     element_bytes : int
-        Of a weight, activation or gradient.
+        Size of a weight, an activation or a gradient in bytes.
     """
 
     def __init__(self, element_bytes: int) -> None:
@@ -28,7 +31,7 @@ class GraphBuilder:
         self.operators: list[Operator] = []
 
     def elements(self, index: int) -> int:
-        """Return the elements of one sample's output of an operator."""
+        """Return the number of elements in an operator's output for one sample."""
         return self.operators[index].output_bytes // self.element_bytes
 
     def dense(
@@ -42,23 +45,25 @@ class GraphBuilder:
         norm: bool = False,
         parts: int | None = None,
     ) -> int:
-        """Add a fully connected layer with a bias: `rows` vectors of a sample.
+        """Add a fully connected layer with a bias.
 
         Parameters
         ----------
         name : str
+            Name of the operator.
         inputs : sequence of int
-            The first is multiplied by the weights; others are added to the product.
+            Indices of the operators that it reads. The layer multiplies the first input by its
+            weights and adds the others to the product.
         width : int
-            Outputs of each vector.
+            Number of outputs per vector.
         columns : int, optional
-            Inputs of each vector, for a layer that reads the training data.
+            Number of inputs per vector, for a layer that reads the training data.
         rows : int
-            Vectors of a sample.
+            Number of vectors per sample.
         norm : bool
-            A layer normalisation follows, with two parameters an output.
+            Whether a layer normalisation follows, with two parameters per output.
         parts : int, optional
-            Into how many the outputs can be split; all of them by default.
+            Number of parts that the outputs can be split into; `width` by default.
         """
         if inputs:
             columns = self.elements(inputs[0]) // rows
@@ -91,19 +96,21 @@ class GraphBuilder:
         stride: int = 1,
         norm: bool = False,
     ) -> int:
-        """Add a convolution that keeps the side, or divides it by the stride.
+        """Add a convolution whose output has ceil(side / stride) × ceil(side / stride) pixels.
 
         Parameters
         ----------
         name : str
+            Name of the operator.
         inputs : sequence of int
-            The first is convolved; others are added to the output.
+            Indices of the operators that it reads. The layer convolves the first input and adds
+            the others to the output.
         channels : (int, int)
-            Of the input and of the output.
+            Number of channels of the input and of the output.
         side, kernel, stride : int
-            Pixels of the input, of the kernel, and between outputs.
+            Side of the input, side of the kernel, and distance between outputs, in pixels.
         norm : bool
-            Batch normalisation with two parameters a channel, in place of a bias.
+            Whether a batch normalisation with two parameters per channel replaces the bias.
         """
         before, after = channels
         out = -(-side // stride)
@@ -125,7 +132,7 @@ class GraphBuilder:
         )
 
     def pool(self, name: str, source: int, channels: int, out: int, kernel: int) -> int:
-        """Add a pooling to `out` × `out` pixels, each of kernel × kernel."""
+        """Add a pooling to `out` × `out` pixels; each one reads `kernel` × `kernel` pixels."""
         read, written = self.elements(source), channels * out**2
         cost = Cost(written * kernel**2, read + written)
         return self._add(name, [source], cost, cost, output=written, parts=channels)
@@ -133,9 +140,9 @@ class GraphBuilder:
     def table(
         self, name: str, rows: int, dimension: int, *, lookups: int, pooled: bool, accesses: int = 2
     ) -> int:
-        """Add an embedding table whose rows are looked up, and summed if they are pooled.
+        """Add an embedding table. A look-up reads `lookups` rows and sums them if they are pooled.
 
-        Backward the looked-up rows are updated, which takes `accesses` an element.
+        The backward phase updates these rows, with `accesses` memory accesses per element.
         """
         looked, written = lookups * dimension, dimension * (1 if pooled else lookups)
         return self._add(
@@ -150,20 +157,20 @@ class GraphBuilder:
         )
 
     def concatenation(self, name: str, inputs: Sequence[int]) -> int:
-        """Add the concatenation of some outputs, which are copied; backward, their gradients."""
+        """Add the concatenation of outputs. It copies outputs forward, and gradients backward."""
         written = sum(map(self.elements, inputs))
         cost = Cost(0, 2 * written)
         return self._add(name, inputs, cost, cost, output=written)
 
     def product(self, name: str, inputs: tuple[int, int]) -> int:
-        """Add the product of two outputs, element by element."""
+        """Add the element-wise product of two outputs."""
         written = self.elements(inputs[0])
         return self._add(
             name, inputs, Cost(written, 3 * written), Cost(2 * written, 5 * written), output=written
         )
 
     def sum(self, name: str, inputs: Sequence[int], rows: int) -> int:
-        """Add the sum of some outputs and its layer normalisation: `rows` vectors of a sample."""
+        """Add the sum of outputs with `rows` vectors per sample, and its layer normalisation."""
         written = self.elements(inputs[0])
         count = len(inputs)
         return self._add(
@@ -176,15 +183,15 @@ class GraphBuilder:
         )
 
     def first(self, name: str, source: int, count: int) -> int:
-        """Add what keeps the first elements of an output."""
+        """Add an operator that keeps the first `count` elements of an output."""
         cost = Cost(0, 2 * count)
         return self._add(name, [source], cost, cost, output=count)
 
     def attention(self, name: str, source: int, tokens: int, heads: int, head_width: int) -> int:
-        """Add attention of a sample's tokens to one another, from queries, keys and values."""
+        """Add the attention between the tokens of a sample; it reads queries, keys and values."""
         scores, width = heads * tokens**2, heads * head_width
-        flop = 2 * 2 * scores * head_width  # the scores, and the weighted sums of values
-        # Scores are written, read and written by the softmax, and read.
+        flop = 2 * 2 * scores * head_width  # scores, and weighted sums of values
+        # Scores are written once, read and written by the softmax, and read once more.
         moved = 4 * tokens * width + 4 * scores
         return self._add(
             name,
@@ -207,7 +214,7 @@ class GraphBuilder:
         parts: int = 1,
         table: bool = False,
     ) -> int:
-        """Append an operator whose memory accesses, weights and output are in elements."""
+        """Append an operator; memory accesses, weights and output are given in elements."""
         size = self.element_bytes
         self.operators.append(
             Operator(

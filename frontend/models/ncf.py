@@ -1,6 +1,6 @@
 """NCF: matrix factorisation beside dense layers, each with tables of users and items.
 
-Source: X. He et al., "Neural collaborative filtering", WWW 2017; the sizes are of W. Wang et al.,
+Source: X. He et al., "Neural collaborative filtering", WWW 2017. The sizes are from W. Wang et al.,
 "TopoOpt", NSDI 2023, Appendix D.
 """
 
@@ -9,7 +9,7 @@ from frontend.schema.models import NcfModel
 
 
 def build(model: NcfModel, graph: GraphBuilder) -> None:
-    """Add NCF's operators: tables first, so that all their transfers begin at once."""
+    """Add the operators of NCF. Tables come first, so all their transfers begin early."""
     kinds = (("user", model.user_tables, model.users), ("item", model.item_tables, model.items))
 
     def tables(part: str, dimension: int) -> list[list[int]]:

@@ -1,17 +1,17 @@
-"""ResNet-50: stages of residual blocks, each of a 1×1, a 3×3 and a 1×1 convolution.
+"""ResNet-50: stages of residual blocks. A block has a 1×1, a 3×3 and a 1×1 convolution.
 
-Source: K. He et al., "Deep residual learning for image recognition", CVPR 2016, Table 1; the 3×3
-convolution of a stage's first block has the stride, as in today's implementations.
+Source: K. He et al., "Deep residual learning for image recognition", CVPR 2016, Table 1. The 3×3
+convolution in the first block of a stage has the stride, as in today's implementations.
 """
 
 from frontend.models.graph import GraphBuilder
 from frontend.schema.models import Resnet50Model
 
-_STEM, _WIDEN = 64, 4  # channels of the first stage, and by how much a block's last is wider
+_STEM, _WIDEN = 64, 4  # channels of the first stage; factor for a block's last convolution
 
 
 def build(model: Resnet50Model, graph: GraphBuilder) -> None:
-    """Add ResNet's operators."""
+    """Add the operators of ResNet-50."""
     last = graph.convolution("stem", [], (3, _STEM), model.image, 7, stride=2, norm=True)
     side = -(-model.image // 2)
     out = -(-side // 2)

@@ -7,11 +7,11 @@ recognition", ICLR 2015, Table 1, D.
 from frontend.models.graph import GraphBuilder
 from frontend.schema.models import Vgg16Model
 
-_FIRST, _MOST = 64, 512  # channels: they double from group to group
+_FIRST, _MOST = 64, 512  # channels of the first group, which double per group, and their maximum
 
 
 def build(model: Vgg16Model, graph: GraphBuilder) -> None:
-    """Add VGG's operators."""
+    """Add the operators of VGG-16."""
     last: list[int] = []
     side, channels = model.image, 3
     for group, count in enumerate(model.convolutions):

@@ -1,4 +1,4 @@
-"""From a scenario, which is data, to what is compiled: its layout, its network and its plan."""
+"""Resolve a scenario: derive its layout, network and plan, which the compiler needs."""
 
 from frontend.resolve.checks import check
 from frontend.resolve.resolved import Resolved, resolve

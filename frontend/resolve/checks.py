@@ -1,4 +1,7 @@
-"""Checks over several parts of a scenario. They run while it is loaded, and need no optimiser."""
+"""Check values that depend on several parts of a scenario.
+
+`check` runs while a scenario is loaded and needs no optimiser.
+"""
 
 from frontend.collectives.choices import algorithm_of
 from frontend.collectives.registry import ALGORITHMS, algorithm_names
@@ -16,12 +19,12 @@ _LARGEST_WINDOW = 65535 << 14  # RFC 7323's largest scale
 
 
 def check(scenario: Scenario) -> None:
-    """Check what does not depend on the result of an optimiser.
+    """Check everything that does not depend on the result of a topology optimiser.
 
     Raises
     ------
     RefusedError
-        With the first value that cannot work.
+        For the first value that cannot work.
     """
     made = layout(scenario)
     for problems in (
@@ -37,17 +40,19 @@ def check(scenario: Scenario) -> None:
 
 
 def check_graph(scenario: Scenario, made: Layout) -> None:
-    """Check that the algorithms suit the links between ranks, which may take an optimiser.
+    """Check that the collective algorithms can run on the links between ranks.
+
+    An optimiser may have to find these links first.
 
     Raises
     ------
     RefusedError
-        With the first algorithm that does not.
+        For the first algorithm that cannot run.
     """
     kind = WORKLOADS[scenario.workload.kind]
     for _, path, choice in kind.algorithms(scenario.workload, scenario.collective):
         problem = algorithm_of(choice).graph_problem
-        # The graph is asked for last: an optimiser may have to find it.
+        # Ask for the graph last, because an optimiser may have to find it.
         if problem is not None and made.graph is not None:
             expected = problem(made.graph)
             if expected is not None:
@@ -55,17 +60,17 @@ def check_graph(scenario: Scenario, made: Layout) -> None:
 
 
 def _fabric(scenario: Scenario) -> Problems:
-    """Links that change during the run on a fabric whose links cannot."""
+    """Check that the fabric supports links that change during the run."""
     family = TOPOLOGIES[scenario.topology.family]
     reason = FABRICS[scenario.fabric].fixed_links
     if reason and family.changes_links(scenario.topology):
         *names, last = CHANGING
         expected = f"{', '.join(names)} or {last}"
-        yield "fabric", f"expected {expected}, as topology.reconfiguration is given: {reason}"
+        yield "fabric", f"expected {expected}, because topology.reconfiguration is given: {reason}"
 
 
 def _topology(scenario: Scenario) -> Problems:
-    """Parameters that contradict each other, and buffers that cannot hold a packet a port."""
+    """Check the topology's parameters, and that its buffers hold a packet for every port."""
     family, tcp = TOPOLOGIES[scenario.topology.family], scenario.transport
     yield from family.problems(scenario.topology, tcp)
     packet = tcp.mtu + tcp.link_header
@@ -79,7 +84,7 @@ def _topology(scenario: Scenario) -> Problems:
 
 
 def _transport(scenario: Scenario) -> Problems:
-    """TCP settings that contradict each other."""
+    """Check that the TCP settings do not contradict each other."""
     tcp = scenario.transport
     headers = HEADER_BYTES + TIMESTAMP_OPTION_BYTES * tcp.timestamps
     if tcp.mss > tcp.mtu - headers:
@@ -104,9 +109,9 @@ def _transport(scenario: Scenario) -> Problems:
             "ends in a retransmission timeout",
         )
     if tcp.variant == "dctcp" and not tcp.ecn.enabled:
-        yield "transport.ecn.enabled", "expected true, as transport.variant is dctcp"
+        yield "transport.ecn.enabled", "expected true, because transport.variant is dctcp"
     if tcp.ecn.enabled and tcp.ecn.threshold is None:
-        yield "transport.ecn.threshold", "expected a size such as 200KB, as ECN is enabled"
+        yield "transport.ecn.threshold", "expected a size such as 200KB, because ECN is enabled"
     if tcp.ecn.enabled and tcp.ecn.threshold is not None:
         family = TOPOLOGIES[scenario.topology.family]
         for path, buffer, ports in family.buffers(scenario.topology):
@@ -119,7 +124,7 @@ def _transport(scenario: Scenario) -> Problems:
 
 
 def _workload(scenario: Scenario, made: Layout) -> Problems:
-    """Work that does not divide over the ranks, and algorithms that cannot carry it."""
+    """Check that the work divides over the ranks and that the algorithms support it."""
     workload, collective = scenario.workload, scenario.collective
     family, kind = TOPOLOGIES[scenario.topology.family], WORKLOADS[workload.kind]
     yield from kind.problems(workload, made.ranks, family)

@@ -1,4 +1,4 @@
-"""The layout of a scenario's topology, made for the workload's transfers where it asks for them."""
+"""Build the layout of a scenario's topology, for the workload's transfers if it asks for them."""
 
 from frontend.errors import RefusedError
 from frontend.scenario import Scenario
@@ -8,12 +8,14 @@ from topology_gen import TopologyError
 
 
 def layout(scenario: Scenario) -> Layout:
-    """Return the layout; an optimiser runs only when its graph or network is asked for.
+    """Return the layout of the scenario's topology.
+
+    An optimiser runs only on the first use of the layout's graph or network.
 
     Raises
     ------
     RefusedError
-        A topology that cannot be, or work that does not fit the ranks that it asks for.
+        If the topology does not exist, or the workload does not fit its number of ranks.
     """
     family = TOPOLOGIES[scenario.topology.family]
     ranks = family.asked_ranks(scenario.topology)

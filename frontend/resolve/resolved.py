@@ -1,4 +1,4 @@
-"""A resolved scenario: what the compiler takes."""
+"""Resolved scenarios, the input of the compiler."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from topology_gen import Network
 
 @dataclass(frozen=True)
 class Resolved:
-    """A scenario with what follows from it. Each part is made when it is first asked for.
+    """A scenario with its layout, network and plan. Network and plan are built on first use.
 
     Attributes
     ----------
     scenario : Scenario
-        What the file says.
+        The scenario as loaded.
     layout : Layout
-        The topology.
+        The layout of the topology.
     """
 
     scenario: Scenario
@@ -36,18 +36,18 @@ class Resolved:
 
     @property
     def ecn_threshold_bytes(self) -> int:
-        """Length of an egress queue from which packets are marked; 0 marks none."""
+        """Queue length in bytes above which packets are marked with ECN; 0 turns marking off."""
         ecn = self.scenario.transport.ecn
         return int(ecn.threshold or 0) if ecn.enabled else 0
 
     @cached_property
     def network(self) -> Network:
-        """The nodes, links and paths."""
+        """The nodes, links and paths of the topology."""
         return self.layout.network(self.ecn_threshold_bytes)
 
     @cached_property
     def plan(self) -> Plan:
-        """The work of all ranks; ScenarioError for work that cannot be simulated."""
+        """The work of all ranks. Raises ScenarioError if it cannot be simulated."""
         scenario = self.scenario
         kind = WORKLOADS[scenario.workload.kind]
         return kind.plan(scenario.workload, self.layout, scenario.collective)
@@ -59,7 +59,8 @@ def resolve(scenario: Scenario) -> Resolved:
     Raises
     ------
     ScenarioError
-        A topology that cannot be, or an algorithm that does not suit the links that were found.
+        If the topology does not exist, or an algorithm cannot run on the links that the optimiser
+        found.
 
     Examples
     --------

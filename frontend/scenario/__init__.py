@@ -1,4 +1,4 @@
-"""The whole scenario: its parts, and of each kind of thing what is registered.
+"""The model of the whole scenario, including all registered topologies and workloads.
 
 `python -m frontend.scenario` writes the JSON Schema.
 """

@@ -1,4 +1,4 @@
-"""Writes `frontend/scenario.schema.json`, which editors check scenarios with."""
+"""Write `frontend/scenario.schema.json`, which editors use to check scenarios."""
 
 from frontend.scenario.json_schema import PATH, text
 

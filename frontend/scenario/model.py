@@ -55,5 +55,8 @@ class Scenario(Model):
     """What cosim samples, and when it gives up a run."""
 
     def resolved(self) -> dict[str, Any]:
-        """Return the scenario as a JSON-able dict with every default; loading it gives it back."""
+        """Return the scenario as a JSON-compatible dict with every default filled in.
+
+        Loading the dict gives an equal scenario.
+        """
         return self.model_dump(mode="json")

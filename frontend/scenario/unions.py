@@ -1,4 +1,4 @@
-"""What `topology` and `workload` may be: the models of all registered families and kinds."""
+"""The types of `topology` and `workload`: unions of all registered families and kinds."""
 
 from typing import TYPE_CHECKING, Annotated, Union
 
@@ -15,7 +15,7 @@ from frontend.workloads import WORKLOADS
 from frontend.workloads.collective import CollectiveWorkload
 
 if TYPE_CHECKING:
-    # A type checker knows our own models, not those of installed packages.
+    # A type checker sees the models of this package, not those of installed plug-ins.
     Topology = FlatTopology | HierarchicalTopology | FatTree | DirectTopology
     Workload = CollectiveWorkload | DlrmWorkload | MoeWorkload | TrainingWorkload | ClusterWorkload
 else:

@@ -1,4 +1,4 @@
-"""Topology families: each entry has the family's model, its checks and its maker.
+"""Topology families: each entry has the family's model, its checks, and a method for the layout.
 
 To add a family, write a module with an entry and add it to the list below, or name the entry in the
 entry points `cosim.topologies` of your own package (docs/extending.md).

@@ -1,4 +1,4 @@
-"""What families have in common whose links are found for a job's transfers."""
+"""Base class of the families whose links an optimiser finds for a job's transfers."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from topology_gen.errors import DemandError
 from topology_gen.topoopt import Demand, data_parallel, from_json
 
 _ONE_DEMAND = "expected one of n, file and demand"
-_NO_DEMAND = "expected a demand, as workload.kind is not training"
+_NO_DEMAND = "expected a demand, because workload.kind is not training"
 
 AnyDemandTopology = TypeVar("AnyDemandTopology", bound=DemandTopology)
 
 
 class DemandFamily(LinkedFamily[AnyDemandTopology]):
-    """A family whose links are found for a demand: the scenario's own, or the workload's."""
+    """A family whose links are found for a demand, which the scenario or the workload gives."""
 
     optimised = True
 
     @abstractmethod
     def for_demand(self, topology: AnyDemandTopology, demand: Demand) -> Layout:
-        """Return the layout for what all ranks transfer; TopologyError if there is none."""
+        """Return the layout for the transfers of all ranks; raise TopologyError if none exists."""
 
     def for_jobs(self, topology: AnyDemandTopology, demand: WorkloadDemand) -> Layout:
         """Return the layout for jobs that share the ranks."""
         raise RefusedError("topology.demand", _NO_DEMAND)
 
     def asked_ranks(self, topology: AnyDemandTopology) -> int | None:
-        """Return the ranks whose transfers the topology is made for, if the workload has them."""
+        """Return the number of ranks if the workload's transfers determine the links."""
         if topology.demand != WORKLOAD:
             return None
         if topology.n is None:
@@ -41,7 +41,7 @@ class DemandFamily(LinkedFamily[AnyDemandTopology]):
         return topology.n
 
     def layout(self, topology: AnyDemandTopology, demand: WorkloadDemand | None) -> Layout:
-        """Return the layout; the optimiser runs when its graph or network is needed."""
+        """Return the layout. The optimiser runs on the first use of its graph or network."""
         if self.asked_ranks(topology) is not None:
             if demand is None:
                 raise RefusedError("topology.demand", _NO_DEMAND)
@@ -55,7 +55,7 @@ class DemandFamily(LinkedFamily[AnyDemandTopology]):
             raise RefusedError(self.blame(topology, str(error)), str(error)) from None
 
     def blame(self, topology: AnyDemandTopology, problem: str) -> str:
-        """Return the key path of the parameter that a problem is about."""
+        """Return the key path of the parameter that causes a problem."""
         if problem == _ONE_DEMAND:
             return "topology"
         if problem.startswith("degree"):

@@ -1,4 +1,4 @@
-"""Direct-connect topologies: what all families of ranks linked to ranks have in common."""
+"""Base classes of the direct-connect families, where links join ranks without switches."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AnyDirect = TypeVar("AnyDirect", bound=DirectTopology)
 
 
 def link_keywords(topology: DirectTopology, ecn_threshold_bytes: int) -> dict[str, Any]:
-    """Return the keywords of `topology_gen.direct_connect` and its like: what every link is."""
+    """Return the link parameters as keywords for `topology_gen.direct_connect` and its variants."""
     return {
         "bandwidth_bps": topology.bandwidth,
         "latency_ps": topology.latency,
@@ -35,16 +35,16 @@ def link_keywords(topology: DirectTopology, ecn_threshold_bytes: int) -> dict[st
 
 
 class DirectLayout(Layout):
-    """Ranks linked to ranks.
+    """The layout of a network whose links join ranks directly.
 
     Parameters
     ----------
     topology : DirectTopology
-        What a link is.
+        Link parameters.
     ranks : int
         Number of ranks.
     make : callable
-        Returns the digraph; called once, when the digraph is needed.
+        Function without arguments that returns the digraph. It is called once, on first use.
     """
 
     features = frozenset({RANK_LINKS, GRAPH})
@@ -56,7 +56,7 @@ class DirectLayout(Layout):
 
     @cached_property
     def graph(self) -> Digraph:
-        """The links between ranks, self-loops included."""
+        """The links between ranks, including self-loops."""
         return self._make()
 
     def network(self, ecn_threshold_bytes: int) -> Network:
@@ -65,31 +65,31 @@ class DirectLayout(Layout):
 
 
 class LinkedFamily(TopologyFamily[AnyDirect]):
-    """A family of ranks linked to ranks."""
+    """A family of topologies whose links join ranks directly."""
 
     @property
     def label(self) -> str:
-        """What messages call such a topology."""
+        """The name of such a topology in error messages."""
         return "direct-connect"
 
     @abstractmethod
     def blame(self, topology: AnyDirect, problem: str) -> str:
-        """Return the key path of the parameter that a problem is about."""
+        """Return the key path of the parameter that causes a problem."""
 
     def buffers(self, topology: AnyDirect) -> Sequence[Buffer]:
-        """Return the memory of a port, which is the port's own."""
+        """Return the buffer of a port; ports do not share buffers."""
         return [Buffer("topology.buffer", topology.buffer, 1)]
 
 
 class DirectFamily(LinkedFamily[AnyDirect]):
-    """A family whose links follow from its parameters; `graph` says how."""
+    """A family whose parameters determine its links; `graph` computes them."""
 
     @abstractmethod
     def graph(self, topology: AnyDirect) -> Digraph:
-        """Return the digraph; TopologyError if there is none."""
+        """Return the digraph; raise TopologyError if none exists."""
 
     def layout(self, topology: AnyDirect, demand: WorkloadDemand | None) -> Layout:
-        """Return the layout; the digraph has to connect all ranks."""
+        """Return the layout; raise RefusedError if the digraph does not connect all ranks."""
         try:
             graph = self.graph(topology)
             check_ranks(graph.nodes)
@@ -100,7 +100,7 @@ class DirectFamily(LinkedFamily[AnyDirect]):
 
 
 def check_ranks(ranks: int) -> None:
-    """Raise TopologyError for a number of ranks that cannot be simulated."""
+    """Raise TopologyError if the number of ranks cannot be simulated."""
     if not 2 <= ranks <= GREATEST_RANKS:
         raise TopologyError(f"{ranks} nodes: expected 2 … {GREATEST_RANKS} ranks")
 

@@ -1,4 +1,4 @@
-"""Any digraph, given link by link."""
+"""Topology family `edges`: a digraph given as a list of links."""
 
 from frontend.schema.edges import EdgesTopology
 from frontend.topologies.direct_connect import DirectFamily

@@ -1,4 +1,4 @@
-"""The direct-connect families of topology_gen: their models and entries follow from `specs`."""
+"""Build a model and an entry for every direct-connect family of `topology_gen.specs`."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -18,8 +18,8 @@ class FamilyTopology(DirectTopology):
     """A direct-connect topology of one of topology_gen's families."""
 
     model_config = ConfigDict(
-        # The families' fields have descriptions; looking for the source of models without any takes
-        # a good part of a second.
+        # Every field already has a description, and pydantic would spend a large part of a second
+        # on searching the source code of these models for docstrings.
         use_attribute_docstrings=False,
         json_schema_extra={
             "x-group": ["direct-connect families", cleandoc(DirectTopology.__doc__ or "")]
@@ -47,7 +47,7 @@ _TYPES: dict[specs.Parser, Any] = {
     specs.BASES: Texts,
 }
 _READ: dict[specs.Parser, Callable[[Any], Any]] = {
-    # A topology within a topology is written as on the command line: family:key=value,…
+    # A base topology inside a topology is written as on the command line: family:key=value,…
     specs.BASE: specs.parse,
     specs.BASES: lambda texts: [specs.parse(text) for text in texts],
 }
@@ -74,7 +74,7 @@ class _Family(DirectFamily[FamilyTopology]):
         if len(parameters) == 1:
             return f"topology.{next(iter(parameters))}"
         places = {
-            # "offset 15: expected 1 … 11" is about the offsets.
+            # A problem names the parameter: "offset 15: expected 1 … 11" names `offsets`.
             key: problem.find(parameter.argument.removesuffix("s"))
             for key, parameter in parameters.items()
         }
@@ -87,7 +87,7 @@ def families() -> Iterator[DirectFamily[FamilyTopology]]:
     for name, family in specs.FAMILIES.items():
         defaults = signature(family.make).parameters
         meanings = _meanings(family.make.__doc__ or "")
-        # A sentence, unless it begins with a symbol.
+        # Make it a sentence; a text that begins with a symbol keeps its first word.
         first, _, rest = family.text.partition(" ")
         text = f"{first.capitalize() if first.isalpha() else first} {rest}".strip() + "."
         fields: dict[str, Any] = {"family": (Literal[name], Field(description=text))}
@@ -111,7 +111,7 @@ def families() -> Iterator[DirectFamily[FamilyTopology]]:
 
 
 def _meanings(docstring: str) -> dict[str, str]:
-    """Return what a numpydoc docstring says of each parameter."""
+    """Return the text of each parameter in a numpydoc docstring."""
     section = cleandoc(docstring).partition("Parameters\n----------\n")[2].partition("\n\n")[0]
     entries = re.findall(r"^(\w+) :.*\n((?: +.*\n?)+)", section, flags=re.MULTILINE)
     return {name: " ".join(text.split()) for name, text in entries}

@@ -1,4 +1,4 @@
-"""Fat-trees, of a given bandwidth or of the one that TopoOpt's cost buys."""
+"""Topology families with a fat-tree: with a given bandwidth, or as cheap as a TopoOpt network."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ AnyFatTree = TypeVar("AnyFatTree", bound=FatTree)
 class _FatTree(TopologyFamily[AnyFatTree]):
     @abstractmethod
     def link_bps(self, topology: AnyFatTree) -> int:
-        """Return the rate of every link, in bit/s."""
+        """Return the rate of every link in bit/s."""
 
     def layout(self, topology: AnyFatTree, demand: WorkloadDemand | None) -> SwitchedLayout:
         make = partial(

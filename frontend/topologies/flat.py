@@ -1,4 +1,4 @@
-"""All ranks on one switch."""
+"""Topology family `flat`: all ranks on one switch."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""Super-nodes of ranks behind NV switches, and one switch between them."""
+"""Topology family `hierarchical`: super-nodes with NV switches, joined by one scale-out switch."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -49,10 +49,11 @@ class _Hierarchical(TopologyFamily[HierarchicalTopology]):
 
 
 def _scale_up_without_loss(topology: HierarchicalTopology, tcp: Transport) -> Problems:
-    """Scale-up links must never drop (paper, Section III.C.2), whatever the workload does.
+    """Check that scale-up links never drop a packet (paper, Section III.C.2), for any workload.
 
-    A receiver's port of an NV switch serves ceil(ranks/switches) senders, as switch = (src + dst)
-    mod switches. Each has at most one window in flight, in packets of mtu + link_header.
+    Messages use switch (src + dst) mod switches, so ceil(ranks / switches) senders share the port
+    of an NV switch to a receiver. Each sender has at most one window in flight, in packets of
+    mtu + link_header bytes.
     """
     up = topology.scale_up
     senders = min(-(-up.ranks // up.switches), up.ranks - 1)

@@ -1,4 +1,7 @@
-"""Layouts: what a topology of a scenario becomes. Optimisers run when their result is needed."""
+"""Layouts: topologies of a scenario that are ready for a run.
+
+An optimiser runs when its result is first used.
+"""
 
 from __future__ import annotations
 
@@ -13,28 +16,31 @@ from topology_gen.topoopt import Demand
 from topology_gen.topoopt import TopoOptTopology as Found
 
 SUPER_NODES = "super-nodes"
-"""Feature: ranks are grouped into super-nodes with a network of their own."""
+"""Feature: ranks are grouped into super-nodes, each with its own network."""
 
 RANK_LINKS = "links between ranks"
-"""Feature: ranks are linked to ranks, and pass packets on."""
+"""Feature: links join ranks directly, and ranks forward packets."""
 
 GRAPH = "a graph of all ranks"
-"""Feature: the links between ranks connect all of them, and `Layout.graph` has these links."""
+"""Feature: the links between ranks connect all ranks, and `Layout.graph` gives these links."""
 
 
 class Part(NamedTuple):
-    """The ranks of one job in their turn, from 0, and the index of what it transfers."""
+    """The ranks of one job in a shared cluster."""
 
     members: tuple[int, ...]
+    """Ranks of the job."""
     turn: int
+    """Position among the jobs that use these ranks one after the other, from 0."""
     demand: int
+    """Index of the job's demand in `WorkloadDemand.demands`."""
 
 
 class WorkloadDemand(NamedTuple):
-    """What a workload transfers in an iteration.
+    """The transfers of a workload in one iteration.
 
-    Without parts there is one demand, of all ranks. With parts, several jobs share the ranks, and
-    each has one of the demands.
+    Without parts, there is one demand for all ranks. With parts, several jobs share the cluster,
+    and each job has one of the demands.
     """
 
     demands: Sequence[Demand]
@@ -42,7 +48,7 @@ class WorkloadDemand(NamedTuple):
 
 
 class LinkChanges(NamedTuple):
-    """How links change during a run: as `Reconfiguration` of network_api.proto."""
+    """Settings for links that change during a run; see `Reconfiguration` in network_api.proto."""
 
     interval_ps: int
     latency_ps: int
@@ -57,14 +63,15 @@ class LinkChanges(NamedTuple):
 class Layout(ABC):
     """A topology that is ready for a run.
 
-    The base class describes a network behind switches. What is not overridden is not there.
+    The defaults of the base class describe a network of switches without super-nodes.
 
     Attributes
     ----------
     ranks : int
         Number of ranks.
     features : frozenset of str
-        What collective algorithms may need: some of `SUPER_NODES`, `RANK_LINKS` and `GRAPH`.
+        Features that collective algorithms may need: a subset of `SUPER_NODES`, `RANK_LINKS` and
+        `GRAPH`.
     """
 
     ranks: int
@@ -72,7 +79,7 @@ class Layout(ABC):
 
     @abstractmethod
     def network(self, ecn_threshold_bytes: int) -> Network:
-        """Return the nodes, links and paths; a threshold of 0 marks no packets."""
+        """Return the nodes, links and paths. An ECN threshold of 0 bytes turns marking off."""
 
     @property
     def super_node(self) -> int | None:
@@ -81,41 +88,41 @@ class Layout(ABC):
 
     @property
     def graph(self) -> Digraph | None:
-        """The links between ranks, self-loops included, where ranks are linked to ranks."""
+        """The links between ranks, including self-loops; None for a network of switches."""
         return None
 
     @property
     def found(self) -> Found | None:
-        """The rings and matchings that TopoOpt found for all ranks."""
+        """The rings and matchings that TopoOpt found for all ranks; None for other topologies."""
         return None
 
     @property
     def job_topologies(self) -> Sequence[Found]:
-        """The rings and matchings for each demand of a shared cluster that is linked by job."""
+        """The rings and matchings of each demand, if each job in a shared cluster has its links."""
         return ()
 
     @property
     def shards(self) -> Sequence[Shard]:
-        """The links of each part of a shared cluster that is linked by job."""
+        """The links of each part, if each job in a shared cluster has its own links."""
         return ()
 
     @property
     def changes(self) -> LinkChanges | None:
-        """How links change during the run, if they do."""
+        """Settings for links that change during the run; None if links are fixed."""
         return None
 
 
 class SwitchedLayout(Layout):
-    """A network of switches.
+    """The layout of a network of switches.
 
     Parameters
     ----------
     ranks : int
         Number of ranks.
     make : callable
-        Returns the network; takes the keyword `ecn_threshold_bytes`.
+        Function that takes the keyword `ecn_threshold_bytes` and returns the network.
     super_node : int, optional
-        Ranks of a super-node.
+        Number of ranks in a super-node.
     """
 
     def __init__(

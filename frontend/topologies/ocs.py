@@ -1,4 +1,7 @@
-"""The circuits that an optical circuit switch sets for a demand, once or again and again."""
+"""Topology family `ocs`: circuits of an optical circuit switch, set for a demand.
+
+The switch sets its circuits once, or again at regular intervals during the run.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,11 @@ from topology_gen.graphs.digraph import Digraph
 from topology_gen.topoopt import Demand, ocs_reconfig, traffic_matrix
 
 MOST_CIRCUIT_RANKS = 4096
-"""Ranks whose circuits can change, at most: the distances between all of them are kept."""
+"""Largest number of ranks with circuits that change; the run stores distances between all pairs."""
 
 
 class _Changing(DirectLayout):
-    """Circuits that change during the run."""
+    """The layout of circuits that change during the run."""
 
     def __init__(self, topology: OcsTopology, setting: Reconfiguration, demand: Demand) -> None:
         super().__init__(topology, demand.nodes, lambda: _circuits(topology, demand))
@@ -31,7 +34,7 @@ class _Changing(DirectLayout):
 
     @property
     def changes(self) -> LinkChanges:
-        """How links change during the run."""
+        """Settings for the circuits that change during the run."""
         topology, setting = self._circuits, self._setting
         return LinkChanges(
             interval_ps=setting.interval,

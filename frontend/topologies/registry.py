@@ -1,4 +1,4 @@
-"""The registry of topology families, and what an entry says about its family."""
+"""The registry of topology families, and the base class of its entries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AnyTopology = TypeVar("AnyTopology", bound=Model)
 
 
 class Buffer(NamedTuple):
-    """The key path of a packet memory, its bytes (0: unlimited), and the ports that share it."""
+    """A packet buffer: its key path, its size in bytes (0: unlimited), and the ports sharing it."""
 
     path: str
     bytes: int
@@ -23,17 +23,17 @@ class Buffer(NamedTuple):
 
 
 class TopologyFamily(ABC, Generic[AnyTopology]):
-    """A topology family: its model, its checks and its maker.
+    """A topology family: its model, its checks, and a method that builds the layout.
 
     Attributes
     ----------
     model : type
-        What a scenario says: a model whose first key is ``family: Literal["name"]``, with a
-        docstring that describes the family in one line.
+        Model of the scenario's `topology` part. Its first key is ``family: Literal["name"]``, whose
+        docstring describes the family in one line.
     optimised : bool
-        Whether `Layout.graph` takes an optimiser, which does not run while a scenario is loaded.
+        Whether `Layout.graph` runs an optimiser. Optimisers do not run while a scenario is loaded.
     links_jobs : bool
-        Whether the ranks of a job in a shared cluster are linked for that job.
+        Whether each job in a shared cluster gets links of its own.
     """
 
     model: type[AnyTopology]
@@ -53,7 +53,7 @@ class TopologyFamily(ABC, Generic[AnyTopology]):
 
     @property
     def label(self) -> str:
-        """What messages call such a topology."""
+        """The name of such a topology in error messages."""
         return self.name
 
     @abstractmethod
@@ -63,26 +63,26 @@ class TopologyFamily(ABC, Generic[AnyTopology]):
         Parameters
         ----------
         topology : Model
-            Of the entry's model.
+            The topology, an instance of `model`.
         demand : WorkloadDemand, optional
-            What the workload transfers, if the topology asks for it (see `asked_ranks`).
+            The workload's transfers, given if `asked_ranks` returns a number.
 
         Raises
         ------
         RefusedError
-            With the key path of the value that cannot work.
+            If a value cannot work; the error has its key path.
         """
 
     @abstractmethod
     def buffers(self, topology: AnyTopology) -> Sequence[Buffer]:
-        """Return the packet memories, which have to hold a packet for each port."""
+        """Return the packet buffers. Each must hold at least one packet per port."""
 
     def problems(self, topology: AnyTopology, transport: Transport) -> Problems:
-        """Yield what cannot work beyond what the model checks."""
+        """Yield problems that the model itself cannot detect."""
         yield from ()
 
     def asked_ranks(self, topology: AnyTopology) -> int | None:
-        """Return the ranks whose transfers the topology is made for, if the workload has them."""
+        """Return the number of ranks if the workload's transfers determine the links."""
         return None
 
     def changes_links(self, topology: AnyTopology) -> bool:

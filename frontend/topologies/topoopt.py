@@ -1,4 +1,6 @@
-"""TopoOpt: rings for all-reduces and matchings for other transfers, also for each job of several.
+"""Topology family `topoopt`: rings for all-reduces and matchings for other transfers.
+
+In a shared cluster, each job has rings and matchings of its own.
 
 Source: W. Wang et al., "TopoOpt", NSDI 2023.
 """
@@ -19,7 +21,7 @@ from topology_gen.topoopt import TopoOptTopology as Found
 
 
 class _Dedicated(DirectLayout):
-    """The links of a cluster with one job."""
+    """The layout of a cluster with one job."""
 
     def __init__(self, topology: TopoOptTopology, ranks: int, find: Callable[[], Found]) -> None:
         super().__init__(topology, ranks, lambda: self.found.graph)
@@ -32,7 +34,7 @@ class _Dedicated(DirectLayout):
 
 
 class _Shared(Layout):
-    """The links of a cluster with several jobs: those of each job on its own ranks."""
+    """The layout of a cluster that several jobs share; each job has links between its own ranks."""
 
     features = frozenset({RANK_LINKS})
 
@@ -48,12 +50,12 @@ class _Shared(Layout):
 
     @cached_property
     def job_topologies(self) -> Sequence[Found]:
-        """The rings and matchings for each demand of a shared cluster that is linked by job."""
+        """The rings and matchings of each demand."""
         return [_find(self._topology, demand) for demand in self._demand.demands]
 
     @cached_property
     def shards(self) -> Sequence[Shard]:
-        """The links of each part of a shared cluster that is linked by job."""
+        """The links of each part."""
         return [
             Shard(part.members, self.job_topologies[part.demand].graph, part.turn)
             for part in self._demand.parts
@@ -70,7 +72,7 @@ class _TopoOpt(DemandFamily[TopoOptTopology]):
     links_jobs = True
 
     def for_demand(self, topology: TopoOptTopology, demand: Demand) -> Layout:
-        split_degree(demand, topology.d, topology.duplex)  # refuses too few ports
+        split_degree(demand, topology.d, topology.duplex)  # raises an error for too few ports
         return _Dedicated(topology, demand.nodes, lambda: _find(topology, demand))
 
     def for_jobs(self, topology: TopoOptTopology, demand: WorkloadDemand) -> Layout:

@@ -1,4 +1,4 @@
-"""Workload kinds: each entry has the kind's model, its checks and its maker of plans.
+"""Workload kinds: each entry has the kind's model, its checks, and a method that builds the plan.
 
 To add a kind, write a module with an entry and add it to the list below, or name the entry in the
 entry points `cosim.workloads` of your own package (docs/extending.md).

@@ -1,9 +1,11 @@
-"""Shared clusters: training jobs on parts of one network, one after another on each part.
+"""Workload kind `cluster`: training jobs that share one network.
 
-Jobs arrive in the order of their numbers, and job i takes the servers that job i - active had. It
-starts on all of them together, when it has arrived and the job before is done. Where optical
-switches link a job's servers, they are set before that: with look-ahead from the moment on at which
-the job before started, without only when it is done.
+Jobs run on parts of the cluster, one job after another on each part. They arrive in the order of
+their numbers, and job i uses the servers of job i - active. It starts on all of them at the same
+time, once it has arrived and the previous job is done.
+
+Optical switches may have to link a job's servers before it starts. With look-ahead, they begin when
+the previous job starts. Without look-ahead, they begin when the previous job is done.
 
 Source: W. Wang et al., "TopoOpt", NSDI 2023, section 5.6 and Appendix C.
 """
@@ -26,23 +28,28 @@ from frontend.workloads.plan import Issue, Node, NodeType, Plan, Trace
 from frontend.workloads.registry import WorkloadKind
 from topology_gen.networks.shards import routes_of_turn
 
-CLUSTER = "cluster"  # the layer of what belongs to no job
+CLUSTER = "cluster"  # layer of the nodes that belong to no job
 
 
 class Job(NamedTuple):
-    """A job: the index of its kind, when it arrives, its servers, and which job it is there."""
+    """A training job."""
 
     name: str
     kind: int
+    """Index of its kind in `workload.mix`."""
     arrival_ps: int
+    """Arrival time."""
     members: tuple[int, ...]
+    """Ranks of its servers."""
     turn: int
+    """Position among the jobs on these servers, from 0."""
 
 
 def jobs(workload: ClusterWorkload, ranks: int) -> list[Job]:
     """Return the jobs in the order in which they arrive.
 
-    Of each kind there are as many as its share, rounded so that the largest remainders count.
+    The number of jobs of a kind is proportional to its share. The largest-remainder method rounds
+    these numbers.
     """
     draw = random.Random(workload.draw)
     count = workload.jobs or workload.active
@@ -74,7 +81,7 @@ def _kinds(mix: Sequence[JobKind], count: int) -> list[int]:
 
 
 class _Builder:
-    """Puts the jobs' traces one after another on their servers."""
+    """Appends the trace of each job to the traces of its servers."""
 
     def __init__(
         self, workload: ClusterWorkload, layout: Layout, algorithms: CollectiveAlgorithms
@@ -90,7 +97,7 @@ class _Builder:
             layers += [f"{name}.{layer}" for layer in part.layers]
         self.plan = Plan(tuple(layers), jobs=tuple(job.name for job in self.jobs))
         self.nodes: dict[int, list[Node]] = {}
-        self.flips: dict[int, int] = {}  # of each rank, the node with which its last job began
+        self.flips: dict[int, int] = {}  # rank -> node that starts its latest job
         self.found = layout.job_topologies
         self.routes = routes_of_turn(layout.shards) if layout.shards else 0
 
@@ -132,7 +139,7 @@ class _Builder:
         first_issue: int,
         route: int,
     ) -> None:
-        """Append a job's trace to a rank's."""
+        """Append a job's trace to the trace of a rank."""
         mine = self.nodes.setdefault(rank, [])
         begin = self.start(job, number, mine, rank)
         offset = len(mine)
@@ -154,14 +161,14 @@ class _Builder:
             )
 
     def start(self, job: Job, number: int, nodes: list[Node], rank: int) -> int:
-        """Append what a job waits for on a rank, and return the node after which it begins."""
+        """Append the timers that a job waits for on a rank, and return the node that starts it."""
 
         def timer(name: str, duration_ps: int, after: tuple[int, ...], tag: int = 0) -> int:
             name = f"{CLUSTER}.{job.name}_{name}"
             nodes.append(Node(name, NodeType.TIMER, 0, 0, duration_ps, 0, after, tag=tag))
             return len(nodes) - 1
 
-        before = (len(nodes) - 1,) if nodes else ()  # its last update
+        before = (len(nodes) - 1,) if nodes else ()  # last weight update of the previous job
         waits = (*before, timer("arrival", job.arrival_ps, ()))
         given = self.workload.provisioning
         if given is None:
@@ -188,15 +195,18 @@ class _Cluster(WorkloadKind[ClusterWorkload]):
         if workload.active * workload.servers > ranks:
             yield (
                 "workload.active",
-                f"expected at most {ranks // workload.servers}: the {ranks} ranks of the topology "
-                f"are enough for so many jobs of {workload.servers}",
+                f"expected at most {ranks // workload.servers}: each job takes {workload.servers} "
+                f"of the topology's {ranks} ranks",
             )
         if workload.provisioning is not None and not family.links_jobs:
-            yield "workload.provisioning", "expected null, as nothing is linked anew for a job"
+            yield (
+                "workload.provisioning",
+                f"expected null, because a {family.label} topology does not link each job anew",
+            )
         names = [kind.name for kind in workload.mix]
         for index, kind in enumerate(workload.mix):
             if kind.name in names[:index]:
-                yield f"workload.mix.{index}.name", "expected names that differ"
+                yield f"workload.mix.{index}.name", "expected a different name for each kind of job"
             path = f"workload.mix.{index}.strategy"
             yield from training.strategy_problems(path, kind, workload.servers)
 

@@ -1,4 +1,4 @@
-"""One collective over all ranks, started by all at time 0."""
+"""Workload kind `collective`: one collective over all ranks, which start it at time 0."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -39,7 +39,7 @@ class _Collective(WorkloadKind[CollectiveWorkload]):
     def plan(
         self, workload: CollectiveWorkload, layout: Layout, collective: CollectiveAlgorithms | None
     ) -> Plan:
-        """Return a plan of one node; its layer and collective are named by the operation."""
+        """Return a plan with one node. The operation names its layer and its collective."""
         name = workload.operation
         result = Plan(layers=(name,))
         result.collective(name, name, 0, name, workload.algorithm, workload, workload.bytes)

@@ -1,20 +1,23 @@
-"""DLRM training: data-parallel MLPs, model-parallel embeddings (the paper's Fig. 3 and Table V).
+"""Workload kind `dlrm`: training with data-parallel MLPs and model-parallel embeddings.
 
-One iteration of a rank's compute stream, in order:
+This is the workload of the paper's Fig. 3 and Table V. A rank's compute stream runs these operators
+in each iteration:
 
 forward
-    embedding look-up → forward all-to-all (not waited for); bottom MLP layers, which overlap it;
-    top MLP layers, the first of which waits for it. Each layer waits for its own weight update of
-    the previous iteration, the look-up for the embedding update.
+    The embedding look-up runs first, and the rank issues the forward all-to-all. The layers of the
+    bottom MLP overlap the all-to-all. The first layer of the top MLP waits for it. Each layer also
+    waits for its weight update of the previous iteration, and the look-up waits for the embedding
+    update.
 backward
-    from the last top layer to the first: weight gradient → its all-reduce (not waited for), then
-    input gradient. Then the backward all-to-all is issued, and the bottom MLP goes the same way
-    beside it; its first layer has no input gradient, as nothing stands before it. The embedding
-    update waits for the backward all-to-all.
+    The layers of the top MLP run from last to first. Each one computes its weight gradient, issues
+    the all-reduce of this gradient, and computes its input gradient. Then the rank issues the
+    backward all-to-all. The layers of the bottom MLP run in the same way and overlap it; the first
+    layer has no input gradient, because no layer precedes it. The embedding update waits for the
+    backward all-to-all.
 
-This order is that of ASTRA-SIM's DLRM loop. Biases, activations and the concatenation of
-embeddings and bottom output cost nothing, neither time nor traffic. The last iteration ends when
-every weight update is done.
+The order is the same as in ASTRA-SIM's DLRM loop. Biases, activations, and the concatenation of
+embeddings and bottom output take no time and cause no traffic. The last iteration ends when all
+weight updates are done.
 """
 
 from typing import Any, NamedTuple
@@ -39,37 +42,38 @@ class Layer(NamedTuple):
 
 
 def bottom_layers(workload: DlrmWorkload) -> list[Layer]:
-    """Return the bottom MLP's layers, input side first."""
+    """Return the layers of the bottom MLP, from input to output."""
     return _stack("bottom_mlp", workload.dense_features, workload.bottom_mlp)
 
 
 def top_layers(workload: DlrmWorkload) -> list[Layer]:
-    """Return the top MLP's layers; the first reads every embedding and the bottom output."""
+    """Return the layers of the top MLP. The first reads all embeddings and the bottom output."""
     embedding = workload.embedding
     inputs = embedding.tables * embedding.dimension + workload.bottom_mlp[-1]
     return _stack("top_mlp", inputs, workload.top_mlp)
 
 
 def gradient_bytes(layer: Layer, workload: DlrmWorkload) -> int:
-    """Return the size of a layer's weight gradient: what its all-reduce reduces."""
+    """Return the size of a layer's weight gradient in bytes, which is its all-reduce's buffer."""
     return layer.inputs * layer.outputs * workload.element
 
 
 def all_to_all_bytes(workload: DlrmWorkload) -> int:
-    """Return what one rank has for all others in an all-to-all: its batch's embeddings.
+    """Return the all-to-all buffer of one rank in bytes: the embeddings that it sends.
 
     A rank holds tables × dimension / ranks columns for the whole batch of batch_per_gpu × ranks
-    samples: the ranks cancel.
+    samples, so the number of ranks cancels out.
     """
     embedding = workload.embedding
     return workload.batch_per_gpu * embedding.tables * embedding.dimension * workload.element
 
 
 def look_up_cost(workload: DlrmWorkload) -> Cost:
-    """Return the cost of a rank's share of the look-ups: all pooled rows read, sums written.
+    """Return the cost of a rank's share of the look-ups: read all pooled rows and write the sums.
 
-    With more ranks than tables a rank holds some columns of a table (128 ranks and 64 tables:
-    half of one), so that its share of the bytes is exact and no partial sums are exchanged.
+    If there are more ranks than tables, a rank holds some columns of a table (for example half a
+    table for 128 ranks and 64 tables). Its share of the bytes is therefore exact, and ranks do not
+    exchange partial sums.
     """
     sums = all_to_all_bytes(workload)
     pooling = workload.embedding.pooling
@@ -77,7 +81,7 @@ def look_up_cost(workload: DlrmWorkload) -> Cost:
 
 
 def update_cost(workload: DlrmWorkload) -> Cost:
-    """Return the cost of the embedding update: gradients read, every pooled row accessed."""
+    """Return the cost of the embedding update: read the gradients and access every pooled row."""
     sums, embedding = all_to_all_bytes(workload), workload.embedding
     accesses = embedding.pooling * embedding.update_accesses
     return Cost(sums // workload.element * embedding.pooling, sums * accesses + sums)
@@ -89,7 +93,7 @@ def _stack(name: str, inputs: int, widths: tuple[int, ...]) -> list[Layer]:
 
 
 class _Builder:
-    """Keeps the node that every layer's next forward pass waits for."""
+    """Builds the plan; keeps, for each layer, the nodes that its next forward phase waits for."""
 
     def __init__(self, workload: DlrmWorkload, algorithms: CollectiveAlgorithms) -> None:
         self.workload = workload
@@ -103,7 +107,7 @@ class _Builder:
     def build(self) -> Plan:
         for iteration in range(self.workload.iterations):
             self.iterate(iteration)
-        # Collectives still running keep the run going; their updates have to be asked for.
+        # The run continues until the last collectives end, but their updates need explicit nodes.
         for layer in self.bottom + self.top:
             self.update(layer, self.workload.iterations - 1)
         return self.plan
@@ -155,7 +159,7 @@ class _Builder:
         return self.product("input_gradient", layer, iteration, shape, [])
 
     def update(self, layer: Layer, iteration: int) -> None:
-        """Apply a layer's reduced gradient, if that is to cost time."""
+        """Add a layer's weight update, if the scenario says that updates take time."""
         accesses = self.workload.compute.weight_update_accesses
         waiting = self.updated[layer.name]
         if accesses and waiting:
@@ -195,13 +199,13 @@ class _Dlrm(WorkloadKind[DlrmWorkload]):
             yield (
                 "workload.embedding.tables",
                 f"expected tables × dimension ({columns}) to be a multiple of topology.ranks "
-                f"({ranks}), which share the columns evenly",
+                f"({ranks}), because ranks share the columns evenly",
             )
 
     def plan(
         self, workload: DlrmWorkload, layout: Layout, collective: CollectiveAlgorithms | None
     ) -> Plan:
-        """Return the trace of `workload.iterations` iterations, the same for every rank."""
+        """Return the plan of `workload.iterations` iterations; all ranks have the same trace."""
         return _Builder(workload, collective or CollectiveAlgorithms()).build()
 
 

@@ -1,4 +1,4 @@
-"""The messages between servers in an iteration of training: outputs forward, gradients back."""
+"""List the messages between servers in a training iteration: outputs and their gradients."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ Phase = Literal["forward", "backward"]
 
 
 class Message(NamedTuple):
-    """What a server sends another after an operator: its output, or the gradient of its input.
-
-    `reader` is the operator that waits for it in the same phase.
-    """
+    """A message from one server to another: an operator's output, or the gradient of its input."""
 
     phase: Phase
     operator: int
+    """Index of the operator that the message follows."""
     reader: int
+    """Index of the operator that waits for the message in the same phase."""
     source: int
+    """Sending server."""
     target: int
+    """Receiving server."""
     bytes: int
+    """Size of the message."""
 
 
 def messages(graph: OperatorGraph, strategy: Strategy) -> list[Message]:
-    """Return the messages of an iteration, in the order of the operators that read outputs."""
+    """Return the messages of an iteration, ordered by the operators that read the outputs."""
     return list(_messages(graph, strategy))
 
 

@@ -1,21 +1,22 @@
-"""Mixture-of-experts training: experts sharded over all ranks, everything else replicated.
+"""Workload kind `moe`: mixture-of-experts training with experts sharded over all ranks.
 
-An encoder-decoder transformer as Switch Transformers are. One iteration of a rank's compute stream:
+All other weights are replicated. The model is an encoder-decoder transformer, like the Switch
+Transformers. A rank's compute stream runs these operators in each iteration:
 
 forward
-    for every layer attention (the decoder's with attention to the encoder's result), then a
-    feed-forward network or experts: router → all-to-all → the rank's experts → all-to-all. What
-    follows waits for each all-to-all.
+    Each layer computes attention; a decoder layer also attends to the encoder's result. Then it
+    computes a feed-forward network or experts. A layer with experts runs the router, an all-to-all,
+    the rank's experts, and a second all-to-all. Later operators wait for each all-to-all.
 backward
-    the same in reverse, where every operator costs its forward products twice: for the gradients
-    of its weights and of its input. Gradients of what is replicated are collected, and reduced
-    together as soon as they fill a bucket; the embedding's, which is the output layer's too, come
-    last.
+    The operators run in reverse. Each one costs twice its forward products: once for the gradients
+    of its weights and once for the gradients of its input. Gradients of replicated weights are
+    collected in a bucket, and an all-reduce starts as soon as the bucket is full. The gradients of
+    the embedding, whose weights the output layer shares, come last.
 
-Communication is one stream, as in PyTorch's distributed data parallelism: a collective starts when
-the one before it is done, so that an all-to-all never overlaps an all-reduce. The weights are
-updated when all of them are done, and then the next iteration begins. Softmax, normalisation and
-activation functions cost nothing.
+All communication is one stream, as in PyTorch's distributed data parallelism. A collective starts
+when the previous one is done, so an all-to-all never overlaps an all-reduce. When all collectives
+are done, the weights are updated and the next iteration begins. Softmax, normalisation and
+activation functions take no time.
 
 Source: L. Zhao et al., "Efficient direct-connect topologies for collective communications", NSDI
 2025, section 8.4 and appendix A.4; W. Fedus, B. Zoph, N. Shazeer, "Switch transformers: scaling to
@@ -38,7 +39,7 @@ EMBEDDING = "embedding"
 
 
 class Operator(NamedTuple):
-    """What a rank computes in one piece: forward cost, and weights that all ranks have."""
+    """A computation on a rank: its forward cost, and the number of its replicated weights."""
 
     name: str
     forward: Cost
@@ -46,12 +47,12 @@ class Operator(NamedTuple):
 
     @property
     def backward(self) -> Cost:
-        """The gradients of weights and input: each product of forward twice."""
+        """Cost of the gradients of weights and input: twice the forward cost."""
         return self.forward.times(2)
 
 
 class Layer(NamedTuple):
-    """A layer: its attention, and a feed-forward network or, with a router, the rank's experts."""
+    """A layer: attention, and a feed-forward network or (with a router) the rank's experts."""
 
     name: str
     attention: Operator
@@ -61,7 +62,7 @@ class Layer(NamedTuple):
 
 
 def layers(workload: MoeWorkload, ranks: int) -> list[Layer]:
-    """Return the encoder's layers, then the decoder's."""
+    """Return the layers of the encoder, followed by those of the decoder."""
     stacks = (("encoder", workload.encoder), ("decoder", workload.decoder))
     return [
         _layer(workload, ranks, name, stack, number)
@@ -71,12 +72,12 @@ def layers(workload: MoeWorkload, ranks: int) -> list[Layer]:
 
 
 def all_to_all_bytes(workload: MoeWorkload, tokens: int) -> int:
-    """Return what one rank has for all experts: its tokens, in as many slots as there are."""
+    """Return the all-to-all buffer of one rank in bytes: the slots for its tokens."""
     return _slots(workload, tokens) * workload.model_width * workload.element
 
 
 def _slots(workload: MoeWorkload, tokens: int) -> int:
-    # str: the decimal that the scenario shows, not its binary neighbour.
+    # str() gives the decimal as written in the scenario, not the nearest binary fraction.
     return ceil(tokens * Fraction(str(workload.capacity_factor)))
 
 
@@ -98,7 +99,7 @@ def _layer(workload: MoeWorkload, ranks: int, name: str, stack: Stack, number: i
         choice = matrix_product(tokens, width, workload.experts, workload.element)
         router = Operator("router", choice, width * workload.experts)
         local = workload.experts // ranks
-        # The ranks send as many tokens as they get; experts share them.
+        # A rank receives as many tokens as it sends, and its experts share them evenly.
         each = _feed_forward(workload, ceil(_slots(workload, tokens) / local))
         network = Operator("experts", each.times(local), 0)
     return Layer(f"{name}_{number}", attention, router, network, tokens)
@@ -111,7 +112,7 @@ def _feed_forward(workload: MoeWorkload, tokens: int) -> Cost:
 
 
 def _attention(workload: MoeWorkload, queries: int, keys: int) -> Operator:
-    """Return attention of a rank's sequences: projections, scores and weighted sums."""
+    """Return the attention over a rank's sequences: projections, scores and weighted sums."""
     inner = workload.heads * workload.head_width
     width, element, batch = workload.model_width, workload.element, workload.batch_per_gpu
     query = matrix_product(batch * queries, width, inner, element)
@@ -125,7 +126,7 @@ def _attention(workload: MoeWorkload, queries: int, keys: int) -> Operator:
 
 
 class _Builder:
-    """Keeps the last collective, which the next waits for, and the gradients not yet reduced."""
+    """Builds the plan; keeps the latest collective and the bytes of gradients not yet reduced."""
 
     def __init__(self, workload: MoeWorkload, ranks: int, algorithms: CollectiveAlgorithms) -> None:
         self.workload = workload
@@ -134,7 +135,7 @@ class _Builder:
         width, words = workload.model_width, workload.vocabulary
         tokens = workload.batch_per_gpu * workload.decoder.tokens
         product = matrix_product(tokens, width, words, workload.element)
-        self.output = Operator("output", product, 0)  # its weights are the embedding's
+        self.output = Operator("output", product, 0)  # shares the embedding's weights
         local = sum(1 for layer in self.layers if layer.router) * workload.experts // ranks
         self.weights = width * words + sum(
             operator.weights
@@ -144,9 +145,9 @@ class _Builder:
         )
         self.updated_weights = self.weights + local * 2 * width * workload.hidden_width
         self.plan = Plan(layers=(EMBEDDING, *(layer.name for layer in self.layers)))
-        self.last: list[int] = []  # collective
-        self.collected = 0  # bytes of gradients
-        self.begin: list[int] = []  # what an iteration waits for
+        self.last: list[int] = []  # node of the latest collective
+        self.collected = 0  # bytes of gradients in the bucket
+        self.begin: list[int] = []  # nodes that the next iteration waits for
 
     def build(self) -> Plan:
         for iteration in range(self.workload.iterations):
@@ -200,7 +201,7 @@ class _Builder:
     def collect(
         self, layer: str, iteration: int, weights: int, after: list[int], is_last: bool = False
     ) -> None:
-        """Add gradients to the bucket, and reduce it if it is full or nothing more comes."""
+        """Add gradients to the bucket, and all-reduce it if it is full or this is the last one."""
         self.collected += weights * self.workload.element
         if self.collected and (is_last or self.collected >= self.workload.bucket):
             name = f"{layer}.all_reduce"
@@ -238,7 +239,7 @@ class _Moe(WorkloadKind[MoeWorkload]):
     def plan(
         self, workload: MoeWorkload, layout: Layout, collective: CollectiveAlgorithms | None
     ) -> Plan:
-        """Return the trace of `workload.iterations` iterations, the same for every rank."""
+        """Return the plan of `workload.iterations` iterations; all ranks have the same trace."""
         return _Builder(workload, layout.ranks, collective or CollectiveAlgorithms()).build()
 
 

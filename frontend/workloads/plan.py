@@ -1,4 +1,4 @@
-"""What a workload hands to the compiler: traces of the ranks' work, and the collectives in them."""
+"""Plans: the traces and collectives that a workload passes to the compiler."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ Ranks = tuple[int, ...]
 
 
 class NodeType(IntEnum):
-    """As `Trace.Type` of network_api.proto."""
+    """Type of a node; the values equal those of `Trace.Type` in network_api.proto."""
 
     COMPUTE = 0
     COLLECTIVE = 1
@@ -23,64 +23,74 @@ class NodeType(IntEnum):
 
 
 class Node(NamedTuple):
-    """A node of a trace; `dependencies` are indices of earlier nodes.
-
-    What its type has no use for is 0: a collective's index, a message's other rank, bytes, tag and
-    route. `job` counts from 1; 0 is none.
-    """
+    """A node of a trace. Fields that do not apply to its type are 0."""
 
     name: str
     type: NodeType
     layer: int
+    """Index of its layer in `Plan.layers`."""
     iteration: int
     duration_ps: int
+    """Duration of a COMPUTE or TIMER node."""
     collective: int
+    """Index of a COLLECTIVE node's collective in `Plan.issues`."""
     dependencies: tuple[int, ...]
+    """Indices of the earlier nodes that it waits for."""
     peer: int = 0
+    """Rank at the other end of a message (SEND and RECV)."""
     bytes: int = 0
+    """Size of a message."""
     tag: int = 0
+    """Tag that matches the SEND and the RECV of a message."""
     route: int = 0
+    """Index of the message's route among the paths of the pair."""
     job: int = 0
+    """Number of its job, from 1; 0 for no job."""
 
 
 class Issue(NamedTuple):
-    """A collective over some ranks, None for all; `bytes` is the buffer of one rank.
-
-    `rings` are those of `multi_ring`, where they are not the topology's for these ranks; `route` is
-    the first of the routes that its messages take.
-    """
+    """A collective that ranks issue."""
 
     name: str
     operation: str
     algorithm: AnyAlgorithm
     options: AlgorithmOptions
     bytes: int
+    """Buffer of one rank."""
     iteration: int
     layer: int
+    """Index of its layer in `Plan.layers`."""
     ranks: Ranks | None = None
+    """Ranks of its group; None for all ranks."""
     rings: GroupRings | None = None
+    """Rings for `multi_ring`, if they differ from the topology's rings for these ranks."""
     route: int = 0
+    """First of the routes that its messages take."""
 
 
 class Trace(NamedTuple):
-    """The work of some ranks, None for all: nodes in the order of the compute stream."""
+    """The work of some ranks, which all do the same."""
 
     ranks: Ranks | None
+    """The ranks; None for all ranks."""
     nodes: tuple[Node, ...]
+    """Nodes in the order of the compute stream."""
 
 
 @dataclass
 class Plan:
-    """The work of a run; ids of collectives are their indices.
-
-    `nodes` are the work of all ranks. Where ranks differ, it stays empty, and `traces` has theirs.
-    """
+    """The work of a run."""
 
     layers: tuple[str, ...]
+    """Names of the layers."""
     nodes: list[Node] = field(default_factory=list)
+    """Work of every rank, if all ranks do the same; empty otherwise."""
     issues: list[Issue] = field(default_factory=list)
+    """Collectives. The index of a collective is its id."""
     traces: list[Trace] = field(default_factory=list)
+    """Work of each set of ranks, if ranks differ; empty otherwise."""
     jobs: tuple[str, ...] = ()
+    """Names of the jobs in a shared cluster."""
 
     def compute(
         self,
@@ -90,7 +100,7 @@ class Plan:
         duration_ps: int,
         after: Iterable[int] = (),
     ) -> int:
-        """Append an operator to the compute stream of all ranks and return its node."""
+        """Append an operator to the compute stream of all ranks, and return the node's index."""
         node = Node(
             f"{layer}.{name}",
             NodeType.COMPUTE,
@@ -114,7 +124,7 @@ class Plan:
         size_bytes: int,
         after: Iterable[int] = (),
     ) -> int:
-        """Append a collective that all ranks issue after the given nodes and return its node."""
+        """Append a collective that all ranks issue after `after`, and return its node's index."""
         index = self.layers.index(layer)
         self.issues.append(Issue(name, operation, algorithm, options, size_bytes, iteration, index))
         number = len(self.issues) - 1

@@ -1,4 +1,4 @@
-"""The registry of workload kinds, and what an entry says about its kind."""
+"""The registry of workload kinds, and the base class of its entries."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Chosen(NamedTuple):
 
 
 class WorkloadKind(ABC, Generic[AnyWorkload]):
-    """A workload kind: its model, its checks and its maker.
+    """A workload kind: its model, its checks, and a method that builds the plan.
 
     Attributes
     ----------
     model : type
-        What a scenario says: a model with ``kind: Literal["name"]``, whose docstring describes the
-        kind in one line.
+        Model of the scenario's `workload` part. It has the key ``kind: Literal["name"]``, whose
+        docstring describes the kind in one line.
     """
 
     model: type[AnyWorkload]
@@ -61,15 +61,15 @@ class WorkloadKind(ABC, Generic[AnyWorkload]):
             yield Chosen("all_to_all", "collective.all_to_all", collective.all_to_all)
 
     def problems(self, workload: AnyWorkload, ranks: int, family: TopologyFamily[Any]) -> Problems:
-        """Yield what cannot work on so many ranks of a topology."""
+        """Yield the problems that the workload has on `ranks` ranks of a topology family."""
         yield from ()
 
     def job(self, workload: AnyWorkload) -> Training | None:
-        """Return the training of a single job over all ranks, whose strategy can be searched."""
+        """Return the training job, if the workload is one job whose strategy can be searched."""
         return None
 
     def demand(self, workload: AnyWorkload, ranks: int) -> WorkloadDemand | None:
-        """Return what the workload transfers in an iteration, if it is known beforehand."""
+        """Return the transfers of one iteration, if they are known before the layout."""
         return None
 
     @abstractmethod
@@ -81,16 +81,16 @@ class WorkloadKind(ABC, Generic[AnyWorkload]):
         Parameters
         ----------
         workload : Model
-            Of the entry's model.
+            The workload, an instance of `model`.
         layout : Layout
-            The topology that it runs on.
+            The layout of the topology that it runs on.
         collective : CollectiveAlgorithms, optional
-            The algorithms; None exactly if `default_collective` returns None.
+            The collective algorithms. None if and only if `default_collective` returns None.
 
         Raises
         ------
         ScenarioError
-            Work that cannot be simulated.
+            If the work cannot be simulated.
         """
 
 

@@ -1,11 +1,13 @@
-"""Training of a model whose operators are placed on servers: data, model and attribute parallel.
+"""Workload kind `training`: a model whose operators are placed on servers by a strategy.
 
-One iteration of a server's compute stream: the forward operators that are placed on it in their
-order, the backward ones in reverse, and the update of its weights. An operator's output goes from
-the servers that have it to those whose operators read it as soon as it is computed, a message an
-operator, reader and pair of servers; the gradients go back the same way. The gradients of weights
-that several servers have are all-reduced as soon as they are computed. Nothing waits for that but
-the update, with which a server's iteration ends.
+Strategies combine data, model and attribute parallelism. In each iteration, a server's compute
+stream runs the forward phase of its operators in order, their backward phase in reverse order, and
+the update of its weights.
+
+As soon as an operator's output is computed, the servers that have it send it to the servers whose
+operators read it: one message for each operator, reader and pair of servers. The gradients take the
+same way back. If several servers have the same weights, an all-reduce of their gradients starts as
+soon as these are computed. Only the update at the end of the iteration waits for it.
 
 Source: W. Wang et al., "TopoOpt", NSDI 2023, section 2.1; Z. Jia, M. Zaharia, A. Aiken, "Beyond
 data and model parallelism for deep neural networks" (FlexFlow), MLSys 2019.
@@ -38,7 +40,7 @@ from topology_gen.topoopt import Demand
 
 
 def server(workload: Training) -> Server:
-    """Return what every server of a workload is made of."""
+    """Return the hardware of a server of a workload."""
     compute = workload.compute
     return Server(
         gpus=workload.gpus,
@@ -51,12 +53,14 @@ def server(workload: Training) -> Server:
 
 
 def strategy(workload: Training, graph: OperatorGraph) -> Strategy:
-    """Return the strategy that a workload asks for, on as many servers as the batch is for.
+    """Return the parallelization strategy of a workload.
+
+    The batch of `graph` determines the number of servers.
 
     Raises
     ------
     StrategyError
-        One that does not fit the model, or is for another number of servers.
+        If the strategy does not fit the model or the number of servers.
     """
     servers = graph.batch // (workload.batch_per_gpu * workload.gpus)
     chosen = workload.strategy
@@ -65,30 +69,30 @@ def strategy(workload: Training, graph: OperatorGraph) -> Strategy:
     result = from_json(chosen, graph)
     if result.servers != servers:
         raise StrategyError(
-            f"servers: {result.servers}, expected the {servers} ranks of the topology"
+            f"servers: {result.servers}: expected {servers}, the number of ranks of the topology"
         )
     return result
 
 
 def transfers(workload: Training, ranks: int) -> Demand:
-    """Return what a workload's strategy transfers in an iteration, for TopologyFinder.
+    """Return the transfers of one iteration under a workload's strategy, for TopologyFinder.
 
     Raises
     ------
     StrategyError
-        As `strategy`.
+        As for `strategy`.
     """
     graph = operator_graph(workload, ranks)
     return demand(graph, strategy(workload, graph))
 
 
 def plan(workload: Training, ranks: int, algorithms: CollectiveAlgorithms) -> Plan:
-    """Return the traces of `workload.iterations` iterations; servers with equal ones share one.
+    """Return the plan of `workload.iterations` iterations; servers with equal work share a trace.
 
     Raises
     ------
     ScenarioError
-        A strategy that does not fit, or an operator that lasts too long.
+        If the strategy does not fit, or an operator lasts too long.
     """
     graph = operator_graph(workload, ranks)
     chosen = strategy(workload, graph)
@@ -96,12 +100,12 @@ def plan(workload: Training, ranks: int, algorithms: CollectiveAlgorithms) -> Pl
 
 
 def default_collective() -> CollectiveAlgorithms:
-    """Return the algorithms of training: all-reduces take the rings of the topology."""
+    """Return the default collective algorithms: all-reduces use the rings of the topology."""
     return CollectiveAlgorithms(all_reduce="multi_ring")
 
 
 def strategy_problems(path: str, workload: Training, servers: int) -> Problems:
-    """Yield what is wrong with a workload's strategy, under the key path of the strategy."""
+    """Yield the problem of a workload's strategy, if any, with the key path `path`."""
     try:
         strategy(workload, operator_graph(workload, servers))
     except ScenarioError as error:
@@ -128,7 +132,7 @@ class _Training(WorkloadKind[TrainingWorkload]):
     def plan(
         self, workload: TrainingWorkload, layout: Layout, collective: CollectiveAlgorithms | None
     ) -> Plan:
-        """Return the traces of `workload.iterations` iterations; see `plan`."""
+        """Return the plan of `workload.iterations` iterations; see `plan`."""
         return plan(workload, layout.ranks, collective or default_collective())
 
 

@@ -1,4 +1,4 @@
-"""The traces of servers that train a model by a strategy; see `frontend.workloads.training`."""
+"""Build the traces of servers that train a model; see `frontend.workloads.training`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PS_PER_S = 10**12
 
 
 class _Stream:
-    """The nodes of one server, and the last iteration's update, which the next begins with."""
+    """The nodes of one server, and the latest weight update, which the next iteration waits for."""
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
@@ -31,12 +31,12 @@ class _Stream:
 
 
 class PlanBuilder:
-    """Adds iteration after iteration to the streams of all servers.
+    """Builds the streams of all servers, one iteration after another.
 
     Raises
     ------
     ScenarioError
-        An operator that lasts too long.
+        If an operator lasts too long.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class PlanBuilder:
         self.measure()
 
     def measure(self) -> None:
-        """Set how long each operator takes on each of its servers, and updates on every one."""
+        """Compute the duration of each operator, and the cost of the updates, on each server."""
         accesses = self.workload.compute.weight_update_accesses
         for operator, placement in zip(self.graph.operators, self.strategy.placements, strict=True):
             done = work(operator, placement, self.graph.batch, self.server)
@@ -78,14 +78,14 @@ class PlanBuilder:
                 times = [round(each * _PS_PER_S) for each in seconds.tolist()]
                 self.durations[phase].append(times)
             if operator.table:
-                continue  # backward is the update of the rows that are in use
+                continue  # the backward phase of a table already updates the rows in use
             parts = len(placement.servers) if placement.kind == "attribute" else 1
             for number in placement.servers:
                 update = Cost(0, accesses * operator.weight_bytes // parts)
                 self.updates[number] = self.updates[number].plus(update)
 
     def build(self) -> Plan:
-        """Return the traces of all servers; those with equal ones share one."""
+        """Return the plan; servers with equal work share a trace."""
         for iteration in range(self.workload.iterations):
             self.iterate(iteration)
         together: dict[tuple[Node, ...], list[int]] = defaultdict(list)
@@ -119,7 +119,7 @@ class PlanBuilder:
             stream.updated = (stream.add(node),)
 
     def group(self, index: int) -> Ranks:
-        """Return the servers that all-reduce an operator's gradients, if there are any."""
+        """Return the servers that all-reduce an operator's gradients; empty if there are none."""
         placement = self.strategy.placements[index]
         reduced = placement.kind == "data" and len(placement.servers) > 1
         if reduced and self.graph.operators[index].weight_bytes:
@@ -127,7 +127,7 @@ class PlanBuilder:
         return ()
 
     def receive(self, iteration: int) -> dict[tuple[Phase, int, int], list[int]]:
-        """Post the receives of an iteration; return those of each phase, operator and server."""
+        """Add the receives of an iteration; return them by phase, operator and server."""
         posted: dict[tuple[Phase, int, int], list[int]] = defaultdict(list)
         for number, message in enumerate(self.messages):
             stream = self.streams[message.target]
@@ -143,7 +143,7 @@ class PlanBuilder:
         iteration: int,
         arriving: dict[tuple[Phase, int, int], list[int]],
     ) -> dict[int, int]:
-        """Add an operator to its servers' streams, and the messages after it; return the nodes."""
+        """Add an operator and its messages to its servers' streams; return its node per server."""
         done = {}
         name = f"{self.names[index]}.{phase}"
         servers = self.strategy.placements[index].servers
@@ -166,7 +166,7 @@ class PlanBuilder:
         done: dict[int, int],
         reductions: list[list[int]],
     ) -> None:
-        """Add the all-reduce of the gradients that a group has collected."""
+        """Add the all-reduce of the gradients that a group of servers has collected."""
         name = f"{self.names[index]}.all_reduce"
         ranks = None if len(group) == len(self.streams) else group
         self.plan.issues.append(
@@ -187,10 +187,10 @@ class PlanBuilder:
             reductions[rank].append(self.streams[rank].add(node))
 
     def message(self, kind: NodeType, number: int, iteration: int) -> Node:
-        """Return the node of a message at one of its ends; no two have the same tag."""
+        """Return the node that sends or receives a message. Every message has a tag of its own."""
         message: Message = self.messages[number]
         sends = kind == NodeType.SEND
-        # What is sent is the producer's: its output, or forward's and backward's gradient of it.
+        # Name the node after the operator that produced the output, in both phases.
         owner = message.operator if message.phase == "forward" else message.reader
         what = "output" if message.phase == "forward" else "gradient"
         return Node(

@@ -154,19 +154,22 @@ def test_each_job_has_its_shard_and_its_rings():
     [
         (
             {"active": 4},
-            "workload.active: value 4: expected at most 3: the 9 ranks of the topology are enough "
-            "for so many jobs of 3",
+            "workload.active: value 4: expected at most 3: each job takes 3 of the "
+            "topology's 9 ranks",
         ),
         (
             {"topology": {"family": "flat", "ranks": 9}, "provisioning": PANEL},
-            "workload.provisioning: value {'latency': '1s', 'switch': '1ms'}: expected null, as "
-            "nothing is linked anew for a job",
+            "workload.provisioning: value {'latency': '1s', 'switch': '1ms'}: expected null, "
+            "because a flat topology does not link each job anew",
         ),
-        ({"mix": [kind(), kind()]}, "workload.mix.1.name: value a: expected names that differ"),
+        (
+            {"mix": [kind(), kind()]},
+            "workload.mix.1.name: value a: expected a different name for each kind of job",
+        ),
         ({"mix": []}, "workload.mix: value []: expected at least one entry"),
         (
             {"mix": [kind(strategy={"format": "cosim.strategy.v1", "servers": 2})]},
-            "servers: 2, expected the 3 ranks of the topology",
+            "servers: 2: expected 3, the number of ranks of the topology",
         ),
         ({"mix": [kind(share=0)]}, "workload.mix.0.share: value 0: expected more than 0"),
     ],

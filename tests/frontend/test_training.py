@@ -307,7 +307,7 @@ def test_a_group_takes_the_rings_that_topoopt_found_for_it():
         ),
         (
             {"strategy": placed() | {"servers": 5}},
-            "servers: 5, expected the 4 ranks of the topology",
+            "servers: 5: expected 4, the number of ranks of the topology",
         ),
         ({"gpus": 0}, "workload.gpus: value 0: expected at least 1"),
         (
@@ -342,7 +342,7 @@ def test_a_demand_of_the_workload_needs_a_training():
     with pytest.raises(ScenarioError) as caught:
         load_scenario({"topology": topoopt(), "workload": workload})
     assert str(caught.value) == (
-        "topology.demand: value workload: expected a demand, as workload.kind is not training"
+        "topology.demand: value workload: expected a demand, because workload.kind is not training"
     )
 
 
