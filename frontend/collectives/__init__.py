@@ -23,7 +23,6 @@ from frontend.collectives.registry import (
     Algorithm,
     algorithm_names,
     build,
-    describe,
     options,
 )
 from frontend.collectives.verify.check import Traffic, check, problems, traffic
@@ -57,7 +56,6 @@ __all__ = [
     "build",
     "check",
     "compose",
-    "describe",
     "options",
     "problems",
     "traffic",

@@ -9,8 +9,8 @@ from pydantic import Discriminator, Field, GetCoreSchemaHandler, GetJsonSchemaHa
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
+from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.importers.from_file import from_file
-from frontend.collectives.options import AlgorithmOptions
 from frontend.collectives.registry import ALGORITHMS, OPERATIONS, Algorithm
 from frontend.schema.base import Model
 

@@ -106,11 +106,6 @@ def algorithm_names() -> dict[str, list[str]]:
     }
 
 
-def describe(algorithm: str) -> str:
-    """Return the one-line description of a registered algorithm."""
-    return ALGORITHMS[algorithm].description
-
-
 def options(operation: str, algorithm: str) -> frozenset[str]:
     """Return the names of the options that `build` takes for an operation by an algorithm."""
     return frozenset(_parameters(_offering(operation, algorithm).operations[operation]))

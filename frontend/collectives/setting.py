@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.group_rings import GroupRings
-from frontend.collectives.options import AlgorithmOptions
 from frontend.topologies.layout import Layout
 
 

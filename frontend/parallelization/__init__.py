@@ -3,7 +3,7 @@
 from frontend.collectives.group_rings import GroupRings, group_rings
 from frontend.parallelization import state_json
 from frontend.parallelization.alternating import Candidate, State, alternate, begin, next_round
-from frontend.parallelization.demand import demand
+from frontend.parallelization.demands import demand
 from frontend.parallelization.errors import StrategyError
 from frontend.parallelization.estimator import Estimator, Plan
 from frontend.parallelization.fabric import Fabric, LinkLoad, Wire

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from frontend.parallelization.demand import demand
+from frontend.parallelization.demands import demand
 from frontend.parallelization.estimator import Estimator
 from frontend.parallelization.mcmc import Found, default_beta, require_memory, search
 from frontend.parallelization.operators import OperatorGraph

@@ -7,7 +7,7 @@ entry points `cosim.topologies` of your own package (docs/extending.md).
 from typing import Any
 
 from frontend.topologies import edges, fat_tree, flat, hierarchical, ocs, topoopt
-from frontend.topologies.families import families
+from frontend.topologies.families import graph_families
 from frontend.topologies.layout import Layout, SwitchedLayout, WorkloadDemand
 from frontend.topologies.registry import TOPOLOGIES, Buffer, TopologyFamily
 
@@ -18,7 +18,7 @@ _FAMILIES: tuple[TopologyFamily[Any], ...] = (
     fat_tree.COST_EQUIVALENT,
     topoopt.FAMILY,
     ocs.FAMILY,
-    *families(),
+    *graph_families(),
     edges.FAMILY,
 )
 for _family in _FAMILIES:

@@ -82,7 +82,7 @@ class _Family(DirectFamily[FamilyTopology]):
         return f"topology.{min(named, key=lambda key: places[key])}" if named else "topology"
 
 
-def families() -> Iterator[DirectFamily[FamilyTopology]]:
+def graph_families() -> Iterator[DirectFamily[FamilyTopology]]:
     """Yield an entry for every family of `topology_gen.specs`, with its parameters as keys."""
     for name, family in specs.FAMILIES.items():
         defaults = signature(family.make).parameters

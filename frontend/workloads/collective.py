@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Literal
 
+from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.choices import AnyAlgorithm, CollectiveAlgorithms, Operation
-from frontend.collectives.options import AlgorithmOptions
 from frontend.schema.quantities import PositiveSize
 from frontend.topologies.layout import Layout
 from frontend.workloads.plan import Plan

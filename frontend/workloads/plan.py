@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
+from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.choices import AnyAlgorithm
 from frontend.collectives.group_rings import GroupRings
-from frontend.collectives.options import AlgorithmOptions
 
 Ranks = tuple[int, ...]
 
