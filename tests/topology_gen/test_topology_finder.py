@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from math import ceil
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -18,7 +15,6 @@ from topology_gen.topoopt import (
     KShortestPaths,
     data_parallel,
     from_json,
-    split_degree,
     topology_finder,
 )
 
@@ -81,25 +77,6 @@ def follow(graph, path, source, target):
         assert graph.source[link] == at
         at = int(graph.target[link])
     assert at == target
-
-
-@given(demands(), st.integers(2, 9), st.booleans())
-def test_the_degree_is_split_as_in_the_paper(demand, degree, duplex):
-    split = split_degree(demand, degree, duplex)
-    reduced = sum(Fraction(group.traffic) for group in demand.groups)
-    total = reduced + Fraction(float(demand.mp.sum()))
-    share = max(1, ceil(degree * reduced / total)) if total else degree
-    unit = 2 if duplex and demand.nodes > 2 else 1
-    rounded = min(-(-share // unit) * unit, degree - degree % unit)
-    ports = sum(
-        count * (2 if duplex and len(demand.groups[index].members) > 2 else 1)
-        for index, count in split.rings.items()
-    )
-    assert ports + split.spare_rings * unit + split.mp_ports == degree
-    assert rounded - unit < ports + split.spare_rings * unit <= rounded
-    traffic = [demand.groups[index].traffic for index in split.rings]
-    assert traffic == sorted(traffic, reverse=True)
-    assert 0 not in traffic
 
 
 @settings(max_examples=60, deadline=None)
