@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from frontend.parallelization import OperatorGraph, Strategy, Transfer, transfer
+from frontend.parallelization.strategy import bounds
 
 Phase = Literal["forward", "backward"]
 
@@ -15,7 +17,8 @@ Phase = Literal["forward", "backward"]
 class Message(NamedTuple):
     """What a server sends another after an operator: its output, or the gradient of its input.
 
-    `reader` is the operator that waits for it in the same phase.
+    `reader` is the operator that waits for it in the same phase. `route` is the path between the
+    two servers that it takes.
     """
 
     phase: Phase
@@ -24,11 +27,22 @@ class Message(NamedTuple):
     source: int
     target: int
     bytes: int
+    route: int = 0
 
 
-def messages(graph: OperatorGraph, strategy: Strategy) -> list[Message]:
-    """Return the messages of an iteration, in the order of the operators that read outputs."""
-    return list(_messages(graph, strategy))
+def messages(graph: OperatorGraph, strategy: Strategy, paths: int = 1) -> list[Message]:
+    """Return the messages of an iteration, in the order of the operators that read outputs.
+
+    What a server sends another after an operator is divided evenly among `paths` messages, each
+    with a route of its own.
+    """
+    return [part for whole in _messages(graph, strategy) for part in _spread(whole, paths)]
+
+
+def _spread(message: Message, paths: int) -> Iterator[Message]:
+    for route, (first, end) in enumerate(pairwise(bounds(message.bytes, paths))):
+        if first < end:
+            yield message._replace(bytes=end - first, route=route)
 
 
 def _messages(graph: OperatorGraph, strategy: Strategy) -> Iterator[Message]:

@@ -25,8 +25,8 @@ class Routes:
 
     Routes 0 … k-1 of a pair are its k shortest paths on all links, for model-parallel transfers.
     Route k + t is the t-th way along the rings of a group that both are in, for relays of
-    all-reduces. Neighbours take the links between them: route r the r-th of parallel ones, counted
-    round, also from k on.
+    all-reduces. Neighbours take the links between them: route r is the r-th of parallel links,
+    counted round, also from k on.
 
     Parameters
     ----------
@@ -58,11 +58,15 @@ class Routes:
 
     def __call__(self, source: Numbers, target: Numbers, route: Numbers) -> tuple[Numbers, Numbers]:
         """Return (begin, links) of the paths."""
-        rings = (route >= self.shortest.count) & ~self.shortest.are_neighbours(source, target)
+        count = self.shortest.count
+        relayed = (route >= count) & ~self.shortest.are_neighbours(source, target)
         parts = []
-        for which, of in ((~rings, self.shortest), (rings, self._along_rings)):
+        for which, of, before in (
+            (~relayed, self.shortest, 0),
+            (relayed, self.topology.all_reduce_paths, count),
+        ):
             pairs = np.flatnonzero(which)
-            parts.append((pairs, *of(source[pairs], target[pairs], route[pairs])))
+            parts.append((pairs, *of(source[pairs], target[pairs], route[pairs] - before)))
         hops = np.zeros(source.size, np.int64)
         for pairs, begin, _ in parts:
             hops[pairs] = np.diff(begin)
@@ -72,11 +76,6 @@ class Routes:
             shift = np.repeat(begin[pairs] - first[:-1], np.diff(first))
             links[np.arange(found.size) + shift] = found
         return begin, links
-
-    def _along_rings(
-        self, source: Numbers, target: Numbers, route: Numbers
-    ) -> tuple[Numbers, Numbers]:
-        return self.topology.all_reduce_paths(source, target, route - self.shortest.count)
 
 
 def routed(network: Network, topology: TopoOptTopology, count: int = PATHS) -> Network:
