@@ -58,6 +58,13 @@ def totient_command(size: int, primes: bool, duplex: bool, as_json: bool) -> Non
     show_default=True,
     help="Seed of the choice between equally good matchings.",
 )
+@click.option(
+    "--paths",
+    type=int,
+    default=2,
+    show_default=True,
+    help="Shortest paths of a model-parallel pair that --json prints.",
+)
 @graph_json_option
 def topoopt_command(
     nodes: int | None,
@@ -70,12 +77,13 @@ def topoopt_command(
     spare_ports: str,
     discount: str,
     seed: int,
+    paths: int,
     as_json: bool,
 ) -> None:
     """Compute TopoOpt's topology for a job: rings for all-reduces, matchings for the rest.
 
     Name the job by --n, --demand or --scenario."""
-    from topology_gen.topoopt import topology_finder
+    from topology_gen.topoopt import routes, topology_finder
 
     job = read_demand(nodes, demand, scenario, overrides)
     if seed < 0:
@@ -104,7 +112,9 @@ def topoopt_command(
         "mean_path_length": graph.distance_sum / (graph.nodes * (graph.nodes - 1)),
         "links": graph.edges(),
     }
-    if not as_json:
+    if as_json:
+        answer["routes"] = routes.to_json(topology, job, paths)
+    else:
         answer["rings"] = [
             f"{'all servers' if rings.group is None else f'group {rings.group}'}: "
             f"+{', +'.join(map(str, rings.strides))};"

@@ -42,7 +42,9 @@ class ProgramLibrary:
             if key not in self._known:
                 program = algorithm.build(issue.operation, size, **options)
                 self._known[key] = len(self.programs)
-                self.programs.append(_routed(program, issue.route))
+                spreads = issue.operation == "all_to_all"
+                first = 0 if spreads else self.resolved.layout.relay_route
+                self.programs.append(_routed(program, issue.route + first))
         except CollectiveError as error:
             raise ScenarioError(f"{issue.name}: {error}") from None
         return Use(self._known[key], setting.chunks)

@@ -2,13 +2,14 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from frontend.schema.base import Count, Model, Whole, cross_check_error
 from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.files import read_json
 from frontend.schema.quantities import Time
 from topology_gen.topoopt.demand import from_json
+from topology_gen.topoopt.k_shortest_paths import PATHS
 
 Discount = Literal["exponential", "linear", "factorial", "none"]
 WORKLOAD = "workload"
@@ -67,6 +68,9 @@ class TopoOptTopology(DemandTopology):
     discount: Discount = "exponential"
     """Value of the x-th link between the same two ranks, relative to the first link. exponential
     (TopoOpt): 1/2^(x-1); linear: 1/x; factorial: 1/x!; none: 1."""
+    paths: Annotated[int, Field(ge=1, le=64)] = PATHS
+    """k: messages between two ranks are spread over so many shortest paths. If several jobs share
+    the ranks, they take one path."""
 
 
 class Reconfiguration(Model):

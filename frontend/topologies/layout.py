@@ -97,6 +97,16 @@ class Layout(ABC):
         return None
 
     @property
+    def paths(self) -> int:
+        """Routes over which the messages between two ranks are spread: 0 and the following."""
+        return 1
+
+    @property
+    def relay_route(self) -> int:
+        """The first route of collectives other than all-to-all."""
+        return 0
+
+    @property
     def job_topologies(self) -> Sequence[Found]:
         """The rings and matchings of each demand, if each job in a shared cluster has its links."""
         return ()

@@ -16,7 +16,7 @@ from frontend.topologies.direct_connect import DirectLayout, link_keywords
 from frontend.topologies.layout import RANK_LINKS, Layout, WorkloadDemand
 from topology_gen import Network
 from topology_gen.networks.shards import Shard, sharded
-from topology_gen.topoopt import Demand, split_degree, topology_finder
+from topology_gen.topoopt import Demand, routed, split_degree, topology_finder
 from topology_gen.topoopt import TopoOptTopology as Found
 
 
@@ -26,11 +26,26 @@ class _Dedicated(DirectLayout):
     def __init__(self, topology: TopoOptTopology, ranks: int, find: Callable[[], Found]) -> None:
         super().__init__(topology, ranks, lambda: self.found.graph)
         self._find = find
+        self._paths = topology.paths
 
     @cached_property
     def found(self) -> Found:
         """The rings and matchings that TopoOpt found for all ranks."""
         return self._find()
+
+    def network(self, ecn_threshold_bytes: int) -> Network:
+        """Return the nodes, links and paths: shortest paths, and ways along the rings."""
+        return routed(super().network(ecn_threshold_bytes), self.found, self.paths)
+
+    @property
+    def paths(self) -> int:
+        """Routes over which the messages between two ranks are spread."""
+        return self._paths
+
+    @property
+    def relay_route(self) -> int:
+        """The first route along the rings."""
+        return self._paths
 
 
 class _Shared(Layout):

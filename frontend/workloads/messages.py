@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from frontend.parallelization import OperatorGraph, Strategy, Transfer, transfer
+from frontend.parallelization.strategy import bounds
 
 Phase = Literal["forward", "backward"]
 
@@ -26,11 +28,23 @@ class Message(NamedTuple):
     """Receiving server."""
     bytes: int
     """Size of the message."""
+    route: int = 0
+    """Index of the path between the two servers that the message takes."""
 
 
-def messages(graph: OperatorGraph, strategy: Strategy) -> list[Message]:
-    """Return the messages of an iteration, ordered by the operators that read the outputs."""
-    return list(_messages(graph, strategy))
+def messages(graph: OperatorGraph, strategy: Strategy, paths: int = 1) -> list[Message]:
+    """Return the messages of an iteration, ordered by the operators that read the outputs.
+
+    What a server sends to another server after an operator is divided evenly among `paths`
+    messages, each with a route of its own.
+    """
+    return [part for whole in _messages(graph, strategy) for part in _spread(whole, paths)]
+
+
+def _spread(message: Message, paths: int) -> Iterator[Message]:
+    for route, (first, end) in enumerate(pairwise(bounds(message.bytes, paths))):
+        if first < end:
+            yield message._replace(bytes=end - first, route=route)
 
 
 def _messages(graph: OperatorGraph, strategy: Strategy) -> Iterator[Message]:

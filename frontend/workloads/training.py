@@ -86,8 +86,10 @@ def transfers(workload: Training, ranks: int) -> Demand:
     return demand(graph, strategy(workload, graph))
 
 
-def plan(workload: Training, ranks: int, algorithms: CollectiveAlgorithms) -> Plan:
+def plan(workload: Training, ranks: int, algorithms: CollectiveAlgorithms, paths: int = 1) -> Plan:
     """Return the plan of `workload.iterations` iterations; servers with equal work share a trace.
+
+    Messages between two servers are spread over `paths` routes.
 
     Raises
     ------
@@ -96,7 +98,7 @@ def plan(workload: Training, ranks: int, algorithms: CollectiveAlgorithms) -> Pl
     """
     graph = operator_graph(workload, ranks)
     chosen = strategy(workload, graph)
-    return PlanBuilder(workload, graph, chosen, server(workload), algorithms).build()
+    return PlanBuilder(workload, graph, chosen, server(workload), algorithms, paths).build()
 
 
 def default_collective() -> CollectiveAlgorithms:
@@ -133,7 +135,8 @@ class _Training(WorkloadKind[TrainingWorkload]):
         self, workload: TrainingWorkload, layout: Layout, collective: CollectiveAlgorithms | None
     ) -> Plan:
         """Return the plan of `workload.iterations` iterations; see `plan`."""
-        return plan(workload, layout.ranks, collective or default_collective())
+        algorithms = collective or default_collective()
+        return plan(workload, layout.ranks, algorithms, layout.paths)
 
 
 KIND = _Training()

@@ -46,6 +46,7 @@ class PlanBuilder:
         strategy: Strategy,
         server: Server,
         algorithms: CollectiveAlgorithms,
+        paths: int,
     ) -> None:
         self.workload = workload
         self.server = server
@@ -55,7 +56,7 @@ class PlanBuilder:
         self.names = [operator.name for operator in self.graph.operators]
         self.plan = Plan(layers=(*self.names, OPTIMIZER))
         self.streams = [_Stream() for _ in range(strategy.servers)]
-        self.messages = messages(self.graph, self.strategy)
+        self.messages = messages(self.graph, self.strategy, paths)
         self.sent: dict[tuple[Phase, int], list[int]] = defaultdict(list)
         for number, message in enumerate(self.messages):
             self.sent[message.phase, message.operator].append(number)
@@ -204,4 +205,5 @@ class PlanBuilder:
             peer=message.target if sends else message.source,
             bytes=message.bytes,
             tag=iteration * len(self.messages) + number,
+            route=message.route if sends else 0,
         )

@@ -50,8 +50,29 @@ def test_demand():
     Path("demand.json").write_text(json.dumps(demand))
     found = printed("topo topoopt --demand demand.json --degree 3")
     assert (found["coins"], found["matchings"]) == ([1], [[[0, 3]]])
+    assert found["routes"]["model_parallel"] == [{"source": 0, "target": 3, "paths": [[0, 3]]}]
+    assert found["routes"]["all_reduce"] == [
+        {"group": 0, "strides": [[1], [1, 1], [5, 5, 5], [5, 5], [5]]}
+    ]
     text = CliRunner().invoke(main, ["topo", "topoopt", "--demand", "demand.json", "--degree", "3"])
     assert "group 0: +1;" in text.stdout
+
+
+def test_routes_of_model_parallel_pairs():
+    mp = [[0] * 12 for _ in range(12)]
+    mp[0][6] = mp[0][1] = 1
+    group = {"members": list(range(12)), "bytes": 10**6}
+    Path("demand.json").write_text(json.dumps({"nodes": 12, "all_reduce": [group], "mp": mp}))
+    command = "topo topoopt --demand demand.json --degree 4"
+    near, far = printed(command)["routes"]["model_parallel"]
+    assert near == {"source": 0, "target": 1, "paths": [[0, 1]]}
+    assert [len(path) for path in far["paths"]] == [3, 3]
+    far = printed(f"{command} --paths 9")["routes"]["model_parallel"][1]
+    assert sorted(far["paths"]) == [[0, 1, 6], [0, 5, 6], [0, 7, 6], [0, 11, 6]]
+    assert printed(f"{command} --paths 1")["routes"]["model_parallel"][1]["paths"] == [[0, 1, 6]]
+    refused = CliRunner().invoke(main, [*command.split(), "--paths", "0", "--json"])
+    assert refused.exit_code == 2
+    assert "0 paths: expected at least 1" in refused.output
 
 
 @pytest.mark.parametrize(

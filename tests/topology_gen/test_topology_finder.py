@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from math import ceil
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -18,7 +15,6 @@ from topology_gen.topoopt import (
     KShortestPaths,
     data_parallel,
     from_json,
-    split_degree,
     topology_finder,
 )
 
@@ -59,9 +55,9 @@ def test_every_topology(demand, degree, duplex, repeat):
         for order in topology.orders(rings.group):
             assert sorted(order) == sorted(rings.members)
         a, b = rings.members[0], rings.members[-1]
-        follow(graph, topology.all_reduce_path(a, b, rings.group), a, b)
+        follow(graph, ring_path(topology, a, b), a, b)
     for a, b in {(0, graph.nodes - 1), (graph.nodes - 1, 0), (0, graph.nodes // 2)}:
-        for path in topology.shortest_paths.find(a, b, 3):
+        for path in KShortestPaths(graph, 3).find(a, b):
             follow(graph, path, a, b)
     again = topology_finder(demand, degree, duplex=duplex, repeat_rings=repeat)
     assert again.graph.edges() == graph.edges()
@@ -75,6 +71,13 @@ def test_a_ring_of_some_servers_gives_way_to_one_of_all():
     assert list(topology.ports) == [2, 2, 2]
 
 
+def ring_path(topology, source, target):
+    ends = np.array([source]), np.array([target])
+    begin, links = topology.all_reduce_paths(*ends, np.zeros(1, np.int64))
+    assert begin.tolist() == [0, len(links)]
+    return links.tolist()
+
+
 def follow(graph, path, source, target):
     at = source
     for link in path:
@@ -83,33 +86,14 @@ def follow(graph, path, source, target):
     assert at == target
 
 
-@given(demands(), st.integers(2, 9), st.booleans())
-def test_the_degree_is_split_as_in_the_paper(demand, degree, duplex):
-    split = split_degree(demand, degree, duplex)
-    reduced = sum(Fraction(group.traffic) for group in demand.groups)
-    total = reduced + Fraction(float(demand.mp.sum()))
-    share = max(1, ceil(degree * reduced / total)) if total else degree
-    unit = 2 if duplex and demand.nodes > 2 else 1
-    rounded = min(-(-share // unit) * unit, degree - degree % unit)
-    ports = sum(
-        count * (2 if duplex and len(demand.groups[index].members) > 2 else 1)
-        for index, count in split.rings.items()
-    )
-    assert ports + split.spare_rings * unit + split.mp_ports == degree
-    assert rounded - unit < ports + split.spare_rings * unit <= rounded
-    traffic = [demand.groups[index].traffic for index in split.rings]
-    assert traffic == sorted(traffic, reverse=True)
-    assert 0 not in traffic
-
-
 @settings(max_examples=60, deadline=None)
-@given(demands(), st.integers(2, 5), st.integers(1, 6), st.integers(0, 2))
-def test_k_shortest_paths_are_networkx_s(demand, degree, count, detour):
+@given(demands(), st.integers(2, 5), st.integers(1, 6))
+def test_k_shortest_paths_are_networkx_s(demand, degree, count):
     graph = topology_finder(demand, degree).graph
-    paths = KShortestPaths(graph, detour)
+    paths = KShortestPaths(graph, count)
     simple = nx.DiGraph(graph.edges())
     source, target = 0, graph.nodes - 1
-    ours = paths.find(source, target, count)
+    ours = paths.find(source, target)
     routes = [paths.nodes(path) for path in ours]
     assert [len(route) for route in routes] == sorted(len(route) for route in routes)
     assert len(set(ours)) == len(ours)
@@ -118,7 +102,7 @@ def test_k_shortest_paths_are_networkx_s(demand, degree, count, detour):
         shortest = nx.shortest_path_length(simple, source, target)
         wanted: list[int] = []
         for path in nx.shortest_simple_paths(simple, source, target):
-            if len(wanted) == count or len(path) - 1 > shortest + detour:
+            if len(wanted) == count or len(path) - 1 > shortest:
                 break
             wanted.append(len(path))
         assert [len(route) for route in routes] == wanted
@@ -129,12 +113,12 @@ def test_the_ring_route_that_a_group_has():
     topology = topology_finder(Demand(10, (group,), np.zeros((10, 10))), 4)
     # Both ports' worth went to the group; one ring of the two gave way for one of all servers.
     assert [(rings.group, rings.strides) for rings in topology.rings] == [(0, (1,)), (None, (1,))]
-    path = topology.all_reduce_path(9, 5, 0)
-    assert topology.shortest_paths.nodes(path) == [9, 3, 5]
-    with pytest.raises(PathError, match="no rings of group 0 from server 9 to 2"):
-        topology.all_reduce_path(9, 2, 0)
-    with pytest.raises(PathError, match="no rings of group 4"):
-        topology.all_reduce_path(9, 5, 4)
+    shortest = KShortestPaths(topology.graph)
+    assert shortest.nodes(ring_path(topology, 9, 5)) == [9, 3, 5]
+    # Who is not in the group is on the ring through all servers.
+    assert shortest.nodes(ring_path(topology, 9, 2)) == [9, 0, 1, 2]
+    with pytest.raises(PathError, match="no way along rings from server 9 to itself"):
+        ring_path(topology, 9, 9)
 
 
 def test_separate_groups_leave_ports_for_the_ring_that_joins_them():
@@ -198,17 +182,12 @@ def test_degenerate_demands():
             "-1.0 bytes, expected a finite number of at least 0",
         ),
         (
-            lambda: KShortestPaths(topology_finder(data_parallel(4), 2).graph, -1),
-            ParameterError,
-            "a detour of -1 hops",
-        ),
-        (
-            lambda: topology_finder(data_parallel(4), 2).shortest_paths.find(0, 1, 0),
+            lambda: KShortestPaths(topology_finder(data_parallel(4), 2).graph, 0),
             ParameterError,
             "0 paths: expected",
         ),
         (
-            lambda: topology_finder(data_parallel(4), 2).shortest_paths.find(1, 1, 1),
+            lambda: KShortestPaths(topology_finder(data_parallel(4), 2).graph).find(1, 1),
             PathError,
             "no path from node 1 to itself",
         ),

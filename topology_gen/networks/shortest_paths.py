@@ -70,6 +70,10 @@ class ShortestPaths:
         links[begin[far[rows]] + columns] = walks[rows, columns]
         return begin, links
 
+    def are_neighbours(self, source: Numbers, target: Numbers) -> NDArray[np.bool_]:
+        """Return which pairs have a link."""
+        return np.isin(source * self._nodes + target, self._pairs)
+
     def _walk(self, source: Numbers, target: Numbers, route: Numbers) -> Numbers:
         """Return the links of each path as a row that is padded with -1."""
         targets, column = np.unique(target, return_inverse=True)
@@ -95,10 +99,7 @@ class ShortestPaths:
         row: Numbers,
     ) -> Numbers:
         """Return the links of some pairs' paths; `distance[row[i]]` is the distance to target i."""
-        left = distance[row, source]
-        if np.isinf(left).any():
-            lost = int(np.argmax(np.isinf(left)))
-            raise PathError(f"there is no path from node {source[lost]} to node {target[lost]}")
+        left = self._hops(source, target, distance, row)
         walks = np.full((source.size, int(left.max(initial=0))), -1)
         at = source.copy()
         for hop in range(walks.shape[1]):
@@ -113,6 +114,17 @@ class ShortestPaths:
             walks[going, hop] = link
             at[going] = self._target[link]
         return walks
+
+    @staticmethod
+    def _hops(
+        source: Numbers, target: Numbers, distance: NDArray[np.float64], row: Numbers
+    ) -> NDArray[np.float64]:
+        """Return the lengths of some pairs' paths; PathError if there is none."""
+        hops: NDArray[np.float64] = distance[row, source]
+        if np.isinf(hops).any():
+            lost = int(np.argmax(np.isinf(hops)))
+            raise PathError(f"there is no path from node {source[lost]} to node {target[lost]}")
+        return hops
 
 
 def flow_hash(source: Numbers, target: Numbers, route: Numbers, hop: int) -> Numbers:

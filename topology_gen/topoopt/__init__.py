@@ -11,6 +11,7 @@ from topology_gen.topoopt.finder import match, topology_finder
 from topology_gen.topoopt.k_shortest_paths import KShortestPaths
 from topology_gen.topoopt.matchings import heaviest_matching
 from topology_gen.topoopt.reconfiguration import PAUSE_PS, PERIOD_PS, ocs_reconfig, utility
+from topology_gen.topoopt.routes import Routes, routed
 from topology_gen.topoopt.topology import Rings, TopoOptTopology
 from topology_gen.topoopt.traffic import (
     Load,
@@ -34,6 +35,7 @@ __all__ = [
     "KShortestPaths",
     "Load",
     "Rings",
+    "Routes",
     "TopoOptTopology",
     "all_reduce_matrix",
     "cdf",
@@ -49,6 +51,7 @@ __all__ = [
     "path_lengths",
     "permuted_trees",
     "ring",
+    "routed",
     "select_permutations",
     "split_degree",
     "to_json",

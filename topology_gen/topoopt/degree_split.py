@@ -1,6 +1,9 @@
 """Divides the ports of servers between all-reduce rings of each group and matchings.
 
-Source: W. Wang et al., "TopoOpt", NSDI 2023, Algorithm 1, lines 2 to 10.
+Degree is a server's own: groups that share no server do not compete for ports, as a permutation of
+TotientPerms serves all groups of a size at once.
+
+Source: W. Wang et al., "TopoOpt", NSDI 2023, Algorithm 1, lines 2 to 10, and Algorithm 2.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ class DegreeSplit(NamedTuple):
 
     `rings` is the number of rings of each group by its index, in descending order of traffic.
     `spare_rings` is the number of rings through all servers in the ports that the groups leave of
-    the all-reduce degree. `mp_ports` is the number of ports for matchings.
+    the all-reduce degree. `mp_ports` is the number of ports of every server for matchings.
     """
 
     rings: dict[int, int]
@@ -43,6 +46,14 @@ def split_degree(demand: Demand, degree: int, duplex: bool = True) -> DegreeSpli
     A group's traffic is 2(k-1)·X, the bytes that its ring carries. Groups without traffic get no
     ring. Without any traffic, all ports go to rings. All servers get at least one ring.
 
+    The all-reduce degree of a server is divided among the groups that meet there, in proportion to
+    what the server sends in each, 2(k-1)/k·X: this is how the paper divides it when each T_k is the
+    traffic of all N/k groups of a size. A group gets what its most contended member can give.
+
+    Rounding up for a group leaves the groups after it a ring each. The exception is a group whose
+    share is less than half a ring and that another group contains: its transfers take the rings of
+    that group.
+
     Parameters
     ----------
     demand : Demand
@@ -59,9 +70,12 @@ def split_degree(demand: Demand, degree: int, duplex: bool = True) -> DegreeSpli
 
     Examples
     --------
-    >>> from topology_gen.topoopt import data_parallel
+    >>> from topology_gen.topoopt import data_parallel, from_json
     >>> split_degree(data_parallel(12), 5)
     DegreeSplit(rings={0: 2}, spare_rings=0, mp_ports=1)
+    >>> halves = [{"members": [0, 1, 2], "bytes": 1}, {"members": [3, 4, 5], "bytes": 1}]
+    >>> split_degree(from_json({"nodes": 6, "all_reduce": halves}), 4).rings
+    {0: 2, 1: 2}
     """
     unit = ring_ports(demand.nodes, duplex)
     if degree < unit:
@@ -76,15 +90,56 @@ def split_degree(demand: Demand, degree: int, duplex: bool = True) -> DegreeSpli
     wanted = ceil(degree * reduced / total) if total else degree
     # Only whole rings: the number is rounded up, unless a port is missing for the last ring.
     all_reduce = min(unit * ceil(Fraction(max(1, wanted), unit)), degree - degree % unit)
-    left = all_reduce
+    order = sorted(
+        (index for index, amount in enumerate(traffic) if amount),
+        key=lambda index: -traffic[index],
+    )
+    claims = _claims(demand, order, all_reduce, duplex)
+    left = [all_reduce] * demand.nodes
+    kept = [0] * demand.nodes  # ports for a ring of each group that is still to come
+    for claim in claims.values():
+        for server in claim.members if claim.keeps_ring else ():
+            kept[server] += claim.each
     rings: dict[int, int] = {}
-    for index in sorted(range(len(traffic)), key=lambda index: -traffic[index]):
-        if traffic[index] == 0:
-            break
-        each = ring_ports(len(demand.groups[index].members), duplex)
-        share = max(1, ceil(all_reduce * traffic[index] / reduced))
-        count = min(left // each, ceil(Fraction(share, each)))
+    for index, (members, each, share, keeps_ring) in claims.items():
+        for server in members if keeps_ring else ():
+            kept[server] -= each
+        possible = min(left[server] for server in members) // each
+        fair = min(left[server] - kept[server] for server in members) // each
+        count = min(ceil(Fraction(ceil(share), each)), possible, max(1, fair))
         if count:
             rings[index] = count
-            left -= count * each
-    return DegreeSplit(rings, left // unit, degree - all_reduce + left % unit)
+        for server in members:
+            left[server] -= count * each
+    return DegreeSplit(rings, min(left) // unit, degree - all_reduce)
+
+
+class _Claim(NamedTuple):
+    """What a group asks for: ports of a ring, ports that are its share, and if one ring is kept."""
+
+    members: tuple[int, ...]
+    each: int
+    share: Fraction
+    keeps_ring: bool
+
+
+def _claims(demand: Demand, order: list[int], all_reduce: int, duplex: bool) -> dict[int, _Claim]:
+    """Return the claims of the groups with traffic, in the given order."""
+    sent = {  # by each member
+        index: Fraction(demand.groups[index].traffic) / len(demand.groups[index].members)
+        for index in order
+    }
+    meeting: list[tuple[int, ...]] = [()] * demand.nodes  # groups at each server, in that order
+    for index in order:
+        for server in demand.groups[index].members:
+            meeting[server] += (index,)
+    together = {groups: sum(sent[index] for index in groups) for groups in set(meeting)}
+    claims = {}
+    for index in order:
+        members = demand.groups[index].members
+        each = ring_ports(len(members), duplex)
+        most = max(together[groups] for groups in {meeting[server] for server in members})
+        share = all_reduce * sent[index] / most
+        inside = set.intersection(*(set(meeting[server]) for server in members)) - {index}
+        claims[index] = _Claim(members, each, share, not inside or 2 * share >= each)
+    return claims

@@ -6,10 +6,12 @@ Source: W. Wang et al., "TopoOpt", NSDI 2023, Algorithm 1.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topology_gen.arrays import Numbers
 from topology_gen.errors import ParameterError
 from topology_gen.graphs.select_permutations import select_permutations
 from topology_gen.graphs.totient_perms import totient_perms
@@ -32,12 +34,12 @@ def topology_finder(
 ) -> TopoOptTopology:
     """Return the topology that suits a job's transfers.
 
-    Rings go to the all-reduce groups with the most traffic. If none of these rings goes through all
-    servers, one more ring does, so that every server can reach every other. It uses idle ports, or
-    the ports of the last ring that was chosen, or, if there is only one ring, ports of matchings.
-    The remaining ports get maximum-weight matchings of the model-parallel transfers, whose two
-    directions are added up. Each matching uses one port, and the discount then lowers the weights
-    of its pairs.
+    Rings go to the all-reduce groups as `split_degree` divides the ports of each server. If none of
+    these rings goes through all servers, one more ring does, so that every server can reach every
+    other. It uses idle ports first, then ports of groups with several rings, then ports of
+    matchings, and last the ports of a group's only ring. The ports without rings get maximum-weight
+    matchings of the model-parallel transfers, whose two directions are added up. Each matching uses
+    one port, and the discount then lowers the weights of its pairs.
 
     Parameters
     ----------
@@ -77,29 +79,26 @@ def topology_finder(
     """
     gain(discount, 1)  # raises if the discount is unknown, even if there is nothing to match
     split = split_degree(demand, degree, duplex)
+    everyone = tuple(range(demand.nodes))
     chosen: list[Rings] = []
-    returned = 0  # ports of rings that do not exist
     for index, count in split.rings.items():
         members = demand.groups[index].members
         strides = _strides(len(members), count, duplex, primes_only, repeat_rings)
-        returned += (count - len(strides)) * ring_ports(len(members), duplex)
         chosen.append(Rings(index, members, strides))
-    matched_ports = split.mp_ports + returned
-    everyone = tuple(range(demand.nodes))
     if split.spare_rings:
         strides = _strides(demand.nodes, split.spare_rings, duplex, primes_only, repeat_rings)
         chosen.append(Rings(None, everyone, strides))
-        matched_ports += (split.spare_rings - len(strides)) * ring_ports(demand.nodes, duplex)
     elif not any(len(rings.members) == demand.nodes for rings in chosen):
-        matched_ports -= _make_room(chosen, demand.nodes, degree, matched_ports, duplex)
+        chosen = _with_room(chosen, demand.nodes, degree, split.mp_ports, duplex)
         chosen.append(Rings(None, everyone, (1,)))
-    matchings = match(demand.mp, matched_ports, discount=discount, seed=seed)
-    return TopoOptTopology(demand.nodes, degree, duplex, tuple(chosen), tuple(matchings))
+    rings = TopoOptTopology(demand.nodes, degree, duplex, tuple(chosen), ())
+    matchings = match(demand.mp, degree - rings.ports, discount=discount, seed=seed)
+    return replace(rings, matchings=tuple(matchings))
 
 
 def match(
     transfers: NDArray[np.float64],
-    rounds: int,
+    rounds: int | Numbers,
     *,
     discount: str = "exponential",
     seed: int = 1,
@@ -112,8 +111,8 @@ def match(
     ----------
     transfers : array, shape (n, n)
         Bytes from each server (row) to each other (column).
-    rounds : int
-        Number of ports for matchings, at least 0.
+    rounds : int, or int64 array, shape (n,)
+        Number of ports for matchings, at least 0, of every server or of each.
     discount : str
         One of `topology_gen.topoopt.GAINS`.
     seed : int
@@ -129,14 +128,16 @@ def match(
     >>> match(np.array([[0, 4, 0], [4, 0, 3], [0, 0, 0]]), 2)
     [array([[0, 1]]), array([[0, 1]])]
     """
-    if rounds < 0:
-        raise ParameterError(f"{rounds} matchings: expected at least 0")
+    ports = np.broadcast_to(rounds, len(transfers))
+    if ports.min(initial=0) < 0:
+        raise ParameterError(f"{ports.min()} matchings: expected at least 0")
     weights = transfers + transfers.T
     linked: Counter[tuple[int, int]] = Counter()
     left = weights.copy()
     result = []
-    for turn in range(rounds):
-        pairs = heaviest_matching(left, seed + turn)
+    for turn in range(int(ports.max(initial=0))):
+        free = ports > turn
+        pairs = heaviest_matching(np.where(np.outer(free, free), left, 0), seed + turn)
         if not len(pairs):
             break
         result.append(pairs)
@@ -154,20 +155,23 @@ def _strides(
     return tuple(found[index % len(found)] for index in range(count if repeat else len(found)))
 
 
-def _make_room(
-    chosen: list[Rings], nodes: int, degree: int, matched_ports: int, duplex: bool
-) -> int:
-    """Free ports for a ring through all servers; return how many matchings this costs."""
+def _with_room(
+    chosen: list[Rings], nodes: int, degree: int, mp_ports: int, duplex: bool
+) -> list[Rings]:
+    """Return the rings that are left if each server has the ports of a ring through all of them.
+
+    Only groups whose servers lack ports give rings up, the last chosen first. A group's only ring
+    is given up after the ports for matchings.
+    """
     needed = ring_ports(nodes, duplex)
-
-    def idle() -> int:
-        used = TopoOptTopology(nodes, degree, duplex, tuple(chosen), ()).ports
-        return degree - matched_ports - int(used.max())
-
-    rings = sum(len(rings.strides) for rings in chosen)
-    while chosen and idle() < needed and not (rings == 1 and matched_ports >= needed):
-        group, members, strides = chosen.pop()
-        if len(strides) > 1:
-            chosen.append(Rings(group, members, strides[:-1]))
-        rings -= 1
-    return max(0, needed - idle())
+    result = list(chosen)
+    used = TopoOptTopology(nodes, degree, duplex, tuple(chosen), ()).ports
+    for reserved, fewest in ((mp_ports, 1), (0, 1), (0, 0)):
+        for place in reversed(range(len(result))):
+            group, members, strides = result[place]
+            servers = list(members)
+            while len(strides) > fewest and used[servers].max() > degree - reserved - needed:
+                strides = strides[:-1]
+                used[servers] -= ring_ports(len(members), duplex)
+            result[place] = Rings(group, members, strides)
+    return [rings for rings in result if rings.strides]

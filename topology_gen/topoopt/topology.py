@@ -14,7 +14,6 @@ from topology_gen.graphs.digraph import Digraph
 from topology_gen.graphs.totient_perms import ring
 from topology_gen.topoopt.coin_change import CoinChange, Numbers
 from topology_gen.topoopt.degree_split import ring_ports
-from topology_gen.topoopt.k_shortest_paths import KShortestPaths, Path
 
 
 class Rings(NamedTuple):
@@ -108,34 +107,57 @@ class TopoOptTopology:
         groups = [rings.group for rings in self.rings if len(rings.members) == self.nodes]
         return [order for group in groups for order in self.orders(group)]
 
-    def all_reduce_path(self, source: int, target: int, group: int | None) -> Path:
-        """Return the links of a route along a group's rings, with the fewest coins.
+    def all_reduce_paths(
+        self, source: Numbers, target: Numbers, turn: Numbers
+    ) -> tuple[Numbers, Numbers]:
+        """Return the paths of some pairs along rings: the fewest coins.
+
+        A pair takes the rings of the group with most traffic that has rings through both servers,
+        or those through all servers.
+
+        Parameters
+        ----------
+        source, target : int64 array
+            The pairs.
+        turn : int64 array
+            Which of its routes, for a pair that has several.
+
+        Returns
+        -------
+        begin, links : int64 array
+            The links of pair i are `links[begin[i]:begin[i + 1]]`.
 
         Raises
         ------
         PathError
-            The group has no rings, a server is not in it, or both servers are the same.
+            Both servers of a pair are the same.
         """
-        for begin, rings in zip(self._begin, self.rings, strict=True):
-            if rings.group != group:
-                continue
-            place = {member: index for index, member in enumerate(rings.members)}
-            if source == target or source not in place or target not in place:
-                break
-            size = len(rings.members)
-            change = CoinChange(size, rings.strides, len(self._coins(size, 1)) == 2)
-            at = place[source]
-            path = []
-            for coin in change.routes(at, place[target])[0].tolist():
-                path.append(begin + coin * size + at)
-                at = (at + int(change.coins[coin])) % size
-            return tuple(path)
-        raise PathError(f"no rings of group {group} from server {source} to {target}")
+        if np.any(source == target):
+            server = source[source == target][0]
+            raise PathError(f"no way along rings from server {server} to itself")
+        walks = np.full((source.size, 0), -1)
+        left = np.ones(source.size, bool)
+        for first, rings in zip(self._begin, self.rings, strict=True):
+            place = np.full(self.nodes, -1)
+            place[list(rings.members)] = np.arange(len(rings.members))
+            here = np.flatnonzero(left & (place[source] >= 0) & (place[target] >= 0))
+            left[here] = False
+            found = self._along(rings, place[source[here]], place[target[here]], turn[here])
+            longer = max(0, found.shape[1] - walks.shape[1])
+            walks = np.pad(walks, ((0, 0), (0, longer)), constant_values=-1)
+            walks[here, : found.shape[1]] = np.where(found >= 0, found + first, -1)
+        taken = walks >= 0
+        return np.concatenate(([0], np.cumsum(taken.sum(axis=1)))), walks[taken]
 
-    @cached_property
-    def shortest_paths(self) -> KShortestPaths:
-        """The shortest paths on all links, for model-parallel transfers."""
-        return KShortestPaths(self.graph)
+    def _along(self, rings: Rings, at: Numbers, target: Numbers, turn: Numbers) -> Numbers:
+        """Return the links from place to place, counted from the rings' first, filled up by -1."""
+        size = len(rings.members)
+        change = CoinChange(size, rings.strides, len(self._coins(size, 1)) == 2)
+        coins = change.routes(at, target, turn)
+        before = np.cumsum(np.where(coins >= 0, change.coins[coins], 0), axis=1)
+        before = np.roll(before, 1, axis=1)
+        before[:, :1] = 0
+        return np.where(coins >= 0, coins * size + (at[:, None] + before) % size, -1)
 
     @property
     def _begin(self) -> list[int]:

@@ -174,7 +174,7 @@ MaxMinSolver::Touch(uint32_t id)
     {
         m_touched.push_back(id);
         link.isTouched = true;
-        link.isFilled = false;
+        link.isFilled = link.isYielded = false;
         link.members = link.rising = 0;
         link.queuedAt = NEVER;
         link.free = link.capacity;
@@ -267,8 +267,9 @@ MaxMinSolver::Freeze(const Link& full)
             Link& link = m_link[id];
             link.free -= full.level;
             --link.rising;
-            if (isSlower && link.isBottleneck && !link.isFilled)
-            { // others take what it leaves
+            if (isSlower && link.isBottleneck && !link.isFilled && !link.isYielded)
+            { // others take what it leaves; once, as those that do not rise keep their rates
+                link.isYielded = true;
                 AddFastest(link, link.level);
             }
         }

@@ -78,6 +78,7 @@ class MaxMinSolver
         bool isBottleneck{false}; //!< of one of its flows
         bool isTouched{false};    //!< in m_touched, while solving
         bool isFilled{false};     //!< while solving: the bottleneck of a member
+        bool isYielded{false};    //!< while solving: a slower member has added its fastest flows
         uint32_t members{0};      //!< while solving
         uint32_t rising{0};       //!< members that still rise
         double free{0};           //!< while solving: capacity not taken by those that do not rise

@@ -22,11 +22,12 @@ from frontend.parallelization import (
     hybrid,
     work,
 )
+from frontend.parallelization.fabric import Fabric
 from frontend.roofline import Cost
 from tests.frontend.parallelization.graphs import jobs, placements, small_dlrm
 from tests.frontend.parallelization.naive_estimate import estimate
 from topology_gen import direct_connect, fat_tree, flat
-from topology_gen.topoopt import topology_finder
+from topology_gen.topoopt import AllReduce, Demand, topology_finder
 
 BARE = Wire(10**9, 0)
 """No headers: bytes on the wire are bytes sent."""
@@ -183,3 +184,25 @@ def test_strategies_for_other_networks_are_refused():
     plan = estimator.plan(data_parallel(graph, 4))
     with pytest.raises(StrategyError, match="operator top_0: server 4"):
         estimator.changed(plan, [5], Placement("model", (4,)))
+
+
+@pytest.mark.parametrize(
+    ("servers", "degree", "size", "stride", "rings"),
+    [(128, 8, 4, 32, 3), (128, 4, 16, 1, 1), (64, 4, 4, 16, 1)],
+)
+def test_disjoint_groups_reduce_as_fast_as_their_own_rings(servers, degree, size, stride, rings):
+    """Every group has rings of its own: no other bytes are on them, and they have no relays."""
+    span = size * stride
+    groups = [
+        tuple(range(block + first, block + first + span, stride))
+        for block in range(0, servers, span)
+        for first in range(stride)
+    ]
+    job = Demand(servers, tuple(AllReduce(one, 10**9) for one in groups), np.zeros((servers,) * 2))
+    topology = topology_finder(job, degree)
+    fabric = Fabric(direct_connect(topology.graph, GBPS, 0), BARE)
+    loads = [fabric.all_reduce(group_rings(one, topology), 10**9) for one in groups]
+    busy = np.zeros(topology.graph.links)
+    for load in loads:
+        busy[load.links] += load.seconds
+    assert busy.max() == pytest.approx(2 * (size - 1) / size / (2 * rings))

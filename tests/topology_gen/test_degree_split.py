@@ -1,0 +1,158 @@
+"""How ports are divided among groups: disjoint, strided, nested, overlapping and unequal ones."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from topology_gen.topoopt import AllReduce, Demand, split_degree, topology_finder
+
+
+def demand(nodes, groups, mp_bytes=0.0):
+    every = tuple(AllReduce(tuple(members), total) for members, total in groups)
+    return Demand(nodes, every, np.full((nodes, nodes), mp_bytes))
+
+
+def strided(nodes, size):
+    """Return groups of every (nodes/size)-th server."""
+    return [range(first, nodes, nodes // size) for first in range(nodes // size)]
+
+
+def blocks(nodes, size):
+    return [range(first, first + size) for first in range(0, nodes, size)]
+
+
+@st.composite
+def groups_of_some_servers(draw):
+    nodes = draw(st.integers(2, 30))
+    generator = np.random.default_rng(draw(st.integers(0, 10**6)))
+    groups = [
+        (
+            generator.permutation(nodes)[: draw(st.integers(1, nodes))].tolist(),
+            draw(st.floats(0, 9)),
+        )
+        for size in draw(st.lists(st.integers(1, nodes), max_size=6))
+    ]
+    return demand(nodes, groups, draw(st.sampled_from([0, 0.01, 1])))
+
+
+@st.composite
+def disjoint_groups(draw):
+    """Draw groups of any sizes that share no server, in any order of their members."""
+    nodes = draw(st.integers(4, 40))
+    order = draw(st.permutations(range(nodes)))
+    cuts = sorted({0, nodes, *draw(st.lists(st.integers(0, nodes), max_size=8))})
+    groups = [
+        (order[begin:end], draw(st.sampled_from([1, 10, 1e6])))
+        for begin, end in itertools.pairwise(cuts)
+    ]
+    return demand(nodes, groups, draw(st.sampled_from([0, 0.01, 100])))
+
+
+def ring_ports(members, duplex):
+    return 2 if duplex and members > 2 else 1
+
+
+@settings(deadline=None)
+@given(groups_of_some_servers(), st.integers(2, 9), st.booleans())
+def test_no_server_gives_more_ports_than_its_degree(job, degree, duplex):
+    split = split_degree(job, degree, duplex)
+    used = np.full(job.nodes, split.mp_ports + split.spare_rings * ring_ports(job.nodes, duplex))
+    for index, count in split.rings.items():
+        used[list(job.groups[index].members)] += count * ring_ports(
+            len(job.groups[index].members), duplex
+        )
+    assert used.max() <= degree
+    traffic = [job.groups[index].traffic for index in split.rings]
+    assert traffic == sorted(traffic, reverse=True)
+    assert 0 not in traffic
+    topology = topology_finder(job, degree, duplex=duplex)
+    sending = np.bincount(topology.graph.source, minlength=job.nodes)
+    assert sending.max() <= degree
+    assert np.array_equal(sending, topology.ports)
+
+
+@given(st.integers(2, 40), st.integers(2, 40), st.integers(2, 9), st.booleans(), st.floats(0, 1000))
+def test_a_single_group_is_given_what_algorithm_1_says(nodes, size, degree, duplex, mp_bytes):
+    job = demand(nodes, [(range(min(size, nodes)), 7)], mp_bytes)
+    split = split_degree(job, degree, duplex)
+    reduced = Fraction(job.groups[0].traffic)
+    wanted = ceil(degree * reduced / (reduced + Fraction(float(job.mp.sum()))))
+    unit, each = ring_ports(nodes, duplex), ring_ports(len(job.groups[0].members), duplex)
+    all_reduce = min(-(-wanted // unit) * unit, degree - degree % unit)
+    assert split == ({0: all_reduce // each}, 0, degree - all_reduce)
+
+
+@settings(deadline=None)
+@given(disjoint_groups(), st.integers(2, 9), st.booleans())
+def test_every_disjoint_group_has_a_ring_of_its_own(job, degree, duplex):
+    spanning = ring_ports(job.nodes, duplex)
+    split = split_degree(job, degree, duplex)
+    every = {index for index, group in enumerate(job.groups) if group.traffic}
+    assert set(split.rings) == every
+    # Each is given what it would be given alone, with the same ports for matchings.
+    for index, count in split.rings.items():
+        each = ring_ports(len(job.groups[index].members), duplex)
+        assert count == (degree - split.mp_ports) // each
+    if degree >= 2 * spanning:  # and there is one through all servers beside it
+        topology = topology_finder(job, degree, duplex=duplex)
+        assert every <= {rings.group for rings in topology.rings}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "degree", "groups", "links"),
+    [
+        (128, 8, strided(128, 4), 1024),
+        (128, 4, blocks(128, 16), 512),
+        (64, 4, strided(64, 4), 256),
+        (60, 4, [range(first, first + size) for first, size in ((0, 30), (30, 20), (50, 10))], 240),
+    ],
+)
+def test_disjoint_groups_use_every_port(nodes, degree, groups, links):
+    topology = topology_finder(demand(nodes, [(group, 100) for group in groups]), degree)
+    assert topology.graph.links == links
+    rings = {rings.group: len(rings.strides) for rings in topology.rings}
+    assert rings == {**dict.fromkeys(range(len(groups)), degree // 2 - 1), None: 1}
+
+
+def test_unequal_disjoint_groups_do_not_compete():
+    job = demand(32, [(members, 10.0**index) for index, members in enumerate(blocks(32, 8))])
+    assert split_degree(job, 6).rings == {0: 3, 1: 3, 2: 3, 3: 3}
+
+
+def test_nested_groups_share_by_what_a_server_sends():
+    """A server sends 2·127/128 in the group of all and 2·3/4 in its group of four: 5 and 3."""
+    everyone = [(range(128), 1.0)]
+    job = demand(128, everyone + [(members, 1.0) for members in strided(128, 4)])
+    assert split_degree(job, 8).rings == {0: 3, **dict.fromkeys(range(1, 33), 1)}
+    assert split_degree(job, 4).rings == {0: 1, **dict.fromkeys(range(1, 33), 1)}
+    # Where their share is less than half a ring, the rings of all carry what they send.
+    small = demand(128, everyone + [(members, 0.01) for members in strided(128, 4)])
+    assert split_degree(small, 4).rings == {0: 2}
+
+
+def test_overlapping_groups_leave_each_other_a_ring():
+    """Rows and columns of a grid: each server is in one of both."""
+    rows, columns = blocks(64, 8), strided(64, 8)
+    for row_bytes in (1, 50):
+        job = demand(64, [(row, row_bytes) for row in rows] + [(one, 1) for one in columns])
+        split = split_degree(job, 8)
+        assert set(split.rings) == set(range(16))
+        assert [split.rings[index] for index in (0, 8)] == ([2, 2] if row_bytes == 1 else [3, 1])
+        topology = topology_finder(job, 8)
+        assert {rings.group for rings in topology.rings} == {*range(16), None}
+        assert set(topology.ports.tolist()) == {8}
+
+
+def test_idle_ports_of_some_servers_take_matchings():
+    """Servers outside of the only group have no rings but the one through all."""
+    mp = np.zeros((12, 12))
+    mp[8, 11] = mp[9, 10] = 1
+    topology = topology_finder(Demand(12, (AllReduce(tuple(range(6)), 1e9),), mp), 4)
+    assert [pairs.tolist() for pairs in topology.matchings] == [[[8, 11], [9, 10]]] * 2
