@@ -5,20 +5,12 @@
 #include "fabrics/analytical/analytical-fabric.h"
 
 #include "stream/stream-validator.h"
+#include "support/wide-arithmetic.h"
 
 #include <algorithm>
 
 namespace cosim
 {
-
-namespace
-{
-
-__extension__ typedef unsigned __int128 Wide;
-
-constexpr uint64_t BYTE_PS = 8'000'000'000'000; //!< one byte at 1 bit/s [ps]
-
-} // namespace
 
 AnalyticalFabric::AnalyticalFabric(const Topology& topology, const Settings& settings)
     : MessageFabric(topology, settings),
@@ -142,7 +134,7 @@ void
 AnalyticalFabric::OnDue(uint32_t id, uint64_t now)
 {
     Traveller traveller = m_travellers[id];
-    m_freeTravellers.push_back(id);
+    m_travellers.Return(id);
     Settle(traveller, m_travellers[id].size, now);
 }
 
@@ -150,14 +142,8 @@ AnalyticalFabric::OnDue(uint32_t id, uint64_t now)
 void
 AnalyticalFabric::Keep(const Traveller& traveller, const WireSize& size)
 {
-    if (m_freeTravellers.empty())
-    {
-        m_freeTravellers.push_back(static_cast<uint32_t>(m_travellers.size()));
-        m_travellers.emplace_back();
-    }
-    const uint32_t id = m_freeTravellers.back();
-    m_freeTravellers.pop_back();
-    const WireSize kept = size; // it may be in that slot
+    const WireSize kept = size; // it may be in the slot that is taken
+    const uint32_t id = m_travellers.Take();
     m_travellers[id] = traveller;
     m_travellers[id].size = kept;
     Plan(traveller.arrival, id);
@@ -182,11 +168,10 @@ AnalyticalFabric::GetLinkCounters() const
     {
         const Link& link = m_links[i];
         const uint64_t wait = std::max(link.longestWait, link.queue.GetLongestWait());
-        const Wide queued = Wide{wait} * m_topology.linkRateBps[i] / BYTE_PS;
         LinkCounters& use = uses.emplace_back();
         use.busyPs = static_cast<int64_t>(std::min(link.busy, MAX_TIME_PS));
         use.wireBytes = link.wireBytes;
-        use.maxQueueBytes = static_cast<uint64_t>(queued);
+        use.maxQueueBytes = MultiplyDivide(wait, m_topology.linkRateBps[i], BYTE_PS);
     }
     return uses;
 }

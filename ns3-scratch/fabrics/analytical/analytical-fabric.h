@@ -7,6 +7,7 @@
 
 #include "fabrics/analytical/analytical-link.h"
 #include "fabrics/message/message-fabric.h"
+#include "support/slot-pool.h"
 
 #include <cstdint>
 #include <vector>
@@ -82,8 +83,7 @@ class AnalyticalFabric : public MessageFabric
     void Keep(const Traveller& traveller, const WireSize& size);
 
     std::vector<Link> m_links;
-    std::vector<Traveller> m_travellers;
-    std::vector<uint32_t> m_freeTravellers;
+    SlotPool<Traveller> m_travellers;
 };
 
 } // namespace cosim

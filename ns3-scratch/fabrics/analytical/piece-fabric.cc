@@ -5,21 +5,13 @@
 #include "fabrics/analytical/piece-fabric.h"
 
 #include "stream/stream-validator.h"
+#include "support/wide-arithmetic.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace cosim
 {
-
-namespace
-{
-
-__extension__ typedef unsigned __int128 Wide;
-
-constexpr uint64_t BYTE_PS = 8'000'000'000'000; //!< one byte at 1 bit/s [ps]
-
-} // namespace
 
 PieceFabric::PieceFabric(const Topology& topology, const Settings& settings)
     : MessageFabric(topology, settings),
@@ -54,13 +46,7 @@ PieceFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now)
 uint32_t
 PieceFabric::MakeMessage(const Cargo& cargo, uint64_t at)
 {
-    if (m_freeMessages.empty())
-    {
-        m_freeMessages.push_back(static_cast<uint32_t>(m_messages.size()));
-        m_messages.emplace_back();
-    }
-    const uint32_t id = m_freeMessages.back();
-    m_freeMessages.pop_back();
+    const uint32_t id = m_messages.Take();
     m_messages[id] = {cargo.size, m_sent++, at, 0, cargo.path, cargo.bundle, 0};
     m_underWay[cargo.path].Push(id);
     return id;
@@ -70,13 +56,7 @@ PieceFabric::MakeMessage(const Cargo& cargo, uint64_t at)
 uint32_t
 PieceFabric::MakePiece(uint32_t message, uint32_t node, uint64_t wireBytes, uint64_t arrival)
 {
-    if (m_freePieces.empty())
-    {
-        m_freePieces.push_back(static_cast<uint32_t>(m_pieces.size()));
-        m_pieces.emplace_back();
-    }
-    const uint32_t id = m_freePieces.back();
-    m_freePieces.pop_back();
+    const uint32_t id = m_pieces.Take();
     Piece& piece = m_pieces[id];
     piece.message = message;
     piece.node = node;
@@ -97,7 +77,7 @@ PieceFabric::FreePiece(uint32_t id)
     CancelPlan(id);
     --m_messages[m_pieces[id].message].pieces;
     m_pieces[id].message = NONE;
-    m_freePieces.push_back(id);
+    m_pieces.Return(id);
 }
 
 /// A piece enters the queue of its next link, if there is one.
@@ -188,13 +168,7 @@ PieceFabric::Carry(uint32_t id, uint32_t linkId)
 void
 PieceFabric::PlanPiece(uint32_t id, uint64_t at)
 {
-    if (m_freeDue.empty())
-    {
-        m_freeDue.push_back(static_cast<uint32_t>(m_due.size()));
-        m_due.emplace_back();
-    }
-    const uint32_t due = m_freeDue.back();
-    m_freeDue.pop_back();
+    const uint32_t due = m_due.Take();
     m_due[due] = id;
     m_pieces[id].due = due;
     Plan(at, due);
@@ -213,7 +187,7 @@ void
 PieceFabric::OnDue(uint32_t subject, uint64_t now)
 {
     const uint32_t id = m_due[subject];
-    m_freeDue.push_back(subject);
+    m_due.Return(subject);
     if (id == NONE)
     {
         return;
@@ -248,15 +222,8 @@ PieceFabric::Complete(uint32_t id, uint64_t now)
         underWay.Pop();
         m_lastArrival[path] = std::max({m_lastArrival[path], message.lastByte, now});
         Place(message.bundle, {path, message.size.bytes, message.sentAt, m_lastArrival[path]});
-        m_freeMessages.push_back(first);
+        m_messages.Return(first);
     }
-}
-
-/// @return value · part / whole, rounded down
-uint64_t
-PieceFabric::TakeShare(uint64_t value, uint64_t part, uint64_t whole)
-{
-    return static_cast<uint64_t>(Wide{value} * part / whole);
 }
 
 /// @return how much of a piece a link has sent by now [bytes on the wire]
@@ -269,7 +236,7 @@ PieceFabric::GetSent(const Passage& passage, uint64_t wireBytes, uint64_t now)
     }
     return now >= passage.end
                ? wireBytes
-               : TakeShare(wireBytes, now - passage.start, passage.end - passage.start);
+               : MultiplyDivide(wireBytes, now - passage.start, passage.end - passage.start);
 }
 
 std::vector<LinkCounters>
@@ -280,11 +247,10 @@ PieceFabric::GetLinkCounters() const
     for (uint32_t i = 0; i < m_links.size(); ++i)
     {
         const Link& link = m_links[i];
-        const Wide queued = Wide{link.longestWait} * m_liveLinks.Get(i).rateBps / BYTE_PS;
         LinkCounters& use = uses.emplace_back();
         use.busyPs = static_cast<int64_t>(std::min(link.busy, MAX_TIME_PS));
         use.wireBytes = link.wireBytes;
-        use.maxQueueBytes = static_cast<uint64_t>(queued);
+        use.maxQueueBytes = MultiplyDivide(link.longestWait, m_liveLinks.Get(i).rateBps, BYTE_PS);
     }
     return uses;
 }

@@ -8,6 +8,7 @@
 #include "fabrics/analytical/piece-link-control.h"
 #include "fabrics/message/message-fabric.h"
 #include "support/ring-buffer.h"
+#include "support/slot-pool.h"
 
 #include <cstdint>
 #include <span>
@@ -98,16 +99,12 @@ class PieceFabric : public MessageFabric
     void PlanPiece(uint32_t id, uint64_t at);
     void CancelPlan(uint32_t id);
     void Complete(uint32_t message, uint64_t now);
-    static uint64_t TakeShare(uint64_t value, uint64_t part, uint64_t whole);
     static uint64_t GetSent(const Passage& passage, uint64_t wireBytes, uint64_t now);
 
     PieceLinkControl m_control;
-    std::vector<Message> m_messages;
-    std::vector<uint32_t> m_freeMessages;
-    std::vector<Piece> m_pieces;
-    std::vector<uint32_t> m_freePieces;
-    std::vector<uint32_t> m_due; //!< pieces for which something is planned, or NONE
-    std::vector<uint32_t> m_freeDue;
+    SlotPool<Message> m_messages;
+    SlotPool<Piece> m_pieces;
+    SlotPool<uint32_t> m_due;        //!< pieces for which something is planned, or NONE
     std::vector<uint32_t> m_waiting; //!< pieces that have no link
     std::vector<Link> m_links;
     std::vector<RingBuffer<uint32_t>> m_underWay; //!< per path, messages

@@ -5,6 +5,7 @@
 #include "fabrics/analytical/piece-link-control.h"
 
 #include "fabrics/analytical/piece-fabric.h"
+#include "support/wide-arithmetic.h"
 
 #include <algorithm>
 #include <utility>
@@ -21,7 +22,7 @@ PieceLinkControl::PieceLinkControl(const Topology& topology, PieceFabric& fabric
 bool
 PieceLinkControl::MeasureDemand(std::vector<uint64_t>& bytes) const
 {
-    for (const PieceFabric::Piece& piece : m_fabric.m_pieces)
+    for (const PieceFabric::Piece& piece : m_fabric.m_pieces.GetSlots())
     {
         if (piece.message == PieceFabric::NONE)
         {
@@ -37,7 +38,7 @@ PieceLinkControl::MeasureDemand(std::vector<uint64_t>& bytes) const
         // Rounded up: what is left is not nothing.
         bytes[message.path] +=
             payload -
-            PieceFabric::TakeShare(payload, message.size.wireBytes - left, message.size.wireBytes);
+            MultiplyDivide(payload, message.size.wireBytes - left, message.size.wireBytes);
     }
     return false;
 }
@@ -47,7 +48,7 @@ PieceLinkControl::Pause()
 {
     m_isPaused = true;
     const uint64_t now = m_fabric.Now();
-    const auto pieces = static_cast<uint32_t>(m_fabric.m_pieces.size());
+    const auto pieces = static_cast<uint32_t>(m_fabric.m_pieces.GetSlots().size());
     for (uint32_t id = 0; id < pieces; ++id)
     {
         if (m_fabric.m_pieces[id].message != PieceFabric::NONE &&
@@ -78,10 +79,10 @@ PieceLinkControl::TakeApart(uint32_t id, uint64_t now)
         const uint64_t sent = std::min(come, PieceFabric::GetSent(passage, piece.wireBytes, now));
         PieceFabric::Link& link = m_fabric.m_links[passage.link];
         link.wireBytes -= piece.wireBytes - sent;
-        link.busy -= passage.end > now ? PieceFabric::TakeShare(passage.transmission,
-                                                                piece.wireBytes - sent,
-                                                                piece.wireBytes)
-                                       : 0;
+        link.busy -=
+            passage.end > now
+                ? MultiplyDivide(passage.transmission, piece.wireBytes - sent, piece.wireBytes)
+                : 0;
         if (sent < come)
         {
             const uint32_t node = m_fabric.m_liveLinks.Get(passage.link).source;

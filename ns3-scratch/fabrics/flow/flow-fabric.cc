@@ -16,8 +16,6 @@ namespace cosim
 namespace
 {
 
-constexpr double BYTE_PS = 8e12; //!< one byte at 1 bit/s [ps]
-
 /// Less than this is nothing: what rounding leaves of a message [bytes].
 constexpr double NOTHING = 1e-3;
 
@@ -140,13 +138,7 @@ FlowFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now)
 uint32_t
 FlowFabric::MakeMessage(const Cargo& cargo, uint64_t at)
 {
-    if (m_freeMessages.empty())
-    {
-        m_freeMessages.push_back(static_cast<uint32_t>(m_messages.size()));
-        m_messages.emplace_back();
-    }
-    const uint32_t id = m_freeMessages.back();
-    m_freeMessages.pop_back();
+    const uint32_t id = m_messages.Take();
     const WireSize& size = cargo.size;
     m_messages[id] =
         {size.bytes, size.wireBytes, at, size.firstBytes, cargo.path, cargo.bundle, NONE};
@@ -337,7 +329,7 @@ FlowFabric::Dispatch(uint32_t id, uint64_t now)
         Later(path.latency, static_cast<uint64_t>(std::clamp(forwarding, 0.0, MAX_DELAY_PS)));
     path.lastArrival = std::max(path.lastArrival, Later(now, delay));
     Place(message.bundle, {id, message.bytes, message.sentAt, path.lastArrival});
-    m_freeMessages.push_back(messageId);
+    m_messages.Return(messageId);
     path.carried += message.wireBytes;
     path.first = message.next;
     if (path.first == NONE)

@@ -9,6 +9,7 @@
 #include "fabrics/flow/max-min-solver.h"
 #include "fabrics/message/message-fabric.h"
 #include "support/ring-buffer.h"
+#include "support/slot-pool.h"
 
 #include <cstdint>
 #include <memory>
@@ -129,7 +130,7 @@ class FlowFabric : public MessageFabric
     /// @return what the links did to carry so much over each path [bytes on the wire]
     std::vector<LinkCounters> CountUses(const std::vector<uint64_t>& carried) const;
 
-    std::vector<Message> m_messages;
+    SlotPool<Message> m_messages;
     RingBuffer<uint32_t> m_delayed; //!< messages that are sent later, by time
     std::vector<Path> m_paths;
     std::vector<Opening> m_openings;
@@ -144,7 +145,6 @@ class FlowFabric : public MessageFabric
     void EndWindow(uint32_t id, uint64_t now);
     void OpenWindow(Path& path, uint64_t now);
 
-    std::vector<uint32_t> m_freeMessages;
     std::vector<uint32_t> m_dirty;                  //!< paths that begin or end to send
     std::unique_ptr<FlowLinkControl> m_linkControl; //!< null: the links do not change
 };

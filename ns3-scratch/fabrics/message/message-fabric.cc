@@ -325,8 +325,7 @@ MessageFabric::Abandon(uint64_t bytes, uint32_t path)
 uint64_t
 MessageFabric::TransmissionPs(uint64_t bytes, uint32_t link) const
 {
-    constexpr uint64_t bitPs = 8'000'000'000'000; // per byte at 1 bit/s
-    return MultiplyDivideUp(bytes, bitPs, m_liveLinks.Get(link).rateBps, MAX_TIME_PS);
+    return MultiplyDivideUp(bytes, BYTE_PS, m_liveLinks.Get(link).rateBps, MAX_TIME_PS);
 }
 
 uint64_t

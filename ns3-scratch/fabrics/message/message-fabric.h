@@ -64,6 +64,9 @@ class MessageFabric : public FabricBase, public BundleNetwork
   protected:
     static constexpr uint32_t NONE = UINT32_MAX;
 
+    /// A byte at 1 bit/s [ps].
+    static constexpr uint64_t BYTE_PS = 8'000'000'000'000;
+
     /// Tells a bundle that is due from what an estimator has planned.
     static constexpr uint32_t BUNDLE = uint32_t{1} << 31;
 
