@@ -15,22 +15,14 @@ namespace cosim
 {
 
 /**
- * The sending end of a flow in the express fabric: ns3::TcpSocketBase over segments that are plain
- * structs.
+ * The sending endpoint of a flow in the express fabric: ns3::TcpSocketBase with segments that are
+ * plain structs.
  *
- * Its state machine, congestion control, RTT estimation, loss recovery and timers are
- * TcpSocketBase's. Replaced is what carries and schedules, not what decides:
- * - segments go to a SegmentCarrier, and ACKs come from it, without header serialization, end-point
- *   look-up or IP;
- * - the retransmission timer is a LazyTimer;
- * - while nothing is lost, the next segment is the one behind the last sent, so the scan of the
- *   send buffer (TcpTxBuffer::NextSeg) is skipped;
- * - data enters the send buffer segment by segment, just in time, so that it is neither split nor
- *   joined there, and what waits costs no memory;
- * - its congestion state is quiet (QuietTcpState): nothing listens to the socket's trace sources.
+ * The state machine, congestion control, RTT estimation, loss recovery and timers are those of
+ * TcpSocketBase. This class replaces only how segments are carried and when work is scheduled:
  *
- * The end point stays null: TcpSocketBase::SendPendingData then sends nothing, and this class's
- * SendPending takes its place wherever the base class would have called it last.
+ * The end point of the base class stays null, so TcpSocketBase::SendPendingData sends nothing. This
+ * class calls SendPending in its place, after each call of the base class that would send data.
  */
 class ExpressTcpSocket : public FabricTcpSocket, public FlowSender
 {
