@@ -67,8 +67,8 @@ class LinkRoutes
     std::vector<uint32_t> m_route;    //!< per path: its index among the paths of its pair
     std::vector<uint32_t> m_outBegin; //!< per rank: index of its first link in m_out
     std::vector<uint32_t> m_out;      //!< ids of the links that are up, grouped by source rank
-    std::vector<uint16_t>
-        m_distance; //!< by target, then by rank; used only with forwarding [links]
+    /// by target, then by rank; used only with forwarding [links]
+    std::vector<uint16_t> m_distance;
 };
 
 } // namespace cosim

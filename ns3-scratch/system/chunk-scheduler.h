@@ -129,8 +129,8 @@ class ChunkScheduler
     struct Lane
     {
         uint32_t dimension;
-        uint32_t
-            cluster; //!< cluster of the lanes that share ranks, directly or through other lanes
+        /// cluster of the lanes that share ranks, directly or through other lanes
+        uint32_t cluster;
         std::vector<Rank> ranks;    //!< sorted
         uint32_t full{0};           //!< number of its ranks without a free slot
         std::vector<Waiting> queue; //!< a heap, with the smallest entry at the front

@@ -143,14 +143,14 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Chu
     ns3::Time m_injectionLatency;
     DelayLine<Ready, CollectiveEngine> m_injection;
 
-    std::vector<BundledMessage>
-        m_burst; //!< buffer of SendBundled; a member so that its memory is reused
+    /// buffer of SendBundled; a member so that its memory is reused
+    std::vector<BundledMessage> m_burst;
 
     RingBuffer<Ready> m_work; //!< steps that can be performed now
     bool m_draining{false};
 
-    std::vector<uint64_t>
-        m_reductionFree;    //!< per rank: time at which its reduction unit becomes free [ps]
+    /// per rank: time at which its reduction unit becomes free [ps]
+    std::vector<uint64_t> m_reductionFree;
     uint64_t m_inFlight{0}; //!< messages in flight
     uint64_t m_reducing{0};
     uint64_t m_leaving{0}; //!< members whose last SEND step is not done

@@ -76,8 +76,8 @@ class CollectivePlans
     void CountBytes();
 
     const std::vector<Collective>& m_collectives;
-    std::vector<std::unique_ptr<const ProgramTemplate>>
-        m_programs; //!< templates of the programs that some collective uses
+    /// templates of the programs that some collective uses
+    std::vector<std::unique_ptr<const ProgramTemplate>> m_programs;
     std::vector<Placement> m_placements;
     std::vector<uint32_t> m_placementOf; //!< per collective
     uint64_t m_totalBytes{0};

@@ -78,8 +78,8 @@ class CollectiveProgress
     /// Progress of the members of one chunk, for programs with several phases.
     struct ChunkProgress
     {
-        std::vector<uint32_t>
-            reached;           //!< per part: number of members that have come from an earlier part
+        /// per part: number of members that have come from an earlier part
+        std::vector<uint32_t> reached;
         uint32_t partsLeft{0}; //!< number of parts that are not the first part of all their members
     };
 
@@ -92,8 +92,8 @@ class CollectiveProgress
         std::vector<uint32_t> chunksLeft; //!< per member
         std::vector<uint32_t> reached;    //!< per part: number of members that have issued the
                                           //!< collective and start with this part
-        std::vector<uint32_t>
-            chunks; //!< per chunk: index in m_chunks, or NONE; empty if no chunk needs one
+        /// per chunk: index in m_chunks, or NONE; empty if no chunk needs one
+        std::vector<uint32_t> chunks;
     };
 
     static constexpr uint32_t NONE = ProgramTemplate::NONE;

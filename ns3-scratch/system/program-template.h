@@ -198,8 +198,8 @@ class ProgramTemplate
     std::vector<uint32_t> m_ready;
     std::vector<Place> m_places;
     std::vector<uint32_t> m_firstPart; //!< per member
-    std::vector<uint32_t>
-        m_origin; //!< used during construction; per step: the first program step that it stands for
+    /// used during construction; per step: the first program step that it stands for
+    std::vector<uint32_t> m_origin;
 };
 
 /**

@@ -48,8 +48,8 @@ class TaskTable
         const Rank* ranks{nullptr};      //!< ranks of the group
         std::vector<uint32_t> pending;   //!< per step; see ProgramTemplate::GetPending
         std::vector<uint32_t> stepsLeft; //!< per place: number of program steps that are not done
-        std::vector<uint32_t>
-            bundles; //!< per receiving step: its bundle; used only with a BundleNetwork
+        /// per receiving step: its bundle; used only with a BundleNetwork
+        std::vector<uint32_t> bundles;
         std::vector<uint64_t> sentAt; //!< per place: time at which its last SEND step is done; used
                                       //!< only with a BundleNetwork [ps]
     };

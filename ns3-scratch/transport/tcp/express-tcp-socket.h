@@ -20,6 +20,14 @@ namespace cosim
  *
  * The state machine, congestion control, RTT estimation, loss recovery and timers are those of
  * TcpSocketBase. This class replaces only how segments are carried and when work is scheduled:
+ * - Segments go to a SegmentCarrier, and ACKs come from it. There is no header serialization, no
+ *   lookup of endpoints, and no IP layer.
+ * - The retransmission timer is a LazyTimer.
+ * - While nothing is lost, the next segment is the one after the last sent segment, so the scan of
+ *   the send buffer (TcpTxBuffer::NextSeg) is skipped.
+ * - Data enters the send buffer one segment at a time, just before it is sent. The buffer thus
+ * never splits or joins its items, and waiting data takes no memory.
+ * - The congestion state is a QuietTcpState, because nothing listens to the socket's trace sources.
  *
  * The end point of the base class stays null, so TcpSocketBase::SendPendingData sends nothing. This
  * class calls SendPending in its place, after each call of the base class that would send data.
