@@ -17,10 +17,10 @@ namespace cosim
 namespace
 {
 
-/// Two members that exchange messages: their pair, and over which of its paths.
+/// A pair of members that exchange messages, and the route that they use.
 using Talk = std::pair<uint64_t, uint32_t>;
 
-/// @return per program, who talks with whom
+/// @return per program, the pairs of members that exchange messages
 std::vector<std::vector<Talk>>
 FindTalks(const Stream& stream)
 {
@@ -81,7 +81,7 @@ ValidateCollectives(const Stream& stream, const PathTable& paths)
                 ", but 1 … ",
                 MAX_COUNT,
                 " are accepted");
-        // Also bounds the space of a program whose units are all of the rounded-up size.
+        // This also limits the space of a program when every unit is rounded up.
         const double space = static_cast<double>(program.space) *
                              (static_cast<double>(collective.bytes) / program.units + 1);
         Require(collective.bytes <= MAX_BYTES && space <= static_cast<double>(MAX_BYTES),

@@ -15,7 +15,7 @@ namespace cosim
 namespace
 {
 
-/// Checks one program; the text of its errors starts with its number.
+/// Checks one program. Its error messages start with the id of the program.
 class ProgramValidator
 {
   public:
@@ -160,7 +160,7 @@ class ProgramValidator
 
     const Program& m_program;
     const std::string m_where;
-    std::vector<uint32_t> m_member; //!< of each step
+    std::vector<uint32_t> m_member; //!< per step: the member that it belongs to
 };
 
 } // namespace

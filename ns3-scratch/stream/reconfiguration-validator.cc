@@ -47,7 +47,7 @@ ValidateSettings(const Reconfiguration& settings)
             " bytes");
 }
 
-/// Check that a link is a whole number of circuits.
+/// Check that a link consists of a whole number of circuits.
 void
 ValidateLink(const Topology& topology, std::size_t link)
 {

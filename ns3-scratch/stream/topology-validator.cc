@@ -81,7 +81,7 @@ ValidateLinks(const Topology& topology)
     RequireTime(topology.forwardingDelayPs, "topology: forwarding_delay_ps");
 }
 
-/// @return the (source, target) pairs that have a path, sorted
+/// @return the (source, target) pair of each path, sorted
 std::vector<uint64_t>
 ValidatePaths(const Topology& topology)
 {
@@ -129,7 +129,7 @@ ValidatePaths(const Topology& topology)
                 target);
         pairs[i] = PairOf(source, target);
     }
-    // The paths of a pair are its routes 0, 1 …, so they stand together.
+    // The paths of a pair are its routes 0, 1 and so on, so they must be adjacent.
     std::vector<uint64_t> runs(pairs);
     runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
     std::sort(runs.begin(), runs.end());

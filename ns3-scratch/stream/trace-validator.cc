@@ -41,7 +41,7 @@ ValidateTraceArrays(const Trace& trace, const Stream& stream, const std::string&
     }
 }
 
-/// Checks the traces, and that each collective is issued at most once by each of its ranks.
+/// Checks the traces, and that each rank issues each of its collectives at most once.
 class TraceValidator
 {
   public:
@@ -209,7 +209,7 @@ class TraceValidator
     const Stream& m_stream;
     const PathTable& m_paths;
     uint64_t m_iterations{0};
-    std::vector<uint64_t> m_issues; //!< (collective, rank)
+    std::vector<uint64_t> m_issues; //!< (collective, rank) pairs
 };
 
 } // namespace

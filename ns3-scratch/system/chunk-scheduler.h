@@ -48,10 +48,10 @@ class ChunkStarter
  *
  * - No rank ever has more chunks in flight than the limit.
  * - A started part never waits for a slot, so the ranks cannot deadlock, even if they issue
- * collectives in different orders.
+ *   collectives in different orders.
  * - Waiting parts start in a fixed order: by priority class, then the collective that was issued
- * later first (LIFO) or the one that was issued earlier first (FIFO), then the lower chunk, then
- * the later phase.
+ *   later first (LIFO) or the one that was issued earlier first (FIFO), then the lower chunk, then
+ *   the later phase.
  *
  * A *lane* is a set of ranks in one dimension. All parts that wait in a lane wait for the same
  * slots, so only the first part of each lane can start next. Lanes can share ranks. If the first

@@ -16,7 +16,7 @@ namespace
 
 __extension__ typedef unsigned __int128 Wide;
 
-constexpr uint64_t BYTE_PS = 8'000'000'000'000; //!< one byte at 1 bit/s [ps]
+constexpr uint64_t BYTE_PS = 8'000'000'000'000; //!< transmission time of one byte at 1 bit/s [ps]
 
 } // namespace
 
@@ -32,7 +32,7 @@ AnalyticalFabric::AnalyticalFabric(const Topology& topology, const Settings& set
     }
 }
 
-/// @return a link that knows how long a message of a size takes
+/// @return the link, with the transmission times for messages of this size
 inline AnalyticalFabric::Link&
 AnalyticalFabric::Measure(uint32_t linkId, const WireSize& size)
 {
@@ -43,7 +43,10 @@ AnalyticalFabric::Measure(uint32_t linkId, const WireSize& size)
     return m_links[linkId];
 }
 
-/// Enter a message in advance on the last link of its path, if few are expected after it.
+/**
+ * Enter a message early on the last link of its path. Fails if too many messages are expected after
+ * it.
+ */
 inline bool
 AnalyticalFabric::Expect(const Traveller& traveller, const WireSize& size, uint64_t now)
 {
@@ -82,7 +85,10 @@ AnalyticalFabric::Expect(const Traveller& traveller, const WireSize& size, uint6
     return true;
 }
 
-/// Enter a message on the next link of its path, after all that has come there, and send it on.
+/**
+ * Enter a message on the next link of its path, after all messages that have arrived there, and
+ * forward it.
+ */
 inline void
 AnalyticalFabric::Settle(Traveller& traveller, const WireSize& size, uint64_t now)
 {
@@ -130,7 +136,7 @@ AnalyticalFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now
     {
         Traveller traveller;
         traveller.sentAt = traveller.arrival = at;
-        traveller.lastByte = 0; // the whole message is there
+        traveller.lastByte = 0; // the whole message has arrived
         traveller.path = one.path;
         traveller.hop = m_topology.pathBegin[one.path];
         traveller.bundle = one.bundle;
@@ -146,7 +152,7 @@ AnalyticalFabric::OnDue(uint32_t id, uint64_t now)
     Settle(traveller, m_travellers[id].size, now);
 }
 
-/// Enter a message on the next link when it comes there.
+/// Store a message until it arrives at its next link.
 void
 AnalyticalFabric::Keep(const Traveller& traveller, const WireSize& size)
 {
@@ -157,7 +163,7 @@ AnalyticalFabric::Keep(const Traveller& traveller, const WireSize& size)
     }
     const uint32_t id = m_freeTravellers.back();
     m_freeTravellers.pop_back();
-    const WireSize kept = size; // it may be in that slot
+    const WireSize kept = size; // copied, because the parameter may refer to that slot
     m_travellers[id] = traveller;
     m_travellers[id].size = kept;
     Plan(traveller.arrival, id);

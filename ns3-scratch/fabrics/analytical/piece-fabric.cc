@@ -17,7 +17,7 @@ namespace
 
 __extension__ typedef unsigned __int128 Wide;
 
-constexpr uint64_t BYTE_PS = 8'000'000'000'000; //!< one byte at 1 bit/s [ps]
+constexpr uint64_t BYTE_PS = 8'000'000'000'000; //!< transmission time of one byte at 1 bit/s [ps]
 
 } // namespace
 
@@ -66,7 +66,7 @@ PieceFabric::MakeMessage(const Cargo& cargo, uint64_t at)
     return id;
 }
 
-/// @return a piece that is at a node, or will be at its arrival
+/// @return a new piece that is at a node, or arrives there later
 uint32_t
 PieceFabric::MakePiece(uint32_t message, uint32_t node, uint64_t wireBytes, uint64_t arrival)
 {
@@ -100,7 +100,7 @@ PieceFabric::FreePiece(uint32_t id)
     m_freePieces.push_back(id);
 }
 
-/// A piece enters the queue of its next link, if there is one.
+/// Put a piece into the queue of its next link, if there is such a link.
 void
 PieceFabric::Enter(uint32_t id, uint64_t now)
 {
@@ -119,7 +119,10 @@ PieceFabric::Enter(uint32_t id, uint64_t now)
     Carry(id, link);
 }
 
-/// What ends on a link and comes before a time is ahead of what comes then.
+/**
+ * Enter the expected pieces of a link that arrive before a time, because they are ahead of a piece
+ * that arrives then.
+ */
 void
 PieceFabric::EnterExpected(uint32_t link, uint64_t before)
 {
@@ -139,7 +142,7 @@ PieceFabric::EnterExpected(uint32_t link, uint64_t before)
     }
 }
 
-/// A link carries a piece after all that has come, and sends it on.
+/// Transmit a piece on a link after all pieces that have arrived there, and forward it.
 void
 PieceFabric::Carry(uint32_t id, uint32_t linkId)
 {
@@ -235,7 +238,10 @@ PieceFabric::OnDue(uint32_t subject, uint64_t now)
     Complete(owner, now);
 }
 
-/// Let messages arrive if all of them has, those before them of the same path first.
+/**
+ * Deliver a message when all its pieces have arrived and all earlier messages of its path are
+ * delivered.
+ */
 void
 PieceFabric::Complete(uint32_t id, uint64_t now)
 {
@@ -259,7 +265,7 @@ PieceFabric::TakeShare(uint64_t value, uint64_t part, uint64_t whole)
     return static_cast<uint64_t>(Wide{value} * part / whole);
 }
 
-/// @return how much of a piece a link has sent by now [bytes on the wire]
+/// @return the amount of a piece that a link has sent by now [bytes on the wire]
 uint64_t
 PieceFabric::GetSent(const Passage& passage, uint64_t wireBytes, uint64_t now)
 {
