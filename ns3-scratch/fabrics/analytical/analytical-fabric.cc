@@ -44,7 +44,7 @@ AnalyticalFabric::Measure(uint32_t linkId, const WireSize& size)
 }
 
 /**
- * Enter a message early on the last link of its path. Fails if too many messages are expected after
+ * Enter a message early on the last link of its path. Return false if too many messages are expected after
  * it.
  */
 inline bool

@@ -20,7 +20,7 @@ namespace cosim
 namespace
 {
 
-/// Messages between two calls of the poll hook.
+/// Number of messages between two calls of the poll hook.
 constexpr uint64_t POLL_MESSAGES = 1024;
 
 } // namespace
@@ -122,7 +122,7 @@ MessageFabric::PutIntoBundles(Rank src, std::span<const BundledMessage> messages
     Launch(m_cargo, at, now);
 }
 
-/// Tell the observers of messages that are handed over, and remember them until they arrive.
+/// Report bundled messages as sent to the observers, and record them until they arrive.
 void
 MessageFabric::LogSent(Rank src, std::span<const BundledMessage> messages, uint64_t at)
 {
@@ -134,7 +134,7 @@ MessageFabric::LogSent(Rank src, std::span<const BundledMessage> messages, uint6
     }
 }
 
-/// Tell the observers of the messages of a bundle.
+/// Report the messages of a bundle as delivered to the observers.
 void
 MessageFabric::ReportDelivered(uint32_t bundle)
 {
@@ -148,7 +148,7 @@ MessageFabric::ReportDelivered(uint32_t bundle)
     }
 }
 
-/// Make a message ready for the estimator, and count it.
+/// Prepare a message for the estimator, and count it.
 inline void
 MessageFabric::Load(uint32_t path, uint64_t bytes, uint32_t bundle, Cargo& cargo)
 {
@@ -241,7 +241,7 @@ MessageFabric::OnBundleDue(uint32_t id, uint64_t now)
     }
 }
 
-/// A message that was handed over alone is at its target.
+/// Deliver a single message at its target.
 void
 MessageFabric::Arrive(uint32_t id)
 {
@@ -339,7 +339,7 @@ uint64_t
 MessageFabric::AcknowledgementPs(uint32_t path) const
 {
     const uint32_t back = FindPath(m_topology.pathTarget[path], m_topology.pathSource[path]);
-    // Without links back, the way back is as long as the way there.
+    // Without a path in the reverse direction, assume that it takes as long as the forward path.
     const bool isThere = !m_liveLinks.GetPath(back).empty();
     uint64_t sum = 0;
     bool isFirst = true;
