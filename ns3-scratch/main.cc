@@ -4,8 +4,8 @@
 
 /**
  * @file
- * Runs a stream file without Python and prints the raw result: what `cosim replay` does, for gdb,
- * perf and users of ns-3.
+ * Runs a stream file without Python and prints the raw result, like `cosim replay`. It is meant for
+ * gdb, for perf, and for users of ns-3.
  */
 
 #include "results/event-writer.h"
@@ -29,7 +29,7 @@ namespace
 {
 
 constexpr int FAILED = 1;    //!< the simulation failed
-constexpr int BAD_INPUT = 2; //!< arguments, file or stream
+constexpr int BAD_INPUT = 2; //!< bad arguments, bad file or bad stream
 
 constexpr const char* USAGE =
     "usage: replay [--json FILE] [--events FILE] STREAM\n"
@@ -41,7 +41,7 @@ constexpr const char* USAGE =
     "                 nodes, collectives, chunks, messages, losses and changes of the links\n"
     "exit status: 0 complete, 1 the simulation failed, 2 bad input\n";
 
-/// What the command line asks for.
+/// The arguments of the command line.
 struct Arguments
 {
     std::string stream;
@@ -94,7 +94,7 @@ ParseArguments(const std::vector<std::string>& words)
     return arguments;
 }
 
-/// @return the file's bytes; it may also be a pipe
+/// @return the bytes of a file, which may also be a pipe
 std::string
 ReadFile(const std::string& path)
 {
@@ -118,7 +118,7 @@ ReadFile(const std::string& path)
     return bytes;
 }
 
-/// @return the file at a path, to be written; closed if the path is empty
+/// @return the file at a path, opened for writing; not open if the path is empty
 std::ofstream
 OpenFile(const std::string& path)
 {

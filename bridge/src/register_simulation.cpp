@@ -23,10 +23,10 @@ namespace
 using Seconds = std::chrono::duration<double>;
 using Report = std::optional<py::function>;
 
-/// Greatest time between two checks for Ctrl-C.
+/// The longest wall time between two checks for Ctrl-C [s].
 constexpr double SIGNAL_INTERVAL_S = 0.1;
 
-/// Calls Python during a run: checks for Ctrl-C, and reports progress at the given interval.
+/// Calls Python during a run, to check for Ctrl-C and to report the progress at the given interval.
 class Reporter
 {
   public:

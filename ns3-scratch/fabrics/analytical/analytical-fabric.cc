@@ -44,8 +44,9 @@ AnalyticalFabric::Measure(uint32_t linkId, const WireSize& size)
 }
 
 /**
- * Enter a message early on the last link of its path. Return false if too many messages are expected after
- * it.
+ * Enter a message early on the last link of its path.
+ *
+ * @return false if too many messages are expected after it
  */
 inline bool
 AnalyticalFabric::Expect(const Traveller& traveller, const WireSize& size, uint64_t now)
