@@ -36,9 +36,8 @@ constexpr const char* USAGE =
     "\n"
     "Run STREAM (written by `cosim compile`) and print the result as JSON.\n"
     "  --json FILE    write the result to FILE instead\n"
-    "  --events FILE  write to FILE what happens in the run, one JSON object a line, as it "
-    "happens:\n"
-    "                 nodes, collectives, chunks, messages, losses and changes of the links\n"
+    "  --events FILE  write each event of the run to FILE, one JSON object per line: events of\n"
+    "                 nodes, collectives, chunks, messages, lost packets and changes of the links\n"
     "exit status: 0 complete, 1 the simulation failed, 2 bad input\n";
 
 /// The arguments of the command line.
@@ -76,7 +75,8 @@ ParseArguments(const std::vector<std::string>& words)
         }
         else if (!arguments.stream.empty())
         {
-            throw std::invalid_argument("one stream file is expected, not also " + words[i]);
+            throw std::invalid_argument("only one stream file is accepted; the second one is " +
+                                        words[i]);
         }
         else
         {
@@ -89,7 +89,7 @@ ParseArguments(const std::vector<std::string>& words)
     }
     if (!arguments.json.empty() && arguments.json == arguments.events)
     {
-        throw std::invalid_argument("--json and --events need a file each");
+        throw std::invalid_argument("--json and --events need different files");
     }
     return arguments;
 }
@@ -164,7 +164,8 @@ Replay(const Arguments& arguments)
     }
     if (status != "complete")
     {
-        std::cerr << "replay: the run ended as " << status << ", see \"error\" in its result\n";
+        std::cerr << "replay: the run ended with status " << status
+                  << "; see \"error\" in its result\n";
         return FAILED;
     }
     return 0;

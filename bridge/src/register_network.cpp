@@ -69,7 +69,9 @@ register_network(py::module_& module)
     using cosim::NetworkSession;
 
     // pybind11/functional.h takes the GIL for each callback and releases it afterwards.
-    py::class_<NetworkSession>(module, "Network", "The network API: messages with callbacks.")
+    py::class_<NetworkSession>(module,
+                               "Network",
+                               "A session of the network API: messages with callbacks.")
         .def(py::init([](const py::bytes& stream) {
                  return std::make_unique<NetworkSession>(read_bytes(stream));
              }),

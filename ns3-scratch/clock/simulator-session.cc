@@ -34,7 +34,7 @@ SimulatorSession::SimulatorSession(uint64_t seed)
 {
     if (IsOpen())
     {
-        throw CoreError("another Simulation or Network is alive in this process; close it first");
+        throw CoreError("another Simulation or Network is open in this process; close it first");
     }
     if (ns3::Time::GetResolution() != ns3::Time::PS)
     {

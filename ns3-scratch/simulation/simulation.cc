@@ -79,8 +79,9 @@ Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval
 {
     if (!m_executor || m_hasRun)
     {
-        throw CoreError(m_hasRun ? "a Simulation runs only once"
-                                 : "a Simulation must be built, and not yet closed, to run");
+        throw CoreError(m_hasRun
+                            ? "a Simulation runs only once"
+                            : "a Simulation runs only after it is built and before it is closed");
     }
     m_hasRun = true;
     m_hook = hook;
@@ -112,8 +113,7 @@ Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval
     { // no event is left, or a failed fabric has stopped the simulator
         const std::string failure = m_fabric->GetFailure();
         End(failure.empty() ? "deadlock" : "failed",
-            failure.empty() ? "nothing is left to happen: " + m_executor->DescribeWaiting()
-                            : failure);
+            failure.empty() ? "no event is left: " + m_executor->DescribeWaiting() : failure);
     }
     m_fabric->SetPollHook({});
     if (m_hook && !m_thrown)
@@ -133,7 +133,7 @@ Simulation::GetResult() const
 {
     if (!m_executor)
     {
-        throw CoreError("a Simulation has a result once it is built, until it is closed");
+        throw CoreError("a Simulation has a result only after it is built and before it is closed");
     }
     return WriteResult(m_stream,
                        m_outcome,
@@ -192,7 +192,7 @@ Simulation::OnTimeLimit()
     }
     else
     {
-        End("deadlock", "nothing is left to happen: " + m_executor->DescribeWaiting());
+        End("deadlock", "no event is left: " + m_executor->DescribeWaiting());
     }
 }
 

@@ -69,11 +69,12 @@ ValidateCollectives(const Stream& stream, const PathTable& paths)
                 where,
                 ": rank ",
                 sorted.back(),
-                " is not one of ",
-                stream.topology.ranks);
+                " does not exist; the topology has ",
+                stream.topology.ranks,
+                " ranks");
         Require(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(),
                 where,
-                ": a rank stands twice in its group");
+                ": a rank occurs twice in its group");
         Require(collective.chunks >= 1 && collective.chunks <= MAX_COUNT,
                 where,
                 ": chunks is ",
@@ -88,9 +89,9 @@ ValidateCollectives(const Stream& stream, const PathTable& paths)
                 where,
                 ": ",
                 collective.bytes,
-                " bytes are more than the ",
+                " bytes and its scratch space are more than the ",
                 MAX_BYTES,
-                " that are accepted (with its scratch space)");
+                " bytes that are accepted");
         for (const auto& [pair, route] : talks[collective.program])
         {
             paths.RequireBothWays(

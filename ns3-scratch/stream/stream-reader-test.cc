@@ -137,7 +137,7 @@ class StreamReaderTest : public UnitTest<StreamReaderTest>
             {Header() + settings, "the stream has no topology record"},
             {Header() + Topology(), "the stream has no settings record"},
             {settings + Header(),
-             "the stream does not start with a header record: it is no cosim stream"},
+             "the stream does not start with a header record: it is not a cosim stream"},
             {Header() + Header(), "the stream has a second header record"},
             {Header() + settings + settings, "the stream has a second settings record"},
             {Header() + Topology() + Topology(), "the stream has a second topology record"},
@@ -160,7 +160,7 @@ class StreamReaderTest : public UnitTest<StreamReaderTest>
         const std::string unknown =
             Record(2, WireWriter().Bytes(3, WireWriter().Number(1, 2).GetBytes()));
         NS_TEST_ASSERT_MSG_EQ(GetRefusal([&] { Read(Header() + unknown); }),
-                              "scheduling 2 is unknown; the last one known is 1",
+                              "scheduling 2 is unknown; the largest known value is 1",
                               "an enumerator of a later version");
     }
 

@@ -107,7 +107,7 @@ Read(WireReader& reader, std::vector<E>& values)
         if (number > type.last)
         {
             Refuse(std::string(type.name) + " " + std::to_string(number) +
-                   " is unknown; the last one known is " + std::to_string(type.last));
+                   " is unknown; the largest known value is " + std::to_string(type.last));
         }
         values.push_back(static_cast<E>(number));
     }
@@ -194,7 +194,7 @@ class Collector
             }
             if (!m_hasHeader && kind != 1)
             {
-                Refuse("the stream does not start with a header record: it is no cosim stream");
+                Refuse("the stream does not start with a header record: it is not a cosim stream");
             }
             Add(kind, record);
         }

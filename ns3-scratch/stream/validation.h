@@ -67,7 +67,7 @@ RequireTime(uint64_t ps, const std::string& what)
             ps,
             " ps, but at most ",
             MAX_TIME_PS,
-            " can be simulated");
+            " ps are accepted");
 }
 
 /// Check an array that holds the boundaries of slices of another array.

@@ -168,7 +168,7 @@ class WireReaderTest : public UnitTest<WireReaderTest>
             const Message message(WireWriter().Varint(key).Raw("12345678").GetBytes());
             NS_TEST_ASSERT_MSG_EQ(GetRefusal([&] {
                                       message.ReadField();
-                                  }).ends_with("a field's number is not one of protobuf's"),
+                                  }).ends_with("the number of a field is not valid in protobuf"),
                                   true,
                                   "key " << key);
         }
@@ -181,7 +181,7 @@ class WireReaderTest : public UnitTest<WireReaderTest>
             const Message message(WireWriter().Key(4, type).Raw(std::string(9, 0)).GetBytes());
             NS_TEST_ASSERT_MSG_EQ(GetRefusal([&] { message.ReadField().ReadUint64(); }),
                                   "the stream is corrupt at byte 1: field 4 has wire type " +
-                                      std::to_string(type) + ", which is not its type",
+                                      std::to_string(type) + ", but wire type 0 is expected",
                                   "for a number");
         }
         for (const uint32_t type : {0, 1, 5})
@@ -255,7 +255,7 @@ class WireReaderTest : public UnitTest<WireReaderTest>
         const Message huge(WireWriter().Key(1, 2).Varint(MAX).Raw("abc").GetBytes());
         NS_TEST_ASSERT_MSG_EQ(GetRefusal([&] { huge.ReadField().ReadString(); }),
                               "the stream is corrupt at byte 11: it is cut off: " +
-                                  std::to_string(MAX) + " bytes should follow, but 3 do",
+                                  std::to_string(MAX) + " bytes must follow, but only 3 are left",
                               "a length that would wrap around");
     }
 
@@ -302,7 +302,7 @@ class WireReaderTest : public UnitTest<WireReaderTest>
         const Message nul(WireWriter().Bytes(1, std::string("a\0b", 3)).GetBytes());
         NS_TEST_ASSERT_MSG_EQ(GetRefusal([&] {
                                   nul.ReadField().ReadString();
-                              }).ends_with("the text of field 1 holds a NUL"),
+                              }).ends_with("the text of field 1 contains a NUL byte"),
                               true,
                               "a NUL");
     }

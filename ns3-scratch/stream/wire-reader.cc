@@ -85,7 +85,7 @@ WireReader::NextField()
     m_field = static_cast<uint32_t>(key >> 3);
     if (key >> 32 != 0 || m_field == 0)
     {
-        Refuse("a field's number is not one of protobuf's");
+        Refuse("the number of a field is not valid in protobuf");
     }
     return true;
 }
@@ -154,7 +154,7 @@ WireReader::ReadString()
     }
     if (std::find(text.m_next, text.m_end, 0) != text.m_end)
     { // A NUL would cut off the text where an error message shows it.
-        Refuse("the text of field " + std::to_string(m_field) + " holds a NUL");
+        Refuse("the text of field " + std::to_string(m_field) + " contains a NUL byte");
     }
     return {text.m_next, text.m_end};
 }
@@ -171,8 +171,8 @@ WireReader::ReadSlice(uint64_t length)
 {
     if (length > static_cast<uint64_t>(m_end - m_next))
     {
-        Refuse("it is cut off: " + std::to_string(length) + " bytes should follow, but " +
-               std::to_string(m_end - m_next) + " do");
+        Refuse("it is cut off: " + std::to_string(length) + " bytes must follow, but only " +
+               std::to_string(m_end - m_next) + " are left");
     }
     const uint8_t* begin = m_next;
     m_next += length;
@@ -282,7 +282,7 @@ WireReader::Expect(uint32_t wireType) const
     if (m_wireType != wireType)
     {
         Refuse("field " + std::to_string(m_field) + " has wire type " + std::to_string(m_wireType) +
-               ", which is not its type");
+               ", but wire type " + std::to_string(wireType) + " is expected");
     }
 }
 

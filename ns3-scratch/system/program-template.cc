@@ -196,7 +196,8 @@ ProgramTemplate::MakeSteps(const Program& program,
             if (m_pending[i] >= ONE_MESSAGE)
             {
                 throw std::invalid_argument("a step of a program waits for " +
-                                            std::to_string(m_pending[i]) + " others");
+                                            std::to_string(m_pending[i]) + " others, but at most " +
+                                            std::to_string(ONE_MESSAGE - 1) + " are accepted");
             }
             if (m_steps[i].op == StepOp::RECV || m_steps[i].op == StepOp::RECV_REDUCE)
             {

@@ -198,7 +198,8 @@ MessageFabric::Postpone(uint32_t id, uint32_t path, uint64_t sentAt, uint64_t be
 {
     if (at >= 2 * MAX_TIME_PS)
     {
-        Fail("a message takes longer than can be simulated");
+        Fail("a message takes longer than the " + std::to_string(MAX_TIME_PS) +
+             " ps that can be simulated");
         return;
     }
     m_completionPs.Replace(before - sentAt, at - sentAt);
@@ -319,7 +320,8 @@ MessageFabric::Abandon(uint64_t bytes, uint32_t path)
 {
     Fail("a message of " + std::to_string(bytes) + " bytes from rank " +
          std::to_string(m_topology.pathSource[path]) + " to rank " +
-         std::to_string(m_topology.pathTarget[path]) + " takes longer than can be simulated");
+         std::to_string(m_topology.pathTarget[path]) + " takes longer than the " +
+         std::to_string(MAX_TIME_PS) + " ps that can be simulated");
 }
 
 uint64_t
