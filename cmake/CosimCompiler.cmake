@@ -1,11 +1,11 @@
-# Enables C++20 with the project's warnings, or stops with one sentence that says what to install.
-# Defines the target `cosim-options`, which every target of ours links to.
+# Enables C++20 with the warnings of this project, or stops with one sentence that says what to install.
+# Defines the target `cosim-options`, to which every target of this project links.
 
 include(CheckLanguage)
 check_language(CXX)
 if(NOT CMAKE_CXX_COMPILER)
   message(FATAL_ERROR "cosim needs a C++20 compiler and found none: install one (Debian, Ubuntu: "
-                      "`sudo apt install g++`) or name yours in the environment variable CXX.")
+                      "`sudo apt install g++`) or set the environment variable CXX to your compiler.")
 endif()
 
 if(NOT CMAKE_BUILD_TYPE)
@@ -13,7 +13,7 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 enable_language(CXX)
 
-# The first releases that build ns-3.44's headers.
+# The first releases that can compile the headers of ns-3.44.
 set(minimum_GNU 10.1)
 set(minimum_Clang 11)
 set(minimum_AppleClang 13)
@@ -21,7 +21,7 @@ set(minimum "${minimum_${CMAKE_CXX_COMPILER_ID}}")
 if(NOT "cxx_std_20" IN_LIST CMAKE_CXX_COMPILE_FEATURES
    OR (minimum AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS minimum))
   message(FATAL_ERROR "cosim needs a C++20 compiler (GCC >= 10.1 or Clang >= 11), but ${CMAKE_CXX_COMPILER} is "
-                      "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}: name a newer one in the environment variable CXX.")
+                      "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}: set the environment variable CXX to a newer compiler.")
 endif()
 
 set(CMAKE_CXX_STANDARD 20)
@@ -36,8 +36,9 @@ if(CCACHE_EXECUTABLE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_EXECUTABLE}")
 endif()
 
-# Results must be the same to the tick on every machine: no -ffast-math, no -march=native, no fused multiply-add.
-# Nobody replaces our functions at load time: without that promise, GCC inlines none that is called from elsewhere, too.
+# Results must be exactly the same on every machine, so there is no -ffast-math, no -march=native and no fused multiply-add.
+# -fno-semantic-interposition promises that no function is replaced at load time. Without this promise, GCC does not inline
+# functions that are visible outside their library.
 add_library(cosim-options INTERFACE)
 target_compile_options(cosim-options INTERFACE -Wall -Wextra -Wconversion -ffp-contract=off
                                                $<$<CXX_COMPILER_ID:GNU>:-fno-semantic-interposition>

@@ -1,19 +1,19 @@
-# Finds ns-3 and defines one imported target for each component asked for: ns3::core, ns3::network ...
+# Finds ns-3 and defines one imported target for each requested component: ns3::core, ns3::network ...
 #
-# Where it looks, in this order:
-#   NS3_ROOT   (CMake variable or environment variable): the prefix of an installed ns-3, or the top of a built ns-3 tree
-#   the wheel  `ns3` in the site-packages of Python_EXECUTABLE; found by path, since importing it starts cppyy
+# It looks in these places, in this order:
+#   NS3_ROOT   a CMake or environment variable: the prefix of an installed ns-3, or the top folder of a built ns-3 tree
+#   the wheel  `ns3` in the site-packages of Python_EXECUTABLE; found by its path, because importing it starts cppyy
 #
 # Result variables: Ns3_LIBRARY_DIR, Ns3_INCLUDE_DIR, Ns3_FROM_WHEEL, Ns3_VERSION.
 #
-# The wheel's own ns3Config.cmake is of no use: its targets name include folders that exist only where it was built.
-# They do tell how it was compiled:
+# The ns3Config.cmake of the wheel cannot be used, because its targets name include folders that exist only on the machine
+# on which it was built. It does show how the wheel was compiled:
 #   __LINUX__ NS3_BUILD_PROFILE_RELEASE HAVE_SQLITE3 HAVE_LIBXML2 HAVE_GSL NS3_LOG_ENABLE NS3_ASSERT_ENABLE, C++20, no MPI
-# Of these, one changes the layout of a class: NS3_LOG_ENABLE adds a member to UdpClient. HAVE_GSL only adds members to
-# DsssErrorRateModel (Wi-Fi), NS3_ASSERT_ENABLE only the checks of NS_ASSERT in inline functions, NS3_BUILD_PROFILE_* only
-# the NS_BUILD_* macros. The 128-bit arithmetic behind ns3::Time is chosen in ns3/core-config.h, which every ns-3 build
-# installs with itself, so no macro of ours can contradict it. The same set as the wheel's is defined here all the same,
-# so that every inline function has one definition in the process.
+# Some of these macros change what the headers define. NS3_LOG_ENABLE changes the layout of UdpClient, to which it adds a
+# member. HAVE_GSL only adds members to DsssErrorRateModel (Wi-Fi), NS3_ASSERT_ENABLE only adds the checks of NS_ASSERT to
+# inline functions, and NS3_BUILD_PROFILE_* only selects the NS_BUILD_* macros. The 128-bit arithmetic of ns3::Time does not
+# depend on these macros: ns3/core-config.h selects it, and every ns-3 build installs its own copy. The targets below define
+# the macros of the wheel, so that every inline function has only one definition in the process.
 
 set(Ns3_FROM_WHEEL FALSE)
 if(NOT NS3_ROOT AND NOT "$ENV{NS3_ROOT}" STREQUAL "")
@@ -24,9 +24,9 @@ if(NS3_ROOT)
 else()
   find_package(Python 3.11...<3.14 COMPONENTS Interpreter)
   if(NOT Python_Interpreter_FOUND)
-    message(FATAL_ERROR "cosim needs Python 3.11, 3.12 or 3.13: name one with -DPython_EXECUTABLE=...")
+    message(FATAL_ERROR "cosim needs Python 3.11, 3.12 or 3.13: choose one with -DPython_EXECUTABLE=...")
   endif()
-  # Under pip's build isolation these are still the folders of the environment that is installed into.
+  # Even with pip's build isolation, these are the folders of the environment into which pip installs.
   execute_process(
     COMMAND "${Python_EXECUTABLE}" -c "import sysconfig; p = sysconfig.get_paths(); print(p['platlib'], p['purelib'], sep=';', end='')"
     OUTPUT_VARIABLE _ns3_site_packages COMMAND_ERROR_IS_FATAL ANY)
@@ -34,7 +34,8 @@ else()
   set(Ns3_FROM_WHEEL TRUE)
 endif()
 
-# libns3.44-core.so, libns3-dev-core-default.so ...: what stands before and after the module's name holds for all of them.
+# Libraries have names such as libns3.44-core.so or libns3-dev-core-default.so. The parts before and after the name of the
+# module are the same for all modules.
 unset(Ns3_INCLUDE_DIR)
 unset(Ns3_LIBRARY_DIR)
 foreach(_root IN LISTS _ns3_roots)
@@ -55,9 +56,9 @@ endforeach()
 
 if(NOT Ns3_LIBRARY_DIR AND Ns3_FROM_WHEEL)
   message(FATAL_ERROR "cosim needs ns-3 and found no ns3 wheel for ${Python_EXECUTABLE}: run "
-                      "`${Python_EXECUTABLE} -m pip install --no-deps ns3==3.44.post0`, or set NS3_ROOT to the prefix of an own ns-3 build.")
+                      "`${Python_EXECUTABLE} -m pip install --no-deps ns3==3.44.post0`, or set NS3_ROOT to the prefix of your own ns-3 build.")
 elseif(NOT Ns3_LIBRARY_DIR)
-  message(FATAL_ERROR "NS3_ROOT=${NS3_ROOT} holds no built ns-3: expected include/ns3/core-module.h and lib*/libns3*-core*.so "
+  message(FATAL_ERROR "NS3_ROOT=${NS3_ROOT} contains no built ns-3: expected include/ns3/core-module.h and lib*/libns3*-core*.so "
                       "there or in its build/ folder (shared libraries: `./ns3 configure && ./ns3 build`).")
 endif()
 

@@ -4,7 +4,7 @@
 
 #include "ns3/test.h"
 
-/// Runs the suites that the `*-test.cc` files register; `--help` lists the options.
+/// Run the test suites that the `*-test.cc` files register. The option `--help` lists the options.
 int
 main(int argc, char* argv[])
 {

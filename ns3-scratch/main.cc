@@ -4,8 +4,8 @@
 
 /**
  * @file
- * Runs a stream file without Python and prints the raw result: what `cosim replay` does, for gdb,
- * perf and users of ns-3.
+ * Runs a stream file without Python and prints the raw result, like `cosim replay`. It is meant for
+ * gdb, for perf, and for users of ns-3.
  */
 
 #include "results/event-writer.h"
@@ -29,19 +29,18 @@ namespace
 {
 
 constexpr int FAILED = 1;    //!< the simulation failed
-constexpr int BAD_INPUT = 2; //!< arguments, file or stream
+constexpr int BAD_INPUT = 2; //!< bad arguments, bad file or bad stream
 
 constexpr const char* USAGE =
     "usage: replay [--json FILE] [--events FILE] STREAM\n"
     "\n"
     "Run STREAM (written by `cosim compile`) and print the result as JSON.\n"
     "  --json FILE    write the result to FILE instead\n"
-    "  --events FILE  write to FILE what happens in the run, one JSON object a line, as it "
-    "happens:\n"
-    "                 nodes, collectives, chunks, messages, losses and changes of the links\n"
+    "  --events FILE  write each event of the run to FILE, one JSON object per line: events of\n"
+    "                 nodes, collectives, chunks, messages, lost packets and changes of the links\n"
     "exit status: 0 complete, 1 the simulation failed, 2 bad input\n";
 
-/// What the command line asks for.
+/// The arguments of the command line.
 struct Arguments
 {
     std::string stream;
@@ -76,7 +75,8 @@ ParseArguments(const std::vector<std::string>& words)
         }
         else if (!arguments.stream.empty())
         {
-            throw std::invalid_argument("one stream file is expected, not also " + words[i]);
+            throw std::invalid_argument("only one stream file is accepted; the second one is " +
+                                        words[i]);
         }
         else
         {
@@ -89,12 +89,12 @@ ParseArguments(const std::vector<std::string>& words)
     }
     if (!arguments.json.empty() && arguments.json == arguments.events)
     {
-        throw std::invalid_argument("--json and --events need a file each");
+        throw std::invalid_argument("--json and --events need different files");
     }
     return arguments;
 }
 
-/// @return the file's bytes; it may also be a pipe
+/// @return the bytes of a file, which may also be a pipe
 std::string
 ReadFile(const std::string& path)
 {
@@ -118,7 +118,7 @@ ReadFile(const std::string& path)
     return bytes;
 }
 
-/// @return the file at a path, to be written; closed if the path is empty
+/// @return the file at a path, opened for writing; not open if the path is empty
 std::ofstream
 OpenFile(const std::string& path)
 {
@@ -164,7 +164,8 @@ Replay(const Arguments& arguments)
     }
     if (status != "complete")
     {
-        std::cerr << "replay: the run ended as " << status << ", see \"error\" in its result\n";
+        std::cerr << "replay: the run ended with status " << status
+                  << "; see \"error\" in its result\n";
         return FAILED;
     }
     return 0;

@@ -11,10 +11,10 @@
 #include <string_view>
 
 /**
- * Reads and checks a stream.
+ * Read and validate a stream.
  *
  * @param bytes the stream as Python bytes
- * @return the stream's records
+ * @return the records of the stream
  */
 inline cosim::Stream
 read_bytes(const pybind11::bytes& bytes)

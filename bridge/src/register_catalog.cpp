@@ -18,7 +18,7 @@ using namespace py::literals;
 namespace
 {
 
-/// @return the circuits for a demand, as (source, target) pairs
+/// @return the circuits for a demand, as pairs of source and target
 std::vector<std::pair<uint32_t, uint32_t>>
 ChooseCircuits(uint32_t ranks,
                uint32_t degree,

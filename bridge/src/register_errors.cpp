@@ -12,5 +12,5 @@ register_errors(py::module_& module)
 {
     // pybind11 already turns std::invalid_argument into ValueError.
     py::register_exception<cosim::CoreError>(module, "CoreError", PyExc_RuntimeError).doc() =
-        "A stream that cannot be run, or a simulation that failed; the text is one sentence.";
+        "A stream that cannot be run, or a simulation that failed. The message is one sentence.";
 }

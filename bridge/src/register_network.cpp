@@ -18,7 +18,7 @@ using namespace py::literals;
 namespace
 {
 
-/// Throws the Python exception that a signal handler raised, such as KeyboardInterrupt.
+/// Throw the Python exception that a signal handler raised, such as KeyboardInterrupt.
 void
 CheckSignals()
 {
@@ -29,7 +29,7 @@ CheckSignals()
     }
 }
 
-/// @return a tag; an int of Python has any number of bits
+/// @return a tag as 64 bits; a Python int can have any number of bits
 uint64_t
 ReadTag(const py::object& tag)
 {
@@ -48,7 +48,7 @@ ReadTag(const py::object& tag)
     return value;
 }
 
-/// Calls NetworkSession::Send or Receive.
+/// Call NetworkSession::Send or NetworkSession::Receive.
 template <auto Method>
 void
 CallWithTag(cosim::NetworkSession& network,
@@ -69,7 +69,9 @@ register_network(py::module_& module)
     using cosim::NetworkSession;
 
     // pybind11/functional.h takes the GIL for each callback and releases it afterwards.
-    py::class_<NetworkSession>(module, "Network", "The network API: messages with callbacks.")
+    py::class_<NetworkSession>(module,
+                               "Network",
+                               "A session of the network API: messages with callbacks.")
         .def(py::init([](const py::bytes& stream) {
                  return std::make_unique<NetworkSession>(read_bytes(stream));
              }),

@@ -23,10 +23,10 @@ namespace
 using Seconds = std::chrono::duration<double>;
 using Report = std::optional<py::function>;
 
-/// Greatest time between two checks for Ctrl-C.
+/// The longest wall time between two checks for Ctrl-C [s].
 constexpr double SIGNAL_INTERVAL_S = 0.1;
 
-/// Calls Python during a run: checks for Ctrl-C, and reports progress at the given interval.
+/// Calls Python during a run, to check for Ctrl-C and to report the progress at the given interval.
 class Reporter
 {
   public:
@@ -75,7 +75,8 @@ Run(cosim::Simulation& simulation, const Report& report, double interval)
 {
     if (!std::isfinite(interval) || interval < 0)
     {
-        throw std::invalid_argument("interval_s must be a finite number of seconds, at least 0");
+        throw std::invalid_argument("interval_s is " + std::to_string(interval) +
+                                    ", but a finite number of seconds, at least 0, is expected");
     }
     Reporter reporter(report, interval);
     const py::gil_scoped_release release;
@@ -91,7 +92,7 @@ register_simulation(py::module_& module)
     using cosim::RunProgress;
     using cosim::Simulation;
 
-    py::class_<RunProgress>(module, "Progress", "A snapshot of a run in progress.")
+    py::class_<RunProgress>(module, "Progress", "A snapshot of the progress of a run.")
         .def_readonly("time_ns", &RunProgress::timeNs)
         .def_readonly("wall_s", &RunProgress::wallS)
         .def_readonly("events", &RunProgress::events)

@@ -69,7 +69,7 @@ CircuitLinks::Set(const std::vector<Circuit>& circuits)
     return updates;
 }
 
-/// @return a link of so many circuits, at least one
+/// @return the state of a link with a number of circuits, at least 1
 LinkState
 CircuitLinks::MakeState(uint32_t link, uint32_t circuits) const
 {

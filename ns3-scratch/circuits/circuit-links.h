@@ -17,28 +17,31 @@ namespace cosim
 {
 
 /**
- * The links that circuits make.
+ * Computes the links that result from a set of circuits.
  *
- * A link is an ordered pair of ranks. Parallel circuits are one link of their total rate, which
- * stripes packets over them ideally. A link without circuits keeps its id and is down.
+ * A link is an ordered pair of ranks. Parallel circuits form one link with their total rate, which
+ * models ideal striping of packets. A link without circuits keeps its id and is down.
  */
 class CircuitLinks
 {
   public:
-    /// @param topology of the start, with reconfiguration; outlives this object
+    /**
+     * @param topology the topology at the start of the run, with reconfiguration; must outlive this
+     * object
+     */
     explicit CircuitLinks(const Topology& topology);
 
     /**
-     * @param circuits in any order
-     * @return how many of them are not there yet
+     * @param circuits circuits in any order
+     * @return the number of these circuits that do not exist yet
      */
     uint32_t CountNew(const std::vector<Circuit>& circuits) const;
 
     /**
      * Replace all circuits.
      *
-     * @param circuits all that there are from now on
-     * @return the links that change, and new ones, in the order of their ids
+     * @param circuits the new set of all circuits
+     * @return changed and new links, in the order of their ids
      */
     std::vector<LinkUpdate> Set(const std::vector<Circuit>& circuits);
 
@@ -46,9 +49,9 @@ class CircuitLinks
     LinkState MakeState(uint32_t link, uint32_t circuits) const;
 
     const Topology& m_topology;
-    std::unordered_map<uint64_t, uint32_t> m_linkOf; //!< by pair
-    std::vector<uint64_t> m_pairs;                   //!< per link
-    std::vector<uint32_t> m_counts;                  //!< per link, its circuits
+    std::unordered_map<uint64_t, uint32_t> m_linkOf; //!< keyed by pair of ranks
+    std::vector<uint64_t> m_pairs;                   //!< per link: its pair of ranks
+    std::vector<uint32_t> m_counts;                  //!< per link: number of its circuits
 };
 
 } // namespace cosim

@@ -85,7 +85,7 @@ CircuitSwitch::OnMeasurement()
     Simulator::Schedule(TimeStep(settings.latencyPs), &CircuitSwitch::OnPauseEnd, this);
 }
 
-/// Tell the observers of a change of the links that begins now.
+/// Report to the observers a change of the links that begins now.
 void
 CircuitSwitch::Report(const std::vector<Demand>& demand, uint32_t newCircuits)
 {
@@ -110,7 +110,7 @@ CircuitSwitch::Report(const std::vector<Demand>& demand, uint32_t newCircuits)
     }
 }
 
-/// @return the demand of each pair, the sum over its routes
+/// @return the demand of each pair of ranks, summed over its routes
 std::vector<Demand>
 CircuitSwitch::GetDemand(const std::vector<uint64_t>& bytes) const
 {

@@ -19,12 +19,12 @@ namespace cosim
 {
 
 /**
- * An optical circuit switch between the ranks: it measures what waits to be carried, and changes
- * the fabric's links to the circuits that this demand gets.
+ * An optical circuit switch between the ranks. It measures the demand, assigns circuits to it, and
+ * changes the links of the fabric accordingly.
  *
- * It measures the demand at every whole number of intervals while there is demand. Without demand,
- * nothing is scheduled, so idle time costs nothing. If the demand gets other circuits, all flows
- * pause for the latency, the links change, and the flows resume.
+ * While there is demand, it measures at every multiple of the interval. Without demand it schedules
+ * no event, so idle time costs nothing. If the demand needs other circuits, all flows pause for the
+ * latency of the switch, the links change, and the flows resume.
  *
  * Source: W. Wang et al., "TopoOpt", NSDI 2023, Appendix E.4.
  */
@@ -32,9 +32,10 @@ class CircuitSwitch : private DemandListener
 {
   public:
     /**
-     * @param topology links and paths of the start, with reconfiguration; outlives the switch
-     * @param control of the fabric's links; outlives the switch
-     * @param observers hear of each change
+     * @param topology links and paths at the start of the run, with reconfiguration; must outlive
+     * the switch
+     * @param control controls the links of the fabric; must outlive the switch
+     * @param observers notified of each change
      */
     CircuitSwitch(const Topology& topology, LinkControl& control, const RunObservers& observers);
     ~CircuitSwitch() override;
@@ -55,18 +56,19 @@ class CircuitSwitch : private DemandListener
     const Topology& m_topology;
     LinkControl& m_control;
     CircuitLinks m_links;
-    std::vector<Circuit> m_next;   //!< while flows pause
-    std::vector<uint64_t> m_bytes; //!< of the last measurement, per path
+    std::vector<Circuit> m_next;   //!< circuits to set when the pause ends
+    std::vector<uint64_t> m_bytes; //!< per path: demand of the last measurement
     RunObservers m_observers;
-    bool m_isMeasuring{false}; //!< a measurement is scheduled, or flows pause
+    bool m_isMeasuring{false}; //!< true while a measurement is scheduled or the flows are paused
 };
 
 /**
- * @param topology links and paths of the start; outlives the switch
- * @param fabric the fabric; outlives the switch
- * @param observers hear of each change
- * @return a switch for the fabric's links, or null if the topology's links are not circuits that
- * change
+ * Create a circuit switch for the links of a fabric.
+ *
+ * @param topology links and paths at the start of the run; must outlive the switch
+ * @param fabric the fabric; must outlive the switch
+ * @param observers notified of each change
+ * @return the switch, or null if the links of the topology do not change
  */
 std::unique_ptr<CircuitSwitch> MakeCircuitSwitch(const Topology& topology,
                                                  Fabric& fabric,

@@ -27,7 +27,7 @@ GetFactorial(uint32_t x)
     return product;
 }
 
-/// @return what the x-th circuit of a pair is worth, in units of the first
+/// @return the value of the x-th circuit of a pair, relative to its first circuit
 double
 GetGain(Discount discount, uint32_t x)
 {
@@ -45,11 +45,11 @@ GetGain(Discount discount, uint32_t x)
     return 1;
 }
 
-/// A pair that would like a further circuit.
+/// A pair that competes for a further circuit.
 struct Bid
 {
     double weight;
-    uint32_t demand; //!< into the list; smaller goes first among equals
+    uint32_t demand; //!< index in the list of demands; among equal weights, the smaller index wins
 
     bool operator<(const Bid& other) const
     {
@@ -57,7 +57,7 @@ struct Bid
     }
 };
 
-/// Transmitters and receivers that are not in use.
+/// Counts the free transmitters and receivers of the ranks.
 class FreePorts
 {
   public:
@@ -67,7 +67,7 @@ class FreePorts
     {
     }
 
-    /// @return whether the pair had a free port at both ends, which is now in use
+    /// @return true if the pair had a free port at both ends; the call takes these ports
     bool Take(const Circuit& pair)
     {
         if (m_transmitters[pair.source] == 0 || m_receivers[pair.target] == 0)
@@ -79,7 +79,7 @@ class FreePorts
         return true;
     }
 
-    /// @return whether a rank can send anywhere
+    /// @return true if a rank has a free transmitter
     bool CanSend(uint32_t rank) const
     {
         return m_transmitters[rank] > 0;
@@ -121,7 +121,7 @@ ChooseCircuits(uint32_t ranks,
         }
     }
     for (uint32_t source = 0; source < ranks; ++source)
-    { // the pairs without demand
+    { // assign the free ports to pairs without demand
         for (uint32_t target = 0; target < ranks && ports.CanSend(source); ++target)
         {
             while (source != target && ports.Take({source, target}))

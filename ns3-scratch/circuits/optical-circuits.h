@@ -13,7 +13,10 @@
 namespace cosim
 {
 
-/// A link that an optical circuit switch makes, from one rank's transmitter to another's receiver.
+/**
+ * A circuit of an optical circuit switch, from the transmitter of one rank to the receiver of
+ * another.
+ */
 struct Circuit
 {
     uint32_t source;
@@ -22,29 +25,32 @@ struct Circuit
     bool operator==(const Circuit&) const = default;
 };
 
-/// What waits to be carried from one rank to another.
+/// The demand of a pair of ranks.
 struct Demand
 {
     Circuit pair;
-    double bytes; //!< more than 0
+    double bytes; //!< bytes that wait to be carried; more than 0
 };
 
 /**
- * Choose the circuits of the next period: the greatest demand gets one, and what it still weighs
- * falls by the discount, until ports run out. Circuits go on to pairs without demand, in the order
- * of their numbers, until no rank with a free transmitter is left beside another with a free
- * receiver. With forwarding, the ends of circuits are then exchanged until every rank reaches every
- * other (see ReplaceTwoEdges).
+ * Choose the circuits of the next period.
  *
- * Source: W. Wang et al., "TopoOpt", NSDI 2023, Appendix E.4, Algorithm 5. It is the twin of
- * topology_gen.topoopt.reconfiguration: the same circuits in the same order for the same demand.
+ * The pair with the largest demand gets a circuit, and its remaining weight falls by the discount.
+ * This repeats until no pair with demand has free ports. Then pairs without demand get circuits, in
+ * the order of their ranks, until no rank with a free transmitter can reach another rank with a
+ * free receiver. With forwarding, ends of circuits are then exchanged until every rank reaches
+ * every other rank (see ReplaceTwoEdges).
  *
- * @param ranks how many
- * @param degree ports of a rank, each a transmitter and a receiver
- * @param discount what further circuits of a pair are worth
- * @param forwarding ranks pass packets on
- * @param demand of different pairs of different ranks, ordered by pair; pairs without are left out
- * @return the circuits, in the order in which demand got them
+ * Source: W. Wang et al., "TopoOpt", NSDI 2023, Appendix E.4, Algorithm 5.
+ * topology_gen.topoopt.reconfiguration implements the same algorithm in Python: for the same
+ * demand, both must return the same circuits in the same order.
+ *
+ * @param ranks number of ranks
+ * @param degree ports per rank; each port has a transmitter and a receiver
+ * @param discount how the weight of a pair falls with each further circuit
+ * @param forwarding true if ranks forward packets
+ * @param demand one entry per pair of different ranks with demand, ordered by pair
+ * @return the circuits in the order in which they were assigned
  */
 std::vector<Circuit> ChooseCircuits(uint32_t ranks,
                                     uint32_t degree,

@@ -19,7 +19,7 @@ namespace
 
 constexpr uint32_t NONE = UINT32_MAX;
 
-/// What each circuit carries of its pair's demand.
+/// Computes the share of each circuit in the demand of its pair.
 class Shares
 {
   public:
@@ -35,7 +35,7 @@ class Shares
         }
     }
 
-    /// @return what circuits are ordered by: the share, then the pair
+    /// @return the sort key of a circuit: its share, then its pair
     std::tuple<double, uint32_t, uint32_t> Get(const Circuit& circuit) const
     {
         const uint64_t pair = PairOf(circuit.source, circuit.target);
@@ -52,11 +52,12 @@ class Shares
     std::unordered_map<uint64_t, uint32_t> m_parallel;
 };
 
-/// @return per rank, the number of its part; parts are numbered by their first rank
+/// @return per rank: the number of its part. Parts are numbered in the order of their first ranks.
 std::vector<uint32_t>
 FindParts(uint32_t ranks, const std::vector<Circuit>& circuits)
 {
-    // As many circuits enter every rank as leave it: what is connected one way is so both ways.
+    // As many circuits enter each rank as leave it, so a rank that is reachable one way is
+    // reachable both ways. Direction can be ignored.
     std::vector<uint32_t> parent(ranks);
     for (uint32_t rank = 0; rank < ranks; ++rank)
     {
@@ -109,7 +110,7 @@ ReplaceTwoEdges(uint32_t ranks, const std::vector<Demand>& demand, std::vector<C
         }
     }
     const std::vector<uint32_t> part = FindParts(ranks, circuits);
-    std::vector<uint32_t> cheapest; // by part, the circuit with the least demand
+    std::vector<uint32_t> cheapest; // per part: the circuit with the least demand
     for (uint32_t i = 0; i < circuits.size(); ++i)
     {
         const uint32_t where = part[circuits[i].source];
@@ -124,7 +125,9 @@ ReplaceTwoEdges(uint32_t ranks, const std::vector<Demand>& demand, std::vector<C
         }
     }
     for (std::size_t i = 1; i < cheapest.size(); ++i)
-    { // the first part's circuit joins it to the parts before: it may be exchanged again
+    {
+        // the circuit of the first part now joins it to the other parts, and it may be exchanged
+        // again
         std::swap(circuits[cheapest[0]].target, circuits[cheapest[i]].target);
     }
 }

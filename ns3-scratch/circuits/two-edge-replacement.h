@@ -14,20 +14,21 @@ namespace cosim
 {
 
 /**
- * Exchange the ends of circuits until every rank reaches every other.
+ * Exchange the ends of circuits until every rank reaches every other rank.
  *
- * Two circuits a→b and c→d of separate parts become a→d and c→b, which leaves the ports of every
- * rank as they are. Where as many circuits enter every rank as leave it, each of them lies on a
- * cycle, so that the exchange makes one cycle of two, and one part. One circuit of each part is
- * exchanged, that with the least demand. A rank without any is put in the middle of the circuit
- * with the least demand.
+ * Take two circuits a→b and c→d of separate parts of the graph. They become a→d and c→b, which
+ * leaves the number of used ports at every rank unchanged. If as many circuits enter each rank as
+ * leave it, every circuit lies on a cycle. The exchange then joins two cycles into one, and so
+ * joins the parts. One circuit of each part is exchanged: the one with the least demand. A rank
+ * without circuits is inserted into the circuit with the least demand.
  *
  * Source: X. Jin et al., "Optimizing bulk transfers with software-defined optical WAN" (Owan),
- * SIGCOMM 2016. It is the twin of topology_gen.topoopt.edge_exchange.
+ * SIGCOMM 2016. topology_gen.topoopt.edge_exchange implements the same algorithm in Python, and
+ * both must return the same circuits.
  *
- * @param ranks how many
- * @param demand ordered by pair; parallel circuits share it
- * @param circuits as many leave every rank as enter it; they keep their places
+ * @param ranks number of ranks
+ * @param demand demand ordered by pair; parallel circuits share it
+ * @param circuits circuits to change in place; as many must leave each rank as enter it
  */
 void ReplaceTwoEdges(uint32_t ranks,
                      const std::vector<Demand>& demand,

@@ -25,17 +25,17 @@ namespace
 using ns3::Simulator;
 using ns3::TimeStep;
 
-/// Runs events that schedule, cancel and remove others as a seed says, and notes their order.
+/// Runs events that schedule, cancel and remove other events at random, and records their order.
 class RandomEvents
 {
   public:
-    /// @param seed gives the events
+    /// @param seed determines the events
     explicit RandomEvents(uint32_t seed)
         : m_random(seed)
     {
     }
 
-    /// @return the numbers of the events in the order in which they ran
+    /// @return the numbers of the events, in the order in which they ran
     std::vector<int> Run()
     {
         for (int i = 0; i < 20; ++i)
@@ -50,7 +50,8 @@ class RandomEvents
     void Add()
     {
         const int number = m_added++;
-        // Few different times, and the present among them: most events share their time.
+        // Use few different times, including the current time, so that most events share their
+        // time.
         m_events.push_back(Simulator::Schedule(TimeStep(Draw(m_random, 4)), [this, number] {
             m_order.push_back(number);
             for (uint32_t i = Draw(m_random, 4); i > 0 && m_added < 2000; --i)

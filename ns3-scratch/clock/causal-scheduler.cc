@@ -21,7 +21,7 @@ NS_OBJECT_ENSURE_REGISTERED(CausalScheduler);
 namespace
 {
 
-/// @return the scheduler in use, to be changed
+/// @return a reference to the pointer to the scheduler in use
 CausalScheduler*&
 InUse()
 {
@@ -34,7 +34,9 @@ InUse()
 struct CausalScheduler::IsLater
 {
     bool operator()(const Item& a, const Item& b) const
-    { // one long number each, compared without a branch: symmetric traffic is full of equal times
+    {
+        // Compare each event as one long number, without branches: in symmetric traffic many times
+        // are equal.
         const Uint128 firstA = MakeWide(a.timePs, a.origin.scheduledPs);
         const Uint128 firstB = MakeWide(b.timePs, b.origin.scheduledPs);
         const Uint128 secondA = MakeWide(a.origin.causePs, a.origin.number);
@@ -43,7 +45,7 @@ struct CausalScheduler::IsLater
     }
 
   private:
-    /// @return two numbers, neither negative, as one
+    /// @return two non-negative numbers, combined into one
     static Uint128 MakeWide(int64_t high, int64_t low)
     {
         return Uint128{static_cast<uint64_t>(high)} << 64 | static_cast<uint64_t>(low);

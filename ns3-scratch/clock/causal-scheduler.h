@@ -18,26 +18,27 @@ namespace cosim
 {
 
 /**
- * Where an event comes from: it decides which of two events of the same time runs first.
+ * The origin of an event. It decides which of two events at the same time runs first.
  *
- * ns-3 runs them in the order in which they were scheduled, so a model that schedules an event
- * later than another model would (one event for what was two, a timer that is pushed back without
- * a new event) runs it later, too. With its origin it keeps its place.
+ * ns-3 runs events of the same time in the order in which they were scheduled. An optimized model
+ * may schedule an event later than the original model, for example because one event replaces two,
+ * or because a timer is pushed back without a new event. Without an origin, that event would also
+ * run later than in the original model. With the origin of the original event, it keeps its place.
  */
 struct EventOrigin
 {
-    int64_t scheduledPs{0}; //!< when it was scheduled, or would have been
-    int64_t causePs{0};     //!< when the event that scheduled it was scheduled
-    int64_t number{0};      //!< counts up, where all else is equal
+    int64_t scheduledPs{0}; //!< time at which it was scheduled, or would have been
+    int64_t causePs{0};     //!< time at which the event that scheduled it was scheduled
+    int64_t number{0};      //!< increasing number that decides if all else is equal
 
     auto operator<=>(const EventOrigin&) const = default;
 };
 
 /**
- * ns-3's event queue, ordered by time and origin.
+ * An event queue for ns-3 that orders events by time and then by origin.
  *
- * For events that are scheduled as always, that is the order of ns3::PriorityQueueScheduler; only
- * Schedule() below can give an event another origin.
+ * For events that are scheduled in the usual way, the order equals that of
+ * ns3::PriorityQueueScheduler. Only Schedule() below gives an event another origin.
  */
 class CausalScheduler : public ns3::Scheduler
 {
@@ -51,7 +52,7 @@ class CausalScheduler : public ns3::Scheduler
     CausalScheduler(const CausalScheduler&) = delete;
     CausalScheduler& operator=(const CausalScheduler&) = delete;
 
-    /// @return the simulator's; one must be in use
+    /// @return the scheduler of the simulator, which must be a CausalScheduler
     static CausalScheduler& Get();
 
     /// @return the origin of the event that runs now
@@ -60,7 +61,7 @@ class CausalScheduler : public ns3::Scheduler
         return m_current;
     }
 
-    /// @return the origin of an event that is scheduled at this point
+    /// @return the origin of an event that would be scheduled now
     EventOrigin MakeOrigin()
     {
         return {m_nowPs, m_current.scheduledPs, TakeNumber()};
@@ -73,11 +74,11 @@ class CausalScheduler : public ns3::Scheduler
     }
 
     /**
-     * As Simulator::Schedule, for an event with another origin than this point.
+     * Schedule an event like Simulator::Schedule, but with a given origin.
      *
-     * @param delay from now
-     * @param event what to run
-     * @param origin where it comes from
+     * @param delay time from now
+     * @param event the event to run
+     * @param origin the origin of the event
      */
     void Schedule(ns3::Time delay,
                   const ns3::Ptr<ns3::EventImpl>& event,
@@ -91,7 +92,7 @@ class CausalScheduler : public ns3::Scheduler
     void Remove(const Event& event) override;
 
   private:
-    /// An event that waits.
+    /// An event in the queue.
     struct Item
     {
         int64_t timePs;
@@ -101,16 +102,17 @@ class CausalScheduler : public ns3::Scheduler
         uint32_t context;
     };
 
-    /// Which of two events runs later: the order of the heap.
+    /// Orders the heap: true if an event runs later than another one.
     struct IsLater;
 
     static Event MakeEvent(const Item& item);
 
-    std::vector<Item> m_heap; //!< the next event first
+    std::vector<Item> m_heap; //!< a heap, with the next event at the front
     EventOrigin m_current;
     int64_t m_nowPs{0};
     int64_t m_number{0};
-    const EventOrigin* m_next{nullptr}; //!< of the event that is being scheduled, if given
+    /// origin given for the event that is being scheduled, or null
+    const EventOrigin* m_next{nullptr};
 };
 
 } // namespace cosim

@@ -18,11 +18,11 @@ namespace
 using ns3::Simulator;
 using ns3::TimeStep;
 
-/// Notes what comes out of a line, and puts an item below 0 back in as its opposite.
+/// Records the items that a line returns. It adds a negative item again, with the opposite sign.
 class Recorder
 {
   public:
-    /// @param delay of the line [ps]
+    /// @param delay delay of the line [ps]
     explicit Recorder(uint64_t delay)
         : m_line(TimeStep(delay), *this, &Recorder::OnItem, &Recorder::OnDone)
     {
@@ -34,7 +34,10 @@ class Recorder
         return m_line;
     }
 
-    /// @return what came, each with its time; a bar where all that were due had come
+    /**
+     * @return each returned item with its time; a bar marks the end of the items that were due
+     * together
+     */
     const std::vector<std::string>& GetNotes() const
     {
         return m_notes;
@@ -70,7 +73,7 @@ class DelayLineTest : public UnitTest<DelayLineTest>
         const SimulatorSession session(1);
         Recorder recorder(10);
         for (const int item : {0, 3, 3, 3, 10, 25})
-        { // two at a time at 3: they come back together
+        { // add two items at time 3; they come back together
             Simulator::Schedule(TimeStep(static_cast<uint64_t>(item)),
                                 [&recorder, item] { recorder.GetLine().Push(item); });
         }

@@ -14,17 +14,18 @@ namespace cosim
 {
 
 /**
- * Hands items back after a constant delay, in the order in which they came.
+ * Returns items after a constant delay, in the order in which they were added.
  *
- * Since the delay is constant, the oldest item is always the next one: however many wait, there is
- * one event in ns-3's queue, and one event serves all items that are due at the same time.
+ * The delay is constant, so the oldest item is always due next. The line therefore needs only one
+ * event in ns-3's queue, regardless of the number of items. One event serves all items that are due
+ * at the same time.
  */
 template <typename T, typename Owner>
 class DelayLine
 {
   public:
-    using Sink = void (Owner::*)(const T&); //!< called for every item when it is due
-    using Done = void (Owner::*)();         //!< called when all that are due were handed back
+    using Sink = void (Owner::*)(const T&); //!< called for each item when it is due
+    using Done = void (Owner::*)();         //!< called after all due items were returned
 
     DelayLine(ns3::Time delay, Owner& owner, Sink sink, Done done)
         : m_delay(delay),
@@ -34,7 +35,7 @@ class DelayLine
     {
     }
 
-    /// @param item what to hand back later
+    /// @param item the item to return after the delay
     void Push(const T& item)
     {
         if (m_items.IsEmpty() && !m_serving)
@@ -44,7 +45,7 @@ class DelayLine
         m_items.Push({ns3::Simulator::Now() + m_delay, item});
     }
 
-    /// @return how many items wait
+    /// @return the number of waiting items
     std::size_t GetSize() const
     {
         return m_items.GetSize();

@@ -32,15 +32,16 @@ class LazyTimerTest : public UnitTest<LazyTimerTest>
         std::vector<int64_t> expiries;
         LazyTimer timer([&] { expiries.push_back(Simulator::Now().GetTimeStep()); });
         timer.Arm(TimeStep(10));
-        Simulator::Schedule(TimeStep(5), [&] { timer.Arm(TimeStep(20)); }); // later
+        // re-arm for a later time
+        Simulator::Schedule(TimeStep(5), [&] { timer.Arm(TimeStep(20)); });
         Simulator::Schedule(TimeStep(12), [&] {
             NS_TEST_ASSERT_MSG_EQ(timer.IsArmed(), true, "pushed back");
             NS_TEST_ASSERT_MSG_EQ(timer.GetDelayLeft().GetTimeStep(), 13, "until 25");
-            timer.Arm(TimeStep(3)); // earlier
+            timer.Arm(TimeStep(3)); // re-arm for an earlier time
         });
         Simulator::Schedule(TimeStep(30), [&] {
             NS_TEST_ASSERT_MSG_EQ(timer.IsArmed(), false, "it expires once");
-            timer.Arm(TimeStep(0)); // at once
+            timer.Arm(TimeStep(0)); // re-arm for the current time
         });
         Simulator::Run();
         NS_TEST_ASSERT_MSG_EQ(Join(expiries), "15 30", "times of expiry");
@@ -98,7 +99,7 @@ class LazyTimerTest : public UnitTest<LazyTimerTest>
         int expired = 0;
         LazyTimer timer([&] { ++expired; });
         for (uint64_t i = 0; i < 1000; ++i)
-        { // as on every ACK
+        { // re-arm as on every ACK
             Simulator::Schedule(TimeStep(i), [&] { timer.Arm(TimeStep(5000)); });
         }
         Simulator::Run();
@@ -112,7 +113,7 @@ class LazyTimerTest : public UnitTest<LazyTimerTest>
     void KeepsItsPlaceAmongEqualTimes()
     {
         for (const uint64_t before : {10, 20})
-        { // armed before for an earlier time, and for the same one
+        { // armed before for an earlier time, and for the same time
             const SimulatorSession session(1);
             std::vector<std::string> order;
             LazyTimer timer([&] { order.push_back("timer"); });

@@ -13,11 +13,11 @@ namespace cosim
 
 using namespace ns3;
 
-/// Brings the timer back; one that is no longer wanted does not.
+/// The event that calls the timer. An event that the timer no longer needs does nothing.
 class LazyTimer::Event : public EventImpl
 {
   public:
-    /// @param timer the timer
+    /// @param timer the timer to call
     explicit Event(LazyTimer* timer)
         : m_timer(timer)
     {

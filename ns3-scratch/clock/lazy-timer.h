@@ -16,34 +16,34 @@ namespace cosim
 {
 
 /**
- * A timer that is re-armed far more often than it expires.
+ * A timer for uses in which it is re-armed far more often than it expires.
  *
- * TCP pushes its retransmission timer back on every ACK. ns-3 leaves a cancelled event in the
- * queue until its time comes, so a timer built on Cancel and Schedule leaks an event an ACK. This
- * one keeps at most one event in the queue: re-arming only notes the new expiry, and an event that
- * finds it in the future goes back into the queue for it. It expires at the same instant, and among
- * the events of that instant in the same place.
+ * TCP re-arms its retransmission timer on every ACK. ns-3 leaves a cancelled event in the queue
+ * until its time comes, so a timer that uses Cancel and Schedule leaks one event per ACK. This
+ * timer keeps at most one event in the queue. Re-arming only stores the new expiry time. An event
+ * that finds the expiry in the future goes back into the queue. The timer expires at the same time
+ * as a usual timer, and in the same place among the events of that time.
  */
 class LazyTimer
 {
   public:
-    /// @param expired what to call on expiry
+    /// @param expired function to call on expiry
     explicit LazyTimer(std::function<void()> expired);
     ~LazyTimer();
 
     LazyTimer(const LazyTimer&) = delete;
     LazyTimer& operator=(const LazyTimer&) = delete;
 
-    /// @param delay from now until the expiry; replaces an earlier one
+    /// @param delay time from now until the expiry; replaces an earlier expiry
     void Arm(ns3::Time delay);
 
-    /// Do not expire.
+    /// Disarm the timer.
     void Cancel();
 
-    /// @return whether it will expire
+    /// @return true if the timer is armed
     bool IsArmed() const;
 
-    /// @return the time until it expires; it must be armed
+    /// @return the time until the expiry; the timer must be armed
     ns3::Time GetDelayLeft() const;
 
   private:
@@ -53,11 +53,11 @@ class LazyTimer
     void OnEvent();
 
     std::function<void()> m_expired;
-    ns3::Ptr<Event> m_event;    //!< the one event in the queue; null: none
-    int64_t m_eventPs{-1};      //!< its time
-    EventOrigin m_eventOrigin;  //!< its origin
+    ns3::Ptr<Event> m_event;    //!< the event in the queue, or null
+    int64_t m_eventPs{-1};      //!< time of the event
+    EventOrigin m_eventOrigin;  //!< origin of the event
     int64_t m_expiryPs{-1};     //!< -1: not armed
-    EventOrigin m_expiryOrigin; //!< where the timer was armed
+    EventOrigin m_expiryOrigin; //!< origin that an event scheduled on arming would have had
 };
 
 } // namespace cosim

@@ -17,10 +17,10 @@ namespace cosim
 namespace
 {
 
-/// Seeds that ns-3's generator (MRG32k3a) takes: 1 … this.
+/// The largest seed of ns-3's generator (MRG32k3a). The smallest is 1.
 constexpr uint64_t MAX_RNG_SEED = 4294944442;
 
-/// @return whether a session is open, to be changed
+/// @return a reference to the flag that tells whether a session is open
 bool&
 IsOpen()
 {
@@ -34,19 +34,23 @@ SimulatorSession::SimulatorSession(uint64_t seed)
 {
     if (IsOpen())
     {
-        throw CoreError("another Simulation or Network is alive in this process; close it first");
+        throw CoreError("another Simulation or Network is open in this process; close it first");
     }
     if (ns3::Time::GetResolution() != ns3::Time::PS)
-    { // ns-3 converts the times made so far, once, before the simulator is first used
+    {
+        // Set the resolution before the simulator is first used. ns-3 then converts existing times,
+        // once.
         ns3::Time::SetResolution(ns3::Time::PS);
     }
-    // All 64 bits count: what a seed cannot hold goes to the run number.
+    // All 64 bits of the seed count: the run number takes the part that does not fit into ns-3's
+    // seed.
     ns3::RngSeedManager::SetSeed(static_cast<uint32_t>(1 + (seed - 1) % MAX_RNG_SEED));
     ns3::RngSeedManager::SetRun(1 + (seed - 1) / MAX_RNG_SEED);
     ns3::RngSeedManager::ResetNextStreamIndex();
     ns3::Ipv4AddressGenerator::Reset();
     ns3::Mac48Address::ResetAllocationIndex();
-    // A heap in one array: faster than ns-3's default, a tree, in the same order.
+    // This heap in one array is faster than ns-3's default, which is a tree, and gives the same
+    // order.
     ns3::Simulator::SetScheduler(ns3::ObjectFactory("cosim::CausalScheduler"));
     IsOpen() = true;
 }

@@ -11,22 +11,25 @@
 namespace cosim
 {
 
-/// A simulation that cannot be run or has failed; the text is one sentence.
+/// A simulation that cannot run or has failed. The message is one sentence.
 class CoreError : public std::runtime_error
 {
     using std::runtime_error::runtime_error;
 };
 
 /**
- * The use of ns-3's one simulator by one run: from a clean state, so that the same run twice in a
- * process gives the same result, to Simulator::Destroy. Time is in picoseconds.
+ * The use of ns-3's simulator by one run. ns-3 has only one simulator per process.
+ *
+ * The constructor brings the simulator into a clean state and sets the time resolution to
+ * picoseconds. The destructor calls Simulator::Destroy. The same run therefore gives the same
+ * result each time in a process.
  */
 class SimulatorSession
 {
   public:
     /**
-     * @param seed any number; different ones give different random variables
-     * @throws CoreError if another session is open, or if the resolution cannot be set any more
+     * @param seed any number; it selects the sequence of random numbers
+     * @throws CoreError if another session is open, or if it is too late to set the time resolution
      */
     explicit SimulatorSession(uint64_t seed);
     ~SimulatorSession();

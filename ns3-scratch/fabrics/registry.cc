@@ -21,14 +21,15 @@ namespace cosim
 namespace
 {
 
-/// Puts a fabric together from its parts.
+/// Function that composes a fabric from its parts.
 using Maker = std::unique_ptr<Fabric> (*)(const Topology&, const Settings&, bool linksChange);
 
-/// How a fabric is made.
+/// A registered fabric.
 struct Entry
 {
     Maker make;
-    const char* fixedLinks; //!< why its links cannot change during a run, or null if they can
+    /// reason why its links cannot change during a run, or null if they can
+    const char* fixedLinks;
 };
 
 std::unique_ptr<Fabric>
@@ -65,7 +66,7 @@ MakeNative(const Topology& topology, const Settings& settings, bool /* linksChan
                                           std::make_unique<DropTailPolicyMaker>());
 }
 
-/// The fabrics by name; a new one is one line here.
+/// All fabrics by name. To add a fabric, add one line here.
 const std::map<std::string, Entry> FABRICS{
     {"analytical", {MakeAnalytical, nullptr}},
     {"express", {MakeExpress, nullptr}},
@@ -76,7 +77,10 @@ const std::map<std::string, Entry> FABRICS{
       "TCP socket cannot stand still while links change"}},
 };
 
-/// @return the names, separated by commas; if links change, only those of fabrics that can do that
+/**
+ * @return the names, separated by commas; if linksChange is true, only fabrics whose links can
+ * change
+ */
 std::string
 ListNames(bool linksChange)
 {

@@ -16,13 +16,14 @@ namespace cosim
 {
 
 /**
- * Make a fabric by its registered name, from its parts: transport, queue policies, and control of
- * its links if those of the topology change during the run.
+ * Create a fabric by its registered name. The fabric is composed of a transport, queue policies,
+ * and a control of its links if the links of the topology change during the run.
  *
- * @param topology the links and paths; must outlive the fabric
- * @param settings its settings; must outlive the fabric
+ * @param topology links and paths; must outlive the fabric
+ * @param settings run settings; must outlive the fabric
  * @return the fabric, not yet started
- * @throws std::invalid_argument if the name is not registered, or its links cannot change
+ * @throws std::invalid_argument if the name is not registered, or if the links change and this
+ * fabric does not support that
  */
 std::unique_ptr<Fabric> MakeFabric(const Topology& topology, const Settings& settings);
 

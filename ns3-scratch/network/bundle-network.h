@@ -16,58 +16,61 @@ namespace cosim
 /// Index of a rank: 0 … world size − 1.
 using Rank = uint32_t;
 
-/// Receives the bundles of a BundleNetwork.
+/// Receives the completions of the bundles of a BundleNetwork.
 class BundleHandler
 {
   public:
     virtual ~BundleHandler() = default;
 
     /**
-     * All messages of a bundle have arrived, and its delay has passed.
+     * Called once per bundle: all its messages have arrived, and its delay has passed.
      *
-     * @param tag the tag given to OpenBundle
+     * @param tag the tag that was given to OpenBundle
      */
     virtual void OnBundle(uint64_t tag) = 0;
 };
 
-/// A message of a bundle.
+/// One message of a bundle.
 struct BundledMessage
 {
-    Rank dst;        //!< the receiving rank, another than the sending one
-    uint32_t bundle; //!< what it belongs to
-    uint32_t route;  //!< which of the paths from the one rank to the other, from 0
-    uint64_t bytes;  //!< the size [bytes]; 0 is carried as one byte on the wire
+    Rank dst;        //!< receiving rank; must differ from the sending rank
+    uint32_t bundle; //!< the bundle, as returned by OpenBundle
+    uint32_t route;  //!< index of the path among the paths of this pair of ranks, from 0
+    uint64_t bytes;  //!< message size [bytes]; a message of 0 bytes takes one byte on the wire
 };
 
 /**
- * What a NetworkApi can offer beyond single messages, if it knows when messages arrive without
- * looking at packets: to wait for several messages at once, and for what follows them.
+ * The part of a network that delivers bundles of messages.
  *
- * A *bundle* is a number of messages to one rank of which only the last arrival matters. Telling
- * the network so saves an event for each of the others.
+ * A *bundle* is a group of messages to one rank whose receiver acts only when the last of them has
+ * arrived. The network reports a bundle with a single call, which saves one simulator event for
+ * each of the other messages. Only a network that can compute arrival times without simulating
+ * packets implements this interface; see NetworkApi::GetBundleNetwork.
  */
 class BundleNetwork
 {
   public:
     virtual ~BundleNetwork() = default;
 
-    /// @param handler called for each bundle; not owned
+    /// @param handler called for each completed bundle; not owned
     virtual void SetBundleHandler(BundleHandler* handler) = 0;
 
     /**
-     * @param tag handed to the handler
-     * @param messages how many there will be, at least one
-     * @param delay from the last arrival to the call of the handler
-     * @return the bundle, until its handler is called
+     * Announce a bundle before its messages are sent.
+     *
+     * @param tag value that is passed to the handler
+     * @param messages number of messages in the bundle, at least 1
+     * @param delay time from the arrival of the last message to the call of the handler
+     * @return the id of the bundle, valid until its handler is called
      */
     virtual uint32_t OpenBundle(uint64_t tag, uint32_t messages, ns3::Time delay) = 0;
 
     /**
-     * Send messages.
+     * Send messages that belong to open bundles.
      *
      * @param src the sending rank
-     * @param messages the messages, in this order
-     * @param delay from now until they are sent; every call in a run gives the same
+     * @param messages the messages, in the order in which they are sent
+     * @param delay time from now until the messages are sent; the same in every call of a run
      */
     virtual void PutIntoBundles(Rank src,
                                 std::span<const BundledMessage> messages,

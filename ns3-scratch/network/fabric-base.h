@@ -21,15 +21,18 @@ namespace cosim
 {
 
 /**
- * What does not depend on how a fabric carries messages: the clock, the receiving side, which
- * pairs of ranks have a path, and the counters of messages.
+ * Base class with the parts that all fabrics share.
+ *
+ * It holds the clock, the matching of sends with receives, the table of the pairs of ranks that
+ * have a path, the observers, and the message counters. A derived class adds the way in which
+ * messages are carried.
  */
 class FabricBase : public Fabric
 {
   public:
     /**
-     * @param topology links and paths; outlives the fabric
-     * @param settings the settings; outlive the fabric
+     * @param topology links and paths; must outlive the fabric
+     * @param settings run settings; must outlive the fabric
      */
     FabricBase(const Topology& topology, const Settings& settings);
 
@@ -49,22 +52,24 @@ class FabricBase : public Fabric
     void SetPollHook(PollHook hook) override;
 
   protected:
-    /// The network is ready: SimGetTime counts from now.
+    /// Start the clock of the run: SimGetTime counts from now. Call it when the network is ready.
     void StartClock();
 
-    /// @return the time since the fabric was ready [ps]
+    /// @return the time since StartClock [ps]
     int64_t NowPs() const
     {
         return ns3::Simulator::Now().GetTimeStep() - m_startPs;
     }
 
-    /// @return the time from the start to Finish, or to now [ps]
+    /// @return the time from StartClock to Finish, or to now if the run has not finished [ps]
     int64_t GetElapsedPs() const;
 
     /**
+     * Look up the path of a message.
+     *
      * @param src the sending rank
      * @param dst the receiving rank
-     * @param route which of their paths
+     * @param route index of the path among the paths of this pair, from 0
      * @return the index of the path
      * @throws std::invalid_argument if a rank does not exist or the topology has no path for them
      */
@@ -77,21 +82,21 @@ class FabricBase : public Fabric
         {
             RefusePair(src, dst);
         }
-        return path + route; // the validators know that there are as many
+        return path + route; // the stream validators have checked that the route exists
     }
 
     /**
-     * @param path the index of a path
-     * @return which of the paths of its two ranks it is
+     * @param path index of a path of the topology
+     * @return the index of this path among the paths of its pair of ranks
      */
     uint32_t GetRoute(uint32_t path) const;
 
     /**
-     * Tell the observers of a message that is handed over.
+     * Report to the observers that a message is handed to the fabric now.
      *
-     * @param path the index of its path
-     * @param bytes its size [bytes]
-     * @param tag its tag
+     * @param path index of the message's path
+     * @param bytes message size [bytes]
+     * @param tag message tag
      */
     void ReportSent(uint32_t path, uint64_t bytes, uint64_t tag) const
     {
@@ -102,13 +107,13 @@ class FabricBase : public Fabric
     }
 
     /**
-     * Tell the observers of a message.
+     * Report a message event to the observers.
      *
-     * @param what happens to it
-     * @param timePs when, as NowPs [ps]
-     * @param path the index of its path
-     * @param bytes its size [bytes]
-     * @param tag its tag
+     * @param what the observer method to call
+     * @param timePs time of the event, on the clock of NowPs [ps]
+     * @param path index of the message's path
+     * @param bytes message size [bytes]
+     * @param tag message tag
      */
     void Report(void (RunObserver::*what)(const MessageEvent&),
                 uint64_t timePs,
@@ -117,41 +122,41 @@ class FabricBase : public Fabric
                 uint64_t tag) const;
 
     /**
-     * Count a message that has arrived, and hand it to its receiver.
+     * Count an arrived message, report it to the observers, and hand it to its receiver.
      *
-     * @param path the index of its path
-     * @param bytes its size [bytes]
-     * @param tag its tag
-     * @param isPut whether it goes to the ArrivalHandler, or to a receive
-     * @param sentPs when it was handed to the fabric, as NowPs [ps]
+     * @param path index of the message's path
+     * @param bytes message size [bytes]
+     * @param tag message tag
+     * @param isPut true if the message goes to the ArrivalHandler, false if a receive matches it
+     * @param sentPs time at which the message was handed to the fabric, on the clock of NowPs [ps]
      */
     void Deliver(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut, int64_t sentPs);
 
     /**
-     * Hand a message that has arrived to its receiver.
+     * Hand an arrived message to its receiver.
      *
-     * @param path the index of its path
-     * @param bytes its size [bytes]
-     * @param tag its tag
-     * @param isPut whether it goes to the ArrivalHandler, or to a receive
+     * @param path index of the message's path
+     * @param bytes message size [bytes]
+     * @param tag message tag
+     * @param isPut true if the message goes to the ArrivalHandler, false if a receive matches it
      */
     void HandOver(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut);
 
     /**
-     * Stop the simulator: the run cannot go on.
+     * Stop the simulator because the run cannot continue.
      *
-     * @param failure what GetFailure says from now on
+     * @param failure the sentence that GetFailure returns from now on
      */
     void Fail(const std::string& failure);
 
-    /// @return the counters, with the completion times of the messages
+    /// @return the message counters and the statistics of the flow completion times
     NetworkStatistics GetMessageStatistics() const;
 
-    const Topology& m_topology; //!< as the run starts
+    const Topology& m_topology; //!< links and paths at the start of the run
     const Settings& m_settings;
     LiveLinks m_liveLinks;
     NetworkStatistics m_counters;
-    Histogram m_completionPs; //!< of messages
+    Histogram m_completionPs; //!< flow completion times of the messages [ps]
     RunObservers m_observers;
     PollHook m_pollHook;
 
@@ -162,7 +167,7 @@ class FabricBase : public Fabric
     MessageMatcher m_matcher;
     ArrivalHandler* m_arrivalHandler{nullptr}; //!< not owned
     int64_t m_startPs{0};
-    int64_t m_finishPs{-1}; //!< -1: not finished
+    int64_t m_finishPs{-1}; //!< -1 until Finish is called
     std::string m_failure;
 };
 

@@ -19,42 +19,57 @@ namespace cosim
 class LinkControl;
 
 /**
- * A network that carries messages: what implements NetworkApi, plus set-up and measurement.
+ * A simulated network that carries messages between ranks.
+ *
+ * A fabric implements NetworkApi and adds what a run needs around it: set-up, observers, counters
+ * and the report of a failure. Each derived class simulates the network at a different level of
+ * detail.
  */
 class Fabric : public NetworkApi
 {
   public:
-    /// Called every few thousand packets, so that a run can report and be interrupted.
+    /**
+     * Function that a fabric calls every few thousand packets. A run uses it to show its progress
+     * and to check for an interrupt.
+     */
     using PollHook = std::function<void()>;
 
     /**
-     * Build the network and establish every connection of topology's paths. May run the simulator
-     * up to the moment at which all connections are established; SimGetTime counts from there.
+     * Build the network and establish the connection of each path of the topology.
+     *
+     * This may run the simulator up to the time at which all connections are established.
+     * SimGetTime counts from that time.
      */
     virtual void Start() = 0;
 
-    /// End RTT sampling and utilization accounting at the present time: the workload is done.
+    /// Stop RTT sampling and utilization accounting now. Call it when the workload is done.
     virtual void Finish() = 0;
 
-    /// @return the counters so far; link utilization relates to the time since Start
+    /// @return the counters so far; link utilization is relative to the time since Start
     virtual NetworkStatistics GetStatistics() const = 0;
 
-    /// @return payload bytes delivered in order so far
+    /// @return the payload bytes that were delivered in order so far
     virtual uint64_t GetDeliveredBytes() const = 0;
 
-    /// @return what changes the links during the run, or null if they stay as they are
+    /**
+     * @return the object that changes the links during a run, or null if this fabric cannot change
+     * them
+     */
     virtual LinkControl* GetLinkControl()
     {
         return nullptr;
     }
 
-    /// @return a sentence if a flow failed for good (closed after too many RTOs), or nothing
+    /**
+     * @return a sentence that describes the failed flow (TCP closes a flow after too many RTOs), or
+     * an empty string if no flow has failed
+     */
     virtual std::string GetFailure() const = 0;
 
-    /// @param observers hear of messages and losses from now on
+    /// @param observers the observers that receive events from now on
     virtual void SetObservers(const RunObservers& observers) = 0;
 
-    /// @param hook called every few thousand packets
+    /// @param hook the function to call every few thousand packets
     virtual void SetPollHook(PollHook hook) = 0;
 };
 

@@ -10,14 +10,14 @@
 namespace cosim
 {
 
-/// One change of the links during a run.
+/// Report of one reconfiguration of the links during a run.
 struct LinkChange
 {
-    uint64_t timePs;       //!< when the demand was measured, and the pause began
-    uint32_t newCircuits;  //!< that were not there before
-    uint32_t demandPairs;  //!< with something to carry
-    uint32_t distantPairs; //!< of these, without a circuit of their own afterwards
-    uint64_t demandBytes;  //!< handed to the network and not yet delivered
+    uint64_t timePs;       //!< time at which the demand was measured and the pause began [ps]
+    uint32_t newCircuits;  //!< number of circuits that did not exist before
+    uint32_t demandPairs;  //!< number of pairs of ranks with demand
+    uint32_t distantPairs; //!< number of these pairs that have no direct circuit afterwards
+    uint64_t demandBytes;  //!< bytes that were handed to the network and are not delivered yet
 };
 
 } // namespace cosim

@@ -14,22 +14,23 @@
 namespace cosim
 {
 
-/// Hears that a fabric has something to carry.
+/// Is notified when a fabric gets new messages to carry.
 class DemandListener
 {
   public:
     virtual ~DemandListener() = default;
 
-    /// Messages were handed to the fabric, which has not begun to send them.
+    /// Called before the fabric begins to send messages that were handed to it now.
     virtual void OnDemand() = 0;
 };
 
 /**
- * Changes the links of a fabric during a run.
+ * Interface to change the links of a fabric during a run.
  *
- * Each fabric whose links can change implements it once. What decides about links drives it from
- * outside, and is part of no fabric. A change takes three calls: Pause, ApplyLinks, Resume. Between
- * Pause and Resume, nothing begins to be sent; what is on a link arrives.
+ * Each fabric whose links can change implements this interface once. The policy that decides about
+ * the links calls it and belongs to no fabric. One change takes three calls: Pause, ApplyLinks,
+ * Resume. Between Pause and Resume no new transmission begins, but packets that are already on a
+ * link arrive.
  */
 class LinkControl
 {
@@ -40,35 +41,39 @@ class LinkControl
     LinkControl(const LinkControl&) = delete;
     LinkControl& operator=(const LinkControl&) = delete;
 
-    /// @param listener hears of each message that is handed to the fabric; not owned
+    /// @param listener notified of each message that is handed to the fabric; not owned
     void SetDemandListener(DemandListener* listener)
     {
         m_listener = listener;
     }
 
     /**
-     * Measure what waits to be carried.
+     * Measure the demand that waits to be carried.
      *
-     * @param bytes per path: what was handed to the fabric and has not arrived is added
-     * @return whether the fabric will have more to carry without another call of the listener
+     * @param bytes one entry per path; the call adds the bytes that were handed to the fabric and
+     * have not arrived
+     * @return true if the fabric may get more demand without another call of the listener
      */
     virtual bool MeasureDemand(std::vector<uint64_t>& bytes) const = 0;
 
-    /// Stop all flows: the links are about to change.
+    /// Pause all flows, because the links are about to change.
     virtual void Pause() = 0;
 
     /**
-     * Change links while the flows pause. Paths follow the links at once.
+     * Change links while the flows are paused. Paths follow the new links at once.
      *
-     * @param updates links that change, and new ones in the order of their ids; a link keeps its
-     * ends and its latency, and one that goes down keeps its rate for what is still on it
+     * @param updates changed links, and new links in the order of their ids. A changed link keeps
+     * its end nodes and its latency. A link that goes down keeps its rate for the packets that are
+     * still on it.
      */
     virtual void ApplyLinks(std::span<const LinkUpdate> updates) = 0;
 
-    /// Continue over the links as they are now. A flow without a path stays paused.
+    /// Resume the flows over the current links. A flow without a path stays paused.
     virtual void Resume() = 0;
 
-    /// Called by the fabric for each message, or several at once, before it begins to send them.
+    /**
+     * Notify the listener. The fabric calls this before it begins to send one or more new messages.
+     */
     void NoteDemand()
     {
         if (m_listener != nullptr)

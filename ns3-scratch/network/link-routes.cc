@@ -17,8 +17,10 @@ namespace
 {
 
 /**
- * A pseudo-random number for a flow and a hop: SplitMix64's mixing function
- * (G. Steele, D. Lea, C. Flood, OOPSLA 2014), as topology_gen.networks.shortest_paths.flow_hash.
+ * Mix a flow and a hop into a pseudo-random number.
+ *
+ * This is the mixing function of SplitMix64 (G. Steele, D. Lea, C. Flood, OOPSLA 2014). It must
+ * equal topology_gen.networks.shortest_paths.flow_hash, because both sides compute the same paths.
  */
 uint64_t
 HashFlow(uint32_t source, uint32_t target, uint64_t route, uint64_t hop)
@@ -60,7 +62,7 @@ LinkRoutes::Apply(std::span<const LinkUpdate> updates)
     FindPaths();
 }
 
-/// Find out which links leave each rank.
+/// Build the list of the links that leave each rank.
 void
 LinkRoutes::ListLinks()
 {
@@ -81,7 +83,7 @@ LinkRoutes::ListLinks()
     }
 }
 
-/// Find the distances between all ranks, by a breadth-first search from each target.
+/// Compute the distances between all ranks with a breadth-first search from each target.
 void
 LinkRoutes::FindDistances()
 {
@@ -123,7 +125,7 @@ LinkRoutes::GetDistance(uint32_t node, uint32_t target) const
     {
         return m_distance[std::size_t{target} * m_topology.ranks + node];
     }
-    return node == target ? 0 : FAR; // only direct links count
+    return node == target ? 0 : FAR; // without forwarding, only direct links count
 }
 
 uint32_t

@@ -16,39 +16,41 @@ namespace cosim
 {
 
 /**
- * Shortest paths over links between ranks that change during a run.
+ * Computes shortest paths between ranks over links that change during a run.
  *
- * With forwarding, packets take shortest paths: the direct link if there is one. Where several
- * links are equally short, a hash of the pair, the route and the hop chooses one. These are the
- * paths of topology_gen.networks.shortest_paths, so the stream's paths hold until the links change.
- * Without forwarding, a path is a direct link, or there is none.
+ * With forwarding, a packet takes a shortest path, so it takes the direct link if there is one. If
+ * several next links are equally short, a hash of the pair, the route and the hop selects one. The
+ * paths equal those of topology_gen.networks.shortest_paths, so the paths of the stream stay valid
+ * until the links change. Without forwarding, a path is one direct link; a pair without a direct
+ * link has no path.
  */
 class LinkRoutes
 {
   public:
-    /// No link.
+    /// Marks "no link".
     static constexpr uint32_t NONE = UINT32_MAX;
 
     /**
-     * @param topology of the start, with reconfiguration; outlives this object
-     * @param links its links; outlive this object
+     * @param topology the topology at the start of the run, with reconfiguration; must outlive this
+     * object
+     * @param links the current links of the fabric; must outlive this object
      */
     LinkRoutes(const Topology& topology, LiveLinks& links);
 
     /**
-     * Change links, and let the paths follow them.
+     * Change links and recompute the paths.
      *
-     * @param updates see LinkControl::ApplyLinks
+     * @param updates the changed links; see LinkControl::ApplyLinks
      */
     void Apply(std::span<const LinkUpdate> updates);
 
     /**
-     * Find the next hop, also for a node that the path does not visit.
+     * Find the next link for a packet. The node need not be on the current path.
      *
-     * @param node a rank
-     * @param path one of the topology's
-     * @return the link from the node on which a packet of that path continues to the path's target,
-     * or NONE
+     * @param node the rank at which the packet is
+     * @param path index of the packet's path in the topology
+     * @return the link from the node toward the target of the path, or NONE if the target cannot be
+     * reached
      */
     uint32_t GetNext(uint32_t node, uint32_t path) const;
 
@@ -62,10 +64,11 @@ class LinkRoutes
 
     const Topology& m_topology;
     LiveLinks& m_links;
-    std::vector<uint32_t> m_route;    //!< per path, which of its pair
-    std::vector<uint32_t> m_outBegin; //!< per rank, into m_out
-    std::vector<uint32_t> m_out;      //!< links that are up
-    std::vector<uint16_t> m_distance; //!< by target, then rank; with forwarding [links]
+    std::vector<uint32_t> m_route;    //!< per path: its index among the paths of its pair
+    std::vector<uint32_t> m_outBegin; //!< per rank: index of its first link in m_out
+    std::vector<uint32_t> m_out;      //!< ids of the links that are up, grouped by source rank
+    /// by target, then by rank; used only with forwarding [links]
+    std::vector<uint16_t> m_distance;
 };
 
 } // namespace cosim

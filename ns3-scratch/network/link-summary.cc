@@ -23,7 +23,8 @@ LinkSummary::LinkSummary(const Topology& topology, int64_t elapsedPs, NetworkSta
 void
 LinkSummary::Add(uint32_t dimension, const LinkCounters& counters)
 {
-    // What waits for the link may be counted as carried, but not for more than the elapsed time.
+    // A fabric may count bytes that still wait for the link as carried. Limit the busy time to the
+    // elapsed time.
     const double utilization =
         m_elapsedPs == 0 ? 0 : std::min(1.0, static_cast<double>(counters.busyPs) / m_elapsedPs);
     DimensionStatistics& sum = m_statistics.dimensions[dimension];
@@ -31,7 +32,7 @@ LinkSummary::Add(uint32_t dimension, const LinkCounters& counters)
     sum.wireBytes += counters.wireBytes;
     sum.drops += counters.drops;
     sum.maxQueueBytes = std::max(sum.maxQueueBytes, counters.maxQueueBytes);
-    sum.utilizationMean += utilization; // a sum until Finish
+    sum.utilizationMean += utilization; // holds the sum until Finish divides it
     sum.utilizationMax = std::max(sum.utilizationMax, utilization);
     m_statistics.drops += counters.drops;
     m_statistics.ecnMarks += counters.marks;

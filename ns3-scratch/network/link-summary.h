@@ -13,7 +13,7 @@
 namespace cosim
 {
 
-/// What a link did since the start.
+/// Counters of one link since the start of the run.
 struct LinkCounters
 {
     int64_t busyPs{0};
@@ -23,33 +23,34 @@ struct LinkCounters
     uint64_t maxQueueBytes{0};
 };
 
-/// Sums the counters of all links up, for the statistics of links and dimensions.
+/// Computes the statistics of all links and of each dimension from the counters of the links.
 class LinkSummary
 {
   public:
     /**
-     * @param topology names the dimensions
-     * @param elapsedPs the time that busy times are shares of [ps]; 0: no link is utilized
-     * @param statistics where the result goes; must outlive the summary
+     * @param topology supplies the names of the dimensions
+     * @param elapsedPs elapsed time by which busy times are divided [ps]; if it is 0, utilizations
+     * are 0
+     * @param statistics receives the result; must outlive the summary
      */
     LinkSummary(const Topology& topology, int64_t elapsedPs, NetworkStatistics& statistics);
 
     /**
-     * Add a link.
+     * Add the counters of a link.
      *
-     * @param dimension its dimension
-     * @param counters what it did
+     * @param dimension index of the link's dimension
+     * @param counters the counters of the link
      */
     void Add(uint32_t dimension, const LinkCounters& counters);
 
-    /// All links were added.
+    /// Complete the statistics. Call it after all links were added.
     void Finish();
 
   private:
     double m_elapsedPs;
     NetworkStatistics& m_statistics;
     uint64_t m_usedLinks{0};
-    double m_utilizationSum{0}; //!< of the used links
+    double m_utilizationSum{0}; //!< over the links that carried data
 };
 
 } // namespace cosim

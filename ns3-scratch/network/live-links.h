@@ -14,74 +14,74 @@
 namespace cosim
 {
 
-/// A directed link as it is at some time.
+/// State of a directed link at one time of the run.
 struct LinkState
 {
     uint32_t source;
     uint32_t target;
     uint64_t rateBps;
     uint64_t latencyPs;
-    uint64_t bufferBytes;       //!< egress queue; 0: unlimited
-    uint64_t ecnThresholdBytes; //!< queue length from which CE is set; 0: never
-    uint32_t dimension;         //!< into Topology::dimensions
-    bool isUp;                  //!< carries packets
+    uint64_t bufferBytes;       //!< capacity of the egress queue; 0: unlimited
+    uint64_t ecnThresholdBytes; //!< queue length from which packets are marked with CE; 0: never
+    uint32_t dimension;         //!< index in Topology::dimensions
+    bool isUp;                  //!< true if the link carries packets
 };
 
-/// A link that changes, or a new one.
+/// New state of a changed link or of a new link.
 struct LinkUpdate
 {
-    uint32_t link; //!< its id; a new link has the lowest free one
+    uint32_t link; //!< link id; a new link takes the lowest free id
     LinkState state;
 };
 
 /**
- * The links and paths as they are now.
+ * The current links and paths of a fabric.
  *
- * A fabric owns them and reads them. They start as the topology's, and change only when the
- * fabric's LinkControl applies updates.
+ * The fabric owns this object and reads from it. At the start the links and paths equal those of
+ * the topology. They change only when the fabric's LinkControl applies updates.
  */
 class LiveLinks
 {
   public:
-    /// @param topology links and paths of the start; outlives this object
+    /// @param topology links and paths at the start of the run; must outlive this object
     explicit LiveLinks(const Topology& topology);
 
     LiveLinks(const LiveLinks&) = delete;
     LiveLinks& operator=(const LiveLinks&) = delete;
 
-    /// @return how many links there are, those that are down included
+    /// @return the number of links, including those that are down
     uint32_t GetCount() const
     {
         return static_cast<uint32_t>(m_links.size());
     }
 
-    /// @return a link
+    /// @return the state of a link
     const LinkState& Get(uint32_t link) const
     {
         return m_links[link];
     }
 
-    /// @return the links of a path from its source to its target; none if there is no way
+    /// @return the links of a path in order, from source to target; empty if there is no path now
     std::span<const uint32_t> GetPath(uint32_t path) const
     {
         const uint32_t begin = m_pathBegin[path];
         return m_pathLinks.subspan(begin, m_pathBegin[path + 1] - begin);
     }
 
-    /// @param updates links that change, and new ones in the order of their ids
+    /// @param updates changed links, and new links in the order of their ids
     void Update(std::span<const LinkUpdate> updates);
 
     /**
      * Replace all paths.
      *
-     * @param begin per path, and at the end, an index into links
-     * @param links of all paths
+     * @param begin per path, the index of its first link in links; one more entry marks the end
+     * @param links the links of all paths, one path after another
      */
     void SetPaths(std::vector<uint32_t> begin, std::vector<uint32_t> links);
 
   private:
     std::vector<LinkState> m_links;
-    // Paths can take most of a topology's memory, so there is no copy of those that never change.
+    // Paths can take most of the memory of a topology, so paths that never change are not copied.
     std::span<const uint32_t> m_pathBegin;
     std::span<const uint32_t> m_pathLinks;
     std::vector<uint32_t> m_changedBegin; //!< empty until the first change

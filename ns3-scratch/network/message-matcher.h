@@ -15,37 +15,40 @@ namespace cosim
 {
 
 /**
- * Matches arrived messages with posted receives by (source, destination, tag), each side in order.
+ * Matches arrived messages with posted receives.
+ *
+ * A message and a receive match if source, destination and tag are equal. If several have the same
+ * key, they match in the order in which they came.
  */
 class MessageMatcher
 {
   public:
     /**
-     * Post a receive. If its message has arrived already, the callback is scheduled at once, as an
-     * event of its own.
+     * Post a receive. If its message has already arrived, the callback is scheduled as an event at
+     * the current time.
      *
      * @param src the sending rank
      * @param dst the receiving rank
-     * @param bytes the size expected [bytes]
-     * @param tag the tag
-     * @param received called once on the arrival; may be empty
-     * @throws std::invalid_argument if a message of another size has arrived for this receive
+     * @param bytes expected message size [bytes]
+     * @param tag message tag
+     * @param received called once when the message has arrived; may be empty
+     * @throws std::invalid_argument if the message that arrived for this receive has another size
      */
     void Post(Rank src, Rank dst, uint64_t bytes, uint64_t tag, NetworkApi::Callback received);
 
     /**
-     * A message arrived.
+     * Process the arrival of a message.
      *
      * @param src the sending rank
      * @param dst the receiving rank
-     * @param bytes its size [bytes]
-     * @param tag its tag
-     * @throws std::invalid_argument if the receive posted for it expects another size
+     * @param bytes message size [bytes]
+     * @param tag message tag
+     * @throws std::invalid_argument if the receive that was posted for it expects another size
      */
     void Arrive(Rank src, Rank dst, uint64_t bytes, uint64_t tag);
 
   private:
-    /// What messages and receives are matched by.
+    /// The key by which messages and receives match.
     struct Key
     {
         Rank src;
@@ -61,18 +64,21 @@ class MessageMatcher
         std::size_t operator()(const Key& key) const noexcept;
     };
 
-    /// A receive without its message.
+    /// A posted receive whose message has not arrived.
     struct Receive
     {
         uint64_t bytes;
         NetworkApi::Callback received;
     };
 
-    /// What waits under one key: receives or messages, never both.
+    /**
+     * Receives or messages of one key that wait for a match. At most one of the two lists is not
+     * empty.
+     */
     struct Waiting
     {
         std::deque<Receive> receives;
-        std::deque<uint64_t> messages; //!< sizes
+        std::deque<uint64_t> messages; //!< sizes [bytes]
     };
 
     std::unordered_map<Key, Waiting, KeyHash> m_waiting;

@@ -16,9 +16,10 @@ namespace cosim
 {
 
 /**
- * Receives the messages sent with NetworkApi::SimPut.
+ * Receives the messages that were sent with NetworkApi::SimPut.
  *
- * The system layer implements it once; a message then costs no callback object and no matching.
+ * The system layer implements it once. A message sent this way needs no callback object and no
+ * matching with a receive.
  */
 class ArrivalHandler
 {
@@ -26,12 +27,12 @@ class ArrivalHandler
     virtual ~ArrivalHandler() = default;
 
     /**
-     * The last byte of a message was delivered in order.
+     * Called when the last byte of a message was delivered in order.
      *
      * @param src the sending rank
      * @param dst the receiving rank
-     * @param bytes the message's size [bytes]
-     * @param tag the tag given to SimPut
+     * @param bytes message size [bytes]
+     * @param tag the tag that was given to SimPut
      */
     virtual void OnArrival(Rank src, Rank dst, uint64_t bytes, uint64_t tag) = 0;
 };
@@ -39,10 +40,11 @@ class ArrivalHandler
 /**
  * The network as the system layer sees it: two-sided messages between ranks, and the clock.
  *
- * The names are ASTRA-sim's. ns-3's event scheduler is the one master clock; every call happens
- * inside one of its events (or before it runs). Messages of one ordered pair of ranks are delivered
- * in the order in which they were sent, if they take the same route; a send and a receive match by
- * (src, dst, tag), in order where a tag repeats.
+ * The method names are those of ASTRA-sim. The event scheduler of ns-3 is the only clock. Every
+ * call happens inside one of its events, or before it runs. Messages between the same ordered pair
+ * of ranks arrive in the order in which they were sent if they take the same route. A send matches
+ * a receive with the same source, destination and tag; if a tag repeats, sends and receives match
+ * in order.
  */
 class NetworkApi
 {
@@ -55,11 +57,11 @@ class NetworkApi
      * Send a message.
      *
      * @param src the sending rank
-     * @param dst the receiving rank, another one
-     * @param bytes the size [bytes]; 0 is carried as one byte on the wire
-     * @param tag matches the receive
-     * @param route which of the paths from the one rank to the other, from 0
-     * @param sent called when the last byte was acknowledged; may be empty
+     * @param dst the receiving rank; must differ from src
+     * @param bytes message size [bytes]; a message of 0 bytes takes one byte on the wire
+     * @param tag the tag that the receive must have
+     * @param route index of the path among the paths from src to dst, from 0
+     * @param sent called when the last byte is acknowledged; may be empty
      */
     virtual void SimSend(Rank src,
                          Rank dst,
@@ -69,54 +71,54 @@ class NetworkApi
                          Callback sent) = 0;
 
     /**
-     * Receive a message.
+     * Post a receive for a message.
      *
      * @param src the sending rank
      * @param dst the receiving rank
-     * @param bytes the size expected [bytes]; another size than the sender's is an error
-     * @param tag matches the send
-     * @param received called when the last byte was delivered in order, or at once (as an event
-     * of its own) if that was before this call; may be empty
+     * @param bytes the expected message size [bytes]; must equal the size that the sender gives
+     * @param tag the tag that the send must have
+     * @param received called when the last byte is delivered in order. If that happened before this
+     * call, an event at the current time calls it. May be empty.
      */
     virtual void SimRecv(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback received) = 0;
 
     /**
-     * Send a message whose arrival goes to the ArrivalHandler: no receive is posted for it.
+     * Send a message whose arrival is reported to the ArrivalHandler. No receive is posted for it.
      *
      * @param src the sending rank
-     * @param dst the receiving rank, another one
-     * @param bytes the size [bytes]; 0 is carried as one byte on the wire
-     * @param tag handed to the handler
-     * @param route which of the paths from the one rank to the other, from 0
+     * @param dst the receiving rank; must differ from src
+     * @param bytes message size [bytes]; a message of 0 bytes takes one byte on the wire
+     * @param tag value that is passed to the handler
+     * @param route index of the path among the paths from src to dst, from 0
      */
     virtual void SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t route) = 0;
 
     /**
-     * @param handler called on each arrival of a message sent with SimPut; not owned
+     * @param handler called when a message that was sent with SimPut arrives; not owned
      */
     virtual void SetArrivalHandler(ArrivalHandler* handler) = 0;
 
-    /// @return the same network's interface for bundles of messages, or null if it has none
+    /// @return the interface of this network for bundles of messages, or null if it has none
     virtual BundleNetwork* GetBundleNetwork()
     {
         return nullptr;
     }
 
     /**
-     * Call back later.
+     * Call a function after a delay.
      *
-     * @param delay from now, not negative
-     * @param callback what to call
+     * @param delay time from now; must not be negative
+     * @param callback the function to call
      */
     virtual void SimSchedule(ns3::Time delay, Callback callback) = 0;
 
-    /// @return the time since the fabric was ready
+    /// @return the simulated time since the fabric was ready
     virtual ns3::Time SimGetTime() const = 0;
 
     /// @return the number of ranks
     virtual uint32_t SimCommSize() const = 0;
 
-    /// End the run: no later event is executed.
+    /// End the run. The simulator executes no later event.
     virtual void SimFinish() = 0;
 };
 

@@ -14,16 +14,16 @@
 namespace cosim
 {
 
-/// A node of a trace on one of its ranks.
+/// An event of a trace node at one of its ranks.
 struct NodeEvent
 {
     uint64_t timePs;    //!< simulated time [ps]
-    Rank rank;          //!< where the node runs
-    const Trace* trace; //!< has the node's type, layer, iteration, job …
+    Rank rank;          //!< rank at which the node runs
+    const Trace* trace; //!< trace of the node, with its type, layer, iteration and job
     uint32_t node;      //!< index of the node in its trace
 };
 
-/// A collective at one of its ranks.
+/// An event of a collective at one of its ranks.
 struct CollectiveEvent
 {
     uint64_t timePs; //!< simulated time [ps]
@@ -31,66 +31,70 @@ struct CollectiveEvent
     const Collective* collective;
 };
 
-/// One phase of one chunk of a collective at one of its ranks.
+/// An event of one phase of one chunk of a collective, at one of its ranks.
 struct ChunkEvent
 {
     uint64_t timePs; //!< simulated time [ps]
     Rank rank;
     const Collective* collective;
     uint32_t chunk;     //!< 0 … Collective::chunks − 1
-    uint32_t phase;     //!< of the collective's program
-    uint32_t dimension; //!< of the topology, in which the phase takes a slot
+    uint32_t phase;     //!< phase of the collective's program
+    uint32_t dimension; //!< topology dimension in which the phase takes a slot
 };
 
-/// A message.
+/// An event of a message.
 struct MessageEvent
 {
     uint64_t timePs; //!< simulated time [ps]
     Rank src;        //!< the sending rank
     Rank dst;        //!< the receiving rank
-    uint64_t bytes;  //!< its size, without headers [bytes]
-    uint64_t tag;    //!< as NetworkApi::SimSend or SimPut got it
-    uint32_t route;  //!< which of the paths from src to dst
+    uint64_t bytes;  //!< message size, without headers [bytes]
+    uint64_t tag;    //!< tag that was given to NetworkApi::SimSend or SimPut
+    uint32_t route;  //!< index of the path among the paths from src to dst
 };
 
-/// A packet at a link.
+/// An event of a packet at a link.
 struct PacketEvent
 {
     uint64_t timePs;    //!< simulated time [ps]
     uint32_t link;      //!< index of the link
-    uint32_t source;    //!< the node at which the link starts
-    uint32_t target;    //!< the node at which it ends
-    uint32_t wireBytes; //!< the packet's size, all headers included [bytes]
+    uint32_t source;    //!< node at which the link starts
+    uint32_t target;    //!< node at which the link ends
+    uint32_t wireBytes; //!< packet size, all headers included [bytes]
 };
 
-/// The TCP connection of one path.
+/// An event of the TCP connection of one path.
 struct FlowEvent
 {
     uint64_t timePs; //!< simulated time [ps]
-    Rank src;        //!< the rank that sends the data
-    Rank dst;        //!< the rank that receives it
-    uint32_t route;  //!< which of the paths from src to dst
+    Rank src;        //!< rank that sends the data
+    Rank dst;        //!< rank that receives the data
+    uint32_t route;  //!< index of the path among the paths from src to dst
 };
 
 /**
- * Hears what happens in a run. Recorders, timelines and time series derive from it.
+ * Receives the events of a run. Recorders, timelines and time series derive from this class.
  *
- * An observer overrides GetKinds and the methods of these kinds. It must not call back into the
- * simulation. References and pointers are valid during the call; a Trace and a Collective as long
- * as the run.
+ * An observer overrides GetKinds and the methods of the kinds that it returns. It must not call
+ * back into the simulation. References and pointers are valid during the call; those to a Trace or
+ * a Collective are valid until the end of the run.
  *
- * Events come in the order of simulated time, which counts from the moment at which the fabric was
- * ready. Within one moment a cause comes before its effects: a COLLECTIVE node begins before its
- * collective, and that before its chunks; they end in the opposite order. A message is sent before
- * its packets are, and delivered before its receiver acts on it. The messages of a bundle are the
- * exception: BundleNetwork gets them before the injection latency has passed, and looks at the
- * bundle when the last of them has arrived. Their events come then, with the times at which the
- * messages are sent and delivered. A run that does not complete can leave things without an end.
+ * Events are reported in the order of simulated time, which counts from the moment at which the
+ * fabric was ready. At the same time, a cause is reported before its effects. A COLLECTIVE node
+ * begins before its collective, and the collective begins before its chunks; they end in the
+ * opposite order. A message is sent before its packets, and delivered before its receiver acts on
+ * it.
+ *
+ * Bundled messages are the exception. A BundleNetwork gets them before the injection latency has
+ * passed, and reports them when the last message of the bundle has arrived. Their events carry the
+ * correct times at which the messages were sent and delivered.
+ *
+ * A run that does not complete can leave begun work without an end event.
  */
 class RunObserver
 {
   public:
-    /// The kinds of events: each is a bit of GetKinds.
+    /// The kinds of events. Each is one bit of the value of GetKinds.
     enum Kind : uint32_t
     {
         NODES = 1 << 0,
@@ -101,39 +105,47 @@ class RunObserver
         LINKS = 1 << 5,
     };
 
-    static constexpr uint32_t KINDS = 6; //!< how many kinds there are
+    static constexpr uint32_t KINDS = 6; //!< number of kinds
 
     virtual ~RunObserver() = default;
 
-    /// @return the kinds that this observer hears, joined by |
+    /// @return the kinds that this observer wants to receive, joined by |
     virtual uint32_t GetKinds() const = 0;
 
-    /// @param event a node that starts: its dependencies are done, and a COMPUTE node has its turn
+    /**
+     * @param event a node that starts: its dependencies are done, and a COMPUTE node has its turn
+     * at its rank
+     */
     virtual void OnNodeBegun(const NodeEvent& /* event */)
     {
     }
 
-    /// @param event a node that is done
+    /// @param event a node that has finished
     virtual void OnNodeEnded(const NodeEvent& /* event */)
     {
     }
 
-    /// @param event a collective that a rank issues
+    /// @param event a collective that a rank issues now
     virtual void OnCollectiveBegun(const CollectiveEvent& /* event */)
     {
     }
 
-    /// @param event a collective of which a rank has done the last step
+    /// @param event a collective whose last step a rank has finished
     virtual void OnCollectiveEnded(const CollectiveEvent& /* event */)
     {
     }
 
-    /// @param event what takes a slot at a rank; the rank's slots are taken in the same moment
+    /**
+     * @param event a chunk whose phase takes a slot at a rank. All slots of a rank that the phase
+     * needs are taken at the same time.
+     */
     virtual void OnChunkBegun(const ChunkEvent& /* event */)
     {
     }
 
-    /// @param event what gives its slot back: the rank has done its steps
+    /**
+     * @param event a chunk whose phase gives its slot back, because the rank has finished its steps
+     */
     virtual void OnChunkEnded(const ChunkEvent& /* event */)
     {
     }
@@ -143,19 +155,19 @@ class RunObserver
     {
     }
 
-    /// @param event a message of which the last byte is delivered in order
+    /// @param event a message whose last byte is delivered in order
     virtual void OnMessageDelivered(const MessageEvent& /* event */)
     {
     }
 
-    /// @param event a packet that would overrun the egress queue of a link, and is lost
+    /// @param event a packet that is lost because the egress queue of a link has no room for it
     virtual void OnPacketDropped(const PacketEvent& /* event */)
     {
     }
 
     /**
-     * @param event the flow that sends a packet again
-     * @param payloadBytes what the packet carries, without headers [bytes]
+     * @param event the flow that retransmits a packet
+     * @param payloadBytes payload of the packet, without headers [bytes]
      */
     virtual void OnPacketRetransmitted(const FlowEvent& /* event */, uint32_t /* payloadBytes */)
     {
@@ -166,12 +178,12 @@ class RunObserver
     {
     }
 
-    /// @param change a change of the links that begins now, with a pause of all flows
+    /// @param change a reconfiguration that begins now and pauses all flows
     virtual void OnLinkPauseBegun(const LinkChange& /* change */)
     {
     }
 
-    /// @param timePs now: the new links are there, and the pause ends [ps]
+    /// @param timePs current time [ps]: the new links are in place, and the pause ends
     virtual void OnLinksChanged(uint64_t /* timePs */)
     {
     }

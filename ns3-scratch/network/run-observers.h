@@ -16,10 +16,12 @@ namespace cosim
 {
 
 /**
- * Who listens to which kind of event: a small value that everything which has events copies.
+ * The observers of a run, grouped by the kind of event that they receive.
  *
- * What happens is told in a loop over the observers of its kind, so that the event is made only if
- * there is one, and else costs a test:
+ * It is a small value. Each class that reports events keeps a copy.
+ *
+ * A class reports an event in a loop over the observers of its kind. Without observers the loop
+ * costs one test, and the event is not constructed:
  * @code
  * for (RunObserver* observer : m_observers[RunObserver::MESSAGES])
  * {
@@ -31,8 +33,10 @@ class RunObservers
 {
   public:
     /**
-     * @param observer called for the kinds that it names, after the observers that were added
-     * before it; not owned
+     * Add an observer for the kinds that its GetKinds returns. Observers are called in the order in
+     * which they were added.
+     *
+     * @param observer the observer; not owned
      */
     void Add(RunObserver& observer)
     {
@@ -45,7 +49,7 @@ class RunObservers
         }
     }
 
-    /// @return the observers of a kind, often none
+    /// @return the observers of a kind; may be empty
     const std::vector<RunObserver*>& operator[](RunObserver::Kind kind) const
     {
         return m_lists[static_cast<std::size_t>(std::countr_zero(static_cast<uint32_t>(kind)))];

@@ -15,26 +15,27 @@
 namespace cosim
 {
 
-/// When the collectives of a stream ran.
+/// Records when the collectives of a stream run.
 class CollectiveRecord : public RunObserver
 {
   public:
-    /// One collective, in simulated time [ps].
+    /// Times of a collective, in simulated time [ps].
     struct Times
     {
-        static constexpr uint64_t UNKNOWN = ~uint64_t{0}; //!< the time of what has not happened
+        static constexpr uint64_t UNKNOWN = ~uint64_t{0}; //!< marks an event that has not happened
 
-        uint64_t start{UNKNOWN};  //!< issued by the first rank
-        uint64_t end{0};          //!< done at the last rank that is done
-        std::size_t ranksLeft{0}; //!< 0: it is done
+        uint64_t start{UNKNOWN}; //!< time at which the first rank issues it
+        uint64_t end{0};         //!< latest time at which a rank finishes it
+        /// number of ranks that have not finished; 0: the collective is done
+        std::size_t ranksLeft{0};
     };
 
-    /// @param stream the work
+    /// @param stream the workload
     explicit CollectiveRecord(const Stream& stream);
 
     /**
-     * @param collective its id
-     * @return when it ran
+     * @param collective id of the collective
+     * @return its times
      */
     const Times& GetTimes(uint32_t collective) const
     {
@@ -46,7 +47,7 @@ class CollectiveRecord : public RunObserver
     void OnCollectiveEnded(const CollectiveEvent& event) override;
 
   private:
-    std::vector<Times> m_times; //!< by id
+    std::vector<Times> m_times; //!< indexed by collective id
 };
 
 } // namespace cosim

@@ -16,14 +16,14 @@ namespace cosim
 {
 
 /**
- * Writes every event of a run as one line of JSON: its name, its time in nanoseconds as a result
- * has them, and the fields of RunObserver's event. Nodes have the names of their layer and job,
- * collectives their own.
+ * Writes each event of a run as one line of JSON. A line has the name of the event, its time in
+ * nanoseconds (formatted as in a result), and the fields of the event struct in RunObserver. Nodes
+ * are written with the names of their layer and job, and collectives with their own name.
  */
 class EventWriter : public RunObserver
 {
   public:
-    /// @param out where to; the caller looks whether it failed; must outlive the writer
+    /// @param out receives the lines; the caller checks it for errors; must outlive the writer
     explicit EventWriter(std::ostream& out);
 
     uint32_t GetKinds() const override;

@@ -60,7 +60,7 @@ ExposedTime::OnNodeEnded(const NodeEvent& event)
     }
 }
 
-/// @return the dependency of a node that was done last, or NONE
+/// @return the dependency of a node that finished last, or NONE
 uint32_t
 ExposedTime::GetLastDependency(const Trace& trace, const Worker& worker, uint32_t node)
 {
@@ -76,7 +76,7 @@ ExposedTime::GetLastDependency(const Trace& trace, const Worker& worker, uint32_
     return last;
 }
 
-/// @return the node other than COMPUTE that was done last, or NONE
+/// @return the last finished node that is not a COMPUTE node, or NONE
 uint32_t
 ExposedTime::GetLastCommunication(const Trace& trace, const Worker& worker)
 {
@@ -92,7 +92,10 @@ ExposedTime::GetLastCommunication(const Trace& trace, const Worker& worker)
     return last;
 }
 
-/// A wait since the last COMPUTE node is over; a node was the last that it waited for.
+/**
+ * Count a wait since the last COMPUTE node that ends now. `last` is the last node that it waited
+ * for.
+ */
 void
 ExposedTime::Count(const Trace& trace, const Worker& worker, uint64_t now, uint32_t last)
 {

@@ -16,20 +16,21 @@ namespace cosim
 {
 
 /**
- * Finds the exposed communication: how long the compute streams of the ranks wait for it.
+ * Computes the exposed communication: the time that the compute streams of the ranks wait for
+ * communication.
  *
- * While the compute stream has to wait, the time from its last COMPUTE node to the end of the
- * collective or receive that it waited for is exposed communication, and counts for the layer and
- * the iteration of the dependency that finished last. Where that one was started during the wait,
- * the time before its start counts for the one that it waited for in turn, and so on. The wait
- * after a rank's last COMPUTE node is counted likewise.
+ * A wait lasts from the end of the last COMPUTE node to the end of the collective or receive that
+ * the compute stream waited for. It counts for the layer and the iteration of the dependency that
+ * finished last. If that dependency started during the wait, the time before its start counts for
+ * the dependency that it waited for itself, and so on. The wait after the last COMPUTE node of a
+ * rank is counted in the same way.
  */
 class ExposedTime : public RunObserver
 {
   public:
     /**
-     * @param stream the work
-     * @param timing where the time is counted; must outlive this observer
+     * @param stream the workload
+     * @param timing receives the exposed time; must outlive this observer
      */
     ExposedTime(const Stream& stream, TimingRecord& timing);
 
@@ -38,13 +39,13 @@ class ExposedTime : public RunObserver
     void OnNodeEnded(const NodeEvent& event) override;
 
   private:
-    static constexpr uint32_t NONE = ~uint32_t{0}; //!< no node
+    static constexpr uint32_t NONE = ~uint32_t{0}; //!< marks "no node"
 
-    /// A rank that has a trace.
+    /// State of a rank that has a trace.
     struct Worker
     {
-        std::vector<uint64_t> start; //!< per node that has begun [ps]
-        std::vector<uint64_t> end;   //!< per node that is done [ps]
+        std::vector<uint64_t> start; //!< per node: time at which it began [ps]
+        std::vector<uint64_t> end;   //!< per node: time at which it finished [ps]
         uint64_t idleSince{0};       //!< end of the last COMPUTE node [ps]
         std::size_t nodesLeft{0};
     };
@@ -54,7 +55,7 @@ class ExposedTime : public RunObserver
     void Count(const Trace& trace, const Worker& worker, uint64_t now, uint32_t last);
 
     TimingRecord& m_timing;
-    std::vector<Worker> m_workers; //!< by rank
+    std::vector<Worker> m_workers; //!< indexed by rank
 };
 
 } // namespace cosim

@@ -16,39 +16,39 @@ namespace cosim
 {
 
 /**
- * When the jobs of a stream ran, and each of their iterations.
+ * Records when the jobs of a stream and their iterations run.
  *
- * A job starts when the first of its nodes does. An iteration of it ends when the last node is done
- * on the last rank, or with the one before if that ends later, and the next counts from there.
+ * A job starts when its first node begins. An iteration ends when its last node is done on the last
+ * rank, but not before the previous iteration ends. The next iteration counts from that time.
  */
 class JobRecord : public RunObserver
 {
   public:
-    /// An iteration of a job.
+    /// Progress of an iteration of a job.
     struct Iteration
     {
-        uint64_t end{0};       //!< of the last node that is done [ps]
-        uint64_t nodesLeft{0}; //!< 0: it has ended
+        uint64_t end{0};       //!< end of the last finished node [ps]
+        uint64_t nodesLeft{0}; //!< 0: the iteration has ended
     };
 
-    /// A job.
+    /// Record of a job.
     struct Job
     {
-        static constexpr uint64_t UNKNOWN = ~uint64_t{0}; //!< the time of what has not happened
+        static constexpr uint64_t UNKNOWN = ~uint64_t{0}; //!< marks an event that has not happened
 
         std::string name;
         uint64_t start{UNKNOWN}; //!< [ps]
         std::vector<Iteration> iterations;
     };
 
-    /// @param stream the work
+    /// @param stream the workload
     explicit JobRecord(const Stream& stream);
 
     uint32_t GetKinds() const override;
     void OnNodeBegun(const NodeEvent& event) override;
     void OnNodeEnded(const NodeEvent& event) override;
 
-    /// @return all jobs; none if ranks do not share the network
+    /// @return all jobs; empty if the stream names no jobs
     const std::vector<Job>& GetJobs() const
     {
         return m_jobs;

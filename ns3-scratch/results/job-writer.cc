@@ -15,7 +15,7 @@ namespace cosim
 namespace
 {
 
-/// @return the times of a job's iterations that have ended, one after another [ps]
+/// @return the times of the ended iterations of a job, in order [ps]
 std::vector<uint64_t>
 WriteJob(JsonWriter& json, const JobRecord::Job& job)
 {

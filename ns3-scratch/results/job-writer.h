@@ -14,10 +14,13 @@ namespace cosim
 {
 
 /**
- * Write the jobs that have started, with their iterations that have ended, and the mean and the
- * percentiles of all of these iterations' times: the least time that so many of them do not exceed.
+ * Write the jobs that have started as JSON.
  *
- * @param json where to, inside an object
+ * Each job has its ended iterations. A summary has the mean and the percentiles of the times of all
+ * these iterations. A percentile is the smallest time that this share of the iterations does not
+ * exceed.
+ *
+ * @param json the writer; must be inside an object
  * @param jobs the jobs
  */
 void WriteJobs(JsonWriter& json, const std::vector<JobRecord::Job>& jobs);

@@ -13,11 +13,11 @@
 namespace cosim
 {
 
-/// The changes of the links during a run.
+/// Records the reconfigurations of the links during a run.
 class LinkRecord : public RunObserver
 {
   public:
-    /// @return the changes that have begun, in the order of time
+    /// @return the reconfigurations that have begun, in the order of time
     const std::vector<LinkChange>& GetChanges() const
     {
         return m_changes;

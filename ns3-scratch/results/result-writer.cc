@@ -16,15 +16,15 @@ namespace cosim
 namespace
 {
 
-/// What a layer's time was, in one iteration or in all [ps].
+/// Times of a layer, in one iteration or in total [ps].
 struct LayerTimes
 {
     uint64_t compute{0};
-    uint64_t raw{0}; //!< its collectives, each from the first issue to the end
+    uint64_t raw{0}; //!< sum over its collectives of the time from the first issue to the end
     uint64_t exposed{0};
 };
 
-/// @return the layers' times, by iteration, then layer
+/// @return the times of the layers, indexed by iteration, then by layer
 std::vector<LayerTimes>
 CollectLayers(const Stream& stream, const RunRecord& record)
 {
@@ -122,7 +122,7 @@ WriteLayers(JsonWriter& json,
     json.EndArray();
 }
 
-/// @return busbw / algbw, as nccl-tests define them
+/// @return busbw / algbw, as nccl-tests defines them
 double
 BusFactor(const Program& program)
 {
@@ -277,7 +277,7 @@ WriteResult(const Stream& stream,
     }
     else
     {
-        json.Key("iterations").BeginArray(); // each job has its own
+        json.Key("iterations").BeginArray(); // each job has its own iterations
         json.EndArray();
         WriteJobs(json, jobs);
     }

@@ -17,25 +17,26 @@
 namespace cosim
 {
 
-/// How a run ended.
+/// The outcome of a run.
 struct RunOutcome
 {
     std::string status; //!< "complete", "interrupted", "deadlock", "failed" or "time_limit"
-    std::string error;  //!< a sentence; empty without an error
-    uint64_t timePs{0}; //!< simulated time at the end of the workload, or of the run
-    uint64_t events{0}; //!< that ns-3 executed
+    std::string error;  //!< a sentence; empty if there was no error
+    /// simulated time at the end of the workload, or of the run if the workload did not end
+    uint64_t timePs{0};
+    uint64_t events{0}; //!< number of events that ns-3 executed
 };
 
 /**
  * Write the result of a run as JSON text. Times are exact, in nanoseconds. Iterations and
  * collectives that have not ended are left out.
  *
- * @param stream what was run
- * @param outcome how it ended
- * @param record what its observers recorded
- * @param scheduler the scheduler of its chunks
- * @param network what the fabric measured
- * @return the text
+ * @param stream the stream that was run
+ * @param outcome the outcome of the run
+ * @param record data that the observers recorded
+ * @param scheduler the scheduler of the collectives' chunks
+ * @param network statistics of the fabric
+ * @return the JSON text
  */
 std::string WriteResult(const Stream& stream,
                         const RunOutcome& outcome,
@@ -44,7 +45,7 @@ std::string WriteResult(const Stream& stream,
                         const NetworkStatistics& network);
 
 /**
- * @param network what a fabric measured
+ * @param network statistics of a fabric
  * @return the "network" object of a result as JSON text
  */
 std::string WriteNetworkStatistics(const NetworkStatistics& network);

@@ -16,12 +16,13 @@
 namespace cosim
 {
 
-/// What the observers of every run record for its result.
+/// The observers that record the data for the result of a run.
 struct RunRecord
 {
     /**
-     * @param stream the work
-     * @param observers the record's observers are added; it must outlive their use
+     * @param stream the workload
+     * @param observers the observers of this record are added to it; the record must outlive its
+     * use
      */
     RunRecord(const Stream& stream, RunObservers& observers)
         : timing(stream),
@@ -40,7 +41,7 @@ struct RunRecord
     RunRecord& operator=(const RunRecord&) = delete;
 
     TimingRecord timing;
-    ExposedTime exposed; //!< counts in timing
+    ExposedTime exposed; //!< writes its sums to timing
     JobRecord jobs;
     CollectiveRecord collectives;
     LinkRecord links;

@@ -15,22 +15,25 @@ namespace cosim
 {
 
 /**
- * Where the time of a workload went: compute and exposed communication of each layer in each
- * iteration, summed over the ranks, and when the iterations ended.
+ * Records where the time of a workload goes: compute and exposed communication per layer and
+ * iteration, summed over the ranks, and the end of each iteration.
  *
- * An iteration ends when its last node is done on the last rank, or with the iteration before it
- * if that ends later: it is done when its weights are updated, though the next one may have begun.
+ * An iteration ends when its last node is done on the last rank, but not before the previous
+ * iteration ends. It is done when its weights are updated, even if the next iteration has already
+ * begun.
  */
 class TimingRecord : public RunObserver
 {
   public:
-    /// @param stream the work
+    /// @param stream the workload
     explicit TimingRecord(const Stream& stream);
 
     /**
-     * @param iteration the iteration
-     * @param layer the layer
-     * @param ps time that a rank's compute stream waited for communication
+     * Add exposed communication of one rank.
+     *
+     * @param iteration index of the iteration
+     * @param layer index of the layer
+     * @param ps time that the rank's compute stream waited for communication [ps]
      */
     void AddExposed(uint32_t iteration, uint32_t layer, uint64_t ps);
 
@@ -38,36 +41,36 @@ class TimingRecord : public RunObserver
     void OnNodeBegun(const NodeEvent& event) override;
     void OnNodeEnded(const NodeEvent& event) override;
 
-    /// @return how many iterations there are
+    /// @return the number of iterations
     uint32_t GetIterations() const;
 
-    /// @return how many layers there are
+    /// @return the number of layers
     uint32_t GetLayers() const;
 
-    /// @return whether an iteration has ended; those before it may not have
+    /// @return true if an iteration has ended; earlier iterations may not have ended
     bool IsComplete(uint32_t iteration) const;
 
-    /// @return when the last node of an iteration was done [ps]
+    /// @return the time at which the last node of an iteration finished [ps]
     uint64_t GetEnd(uint32_t iteration) const;
 
-    /// @return the mean over the ranks of a layer's compute in an iteration [ps]
+    /// @return the compute time of a layer in an iteration, mean over the ranks [ps]
     uint64_t GetCompute(uint32_t iteration, uint32_t layer) const;
 
-    /// @return the mean over the ranks of a layer's exposed communication in an iteration [ps]
+    /// @return the exposed communication of a layer in an iteration, mean over the ranks [ps]
     uint64_t GetExposed(uint32_t iteration, uint32_t layer) const;
 
   private:
-    /// One layer in one iteration, summed over the ranks [ps].
+    /// Times of one layer in one iteration, summed over the ranks [ps].
     struct Sums
     {
         uint64_t compute{0};
         uint64_t exposed{0};
     };
 
-    /// One iteration.
+    /// Progress of an iteration.
     struct Iteration
     {
-        uint64_t end{0}; //!< of the last node that is done
+        uint64_t end{0}; //!< end of the last finished node [ps]
         uint64_t nodesLeft{0};
     };
 
@@ -75,9 +78,9 @@ class TimingRecord : public RunObserver
     const Sums& At(uint32_t iteration, uint32_t layer) const;
 
     uint32_t m_layers;
-    uint64_t m_workers{0};                //!< ranks that have work
-    std::vector<uint64_t> m_computeStart; //!< of each rank's last COMPUTE node [ps]
-    std::vector<Sums> m_sums;             //!< by iteration, then layer
+    uint64_t m_workers{0};                //!< number of ranks with a trace
+    std::vector<uint64_t> m_computeStart; //!< per rank: start of its last COMPUTE node [ps]
+    std::vector<Sums> m_sums;             //!< indexed by iteration, then by layer
     std::vector<Iteration> m_iterations;
 };
 

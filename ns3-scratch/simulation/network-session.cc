@@ -124,7 +124,7 @@ NetworkSession::Run(const std::function<void()>& poll)
         ns3::Simulator::Run();
     }
     catch (...)
-    { // sizes of a message and its receive differ
+    { // the sizes of a message and its receive differ
         m_thrown = std::current_exception();
     }
     m_fabric->SetPollHook({});
@@ -226,7 +226,9 @@ void
 NetworkSession::CheckDone()
 {
     if (m_sending == 0 && m_scheduled == 0 && !m_checking && !m_isFinished)
-    { // a receive whose message has arrived is an event of this moment that is still to come
+    {
+        // the message of a receive has arrived, but the event that completes the receive has not
+        // run yet
         m_checking = true;
         ns3::Simulator::ScheduleNow(&NetworkSession::OnCheck, this);
     }
@@ -237,7 +239,7 @@ NetworkSession::OnCheck()
 {
     m_checking = false;
     if (m_sending == 0 && m_scheduled == 0)
-    { // done, or waiting in vain: Run tells them apart
+    { // All callbacks are done, or receives wait for ever. Run tells the two cases apart.
         m_fabric->SimFinish();
     }
 }

@@ -21,10 +21,11 @@ namespace cosim
 {
 
 /**
- * The network API on its own, driven message by message by a script.
+ * A session of the network API without a workload. A script sends and receives single messages.
  *
- * It checks every argument (a bad one would abort the process inside ns-3), passes on what a
- * callback throws, and tells a script that waits for a message that nobody sends.
+ * It checks every argument, because a bad one would abort the process inside ns-3. It passes on
+ * exceptions from callbacks. It reports an error if the script waits for a message that nobody
+ * sends.
  */
 class NetworkSession
 {
@@ -32,9 +33,9 @@ class NetworkSession
     using Callback = NetworkApi::Callback;
 
     /**
-     * @param stream its settings and topology are used, and no work
-     * @throws std::invalid_argument if it names an unknown fabric or congestion control
-     * @throws CoreError if another Simulation or Network is alive
+     * @param stream a stream; only its settings and topology are used
+     * @throws std::invalid_argument if the stream names an unknown fabric or congestion control
+     * @throws CoreError if another Simulation or Network is open in this process
      */
     explicit NetworkSession(Stream stream);
     ~NetworkSession();
@@ -43,54 +44,55 @@ class NetworkSession
     NetworkSession& operator=(const NetworkSession&) = delete;
 
     /**
-     * Send a message, see NetworkApi::SimSend.
+     * Send a message. See NetworkApi::SimSend.
      *
-     * @throws std::invalid_argument if a rank or the size is out of range, or there is no path
+     * @throws std::invalid_argument if a rank or the size is out of range, or if there is no path
      */
     void Send(int64_t src, int64_t dst, int64_t bytes, uint64_t tag, Callback sent);
 
     /**
-     * Receive a message, see NetworkApi::SimRecv.
+     * Receive a message. See NetworkApi::SimRecv.
      *
-     * @throws std::invalid_argument as Send, or if a message of another size has arrived
+     * @throws std::invalid_argument in the cases of Send, and if a message of another size has
+     * arrived
      */
     void Receive(int64_t src, int64_t dst, int64_t bytes, uint64_t tag, Callback received);
 
     /**
-     * Call back later, see NetworkApi::SimSchedule.
+     * Call a function after a delay. See NetworkApi::SimSchedule.
      *
-     * @param delayPs from now [ps]
-     * @param callback what to call
-     * @throws std::invalid_argument if the delay is negative or beyond MAX_TIME_PS
+     * @param delayPs time from now [ps]
+     * @param callback the function to call
+     * @throws std::invalid_argument if the delay is negative or more than MAX_TIME_PS
      */
     void Schedule(int64_t delayPs, Callback callback);
 
-    /// @return the time since the fabric was ready [ps]
+    /// @return the simulated time since the fabric was ready [ps]
     uint64_t GetTimePs() const;
 
     /// @return the number of ranks
     uint32_t GetCommSize() const;
 
-    /// End the run: no later callback is called.
+    /// End the run. No callback is called afterwards.
     void Finish();
 
     /**
-     * Run until Finish is called, or until all messages are received and all callbacks were called.
+     * Run until Finish is called, or until all messages are received and all callbacks are called.
      *
-     * @param poll called from time to time; may throw, which ends the run
-     * @throws CoreError if receives wait for messages that nobody sends, or a flow failed; and
-     * whatever a callback threw
+     * @param poll called from time to time; it may throw, which ends the run
+     * @throws CoreError if receives wait for messages that nobody sends, or if a flow failed.
+     * Exceptions of callbacks and of poll pass through.
      */
     void Run(const std::function<void()>& poll);
 
-    /// @return the "network" object of a result as JSON text
+    /// @return the "network" object of a result, as JSON text
     std::string GetStatistics() const;
 
-    /// Destroy the simulator and all of its objects. Nothing happens the second time.
+    /// Destroy the simulator and all its objects. Further calls have no effect.
     void Close();
 
   private:
-    /// A receive that was posted and is not done.
+    /// A posted receive that is not done.
     struct Posted
     {
         Rank src;
@@ -108,15 +110,15 @@ class NetworkSession
     Stream m_stream;
     std::unique_ptr<SimulatorSession> m_session;
     std::unique_ptr<Fabric> m_fabric;
-    std::unique_ptr<CircuitSwitch> m_circuits; //!< null: there are no circuits
-    std::map<uint64_t, Posted> m_posted;       //!< by the order in which they were posted
+    std::unique_ptr<CircuitSwitch> m_circuits; //!< null if the links do not change
+    std::map<uint64_t, Posted> m_posted;       //!< keyed by the order in which they were posted
     uint64_t m_posts{0};
-    uint64_t m_sending{0};   //!< messages without acknowledgement
-    uint64_t m_scheduled{0}; //!< callbacks
-    bool m_checking{false};  //!< OnCheck is scheduled
+    uint64_t m_sending{0};   //!< messages that are not acknowledged
+    uint64_t m_scheduled{0}; //!< callbacks that have not been called
+    bool m_checking{false};  //!< true while OnCheck is scheduled
     bool m_hasRun{false};
     bool m_isFinished{false};
-    std::exception_ptr m_thrown; //!< by a callback
+    std::exception_ptr m_thrown; //!< exception of a callback
 };
 
 } // namespace cosim

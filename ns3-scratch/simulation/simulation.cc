@@ -53,7 +53,8 @@ Simulation::Build()
         Close();
         throw;
     }
-    // The executor has made of the programs what it needs; they can be large.
+    // The executor has copied what it needs from the programs, which can be large, so free their
+    // memory.
     for (Program& program : m_stream.programs)
     {
         for (auto* steps : {&program.stepBegin,
@@ -69,7 +70,7 @@ Simulation::Build()
         }
         program.op = {};
     }
-    m_outcome.status = "interrupted"; // until it has run
+    m_outcome.status = "interrupted"; // the status until the run has ended
     m_outcome.events = ns3::Simulator::GetEventCount();
 }
 
@@ -78,8 +79,9 @@ Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval
 {
     if (!m_executor || m_hasRun)
     {
-        throw CoreError(m_hasRun ? "a Simulation runs only once"
-                                 : "a Simulation must be built, and not yet closed, to run");
+        throw CoreError(m_hasRun
+                            ? "a Simulation runs only once"
+                            : "a Simulation runs only after it is built and before it is closed");
     }
     m_hasRun = true;
     m_hook = hook;
@@ -99,7 +101,7 @@ Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval
         ns3::Simulator::Run();
     }
     catch (const std::invalid_argument& error)
-    { // messages of the workload that do not fit together
+    { // messages of the workload do not match
         End("failed", error.what());
     }
     catch (const std::exception& error)
@@ -108,11 +110,10 @@ Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval
         throw;
     }
     if (m_outcome.status.empty())
-    { // nothing is left to happen, or a failed fabric stopped the simulator
+    { // no event is left, or a failed fabric has stopped the simulator
         const std::string failure = m_fabric->GetFailure();
         End(failure.empty() ? "deadlock" : "failed",
-            failure.empty() ? "nothing is left to happen: " + m_executor->DescribeWaiting()
-                            : failure);
+            failure.empty() ? "no event is left: " + m_executor->DescribeWaiting() : failure);
     }
     m_fabric->SetPollHook({});
     if (m_hook && !m_thrown)
@@ -132,7 +133,7 @@ Simulation::GetResult() const
 {
     if (!m_executor)
     {
-        throw CoreError("a Simulation has a result once it is built, until it is closed");
+        throw CoreError("a Simulation has a result only after it is built and before it is closed");
     }
     return WriteResult(m_stream,
                        m_outcome,
@@ -191,7 +192,7 @@ Simulation::OnTimeLimit()
     }
     else
     {
-        End("deadlock", "nothing is left to happen: " + m_executor->DescribeWaiting());
+        End("deadlock", "no event is left: " + m_executor->DescribeWaiting());
     }
 }
 
@@ -200,7 +201,7 @@ Simulation::End(const std::string& status, const std::string& error)
 {
     if (!m_outcome.status.empty())
     {
-        return; // it has ended already, at this moment
+        return; // the run has already ended, at the same time
     }
     m_outcome.status = status;
     m_outcome.error = error;
@@ -238,7 +239,7 @@ Simulation::Poll()
         }
     }
     catch (...)
-    { // not through the calls of ns-3 that led here; Run passes it on
+    { // an exception must not pass through the calls of ns-3 that led here, so Run rethrows it
         m_thrown = std::current_exception();
         End("interrupted", "");
     }

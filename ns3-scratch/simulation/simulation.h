@@ -26,65 +26,70 @@
 namespace cosim
 {
 
-/// A snapshot of a run in progress.
+/// A snapshot of the progress of a run.
 struct RunProgress
 {
     double timeNs{0};           //!< simulated time [ns]
     double wallS{0};            //!< wall time since the run began [s]
-    uint64_t events{0};         //!< that ns-3 executed
-    uint64_t deliveredBytes{0}; //!< payload delivered in order
-    uint64_t totalBytes{0};     //!< payload of the whole workload
+    uint64_t events{0};         //!< number of events that ns-3 executed
+    uint64_t deliveredBytes{0}; //!< payload bytes delivered in order
+    uint64_t totalBytes{0};     //!< payload bytes of the whole workload
 };
 
 /**
- * One run of a stream, from its records to its result.
+ * One run of a stream, from its records to its result. Call Observe, Build, Run, GetResult and
+ * Close in this order.
  */
 class Simulation : public WorkloadListener
 {
   public:
     /**
-     * Called about every `interval` of wall time during a run, and once at its end.
+     * Function that is called about once per interval of wall time during a run, and once at its
+     * end.
      *
      * @return false to interrupt the run
      */
     using ProgressHook = std::function<bool(const RunProgress&)>;
 
-    /// @param stream what to run; it was validated
+    /// @param stream the stream to run; it must be validated
     explicit Simulation(Stream stream);
     ~Simulation() override;
 
     Simulation(const Simulation&) = delete;
     Simulation& operator=(const Simulation&) = delete;
 
-    /// @param observer hears of the run, which it must outlive; call it before Build
+    /**
+     * @param observer receives the events of the run; must outlive the run. Call this before Build.
+     */
     void Observe(RunObserver& observer);
 
     /**
-     * Make nodes, links and connections. After it, ns-3's objects exist.
+     * Create the nodes, links and connections. Afterwards the ns-3 objects exist.
      *
      * @throws std::invalid_argument if the stream names an unknown fabric or congestion control
-     * @throws CoreError if it was called before, or another Simulation or Network is alive
+     * @throws CoreError if it was called before, or if another Simulation or Network is open in
+     * this process
      */
     void Build();
 
     /**
      * Run the workload to its end.
      *
-     * @param hook is told the progress; may be empty. If it throws, the run is interrupted and the
-     * exception passes through
-     * @param interval the least wall time between two calls of the hook
+     * @param hook receives the progress; may be empty. If it throws, the run is interrupted and the
+     * exception passes through.
+     * @param interval the shortest wall time between two calls of the hook
      * @return "complete", "interrupted", "deadlock", "failed" or "time_limit"
-     * @throws CoreError if it was run before or is closed
+     * @throws CoreError if the simulation has run before, is not built, or is closed
      */
     std::string Run(const ProgressHook& hook, std::chrono::duration<double> interval);
 
     /**
-     * @return the result as JSON text; partial unless the run was complete
+     * @return the result as JSON text; it is partial unless the run is complete
      * @throws CoreError before Build and after Close
      */
     std::string GetResult() const;
 
-    /// Destroy the simulator and all of its objects. Nothing happens the second time.
+    /// Destroy the simulator and all its objects. Further calls have no effect.
     void Close();
 
     void OnWorkloadDone() override;
@@ -105,7 +110,7 @@ class Simulation : public WorkloadListener
     RunRecord m_record;
     std::unique_ptr<SimulatorSession> m_session;
     std::unique_ptr<Fabric> m_fabric;
-    std::unique_ptr<CircuitSwitch> m_circuits; //!< null: there are no circuits
+    std::unique_ptr<CircuitSwitch> m_circuits; //!< null if the links do not change
     std::unique_ptr<TraceExecutor> m_executor;
     RunOutcome m_outcome;
     bool m_hasRun{false};
@@ -115,7 +120,7 @@ class Simulation : public WorkloadListener
     Clock::time_point m_nextReport;
     Clock::duration m_interval{};
     ns3::EventId m_timeLimit;
-    std::exception_ptr m_thrown; //!< by the hook
+    std::exception_ptr m_thrown; //!< exception of the hook
 };
 
 } // namespace cosim

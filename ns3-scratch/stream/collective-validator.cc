@@ -17,10 +17,10 @@ namespace cosim
 namespace
 {
 
-/// Two members that exchange messages: their pair, and over which of its paths.
+/// A pair of members that exchange messages, and the route that they use.
 using Talk = std::pair<uint64_t, uint32_t>;
 
-/// @return per program, who talks with whom
+/// @return per program, the pairs of members that exchange messages
 std::vector<std::vector<Talk>>
 FindTalks(const Stream& stream)
 {
@@ -69,11 +69,12 @@ ValidateCollectives(const Stream& stream, const PathTable& paths)
                 where,
                 ": rank ",
                 sorted.back(),
-                " is not one of ",
-                stream.topology.ranks);
+                " does not exist; the topology has ",
+                stream.topology.ranks,
+                " ranks");
         Require(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(),
                 where,
-                ": a rank stands twice in its group");
+                ": a rank occurs twice in its group");
         Require(collective.chunks >= 1 && collective.chunks <= MAX_COUNT,
                 where,
                 ": chunks is ",
@@ -81,16 +82,16 @@ ValidateCollectives(const Stream& stream, const PathTable& paths)
                 ", but 1 … ",
                 MAX_COUNT,
                 " are accepted");
-        // Also bounds the space of a program whose units are all of the rounded-up size.
+        // This also limits the space of a program when every unit is rounded up.
         const double space = static_cast<double>(program.space) *
                              (static_cast<double>(collective.bytes) / program.units + 1);
         Require(collective.bytes <= MAX_BYTES && space <= static_cast<double>(MAX_BYTES),
                 where,
                 ": ",
                 collective.bytes,
-                " bytes are more than the ",
+                " bytes and its scratch space are more than the ",
                 MAX_BYTES,
-                " that are accepted (with its scratch space)");
+                " bytes that are accepted");
         for (const auto& [pair, route] : talks[collective.program])
         {
             paths.RequireBothWays(

@@ -12,11 +12,11 @@ namespace cosim
 {
 
 /**
- * Check the collectives: their programs, groups, sizes, and the paths that their messages take.
+ * Check the collectives: their programs, groups and sizes, and the paths of their messages.
  *
- * @param stream a stream whose topology and programs are validated
- * @param paths the paths of its topology
- * @throws std::invalid_argument with one sentence that names the first thing found wrong
+ * @param stream a stream with a validated topology and validated programs
+ * @param paths the paths of the topology
+ * @throws std::invalid_argument with one sentence that describes the first error
  */
 void ValidateCollectives(const Stream& stream, const PathTable& paths);
 

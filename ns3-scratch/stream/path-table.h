@@ -15,31 +15,32 @@
 namespace cosim
 {
 
-/// @return an ordered pair of ranks, or of other ids, as one number
+/// @return an ordered pair of ids as one number
 inline uint64_t
 PairOf(uint32_t source, uint32_t target)
 {
     return static_cast<uint64_t>(source) << 32 | target;
 }
 
-/// The pairs of ranks that have a path, or several.
+/// The pairs of ranks that have paths.
 class PathTable
 {
   public:
-    /// @param pairs the pairs (see PairOf), sorted; as often as they have paths
+    /// @param pairs one entry per path: its pair of ranks (see PairOf), sorted
     explicit PathTable(std::vector<uint64_t> pairs)
         : m_pairs(std::move(pairs))
     {
     }
 
     /**
-     * Check that two ranks have paths both ways: for data and for acknowledgements.
+     * Check that two ranks have paths in both directions: one for data and one for acknowledgments.
      *
      * @param source one rank
      * @param target the other rank
-     * @param user called for the name of who needs the paths
-     * @param route which of their paths
-     * @throws std::invalid_argument if one is missing
+     * @param user function that returns the name of the object that needs the paths; called only on
+     * failure
+     * @param route index of the path among the paths of the pair
+     * @throws std::invalid_argument if a path is missing
      */
     template <typename User>
     void RequireBothWays(uint32_t source,

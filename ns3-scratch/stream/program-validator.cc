@@ -15,7 +15,7 @@ namespace cosim
 namespace
 {
 
-/// Checks one program; the text of its errors starts with its number.
+/// Checks one program. Its error messages start with the id of the program.
 class ProgramValidator
 {
   public:
@@ -83,10 +83,11 @@ class ProgramValidator
         if (p.phase[i] >= p.phaseDimension.size())
         {
             Refuse(where(),
-                   " is of phase ",
+                   " has phase ",
                    p.phase[i],
-                   ", but there are ",
-                   p.phaseDimension.size());
+                   ", but the program has ",
+                   p.phaseDimension.size(),
+                   " phases");
         }
         if (uint64_t{p.offset[i]} + p.count[i] > p.space)
         {
@@ -114,7 +115,8 @@ class ProgramValidator
                 Refuse(where(),
                        " depends on step ",
                        dep,
-                       ", which is no step of the same member in the same or an earlier phase");
+                       ", but a dependency must be a step of the same member in the same or an "
+                       "earlier phase");
             }
         }
     }
@@ -150,17 +152,17 @@ class ProgramValidator
         }
         if (p.phase[mate] != p.phase[i])
         {
-            Refuse(where(), " and its mate, step ", mate, ", are of different phases");
+            Refuse(where(), " and the matching step ", mate, " are in different phases");
         }
         if (p.count[mate] != p.count[i])
         {
-            Refuse(where(), " and its mate, step ", mate, ", have different counts of units");
+            Refuse(where(), " and the matching step ", mate, " have different counts of units");
         }
     }
 
     const Program& m_program;
     const std::string m_where;
-    std::vector<uint32_t> m_member; //!< of each step
+    std::vector<uint32_t> m_member; //!< per step: the member that it belongs to
 };
 
 } // namespace

@@ -11,11 +11,12 @@ namespace cosim
 {
 
 /**
- * Check a program: its arrays, and that its SEND and RECV steps match in pairs.
+ * Check a program: the lengths and values of its arrays, and that its SEND and RECV steps match in
+ * pairs.
  *
  * @param program the program
- * @param topology the topology whose dimensions it names
- * @throws std::invalid_argument with one sentence that names the first thing found wrong
+ * @param topology the topology whose dimensions the program refers to
+ * @throws std::invalid_argument with one sentence that describes the first error
  */
 void ValidateProgram(const Program& program, const Topology& topology);
 

@@ -25,9 +25,9 @@ ValidateSettings(const Reconfiguration& settings)
     Require(settings.latencyPs < settings.intervalPs,
             "topology: reconfiguration.latency_ps is ",
             settings.latencyPs,
-            ", but less than interval_ps (",
+            ", but it must be less than interval_ps (",
             settings.intervalPs,
-            ") is needed");
+            ")");
     Require(settings.degree >= 1 && settings.degree <= MAX_CIRCUIT_RANKS,
             "topology: reconfiguration.degree is ",
             settings.degree,
@@ -47,7 +47,7 @@ ValidateSettings(const Reconfiguration& settings)
             " bytes");
 }
 
-/// Check that a link is a whole number of circuits.
+/// Check that a link consists of a whole number of circuits.
 void
 ValidateLink(const Topology& topology, std::size_t link)
 {
@@ -77,9 +77,9 @@ ValidateReconfiguration(const Topology& topology)
             topology.nodes,
             " nodes for ",
             ranks,
-            " ranks, but circuits link 2 … ",
+            " ranks, but a topology of circuits has 2 … ",
             MAX_CIRCUIT_RANKS,
-            " ranks and nothing else");
+            " ranks and no other nodes");
     std::unordered_set<uint64_t> pairs;
     std::vector<uint64_t> leaving(ranks);
     std::vector<uint64_t> entering(ranks);

@@ -10,14 +10,17 @@
 namespace cosim
 {
 
-/// The most ranks that circuits link: distances between all of them are kept.
+/**
+ * The largest number of ranks that circuits can link. The limit exists because the distances
+ * between all pairs are kept in memory.
+ */
 constexpr uint32_t MAX_CIRCUIT_RANKS = 4096;
 
 /**
- * Check that the links of a topology are circuits between its ranks, and can change.
+ * Check that all links of a topology are circuits between ranks, so that they can change.
  *
- * @param topology with reconfiguration; its links are valid
- * @throws std::invalid_argument with one sentence that names the first thing found wrong
+ * @param topology a topology with reconfiguration and valid links
+ * @throws std::invalid_argument with one sentence that describes the first error
  */
 void ValidateReconfiguration(const Topology& topology);
 

@@ -15,11 +15,14 @@ namespace cosim
 
 /**
  * @file
- * Which member of a struct holds which field of a message of frontend/network_api.proto: the fields
- * are numbered 1, 2, 3 …, and the members stand here in the order of these numbers.
+ * Maps the fields of the messages of frontend/network_api.proto to struct members. Fields are
+ * numbered 1, 2, 3 and so on; the members are listed in the order of these numbers.
  */
 
-/// The fields of a type of message: a tuple of members, or null.
+/**
+ * The fields of a message type: a tuple of pointers to members, or null if the type is not a
+ * message.
+ */
 template <typename Message>
 inline constexpr auto FIELDS = nullptr;
 
@@ -142,7 +145,7 @@ inline constexpr auto FIELDS<Trace> = std::make_tuple(&Trace::ranks,
                                                       &Trace::jobs,
                                                       &Trace::job);
 
-/// A struct that has a table of fields.
+/// A struct that has a table of fields in FIELDS.
 template <typename T>
 concept StreamMessage = !std::is_null_pointer_v<std::remove_const_t<decltype(FIELDS<T>)>>;
 

@@ -14,7 +14,7 @@ namespace cosim
 namespace
 {
 
-/// @return a record as it stands in a stream
+/// @return a record with its length in front, as in a stream
 std::string
 Record(uint32_t kind, const WireWriter& message)
 {
@@ -29,7 +29,7 @@ Header(uint32_t version = STREAM_VERSION)
     return Record(1, WireWriter().Number(1, version).Bytes(3, "two ranks"));
 }
 
-/// @return the TCP settings that may not be left out
+/// @return the TCP settings that are required
 WireWriter
 Tcp()
 {
@@ -54,7 +54,7 @@ Settings(const WireWriter& tcp)
                       .Bytes(3, WireWriter().Packed(2, {4}).GetBytes()));
 }
 
-/// @return a topology record: two ranks and the links between them
+/// @return a topology record with two ranks and the links between them
 std::string
 Topology()
 {
@@ -137,7 +137,7 @@ class StreamReaderTest : public UnitTest<StreamReaderTest>
             {Header() + settings, "the stream has no topology record"},
             {Header() + Topology(), "the stream has no settings record"},
             {settings + Header(),
-             "the stream does not start with a header record: it is no cosim stream"},
+             "the stream does not start with a header record: it is not a cosim stream"},
             {Header() + Header(), "the stream has a second header record"},
             {Header() + settings + settings, "the stream has a second settings record"},
             {Header() + Topology() + Topology(), "the stream has a second topology record"},
@@ -160,7 +160,7 @@ class StreamReaderTest : public UnitTest<StreamReaderTest>
         const std::string unknown =
             Record(2, WireWriter().Bytes(3, WireWriter().Number(1, 2).GetBytes()));
         NS_TEST_ASSERT_MSG_EQ(GetRefusal([&] { Read(Header() + unknown); }),
-                              "scheduling 2 is unknown; the last one known is 1",
+                              "scheduling 2 is unknown; the largest known value is 1",
                               "an enumerator of a later version");
     }
 
@@ -168,7 +168,7 @@ class StreamReaderTest : public UnitTest<StreamReaderTest>
     {
         const std::string whole = Header() + Settings(Tcp()) + Topology();
         for (std::size_t size = 0; size < whole.size(); ++size)
-        { // in memory of exactly that size
+        { // use a buffer of exactly that size
             const std::string bytes(whole, 0, size);
             NS_TEST_ASSERT_MSG_NE(GetRefusal([&] { Read(bytes); }),
                                   "",

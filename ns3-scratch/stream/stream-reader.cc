@@ -27,10 +27,10 @@ Refuse(const std::string& what)
     throw std::invalid_argument(what);
 }
 
-/// What an error text says of an enumeration.
+/// The properties of an enumeration that an error message needs.
 struct Enumeration
 {
-    uint32_t last; //!< its last value
+    uint32_t last; //!< largest valid value
     const char* name;
 };
 
@@ -58,7 +58,8 @@ Describe(NodeType /* type */)
     return {static_cast<uint32_t>(NodeType::TIMER), "node type"};
 }
 
-// Read gives the present field to a member of a struct; a message does so for each of its own.
+// Each Read function reads the current field into a struct member. The function for a message calls
+// Read for each field of the message.
 
 void
 Read(WireReader& reader, uint32_t& value)
@@ -106,7 +107,7 @@ Read(WireReader& reader, std::vector<E>& values)
         if (number > type.last)
         {
             Refuse(std::string(type.name) + " " + std::to_string(number) +
-                   " is unknown; the last one known is " + std::to_string(type.last));
+                   " is unknown; the largest known value is " + std::to_string(type.last));
         }
         values.push_back(static_cast<E>(number));
     }
@@ -126,10 +127,10 @@ Read(WireReader& reader, E& value)
 }
 
 /**
- * Read a message. What the writer left out keeps its value, see ReadRecord.
+ * Read a message. Members whose field the writer left out keep their value; see ReadRecord.
  *
- * @param reader the field that holds the message
- * @param message where its fields go
+ * @param reader reader at the field that holds the message
+ * @param message receives the fields
  */
 template <StreamMessage T>
 void
@@ -149,7 +150,7 @@ Read(WireReader& reader, T& message)
     }
 }
 
-/// Make all fields of a message zero or empty.
+/// Set all members of a message to zero or empty.
 template <typename T>
 void
 Clear(T& value)
@@ -164,7 +165,10 @@ Clear(T& value)
     }
 }
 
-/// Read a record. What a proto3 writer leaves out is zero, whatever the default of the struct.
+/**
+ * Read a record. A proto3 writer leaves out fields that are zero, so the record is cleared first:
+ * the defaults of the struct must not apply.
+ */
 template <StreamMessage T>
 void
 ReadRecord(WireReader& reader, T& record)
@@ -173,11 +177,11 @@ ReadRecord(WireReader& reader, T& record)
     Read(reader, record);
 }
 
-/// Collects the records of one stream and refuses an order that the format does not have.
+/// Collects the records of a stream and rejects an invalid order of records.
 class Collector
 {
   public:
-    /// @param record one record
+    /// @param record the next record
     void Add(WireReader record)
     {
         while (record.NextField())
@@ -190,13 +194,13 @@ class Collector
             }
             if (!m_hasHeader && kind != 1)
             {
-                Refuse("the stream does not start with a header record: it is no cosim stream");
+                Refuse("the stream does not start with a header record: it is not a cosim stream");
             }
             Add(kind, record);
         }
     }
 
-    /// @return the whole stream
+    /// @return the complete stream
     Stream Finish()
     {
         if (!m_hasHeader || !m_hasSettings || !m_hasTopology)

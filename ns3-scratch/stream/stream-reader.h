@@ -12,17 +12,17 @@
 namespace cosim
 {
 
-/// The version of frontend/network_api.proto that this reader reads.
+/// The version of frontend/network_api.proto that this reader supports.
 constexpr uint32_t STREAM_VERSION = 1;
 
 /**
- * Read a stream of length-delimited records and check it (see ValidateStream).
+ * Read a stream of length-delimited records and validate it (see ValidateStream).
  *
- * @param data its first byte
- * @param size how many bytes
+ * @param data the first byte of the stream
+ * @param size size of the stream [bytes]
  * @return the stream
- * @throws std::invalid_argument with one sentence, if the bytes are no stream of this version or
- * if it could not be run
+ * @throws std::invalid_argument with one sentence if the bytes are not a stream of this version, or
+ * if the stream cannot be run
  */
 Stream ReadStream(const void* data, std::size_t size);
 

@@ -10,24 +10,28 @@
 namespace cosim
 {
 
-/// The largest time that a stream may hold and a run may reach [ps], about 26 days: the sum of
-/// two of them is well within ns3::Time.
+/**
+ * The largest time that a stream may hold and that a run may reach [ps], about 26 days. The sum of
+ * two such times fits into ns3::Time.
+ */
 constexpr uint64_t MAX_TIME_PS = uint64_t{1} << 61;
 
-/// The most bytes of one collective, message or buffer: 256 TiB.
+/// The largest size of a collective, message or buffer [bytes]: 256 TiB.
 constexpr uint64_t MAX_BYTES = uint64_t{1} << 48;
 
-/// The most nodes of a topology, and the most chunks of a collective.
+/// The largest number of nodes of a topology, and of chunks of a collective.
 constexpr uint32_t MAX_COUNT = uint32_t{1} << 20;
 
 /**
- * Check that a stream can be run: every id is in range, every array has its length, the steps of a
- * program match in pairs, paths are consecutive links, and every pair of ranks that communicates
- * has a path both ways. What is not checked is whether the work can be finished: circular
- * dependencies end a run with its deadlock report.
+ * Check that a stream can be run.
+ *
+ * Every id must be in range, every array must have its expected length, the steps of a program must
+ * match in pairs, the links of a path must be consecutive, and every pair of ranks that
+ * communicates must have a path in both directions. The check does not cover circular dependencies:
+ * they end a run with a deadlock report.
  *
  * @param stream the stream
- * @throws std::invalid_argument with one sentence that names the first thing found wrong
+ * @throws std::invalid_argument with one sentence that describes the first error
  */
 void ValidateStream(const Stream& stream);
 

@@ -14,11 +14,11 @@ namespace cosim
 
 /**
  * @file
- * The records of frontend/network_api.proto as plain structs; the meaning of every field stands
- * there. Times are integer picoseconds, sizes bytes, rates bit/s.
+ * The records of frontend/network_api.proto as plain structs. That file documents each field. Times
+ * are integers in picoseconds, sizes are in bytes, and rates in bit/s.
  */
 
-/// Header record.
+/// The header record.
 struct StreamHeader
 {
     uint32_t version{0};
@@ -28,7 +28,7 @@ struct StreamHeader
     std::string scenarioJson;
 };
 
-/// ns-3's TCP attributes.
+/// Attributes of ns-3's TCP.
 struct TcpSettings
 {
     std::string congestionControl{"NewReno"};
@@ -50,24 +50,25 @@ struct TcpSettings
     uint32_t linkHeaderBytes{2};
 };
 
-/// Order in which waiting chunks start.
+/// The order in which waiting chunks start.
 enum class Scheduling : uint32_t
 {
     LIFO = 0,
     FIFO = 1,
 };
 
-/// The system layer's settings.
+/// Settings of the system layer.
 struct SystemSettings
 {
     Scheduling scheduling{Scheduling::LIFO};
     std::vector<uint32_t> concurrentChunks; //!< per dimension
     uint64_t injectionLatencyPs{0};
-    uint64_t reductionBytesPerS{0}; //!< 0: free
-    bool messageByMessage{false};   //!< neither groups of steps nor bundles of messages
+    uint64_t reductionBytesPerS{0}; //!< 0: reductions take no time
+    /// true disables the merging of steps and the bundling of messages
+    bool messageByMessage{false};
 };
 
-/// Settings record.
+/// The settings record.
 struct Settings
 {
     std::string fabric{"express"};
@@ -77,7 +78,7 @@ struct Settings
     uint64_t timeLimitPs{0};
 };
 
-/// What further circuits of a pair are worth.
+/// How the value of a pair's demand falls with each further circuit.
 enum class Discount : uint32_t
 {
     EXPONENTIAL = 0,
@@ -86,10 +87,10 @@ enum class Discount : uint32_t
     NONE = 3,
 };
 
-/// Links that change during the run.
+/// Settings of links that change during the run.
 struct Reconfiguration
 {
-    uint64_t intervalPs{0}; //!< 0: they do not
+    uint64_t intervalPs{0}; //!< 0: the links do not change
     uint64_t latencyPs{0};
     uint32_t degree{0};
     Discount discount{Discount::EXPONENTIAL};
@@ -100,7 +101,7 @@ struct Reconfiguration
     uint64_t circuitEcnThresholdBytes{0};
 };
 
-/// Topology record.
+/// The topology record.
 struct Topology
 {
     uint32_t ranks{0};
@@ -121,7 +122,7 @@ struct Topology
     Reconfiguration reconfiguration;
 };
 
-/// What a step of a program does.
+/// The action of a program step.
 enum class StepOp : uint8_t
 {
     SEND = 0,
@@ -131,7 +132,7 @@ enum class StepOp : uint8_t
     REDUCE = 4,
 };
 
-/// Program record.
+/// The program record.
 struct Program
 {
     uint32_t id{0};
@@ -151,10 +152,10 @@ struct Program
     std::vector<uint32_t> target;
     std::vector<uint32_t> depBegin;
     std::vector<uint32_t> dep;
-    std::vector<uint32_t> route; //!< empty: 0 for every step
+    std::vector<uint32_t> route; //!< empty: route 0 for every step
 };
 
-/// Collective record.
+/// The collective record.
 struct Collective
 {
     uint32_t id{0};
@@ -168,7 +169,7 @@ struct Collective
     uint32_t layer{0};
 };
 
-/// What a node of a trace does.
+/// The type of a trace node.
 enum class NodeType : uint8_t
 {
     COMPUTE = 0,

@@ -27,9 +27,9 @@ ValidateLinks(const Topology& topology)
             topology.nodes,
             " nodes for ",
             topology.ranks,
-            " ranks, but ranks … ",
+            " ranks, but a topology has at least one node per rank and at most ",
             MAX_COUNT,
-            " are accepted");
+            " nodes");
     const std::size_t links = topology.linkSource.size();
     RequireLength(topology.linkTarget.size(), links, "topology: link_target");
     RequireLength(topology.linkRateBps.size(), links, "topology: link_rate_bps");
@@ -50,9 +50,9 @@ ValidateLinks(const Topology& topology)
                 source,
                 " to node ",
                 target,
-                ", but two of ",
+                ", but a link joins two different nodes, and there are ",
                 topology.nodes,
-                " nodes are expected");
+                " nodes");
         Require(topology.linkRateBps[i] >= 1 && topology.linkRateBps[i] <= MAX_BYTES,
                 "topology: the rate of link ",
                 i,
@@ -73,15 +73,16 @@ ValidateLinks(const Topology& topology)
         Require(topology.linkDimension[i] < topology.dimensions.size(),
                 "topology: link ",
                 i,
-                " is of dimension ",
+                " has dimension ",
                 topology.linkDimension[i],
                 ", but there are ",
-                topology.dimensions.size());
+                topology.dimensions.size(),
+                " dimensions");
     }
     RequireTime(topology.forwardingDelayPs, "topology: forwarding_delay_ps");
 }
 
-/// @return the (source, target) pairs that have a path, sorted
+/// @return the (source, target) pair of each path, sorted
 std::vector<uint64_t>
 ValidatePaths(const Topology& topology)
 {
@@ -100,9 +101,9 @@ ValidatePaths(const Topology& topology)
                 source,
                 " to rank ",
                 target,
-                ", but two of ",
+                ", but a path joins two different ranks, and there are ",
                 topology.ranks,
-                " ranks are expected");
+                " ranks");
         uint32_t node = source;
         for (uint32_t j = topology.pathBegin[i]; j < topology.pathBegin[i + 1]; ++j)
         {
@@ -129,7 +130,7 @@ ValidatePaths(const Topology& topology)
                 target);
         pairs[i] = PairOf(source, target);
     }
-    // The paths of a pair are its routes 0, 1 …, so they stand together.
+    // The paths of a pair are its routes 0, 1 and so on, so they must be adjacent.
     std::vector<uint64_t> runs(pairs);
     runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
     std::sort(runs.begin(), runs.end());
@@ -139,7 +140,7 @@ ValidatePaths(const Topology& topology)
             twice == runs.end() ? 0 : *twice >> 32,
             " to rank ",
             twice == runs.end() ? 0 : *twice & 0xffffffff,
-            " do not stand one behind the other");
+            " are not adjacent");
     std::sort(pairs.begin(), pairs.end());
     return pairs;
 }

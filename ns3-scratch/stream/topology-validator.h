@@ -15,17 +15,17 @@ namespace cosim
  * Check the nodes, links and paths of a topology.
  *
  * @param topology the topology
- * @return its paths
- * @throws std::invalid_argument with one sentence that names the first thing found wrong
+ * @return the pairs of ranks that have paths
+ * @throws std::invalid_argument with one sentence that describes the first error
  */
 PathTable ValidateTopology(const Topology& topology);
 
 /**
- * Check that the settings are in the ranges that the fabrics take.
+ * Check that the settings are in the ranges that the fabrics accept.
  *
- * @param settings the settings
+ * @param settings the settings to check
  * @param topology a validated topology
- * @throws std::invalid_argument with one sentence that names the first thing found wrong
+ * @throws std::invalid_argument with one sentence that describes the first error
  */
 void ValidateSettings(const Settings& settings, const Topology& topology);
 

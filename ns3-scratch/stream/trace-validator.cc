@@ -37,11 +37,17 @@ ValidateTraceArrays(const Trace& trace, const Stream& stream, const std::string&
     Require(trace.jobs == stream.traces.front().jobs, where, "jobs differ from those of trace 0");
     for (const uint32_t dep : trace.dep)
     {
-        Require(dep < nodes, where, "a node depends on node ", dep, ", but there are ", nodes);
+        Require(dep < nodes,
+                where,
+                "a node depends on node ",
+                dep,
+                ", but the trace has ",
+                nodes,
+                " nodes");
     }
 }
 
-/// Checks the traces, and that each collective is issued at most once by each of its ranks.
+/// Checks the traces, and that each rank issues each of its collectives at most once.
 class TraceValidator
 {
   public:
@@ -61,8 +67,9 @@ class TraceValidator
                         where,
                         "rank ",
                         rank,
-                        " is not one of ",
-                        stream.topology.ranks);
+                        " does not exist; the topology has ",
+                        stream.topology.ranks,
+                        " ranks");
                 Require(!hasTrace[rank], where, "rank ", rank, " has more than one trace");
                 hasTrace[rank] = true;
             }
@@ -84,14 +91,20 @@ class TraceValidator
         if (trace.layer[i] >= trace.layers.size())
         {
             Refuse(name(),
-                   " is of layer ",
+                   " has layer ",
                    trace.layer[i],
-                   ", but there are ",
-                   trace.layers.size());
+                   ", but the trace has ",
+                   trace.layers.size(),
+                   " layers");
         }
         if (!trace.job.empty() && trace.job[i] > trace.jobs.size())
         {
-            Refuse(name(), " is of job ", trace.job[i], ", but there are ", trace.jobs.size());
+            Refuse(name(),
+                   " has job ",
+                   trace.job[i],
+                   ", but the trace has ",
+                   trace.jobs.size(),
+                   " jobs");
         }
         m_iterations = std::max(m_iterations, uint64_t{trace.iteration[i]} + 1);
         switch (trace.type[i])
@@ -117,7 +130,12 @@ class TraceValidator
         case NodeType::RECV:
             if (trace.bytes[i] > MAX_BYTES)
             {
-                Refuse(name(), " has more than ", MAX_BYTES, " bytes");
+                Refuse(name(),
+                       " has ",
+                       trace.bytes[i],
+                       " bytes, but at most ",
+                       MAX_BYTES,
+                       " are accepted");
             }
             for (const uint32_t rank : trace.ranks)
             {
@@ -143,7 +161,7 @@ class TraceValidator
         Require(m_iterations <= nodes,
                 "the traces have ",
                 nodes,
-                " nodes, but an iteration with the index ",
+                " nodes, but an iteration has index ",
                 m_iterations == 0 ? 0 : m_iterations - 1);
         if (m_stream.traces.empty())
         {
@@ -155,7 +173,7 @@ class TraceValidator
                 layers,
                 " layers in ",
                 m_iterations,
-                " iterations, which is more than 2^26 in all");
+                " iterations, but layers × iterations must be at most 2^26");
         for (const Collective& collective : m_stream.collectives)
         {
             Require(collective.layer < layers && collective.iteration < m_iterations,
@@ -163,7 +181,7 @@ class TraceValidator
                     collective.id,
                     " (",
                     collective.name,
-                    ") is of layer ",
+                    ") has layer ",
                     collective.layer,
                     " and iteration ",
                     collective.iteration,
@@ -202,14 +220,14 @@ class TraceValidator
                     collective.id,
                     " (",
                     collective.name,
-                    ") without being in its group");
+                    ") but is not in its group");
         }
     }
 
     const Stream& m_stream;
     const PathTable& m_paths;
     uint64_t m_iterations{0};
-    std::vector<uint64_t> m_issues; //!< (collective, rank)
+    std::vector<uint64_t> m_issues; //!< (collective, rank) pairs
 };
 
 } // namespace

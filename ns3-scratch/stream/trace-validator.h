@@ -12,11 +12,11 @@ namespace cosim
 {
 
 /**
- * Check the traces, and that each collective is issued at most once by each of its ranks.
+ * Check the traces, and that each rank issues each of its collectives at most once.
  *
  * @param stream a stream whose topology, programs and collectives are validated
- * @param paths the paths of its topology
- * @throws std::invalid_argument with one sentence that names the first thing found wrong
+ * @param paths the paths of the topology
+ * @throws std::invalid_argument with one sentence that describes the first error
  */
 void ValidateTraces(const Stream& stream, const PathTable& paths);
 

@@ -17,13 +17,13 @@
 
 /**
  * @file
- * What the validators share: how to refuse a stream, and what many of its arrays have in common.
+ * Functions that the validators share: rejection of a stream, and checks that many arrays need.
  */
 
 namespace cosim
 {
 
-/// Throw std::invalid_argument with a sentence made of its parts.
+/// Throw std::invalid_argument. The message is the concatenation of the parts.
 template <typename... Parts>
 [[noreturn]] void
 Refuse(const Parts&... parts)
@@ -33,7 +33,7 @@ Refuse(const Parts&... parts)
     throw std::invalid_argument(text.str());
 }
 
-/// Refuse unless the condition holds.
+/// Throw std::invalid_argument unless the condition is true.
 template <typename... Parts>
 void
 Require(bool condition, const Parts&... parts)
@@ -57,7 +57,7 @@ RequireLength(std::size_t length, std::size_t expected, const std::string& array
             " are expected");
 }
 
-/// Check a time [ps].
+/// Check that a time is at most MAX_TIME_PS.
 inline void
 RequireTime(uint64_t ps, const std::string& what)
 {
@@ -67,10 +67,10 @@ RequireTime(uint64_t ps, const std::string& what)
             ps,
             " ps, but at most ",
             MAX_TIME_PS,
-            " can be simulated");
+            " ps are accepted");
 }
 
-/// Check an array that delimits slices of another one.
+/// Check an array that holds the boundaries of slices of another array.
 inline void
 RequireSlices(const std::vector<uint32_t>& begin,
               std::size_t owners,

@@ -19,24 +19,24 @@ namespace
 
 constexpr uint64_t MAX = std::numeric_limits<uint64_t>::max();
 
-/// A message in memory of exactly its size, so that a reader that leaves it can be found out.
+/// A message in a buffer of exactly its size, so that a read past its end is detected.
 class Message
 {
   public:
-    /// @param bytes the message
+    /// @param bytes the bytes of the message
     explicit Message(const std::string& bytes)
         : m_bytes(bytes.begin(), bytes.end())
     {
         m_bytes.shrink_to_fit();
     }
 
-    /// @return a reader at its first byte
+    /// @return a reader at the first byte of the message
     WireReader Read() const
     {
         return {m_bytes.data(), m_bytes.data() + m_bytes.size(), m_bytes.data()};
     }
 
-    /// @return a reader behind the key of its first field
+    /// @return a reader after the key of the first field
     WireReader ReadField() const
     {
         WireReader reader = Read();
@@ -113,7 +113,8 @@ class WireReaderTest : public UnitTest<WireReaderTest>
                                       "packed");
             }
         }
-        const Message padded(std::string("\x85\x80\x80\x80\x00", 5)); // legal, but never written
+        // a valid form that no writer produces
+        const Message padded(std::string("\x85\x80\x80\x80\x00", 5));
         NS_TEST_ASSERT_MSG_EQ(padded.Read().ReadVarint(), 5, "zeros in front count nothing");
     }
 
@@ -131,7 +132,7 @@ class WireReaderTest : public UnitTest<WireReaderTest>
             const std::string refusal = GetRefusal([&] { Message(bytes).Read().ReadVarint(); });
             NS_TEST_ASSERT_MSG_EQ(refusal, "the stream is corrupt at " + text, "a bare number");
             if (bytes.empty())
-            { // no numbers: that is none too few
+            { // an empty list of numbers is valid
                 continue;
             }
             std::vector<uint64_t> numbers;
@@ -163,11 +164,11 @@ class WireReaderTest : public UnitTest<WireReaderTest>
     void RefusesBadKeys()
     {
         for (const uint64_t key : {uint64_t{0}, uint64_t{5}, uint64_t{1} << 32, MAX})
-        { // field 0, twice, and fields of more than 29 bits
+        { // field number 0 in two forms, and field numbers of more than 29 bits
             const Message message(WireWriter().Varint(key).Raw("12345678").GetBytes());
             NS_TEST_ASSERT_MSG_EQ(GetRefusal([&] {
                                       message.ReadField();
-                                  }).ends_with("a field's number is not one of protobuf's"),
+                                  }).ends_with("the number of a field is not valid in protobuf"),
                                   true,
                                   "key " << key);
         }
@@ -180,7 +181,7 @@ class WireReaderTest : public UnitTest<WireReaderTest>
             const Message message(WireWriter().Key(4, type).Raw(std::string(9, 0)).GetBytes());
             NS_TEST_ASSERT_MSG_EQ(GetRefusal([&] { message.ReadField().ReadUint64(); }),
                                   "the stream is corrupt at byte 1: field 4 has wire type " +
-                                      std::to_string(type) + ", which is not its type",
+                                      std::to_string(type) + ", but wire type 0 is expected",
                                   "for a number");
         }
         for (const uint32_t type : {0, 1, 5})
@@ -194,7 +195,7 @@ class WireReaderTest : public UnitTest<WireReaderTest>
                                   "a message of wire type " << type);
         }
         for (const uint32_t type : {3, 4, 6, 7})
-        { // groups, which proto3 has not, and what does not exist
+        { // groups, which proto3 does not have, and wire types that do not exist
             const Message message(WireWriter().Key(4, type).Raw(std::string(9, 0)).GetBytes());
             NS_TEST_ASSERT_MSG_NE(GetRefusal([&] { message.ReadField().Skip(); }),
                                   "",
@@ -236,7 +237,7 @@ class WireReaderTest : public UnitTest<WireReaderTest>
                                       .Raw("4 by")
                                       .Bytes(303, inner)
                                       .GetBytes();
-        // Where it may end: behind a field. Every key has two bytes.
+        // The message may end after a field. Every key has two bytes.
         const std::vector<std::size_t> ends{0, 4, 14, 20, whole.size()};
         for (std::size_t size = 0; size <= whole.size(); ++size)
         {
@@ -254,7 +255,7 @@ class WireReaderTest : public UnitTest<WireReaderTest>
         const Message huge(WireWriter().Key(1, 2).Varint(MAX).Raw("abc").GetBytes());
         NS_TEST_ASSERT_MSG_EQ(GetRefusal([&] { huge.ReadField().ReadString(); }),
                               "the stream is corrupt at byte 11: it is cut off: " +
-                                  std::to_string(MAX) + " bytes should follow, but 3 do",
+                                  std::to_string(MAX) + " bytes must follow, but only 3 are left",
                               "a length that would wrap around");
     }
 
@@ -272,22 +273,22 @@ class WireReaderTest : public UnitTest<WireReaderTest>
             "\xf4\x8f\xbf\xbf",
         };
         for (const std::string& text : texts)
-        { // the first and the last of every length
+        { // the first and the last character of every length
             const Message message(WireWriter().Bytes(1, text).GetBytes());
             NS_TEST_ASSERT_MSG_EQ(message.ReadField().ReadString(), text, "is UTF-8");
         }
         const std::vector<std::string> others{
-            "\x80",             // a continuation
+            "\x80",             // a continuation byte
             "\xc1\xbf",         // '\x7f', overlong
             "\xc3",             // cut off
-            "\xc3(",            // no continuation
+            "\xc3(",            // no continuation byte follows
             "\xe0\x9f\xbf",     // overlong
             "\xe2\x82",         // cut off
-            "\xe2\x82(",        // no continuation
+            "\xe2\x82(",        // no continuation byte follows
             "\xed\xa0\x80",     // a surrogate
             "\xf0\x8f\xbf\xbf", // overlong
-            "\xf4\x90\x80\x80", // past U+10FFFF
-            "\xf5\x80\x80\x80", // past U+10FFFF
+            "\xf4\x90\x80\x80", // above U+10FFFF
+            "\xf5\x80\x80\x80", // above U+10FFFF
         };
         for (const std::string& other : others)
         {
@@ -301,7 +302,7 @@ class WireReaderTest : public UnitTest<WireReaderTest>
         const Message nul(WireWriter().Bytes(1, std::string("a\0b", 3)).GetBytes());
         NS_TEST_ASSERT_MSG_EQ(GetRefusal([&] {
                                   nul.ReadField().ReadString();
-                              }).ends_with("the text of field 1 holds a NUL"),
+                              }).ends_with("the text of field 1 contains a NUL byte"),
                               true,
                               "a NUL");
     }

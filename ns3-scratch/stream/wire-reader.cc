@@ -19,9 +19,12 @@ constexpr uint32_t FIXED64 = 1;
 constexpr uint32_t LENGTH_DELIMITED = 2;
 constexpr uint32_t FIXED32 = 5;
 
-constexpr uint8_t MORE = 0x80; //!< set in every byte of a varint but its last
+constexpr uint8_t MORE = 0x80; //!< set in every byte of a varint except the last
 
-/// @return whether the bytes are UTF-8: no overlong forms, no surrogates, nothing past U+10FFFF
+/**
+ * @return true if the bytes are valid UTF-8: no overlong forms, no surrogates, nothing above
+ * U+10FFFF
+ */
 bool
 IsUtf8(const uint8_t* p, const uint8_t* end)
 {
@@ -82,7 +85,7 @@ WireReader::NextField()
     m_field = static_cast<uint32_t>(key >> 3);
     if (key >> 32 != 0 || m_field == 0)
     {
-        Refuse("a field's number is not one of protobuf's");
+        Refuse("the number of a field is not valid in protobuf");
     }
     return true;
 }
@@ -150,8 +153,8 @@ WireReader::ReadString()
         Refuse("the text of field " + std::to_string(m_field) + " is not UTF-8");
     }
     if (std::find(text.m_next, text.m_end, 0) != text.m_end)
-    { // it would end what is shown of an error text
-        Refuse("the text of field " + std::to_string(m_field) + " holds a NUL");
+    { // A NUL would cut off the text where an error message shows it.
+        Refuse("the text of field " + std::to_string(m_field) + " contains a NUL byte");
     }
     return {text.m_next, text.m_end};
 }
@@ -168,8 +171,8 @@ WireReader::ReadSlice(uint64_t length)
 {
     if (length > static_cast<uint64_t>(m_end - m_next))
     {
-        Refuse("it is cut off: " + std::to_string(length) + " bytes should follow, but " +
-               std::to_string(m_end - m_next) + " do");
+        Refuse("it is cut off: " + std::to_string(length) + " bytes must follow, but only " +
+               std::to_string(m_end - m_next) + " are left");
     }
     const uint8_t* begin = m_next;
     m_next += length;
@@ -238,7 +241,7 @@ WireReader::AppendNumbers(std::vector<T>& values)
         packed.m_next = end;
         packed.Refuse("it ends inside a number");
     }
-    // Every number has exactly one byte without MORE, so there are this many.
+    // Every number has exactly one byte without the MORE bit, so this counts the numbers.
     const auto count = std::count_if(next, end, [](uint8_t byte) { return byte < MORE; });
     const std::size_t old = values.size();
     values.resize(old + static_cast<std::size_t>(count));
@@ -251,7 +254,8 @@ WireReader::AppendNumbers(std::vector<T>& values)
             value &= 0x7f;
             int shift = 7;
             uint8_t byte = MORE;
-            while (byte >= MORE) // the last byte of the slice ends it at the latest
+            // the last byte of the slice has no MORE bit, so the loop ends there at the latest
+            while (byte >= MORE)
             {
                 byte = *next++;
                 if (shift > 63 || (shift == 63 && byte > 1))
@@ -278,7 +282,7 @@ WireReader::Expect(uint32_t wireType) const
     if (m_wireType != wireType)
     {
         Refuse("field " + std::to_string(m_field) + " has wire type " + std::to_string(m_wireType) +
-               ", which is not its type");
+               ", but wire type " + std::to_string(wireType) + " is expected");
     }
 }
 

@@ -14,68 +14,69 @@ namespace cosim
 {
 
 /**
- * Reads one message of protobuf's wire format, field by field, without libprotobuf.
+ * Reads one message in protobuf's wire format, field by field, without libprotobuf.
  *
- * Repeated numbers are accepted packed and unpacked; every method throws std::invalid_argument
- * on bytes that are no such message, and never reads outside of them.
+ * It accepts repeated numbers in packed and unpacked form. Every method throws
+ * std::invalid_argument if the bytes are not a valid message. No method reads outside the bytes of
+ * the message.
  */
 class WireReader
 {
   public:
     /**
-     * @param begin the first byte of the message; the bytes must outlive the reader
-     * @param end behind its last byte
-     * @param origin where positions in error texts are counted from
+     * @param begin first byte of the message; the bytes must outlive the reader
+     * @param end end of the message, one past its last byte
+     * @param origin start of the stream; error messages count positions from here
      */
     WireReader(const uint8_t* begin, const uint8_t* end, const uint8_t* origin);
 
-    /// @return whether every byte was read
+    /// @return true if all bytes were read
     bool IsAtEnd() const;
 
     /**
      * Read the key of the next field.
      *
-     * @return false at the end of the message
+     * @return true if there is a field, false at the end of the message
      */
     bool NextField();
 
-    /// @return the number of the present field
+    /// @return the number of the current field
     uint32_t GetField() const;
 
-    /// @return a bare varint, such as the length before a record
+    /// @return the next varint, for example the length before a record
     uint64_t ReadVarint();
 
-    /// @return the present field as a number of at most 32 bits
+    /// @return the value of the current field as a number of at most 32 bits
     uint32_t ReadUint32();
 
-    /// @return the present field as a number
+    /// @return the value of the current field as a number
     uint64_t ReadUint64();
 
-    /// @return the present field as a truth value
+    /// @return the value of the current field as a Boolean
     bool ReadBool();
 
-    /// @return the present field as text
+    /// @return the value of the current field as text
     std::string ReadString();
 
-    /// @return a reader of the message that the present field holds
+    /// @return a reader of the message in the current field
     WireReader ReadMessage();
 
     /**
-     * @param length a size [bytes]
-     * @return a reader of the next bytes, which this reader then leaves behind
+     * @param length a length [bytes]
+     * @return a reader of the next bytes. This reader continues after them.
      */
     WireReader ReadSlice(uint64_t length);
 
-    /// @param values what the present field's numbers, one or packed, are appended to
+    /// Append the numbers of the current field, which holds one number or a packed list.
     void AppendTo(std::vector<uint32_t>& values);
 
-    /// @param values what the present field's numbers, one or packed, are appended to
+    /// Append the numbers of the current field, which holds one number or a packed list.
     void AppendTo(std::vector<uint64_t>& values);
 
-    /// @param values what the present field's text is appended to
+    /// Append the text of the current field.
     void AppendTo(std::vector<std::string>& values);
 
-    /// Leave the present field behind: it is not one that this version knows.
+    /// Skip the current field, because this version does not know it.
     void Skip();
 
   private:

@@ -14,13 +14,13 @@ namespace cosim
 {
 
 /**
- * Writes a message of protobuf's wire format for the tests of its reader; nothing stops it from
- * writing what is no message.
+ * Writes a message in protobuf's wire format, for the tests of WireReader. It does not check
+ * anything, so a test can also write an invalid message.
  */
 class WireWriter
 {
   public:
-    /// @param number a bare number, such as the length before a record
+    /// @param number a number without a key, for example the length before a record
     WireWriter& Varint(uint64_t number)
     {
         for (; number >= 0x80; number >>= 7)
@@ -32,8 +32,8 @@ class WireWriter
     }
 
     /**
-     * @param field a field's number
-     * @param wireType how its value is written
+     * @param field field number
+     * @param wireType protobuf's wire type of the value
      */
     WireWriter& Key(uint32_t field, uint32_t wireType)
     {
@@ -41,8 +41,8 @@ class WireWriter
     }
 
     /**
-     * @param field a field's number
-     * @param value its value
+     * @param field field number
+     * @param value value of the field
      */
     WireWriter& Number(uint32_t field, uint64_t value)
     {
@@ -50,7 +50,7 @@ class WireWriter
     }
 
     /**
-     * @param field a field's number
+     * @param field field number
      * @param value text, or the bytes of a message
      */
     WireWriter& Bytes(uint32_t field, std::string_view value)
@@ -59,8 +59,8 @@ class WireWriter
     }
 
     /**
-     * @param field a field's number
-     * @param values its values, written as one
+     * @param field field number
+     * @param values values of the field, written as one packed list
      */
     WireWriter& Packed(uint32_t field, std::initializer_list<uint64_t> values)
     {
@@ -72,14 +72,14 @@ class WireWriter
         return Bytes(field, packed.GetBytes());
     }
 
-    /// @param bytes what to append
+    /// @param bytes bytes to append
     WireWriter& Raw(std::string_view bytes)
     {
         m_bytes += bytes;
         return *this;
     }
 
-    /// @return the message so far
+    /// @return the bytes written so far
     const std::string& GetBytes() const
     {
         return m_bytes;

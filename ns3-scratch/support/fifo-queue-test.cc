@@ -15,7 +15,7 @@ namespace cosim
 namespace
 {
 
-/// Counts how many of its kind exist.
+/// Counts its instances.
 struct Counted
 {
     Counted()
@@ -50,7 +50,8 @@ class FifoQueueTest : public UnitTest<FifoQueueTest>
         std::deque<uint32_t> model;
         for (uint32_t i = 0; i < 20000; ++i)
         {
-            // Phases of growth and of draining: it is empty now and then, and long in between.
+            // Alternate between growth and draining, so that the queue is sometimes empty and
+            // sometimes long.
             if (model.empty() || Draw(random, 8) < (i / 2000 % 2 == 0 ? 5U : 3U))
             {
                 queue.Push(i);
@@ -71,7 +72,7 @@ class FifoQueueTest : public UnitTest<FifoQueueTest>
         FifoQueue<Counted> queue;
         queue.Push({});
         for (int i = 0; i < 10000; ++i)
-        { // never empty
+        { // the queue is never empty
             queue.Push({});
             queue.Pop();
             NS_TEST_ASSERT_MSG_LT(Counted::alive, 100, "items held for 2 at most in the queue");

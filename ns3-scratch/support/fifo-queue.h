@@ -13,39 +13,40 @@ namespace cosim
 {
 
 /**
- * A first-in first-out queue on a vector: no memory while empty, none given back while in use.
+ * A first-in first-out queue on a vector. It needs no memory until it is used, and it keeps its
+ * memory afterwards.
  *
- * A flow has one for its messages, and most of a fabric's flows are idle at any moment; a
- * std::deque would hold half a kilobyte for each of them.
+ * Each flow has such a queue for its messages, and most flows of a fabric are idle at any time. A
+ * std::deque would take half a kilobyte for each of them.
  */
 template <typename T>
 class FifoQueue
 {
   public:
-    /// @return whether nothing is queued
+    /// @return true if the queue is empty
     bool IsEmpty() const
     {
         return m_head == m_items.size();
     }
 
-    /// @return the oldest item; there must be one
+    /// @return the oldest item; the queue must not be empty
     T& Front()
     {
         return m_items[m_head];
     }
 
-    /// @param item what to append
+    /// @param item the item to append
     void Push(T item)
     {
         if (m_head > 32 && 2 * m_head > m_items.size())
-        { // more than half is spent: close up (amortised constant)
+        { // more than half of the vector is unused, so close the gap (amortized constant time)
             m_items.erase(m_items.begin(), m_items.begin() + static_cast<std::ptrdiff_t>(m_head));
             m_head = 0;
         }
         m_items.push_back(std::move(item));
     }
 
-    /// @return the oldest item, removed; there must be one
+    /// @return the oldest item, which is removed; the queue must not be empty
     T Pop()
     {
         T item = std::move(m_items[m_head]);

@@ -9,8 +9,8 @@
 
 /**
  * @file
- * The sizes of IPv4 and TCP headers on the wire [bytes]. The schema has the same ones
- * (frontend/schema/transport.py).
+ * Sizes of IPv4 and TCP headers on the wire [bytes]. frontend/schema/transport.py must use the same
+ * values.
  */
 
 namespace cosim
@@ -21,7 +21,7 @@ constexpr uint32_t IPV4_HEADER_BYTES = 20;
 /// A TCP header without options.
 constexpr uint32_t TCP_HEADER_BYTES = 20;
 
-/// What the options of a TCP header have room for.
+/// The largest total size of the options of a TCP header.
 constexpr uint32_t MAX_OPTION_BYTES = 40;
 /// The window scale option (RFC 7323), in a SYN.
 constexpr uint32_t WINDOW_SCALE_OPTION_BYTES = 3;
@@ -29,14 +29,15 @@ constexpr uint32_t WINDOW_SCALE_OPTION_BYTES = 3;
 constexpr uint32_t SACK_PERMITTED_OPTION_BYTES = 2;
 /// The SACK option (RFC 2018) without its blocks.
 constexpr uint32_t SACK_OPTION_BYTES = 2;
-/// A block of the SACK option.
+/// One block of the SACK option.
 constexpr uint32_t SACK_BLOCK_BYTES = 8;
 /// The timestamp option (RFC 7323).
 constexpr uint32_t TIMESTAMP_OPTION_BYTES = 10;
 
 /**
- * @param optionBytes the TCP options; all together are padded to whole words of four bytes
- * @return the IPv4 and the TCP header
+ * @param optionBytes total size of the TCP options; the header is padded to a multiple of four
+ * bytes
+ * @return the size of the IPv4 and TCP headers [bytes]
  */
 constexpr uint32_t
 GetHeaderBytes(uint32_t optionBytes)
@@ -45,8 +46,9 @@ GetHeaderBytes(uint32_t optionBytes)
 }
 
 /**
- * @param timestamps whether the connection uses the timestamp option
- * @return the IPv4 and the TCP header of a segment with data: it carries no other option
+ * @param timestamps true if the connection uses the timestamp option
+ * @return the size of the IPv4 and TCP headers of a data segment, which carries no other option
+ * [bytes]
  */
 constexpr uint32_t
 GetDataHeaderBytes(bool timestamps)

@@ -19,7 +19,7 @@ namespace
 
 constexpr double QUANTILES[] = {0, 0.001, 0.25, 0.5, 0.9, 0.99, 0.999, 1};
 
-/// @return the smallest of sorted values with at least the share q at or below it
+/// @return the smallest of the sorted values for which at least the share q is at or below it
 double
 GetExactQuantile(const std::vector<uint64_t>& sorted, double q)
 {
@@ -55,7 +55,7 @@ class HistogramTest : public UnitTest<HistogramTest>
         std::vector<uint64_t> values;
         uint64_t sum = 0;
         for (int i = 0; i < 20000; ++i)
-        { // as many of each magnitude
+        { // the same number of values of each magnitude
             values.push_back(random() >> (random() % 64));
             histogram.Add(values.back());
             sum += values.back() >> 16;
@@ -75,7 +75,7 @@ class HistogramTest : public UnitTest<HistogramTest>
     void StaysWithinTheMaximum()
     {
         for (const uint64_t value : {uint64_t{1} << 20, std::numeric_limits<uint64_t>::max()})
-        { // the first of its bucket, whose middle is larger; and the last one there is
+        { // the first value of its bucket, whose middle is larger, and the largest value
             Histogram histogram;
             histogram.Add(value);
             NS_TEST_ASSERT_MSG_LT_OR_EQ(histogram.GetQuantile(0.5),

@@ -15,10 +15,11 @@ namespace cosim
 {
 
 /**
- * Distribution of non-negative integers in constant memory.
+ * The distribution of non-negative integers, in memory that does not grow with the number of
+ * values.
  *
- * Buckets are spaced logarithmically, 256 to an octave, so a quantile is exact to 0.2 % (and below
- * 256, to the unit) whatever the number of values; count, mean and maximum are exact.
+ * The buckets are spaced logarithmically, with 256 buckets per octave. A quantile is therefore
+ * exact to 0.2 %, and values below 256 are exact. Count, mean and maximum are exact.
  */
 class Histogram
 {
@@ -38,31 +39,36 @@ class Histogram
     }
 
     /**
-     * @param value one of those counted
-     * @param larger what it has become
+     * Replace a counted value by a larger one.
+     *
+     * @param value a value that was counted
+     * @param larger the new value
      */
     void Replace(uint64_t value, uint64_t larger);
 
-    /// @return how many values were added
+    /// @return the number of counted values
     uint64_t GetCount() const;
 
-    /// @return the mean, 0 without values
+    /// @return the mean, or 0 without values
     double GetMean() const;
 
-    /// @return the largest value, 0 without values
+    /// @return the largest value, or 0 without values
     uint64_t GetMax() const;
 
     /**
      * @param q the quantile, 0 … 1
-     * @return the smallest bucket's middle with at least the share q of the values at or below it;
-     * 0 without values
+     * @return the middle of the first bucket for which at least the share q of the values is at or
+     * below it; 0 without values
      */
     double GetQuantile(double q) const;
 
   private:
-    static constexpr int PRECISION_BITS = 8; //!< log2 of the buckets in an octave
+    static constexpr int PRECISION_BITS = 8; //!< log2 of the number of buckets per octave
 
-    /// @return the bucket of a value: the value itself below 2^(p+1), then p+1 leading bits
+    /**
+     * @return the bucket of a value: below 2^(p+1) the value itself, then one bucket per p+1
+     * leading bits
+     */
     static std::size_t BucketOf(uint64_t value)
     {
         const auto width = static_cast<int>(std::bit_width(value));
@@ -74,7 +80,7 @@ class Histogram
     static double MiddleOf(std::size_t bucket);
     void Grow(std::size_t buckets);
 
-    std::vector<uint64_t> m_buckets; //!< grown to the largest bucket in use
+    std::vector<uint64_t> m_buckets; //!< ends with the largest bucket in use
     uint64_t m_count{0};
     uint64_t m_max{0};
     double m_sum{0};

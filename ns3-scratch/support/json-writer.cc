@@ -83,7 +83,7 @@ JsonWriter::Nanoseconds(uint64_t ps)
 {
     Separate();
     m_text += std::to_string(ps / 1000);
-    std::string fraction = std::to_string(1000 + ps % 1000); // keeps leading zeros
+    std::string fraction = std::to_string(1000 + ps % 1000); // adding 1000 keeps leading zeros
     fraction.front() = '.';
     fraction.resize(fraction.find_last_not_of("0") + 1);
     if (fraction.size() > 1)

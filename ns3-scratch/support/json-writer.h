@@ -13,33 +13,36 @@ namespace cosim
 {
 
 /**
- * Writes JSON text, one value after the other; inside an object, Key stands before each value.
+ * Writes JSON text, one value after another. Inside an object, call Key before each value.
  */
 class JsonWriter
 {
   public:
-    /// Open an object, as a value.
+    /// Begin an object as the next value.
     void BeginObject();
-    /// Close the innermost object.
+    /// End the innermost object.
     void EndObject();
-    /// Open an array, as a value.
+    /// Begin an array as the next value.
     void BeginArray();
-    /// Close the innermost array.
+    /// End the innermost array.
     void EndArray();
 
     /**
-     * @param key the name of the value that follows
+     * @param key name of the next value
      * @return this writer
      */
     JsonWriter& Key(std::string_view key);
 
     /// @param value text in UTF-8
     void String(std::string_view value);
-    /// @param value a whole number
+    /// @param value an unsigned integer
     void Uint(uint64_t value);
-    /// @param value a number, written with as few digits as read back to it; null if not finite
+    /**
+     * @param value a number. It is written with the fewest digits that read back as the same
+     * number, or as null if it is not finite.
+     */
     void Double(double value);
-    /// @param ps a time [ps], written exactly in nanoseconds: 1500 ps are 1.5
+    /// @param ps a time [ps]; it is written exactly, in nanoseconds: 1500 ps as 1.5
     void Nanoseconds(uint64_t ps);
 
     /// @return the text so far
@@ -50,7 +53,7 @@ class JsonWriter
     void Quote(std::string_view value);
 
     std::string m_text;
-    bool m_comma{false}; //!< a value stands before, in the same object or array
+    bool m_comma{false}; //!< true if the current object or array already has a value
 };
 
 } // namespace cosim

@@ -31,7 +31,7 @@ class PairIndexTest : public UnitTest<PairIndexTest>
             std::map<std::pair<uint32_t, uint32_t>, uint32_t> model;
             const uint32_t pairs = Draw(random, 2 * ids * ids);
             for (uint32_t i = 0; i < pairs; ++i)
-            { // some several times, some never
+            { // some pairs repeat, some do not occur
                 sources.push_back(Draw(random, ids));
                 targets.push_back(Draw(random, ids));
                 model.try_emplace({sources.back(), targets.back()}, i);

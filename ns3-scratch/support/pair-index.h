@@ -14,21 +14,21 @@ namespace cosim
 {
 
 /**
- * Which of a list of ordered pairs of ids is the one from a source to a target, without a hash.
+ * Finds the index of an ordered pair of ids in a list of pairs, without a hash table.
  *
- * Each source has a row of a table, from its smallest to its largest target: all pairs take as much
- * as a square table, and neighbours only take little.
+ * Each source has a row in a table, which reaches from its smallest to its largest target. If all
+ * pairs exist, the table is square. If only neighbours are paired, it is small.
  */
 class PairIndex
 {
   public:
-    /// No such pair.
+    /// Marks "no such pair".
     static constexpr uint32_t NONE = ~uint32_t{0};
 
     /**
-     * @param ids how many ids there are
-     * @param sources of each pair
-     * @param targets of each pair
+     * @param ids number of ids
+     * @param sources the source of each pair
+     * @param targets the target of each pair
      */
     PairIndex(uint32_t ids,
               const std::vector<uint32_t>& sources,
@@ -52,7 +52,7 @@ class PairIndex
         }
         m_index.assign(begin, NONE);
         for (std::size_t i = sources.size(); i-- > 0;)
-        { // the first of equal pairs stays
+        { // if a pair repeats, its first index remains
             const Row& row = m_rows[sources[i]];
             m_index[row.begin + (targets[i] - row.first)] = static_cast<uint32_t>(i);
         }
@@ -61,27 +61,28 @@ class PairIndex
     /**
      * @param source an id
      * @param target an id
-     * @return the index of their pair in the list, the first if it stands there several times, or
-     * NONE
+     * @return the index of the pair in the list, or NONE. If the pair repeats, it is the first
+     * index.
      */
     uint32_t Find(uint32_t source, uint32_t target) const
     {
         const Row& row = m_rows[source];
-        const uint32_t column = target - row.first; // huge if the target is before the first
+        // wraps to a large number if the target is below the first
+        const uint32_t column = target - row.first;
         return column < row.size ? m_index[row.begin + column] : NONE;
     }
 
   private:
-    /// The targets of a source.
+    /// The row of a source.
     struct Row
     {
-        std::size_t begin{0}; //!< into m_index
-        uint32_t first{NONE}; //!< the smallest target
+        std::size_t begin{0}; //!< index in m_index
+        uint32_t first{NONE}; //!< smallest target
         uint32_t size{0};
     };
 
     std::vector<Row> m_rows;       //!< per source
-    std::vector<uint32_t> m_index; //!< by row, then target
+    std::vector<uint32_t> m_index; //!< indexed by row, then by target
 };
 
 } // namespace cosim

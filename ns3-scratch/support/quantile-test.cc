@@ -24,7 +24,7 @@ class QuantileTest : public UnitTest<QuantileTest>
         {
             for (const uint64_t percent : {1, 25, 50, 90, 99, 100})
             {
-                // In whole numbers, so that no rounding can hide in it.
+                // Use integers, so that rounding cannot hide an error.
                 const uint64_t place = GetQuantilePlace(count, static_cast<double>(percent) / 100);
                 NS_TEST_ASSERT_MSG_LT_OR_EQ(percent * count, 100 * place, "enough values");
                 NS_TEST_ASSERT_MSG_LT(100 * (place - 1), percent * count, "no place less");

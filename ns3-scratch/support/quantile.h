@@ -14,10 +14,10 @@ namespace cosim
 {
 
 /**
- * @param count how many values there are, at least 1
+ * @param count number of values, at least 1
  * @param q the quantile, 0 … 1
- * @return the place of the quantile among the sorted values, from 1: the first with at least the
- * share q of the values up to it
+ * @return the position of the quantile among the sorted values, counted from 1: the first position
+ * at which at least the share q of the values has been passed
  */
 inline uint64_t
 GetQuantilePlace(uint64_t count, double q)
@@ -26,10 +26,10 @@ GetQuantilePlace(uint64_t count, double q)
 }
 
 /**
- * @param sorted values in rising order
+ * @param sorted values in ascending order
  * @param q the quantile, 0 … 1
- * @return the smallest value with at least the share q of the values at or below it; 0 without
- * values
+ * @return the smallest value for which at least the share q of the values is at or below it; 0
+ * without values
  */
 template <typename T>
 T

@@ -24,9 +24,9 @@ class RadixQueueTest : public UnitTest<RadixQueueTest>
     {
         std::mt19937_64 random(1);
         for (const int width : {0, 1, 4, 20, 50})
-        { // narrow keys: many are equal; wide ones: many buckets
+        { // with narrow keys, many are equal; with wide keys, there are many buckets
             RadixQueue<uint32_t> queue;
-            std::multimap<uint64_t, uint32_t> model; // equal keys stay in the order of insertion
+            std::multimap<uint64_t, uint32_t> model; // keeps equal keys in the order of insertion
             uint64_t now = 0;
             for (uint32_t i = 0; i < 5000; ++i)
             {
@@ -54,8 +54,8 @@ class RadixQueueTest : public UnitTest<RadixQueueTest>
         queue.Push(9, 2);
         queue.Push(5, 1);
         NS_TEST_ASSERT_MSG_EQ(queue.Pop(), 0, "the first of those with key 5");
-        queue.Push(5, 10); // to what is being popped
-        queue.Push(9, 3);  // the distance of its key is another one now
+        queue.Push(5, 10); // to the bucket that is being popped
+        queue.Push(9, 3);  // its key now differs from the last popped key in another bit
         std::vector<uint32_t> order;
         while (queue.GetFirstKey() != RadixQueue<uint32_t>::NEVER)
         {

@@ -17,18 +17,18 @@ namespace cosim
 {
 
 /**
- * A priority queue for a clock that never goes back: a key is never smaller than the last one that
- * was popped. Equal keys come out in the order in which they went in.
+ * A priority queue for times of a clock that never goes back: a new key must not be smaller than
+ * the last popped key. Equal keys leave in the order in which they were pushed.
  *
- * It is a radix heap: a bucket holds the keys whose highest bit that differs from the last popped
- * key is the same. A key moves down at most once a bit, so pushing and popping are a few
- * sequential writes, however many wait.
+ * It is a radix heap. A bucket holds the keys that share the highest bit in which they differ from
+ * the last popped key. A key moves to a lower bucket at most once per bit, so push and pop take a
+ * few sequential writes, regardless of the number of keys.
  */
 template <typename T>
 class RadixQueue
 {
   public:
-    /// The key of an empty queue's front; keys are smaller than 2⁶³.
+    /// The first key of an empty queue. All keys must be smaller than 2⁶³.
     static constexpr uint64_t NEVER = std::numeric_limits<uint64_t>::max();
 
     /// @return the smallest key, or NEVER
@@ -38,15 +38,15 @@ class RadixQueue
     }
 
     /**
-     * @param key not smaller than the last popped
-     * @param item what to keep
+     * @param key the key; must not be smaller than the last popped key
+     * @param item the item
      */
     void Push(uint64_t key, const T& item)
     {
         Put({key, item});
     }
 
-    /// @return the oldest item with the smallest key, removed; there must be one
+    /// @return the oldest item with the smallest key, which is removed; the queue must not be empty
     T Pop()
     {
         Bucket& now = m_buckets[0];
@@ -73,7 +73,7 @@ class RadixQueue
         return item;
     }
 
-    /// Let the clock start again; the queue must be empty.
+    /// Accept any key again. The queue must be empty.
     void Restart()
     {
         m_last = 0;
@@ -107,9 +107,9 @@ class RadixQueue
     }
 
     std::array<Bucket, 64> m_buckets;
-    uint64_t m_filled{0};    //!< a bit for every bucket that holds something
-    uint64_t m_last{0};      //!< the last popped key
-    std::size_t m_popped{0}; //!< entries of the first bucket that were popped
+    uint64_t m_filled{0};    //!< one bit for each bucket that is not empty
+    uint64_t m_last{0};      //!< last popped key
+    std::size_t m_popped{0}; //!< number of entries of the first bucket that were popped
 };
 
 } // namespace cosim

@@ -14,7 +14,7 @@ namespace cosim
 namespace
 {
 
-/// Counts how many were made in new memory; assignment makes none.
+/// Counts the instances that were constructed in new memory. Assignment constructs none.
 struct Counted
 {
     Counted()
@@ -76,7 +76,7 @@ class RingBufferTest : public UnitTest<RingBufferTest>
                 }
                 ring.Push(i);
             }
-            ring.Push(8 + head); // full, and its first item stands at `head`
+            ring.Push(8 + head); // full, with its first item at index `head`
             for (uint32_t i = head; i <= 8 + head; ++i)
             {
                 NS_TEST_ASSERT_MSG_EQ(ring.Front(), i, "the first item stood at " << head);

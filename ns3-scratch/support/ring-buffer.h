@@ -12,14 +12,15 @@ namespace cosim
 {
 
 /**
- * A first-in first-out queue in one power-of-two array that doubles when full: no allocation once
- * it has its size, whatever passes through.
+ * A first-in first-out queue in an array whose size is a power of two. The array doubles when it is
+ * full. After that growth, the queue allocates no memory, regardless of the number of items that
+ * pass through.
  */
 template <typename T>
 class RingBuffer
 {
   public:
-    /// @return whether nothing is queued
+    /// @return true if the queue is empty
     bool IsEmpty() const
     {
         return m_size == 0;
@@ -31,19 +32,19 @@ class RingBuffer
         return m_size;
     }
 
-    /// @return the oldest item; there must be one
+    /// @return the oldest item; the queue must not be empty
     const T& Front() const
     {
         return m_items[m_head];
     }
 
-    /// @return the newest item; there must be one
+    /// @return the newest item; the queue must not be empty
     const T& Back() const
     {
         return m_items[(m_head + m_size - 1) & (m_items.size() - 1)];
     }
 
-    /// @param item what to append
+    /// @param item the item to append
     void Push(const T& item)
     {
         if (m_size == m_items.size())
@@ -54,14 +55,14 @@ class RingBuffer
         ++m_size;
     }
 
-    /// Remove the oldest item; there must be one.
+    /// Remove the oldest item. The queue must not be empty.
     void Pop()
     {
         m_head = (m_head + 1) & (m_items.size() - 1);
         --m_size;
     }
 
-    /// Remove the newest item; there must be one.
+    /// Remove the newest item. The queue must not be empty.
     void PopBack()
     {
         --m_size;

@@ -13,20 +13,19 @@ namespace cosim
 {
 
 /**
- * Items that come and go, each known by the number of its slot: as many slots exist as were ever
- * taken at the same time.
+ * A pool of items that are identified by the number of their slot. It never has more slots than
+ * were in use at the same time.
  *
- * A slot that is taken again holds what it held before, so an item that has memory of its own can
- * keep it.
+ * A reused slot still holds its previous item, so an item can keep its own memory.
  *
- * @tparam T the items
- * @tparam Slots std::vector, or std::deque where references to items must survive Take
+ * @tparam T type of the items
+ * @tparam Slots std::vector, or std::deque if references to items must stay valid across Take
  */
 template <typename T, typename Slots = std::vector<T>>
 class SlotPool
 {
   public:
-    /// @return the slot that was given back last, or a new one
+    /// @return the slot that was returned last, or a new slot
     uint32_t Take()
     {
         if (m_free.empty())
@@ -39,31 +38,31 @@ class SlotPool
         return slot;
     }
 
-    /// @param slot taken, and no longer used
+    /// @param slot a taken slot that is no longer used
     void Return(uint32_t slot)
     {
         m_free.push_back(slot);
     }
 
-    /// @return how many slots are taken
+    /// @return the number of taken slots
     std::size_t GetTaken() const
     {
         return m_slots.size() - m_free.size();
     }
 
-    /// @return all slots, taken or not
+    /// @return all slots, whether taken or not
     const Slots& GetSlots() const
     {
         return m_slots;
     }
 
-    /// @return the item of a slot
+    /// @return the item in a slot
     T& operator[](uint32_t slot)
     {
         return m_slots[slot];
     }
 
-    /// @return the item of a slot
+    /// @return the item in a slot
     const T& operator[](uint32_t slot) const
     {
         return m_slots[slot];

@@ -20,9 +20,9 @@ namespace cosim
 {
 
 /**
- * @param random seeded with a constant: a test is the same in every run
- * @param end above 0
- * @return a number from 0 to below the end
+ * @param random generator with a constant seed, so that each run of a test is the same
+ * @param end more than 0
+ * @return a number from 0 to end - 1
  */
 inline uint32_t
 Draw(std::mt19937& random, std::size_t end)
@@ -31,20 +31,21 @@ Draw(std::mt19937& random, std::size_t end)
 }
 
 /**
- * Test cases of ns-3's framework that are the member functions of one class.
+ * A test case of ns-3's framework whose body is a member function.
  *
- * ns-3 wants a class for every case, because its NS_TEST_… macros call members of ns3::TestCase.
- * Here, all cases of one thing are members of a class `Test` that derives from this one.
+ * ns-3 needs a class per test case, because its NS_TEST_… macros call members of ns3::TestCase.
+ * Here one class `Test`, which derives from this one, holds all cases about a subject as member
+ * functions.
  */
 template <typename Test>
 class UnitTest : public ns3::TestCase
 {
   public:
-    using Body = void (Test::*)(); //!< one case
+    using Body = void (Test::*)(); //!< body of a test case
 
     /**
-     * @param law what the case shows, as a statement
-     * @param body the case
+     * @param law the statement that the case tests
+     * @param body the member function that tests it
      */
     UnitTest(const std::string& law, Body body)
         : TestCase(law),
@@ -53,7 +54,7 @@ class UnitTest : public ns3::TestCase
     }
 
   protected:
-    /// @return the text of the exception that a call throws; empty if it throws none
+    /// @return the message of the exception that a call throws; empty if it throws none
     template <typename Call>
     static std::string GetRefusal(Call&& call)
     {
@@ -68,7 +69,10 @@ class UnitTest : public ns3::TestCase
         return {};
     }
 
-    /// @return the values with spaces between: two lists are compared, and shown, as text
+    /**
+     * @return the values as text, separated by spaces. Tests compare lists as text, so that
+     * failures show them.
+     */
     template <typename Values>
     static std::string Join(const Values& values)
     {
@@ -83,7 +87,7 @@ class UnitTest : public ns3::TestCase
   private:
     void DoRun() override
     {
-        // ns-3 does not catch what a case throws: the program would end without a report.
+        // ns-3 does not catch exceptions of a test case: the program would end without a report.
         const std::string thrown = GetRefusal([this] { (static_cast<Test*>(this)->*m_body)(); });
         NS_TEST_ASSERT_MSG_EQ(thrown, "", "the case throws");
     }
@@ -91,14 +95,14 @@ class UnitTest : public ns3::TestCase
     Body m_body;
 };
 
-/// The cases of one class, registered under the name of their file without `-test.cc`.
+/// A test suite with the cases of one class. Its name is the name of the file without `-test.cc`.
 template <typename Test>
 class UnitTestSuite : public ns3::TestSuite
 {
   public:
     /**
-     * @param name the file's name without `-test.cc`
-     * @param cases what each case shows, and its body
+     * @param name name of the file without `-test.cc`
+     * @param cases for each case, the statement that it tests and its body
      */
     UnitTestSuite(const std::string& name,
                   std::initializer_list<std::pair<const char*, void (Test::*)()>> cases)
@@ -106,7 +110,7 @@ class UnitTestSuite : public ns3::TestSuite
     {
         for (const auto& [law, body] : cases)
         {
-            AddTestCase(new Test(law, body)); // the suite deletes it
+            AddTestCase(new Test(law, body)); // the suite deletes the case
         }
     }
 };

@@ -10,27 +10,27 @@
 
 /**
  * @file
- * Products of two 64-bit numbers, such as bytes × picoseconds, which 64 bits do not hold.
+ * Computes products of two 64-bit numbers that do not fit in 64 bits, such as bytes × picoseconds.
  */
 
 namespace cosim
 {
 
-/// A number of 128 bits.
+/// An unsigned integer with 128 bits.
 __extension__ using Uint128 = unsigned __int128;
 
 /**
  * @param a a factor
  * @param b a factor
- * @param divisor not 0
- * @return floor(a·b / divisor), which must fit in 64 bits
+ * @param divisor must not be 0
+ * @return floor(a·b / divisor); the result must fit in 64 bits
  */
 inline uint64_t
 MultiplyDivide(uint64_t a, uint64_t b, uint64_t divisor)
 {
     uint64_t product;
     if (!__builtin_mul_overflow(a, b, &product))
-    { // most are: a 128-bit division is a call
+    { // Most products fit. This avoids a call to the slow 128-bit division.
         return product / divisor;
     }
     return static_cast<uint64_t>(Uint128{a} * b / divisor);
@@ -39,9 +39,9 @@ MultiplyDivide(uint64_t a, uint64_t b, uint64_t divisor)
 /**
  * @param a a factor
  * @param b a factor
- * @param divisor not 0
- * @param most the largest result
- * @return ceil(a·b / divisor), or `most` if that is less
+ * @param divisor must not be 0
+ * @param most upper limit of the result
+ * @return ceil(a·b / divisor), but at most `most`
  */
 inline uint64_t
 MultiplyDivideUp(uint64_t a, uint64_t b, uint64_t divisor, uint64_t most)

@@ -16,7 +16,7 @@ namespace cosim
 namespace
 {
 
-/// Notes what starts.
+/// Records the parts that start.
 class Recorder : public ChunkStarter
 {
   public:
@@ -31,7 +31,7 @@ class Recorder : public ChunkStarter
         return std::exchange(m_started, {});
     }
 
-    /// @return the same, each as collective.part.chunk
+    /// @return the parts that started since the last call, each as collective.part.chunk
     std::vector<std::string> TakeNames()
     {
         std::vector<std::string> names;
@@ -47,7 +47,7 @@ class Recorder : public ChunkStarter
     std::vector<ChunkPart> m_started;
 };
 
-/// @return settings with so many slots in each dimension
+/// @return settings with this number of slots in each dimension
 SystemSettings
 MakeSettings(Scheduling scheduling, std::vector<uint32_t> slots)
 {
@@ -73,7 +73,7 @@ class ChunkSchedulerTest : public UnitTest<ChunkSchedulerTest>
             scheduler.Enqueue(lane, 1, 1, 0, {1, 0, 0}, 2);
             scheduler.Enqueue(lane, 1, 2, 0, {2, 0, 0}, 2);
             scheduler.Enqueue(lane, 1, 2, 1, {2, 1, 1}, 1); // a later phase of the same chunk
-            scheduler.Enqueue(lane, 0, 0, 0, {0, 0, 0}, 1); // a class that goes first
+            scheduler.Enqueue(lane, 0, 0, 0, {0, 0, 0}, 1); // a priority class that starts first
             std::vector<std::string> order = recorder.TakeNames();
             for (int i = 0; i < 7; ++i)
             {
@@ -169,7 +169,7 @@ class ChunkSchedulerTest : public UnitTest<ChunkSchedulerTest>
     }
 
   private:
-    /// Groups at random in two dimensions: whatever the order, limits hold and all parts start.
+    /// Random groups in two dimensions. In any order, the limits hold and all parts start.
     void RunAtRandom(std::mt19937& random)
     {
         const uint32_t ranks = 2 + Draw(random, 6);
@@ -200,7 +200,7 @@ class ChunkSchedulerTest : public UnitTest<ChunkSchedulerTest>
         }
 
         std::vector<std::vector<uint32_t>> taken(2, std::vector<uint32_t>(ranks));
-        std::vector<std::pair<uint32_t, Rank>> held; // slots
+        std::vector<std::pair<uint32_t, Rank>> held; // slots in use
         const auto settle = [&] {
             for (const ChunkPart& part : recorder.Take())
             {

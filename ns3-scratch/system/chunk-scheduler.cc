@@ -92,7 +92,7 @@ ChunkScheduler::Release(Rank rank, uint32_t dimension)
         if (m_lanes[lane].full == 0 && !m_lanes[lane].queue.empty())
         {
             Scan(m_lanes[lane].cluster);
-            return; // all lanes of a rank are of one cluster
+            return; // all lanes of a rank belong to the same cluster
         }
     }
 }
@@ -163,8 +163,9 @@ ChunkScheduler::Scan(uint32_t cluster)
 void
 ChunkScheduler::ScanShared(const std::vector<uint32_t>& lanes)
 {
-    // The first in each lane, smallest in front. Starting one only takes slots, so a lane that
-    // could not start before cannot afterwards: one pass is enough.
+    // The first entry of each lane, with the smallest entry at the front. Starting a part only
+    // takes slots, so a lane that could not start before cannot start afterwards. One pass is
+    // therefore enough.
     std::vector<std::pair<Waiting, uint32_t>> heads;
     for (const uint32_t id : lanes)
     {

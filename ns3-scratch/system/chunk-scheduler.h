@@ -16,24 +16,25 @@
 namespace cosim
 {
 
-/// One phase of one chunk of a collective, for the members that exchange messages in it.
+/// A part of a chunk: one phase of the chunk, for the members that exchange messages in that phase.
 struct ChunkPart
 {
-    uint32_t collective; //!< its id
-    uint32_t part;       //!< of its program's template
+    uint32_t collective; //!< id of the collective
+    uint32_t part;       //!< index of the part in the template of the collective's program
     uint32_t chunk;
 };
 
-/// Starts what the ChunkScheduler admits.
+/// Starts the parts that the ChunkScheduler admits.
 class ChunkStarter
 {
   public:
     virtual ~ChunkStarter() = default;
 
     /**
-     * A slot was taken at each rank of the part's lane; each is to be given back with Release.
+     * Start a part. The scheduler has taken one slot at each rank of the part's lane; the callee
+     * gives each slot back with ChunkScheduler::Release.
      *
-     * @param part what starts now
+     * @param part the part to start
      */
     virtual void StartPart(const ChunkPart& part) = 0;
 };
@@ -41,44 +42,52 @@ class ChunkStarter
 /**
  * Decides which chunks are in flight.
  *
- * Every rank has a number of slots in each dimension. A part of a chunk takes one slot at each of
- * its ranks, at all of them in the same moment, and each rank gives its own back when it has done
- * its steps. So no rank ever has more chunks in flight than allowed, what has started never waits
- * for a slot (it cannot deadlock whatever the order of issues at the ranks), and what waits is
- * ordered: by priority class, then the later issued collective first (LIFO) or the earlier (FIFO),
- * then the lower chunk, then the later phase.
+ * Every rank has a fixed number of slots in each dimension. A part of a chunk takes one slot at
+ * each of its ranks, at all ranks at the same time. Each rank gives its slot back when it has
+ * finished its steps. This has three consequences:
  *
- * A *lane* is a set of ranks in one dimension. What waits in one lane waits for the same slots, so
- * only the first in each lane can be next. Where lanes share ranks, the first in a lane that lacks
- * a slot somewhere keeps one slot at each of its other ranks from lanes that come after it:
- * large groups are not starved by small ones.
+ * - No rank ever has more chunks in flight than the limit.
+ * - A started part never waits for a slot, so the ranks cannot deadlock, even if they issue
+ *   collectives in different orders.
+ * - Waiting parts start in a fixed order: by priority class, then the collective that was issued
+ *   later first (LIFO) or the one that was issued earlier first (FIFO), then the lower chunk, then
+ *   the later phase.
+ *
+ * A *lane* is a set of ranks in one dimension. All parts that wait in a lane wait for the same
+ * slots, so only the first part of each lane can start next. Lanes can share ranks. If the first
+ * part of a lane lacks a slot at some rank, it reserves one slot at each of its other ranks, and
+ * lanes that come later in the order cannot take it. Without this rule, small groups would starve
+ * large groups.
  */
 class ChunkScheduler
 {
   public:
     /**
      * @param ranks number of ranks
-     * @param settings limits and order
-     * @param starter starts what is admitted; not owned
+     * @param settings limits of chunks in flight, and the order
+     * @param starter starts the admitted parts; not owned
      */
     ChunkScheduler(uint32_t ranks, const SystemSettings& settings, ChunkStarter& starter);
 
     /**
+     * Get the lane of a set of ranks. The first call with this set creates the lane.
+     *
      * @param dimension the dimension
      * @param ranks the ranks, in any order
-     * @return the lane of these ranks, made if it is new
+     * @return the id of the lane
      */
     uint32_t GetLane(uint32_t dimension, std::vector<Rank> ranks);
 
     /**
-     * Let parts of consecutive chunks wait, and start what can start.
+     * Add one part of several consecutive chunks to the queue of a lane, and start the parts that
+     * can start.
      *
-     * @param lane their ranks
-     * @param priorityClass smaller goes first
-     * @param issue rises with every collective issued
-     * @param phase the phase of the part
+     * @param lane the lane of the part's ranks
+     * @param priorityClass priority; smaller values start first
+     * @param issue number of the collective in the order of issue
+     * @param phase phase of the part
      * @param first the part of the first chunk
-     * @param count how many chunks
+     * @param count number of chunks
      */
     void Enqueue(uint32_t lane,
                  uint32_t priorityClass,
@@ -88,49 +97,50 @@ class ChunkScheduler
                  uint32_t count);
 
     /**
-     * Give a slot back, and start what can start.
+     * Give a slot back, and start the parts that can start.
      *
-     * @param rank where
-     * @param dimension of which dimension
+     * @param rank the rank of the slot
+     * @param dimension the dimension of the slot
      */
     void Release(Rank rank, uint32_t dimension);
 
     /**
      * @param dimension a dimension
-     * @return the most slots that were taken at a rank at any time
+     * @return the largest number of slots that one rank had in use at the same time
      */
     uint32_t GetMaxOutstanding(uint32_t dimension) const;
 
   private:
-    /// What waits, by order: the smallest goes first.
+    /// An entry of a queue. The comparison operator orders entries: the smallest starts first.
     struct Waiting
     {
         uint32_t priorityClass;
         uint32_t order;
         uint32_t chunk;
-        uint32_t laterPhase; //!< smaller for later phases
+        uint32_t laterPhase; //!< decreases as the phase increases
         uint32_t collective;
         uint32_t part;
-        uint32_t count; //!< chunks from `chunk` on
+        uint32_t count; //!< number of chunks, from `chunk` on
 
         auto operator<=>(const Waiting&) const = default;
     };
 
-    /// Ranks in a dimension, and what waits for slots at all of them.
+    /// A set of ranks in a dimension, with the queue of the parts that need a slot at each of them.
     struct Lane
     {
         uint32_t dimension;
-        uint32_t cluster;           //!< lanes that share ranks, directly or over others
+        /// cluster of the lanes that share ranks, directly or through other lanes
+        uint32_t cluster;
         std::vector<Rank> ranks;    //!< sorted
-        uint32_t full{0};           //!< how many of the ranks have no free slot
-        std::vector<Waiting> queue; //!< a heap, the smallest in front
+        uint32_t full{0};           //!< number of its ranks without a free slot
+        std::vector<Waiting> queue; //!< a heap, with the smallest entry at the front
     };
 
     /// The slots of one rank in one dimension.
     struct Slots
     {
         uint32_t free{0};
-        uint32_t kept{0}; //!< while Scan runs: for lanes that come first
+        uint32_t kept{0}; //!< slots reserved for lanes earlier in the order; used while Scan runs
         std::vector<uint32_t> lanes;
     };
 
@@ -146,11 +156,11 @@ class ChunkScheduler
     std::vector<uint32_t> m_limits; //!< per dimension
     std::vector<uint32_t> m_maxOutstanding;
     ChunkStarter& m_starter;
-    std::vector<Slots> m_slots; //!< by dimension, then rank
+    std::vector<Slots> m_slots; //!< indexed by dimension, then by rank
     std::vector<Lane> m_lanes;
     std::map<std::pair<uint32_t, std::vector<Rank>>, uint32_t> m_laneIds;
-    bool m_clustered{true};                        //!< whether m_clusters is up to date
-    std::vector<std::vector<uint32_t>> m_clusters; //!< lanes
+    bool m_clustered{true};                        //!< true if m_clusters is up to date
+    std::vector<std::vector<uint32_t>> m_clusters; //!< ids of the lanes of each cluster
 };
 
 } // namespace cosim

@@ -19,14 +19,14 @@ namespace cosim
 namespace
 {
 
-/// @return simulated time [ps]
+/// @return the simulated time [ps]
 uint64_t
 NowPs(const NetworkApi& network)
 {
     return static_cast<uint64_t>(network.SimGetTime().GetTimeStep());
 }
 
-/// @return the time that a reduction takes [ps], rounded up, at most MAX_TIME_PS
+/// @return the duration of a reduction [ps], rounded up, at most MAX_TIME_PS
 uint64_t
 ReductionPs(uint64_t bytes, uint64_t bytesPerS)
 {
@@ -277,7 +277,7 @@ CollectiveEngine::SendBundled(const Ready& ready)
     }
     m_bundles->PutIntoBundles(task.ranks[step.member], m_burst, m_injectionLatency);
     if (step.nextBegin != step.nextEnd || task.stepsLeft[step.place] == step.steps)
-    { // something waits until it is done
+    { // some step waits until this one is done
         Inject(ready);
         return;
     }
@@ -292,7 +292,7 @@ CollectiveEngine::OpenBundle(uint32_t taskId, uint32_t stepId)
 {
     Task& task = m_tasks.Get(taskId);
     const ProgramTemplate::Step& step = task.steps[stepId];
-    // If the step waits for others, too, its injection begins when all have come.
+    // If the step also waits for other steps, its injection begins when all of them are done.
     const ns3::Time delay = step.isFree ? m_injectionLatency : ns3::Time();
     task.bundles[stepId] = m_bundles->OpenBundle(m_tasks.GetTag(taskId, stepId), step.steps, delay);
 }
@@ -344,7 +344,7 @@ CollectiveEngine::Complete(const Ready& ready)
     LeavePlace(ready.task, step.place, step.steps);
 }
 
-/// A member has done so many steps of a part.
+/// Record that a member has finished a number of steps of a part.
 void
 CollectiveEngine::LeavePlace(uint32_t taskId, uint32_t place, uint32_t steps)
 {
@@ -385,7 +385,8 @@ CollectiveEngine::FinishPlace(uint32_t taskId, uint32_t place)
     {
         m_tasks.Release(taskId);
     }
-    // First wait for the next slot, then give this one back: the best of all that wait gets it.
+    // Queue the next part before this slot is given back, so that the first of all waiting parts
+    // gets the slot.
     if (what.nextPart != ProgramTemplate::NONE)
     {
         m_progress.Reach(part.collective, part.chunk, what.nextPart);

@@ -22,48 +22,49 @@
 namespace cosim
 {
 
-/// Hears what the CollectiveEngine has done.
+/// Is notified of what the CollectiveEngine completes.
 class CollectiveListener
 {
   public:
     virtual ~CollectiveListener() = default;
 
     /**
-     * A rank has done the last step of the last chunk of a collective.
+     * Called when a rank has finished the last step of the last chunk of a collective.
      *
-     * @param collective its id
+     * @param collective id of the collective
      * @param rank the rank
      */
     virtual void OnCollectiveDone(uint32_t collective, Rank rank) = 0;
 
-    /// All that could be done at this moment was done.
+    /// Called when the engine has done everything that can be done at the current time.
     virtual void OnEngineSettled() = 0;
 
-    /// @param error a sentence: the run cannot go on
+    /// @param error a sentence that says why the run cannot continue
     virtual void OnEngineError(const std::string& error) = 0;
 };
 
 /**
- * Runs collectives: chunk by chunk as the ChunkScheduler admits them, step by step as their
- * programs say.
+ * Runs collectives. The ChunkScheduler decides when a chunk starts; the program of the collective
+ * says which steps each member then takes.
  *
- * A SEND whose dependencies are done waits for the injection latency and is handed to the network.
- * A RECV whose message has arrived and whose dependencies are done is complete after the injection
- * latency; a reduction then occupies the rank's reduction unit (one at a time, first come first
- * served) for bytes / reduction rate. Copies cost nothing.
+ * A SEND step whose dependencies are done waits for the injection latency; then its message is
+ * handed to the network. A RECV step is complete one injection latency after its message has
+ * arrived and its dependencies are done. A reduction then occupies the reduction unit of the rank
+ * for bytes / reduction rate. Each rank has one reduction unit, which serves reductions in the
+ * order of their arrival. Copies take no time.
  *
- * Over a BundleNetwork the same happens at the same times, but the network waits for all messages
- * that a step receives and for the injection latency, so that a message costs no event here.
+ * Over a BundleNetwork, the same steps happen at the same times, but with fewer events: the network
+ * waits for all messages that a step receives, and for the injection latency.
  */
 class CollectiveEngine : public ArrivalHandler, public BundleHandler, public ChunkStarter
 {
   public:
     /**
-     * @param stream programs and collectives; its collectives must outlive the engine, its
-     * programs are not used afterwards
-     * @param network carries the messages; its arrival handler becomes this engine
-     * @param observers hear of collectives and chunks
-     * @param listener goes on when something is done; not owned
+     * @param stream programs and collectives; its collectives must outlive the engine, its programs
+     * need not
+     * @param network carries the messages; the engine becomes its arrival handler
+     * @param observers receive the events of collectives and chunks
+     * @param listener notified of completions; not owned
      */
     CollectiveEngine(const Stream& stream,
                      NetworkApi& network,
@@ -75,34 +76,35 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Chu
     CollectiveEngine& operator=(const CollectiveEngine&) = delete;
 
     /**
-     * A rank is ready for a collective, once for each of its ranks.
+     * Issue a collective at one rank. Call it once for each rank of the collective.
      *
-     * @param collective its id
+     * @param collective id of the collective
      * @param rank the rank
      */
     void Issue(uint32_t collective, Rank rank);
 
-    /// @return messages, injections and reductions that are under way
+    /// @return the number of messages, injections and reductions in progress
     uint64_t GetActive() const;
 
-    /// @return the payload of all messages of all collectives [bytes]
+    /// @return payload of all messages of all collectives [bytes]
     uint64_t GetTotalBytes() const
     {
         return m_plans.GetTotalBytes();
     }
 
-    /// @return the scheduler, for its statistics
+    /// @return the chunk scheduler, for its statistics
     const ChunkScheduler& GetScheduler() const
     {
         return m_scheduler;
     }
 
     /**
-     * Say why a rank still waits for a collective.
+     * Describe why a rank still waits for a collective.
      *
-     * @param collective its id
+     * @param collective id of the collective
      * @param rank the rank
-     * @return part of a sentence: who has not issued it, or its unfinished chunks and their steps
+     * @return part of a sentence: the ranks that have not issued the collective, or its unfinished
+     * chunks and their steps
      */
     std::string Describe(uint32_t collective, Rank rank) const;
 
@@ -112,7 +114,7 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Chu
 
   private:
     using Task = TaskTable::Task;
-    using Ready = TaskTable::StepRef; //!< a step whose turn has come
+    using Ready = TaskTable::StepRef; //!< a step that can be performed now
 
     void Drain();
     void Perform(const Ready& ready);
@@ -130,7 +132,7 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Chu
     ChunkEvent MakeEvent(const ChunkPart& what, Rank rank) const;
 
     NetworkApi& m_network;
-    BundleNetwork* m_bundles; //!< the network's, or null; not owned
+    BundleNetwork* m_bundles; //!< bundle interface of the network, or null; not owned
     RunObservers m_observers;
     CollectiveListener& m_listener;
     ChunkScheduler m_scheduler;
@@ -141,15 +143,17 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Chu
     ns3::Time m_injectionLatency;
     DelayLine<Ready, CollectiveEngine> m_injection;
 
-    std::vector<BundledMessage> m_burst; //!< of SendBundled, to use its memory again
+    /// buffer of SendBundled; a member so that its memory is reused
+    std::vector<BundledMessage> m_burst;
 
-    RingBuffer<Ready> m_work; //!< steps whose turn has come
+    RingBuffer<Ready> m_work; //!< steps that can be performed now
     bool m_draining{false};
 
-    std::vector<uint64_t> m_reductionFree; //!< per rank: when its reduction unit is free [ps]
-    uint64_t m_inFlight{0};                //!< messages
+    /// per rank: time at which its reduction unit becomes free [ps]
+    std::vector<uint64_t> m_reductionFree;
+    uint64_t m_inFlight{0}; //!< messages in flight
     uint64_t m_reducing{0};
-    uint64_t m_leaving{0}; //!< members whose last SEND is not done
+    uint64_t m_leaving{0}; //!< members whose last SEND step is not done
 };
 
 } // namespace cosim

@@ -55,7 +55,7 @@ CollectivePlans::CollectivePlans(const Stream& stream, ChunkScheduler& scheduler
 void
 CollectivePlans::CountBytes()
 {
-    std::map<std::pair<uint32_t, uint64_t>, uint64_t> known; // by program and chunk size
+    std::map<std::pair<uint32_t, uint64_t>, uint64_t> known; // keyed by program and chunk size
     const auto sentBy = [&](uint32_t program, uint64_t chunkBytes) {
         const auto [sent, isNew] = known.try_emplace({program, chunkBytes}, 0);
         if (isNew)
@@ -66,7 +66,8 @@ CollectivePlans::CountBytes()
     };
     for (const Collective& collective : m_collectives)
     {
-        // Chunks have one of two sizes: floor(bytes / chunks) and, `larger` times, a byte more.
+        // Chunks have two sizes: floor(bytes / chunks) bytes, and one byte more for `larger` of
+        // them.
         const uint64_t size = collective.bytes / collective.chunks;
         const uint64_t larger = collective.bytes % collective.chunks;
         m_totalBytes += (collective.chunks - larger) * sentBy(collective.program, size);
@@ -81,7 +82,8 @@ uint32_t
 CollectivePlans::FindMember(uint32_t collective, Rank rank) const
 {
     const std::vector<Rank>& ranks = m_collectives[collective].ranks;
-    // Groups are mostly a range of ranks, or every n-th one: look where the rank then stands.
+    // Most groups are a range of ranks, or every n-th rank, so first look where the rank is in that
+    // case.
     if (rank >= ranks.front() && ranks.size() > 1 && ranks[1] > ranks[0])
     {
         const std::size_t guess = (rank - ranks[0]) / (ranks[1] - ranks[0]);

@@ -18,20 +18,20 @@ namespace cosim
 {
 
 /**
- * The collectives of a stream made ready to run: the templates of their programs, and the lanes in
- * which their parts wait.
+ * The collectives of a stream, prepared for running: the template of each program, and the
+ * scheduler's lane of each part.
  */
 class CollectivePlans
 {
   public:
     /**
-     * @param stream programs and collectives; its collectives must outlive the plans, its programs
-     * are not used afterwards
-     * @param scheduler makes the lanes
+     * @param stream programs and collectives; its collectives must outlive this object, its
+     * programs need not
+     * @param scheduler the scheduler that creates the lanes
      */
     CollectivePlans(const Stream& stream, ChunkScheduler& scheduler);
 
-    /// @return a collective's record
+    /// @return the record of a collective
     const Collective& GetCollective(uint32_t collective) const
     {
         return m_collectives[collective];
@@ -49,7 +49,7 @@ class CollectivePlans
         return GetProgram(collective).GetParts()[part];
     }
 
-    /// @return the scheduler's lane of a part of a collective's program
+    /// @return the scheduler's lane for a part of a collective
     uint32_t GetLane(uint32_t collective, uint32_t part) const
     {
         return m_placements[m_placementOf[collective]].lanes[part];
@@ -58,15 +58,15 @@ class CollectivePlans
     /**
      * @param collective a collective
      * @param rank one of its ranks
-     * @return which member of the group it is
+     * @return index of the rank in the group of the collective
      */
     uint32_t FindMember(uint32_t collective, Rank rank) const;
 
-    /// @return the payload of all messages of all collectives [bytes]
+    /// @return payload of all messages of all collectives [bytes]
     uint64_t GetTotalBytes() const;
 
   private:
-    /// What collectives of the same program over the same ranks share.
+    /// Data that collectives share if they have the same program and the same ranks.
     struct Placement
     {
         const ProgramTemplate* program;
@@ -76,7 +76,8 @@ class CollectivePlans
     void CountBytes();
 
     const std::vector<Collective>& m_collectives;
-    std::vector<std::unique_ptr<const ProgramTemplate>> m_programs; //!< those that are used
+    /// templates of the programs that some collective uses
+    std::vector<std::unique_ptr<const ProgramTemplate>> m_programs;
     std::vector<Placement> m_placements;
     std::vector<uint32_t> m_placementOf; //!< per collective
     uint64_t m_totalBytes{0};

@@ -65,7 +65,8 @@ CollectiveProgress::ReachFirst(uint32_t collective, uint32_t part)
         }
         return;
     }
-    // Other members come from earlier phases: look at the chunks that some have left.
+    // The other members reach this part from earlier phases. Check the chunks in which some have
+    // done so.
     for (uint32_t chunk = 0; chunk < running.chunks.size(); ++chunk)
     {
         const uint32_t id = running.chunks[chunk];

@@ -20,75 +20,80 @@ namespace cosim
 {
 
 /**
- * How far the collectives are, chunk by chunk: which members have issued them, which have reached
- * which part, and which are done. A part that all its members have reached goes to the scheduler.
+ * Tracks the progress of collectives, chunk by chunk: which members have issued a collective, which
+ * members have reached which part, and which members are done. When all members of a part have
+ * reached it, the part goes to the scheduler.
  */
 class CollectiveProgress
 {
   public:
     /**
-     * @param collectives how many there are
-     * @param plans their plans; must outlive the progress
-     * @param scheduler where parts wait that all their members have reached; must outlive it too
+     * @param collectives number of collectives
+     * @param plans the prepared collectives; must outlive this object
+     * @param scheduler receives each part that all its members have reached; must outlive this
+     * object
      */
     CollectiveProgress(std::size_t collectives,
                        const CollectivePlans& plans,
                        ChunkScheduler& scheduler);
 
     /**
-     * A member has issued a collective.
+     * Record that a member has issued a collective.
      *
-     * @param collective its id
-     * @param member the member of its group
-     * @return false if the member has nothing to do for it: it is then to be finished as if it had
-     * one chunk
+     * @param collective id of the collective
+     * @param member index of the member in the group
+     * @return false if the member has no steps in this collective. The caller then calls
+     * FinishChunk once for it, as if it had one chunk.
      */
     bool Issue(uint32_t collective, uint32_t member);
 
     /**
-     * A member has done its steps of a part, and has another part of the same chunk to do.
+     * Record that a member has finished a part and that the next part of the same chunk follows.
      *
-     * @param collective the id of the collective
-     * @param chunk the chunk
+     * @param collective id of the collective
+     * @param chunk index of the chunk
      * @param part the part that the member reaches
      */
     void Reach(uint32_t collective, uint32_t chunk, uint32_t part);
 
     /**
-     * A member has done the last part of a chunk.
+     * Record that a member has finished the last part of a chunk.
      *
-     * @param collective the id of the collective
-     * @param member the member of its group
-     * @return whether it was the member's last chunk
+     * @param collective id of the collective
+     * @param member index of the member in the group
+     * @return true if this was the last chunk of the member
      */
     bool FinishChunk(uint32_t collective, uint32_t member);
 
     /**
-     * Say how far a collective is.
+     * Describe the progress of a collective.
      *
-     * @param collective its id
-     * @param member a member of its group
-     * @return part of a sentence, or nothing if it does not run
+     * @param collective id of the collective
+     * @param member index of a member in its group
+     * @return part of a sentence; empty if the collective does not run
      */
     std::string Describe(uint32_t collective, uint32_t member) const;
 
   private:
-    /// Which members have reached the parts of a chunk whose programs have several phases.
+    /// Progress of the members of one chunk, for programs with several phases.
     struct ChunkProgress
     {
-        std::vector<uint32_t> reached; //!< per part, by members that left another part
-        uint32_t partsLeft{0};         //!< parts that are not the first of all their members
+        /// per part: number of members that have come from an earlier part
+        std::vector<uint32_t> reached;
+        uint32_t partsLeft{0}; //!< number of parts that are not the first part of all their members
     };
 
-    /// A collective that was issued by some rank and is not done at every one.
+    /// A collective that at least one rank has issued and at least one rank has not finished.
     struct Running
     {
-        uint32_t issue{0}; //!< rises with every collective issued
+        uint32_t issue{0}; //!< number in the order of issue
         uint32_t membersDone{0};
         std::vector<bool> issued;         //!< per member
         std::vector<uint32_t> chunksLeft; //!< per member
-        std::vector<uint32_t> reached;    //!< per part, by members that have issued
-        std::vector<uint32_t> chunks;     //!< per chunk, into m_chunks, or NONE; may be empty
+        std::vector<uint32_t> reached;    //!< per part: number of members that have issued the
+                                          //!< collective and start with this part
+        /// per chunk: index in m_chunks, or NONE; empty if no chunk needs one
+        std::vector<uint32_t> chunks;
     };
 
     static constexpr uint32_t NONE = ProgramTemplate::NONE;

@@ -26,7 +26,7 @@ class DisjointSets
         std::iota(m_parent.begin(), m_parent.end(), 0U);
     }
 
-    /// @return the smallest member of its set
+    /// @return the smallest member of the set that contains a member
     uint32_t Find(uint32_t member)
     {
         while (m_parent[member] != member)
@@ -55,7 +55,7 @@ ProgramTemplate::ProgramTemplate(const Program& program, const StepGroups& group
       m_equalUnits(program.equalUnits),
       m_firstPart(program.groupSize, NONE)
 {
-    std::vector<uint32_t> number(program.op.size()); // of each step in its part
+    std::vector<uint32_t> number(program.op.size()); // per step: its number in its part
     MakeParts(program, groups, number);
     MakeSteps(program, groups, number);
     m_origin = {};
@@ -68,11 +68,13 @@ ProgramTemplate::MakeParts(const Program& program,
 {
     m_origin.reserve(program.op.size());
     std::vector<uint32_t> first(program.stepBegin.begin(), program.stepBegin.end() - 1);
-    std::vector<uint32_t> lastPlace(program.groupSize, NONE); // of each member, into m_places
-    std::vector<uint32_t> partOf(program.groupSize);          // in this phase, by smallest member
+    std::vector<uint32_t> lastPlace(program.groupSize,
+                                    NONE); // per member: index of its last place in m_places
+    std::vector<uint32_t> partOf(
+        program.groupSize); // in this phase, by the smallest member of the set
     for (uint32_t phase = 0; phase < program.phaseDimension.size(); ++phase)
     {
-        // The members with steps in the phase, and who talks to whom.
+        // Find the members with steps in this phase, and the sets that exchange messages.
         DisjointSets sets(program.groupSize);
         std::vector<uint32_t> members;
         std::vector<uint32_t> last = first;
@@ -91,7 +93,7 @@ ProgramTemplate::MakeParts(const Program& program,
                 members.push_back(member);
             }
         }
-        // One part a set, in the order of their smallest members.
+        // Make one part per set, ordered by the smallest member of the set.
         const auto firstPart = static_cast<uint32_t>(m_parts.size());
         std::vector<std::vector<uint32_t>> membersOf;
         for (const uint32_t member : members)
@@ -150,8 +152,9 @@ ProgramTemplate::MakeSteps(const Program& program,
     const std::size_t steps = m_origin.size();
     m_steps.reserve(steps);
     m_pending.resize(steps);
-    // Calls f(step, dependency), numbered in the part. Those of earlier phases are done by then;
-    // of those that are one step, each step that waits for one waits for all.
+    // Calls f(step, dependency) with numbers in the part. Dependencies on earlier phases are
+    // skipped, because they are done when the part starts. A dependency on a merged step counts
+    // once.
     const auto forDependencies = [&](const Part& part, const auto& f) {
         for (uint32_t i = part.stepBegin; i < part.stepEnd; ++i)
         {
@@ -184,7 +187,7 @@ ProgramTemplate::MakeSteps(const Program& program,
             own[step].isFree = false;
             ++own[dep].nextEnd;
         });
-        auto begin = static_cast<uint32_t>(m_next.size()); // the counts become slices
+        auto begin = static_cast<uint32_t>(m_next.size()); // turn the counts into slices
         for (uint32_t i = part.stepBegin; i < part.stepEnd; ++i)
         {
             const uint32_t count = m_steps[i].nextEnd;
@@ -193,7 +196,8 @@ ProgramTemplate::MakeSteps(const Program& program,
             if (m_pending[i] >= ONE_MESSAGE)
             {
                 throw std::invalid_argument("a step of a program waits for " +
-                                            std::to_string(m_pending[i]) + " others");
+                                            std::to_string(m_pending[i]) + " others, but at most " +
+                                            std::to_string(ONE_MESSAGE - 1) + " are accepted");
             }
             if (m_steps[i].op == StepOp::RECV || m_steps[i].op == StepOp::RECV_REDUCE)
             {
@@ -215,7 +219,7 @@ ProgramTemplate::MakeSteps(const Program& program,
     }
 }
 
-/// Append the next step with its messages; it waits for nothing yet.
+/// Append the next step with its messages. The step does not wait for other steps yet.
 void
 ProgramTemplate::AddStep(const Program& program,
                          const StepGroups& groups,

@@ -15,145 +15,151 @@ namespace cosim
 {
 
 /**
- * A program made ready to run: what all chunks of all its collectives share.
+ * A program prepared for running. All chunks of all collectives with this program share it.
  *
- * Steps that nothing can tell apart are one (see StepGroups), with as many messages. The steps are
- * divided into *parts*. A part is one phase of one set of members that exchange
- * messages in it, directly or over others; it is what starts as a whole. The state of a running
- * part is one counter a step, copied from GetPending's slice.
+ * Steps that behave identically are merged into one step with several messages; see StepGroups. The
+ * steps are divided into *parts*. A part is one phase, for one set of members that exchange
+ * messages in this phase, directly or through other members. The scheduler starts a part as a
+ * whole. The state of a running part is one counter per step, copied from the part's slice of
+ * GetPending.
  */
 class ProgramTemplate
 {
   public:
-    /// No part, no step.
+    /// Marks "no part" or "no step".
     static constexpr uint32_t NONE = ~uint32_t{0};
 
-    /// Added to the counter of a step that receives for each message that has not arrived; below
-    /// are the steps it waits for.
+    /**
+     * Amount by which each outstanding message raises the counter of a receiving step. The low bits
+     * below this value count the steps that it still waits for.
+     */
     static constexpr uint32_t ONE_MESSAGE = uint32_t{1} << 20;
 
-    /// What a SEND step sends; numbers of steps count from the first step of their part.
+    /// A message of a SEND step. Step numbers count from the first step of the part.
     struct Message
     {
-        uint32_t peer;   //!< member of the group that receives it
-        uint32_t mate;   //!< the step that receives it
-        uint32_t offset; //!< first unit
-        uint32_t count;  //!< units
-        uint32_t route;  //!< which path to the peer
+        uint32_t peer;   //!< member of the group that receives the message
+        uint32_t mate;   //!< step that receives the message
+        uint32_t offset; //!< first unit of the message
+        uint32_t count;  //!< number of units
+        uint32_t route;  //!< index of the path among the paths to the peer
     };
 
-    /// One step.
+    /// A step, which can stand for several steps of the program.
     struct Step
     {
-        uint32_t place;        //!< index of its member among those of the part
-        uint32_t member;       //!< of the group
-        uint32_t peer;         //!< RECV, RECV_REDUCE: the member that sends the first message
-        uint32_t steps;        //!< how many of the program's it is
+        uint32_t place;        //!< index of the step's member among the members of the part
+        uint32_t member;       //!< index of the member in the group
+        uint32_t peer;         //!< RECV, RECV_REDUCE: member that sends the first message
+        uint32_t steps;        //!< number of program steps that this step stands for
         uint32_t offset;       //!< REDUCE, RECV_REDUCE: first unit
-        uint32_t count;        //!< units
-        uint32_t messageBegin; //!< SEND: into GetMessages
+        uint32_t count;        //!< number of units
+        uint32_t messageBegin; //!< SEND: index of its first message in GetMessages
         uint32_t messageEnd;
-        uint32_t nextBegin; //!< the steps that wait for it, into GetNext
+        uint32_t nextBegin; //!< index in GetNext of the first step that waits for this step
         uint32_t nextEnd;
         StepOp op;
-        bool isFree; //!< it waits for no other step
+        bool isFree; //!< true if the step waits for no other step
     };
 
-    /// One phase of members that exchange messages in it.
+    /// One phase of a set of members that exchange messages in that phase.
     struct Part
     {
         uint32_t phase;
         uint32_t dimension;
-        uint32_t stepBegin; //!< into GetSteps and GetPending
+        uint32_t stepBegin; //!< index of the first step in GetSteps and GetPending
         uint32_t stepEnd;
-        uint32_t memberBegin; //!< into GetPlaces
+        uint32_t memberBegin; //!< index of the first member in GetPlaces
         uint32_t memberEnd;
-        uint32_t readyBegin; //!< the steps that wait for nothing, into GetReady
+        uint32_t readyBegin; //!< index in GetReady of the first step that waits for nothing
         uint32_t readyEnd;
-        uint32_t firsts; //!< for how many of its members it is the first part
+        uint32_t firsts; //!< number of members for which this is the first part
     };
 
-    /// One member of a part.
+    /// A member of a part.
     struct Place
     {
-        uint32_t member;   //!< of the group
-        uint32_t steps;    //!< how many of the program's it has in the part
-        uint32_t nextPart; //!< the part it is in afterwards, or NONE
+        uint32_t member;   //!< index of the member in the group
+        uint32_t steps;    //!< number of program steps of the member in this part
+        uint32_t nextPart; //!< next part of the member, or NONE
     };
 
-    /// Unit u of a chunk ends at u·whole + floor(u·rest / units) bytes.
+    /// Size of the units of a chunk: unit u ends at byte u·whole + floor(u·rest / units).
     struct UnitSize
     {
         uint64_t whole;
-        uint64_t rest; //!< less than there are units
+        uint64_t rest; //!< less than the number of units
     };
 
     /**
-     * @param program a validated program; not used afterwards
-     * @param groups its steps that are one; not used afterwards
-     * @throws std::invalid_argument if a step waits for ONE_MESSAGE others
+     * @param program a validated program; used only during construction
+     * @param groups the merged steps of the program; used only during construction
+     * @throws std::invalid_argument if a step waits for ONE_MESSAGE or more other steps
      */
     ProgramTemplate(const Program& program, const StepGroups& groups);
 
-    /// @return the parts, by phase
+    /// @return the parts, ordered by phase
     const std::vector<Part>& GetParts() const
     {
         return m_parts;
     }
 
-    /// @return the steps, by part
+    /// @return the steps, ordered by part
     const std::vector<Step>& GetSteps() const
     {
         return m_steps;
     }
 
-    /// @return see Step::messageBegin
+    /// @return the messages; see Step::messageBegin
     const std::vector<Message>& GetMessages() const
     {
         return m_messages;
     }
 
-    /// @return per step: steps it waits for, plus ONE_MESSAGE for each it receives
+    /**
+     * @return per step: the number of steps that it waits for, plus ONE_MESSAGE for each message
+     * that it receives
+     */
     const std::vector<uint32_t>& GetPending() const
     {
         return m_pending;
     }
 
-    /// @return see Step::nextBegin
+    /// @return the steps that wait for other steps; see Step::nextBegin
     const std::vector<uint32_t>& GetNext() const
     {
         return m_next;
     }
 
-    /// @return see Part::readyBegin
+    /// @return the steps that wait for nothing; see Part::readyBegin
     const std::vector<uint32_t>& GetReady() const
     {
         return m_ready;
     }
 
-    /// @return see Part::memberBegin
+    /// @return the members of the parts; see Part::memberBegin
     const std::vector<Place>& GetPlaces() const
     {
         return m_places;
     }
 
     /**
-     * @param member a member of the group
-     * @return its first part, or NONE if it has no steps
+     * @param member index of a member in the group
+     * @return the first part of the member, or NONE if the member has no steps
      */
     uint32_t GetFirstPart(uint32_t member) const
     {
         return m_firstPart[member];
     }
 
-    /// @param chunkBytes the size of a chunk [bytes]
+    /// @return the size of the units of a chunk of chunkBytes bytes
     UnitSize GetUnitSize(uint64_t chunkBytes) const;
 
     /**
-     * @param size of the units of a chunk
+     * @param size unit size of the chunk, from GetUnitSize
      * @param offset the first unit
-     * @param count how many units
-     * @return their size [bytes]
+     * @param count number of units
+     * @return the size of these units [bytes]
      */
     uint64_t GetBytes(const UnitSize& size, uint32_t offset, uint32_t count) const
     {
@@ -167,8 +173,8 @@ class ProgramTemplate
     }
 
     /**
-     * @param chunkBytes the size of a chunk [bytes]
-     * @return what all its SEND steps carry [bytes]
+     * @param chunkBytes size of a chunk [bytes]
+     * @return payload of all SEND steps [bytes]
      */
     uint64_t GetSentBytes(uint64_t chunkBytes) const;
 
@@ -192,14 +198,15 @@ class ProgramTemplate
     std::vector<uint32_t> m_ready;
     std::vector<Place> m_places;
     std::vector<uint32_t> m_firstPart; //!< per member
-    std::vector<uint32_t> m_origin;    //!< per step, while constructing: its first of the program
+    /// used during construction; per step: the first program step that it stands for
+    std::vector<uint32_t> m_origin;
 };
 
 /**
- * @param bytes the buffer of a collective [bytes]
- * @param chunks into how many chunks it is divided
- * @param chunk which one
- * @return its size [bytes]
+ * @param bytes size of the buffer of a collective [bytes]
+ * @param chunks number of chunks that divide the buffer
+ * @param chunk index of a chunk
+ * @return the size of this chunk [bytes]
  */
 uint64_t GetChunkBytes(uint64_t bytes, uint32_t chunks, uint32_t chunk);
 

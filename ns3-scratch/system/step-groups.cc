@@ -15,13 +15,16 @@ namespace cosim
 namespace
 {
 
-/// For each step, those of the same phase that it waits for, or that wait for it.
+/**
+ * Lists for each step its neighbours in the same phase: the steps that it waits for, or the steps
+ * that wait for it.
+ */
 class Neighbours
 {
   public:
     /**
      * @param program the program
-     * @param after whether to keep the steps that wait
+     * @param after true for the steps that wait for it, false for the steps that it waits for
      */
     Neighbours(const Program& program, bool after)
         : m_begin(program.op.size() + 1)
@@ -61,7 +64,7 @@ class Neighbours
     std::vector<uint32_t> m_steps;
 };
 
-/// @return a number that differs for most lists, operations and phases
+/// @return a hash of the neighbours, the operation and the phase of a step
 uint64_t
 Hash(std::span<const uint32_t> steps, StepOp op, uint32_t phase)
 {
@@ -74,7 +77,7 @@ Hash(std::span<const uint32_t> steps, StepOp op, uint32_t phase)
     return hash;
 }
 
-/// The group to which the next step of its kind is added.
+/// The group to which the next matching step is added.
 struct Open
 {
     uint32_t first;
@@ -96,7 +99,7 @@ StepGroups::Form(const Program& program, bool withReductions)
 {
     const Neighbours before(program, false);
     const Neighbours after(program, true);
-    std::unordered_map<uint64_t, Open> groups; // of the member
+    std::unordered_map<uint64_t, Open> groups; // the groups of one member
     for (uint32_t member = 0; member < program.groupSize; ++member)
     {
         groups.clear();

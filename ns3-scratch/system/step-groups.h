@@ -14,25 +14,31 @@ namespace cosim
 {
 
 /**
- * Which steps of a program can be done as one, because nothing can tell them apart: those of one
- * member in one phase that
+ * Groups the steps of a program that behave identically, so that each group can run as one step.
  *
- * - send after the same steps, with no step after them; or
- * - receive after no step of the phase, with the same steps after them.
+ * The steps of a group belong to one member and one phase. There are two kinds of group:
  *
- * The first kind begins at one moment. Of the second only the last message matters, and it is what
- * the steps after them wait for.
+ * - SEND steps that wait for the same steps and for which no step waits. They start at the same
+ *   time.
+ * - Receiving steps that wait for no step of the phase and for which the same steps wait. Only the
+ *   arrival of their last message matters, because the steps after them wait for it.
  */
 class StepGroups
 {
   public:
+    /// Marks "no step".
     static constexpr uint32_t NONE = ~uint32_t{0};
 
-    /// No group has more steps.
+    /// The largest number of steps in a group.
     static constexpr uint32_t MAX_STEPS = 4095;
 
     /**
      * @param program a validated program: each of its steps is a group of its own
+     */
+    /**
+     * Start with each step as a group of its own.
+     *
+     * @param program a validated program
      */
     explicit StepGroups(const Program& program);
 
@@ -40,17 +46,20 @@ class StepGroups
      * Form the groups.
      *
      * @param program the same program
-     * @param withReductions whether steps that receive and reduce are grouped, too: only if
-     * reductions cost no time
+     * @param program the program that the constructor got
+     * @param withReductions true to also group the steps that receive and reduce. Use it only if
+     * reductions take no time.
      */
     void Form(const Program& program, bool withReductions);
 
     /// @return whether a step is the first of its group
+    /// @return true if the step is the first of its group
     bool IsFirst(uint32_t step) const
     {
         return m_first[step] == step;
     }
 
+    /// @return the next step of the same group, or NONE
     /// @return the next step of the same group, or NONE
     uint32_t GetNext(uint32_t step) const
     {
@@ -58,6 +67,7 @@ class StepGroups
     }
 
     /// @return the first step of a step's group
+    /// @return the first step of the group that the step belongs to
     uint32_t GetFirst(uint32_t step) const
     {
         return m_first[step];

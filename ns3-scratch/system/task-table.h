@@ -21,35 +21,37 @@ namespace cosim
 {
 
 /**
- * The parts of chunks that are running, and the tags of their messages.
+ * The running parts of chunks, and the tags of their messages.
  *
- * A tag says which step of which running part receives the message: the slot of the part, how often
- * the slot was used before, the step. So an arrival is looked up by index. All the state of a
- * running part is two flat arrays from a pool.
+ * A tag identifies the step that receives the message. It combines the slot of the running part,
+ * the generation of the slot, and the step, so the receiver of an arrived message is found by
+ * index. The state of a running part is a few flat arrays, which a pool reuses.
  */
 class TaskTable
 {
   public:
     static constexpr uint32_t NONE = ProgramTemplate::NONE;
 
-    /// The most parts that can run at once.
+    /// The largest number of parts that can run at the same time.
     static constexpr std::size_t MAX_TASKS = std::size_t{1} << 20;
 
-    /// A started part of a chunk. Slots of this kind are used again.
+    /// A running part of a chunk. The pool reuses the slots of tasks.
     struct Task
     {
         ChunkPart what;
-        uint32_t generation{0}; //!< how many parts used the slot before
+        uint32_t generation{0}; //!< number of parts that have used the slot before
         uint32_t membersLeft{0};
         ProgramTemplate::UnitSize unitSize{};
         const ProgramTemplate* program{nullptr};
-        const ProgramTemplate::Step* steps{nullptr}; //!< of the part
+        const ProgramTemplate::Step* steps{nullptr}; //!< first step of the part
         const ProgramTemplate::Place* places{nullptr};
-        const Rank* ranks{nullptr};      //!< of the group
-        std::vector<uint32_t> pending;   //!< per step, see ProgramTemplate::GetPending
-        std::vector<uint32_t> stepsLeft; //!< per place, of the program's
-        std::vector<uint32_t> bundles;   //!< per step that receives; only of a BundleNetwork
-        std::vector<uint64_t> sentAt;    //!< per place: when its last SEND is done; likewise [ps]
+        const Rank* ranks{nullptr};      //!< ranks of the group
+        std::vector<uint32_t> pending;   //!< per step; see ProgramTemplate::GetPending
+        std::vector<uint32_t> stepsLeft; //!< per place: number of program steps that are not done
+        /// per receiving step: its bundle; used only with a BundleNetwork
+        std::vector<uint32_t> bundles;
+        std::vector<uint64_t> sentAt; //!< per place: time at which its last SEND step is done; used
+                                      //!< only with a BundleNetwork [ps]
     };
 
     /// A step of a running part.
@@ -62,19 +64,19 @@ class TaskTable
     /**
      * Start a part of a chunk.
      *
-     * @param what which one
-     * @param collective its collective; must outlive the task
-     * @param program the template of its program; must outlive the task
-     * @return its task, or NONE if there are MAX_TASKS already
+     * @param what the part to start
+     * @param collective the collective; must outlive the task
+     * @param program the template of the collective's program; must outlive the task
+     * @return the id of the task, or NONE if MAX_TASKS tasks are already running
      */
     uint32_t Start(const ChunkPart& what,
                    const Collective& collective,
                    const ProgramTemplate& program);
 
     /**
-     * A part is done: no step and no message refers to it any more.
+     * Release a task. Call it when no step and no message refers to the task any more.
      *
-     * @param id its task
+     * @param id id of the task
      */
     void Release(uint32_t id)
     {
@@ -82,16 +84,16 @@ class TaskTable
         m_tasks.Return(id);
     }
 
-    /// @return a task
+    /// @return a running task
     Task& Get(uint32_t id)
     {
         return m_tasks[id];
     }
 
     /**
-     * @param task a task
-     * @param step the step of it that receives
-     * @return the tag of the message
+     * @param task id of a task
+     * @param step a receiving step of the task
+     * @return the tag of the messages that the step receives
      */
     uint64_t GetTag(uint32_t task, uint32_t step) const
     {
@@ -101,18 +103,20 @@ class TaskTable
                step;
     }
 
-    /// @return the step that receives a message, as its tag says; see IsAwaited
+    /// @return the step that a tag names; the step waits for the message only if IsAwaited
     static StepRef GetReceiver(uint64_t tag)
     {
         return {static_cast<uint32_t>(tag >> TASK_SHIFT), static_cast<uint32_t>(tag)};
     }
 
     /**
+     * Check an arrived message against the step that its tag names.
+     *
      * @param src the sending rank
      * @param dst the receiving rank
-     * @param tag the tag of a message
-     * @return whether the step that the tag names waits for this message (or for another to the
-     * same rank, if it receives several)
+     * @param tag tag of the message
+     * @return true if the step waits for this message. If the step receives several messages, only
+     * the receiving rank is checked.
      */
     bool IsAwaited(Rank src, Rank dst, uint64_t tag) const
     {
@@ -131,11 +135,11 @@ class TaskTable
     }
 
     /**
-     * Say how far a member is with a running chunk.
+     * Describe the progress of a member in the running part of a collective.
      *
-     * @param collective the id of a collective
-     * @param member a member of its group
-     * @return part of a sentence, or nothing if the member has none
+     * @param collective id of the collective
+     * @param member index of a member in its group
+     * @return part of a sentence; empty if no part of the member runs
      */
     std::string Describe(uint32_t collective, uint32_t member) const;
 

@@ -14,15 +14,18 @@ namespace cosim
 {
 
 /**
- * Drops packets that would overrun the link's buffer, and marks those that find the queue filled to
- * the link's ECN threshold: the instantaneous marking that DCTCP asks of a switch (RFC 8257, 3.1).
+ * A queue with a limit and an ECN threshold.
+ *
+ * It drops a packet that does not fit into the link's buffer. It marks a packet that arrives when
+ * the queue has reached the link's ECN threshold. This is the marking by instantaneous queue length
+ * that DCTCP needs from a switch (RFC 8257, 3.1).
  */
 class DropTailPolicy : public QueuePolicy
 {
   public:
     /**
-     * @param link gives the buffer and the threshold
-     * @param queue the queue; outlives the policy
+     * @param link supplies the buffer size and the threshold
+     * @param queue the queue; must outlive the policy
      */
     DropTailPolicy(const LinkState& link, EgressQueue& queue);
 
@@ -30,11 +33,11 @@ class DropTailPolicy : public QueuePolicy
 
   private:
     EgressQueue& m_queue;
-    uint64_t m_limitBytes;     //!< the largest number if there is none
-    uint64_t m_thresholdBytes; //!< the largest number if there is none
+    uint64_t m_limitBytes;     //!< UINT64_MAX if the queue has no limit
+    uint64_t m_thresholdBytes; //!< UINT64_MAX if the queue has no threshold
 };
 
-/// Makes a DropTailPolicy for each link with a limited buffer or an ECN threshold.
+/// Creates a DropTailPolicy for each link with a limited buffer or an ECN threshold.
 class DropTailPolicyMaker : public QueuePolicyMaker
 {
   public:

@@ -21,19 +21,19 @@ class FlowSender
   public:
     virtual ~FlowSender() = default;
 
-    /// @param bytes more for the stream
+    /// @param bytes number of bytes to append to the stream of data
     virtual void Submit(uint64_t bytes) = 0;
 
-    /// @param segment arrived from the receiver; stays the caller's
+    /// @param segment a segment that arrived from the receiver; the caller keeps ownership
     virtual void Receive(const Segment& segment) = 0;
 
     /**
-     * Let no time pass for this end until Resume: its timers stand still, and no round trip that is
-     * under way is measured. Until then, neither Submit nor Receive may be called.
+     * Stop the time of this endpoint until Resume. Its timers stop, and the round trip in progress
+     * is not measured. Submit and Receive must not be called before Resume.
      */
     virtual void Pause() = 0;
 
-    /// Let time pass again.
+    /// Continue after Pause. The timers run on with the time that they had left.
     virtual void Resume() = 0;
 };
 
@@ -43,11 +43,11 @@ class FlowReceiver
   public:
     virtual ~FlowReceiver() = default;
 
-    /// @param segment arrived from the sender; stays the caller's
+    /// @param segment a segment that arrived from the sender; the caller keeps ownership
     virtual void Receive(const Segment& segment) = 0;
 };
 
-/// Both ends of a flow.
+/// The two endpoints of a flow.
 struct FlowEnds
 {
     FlowSender* sender{nullptr};
@@ -55,25 +55,25 @@ struct FlowEnds
 };
 
 /**
- * A transport protocol: makes both ends of the flows of a fabric that carries segments, and owns
- * them.
+ * A transport protocol. It creates and owns both endpoints of each flow of a fabric that carries
+ * segments.
  */
 class Transport
 {
   public:
     virtual ~Transport() = default;
 
-    /// @return the size of the packets that open a connection, all headers included [bytes]
+    /// @return size of the packets that open a connection, headers included [bytes]
     virtual uint32_t GetHandshakeBytes() const = 0;
 
     /**
-     * Make the ends of a flow, in the state in which opening the connection leaves them.
+     * Create the endpoints of a flow, in the state that they have after the connection is opened.
      *
-     * @param flow the flow's id
-     * @param handshakeRtt the round trip of the first two handshake packets in an empty network
-     * @param carrier takes the segments of both ends; outlives them
-     * @param observer is told what happens to the flow; outlives the ends
-     * @return the ends; valid as long as this object
+     * @param flow id of the flow
+     * @param handshakeRtt round-trip time of the first two handshake packets in an empty network
+     * @param carrier carries the segments of both endpoints; must outlive them
+     * @param observer notified of the events of the flow; must outlive the endpoints
+     * @return the endpoints, valid as long as this object
      */
     virtual FlowEnds Connect(FlowId flow,
                              ns3::Time handshakeRtt,

@@ -12,38 +12,38 @@
 namespace cosim
 {
 
-/// Index of a flow: a connection that carries data one way.
+/// Index of a flow. A flow is a connection that carries data in one direction.
 using FlowId = uint32_t;
 
-/// What the two sockets of a flow tell their fabric.
+/// Is notified of the events of a flow by its two endpoints.
 class FlowObserver
 {
   public:
     virtual ~FlowObserver() = default;
 
     /**
-     * The receiver got the next bytes of the stream in order.
+     * Called when the receiver got the next bytes of the stream in order.
      *
-     * @param flow the flow
-     * @param bytes how many
+     * @param flow id of the flow
+     * @param bytes number of bytes
      */
     virtual void OnDelivered(FlowId flow, uint64_t bytes) = 0;
 
     /**
-     * The sender got the acknowledgement of the next bytes of the stream.
+     * Called when the sender got the acknowledgment of the next bytes of the stream.
      *
-     * @param flow the flow
-     * @param bytes how many
+     * @param flow id of the flow
+     * @param bytes number of bytes
      */
     virtual void OnAcked(FlowId flow, uint64_t bytes) = 0;
 
     /**
-     * A packet was handed to the first link.
+     * Called when a packet is handed to the first link of its path.
      *
-     * @param flow the flow that it belongs to
-     * @param wireBytes its size, all headers included
-     * @param payloadBytes its TCP payload
-     * @param isRetransmission whether it carries data sent before
+     * @param flow id of the packet's flow
+     * @param wireBytes packet size, headers included [bytes]
+     * @param payloadBytes TCP payload [bytes]
+     * @param isRetransmission true if the packet carries data that was sent before
      */
     virtual void OnPacketSent(FlowId flow,
                               uint32_t wireBytes,
@@ -51,17 +51,17 @@ class FlowObserver
                               bool isRetransmission) = 0;
 
     /**
-     * The sender measured a round trip.
+     * Called when the sender measured a round trip.
      *
-     * @param flow the flow
-     * @param rtt from a segment's transmission to its acknowledgement
+     * @param flow id of the flow
+     * @param rtt time from the transmission of a segment to its acknowledgment
      */
     virtual void OnRttSample(FlowId flow, ns3::Time rtt) = 0;
 
-    /// @param flow the flow whose retransmission timer expired
+    /// @param flow id of the flow whose retransmission timer expired
     virtual void OnTimeout(FlowId flow) = 0;
 
-    /// @param flow the flow that TCP gave up after too many timeouts in a row
+    /// @param flow id of the flow that TCP closed after too many consecutive timeouts
     virtual void OnClosed(FlowId flow) = 0;
 };
 

@@ -13,64 +13,65 @@
 namespace cosim
 {
 
-/// The egress queue of a link, as a policy sees it.
+/// The egress queue of a link, as a queue policy sees it.
 class EgressQueue
 {
   public:
     virtual ~EgressQueue() = default;
 
-    /// Tell the policy of the packets that left the queue by now, if it does not know it yet.
+    /// Report to the policy all packets that have left the queue by now.
     virtual void Update() = 0;
 };
 
 /**
- * Decides which packets enter a link's egress queue, and which of them are marked (CE, RFC 3168).
+ * Decides which packets enter the egress queue of a link, and which of them are marked with CE (RFC
+ * 3168).
  *
- * The packet that is being sent is not in the queue. A packet that finds the link free is decided
- * on, but does not enter. A queue may learn late that packets left: a policy calls Update of each
- * queue that it looks at before it decides. One that shares a buffer among several links looks at
- * the queues of all of them.
+ * The packet in transmission is not in the queue. A packet that finds the link idle is decided on
+ * but does not enter the queue. A fabric may report late that packets have left a queue, so a
+ * policy calls EgressQueue::Update of each queue that it looks at before it decides. A policy that
+ * shares a buffer among several links looks at the queues of all of them.
  */
 class QueuePolicy
 {
   public:
-    /// What happens to a packet.
+    /// The decision about a packet.
     enum class Verdict : uint8_t
     {
         ADMIT,
-        MARK, //!< admit it, and set CE
+        MARK, //!< admit the packet and set CE
         DROP,
     };
 
-    /// A packet that comes to the queue.
+    /// A packet that arrives at the queue.
     struct Arrival
     {
-        uint32_t bytes;    //!< its size on the wire
-        bool isEcnCapable; //!< may be marked
-        bool isDroppable;  //!< false: it was admitted before, and is not dropped now
+        uint32_t bytes;    //!< size on the wire [bytes]
+        bool isEcnCapable; //!< true if the packet may be marked
+        bool isDroppable;  //!< false if the packet was admitted before and must not be dropped now
     };
 
     virtual ~QueuePolicy() = default;
 
     /**
-     * @param arrival a packet
-     * @return what happens to it
+     * @param arrival the arriving packet
+     * @return the decision
      */
     virtual Verdict Decide(const Arrival& arrival) = 0;
 
-    /// @param bytes the size of a packet that enters the queue
+    /// @param bytes size of a packet that enters the queue [bytes]
     virtual void Enter(uint32_t bytes)
     {
         m_queuedBytes += bytes;
     }
 
-    /// @param bytes the size of a packet that leaves the queue
+    /// @param bytes size of a packet that leaves the queue [bytes]
     virtual void Leave(uint32_t bytes)
     {
         m_queuedBytes -= bytes;
     }
 
-    /// @return the length of the queue [bytes]
+    /// @return length of the queue [bytes]
     uint64_t GetQueuedBytes() const
     {
         return m_queuedBytes;
@@ -80,16 +81,16 @@ class QueuePolicy
     uint64_t m_queuedBytes{0};
 };
 
-/// Makes the policies of a fabric's links. Those of the links of one switch may share state.
+/// Creates the policies of the links of a fabric. The policies of one switch may share state.
 class QueuePolicyMaker
 {
   public:
     virtual ~QueuePolicyMaker() = default;
 
     /**
-     * @param link the link, as it is now
-     * @param queue its egress queue; outlives the policy
-     * @return its policy, or null if every packet enters unmarked
+     * @param link the current state of the link
+     * @param queue egress queue of the link; must outlive the policy
+     * @return the policy of the link, or null if every packet is admitted unmarked
      */
     virtual std::unique_ptr<QueuePolicy> Make(const LinkState& link, EgressQueue& queue) = 0;
 };

@@ -20,39 +20,42 @@ namespace cosim
 {
 
 /**
- * A TCP segment on its way through the express fabric: the header's fields beside the packet
- * instead of serialised into it. Payload has a size but no content.
+ * A TCP segment in the express fabric.
  *
- * One cache line: a segment waits for longer than a cache holds it, and is read when it arrives.
+ * The header fields are members instead of serialized bytes. The payload has a size but no content.
+ *
+ * The size is one cache line. A segment waits longer than a cache keeps it, so one access should
+ * load all of it.
  */
 struct alignas(64) Segment
 {
-    std::span<const uint32_t> path; //!< the links it takes
+    std::span<const uint32_t> path; //!< the links of its path
     FlowId flow;
-    uint16_t hop;    //!< index of the link it is on, in its path
-    bool toSender;   //!< on the reverse path: an ACK
-    bool ect;        //!< ECN-capable transport
-    bool ce;         //!< congestion experienced
+    uint16_t hop;    //!< index in the path of the current link
+    bool toSender;   //!< true on the reverse path (ACKs)
+    bool ect;        //!< true if the transport is ECN-capable
+    bool ce;         //!< true if a queue has marked the segment (congestion experienced)
     uint8_t flags;   //!< TCP flags
-    uint16_t window; //!< as in the header: scaled
+    uint16_t window; //!< scaled value, as in the TCP header
     uint32_t payloadBytes;
-    uint32_t wireBytes;     //!< link, IP and TCP headers included
-    uint32_t timestamp;     //!< TS option, if the connection uses it
-    uint32_t timestampEcho; //!< TS option, if the connection uses it
+    uint32_t wireBytes;     //!< size on the wire, link, IP and TCP headers included [bytes]
+    uint32_t timestamp;     //!< TS option; used only with timestamps
+    uint32_t timestampEcho; //!< TS option; used only with timestamps
     ns3::SequenceNumber32 sequence;
     ns3::SequenceNumber32 acknowledgment;
-    std::unique_ptr<ns3::TcpOptionSack::SackList> sackBlocks; //!< null: none
+    std::unique_ptr<ns3::TcpOptionSack::SackList> sackBlocks; //!< null: no SACK blocks
 };
 
 static_assert(sizeof(Segment) == alignof(Segment));
 
 /**
- * Recycles segments: as many exist as were ever in the network at the same time.
+ * Allocates segments and reuses returned ones. It never holds more segments than were in use at the
+ * same time.
  */
 class SegmentPool
 {
   public:
-    /// @return a segment whose fields are to be set by the caller (no SACK blocks)
+    /// @return a segment without SACK blocks; the caller sets all other fields
     Segment* Take()
     {
         if (m_free.empty())
@@ -64,7 +67,7 @@ class SegmentPool
         return segment;
     }
 
-    /// @param segment taken from this pool and no longer used
+    /// @param segment a segment from this pool that is no longer used
     void Return(Segment* segment)
     {
         segment->sackBlocks.reset();
@@ -76,16 +79,16 @@ class SegmentPool
     std::vector<Segment*> m_free;
 };
 
-/// Where the two ends of a flow put the segments that they send.
+/// Carries the segments that the two endpoints of a flow send.
 class SegmentCarrier
 {
   public:
     virtual ~SegmentCarrier() = default;
 
-    /// @return a segment to fill in
+    /// @return a new segment, whose fields the caller sets
     virtual Segment* NewSegment() = 0;
 
-    /// @param segment what to carry to the flow's other end, from now on
+    /// @param segment the segment to carry to the other endpoint, starting now
     virtual void Carry(Segment* segment) = 0;
 };
 

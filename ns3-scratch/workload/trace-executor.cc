@@ -319,7 +319,8 @@ void
 TraceExecutor::CheckProgress()
 {
     if (!m_draining && !m_checking && IsStuck())
-    { // a receive whose message has arrived is an event of this moment that is still to come
+    { // the message of a receive has arrived, but the event that completes the receive has not run
+      // yet
         m_checking = true;
         ns3::Simulator::ScheduleNow(&TraceExecutor::OnProgressCheck, this);
     }

@@ -20,47 +20,53 @@
 namespace cosim
 {
 
-/// Hears how the workload goes.
+/// Is notified of the progress of the workload.
 class WorkloadListener
 {
   public:
     virtual ~WorkloadListener() = default;
 
-    /// Every node of every rank is done.
+    /// Called when all nodes of all ranks are done.
     virtual void OnWorkloadDone() = 0;
 
-    /// @param report a sentence: nothing is under way, yet some ranks wait
+    /**
+     * @param report a sentence that describes a deadlock: nothing is in progress, but some ranks
+     * wait
+     */
     virtual void OnWorkloadDeadlock(const std::string& report) = 0;
 
-    /// @param error a sentence: the run cannot go on
+    /// @param error a sentence that says why the run cannot continue
     virtual void OnWorkloadError(const std::string& error) = 0;
 
-    /// A node that takes time was done: a moment to report progress.
+    /// Called when a node that takes time is done, so that the run can report its progress.
     virtual void OnWorkloadActivity() = 0;
 };
 
 /**
- * Runs the traces of a stream: on each rank, a graph of nodes and one compute stream that takes
- * the COMPUTE nodes in their order.
+ * Runs the traces of a stream.
+ *
+ * A trace is a graph of nodes with dependencies. Each rank runs the nodes of its trace as their
+ * dependencies complete. A rank has one compute stream, which runs the COMPUTE nodes one at a time,
+ * in the order of the trace.
  */
 class TraceExecutor : public CollectiveListener
 {
   public:
     /**
-     * @param stream the work; its traces and collectives must outlive the executor
+     * @param stream the workload; its traces and collectives must outlive the executor
      * @param network carries the messages; must outlive the executor
-     * @param observers hear of nodes, collectives and chunks
-     * @param listener hears how it goes; not owned
+     * @param observers receive the events of nodes, collectives and chunks
+     * @param listener notified of the progress; not owned
      */
     TraceExecutor(const Stream& stream,
                   NetworkApi& network,
                   const RunObservers& observers,
                   WorkloadListener& listener);
 
-    /// Start all nodes that depend on none. Call it inside an event.
+    /// Start all nodes without dependencies. Call it inside a simulator event.
     void Start();
 
-    /// @return the payload of all messages of the work [bytes]
+    /// @return payload of all messages of the workload [bytes]
     uint64_t GetTotalBytes() const
     {
         return m_engine.GetTotalBytes() + m_workers.GetMessageBytes();
@@ -72,7 +78,7 @@ class TraceExecutor : public CollectiveListener
         return m_engine.GetScheduler();
     }
 
-    /// @return a sentence that names the ranks that wait and what the first of them wait for
+    /// @return a sentence that names the waiting ranks and says what the first of them wait for
     std::string DescribeWaiting() const;
 
     void OnCollectiveDone(uint32_t collective, Rank rank) override;
@@ -80,7 +86,7 @@ class TraceExecutor : public CollectiveListener
     void OnEngineError(const std::string& error) override;
 
   private:
-    /// A node that can start, or is done.
+    /// A node that can start or has finished.
     struct Change
     {
         uint32_t worker;
@@ -88,11 +94,11 @@ class TraceExecutor : public CollectiveListener
         bool isDone;
     };
 
-    /// TIMER nodes that begin together.
+    /// TIMER nodes with the same tag, which begin together.
     struct Gathering
     {
-        uint64_t missing{0};         //!< that cannot begin yet
-        std::vector<Change> waiting; //!< those that can
+        uint64_t missing{0};         //!< number of nodes that cannot begin yet
+        std::vector<Change> waiting; //!< nodes that can begin and wait for the others
     };
 
     void Drain();
@@ -120,13 +126,13 @@ class TraceExecutor : public CollectiveListener
     TraceWorkers m_workers;
     RingBuffer<Change> m_changes;
     bool m_draining{false};
-    bool m_checking{false}; //!< OnProgressCheck is scheduled
-    bool m_stopped{false};  //!< done, deadlocked or failed
+    bool m_checking{false}; //!< true while OnProgressCheck is scheduled
+    bool m_stopped{false};  //!< true after completion, deadlock or failure
     uint32_t m_workersLeft;
-    uint64_t m_computing{0};                    //!< ranks
-    uint64_t m_timers{0};                       //!< TIMER nodes under way
-    std::map<uint64_t, Gathering> m_gatherings; //!< by tag
-    uint64_t m_traffic{0};                      //!< messages of SEND and RECV nodes under way
+    uint64_t m_computing{0};                    //!< number of ranks that run a COMPUTE node
+    uint64_t m_timers{0};                       //!< number of running TIMER nodes
+    std::map<uint64_t, Gathering> m_gatherings; //!< keyed by tag
+    uint64_t m_traffic{0};                      //!< number of running SEND and RECV nodes
 };
 
 } // namespace cosim

@@ -15,7 +15,7 @@ namespace cosim
 {
 
 /**
- * A trace made ready to run: what its ranks share.
+ * A trace prepared for running: the data that all ranks of the trace share.
  */
 struct TracePlan
 {
@@ -23,17 +23,17 @@ struct TracePlan
     explicit TracePlan(const Trace& source);
 
     /**
-     * @param id a collective that the trace issues
-     * @return the node that issues it
+     * @param id id of a collective that the trace issues
+     * @return index of the node that issues the collective
      */
     uint32_t FindNode(uint32_t id) const;
 
     const Trace* trace;
-    std::vector<uint32_t> pending;                          //!< per node: how many it depends on
-    std::vector<uint32_t> nextBegin;                        //!< per node, into next
-    std::vector<uint32_t> next;                             //!< nodes that depend on it
-    std::vector<uint32_t> computes;                         //!< the COMPUTE nodes
-    std::vector<std::pair<uint32_t, uint32_t>> collectives; //!< (id, node), sorted
+    std::vector<uint32_t> pending;   //!< per node: number of its dependencies
+    std::vector<uint32_t> nextBegin; //!< per node: index of its first entry in next
+    std::vector<uint32_t> next;      //!< nodes that depend on the node
+    std::vector<uint32_t> computes;  //!< the COMPUTE nodes, in order
+    std::vector<std::pair<uint32_t, uint32_t>> collectives; //!< (collective id, node), sorted
 };
 
 } // namespace cosim

@@ -19,7 +19,8 @@ TraceWorker::TraceWorker(Rank ofRank, const TracePlan& ofTrace)
 TraceWorkers::TraceWorkers(const Stream& stream)
     : m_idOf(stream.topology.ranks, TraceWorker::NONE)
 {
-    m_plans.reserve(stream.traces.size()); // workers point into it
+    m_plans.reserve(
+        stream.traces.size()); // workers hold pointers to the plans, so the plans must not move
     for (const Trace& trace : stream.traces)
     {
         const TracePlan& plan = m_plans.emplace_back(trace);

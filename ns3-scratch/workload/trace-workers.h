@@ -15,7 +15,7 @@
 namespace cosim
 {
 
-/// How far a rank is with a node of its trace.
+/// Progress of a rank with one node of its trace.
 enum class NodeState : uint8_t
 {
     WAITING,
@@ -23,18 +23,18 @@ enum class NodeState : uint8_t
     DONE,
 };
 
-/// One rank, and how far it is with its trace.
+/// A rank with the state of its trace.
 struct TraceWorker
 {
-    static constexpr uint32_t NONE = ~uint32_t{0}; //!< no node
+    static constexpr uint32_t NONE = ~uint32_t{0}; //!< marks "no node"
 
     /**
-     * @param ofRank the rank
-     * @param ofTrace the plan of its trace; must outlive the worker
+     * @param ofRank the rank that runs the trace
+     * @param ofTrace plan of the trace; must outlive the worker
      */
     TraceWorker(Rank ofRank, const TracePlan& ofTrace);
 
-    /// @return the next COMPUTE node if it can start now, or NONE
+    /// @return the next COMPUTE node if it can start now, otherwise NONE
     uint32_t GetStartableCompute() const
     {
         if (isComputing || nextCompute == plan->computes.size())
@@ -47,21 +47,21 @@ struct TraceWorker
 
     Rank rank;
     const TracePlan* plan;
-    std::vector<uint32_t> pending; //!< per node: how many it still depends on
-    std::vector<NodeState> state;  //!< per node
-    uint32_t nextCompute{0};       //!< into TracePlan::computes
+    std::vector<uint32_t> pending; //!< per node: number of dependencies that are not done
+    std::vector<NodeState> state;  //!< state of each node
+    uint32_t nextCompute{0};       //!< index in TracePlan::computes
     bool isComputing{false};
     uint32_t nodesLeft;
 };
 
-/// The workers of all traces of a stream.
+/// The workers of all ranks that have a trace.
 class TraceWorkers
 {
   public:
-    /// @param stream the work; its traces must outlive the workers
+    /// @param stream the workload; its traces must outlive the workers
     explicit TraceWorkers(const Stream& stream);
 
-    /// @return all of them, by trace
+    /// @return all workers, ordered by trace
     const std::vector<TraceWorker>& GetAll() const
     {
         return m_workers;
@@ -73,19 +73,19 @@ class TraceWorkers
         return m_workers[id];
     }
 
-    /// @return the id of the worker of a rank that has a trace
+    /// @return the id of the worker of a rank; the rank must have a trace
     uint32_t GetId(Rank rank) const
     {
         return m_idOf[rank];
     }
 
-    /// @return how many there are
+    /// @return the number of workers
     uint32_t GetCount() const
     {
         return static_cast<uint32_t>(m_workers.size());
     }
 
-    /// @return the payload of all SEND nodes [bytes]
+    /// @return payload of all SEND nodes [bytes]
     uint64_t GetMessageBytes() const
     {
         return m_messageBytes;
@@ -94,7 +94,7 @@ class TraceWorkers
   private:
     std::vector<TracePlan> m_plans;
     std::vector<TraceWorker> m_workers;
-    std::vector<uint32_t> m_idOf; //!< per rank
+    std::vector<uint32_t> m_idOf; //!< per rank: id of its worker
     uint64_t m_messageBytes{0};
 };
 

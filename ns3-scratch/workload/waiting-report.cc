@@ -13,7 +13,7 @@ namespace cosim
 namespace
 {
 
-/// @return rising numbers as text, "0-3, 7"
+/// @return increasing numbers as text, such as "0-3, 7"
 std::string
 Ranges(const std::vector<Rank>& ranks)
 {
@@ -35,7 +35,7 @@ Ranges(const std::vector<Rank>& ranks)
     return text.str();
 }
 
-/// @return what a rank that is not done waits for, part of a sentence
+/// @return part of a sentence that says what an unfinished rank waits for
 std::string
 Describe(const TraceWorker& worker, const CollectiveEngine& engine)
 {

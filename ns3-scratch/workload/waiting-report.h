@@ -15,10 +15,10 @@ namespace cosim
 {
 
 /**
- * Say which ranks wait, and what the first of them wait for.
+ * Describe which ranks wait, and what the first of them wait for.
  *
- * @param workers all ranks that have work
- * @param engine knows how far the collectives are
+ * @param workers the workers of all ranks that have a trace
+ * @param engine supplies the progress of the collectives
  * @return a sentence
  */
 std::string DescribeWaiting(const std::vector<TraceWorker>& workers,

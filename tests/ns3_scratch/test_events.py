@@ -227,7 +227,7 @@ def test_the_losing_scenario_loses(
     [
         (["--events"], 2, "--events needs a file"),
         (["--events", "missing/x"], 2, "cannot write missing/x: No such file or directory"),
-        (["--json", "x", "--events", "x"], 2, "--json and --events need a file each"),
+        (["--json", "x", "--events", "x"], 2, "--json and --events need different files"),
         (["--events", "/dev/full"], 1, "the events could not be written"),
     ],
 )

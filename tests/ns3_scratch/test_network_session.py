@@ -198,7 +198,7 @@ def test_a_network_runs_once_and_closes(network: _core.Network) -> None:
     network.run()
     with pytest.raises(_core.CoreError, match="runs only once"):
         network.run()
-    with pytest.raises(_core.CoreError, match="another Simulation or Network is alive"):
+    with pytest.raises(_core.CoreError, match="another Simulation or Network is open"):
         _core.Network(encode([header(), settings(), star(2)]))
     network.close()
     network.close()

@@ -197,7 +197,7 @@ WRONG: dict[str, tuple[list[api.Record], str]] = {
     ),
     "path order": (
         changed(TOPOLOGY, lambda r: add_path(r.topology, 0, 1)),
-        "the paths from rank 0 to rank 1 do not stand one behind the other",
+        "the paths from rank 0 to rank 1 are not adjacent",
     ),
     "route": (
         changed(PROGRAM, lambda r: r.program.route.extend([1] * len(r.program.op))),
@@ -239,7 +239,7 @@ WRONG: dict[str, tuple[list[api.Record], str]] = {
     ),
     "rank twice": (
         changed(COLLECTIVE, lambda r: assign(r.collective.ranks, 0, 1)),
-        "a rank stands twice",
+        "a rank occurs twice",
     ),
     "no chunk": (
         changed(COLLECTIVE, lambda r: setattr(r.collective, "chunks", 0)),
@@ -251,24 +251,24 @@ WRONG: dict[str, tuple[list[api.Record], str]] = {
     ),
     "iteration": (
         changed(COLLECTIVE, lambda r: setattr(r.collective, "iteration", 1)),
-        "of layer 0 and iteration 1, but the traces have 1 layers and 1 iterations",
+        "has layer 0 and iteration 1, but the traces have 1 layers and 1 iterations",
     ),
     "node's iteration": (
         changed(TRACE, lambda r: assign(r.trace.iteration, 0, 2**32 - 1)),
-        "an iteration with the index 4294967295",
+        "an iteration has index 4294967295",
     ),
     "node's collective": (
         changed(TRACE, lambda r: assign(r.trace.collective, 0, 1)),
         "issues collective 1, which is not in the stream",
     ),
-    "node's layer": (changed(TRACE, lambda r: assign(r.trace.layer, 0, 1)), "is of layer 1"),
+    "node's layer": (changed(TRACE, lambda r: assign(r.trace.layer, 0, 1)), "has layer 1"),
     "node's dependency": (
         changed(TRACE, lambda r: depend(r.trace, 1)),
         "depends on node 1",
     ),
     "node's job": (
         changed(TRACE, lambda r: r.trace.job.__setitem__(slice(None), [1] * len(r.trace.names))),
-        "is of job 1, but there are 0",
+        "has job 1, but the trace has 0 jobs",
     ),
     "jobs of some nodes": (
         changed(TRACE, lambda r: r.trace.job.append(0)),
@@ -303,7 +303,7 @@ def test_text_that_is_not_utf8_is_refused() -> None:
     assert run(stream) == run(STREAM)
     with pytest.raises(ValueError, match="not UTF-8"):
         _core.Simulation(stream.replace("ä".encode(), b"\xc3\x28"))
-    with pytest.raises(ValueError, match="holds a NUL"):
+    with pytest.raises(ValueError, match="contains a NUL byte"):
         _core.Simulation(stream.replace("ä".encode(), b"\0a"))
 
 
@@ -321,7 +321,7 @@ def test_a_collective_is_issued_once_by_its_own_ranks() -> None:
     foreign = Trace([0, 1, 2, 3])
     foreign.issue(0)
     with pytest.raises(
-        ValueError, match=r"rank 3 issues collective 0 .* without being in its group"
+        ValueError, match=r"rank 3 issues collective 0 .* but is not in its group"
     ):
         _core.Simulation(issues(foreign))
 

@@ -360,7 +360,7 @@ def test_the_order_of_calls() -> None:
     first.build()
     with pytest.raises(_core.CoreError, match="built only once"):
         first.build()
-    with pytest.raises(_core.CoreError, match="another Simulation or Network is alive"):
+    with pytest.raises(_core.CoreError, match="another Simulation or Network is open"):
         second.build()
     with pytest.raises(ValueError, match="interval_s"):
         first.run(None, -1)

@@ -24,7 +24,7 @@ AnalyticalFabric::AnalyticalFabric(const Topology& topology, const Settings& set
     }
 }
 
-/// @return a link that knows how long a message of a size takes
+/// @return the link, with the transmission times for messages of this size
 inline AnalyticalFabric::Link&
 AnalyticalFabric::Measure(uint32_t linkId, const WireSize& size)
 {
@@ -35,7 +35,11 @@ AnalyticalFabric::Measure(uint32_t linkId, const WireSize& size)
     return m_links[linkId];
 }
 
-/// Enter a message in advance on the last link of its path, if few are expected after it.
+/**
+ * Enter a message early on the last link of its path.
+ *
+ * @return false if too many messages are expected after it
+ */
 inline bool
 AnalyticalFabric::Expect(const Traveller& traveller, const WireSize& size, uint64_t now)
 {
@@ -74,7 +78,10 @@ AnalyticalFabric::Expect(const Traveller& traveller, const WireSize& size, uint6
     return true;
 }
 
-/// Enter a message on the next link of its path, after all that has come there, and send it on.
+/**
+ * Enter a message on the next link of its path, after all messages that have arrived there, and
+ * forward it.
+ */
 inline void
 AnalyticalFabric::Settle(Traveller& traveller, const WireSize& size, uint64_t now)
 {
@@ -122,7 +129,7 @@ AnalyticalFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now
     {
         Traveller traveller;
         traveller.sentAt = traveller.arrival = at;
-        traveller.lastByte = 0; // the whole message is there
+        traveller.lastByte = 0; // the whole message has arrived
         traveller.path = one.path;
         traveller.hop = m_topology.pathBegin[one.path];
         traveller.bundle = one.bundle;
@@ -138,11 +145,11 @@ AnalyticalFabric::OnDue(uint32_t id, uint64_t now)
     Settle(traveller, m_travellers[id].size, now);
 }
 
-/// Enter a message on the next link when it comes there.
+/// Store a message until it arrives at its next link.
 void
 AnalyticalFabric::Keep(const Traveller& traveller, const WireSize& size)
 {
-    const WireSize kept = size; // it may be in the slot that is taken
+    const WireSize kept = size; // copied, because the parameter may refer to that slot
     const uint32_t id = m_travellers.Take();
     m_travellers[id] = traveller;
     m_travellers[id].size = kept;

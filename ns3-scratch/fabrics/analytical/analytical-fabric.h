@@ -16,30 +16,34 @@ namespace cosim
 {
 
 /**
- * An estimate without packets: every message crosses the links of its path as one piece.
+ * A fast estimate without packets: each message crosses each link of its path as one unit.
  *
- * A link carries one message at a time, first come first served. On a link of rate r that was free
- * until b, a message of W bytes on the wire (see MessageFabric) whose first packet (of size f)
- * arrives at time t
+ * A link carries one message at a time, in the order of arrival. Take a link of rate r and latency
+ * l that becomes free at time b. A message of W bytes on the wire (see MessageFabric) whose first
+ * packet of size f arrives at time t
  *
- *   starts at s = max(t, b), is carried until e = max(s + W/r, e' + l' + g/r) and is at the next
- *   node with its first packet at s + f/r + l and with its last byte at e + l,
+ * - starts at s = max(t, b),
+ * - occupies the link until e = max(s + W/r, e' + l' + g/r),
+ * - is at the next node with its first packet at s + f/r + l and with its last byte at e + l,
  *
- * where l is the link's latency, e' and l' are those of the link before, and g is the size of its
- * last packet: a switch stores and forwards packets, so a message follows its first packet (cut
- * through), and a link cannot end before its last packet has come. There is no loss, no window and
- * no acknowledgement but that SimSend's `sent` waits for the way back.
+ * where e' and l' are the end and the latency on the previous link, and g is the size of the
+ * message's last packet. A switch forwards packets one by one, so a message follows its first
+ * packet without waiting for the rest, and it cannot leave a link before its last packet has come.
+ * There is no loss and no window. Acknowledgments take no bandwidth, but the `sent` callback of
+ * SimSend waits for the time that one takes.
  *
- * A message that is put into a bundle joins the queue of its first link at once, ahead of what is
- * sent otherwise within the delay given there. On the last of its links it is entered when it
- * leaves the one before (see AnalyticalLink), so that over a switch it costs no event of its own.
+ * A bundled message joins the queue of its first link at once. It is thus ahead of messages that
+ * are sent by other calls during the injection delay of PutIntoBundles. A message is entered on the
+ * last link of its path as soon as it leaves the link before (see AnalyticalLink), so a path over
+ * one switch needs no simulator event per message.
  */
 class AnalyticalFabric : public MessageFabric
 {
   public:
     /**
      * @param topology links and paths; must outlive the fabric
-     * @param settings its TCP settings give the sizes of segments and headers; must outlive it
+     * @param settings run settings; the TCP settings give the sizes of segments and headers; must
+     * outlive the fabric
      */
     AnalyticalFabric(const Topology& topology, const Settings& settings);
 
@@ -49,31 +53,32 @@ class AnalyticalFabric : public MessageFabric
     std::vector<LinkCounters> GetLinkCounters() const override;
 
   private:
-    /// A link, what it did, and how long a message of the last size takes.
+    /// A link with its counters, and the transmission times of a message of the last size.
     struct Link
     {
         AnalyticalLink queue;
         uint64_t latency{0};    //!< [ps]
-        uint64_t forwarding{0}; //!< of the node at which it starts [ps]
-        uint64_t busy{0};       //!< carrying messages [ps]
+        uint64_t forwarding{0}; //!< forwarding delay of the node at which the link starts [ps]
+        uint64_t busy{0};       //!< time spent on carrying messages [ps]
         uint64_t wireBytes{0};
-        uint64_t longestWait{0};       //!< of a message that had been on another link [ps]
-        uint64_t sizeBytes{0};         //!< the size, on the wire
-        uint64_t transmission{0};      //!< of all of it [ps]
-        uint64_t firstTransmission{0}; //!< of its first packet [ps]
-        uint64_t lastTransmission{0};  //!< of its last packet [ps]
+        uint64_t longestWait{0}; //!< longest wait of a message that came from another link [ps]
+        /// message size for which the times below are valid [bytes on the wire]
+        uint64_t sizeBytes{0};
+        uint64_t transmission{0};      //!< of the whole message [ps]
+        uint64_t firstTransmission{0}; //!< of the first packet [ps]
+        uint64_t lastTransmission{0};  //!< of the last packet [ps]
     };
 
-    /// A message between two links. Slots of this kind are used again.
+    /// A message between two links. Slots are reused.
     struct Traveller
     {
         uint64_t sentAt;   //!< [ps]
-        uint64_t arrival;  //!< of its first packet at the next link [ps]
-        uint64_t lastByte; //!< of its last packet there [ps]
+        uint64_t arrival;  //!< time at which the first packet reaches the next link [ps]
+        uint64_t lastByte; //!< time at which the last packet reaches it [ps]
         uint32_t path;
-        uint32_t hop; //!< into Topology::pathLinks: the next link
+        uint32_t hop; //!< index of the next link in Topology::pathLinks
         uint32_t bundle;
-        WireSize size; //!< while it waits in a slot
+        WireSize size; //!< set while the message waits in a slot
     };
 
     Link& Measure(uint32_t linkId, const WireSize& size);

@@ -14,46 +14,48 @@ namespace cosim
 {
 
 /**
- * A link that carries one message at a time, first come first served, and knows the future: what
- * will come is entered as soon as it is known, in any order.
+ * A link that carries one message at a time, in the order of arrival. Messages are entered before
+ * they arrive, as soon as their arrival time is known, and in any order.
  *
- * What is entered last may come first. Then the others are carried later, which matters to nobody
- * else as long as they leave the network here: only such messages are *expected*, and can still
- * move. A message that has come, or goes on to another link, is *settled* and does not move.
+ * A message that is entered later can arrive earlier. Then the messages behind it move back. That
+ * has no side effects if those messages leave the network at the end of this link. Such messages
+ * are called *expected*; they can still move. A message that has arrived, or that continues on
+ * another link, is *settled*; it does not move.
  */
 class AnalyticalLink
 {
   public:
-    /// A message that leaves the network behind this link.
+    /// A message that leaves the network at the end of this link.
     struct Visit
     {
-        uint64_t arrival;      //!< of its first packet [ps]
-        uint64_t transmission; //!< of all of it [ps]
-        uint64_t earliest;     //!< it is not carried before, as its last packet comes late [ps]
-        uint64_t end;          //!< when it is carried [ps]
-        uint64_t sentAt;       //!< by its source [ps]
-        uint32_t bundle;       //!< that it belongs to
-        uint32_t path;         //!< that it takes
+        uint64_t arrival;      //!< arrival of its first packet [ps]
+        uint64_t transmission; //!< transmission time of the whole message [ps]
+        uint64_t earliest;     //!< earliest possible end, because its last packet arrives late [ps]
+        uint64_t end;          //!< end of its transmission [ps]
+        uint64_t sentAt;       //!< time at which its source sent it [ps]
+        uint32_t bundle;       //!< bundle that it belongs to
+        uint32_t path;         //!< path that it takes
     };
 
-    /// When a message is on the link [ps].
+    /// The time that a message spends on the link [ps].
     struct Passage
     {
         uint64_t start;
         uint64_t end;
     };
 
-    /// Expected messages behind which another one is at most put in: further ones come later.
+    /// The largest number of expected messages that one new message can move back.
     static constexpr std::size_t MAX_MOVED = 32;
 
     /**
-     * Enter a message that goes on, or that was not expected.
+     * Enter a message that continues on another link, or that was not expected.
      *
-     * @param arrival not before now, nor before that of an earlier call [ps]
-     * @param transmission of all of it [ps]
-     * @param earliest it is not carried before [ps]
-     * @param onMoved called with every expected message that is carried later, and its end before
-     * @return when the message is carried
+     * @param arrival arrival of the first packet; must not be before now or before the arrival of
+     * an earlier call [ps]
+     * @param transmission transmission time of the whole message [ps]
+     * @param earliest earliest possible end of the transmission [ps]
+     * @param onMoved called with each expected message that moves back, and its previous end
+     * @return start and end of the transmission
      */
     template <typename OnMoved>
     Passage Settle(uint64_t arrival,
@@ -62,17 +64,18 @@ class AnalyticalLink
                    const OnMoved& onMoved);
 
     /**
-     * Enter a message that is expected and ends here.
+     * Enter an expected message, which leaves the network at the end of this link.
      *
-     * @param visit the message; its end is set
-     * @param now the time, which moves on [ps]
-     * @param onMoved as in Settle
-     * @return whether it was entered: false if more than MAX_MOVED messages would come after it
+     * @param visit the message; the call sets its end
+     * @param now current time; must not decrease from call to call [ps]
+     * @param onMoved see Settle
+     * @return true if the message was entered, false if more than MAX_MOVED messages would come
+     * after it
      */
     template <typename OnMoved>
     bool Expect(Visit& visit, uint64_t now, const OnMoved& onMoved);
 
-    /// @return the longest wait of a message that was expected [ps]
+    /// @return the longest wait of an expected message [ps]
     uint64_t GetLongestWait() const
     {
         return m_longestWait;
@@ -89,20 +92,20 @@ class AnalyticalLink
     template <typename OnMoved>
     bool Insert(Visit& visit, const OnMoved& onMoved);
 
-    /// When a message comes, and when it is carried [ps].
+    /// Arrival and end of a message [ps].
     struct Times
     {
         uint64_t arrival{0};
         uint64_t end{0};
     };
 
-    uint64_t m_free{0};         //!< when what is settled and forgotten is carried [ps]
-    Times m_last;               //!< of the queue
-    std::vector<Visit> m_queue; //!< what is expected, and some that has come, by arrival
+    uint64_t m_free{0};         //!< end of the last message that was removed from the queue [ps]
+    Times m_last;               //!< of the last message in the queue
+    std::vector<Visit> m_queue; //!< expected messages, and some that have arrived, by arrival time
     uint64_t m_longestWait{0};
 };
 
-/// Forget what has come by now: it is settled.
+/// Remove the messages that have arrived by now, because they are settled.
 [[gnu::noinline]] inline void
 AnalyticalLink::Advance(uint64_t now)
 {
@@ -114,7 +117,7 @@ AnalyticalLink::Advance(uint64_t now)
     m_queue.erase(m_queue.begin(), m_queue.begin() + static_cast<std::ptrdiff_t>(come));
 }
 
-/// Let the queue have room for one more.
+/// Make room in the queue for one more message.
 [[gnu::noinline]] inline void
 AnalyticalLink::MakeRoom(uint64_t now)
 {
@@ -122,7 +125,7 @@ AnalyticalLink::MakeRoom(uint64_t now)
     m_queue.reserve(std::max<std::size_t>(8, 2 * m_queue.size()));
 }
 
-/// What is ahead of a message ends then.
+/// Set the times of a message. `end` is the end of the message before it.
 inline void
 AnalyticalLink::Put(Visit& visit, uint64_t end)
 {
@@ -155,7 +158,7 @@ template <typename OnMoved>
 bool
 AnalyticalLink::Expect(Visit& visit, uint64_t now, const OnMoved& onMoved)
 {
-    // The last one is at hand; most messages come after it.
+    // Most messages arrive after the last message of the queue, so test that case first.
     if (m_queue.empty() || m_last.arrival <= now)
     {
         m_free = m_queue.empty() ? m_free : m_last.end;
@@ -198,7 +201,10 @@ AnalyticalLink::Insert(Visit& visit, const OnMoved& onMoved)
     return true;
 }
 
-/// What is ahead of an expected message ends then: carry it and those after it later.
+/**
+ * Recompute the times of a message and of those after it. `end` is the end of the message before
+ * it.
+ */
 template <typename OnMoved>
 [[gnu::noinline]] void
 AnalyticalLink::Move(std::size_t index, uint64_t end, const OnMoved& onMoved)

@@ -52,7 +52,7 @@ PieceFabric::MakeMessage(const Cargo& cargo, uint64_t at)
     return id;
 }
 
-/// @return a piece that is at a node, or will be at its arrival
+/// @return a new piece that is at a node, or arrives there later
 uint32_t
 PieceFabric::MakePiece(uint32_t message, uint32_t node, uint64_t wireBytes, uint64_t arrival)
 {
@@ -80,7 +80,7 @@ PieceFabric::FreePiece(uint32_t id)
     m_pieces.Return(id);
 }
 
-/// A piece enters the queue of its next link, if there is one.
+/// Put a piece into the queue of its next link, if there is such a link.
 void
 PieceFabric::Enter(uint32_t id, uint64_t now)
 {
@@ -99,7 +99,10 @@ PieceFabric::Enter(uint32_t id, uint64_t now)
     Carry(id, link);
 }
 
-/// What ends on a link and comes before a time is ahead of what comes then.
+/**
+ * Enter the expected pieces of a link that arrive before a time, because they are ahead of a piece
+ * that arrives then.
+ */
 void
 PieceFabric::EnterExpected(uint32_t link, uint64_t before)
 {
@@ -119,7 +122,7 @@ PieceFabric::EnterExpected(uint32_t link, uint64_t before)
     }
 }
 
-/// A link carries a piece after all that has come, and sends it on.
+/// Transmit a piece on a link after all pieces that have arrived there, and forward it.
 void
 PieceFabric::Carry(uint32_t id, uint32_t linkId)
 {
@@ -209,7 +212,10 @@ PieceFabric::OnDue(uint32_t subject, uint64_t now)
     Complete(owner, now);
 }
 
-/// Let messages arrive if all of them has, those before them of the same path first.
+/**
+ * Deliver a message when all its pieces have arrived and all earlier messages of its path are
+ * delivered.
+ */
 void
 PieceFabric::Complete(uint32_t id, uint64_t now)
 {
@@ -226,7 +232,7 @@ PieceFabric::Complete(uint32_t id, uint64_t now)
     }
 }
 
-/// @return how much of a piece a link has sent by now [bytes on the wire]
+/// @return the amount of a piece that a link has sent by now [bytes on the wire]
 uint64_t
 PieceFabric::GetSent(const Passage& passage, uint64_t wireBytes, uint64_t now)
 {

@@ -18,19 +18,21 @@ namespace cosim
 {
 
 /**
- * Whole messages, one behind the other on each link, over links that change during the run.
+ * The analytical estimate over links that change during the run.
  *
  * The times are those of AnalyticalFabric. That fabric forgets a message on a link as soon as it
- * knows when the message leaves. This one remembers where each message is, at some cost, so that a
- * change of the links can take it apart into pieces (see PieceLinkControl). A message has arrived
- * when all of its pieces have. Messages of one path arrive in the order in which they were sent.
+ * knows when the message leaves. This fabric remembers where each message is, which costs more, so
+ * that a change of the links can split it into pieces (see PieceLinkControl). A message has arrived
+ * when all its pieces have arrived. Messages of one path arrive in the order in which they were
+ * sent.
  */
 class PieceFabric : public MessageFabric
 {
   public:
     /**
-     * @param topology links and paths of the start, with reconfiguration
-     * @param settings the settings; outlive the fabric
+     * @param topology links and paths at the start of the run, with reconfiguration; must outlive
+     * the fabric
+     * @param settings run settings; must outlive the fabric
      */
     PieceFabric(const Topology& topology, const Settings& settings);
 
@@ -45,49 +47,51 @@ class PieceFabric : public MessageFabric
   private:
     friend class PieceLinkControl;
 
-    /// A message that has not arrived. Slots of this kind are used again.
+    /// A message that has not arrived. Slots are reused.
     struct Message
     {
         WireSize size;
-        uint64_t number{0};   //!< counts up
+        uint64_t number{0};   //!< increases with each message
         uint64_t sentAt{0};   //!< [ps]
-        uint64_t lastByte{0}; //!< when the latest piece arrived [ps]
+        uint64_t lastByte{0}; //!< arrival of the latest piece [ps]
         uint32_t path{0};
         uint32_t bundle{0};
-        uint32_t pieces{0}; //!< that have not arrived
+        uint32_t pieces{0}; //!< number of pieces that have not arrived
     };
 
-    /// When a piece is on a link.
+    /// The time that a piece spends on a link.
     struct Passage
     {
         uint32_t link;
-        uint64_t transmission; //!< of all of it [ps]
+        uint64_t transmission; //!< of the whole piece [ps]
         uint64_t start;        //!< [ps]
         uint64_t end;          //!< [ps]
     };
 
-    /// A part of a message, mostly all of it. Slots of this kind are used again.
+    /// A part of a message, usually the whole message. Slots are reused.
     struct Piece
     {
         uint32_t message{NONE}; //!< NONE: a free slot
-        uint32_t node{0};       //!< where it comes next
-        uint32_t due{NONE};     //!< what is planned for it, into m_due
-        uint32_t firstBytes{0}; //!< its first packet on the wire
-        uint32_t lastBytes{0};  //!< its last packet on the wire
+        uint32_t node{0};       //!< node at which it arrives next
+        uint32_t due{NONE};     //!< index in m_due of its planned event, or NONE
+        uint32_t firstBytes{0}; //!< size of its first packet on the wire [bytes]
+        uint32_t lastBytes{0};  //!< size of its last packet on the wire [bytes]
         uint64_t wireBytes{0};
-        uint64_t arrival{0};           //!< of its first packet at the node [ps]
-        uint64_t lastByte{0};          //!< of its last packet there; 0: all of it is there [ps]
-        std::vector<Passage> passages; //!< since the last pause
+        uint64_t arrival{0}; //!< arrival of its first packet at the node [ps]
+        /// arrival of its last packet there; 0: the whole piece is there [ps]
+        uint64_t lastByte{0};
+        std::vector<Passage> passages; //!< links that it has used since the last pause
     };
 
-    /// A link, and what it did.
+    /// A link with its counters.
     struct Link
     {
-        uint64_t free{0};               //!< when what has come is carried [ps]
-        uint64_t busy{0};               //!< [ps]
-        uint64_t wireBytes{0};          //!< carried
-        uint64_t longestWait{0};        //!< of a piece that had been on another link [ps]
-        std::vector<uint32_t> expected; //!< pieces that come, and end here
+        uint64_t free{0};        //!< end of the last arrived piece's transmission [ps]
+        uint64_t busy{0};        //!< [ps]
+        uint64_t wireBytes{0};   //!< bytes carried
+        uint64_t longestWait{0}; //!< longest wait of a piece that came from another link [ps]
+        /// pieces that have not arrived yet and leave the network at the end of this link
+        std::vector<uint32_t> expected;
     };
 
     uint32_t MakeMessage(const Cargo& cargo, uint64_t at);
@@ -104,12 +108,13 @@ class PieceFabric : public MessageFabric
     PieceLinkControl m_control;
     SlotPool<Message> m_messages;
     SlotPool<Piece> m_pieces;
-    SlotPool<uint32_t> m_due;        //!< pieces for which something is planned, or NONE
-    std::vector<uint32_t> m_waiting; //!< pieces that have no link
+    SlotPool<uint32_t> m_due;        //!< pieces with a planned event; NONE: a free entry
+    std::vector<uint32_t> m_waiting; //!< pieces that have no link to continue on
     std::vector<Link> m_links;
-    std::vector<RingBuffer<uint32_t>> m_underWay; //!< per path, messages
-    std::vector<uint64_t> m_lastArrival;          //!< per path [ps]
-    uint64_t m_sent{0};                           //!< messages
+    /// per path: ids of the messages that have not arrived
+    std::vector<RingBuffer<uint32_t>> m_underWay;
+    std::vector<uint64_t> m_lastArrival; //!< per path [ps]
+    uint64_t m_sent{0};                  //!< number of messages sent
 };
 
 } // namespace cosim

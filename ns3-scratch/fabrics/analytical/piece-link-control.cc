@@ -35,7 +35,7 @@ PieceLinkControl::MeasureDemand(std::vector<uint64_t>& bytes) const
             left -= PieceFabric::GetSent(piece.passages.back(), piece.wireBytes, m_fabric.Now());
         }
         const uint64_t payload = std::max<uint64_t>(message.size.bytes, 1);
-        // Rounded up: what is left is not nothing.
+        // Round up, so that an unfinished message always counts as demand.
         bytes[message.path] +=
             payload -
             MultiplyDivide(payload, message.size.wireBytes - left, message.size.wireBytes);
@@ -64,15 +64,16 @@ PieceLinkControl::Pause()
     }
 }
 
-/// Replace a piece by what each rank on its way has of it.
+/// Replace a piece by the parts of it that the ranks on its way hold.
 void
 PieceLinkControl::TakeApart(uint32_t id, uint64_t now)
 {
     const PieceFabric::Piece piece = m_fabric.m_pieces[id];
     const uint32_t target = m_fabric.m_topology.pathTarget[m_fabric.m_messages[piece.message].path];
-    // From its source on; those ahead are to go on first.
+    // Go through the ranks from the source on. The parts that are further ahead must be sent first.
     std::vector<uint32_t> parts;
-    uint64_t come = piece.wireBytes; // to the node at which the passage starts
+    // bytes that have arrived at the node at which the passage starts
+    uint64_t come = piece.wireBytes;
     uint64_t arrival = now;
     for (const PieceFabric::Passage& passage : piece.passages)
     {

@@ -20,16 +20,18 @@ class PieceFabric;
 /**
  * Changes the links of a PieceFabric.
  *
- * A pause takes messages apart: of a message that is under way, each rank on its path holds what
- * has come there and has not been sent on, as bytes of a fluid. These pieces continue separately
- * when the pause ends. What is on a link when the pause begins arrives.
+ * A pause splits each message in flight into pieces. Each rank on the path of the message keeps the
+ * bytes that have arrived there and have not been sent on; for this purpose a message is divided
+ * like a fluid. The pieces continue separately after the pause. Bytes that are on a link when the
+ * pause begins arrive.
  */
 class PieceLinkControl : public LinkControl
 {
   public:
     /**
-     * @param topology of the start, with reconfiguration; outlives this object
-     * @param fabric the fabric; outlives this object
+     * @param topology links and paths at the start of the run, with reconfiguration; must outlive
+     * this object
+     * @param fabric the fabric; must outlive this object
      */
     PieceLinkControl(const Topology& topology, PieceFabric& fabric);
 
@@ -39,7 +41,7 @@ class PieceLinkControl : public LinkControl
     void ApplyLinks(std::span<const LinkUpdate> updates) override;
     void Resume() override;
 
-    /// @return the link on which what is at a node continues on its path, or NONE: it waits
+    /// @return the link on which a piece continues from a node, or NONE if the piece must wait
     uint32_t GetNext(uint32_t node, uint32_t path) const
     {
         return m_isPaused ? LinkRoutes::NONE : m_routes.GetNext(node, path);

@@ -99,7 +99,8 @@ ExpressFabric::GetHandshakeRtt(FlowId flow) const
     for (const FlowId direction : {flow, m_connections[flow].reverse})
     {
         bool isFirst = true;
-        // Without a link back, the way back is as long as the way there.
+        // Without a path in the reverse direction, assume that it takes as long as the forward
+        // path.
         const bool isThere = !GetPath(direction).empty();
         for (const uint32_t id : GetPath(isThere ? direction : flow))
         {
@@ -147,7 +148,7 @@ ExpressFabric::OnLinkArrival(Segment* segment)
     {
         const uint32_t link = segment->path[segment->hop];
         if (m_topology.forwardingDelayPs > 0 && m_liveLinks.Get(link).source < m_topology.ranks)
-        { // a rank passes it on
+        { // a rank forwards the packet
             Simulator::Schedule(TimeStep(m_topology.forwardingDelayPs),
                                 &ExpressFabric::Enter,
                                 this,

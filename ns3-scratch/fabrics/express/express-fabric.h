@@ -20,21 +20,23 @@ namespace cosim
 {
 
 /**
- * The fast datapath: packets over busy-until links, between the ends of flows that a transport
- * makes, delivered to them directly.
+ * The fast packet-level fabric: packets cross links that are modelled by their busy-until time.
  *
- * There are no nodes, devices or IP: a path is an array of links, and a segment costs one event a
- * link. Connections exist as the handshake leaves them, and are made when first used.
+ * The fabric delivers packets directly to the endpoints of flows, which a transport creates.
+ *
+ * It has no nodes, no devices and no IP layer. A path is an array of links, and a segment costs one
+ * event per link. A connection starts in the state that a handshake leaves it in, and is created
+ * when it is first used.
  */
 class ExpressFabric : public PacketFabric, private SegmentCarrier, private ExpressLink::Receiver
 {
   public:
     /**
-     * @param topology links and paths; outlives the fabric
-     * @param settings the settings; outlive the fabric
-     * @param transport makes the ends of flows
-     * @param policies make the policies of the links' egress queues
-     * @param linksChange whether the topology's links change during the run
+     * @param topology links and paths; must outlive the fabric
+     * @param settings run settings; must outlive the fabric
+     * @param transport creates the endpoints of flows
+     * @param policies creates the policies of the links' egress queues
+     * @param linksChange true if the links of the topology change during the run
      */
     ExpressFabric(const Topology& topology,
                   const Settings& settings,
@@ -54,7 +56,7 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
   private:
     friend class ExpressLinkControl;
 
-    /// A connection; null ends: not used yet.
+    /// A connection. Its endpoints are null until it is first used.
     struct Connection
     {
         FlowEnds ends;
@@ -68,19 +70,19 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
     // ExpressLink::Receiver
     void OnLinkArrival(Segment* segment) override;
 
-    /// Let a link follow m_liveLinks; it may be the next new one.
+    /// Set a link to its state in m_liveLinks. The link may be a new one, with the next id.
     void SetLink(uint32_t link);
 
-    /// @return the serialization delays of links of this rate [bit/s]
+    /// @return the table of serialization delays of links with this rate [bit/s]
     std::shared_ptr<TransmissionTimes> GetTimes(uint64_t rateBps);
 
     /// Append bytes to the stream of a flow that is not paused.
     void Send(FlowId flow, uint64_t bytes);
 
-    /// A packet enters a link's queue, or is dropped.
+    /// Put a packet into the egress queue of a link, or drop it.
     void Enter(uint32_t link, Segment* segment);
 
-    /// A segment is at its flow's other end.
+    /// Deliver a segment at the other endpoint of its flow.
     void Reach(Segment* segment)
     {
         const FlowEnds& ends = m_connections[segment->flow].ends;
@@ -102,10 +104,10 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
     std::vector<std::unique_ptr<ExpressLink>> m_links;
     std::vector<Connection> m_connections;
     SegmentPool m_segments;
-    std::map<uint64_t, std::shared_ptr<TransmissionTimes>> m_times; //!< by rate
-    std::unique_ptr<ExpressLinkControl> m_linkControl; //!< null: the links do not change
-    SegmentCarrier& m_carrier;         //!< of the flows' ends: this or m_linkControl
-    ExpressLink::Receiver& m_receiver; //!< of the links: this or m_linkControl
+    std::map<uint64_t, std::shared_ptr<TransmissionTimes>> m_times; //!< keyed by rate
+    std::unique_ptr<ExpressLinkControl> m_linkControl; //!< null if the links do not change
+    SegmentCarrier& m_carrier; //!< used by the flows' endpoints: this object or m_linkControl
+    ExpressLink::Receiver& m_receiver; //!< used by the links: this object or m_linkControl
 };
 
 } // namespace cosim

@@ -50,7 +50,7 @@ ExpressLinkControl::Hold(FlowId flow, uint64_t bytes)
     return m_senders[flow].isPaused;
 }
 
-/// @return the path that leads to where a segment goes
+/// @return the path that leads to the target of a segment
 FlowId
 ExpressLinkControl::GetPathOf(const Segment& segment) const
 {
@@ -92,7 +92,7 @@ ExpressLinkControl::OnLinkArrival(Segment* segment)
     }
 }
 
-/// A segment is at a rank that is not its target.
+/// Forward a segment from a rank that is not its target.
 void
 ExpressLinkControl::SendOn(Segment* segment, Rank node)
 {
@@ -106,7 +106,10 @@ ExpressLinkControl::SendOn(Segment* segment, Rank node)
     }
 }
 
-/// @return the link on which a segment continues, or NONE: it waits, or went beside the links
+/**
+ * @return the link on which a segment continues. NONE if the segment waits or took the control
+ * network.
+ */
 uint32_t
 ExpressLinkControl::FindLink(Segment* segment, Rank node)
 {
@@ -132,7 +135,7 @@ ExpressLinkControl::FindLink(Segment* segment, Rank node)
     return link;
 }
 
-/// A segment is where it was sent to.
+/// Deliver a segment that has reached its target.
 void
 ExpressLinkControl::Deliver(Segment* segment)
 {

@@ -22,24 +22,25 @@ namespace cosim
 class ExpressFabric;
 
 /**
- * Changes the links of an ExpressFabric, and forwards its segments over them.
+ * Changes the links of an ExpressFabric, and forwards its segments over the current links.
  *
- * A segment is sent from rank to rank: each rank decides by the links as they are now on which one
- * it continues. While flows pause, what is being sent or is under way arrives, and what arrives at
- * its target is delivered. All other segments are held at the rank where they are, whatever its
- * buffers hold, and continue from there in the same order. A sender notices nothing of a pause: its
- * timers stand still (see FlowSender::Pause), and what it is to send or is acknowledged waits.
+ * A segment travels from rank to rank. Each rank chooses the next link by the current state of the
+ * links. During a pause, packets that are in transmission or on a link arrive, and packets that
+ * reach their target are delivered. All other segments stay at their current rank, without a limit
+ * on the buffer, and continue from there in the same order. A sender does not notice the pause: its
+ * timers stop (see FlowSender::Pause), and its new data and its ACKs are held until the pause ends.
  *
- * Without forwarding, a flow without a direct link stays paused. If there is no link for its
- * acknowledgements, they take a control network beside the links: with the latency and the rate of
- * a circuit, and no queue.
+ * Without forwarding, a flow without a direct link stays paused. If its acknowledgments have no
+ * link, they take a control network next to the links, which has the latency and the rate of a
+ * circuit and no queue.
  */
 class ExpressLinkControl : public LinkControl, public SegmentCarrier, public ExpressLink::Receiver
 {
   public:
     /**
-     * @param topology of the start, with reconfiguration; outlives this object
-     * @param fabric the fabric; outlives this object
+     * @param topology links and paths at the start of the run, with reconfiguration; must outlive
+     * this object
+     * @param fabric the fabric; must outlive this object
      */
     ExpressLinkControl(const Topology& topology, ExpressFabric& fabric);
 
@@ -57,20 +58,20 @@ class ExpressLinkControl : public LinkControl, public SegmentCarrier, public Exp
     void OnLinkArrival(Segment* segment) override;
 
     /**
-     * Bytes are to be appended to a flow's stream.
+     * Hold data that is to be appended to the stream of a flow, if the flow is paused.
      *
-     * @param flow the flow
-     * @param bytes how many
-     * @return whether they wait here until the flow resumes
+     * @param flow id of the flow
+     * @param bytes number of bytes
+     * @return true if the data is held here until the flow resumes
      */
     bool Hold(FlowId flow, uint64_t bytes);
 
   private:
-    /// What a flow's sender does not know yet, as it is paused.
+    /// Data and ACKs that a paused sender has not received yet.
     struct Sender
     {
         bool isPaused{false};
-        uint64_t submitted{0};          //!< [bytes]
+        uint64_t submitted{0};          //!< data [bytes]
         std::vector<Segment*> received; //!< ACKs
     };
 
@@ -84,9 +85,9 @@ class ExpressLinkControl : public LinkControl, public SegmentCarrier, public Exp
     const Topology& m_topology;
     ExpressFabric& m_fabric;
     LinkRoutes m_routes;
-    std::deque<uint32_t> m_linkIds;            //!< each its own index: a path of one link
-    std::vector<std::vector<Segment*>> m_held; //!< per rank
-    std::vector<Sender> m_senders;             //!< per flow
+    std::deque<uint32_t> m_linkIds; //!< entry i is i; a segment's next path is a span of one entry
+    std::vector<std::vector<Segment*>> m_held; //!< per rank: segments that wait there
+    std::vector<Sender> m_senders;             //!< state of the sender of each flow
     bool m_isPaused{false};
 };
 

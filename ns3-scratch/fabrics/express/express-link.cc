@@ -14,11 +14,11 @@ namespace cosim
 
 using namespace ns3;
 
-/// The event of a link's next arrival; one object serves them all.
+/// The event of the next arrival at a link. One object is reused for all arrivals.
 class ExpressLink::ArrivalEvent : public EventImpl
 {
   public:
-    /// @param link the link
+    /// @param link the link whose packets arrive
     explicit ArrivalEvent(ExpressLink* link)
         : m_link(link)
     {
@@ -49,7 +49,7 @@ ExpressLink::ExpressLink(uint64_t latencyPs, Receiver& receiver)
 
 ExpressLink::~ExpressLink()
 {
-    m_event->Cancel(); // the simulator may still hold it
+    m_event->Cancel(); // the simulator may still hold the event
 }
 
 void
@@ -83,7 +83,7 @@ ExpressLink::Take(Segment* segment, bool isDroppable)
             ++m_counters.drops;
             return false;
         }
-        // A packet passes through the queue.
+        // A packet passes through the queue even if the link is idle.
         const uint64_t length = m_policy->GetQueuedBytes() + bytes;
         m_counters.maxQueueBytes = std::max(m_counters.maxQueueBytes, length);
         if (verdict == QueuePolicy::Verdict::MARK)
@@ -122,7 +122,10 @@ ExpressLink::Take(Segment* segment, bool isDroppable)
     return true;
 }
 
-/// @return whether a transmission is complete: its end is past, or is this instant and had its turn
+/**
+ * @return true if a transmission is complete: its end is in the past, or it is now and the
+ * completing event would have run
+ */
 bool
 ExpressLink::IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const
 {
@@ -131,7 +134,7 @@ ExpressLink::IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const
         return endPs < nowPs;
     }
     if (m_latencyPs == 0)
-    { // ns-3 lets the packet arrive right after, at this instant
+    { // ns-3 would let the packet arrive right after this event, at the same time
         return m_inFlight.IsEmpty() || m_inFlight.Front().arrivalPs != nowPs;
     }
     const EventOrigin& current = m_scheduler.GetCurrent();
@@ -164,7 +167,9 @@ ExpressLink::ScheduleArrival(int64_t nowPs)
         origin.number = m_scheduler.TakeNumber();
     }
     __builtin_prefetch(first.segment,
-                       1); // not touched since it entered, but by the time it arrives
+                       // the segment was last used when it entered, so fetch it into the cache
+                       // before it arrives
+                       1);
     m_scheduler.Schedule(TimeStep(static_cast<uint64_t>(first.arrivalPs - nowPs)), m_event, origin);
 }
 
@@ -194,7 +199,7 @@ ExpressLink::Withdraw(std::vector<Segment*>& packets)
         m_inFlight.PopBack();
     }
     if (packets.size() > before)
-    { // the one before the first of them is being sent
+    { // the packet before the first of them is in transmission
         std::reverse(packets.begin() + static_cast<std::ptrdiff_t>(before), packets.end());
         const InFlight& last = m_inFlight.Back();
         m_busyUntilPs = last.arrivalPs - m_latencyPs;
@@ -210,7 +215,7 @@ LinkCounters
 ExpressLink::GetCounters() const
 {
     LinkCounters counters = m_counters;
-    // What has entered but is not sent yet does not count as busy time.
+    // Time for packets that have entered but are not sent yet must not count as busy time.
     counters.busyPs -= std::max<int64_t>(0, m_busyUntilPs - Simulator::Now().GetTimeStep());
     return counters;
 }

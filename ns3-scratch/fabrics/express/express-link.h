@@ -23,19 +23,19 @@ namespace cosim
 {
 
 /**
- * How long a packet of each size takes on a link of one rate, as PointToPointNetDevice computes it.
+ * Serialization delays of packets on links of one rate, computed as in PointToPointNetDevice.
  */
 class TransmissionTimes
 {
   public:
     /**
-     * @param rateBps the link's rate [bit/s]
+     * @param maxBytes size of the largest packet [bytes]
      * @param maxBytes the largest packet [bytes]
      */
     TransmissionTimes(uint64_t rateBps, uint32_t maxBytes);
 
     /**
-     * @param bytes the packet's size, at most maxBytes
+     * @param bytes packet size, at most maxBytes [bytes]
      * @return the serialization delay [ps]
      */
     int64_t Get(uint32_t bytes)
@@ -50,38 +50,38 @@ class TransmissionTimes
 
   private:
     ns3::DataRate m_rate;
-    std::vector<int64_t> m_times; //!< by size; 0: not yet computed
+    std::vector<int64_t> m_times; //!< indexed by size; 0: not computed yet
 };
 
 /**
- * A directed link with the egress queue at its source: output queueing, first in first out. A
- * QueuePolicy decides which packets enter the queue.
+ * A directed link with a first-in first-out egress queue at its source. A QueuePolicy decides which
+ * packets enter the queue.
  *
- * The packet that is being sent is not in the queue, as in PointToPointNetDevice. When the link is
- * free next (its busy-until time) is all that a packet needs to know on entering, so it costs one
- * event: its arrival at the other end. Packets arrive in the order in which they entered, so the
- * link keeps them in a ring and has one event pending, for the first.
+ * As in PointToPointNetDevice, the packet in transmission is not in the queue. A packet that enters
+ * needs to know only when the link becomes free (its busy-until time), so it costs one event: its
+ * arrival at the other end. Packets arrive in the order in which they entered, so the link keeps
+ * them in a ring buffer and has only the event of the first one pending.
  *
- * Among events of one picosecond, an arrival has the place that it has in PointToPointNetDevice,
- * which schedules it when the transmission starts; and a transmission is complete when the event
- * that PointToPointNetDevice schedules for that has had its turn.
+ * The order of events at the same picosecond equals that of PointToPointNetDevice, which schedules
+ * the arrival when the transmission starts. Likewise, a transmission counts as complete at the
+ * point at which PointToPointNetDevice would have run the event that completes it.
  */
 class ExpressLink : public EgressQueue
 {
   public:
-    /// Where the packets arrive.
+    /// Receives the packets that a link delivers.
     class Receiver
     {
       public:
         virtual ~Receiver() = default;
 
-        /// @param segment the packet that reached the link's target
+        /// @param segment a packet that has reached the target of the link
         virtual void OnLinkArrival(Segment* segment) = 0;
     };
 
     /**
-     * @param latencyPs the propagation delay [ps]
-     * @param receiver where packets arrive; outlives the link
+     * @param latencyPs propagation delay [ps]
+     * @param receiver receives the packets; must outlive the link
      */
     ExpressLink(uint64_t latencyPs, Receiver& receiver);
     ~ExpressLink() override;
@@ -90,36 +90,37 @@ class ExpressLink : public EgressQueue
     ExpressLink& operator=(const ExpressLink&) = delete;
 
     /**
-     * Set what can change, before the first packet or while nothing waits in the queue.
+     * Set the properties that can change. Call it before the first packet, or while the queue is
+     * empty.
      *
-     * @param times serialization delays, shared by the links of one rate
-     * @param policy of the queue; null: every packet enters unmarked
+     * @param times serialization delays; links of the same rate share them
+     * @param policy policy of the egress queue; null: every packet enters unmarked
      */
     void Set(std::shared_ptr<TransmissionTimes> times, std::unique_ptr<QueuePolicy> policy);
 
     /**
-     * A packet comes to the egress queue.
+     * Add a packet to the egress queue, if the policy admits it.
      *
      * @param segment the packet
-     * @return whether it was taken; if not, the policy drops it
+     * @return true if the packet was admitted, false if the policy drops it
      */
     bool Enqueue(Segment* segment);
 
     /**
-     * Take back the packets that have not begun to be sent; the others arrive.
+     * Remove the packets whose transmission has not begun. All other packets still arrive.
      *
-     * @param packets they are appended, in the order in which they entered
+     * @param packets receives the removed packets at its end, in the order in which they entered
      */
     void Withdraw(std::vector<Segment*>& packets);
 
     /**
-     * A packet that was withdrawn comes to the egress queue again. It is not dropped.
+     * Add a packet that was removed by Withdraw to the egress queue again. It is never dropped.
      *
      * @param segment the packet
      */
     void Readmit(Segment* segment);
 
-    /// @return the counters; busy time up to now
+    /// @return the counters; the busy time counts up to now
     LinkCounters GetCounters() const;
 
   private:
@@ -129,14 +130,14 @@ class ExpressLink : public EgressQueue
     struct Start
     {
         int64_t timePs;
-        int64_t causePs; //!< when the event that started it was scheduled
+        int64_t causePs; //!< time at which the event that started it was scheduled
     };
 
-    /// A packet in the queue: it leaves the queue when the transmission before it is complete.
+    /// A packet in the queue. It leaves the queue when the previous transmission is complete.
     struct Queued
     {
         int64_t startPs;
-        Start previous; //!< the transmission before it
+        Start previous; //!< the previous transmission
         uint32_t bytes;
     };
 
@@ -144,7 +145,8 @@ class ExpressLink : public EgressQueue
     struct InFlight
     {
         int64_t arrivalPs;
-        EventOrigin origin; //!< of its arrival; number 0: follows the arrival before it
+        /// origin of its arrival event; number 0: it follows the arrival before it
+        EventOrigin origin;
         Segment* segment;
     };
 
@@ -161,11 +163,11 @@ class ExpressLink : public EgressQueue
     std::shared_ptr<TransmissionTimes> m_times;
     std::unique_ptr<QueuePolicy> m_policy; //!< null: every packet enters
     CausalScheduler& m_scheduler;
-    ns3::Ptr<ArrivalEvent> m_event; //!< scheduled again and again
+    ns3::Ptr<ArrivalEvent> m_event; //!< one event object, scheduled again for each arrival
     RingBuffer<Queued> m_queue;     //!< kept only for the policy
     RingBuffer<InFlight> m_inFlight;
     int64_t m_busyUntilPs{0};
-    Start m_last{-1, -1}; //!< of the last transmission
+    Start m_last{-1, -1}; //!< the last transmission
     LinkCounters m_counters;
 };
 

@@ -16,16 +16,19 @@ namespace cosim
 namespace
 {
 
-/// Less than this is nothing: what rounding leaves of a message [bytes].
+/// A smaller remainder of a message is the result of rounding and counts as nothing [bytes].
 constexpr double NOTHING = 1e-3;
 
-/// A time that is this much more than a whole number is that number, rounded [ps].
+/**
+ * A time that exceeds a whole number by at most this much is that number with a rounding error
+ * [ps].
+ */
 constexpr double ROUNDING_PS = 1e-3;
 
-/// What is due when delayed messages are sent.
+/// The subject of the event at which delayed messages are sent.
 constexpr uint32_t DELAYED = (uint32_t{1} << 31) - 1;
 
-/// The longest time that a double counts and the clock can hold [ps].
+/// The longest delay that a double represents and the clock can hold [ps].
 constexpr auto MAX_DELAY_PS = static_cast<double>(MAX_TIME_PS);
 
 } // namespace
@@ -66,7 +69,7 @@ FlowFabric::MakeSolver()
         links.insert(links.end(), path.begin(), path.end());
         const double limit = PreparePath(id);
         if (limit != 0)
-        { // a link of its own holds it back
+        { // a virtual link limits the path to its window
             links.push_back(static_cast<uint32_t>(capacities.size()));
             capacities.push_back(limit);
         }
@@ -75,7 +78,7 @@ FlowFabric::MakeSolver()
     return {std::move(capacities), std::move(begin), std::move(links)};
 }
 
-/// @return the rate that the window allows if it is less than the slowest link's, or 0
+/// @return the rate that the window allows if it is below the rate of the slowest link, otherwise 0
 double
 FlowFabric::PreparePath(uint32_t id)
 {
@@ -96,7 +99,7 @@ FlowFabric::PreparePath(uint32_t id)
     const double packet = tcp.segmentBytes + m_headerBytes;
     const double roundTrip = static_cast<double>(path.latency) + packet * path.forwardingPs +
                              static_cast<double>(AcknowledgementPs(id));
-    path.forwardingPs = std::max(0.0, path.forwardingPs - bytePs); // all links but the slowest
+    path.forwardingPs = std::max(0.0, path.forwardingPs - bytePs); // all links except the slowest
     const double enough = roundTrip / bytePs;
     const double initial = tcp.initialCwndSegments * packet;
     if (initial < enough)
@@ -106,7 +109,7 @@ FlowFabric::PreparePath(uint32_t id)
         m_openings.push_back({initial, enough, initial, 0, roundTripPs});
     }
     const double window = std::min(tcp.sendBufferBytes, tcp.receiveBufferBytes);
-    const double limit = window * packet / tcp.segmentBytes / roundTrip; // bytes a picosecond
+    const double limit = window * packet / tcp.segmentBytes / roundTrip; // [bytes/ps]
     return limit * bytePs < 1 ? limit * BYTE_PS : 0;
 }
 
@@ -145,7 +148,7 @@ FlowFabric::MakeMessage(const Cargo& cargo, uint64_t at)
     return id;
 }
 
-/// A message is sent: its path has something to send.
+/// Start to send a message, so that its path has data to send.
 void
 FlowFabric::Begin(uint32_t id, uint64_t now)
 {
@@ -213,7 +216,7 @@ FlowFabric::OnServed(uint64_t now)
         if (sends == m_solver.IsActive(id))
         {
             if (sends)
-            { // it ended and began in the same moment
+            { // the path ended and began to send at the same time
                 Estimate(id, now);
             }
         }
@@ -248,7 +251,7 @@ FlowFabric::Advance(Path& path, uint64_t now)
     }
 }
 
-/// Find out when the first message or the window of a sending path ends.
+/// Compute when the first message or the window of a sending path ends.
 void
 FlowFabric::Estimate(uint32_t id, uint64_t now)
 {
@@ -285,11 +288,11 @@ FlowFabric::OnPathDue(uint32_t id, uint64_t now)
     Path& path = m_paths[id];
     if (path.plannedAt != now)
     {
-        return; // it was faster than planned
+        return; // the path was faster than planned
     }
     path.plannedAt = NEVER;
     if (path.doneAt > now)
-    { // it is slower than planned
+    { // the path is slower than planned
         if (path.doneAt != NEVER)
         {
             PlanPath(id, path.doneAt);
@@ -317,7 +320,7 @@ FlowFabric::OnPathDue(uint32_t id, uint64_t now)
     }
 }
 
-/// The first message has left its source.
+/// Finish the first message of a path, which has left its source completely.
 void
 FlowFabric::Dispatch(uint32_t id, uint64_t now)
 {
@@ -338,12 +341,13 @@ FlowFabric::Dispatch(uint32_t id, uint64_t now)
         MarkDirty(id, now);
         return;
     }
-    // The clock counts whole picoseconds: what passed too much belongs to the next message.
+    // The clock counts whole picoseconds, so too much may have been sent. That part belongs to the
+    // next message.
     path.left = std::min(path.left, 0.0) + static_cast<double>(m_messages[path.first].wireBytes);
     Estimate(id, now);
 }
 
-/// A sending path has sent its whole window.
+/// End the window of a path, which has sent all of it.
 void
 FlowFabric::EndWindow(uint32_t id, uint64_t now)
 {
@@ -361,7 +365,10 @@ FlowFabric::EndWindow(uint32_t id, uint64_t now)
     PlanPath(id, next);
 }
 
-/// A round trip after its begin, a path's window has grown by what was sent in it.
+/**
+ * Start the next window of a path one round trip after the last one began. The window grows by the
+ * amount that was sent.
+ */
 void
 FlowFabric::OpenWindow(Path& path, uint64_t now)
 {

@@ -19,38 +19,42 @@ namespace cosim
 {
 
 /**
- * An estimate with flows: what is under way at a time shares the links max–min fairly.
+ * An estimate with flows that share the links max–min fairly.
  *
- * The messages of one path are bytes of one stream, as those of a TCP connection are: one behind
- * the other. At any moment every path with something to send has the rate that MaxMinSolver gives
- * it, and its first message gets all of it. A message of W bytes on the wire (see MessageFabric)
- * that left its source entirely at time t arrives at
+ * As in a TCP connection, the messages of one path form one stream of bytes, one message after
+ * another. At any time each path with data to send has the rate that MaxMinSolver assigns to it,
+ * and its first message uses the whole rate. Take a message of W bytes on the wire (see
+ * MessageFabric) whose last byte leaves its source at time t. It arrives at
  *
- *   t + Σ lᵢ + Σ f/rᵢ, never before the message ahead of it,
+ *   t + Σ lᵢ + Σ f/rᵢ, but never before the previous message of the path,
  *
- * where lᵢ are the latencies of the links and delays of ranks that pass it on, and the second sum
- * is the store-and-forward delay of a packet (of size f, the message's first) on all links but the
- * slowest. For a message alone that is to the picosecond (but for rounding) what its packets take.
+ * where lᵢ are the latencies of the links and the delays of forwarding ranks. The second sum is the
+ * store-and-forward delay of the message's first packet, of size f, on all links except the
+ * slowest. Without other traffic, this equals the time that the message's packets take, except for
+ * rounding.
  *
- * TCP shows in three ways, all of them from the scenario's transport settings:
+ * Three properties of TCP are modelled, with the transport settings of the scenario:
  *
- * - W holds the headers, so that goodput is M/(M + h) of a link's rate.
- * - A path's rate is at most one window (the smaller of send and receive buffer) per round trip.
- * - Slow start: a path begins with a window of `initialCwndSegments` packets, waits after each
- *   window until a round trip has passed since the window's begin, and then has a window larger by
- *   what it sent. It ends for good with a window of one bandwidth-delay product.
+ * - W includes headers, so the goodput of a link is M/(M + h) of its rate.
+ * - The rate of a path is at most one window (the smaller of the send and the receive buffer) per
+ *   round trip.
+ * - Slow start: a path begins with a window of `initialCwndSegments` packets. After each window it
+ *   waits until one round trip has passed since the window began. The next window is larger by
+ *   the amount that was sent. Slow start ends for good when the window reaches the
+ *   bandwidth-delay product.
  *
- * A round trip is that of a full packet and its acknowledgement over idle links. There is no loss
- * and no queue: what that leaves out is the time that a new flow's packets wait behind those that
- * fill the buffers.
+ * A round trip is that of a full packet and its acknowledgment over idle links. There is no loss
+ * and no queue. The estimate therefore misses the time that packets of a new flow wait behind
+ * packets that fill the buffers.
  */
 class FlowFabric : public MessageFabric
 {
   public:
     /**
      * @param topology links and paths; must outlive the fabric
-     * @param settings its TCP settings give sizes of segments, headers and windows; must outlive it
-     * @param linksChange whether the topology's links change during the run
+     * @param settings run settings; the TCP settings give the sizes of segments, headers and
+     * windows; must outlive the fabric
+     * @param linksChange true if the links of the topology change during the run
      */
     FlowFabric(const Topology& topology, const Settings& settings, bool linksChange);
 
@@ -68,66 +72,70 @@ class FlowFabric : public MessageFabric
 
     static constexpr uint64_t NEVER = UINT64_MAX;
 
-    /// A message that has not left its source. Slots of this kind are used again.
+    /// A message that has not completely left its source. Slots are reused.
     struct Message
     {
-        uint64_t bytes;      //!< its payload
+        uint64_t bytes;      //!< payload
         uint64_t wireBytes;  //!< on the wire
         uint64_t sentAt;     //!< [ps]
-        uint32_t firstBytes; //!< its first packet on the wire
+        uint32_t firstBytes; //!< size of its first packet on the wire
         uint32_t path;
         uint32_t bundle;
-        uint32_t next; //!< of the same path
+        uint32_t next; //!< next message of the same path
     };
 
-    /// A path's stream.
+    /// The stream of a path.
     struct Path
     {
-        double rate{0};            //!< [bit/s on the wire]
-        double left{0};            //!< of the first message, at updatedAt [bytes on the wire]
-        double forwardingPs{0};    //!< store and forward of one byte of a packet [ps]
+        double rate{0}; //!< [bit/s on the wire]
+        double left{0}; //!< remaining size of the first message, at updatedAt [bytes on the wire]
+        double forwardingPs{0};    //!< store-and-forward delay per byte of a packet [ps]
         uint64_t updatedAt{0};     //!< [ps]
-        uint64_t doneAt{NEVER};    //!< of the first message or window, or a pause's end [ps]
-        uint64_t plannedAt{NEVER}; //!< the earliest time at which the path is due [ps]
+        uint64_t doneAt{NEVER};    //!< end of the first message, of the window, or of a pause [ps]
+        uint64_t plannedAt{NEVER}; //!< time of the earliest planned event of the path [ps]
         uint64_t latency{0};       //!< [ps]
-        uint64_t lastArrival{0};   //!< of the message that left last [ps]
-        uint64_t carried{0};       //!< by messages that left [bytes on the wire]
+        uint64_t lastArrival{0};   //!< arrival of the message that left last [ps]
+        uint64_t carried{0};       //!< size of all messages that have left [bytes on the wire]
         uint32_t first{NONE};      //!< message
         uint32_t last{NONE};       //!< message
-        uint32_t opening{NONE};    //!< into m_openings, while in slow start
-        bool isDirty{false};       //!< in m_dirty
-        bool isPaused{false};      //!< waits for a window
+        uint32_t opening{NONE};    //!< index in m_openings during slow start
+        bool isDirty{false};       //!< true if the path is in m_dirty
+        bool isPaused{false};      //!< true if the path waits for a window
     };
 
-    /// Slow start of a path.
+    /// Slow-start state of a path.
     struct Opening
     {
         double window;      //!< [bytes on the wire]
-        double enough;      //!< slow start ends with this window
-        double left;        //!< of the window, at the path's updatedAt
-        uint64_t startedAt; //!< this window [ps]
+        double enough;      //!< window with which slow start ends
+        double left;        //!< remaining part of the window, at the path's updatedAt
+        uint64_t startedAt; //!< begin of this window [ps]
         uint64_t roundTrip; //!< [ps]
     };
 
-    /// Prepare all paths for the links as they are now. @return their solver
+    /**
+     * Prepare all paths for the current links.
+     *
+     * @return the solver for these paths
+     */
     MaxMinSolver MakeSolver();
 
-    /// The path begins or ends to send.
+    /// Record that a path begins or ends to send.
     void MarkDirty(uint32_t id, uint64_t now);
 
-    /// Let time pass for a path's first message and its window.
+    /// Advance the first message and the window of a path to the current time.
     void Advance(Path& path, uint64_t now);
 
-    /// The path's first message, its window or its pause ends then.
+    /// Plan the event at which the first message, the window or the pause of a path ends.
     void PlanPath(uint32_t id, uint64_t at);
 
-    /// @return what has left of the first message, which there must be [bytes on the wire]
+    /// @return the sent amount of the path's first message, which must exist [bytes on the wire]
     uint64_t GetSent(uint32_t id, uint64_t now) const;
 
-    /// @return what has left of all messages so far [bytes on the wire]
+    /// @return the sent amount of all messages of a path so far [bytes on the wire]
     uint64_t GetCarried(uint32_t id, uint64_t now) const;
 
-    /// @return what the links did to carry so much over each path [bytes on the wire]
+    /// @return the link counters that result from these amounts, given per path [bytes on the wire]
     std::vector<LinkCounters> CountUses(const std::vector<uint64_t>& carried) const;
 
     SlotPool<Message> m_messages;
@@ -146,7 +154,7 @@ class FlowFabric : public MessageFabric
     void OpenWindow(Path& path, uint64_t now);
 
     std::vector<uint32_t> m_dirty;                  //!< paths that begin or end to send
-    std::unique_ptr<FlowLinkControl> m_linkControl; //!< null: the links do not change
+    std::unique_ptr<FlowLinkControl> m_linkControl; //!< null if the links do not change
 };
 
 } // namespace cosim

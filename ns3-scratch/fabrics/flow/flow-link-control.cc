@@ -40,7 +40,7 @@ FlowLinkControl::MeasureDemand(std::vector<uint64_t>& bytes) const
             bytes[id] += std::max<uint64_t>(m_fabric.m_messages[i].bytes, 1);
         }
         if (const uint32_t first = m_fabric.m_paths[id].first; first != FlowFabric::NONE)
-        { // of the first message, a part has left
+        { // a part of the first message has left
             const FlowFabric::Message& message = m_fabric.m_messages[first];
             const double left = static_cast<double>(message.wireBytes - m_fabric.GetSent(id, now));
             const double share = left / static_cast<double>(message.wireBytes);
@@ -77,7 +77,7 @@ FlowLinkControl::PausePath(uint32_t id, uint64_t now)
     }
     path.rate = 0;
     path.doneAt = FlowFabric::NEVER;
-    // As if it waited for a window: whatever is handed to it, it does not send.
+    // Pretend that the path waits for a window, so that it does not send new messages either.
     m_past[id].isWaiting = std::exchange(path.isPaused, true);
     m_past[id].isPaused = true;
     m_past[id].pausedAt = now;
@@ -115,7 +115,7 @@ FlowLinkControl::ResumePath(uint32_t id, uint64_t now)
         FlowFabric::Opening& opening = m_fabric.m_openings[path.opening];
         opening.startedAt += now - m_past[id].pausedAt;
         if (m_past[id].isWaiting)
-        { // on a path that needs no greater window it waits no longer
+        { // a path that needs no larger window does not wait any longer
             path.isPaused = true;
             m_fabric.PlanPath(id, std::max(opening.startedAt + opening.roundTrip, now));
             return;
@@ -127,7 +127,7 @@ FlowLinkControl::ResumePath(uint32_t id, uint64_t now)
     }
 }
 
-/// Prepare all paths anew, for the links as they are now.
+/// Prepare all paths again for the current links.
 void
 FlowLinkControl::PreparePaths()
 {
@@ -144,7 +144,7 @@ FlowLinkControl::PreparePaths()
     {
         FlowFabric::Path& path = m_fabric.m_paths[id];
         if (openingOf[id] != FlowFabric::NONE && path.opening != FlowFabric::NONE)
-        { // it goes on with its window
+        { // continue with the same window
             FlowFabric::Opening& opening = m_fabric.m_openings[path.opening];
             const FlowFabric::Opening& old = before[openingOf[id]];
             opening.window = old.window;
@@ -152,13 +152,13 @@ FlowLinkControl::PreparePaths()
             opening.startedAt = old.startedAt;
         }
         else if (m_past[id].counted > 0)
-        { // slow start is over, or was never needed
+        { // slow start has ended or was never needed
             path.opening = FlowFabric::NONE;
         }
     }
 }
 
-/// Add what the links carried since the last change to their counters.
+/// Add the bytes that the links have carried since the last change to their counters.
 void
 FlowLinkControl::CountLinks()
 {

@@ -21,16 +21,18 @@ class FlowFabric;
 /**
  * Changes the links of a FlowFabric.
  *
- * While flows pause, their rates are 0, and slow start's windows wait as long. What has left its
- * source arrives. Then all flows continue over the paths as they are now, with the windows that
- * they have. A flow is where its source is, so nothing is re-routed on its way.
+ * During a pause the rates of all flows are 0, and the windows of slow start stop. Data that has
+ * left its source arrives. After the pause all flows continue over the current paths, with the
+ * windows that they had. A flow holds its data at its source, so nothing has to be re-routed on its
+ * way.
  */
 class FlowLinkControl : public LinkControl
 {
   public:
     /**
-     * @param topology of the start, with reconfiguration; outlives this object
-     * @param fabric the fabric; outlives this object
+     * @param topology links and paths at the start of the run, with reconfiguration; must outlive
+     * this object
+     * @param fabric the fabric; must outlive this object
      */
     FlowLinkControl(const Topology& topology, FlowFabric& fabric);
 
@@ -40,17 +42,18 @@ class FlowLinkControl : public LinkControl
     void ApplyLinks(std::span<const LinkUpdate> updates) override;
     void Resume() override;
 
-    /// @return what every link did since the start
+    /// @return the counters of each link since the start of the run
     std::vector<LinkCounters> GetLinkCounters() const;
 
   private:
-    /// What is kept of a path whose links change.
+    /// Data of a path that must survive a change of its links.
     struct Past
     {
-        uint64_t counted{0};   //!< of what it carried, in m_linkCounters [bytes on the wire]
-        uint64_t pausedAt{0};  //!< while paused [ps]
-        bool isPaused{false};  //!< by a change of the links
-        bool isWaiting{false}; //!< while paused: for a window, too
+        /// part of its carried bytes that m_linkCounters includes [bytes on the wire]
+        uint64_t counted{0};
+        uint64_t pausedAt{0};  //!< begin of the pause; valid while paused [ps]
+        bool isPaused{false};  //!< true if a change of the links pauses it
+        bool isWaiting{false}; //!< while paused: true if it also waits for a window
     };
 
     void PausePath(uint32_t id, uint64_t now);
@@ -60,8 +63,8 @@ class FlowLinkControl : public LinkControl
 
     FlowFabric& m_fabric;
     LinkRoutes m_routes;
-    std::vector<Past> m_past;                 //!< per path
-    std::vector<LinkCounters> m_linkCounters; //!< per link, up to the last change
+    std::vector<Past> m_past;                 //!< state of each path
+    std::vector<LinkCounters> m_linkCounters; //!< per link: counters up to the last change
 };
 
 } // namespace cosim

@@ -16,13 +16,13 @@ namespace cosim
 namespace
 {
 
-/// Links and flows, and the solver of their rates.
+/// Links and flows, with the solver of their rates.
 struct Network
 {
     std::vector<double> capacities;
-    std::vector<std::vector<uint32_t>> paths; //!< links of each flow
+    std::vector<std::vector<uint32_t>> paths; //!< per flow: its links
 
-    /// @return a solver in which no flow is active
+    /// @return a solver without active flows
     MaxMinSolver MakeSolver() const
     {
         std::vector<uint32_t> begin{0};
@@ -35,7 +35,7 @@ struct Network
         return {capacities, begin, links};
     }
 
-    /// @return links of few different capacities, so that there are ties, and flows at random
+    /// @return a random network. Its links have few different capacities, so that ties occur.
     static Network MakeRandom(std::mt19937& random)
     {
         Network network;
@@ -123,7 +123,7 @@ class MaxMinSolverTest : public UnitTest<MaxMinSolverTest>
 
     void SharesALine()
     {
-        // Flow 0 crosses all links; flow 1 + i only link i.
+        // Flow 0 crosses all links; flow 1 + i crosses only link i.
         const Network network{{6, 12, 3}, {{0, 1, 2}, {0}, {1}, {2}}};
         MaxMinSolver solver = network.MakeSolver();
         for (uint32_t flow = 0; flow < 4; ++flow)
@@ -139,7 +139,7 @@ class MaxMinSolverTest : public UnitTest<MaxMinSolverTest>
         solver.Solve();
         CheckRates(solver, {0, 6, 12, 0});
         solver.Stop(1);
-        solver.Start(1); // in the same moment
+        solver.Start(1); // start at the same time as others
         NS_TEST_ASSERT_MSG_EQ(solver.Solve().size(), 1, "who starts anew has a new rate");
         CheckRates(solver, {0, 6, 12, 0});
         NS_TEST_ASSERT_MSG_EQ(solver.Solve().size(), 0, "nothing has changed");
@@ -147,7 +147,7 @@ class MaxMinSolverTest : public UnitTest<MaxMinSolverTest>
 
     void KeepsSymmetry()
     {
-        // Capacities that no double holds exactly, and 7 flows each over 2 of 7 links in a ring.
+        // The capacities have no exact double. There are 7 flows, each over 2 of 7 links in a ring.
         Network network{std::vector<double>(7, 0.1), {}};
         for (uint32_t i = 0; i < 7; ++i)
         {
@@ -168,7 +168,7 @@ class MaxMinSolverTest : public UnitTest<MaxMinSolverTest>
 
     void RoundsAlike()
     {
-        // A third of 0.3 is not 0.1 in doubles.
+        // In doubles, a third of 0.3 is not 0.1.
         const Network network{{0.3, 0.1}, {{0}, {0}, {0}, {1}}};
         MaxMinSolver solver = network.MakeSolver();
         for (uint32_t flow = 0; flow < 4; ++flow)
@@ -194,7 +194,10 @@ class MaxMinSolverTest : public UnitTest<MaxMinSolverTest>
         }
     }
 
-    /// No link carries more than it can, and every flow has a full link on which none is faster.
+    /**
+     * Check that no link carries more than its capacity, and that every flow has a full link on
+     * which no flow is faster.
+     */
     void CheckFair(const Network& network, const MaxMinSolver& solver)
     {
         std::vector<double> load(network.capacities.size());

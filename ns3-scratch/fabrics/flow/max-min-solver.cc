@@ -15,18 +15,18 @@ namespace cosim
 namespace
 {
 
-/// Rates closer than this share of themselves are the same one, rounded differently.
+/// Rates that differ by less than this share count as the same rate.
 constexpr double SAME = 1e-9;
 
-/// A rate that moves by less than this share of itself has not changed.
+/// A rate that moves by less than this share counts as unchanged.
 constexpr double UNCHANGED = 1e-13;
 
-/// In place of a rate, while solving: the flow rises.
+/// Stands in for the rate of a flow that still rises while solving.
 constexpr double RISING = -1;
 
 constexpr uint64_t NEVER = RadixQueue<uint32_t>::NEVER;
 
-/// @return a number in whose order that of non-negative rates is
+/// @return a key that orders non-negative rates like the rates themselves
 uint64_t
 KeyOf(double rate)
 {
@@ -129,7 +129,7 @@ MaxMinSolver::GetLinks(uint32_t flow) const
     return std::span(m_links).subspan(m_begin[flow], m_begin[flow + 1] - m_begin[flow]);
 }
 
-/// Let a flow rise from the present level; its rate is not less.
+/// Make a flow a member that rises from the current level. Its rate is at least that level.
 void
 MaxMinSolver::AddFlow(uint32_t flow)
 {
@@ -152,7 +152,7 @@ MaxMinSolver::AddFlow(uint32_t flow)
     added.rate = RISING;
 }
 
-/// Add the flows of a link that have this rate, or more.
+/// Make the flows of a link with at least this rate members.
 void
 MaxMinSolver::AddFastest(const Link& link, double rate)
 {
@@ -186,7 +186,7 @@ MaxMinSolver::Touch(uint32_t id)
     return link;
 }
 
-/// Let a link be looked at when the filling is so far that it may be full.
+/// Queue a link at the level at which it may be full.
 void
 MaxMinSolver::Queue(uint32_t id)
 {
@@ -199,7 +199,7 @@ MaxMinSolver::Queue(uint32_t id)
     }
 }
 
-/// The filling has come to where a link was full when it was queued.
+/// Process a link when the filling reaches the level for which the link was queued.
 void
 MaxMinSolver::Fill(uint32_t id, double key)
 {
@@ -211,7 +211,7 @@ MaxMinSolver::Fill(uint32_t id, double key)
     m_level = key;
     const double level = GetLevel(link);
     if (level > key * (1 + SAME))
-    { // some of its flows have stopped below, or others rise, too
+    { // some of its flows have stopped at a lower level, or more flows rise
         Queue(id);
         return;
     }
@@ -233,7 +233,7 @@ MaxMinSolver::GetLevel(const Link& link)
     return std::max(link.free, 0.0) / link.rising;
 }
 
-/// @return the largest rate of those flows of a link that are not members, or 0
+/// @return the largest rate of the flows of a link that are not members, or 0
 double
 MaxMinSolver::GetFastest(const Link& link) const
 {
@@ -249,7 +249,7 @@ MaxMinSolver::GetFastest(const Link& link) const
     return fastest;
 }
 
-/// The members that rise on a full link keep what they have.
+/// Fix the rates of the members that rise on a full link.
 void
 MaxMinSolver::Freeze(const Link& full)
 {
@@ -268,7 +268,7 @@ MaxMinSolver::Freeze(const Link& full)
             link.free -= full.level;
             --link.rising;
             if (isSlower && link.isBottleneck && !link.isFilled && !link.isYielded)
-            { // others take what it leaves; once, as those that do not rise keep their rates
+            { // other flows can take what this flow leaves; adding them once is enough
                 link.isYielded = true;
                 AddFastest(link, link.level);
             }
@@ -283,7 +283,8 @@ MaxMinSolver::Commit()
     {
         Link& link = m_link[id];
         link.isTouched = false;
-        // What is not filled again is still the bottleneck of those that were not looked at.
+        // A link that was not filled again is still the bottleneck of the flows that were not
+        // looked at.
         link.isBottleneck =
             link.isFilled || (link.isBottleneck && GetFastest(link) >= link.level * (1 - SAME));
     }

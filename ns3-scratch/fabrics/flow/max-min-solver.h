@@ -15,81 +15,81 @@ namespace cosim
 {
 
 /**
- * Max–min fair rates of flows over links, by progressive filling: all rates rise together; where a
- * link is full, its flows keep what they have, and the others rise on.
+ * Computes max–min fair rates of flows over links, by progressive filling: the rates of all flows
+ * rise together; when a link is full, its flows keep their rates, and the other flows rise further.
  *
- * It is incremental, and exact. Every flow has a *bottleneck*: a full link on which no flow is
- * faster. A solution is found by filling again only the *members*: at first the flows that start,
- * and those whose bottleneck has lost a flow. All others keep their rates, until in the course of
- * the filling, at a level below their rate,
+ * The solver is incremental and exact. Every flow has a *bottleneck*: a full link on which no flow
+ * is faster. To find a new solution, the solver fills again only the *members*. At first these are
+ * the flows that start, and those whose bottleneck has lost a flow. All other flows keep their
+ * rates, until one of these events occurs at a level below their rate:
  *
- * - a link is full on which they are the fastest: they give way; or
- * - a member becomes slower on their bottleneck: they take what it leaves.
+ * - A link is full on which they are the fastest flows, so they must become slower.
+ * - A member becomes slower on their bottleneck, so they can become faster.
  *
- * Then they become members, too, and rise from that level. What no such chain reaches keeps its
- * bottleneck, so it is not even looked at.
+ * Then they become members, too, and rise from that level. A flow that no such chain reaches keeps
+ * its bottleneck, so the solver does not look at it at all.
  *
- * The unit of rates is the caller's. Rates that differ by less than 10⁻⁹ of themselves because of
- * rounding come out equal, so symmetric flows stay symmetric.
+ * The caller chooses the unit of rates. Rates that differ only by rounding, by less than a share of
+ * 10⁻⁹, are made equal, so that symmetric flows stay symmetric.
  */
 class MaxMinSolver
 {
   public:
     /**
-     * @param capacities of the links, each more than 0
-     * @param begin per flow, the first of its links in `links`; one entry more at the end
-     * @param links the links of the flows, one behind the other
+     * @param capacities capacity of each link, more than 0
+     * @param begin per flow, the index of its first link in `links`; one more entry marks the end
+     * @param links the links of the flows, one flow after another
      */
     MaxMinSolver(std::vector<double> capacities,
                  std::vector<uint32_t> begin,
                  std::vector<uint32_t> links);
 
-    /// @param flow wants as much as it can get from now on; it must not be active
+    /// @param flow an inactive flow, which wants as high a rate as possible from now on
     void Start(uint32_t flow);
 
-    /// @param flow wants nothing from now on; it must be active
+    /// @param flow an active flow, which stops
     void Stop(uint32_t flow);
 
     /**
-     * Compute the rates after any number of starts and stops.
+     * Compute the rates after any number of calls of Start and Stop.
      *
-     * @return the active flows whose rate is another than before; valid until the next call
+     * @return the active flows whose rate has changed; valid until the next call
      */
     const std::vector<uint32_t>& Solve();
 
-    /// @return whether the flow was started and not stopped
+    /// @return true if the flow was started and not stopped
     bool IsActive(uint32_t flow) const;
 
-    /// @return the flow's rate after the last Solve
+    /// @return the rate of the flow after the last Solve
     double GetRate(uint32_t flow) const;
 
   private:
-    /// Where an active flow stands in the list of a link.
+    /// Position of an active flow in the list of a link.
     struct Use
     {
         uint32_t flow;
-        uint32_t hop; //!< into m_links
+        uint32_t hop; //!< index in m_links
     };
 
     struct Link
     {
         double capacity;
-        std::vector<Use> uses;    //!< by active flows
-        bool isBottleneck{false}; //!< of one of its flows
-        bool isTouched{false};    //!< in m_touched, while solving
-        bool isFilled{false};     //!< while solving: the bottleneck of a member
-        bool isYielded{false};    //!< while solving: a slower member has added its fastest flows
-        uint32_t members{0};      //!< while solving
-        uint32_t rising{0};       //!< members that still rise
-        double free{0};           //!< while solving: capacity not taken by those that do not rise
-        double level{0};          //!< the rate at which it was full last
-        uint64_t queuedAt{0};     //!< while solving: its key in m_order, or NEVER
+        std::vector<Use> uses;    //!< one entry per active flow
+        bool isBottleneck{false}; //!< true if it is the bottleneck of a flow
+        bool isTouched{false};    //!< while solving: true if it is in m_touched
+        bool isFilled{false};     //!< while solving: true if it is the bottleneck of a member
+        bool isYielded{false}; //!< while solving: true if a slower member added its fastest flows
+        uint32_t members{0};   //!< while solving: number of members
+        uint32_t rising{0};    //!< number of members that still rise
+        double free{0};  //!< while solving: capacity without the rates of flows that do not rise
+        double level{0}; //!< rate at which it was last full
+        uint64_t queuedAt{0}; //!< while solving: its key in m_order, or NEVER
     };
 
     struct Flow
     {
         double rate{0};
-        double before{0}; //!< the rate after the last Solve, while solving
+        double before{0}; //!< while solving: the rate after the previous Solve
         bool isActive{false};
         bool isMember{false}; //!< while solving
     };
@@ -107,14 +107,14 @@ class MaxMinSolver
 
     std::vector<uint32_t> m_begin;
     std::vector<uint32_t> m_links;
-    std::vector<uint32_t> m_position; //!< per hop: in the list of its link
+    std::vector<uint32_t> m_position; //!< per hop: position in the list of its link
     std::vector<Link> m_link;
     std::vector<Flow> m_flow;
-    std::vector<uint32_t> m_started; //!< since the last Solve
-    std::vector<uint32_t> m_freed;   //!< bottlenecks that lost a flow since
-    // While solving:
-    double m_level{0};               //!< how far the filling is
-    double m_filled{0};              //!< the highest level of a full link
+    std::vector<uint32_t> m_started; //!< flows started since the last Solve
+    std::vector<uint32_t> m_freed;   //!< bottlenecks that lost a flow since the last Solve
+    // Used only while solving:
+    double m_level{0};               //!< current level of the filling
+    double m_filled{0};              //!< highest level at which a link was full
     std::vector<uint32_t> m_members; //!< flows
     std::vector<uint32_t> m_touched; //!< links of the members
     RadixQueue<uint32_t> m_order;    //!< links by the level at which they are full

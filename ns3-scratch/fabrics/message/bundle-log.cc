@@ -21,7 +21,7 @@ BundleLog::Place(uint32_t bundle, const Message& message)
 {
     for (Message& known : m_messages[bundle])
     {
-        // Equal messages that are sent together are one as good as the other.
+        // Equal messages that are sent at the same time are interchangeable.
         if (known.arrivesAt == 0 && known.path == message.path && known.bytes == message.bytes &&
             known.sentAt == message.sentAt)
         {

@@ -13,56 +13,58 @@ namespace cosim
 {
 
 /**
- * The messages of bundles, one by one, for those who observe messages: a bundle itself knows only
+ * Records the single messages of bundles, for the observers of messages. A bundle itself knows only
  * when its last message arrives.
  */
 class BundleLog
 {
   public:
-    /// A message.
+    /// A recorded message.
     struct Message
     {
         uint32_t path;
         uint64_t bytes;
-        uint64_t sentAt;       //!< [ps]
-        uint64_t arrivesAt{0}; //!< as far as is known; 0: not at all [ps]
+        uint64_t sentAt;       //!< time at which it is sent [ps]
+        uint64_t arrivesAt{0}; //!< arrival time as known so far; 0: not known yet [ps]
     };
 
     /**
-     * @param bundle a bundle
-     * @param message a message of it; it is not known when it arrives
+     * Record a message whose arrival time is not known yet.
+     *
+     * @param bundle id of the bundle
+     * @param message the message
      */
     void Add(uint32_t bundle, const Message& message);
 
     /**
-     * It is known when a message arrives.
+     * Record the arrival time of a message.
      *
-     * @param bundle the bundle that it belongs to
-     * @param message the message
+     * @param bundle id of the message's bundle
+     * @param message the message, with its arrival time
      */
     void Place(uint32_t bundle, const Message& message);
 
     /**
-     * A message whose arrival is known arrives later. Those before it on its path were postponed
-     * already, if they had to be.
+     * Move the known arrival time of a message to a later time. If earlier messages of the same
+     * path also move, their calls must come first.
      *
-     * @param bundle the bundle that it belongs to
-     * @param path its path
-     * @param before when it would have arrived [ps]
-     * @param at when it arrives [ps]
+     * @param bundle id of the message's bundle
+     * @param path path of the message
+     * @param before arrival time known so far [ps]
+     * @param at new arrival time [ps]
      */
     void Postpone(uint32_t bundle, uint32_t path, uint64_t before, uint64_t at);
 
     /**
-     * All messages of a bundle have arrived: forget them.
+     * Remove the messages of a bundle. Call it when all of them have arrived.
      *
-     * @param bundle the bundle
-     * @return its messages, by arrival
+     * @param bundle id of the bundle
+     * @return the messages of the bundle, by arrival time
      */
     std::vector<Message> Take(uint32_t bundle);
 
   private:
-    std::unordered_map<uint32_t, std::vector<Message>> m_messages; //!< by bundle
+    std::unordered_map<uint32_t, std::vector<Message>> m_messages; //!< keyed by bundle
 };
 
 } // namespace cosim

@@ -20,7 +20,7 @@ namespace cosim
 namespace
 {
 
-/// Messages between two calls of the poll hook.
+/// Number of messages between two calls of the poll hook.
 constexpr uint64_t POLL_MESSAGES = 1024;
 
 } // namespace
@@ -122,7 +122,7 @@ MessageFabric::PutIntoBundles(Rank src, std::span<const BundledMessage> messages
     Launch(m_cargo, at, now);
 }
 
-/// Tell the observers of messages that are handed over, and remember them until they arrive.
+/// Report bundled messages as sent to the observers, and record them until they arrive.
 void
 MessageFabric::LogSent(Rank src, std::span<const BundledMessage> messages, uint64_t at)
 {
@@ -134,7 +134,7 @@ MessageFabric::LogSent(Rank src, std::span<const BundledMessage> messages, uint6
     }
 }
 
-/// Tell the observers of the messages of a bundle.
+/// Report the messages of a bundle as delivered to the observers.
 void
 MessageFabric::ReportDelivered(uint32_t bundle)
 {
@@ -148,7 +148,7 @@ MessageFabric::ReportDelivered(uint32_t bundle)
     }
 }
 
-/// Make a message ready for the estimator, and count it.
+/// Prepare a message for the estimator, and count it.
 inline void
 MessageFabric::Load(uint32_t path, uint64_t bytes, uint32_t bundle, Cargo& cargo)
 {
@@ -198,7 +198,8 @@ MessageFabric::Postpone(uint32_t id, uint32_t path, uint64_t sentAt, uint64_t be
 {
     if (at >= 2 * MAX_TIME_PS)
     {
-        Fail("a message takes longer than can be simulated");
+        Fail("a message takes longer than the " + std::to_string(MAX_TIME_PS) +
+             " ps that can be simulated");
         return;
     }
     m_completionPs.Replace(before - sentAt, at - sentAt);
@@ -241,7 +242,7 @@ MessageFabric::OnBundleDue(uint32_t id, uint64_t now)
     }
 }
 
-/// A message that was handed over alone is at its target.
+/// Deliver a single message at its target.
 void
 MessageFabric::Arrive(uint32_t id)
 {
@@ -319,7 +320,8 @@ MessageFabric::Abandon(uint64_t bytes, uint32_t path)
 {
     Fail("a message of " + std::to_string(bytes) + " bytes from rank " +
          std::to_string(m_topology.pathSource[path]) + " to rank " +
-         std::to_string(m_topology.pathTarget[path]) + " takes longer than can be simulated");
+         std::to_string(m_topology.pathTarget[path]) + " takes longer than the " +
+         std::to_string(MAX_TIME_PS) + " ps that can be simulated");
 }
 
 uint64_t
@@ -338,7 +340,7 @@ uint64_t
 MessageFabric::AcknowledgementPs(uint32_t path) const
 {
     const uint32_t back = FindPath(m_topology.pathTarget[path], m_topology.pathSource[path]);
-    // Without links back, the way back is as long as the way there.
+    // Without a path in the reverse direction, assume that it takes as long as the forward path.
     const bool isThere = !m_liveLinks.GetPath(back).empty();
     uint64_t sum = 0;
     bool isFirst = true;

@@ -23,24 +23,22 @@ namespace cosim
 {
 
 /**
- * What the estimators share: they carry messages as wholes, without packets and without loss.
+ * Base class of the estimators: fabrics that carry messages as a whole, without packets and without
+ * loss.
  *
- * A message of P payload bytes in segments of at most M bytes is W = P + ceil(P/M)·h bytes on the
- * wire, where h are the IPv4 and TCP headers (with the timestamp option if timestamps are on) and
- * the link header. There are no acknowledgements, but SimSend's `sent` waits for the way back of
- * one. `packets` counts the ceil(P/M) segments; what only packets have (drops, marks, round trips)
- * is 0.
+ * A message of P payload bytes in segments of at most M bytes takes W = P + ceil(P/M)·h bytes on
+ * the wire. Here h is the size of the IPv4 and TCP headers (with the timestamp option if timestamps
+ * are on) plus the link header. There are no acknowledgments, but the `sent` callback of SimSend
+ * waits for the time that one needs to come back. The counter `packets` counts the ceil(P/M)
+ * segments. Counters that need real packets (drops, marks, round trips) are 0.
  *
- * An estimator plans what happens to its messages in a queue of its own, of which ns-3 sees one
- * event a moment at which something is due.
+ * An estimator plans its events in a queue of its own. ns-3 sees only one event for each time at
+ * which something is due.
  */
 class MessageFabric : public FabricBase, public BundleNetwork
 {
   public:
-    /**
-     * @param topology links and paths; must outlive the fabric
-     * @param settings its TCP settings give the sizes of segments and headers; must outlive it
-     */
+    /// @param topology links and paths; must outlive the fabric
     MessageFabric(const Topology& topology, const Settings& settings);
 
     // NetworkApi
@@ -64,13 +62,15 @@ class MessageFabric : public FabricBase, public BundleNetwork
   protected:
     static constexpr uint32_t NONE = UINT32_MAX;
 
-    /// A byte at 1 bit/s [ps].
+    /// Transmission time of one byte at 1 bit/s [ps].
     static constexpr uint64_t BYTE_PS = 8'000'000'000'000;
 
-    /// Tells a bundle that is due from what an estimator has planned.
+    /**
+     * Bit that marks the subject of a planned event as a bundle, not as a subject of the estimator.
+     */
     static constexpr uint32_t BUNDLE = uint32_t{1} << 31;
 
-    /// A message that the estimator carries.
+    /// A message that the estimator has to carry.
     struct Cargo
     {
         WireSize size;
@@ -79,50 +79,52 @@ class MessageFabric : public FabricBase, public BundleNetwork
     };
 
     /**
-     * Messages were handed over; each is to be placed (see Place) when its arrival is known.
+     * Carry messages. The estimator calls Place for each of them when it knows its arrival time.
      *
      * @param cargo the messages
-     * @param at when they are sent, not in the past [ps]
-     * @param now the time [ps]
+     * @param at time at which the messages are sent; not in the past [ps]
+     * @param now current time [ps]
      */
     virtual void Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now) = 0;
 
     /**
-     * Something that was planned is due.
+     * Handle a planned event.
      *
-     * @param subject as planned
-     * @param now the time [ps]
+     * @param subject the subject that was given to Plan
+     * @param now current time [ps]
      */
     virtual void OnDue(uint32_t subject, uint64_t now) = 0;
 
     /**
-     * All that was due at this moment is done.
+     * Called when all events of the current time are handled.
      *
-     * @param now the time [ps]
+     * @param now current time [ps]
      */
     virtual void OnServed(uint64_t now);
 
-    /// @return what every link did since the start
+    /// @return the counters of each link since the start of the run
     virtual std::vector<LinkCounters> GetLinkCounters() const = 0;
 
     /**
-     * @param at when something is due, not in the past [ps]
-     * @param subject what; below 2³¹, its bits are the estimator's
+     * Plan an event.
+     *
+     * @param at time of the event; not in the past [ps]
+     * @param subject identifies the event to OnDue; any value below 2³¹
      */
     void Plan(uint64_t at, uint32_t subject);
 
     /**
-     * Call OnServed at this moment, once.
+     * Request one call of OnServed at the current time.
      *
-     * @param now the time [ps]
+     * @param now current time [ps]
      */
     void RequestService(uint64_t now);
 
     /**
-     * It is known when a message will arrive.
+     * Set the arrival time of a message.
      *
-     * @param id the bundle that it belongs to
-     * @param message the message; it does not arrive in the past
+     * @param id id of the message's bundle
+     * @param message the message, with an arrival time that is not in the past
      */
     void Place(uint32_t id, const BundleLog::Message& message)
     {
@@ -140,34 +142,37 @@ class MessageFabric : public FabricBase, public BundleNetwork
     }
 
     /**
-     * A placed message arrives later.
+     * Move the arrival time of a placed message to a later time.
      *
-     * @param bundle the one it belongs to
-     * @param path its path
-     * @param sentAt when it was sent [ps]
-     * @param before when it would have arrived, not in the past [ps]
-     * @param at when it arrives [ps]
+     * @param bundle id of the message's bundle
+     * @param path path of the message
+     * @param sentAt time at which the message was sent [ps]
+     * @param before arrival time set so far; not in the past [ps]
+     * @param at new arrival time [ps]
      */
     void Postpone(uint32_t bundle, uint32_t path, uint64_t sentAt, uint64_t before, uint64_t at);
 
     /**
-     * A message takes longer than the clock can count: end the run.
+     * End the run, because a message takes longer than the clock can count.
      *
-     * @param bytes its size [bytes]
-     * @param path its path
+     * @param bytes size of the message [bytes]
+     * @param path path of the message
      */
     void Abandon(uint64_t bytes, uint32_t path);
 
-    /// @return the time that a link takes to transmit so much, rounded up, at most MAX_TIME_PS
+    /**
+     * @return the time that a link takes to transmit a number of bytes, rounded up, at most
+     * MAX_TIME_PS
+     */
     uint64_t TransmissionPs(uint64_t bytes, uint32_t link) const;
 
-    /// @return how long the node at which a link starts takes to pass a packet on [ps]
+    /// @return the forwarding delay of the node at which a link starts [ps]
     uint64_t ForwardingPs(uint32_t link) const;
 
-    /// @return from the arrival at a path's target to that of the acknowledgement at its source
+    /// @return the time that an acknowledgment takes from the target of a path to its source [ps]
     uint64_t AcknowledgementPs(uint32_t path) const;
 
-    /// @return simulated time since the start [ps]
+    /// @return the simulated time since the start [ps]
     uint64_t Now() const;
 
     /// @return a + b, at most twice MAX_TIME_PS
@@ -176,22 +181,23 @@ class MessageFabric : public FabricBase, public BundleNetwork
         return std::min(a + b, 2 * MAX_TIME_PS);
     }
 
-    const uint32_t m_headerBytes; //!< h
+    const uint32_t m_headerBytes; //!< header bytes per packet; h in the class comment
 
   private:
-    /// Messages of which the last arrival matters; one message that is handed over alone is such.
+    /// A bundle of messages. A single message is a bundle with one message.
     struct Bundle
     {
         uint64_t tag{0};
-        uint64_t bytes{0};     //!< of all of them
-        uint64_t dueAt{0};     //!< as far as is known [ps]
-        uint64_t delay{0};     //!< from the last arrival to dueAt [ps]
-        uint32_t messages{0};  //!< how many
-        uint32_t unplaced{0};  //!< how many of them are still to be placed
-        uint32_t path{NONE};   //!< of a message alone
-        bool isPut{false};     //!< that goes to the arrival handler
-        bool isAwaited{false}; //!< whose acknowledgement somebody waits for
-        bool isLogged{false};  //!< in m_log: somebody observes its messages
+        uint64_t bytes{0};     //!< payload of all messages
+        uint64_t dueAt{0};     //!< due time as known so far [ps]
+        uint64_t delay{0};     //!< time from the last arrival to dueAt [ps]
+        uint32_t messages{0};  //!< number of messages
+        uint32_t unplaced{0};  //!< number of messages without an arrival time
+        uint32_t path{NONE};   //!< path of a single message
+        bool isPut{false};     //!< true if the message goes to the arrival handler
+        bool isAwaited{false}; //!< true if a callback waits for the acknowledgment
+        /// true if m_log records its messages, because an observer receives them
+        bool isLogged{false};
     };
 
     uint32_t MakeBundle();
@@ -205,15 +211,16 @@ class MessageFabric : public FabricBase, public BundleNetwork
     void Serve();
 
     SlotPool<Bundle> m_bundles;
-    BundleHandler* m_bundleHandler{nullptr};       //!< not owned
-    std::unordered_map<uint32_t, Callback> m_sent; //!< of the bundles that are awaited
+    BundleHandler* m_bundleHandler{nullptr}; //!< not owned
+    /// callbacks that wait for an acknowledgment, keyed by bundle
+    std::unordered_map<uint32_t, Callback> m_sent;
     WireSizes m_sizes;
     BundleLog m_log;
-    std::vector<Cargo> m_cargo;    //!< of PutIntoBundles, to use its memory again
-    std::vector<char> m_usedPaths; //!< that carried a message
+    std::vector<Cargo> m_cargo; //!< buffer of PutIntoBundles; a member so that its memory is reused
+    std::vector<char> m_usedPaths; //!< true for paths that have carried a message
     RadixQueue<uint32_t> m_due;
-    std::vector<uint64_t> m_wakes; //!< times of the events that call Serve, the next one behind
-    uint64_t m_nextPoll;           //!< the number of messages at which the poll hook is called
+    std::vector<uint64_t> m_wakes; //!< times of the events that call Serve; the next one is last
+    uint64_t m_nextPoll;           //!< number of messages at which the poll hook is called next
     bool m_isServing{false};
     bool m_isFinished{false};
 };

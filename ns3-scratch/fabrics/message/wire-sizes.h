@@ -12,28 +12,28 @@
 namespace cosim
 {
 
-/// What a message is on the wire.
+/// The sizes of a message on the wire.
 struct WireSize
 {
-    uint64_t bytes{0};      //!< its payload, and what is below is of
-    uint64_t wireBytes{0};  //!< all its packets; 0: nothing is known yet
-    uint64_t packets{0};    //!< how many
-    uint32_t firstBytes{0}; //!< the first packet
-    uint32_t lastBytes{0};  //!< the last packet
+    uint64_t bytes{0};      //!< payload of the message
+    uint64_t wireBytes{0};  //!< size of all packets; 0: not computed yet
+    uint64_t packets{0};    //!< number of packets
+    uint32_t firstBytes{0}; //!< size of the first packet
+    uint32_t lastBytes{0};  //!< size of the last packet
 };
 
 /**
- * The sizes of messages on the wire: P payload bytes in segments of at most M bytes with headers of
- * h bytes are P + ceil(P/M)·h. No payload is carried as one byte.
+ * Computes the sizes of messages on the wire: P payload bytes in segments of at most M bytes with
+ * headers of h bytes take P + ceil(P/M)·h bytes. A message without payload is carried as one byte.
  *
- * A workload has few sizes: they are remembered.
+ * A workload uses few sizes, so the results are cached.
  */
 class WireSizes
 {
   public:
     /**
-     * @param segmentBytes M
-     * @param headerBytes h
+     * @param segmentBytes largest payload of a packet, M [bytes]
+     * @param headerBytes headers per packet, h [bytes]
      */
     WireSizes(uint32_t segmentBytes, uint32_t headerBytes)
         : m_segmentBytes(segmentBytes),
@@ -41,7 +41,7 @@ class WireSizes
     {
     }
 
-    /// @return the size of a message with so much payload; valid until the next call
+    /// @return the sizes of a message with this payload [bytes]; valid until the next call
     const WireSize& Get(uint64_t bytes)
     {
         WireSize& size = m_known[(bytes ^ (bytes >> 8)) % m_known.size()];

@@ -33,15 +33,16 @@ namespace
 {
 
 constexpr uint16_t PORT = 5000;
-constexpr uint32_t FIRST_ADDRESS = 0x0a000001; //!< 10.0.0.1 is rank 0
+constexpr uint32_t FIRST_ADDRESS = 0x0a000001; //!< address of rank 0: 10.0.0.1
 
-/// Gives each node its PinnedRouting.
+/// Installs a PinnedRouting on each node.
 class PinnedRoutingHelper : public Ipv4RoutingHelper
 {
   public:
     PinnedRoutingHelper* Copy() const override
     {
-        return new PinnedRoutingHelper(*this); // the caller owns it: Ipv4RoutingHelper's contract
+        // the caller takes ownership, as Ipv4RoutingHelper requires
+        return new PinnedRoutingHelper(*this);
     }
 
     Ptr<Ipv4RoutingProtocol> Create(Ptr<Node> /* node */) const override
@@ -52,15 +53,15 @@ class PinnedRoutingHelper : public Ipv4RoutingHelper
 
 } // namespace
 
-/// Counts what a device sends and drops.
+/// Counts the packets that a device sends and drops.
 class NativeFabric::LinkMonitor
 {
   public:
     /**
-     * @param fabric polled on each packet, and told of drops
+     * @param fabric polled for each packet, and notified of drops
      * @param link the link
-     * @param device the device at the link's source
-     * @param rate the link's rate
+     * @param device the device at the source of the link
+     * @param rate rate of the link
      */
     LinkMonitor(NativeFabric& fabric,
                 uint32_t link,
@@ -78,13 +79,13 @@ class NativeFabric::LinkMonitor
                                             MakeCallback(&LinkMonitor::OnQueue, this));
     }
 
-    /// Forget what was counted: the handshakes.
+    /// Reset the counters, to exclude the handshakes.
     void Reset()
     {
         m_counters = {};
     }
 
-    /// @return the counters; busy time up to now
+    /// @return the counters; the busy time counts up to now
     LinkCounters GetCounters() const
     {
         LinkCounters counters = m_counters;
@@ -188,7 +189,7 @@ NativeFabric::BuildNodes()
 void
 NativeFabric::BuildLinks()
 {
-    // A channel has two directions: pair each link with one that runs back.
+    // A channel has two directions, so pair each link with a link in the opposite direction.
     std::multimap<std::pair<uint32_t, uint32_t>, uint32_t> unpaired;
     for (uint32_t link = 0; link < m_topology.linkSource.size(); ++link)
     {
@@ -207,7 +208,7 @@ NativeFabric::BuildLinks()
         }
     }
     for (const auto& [ends, link] : unpaired)
-    { // one way only: the other end's device never sends
+    { // without an opposite link, the device at the other end never sends
         BuildLink(link, link);
     }
 }
@@ -306,7 +307,9 @@ NativeFabric::OpenConnections()
     {
         Simulator::Schedule(start, &NativeFabric::Open, this, flow);
         for (const FlowId direction : {flow, GetReverse(flow)})
-        { // SYN, SYN-ACK and ACK, generously: the next handshake finds the network empty
+        {
+            // Allow enough time for SYN, SYN-ACK and ACK, so that the next handshake finds an empty
+            // network.
             for (const uint32_t link : GetPath(direction))
             {
                 start += TimeStep(2 * m_topology.linkLatencyPs[link]) +

@@ -21,20 +21,20 @@ namespace cosim
 {
 
 /**
- * The reference datapath: stock PointToPointNetDevice, Ipv4, DropTailQueue and TcpSocketBase, with
- * the topology's paths pinned by PinnedRouting.
+ * The reference fabric. It uses ns-3's own PointToPointNetDevice, Ipv4, DropTailQueue and
+ * TcpSocketBase; PinnedRouting routes packets along the paths of the topology.
  *
- * Every connection is opened by a real three-way handshake before the clock starts, one after the
- * other, so that each measures the round trip of the empty network. It is several times slower than
- * ExpressFabric, and has what ns-3's own tools attach to: nodes, devices, queues, pcap.
+ * A three-way handshake opens every connection before the clock starts, one after another, so that
+ * each of them measures the round trip of an empty network. This fabric is several times slower
+ * than ExpressFabric, but ns-3's tools can attach to its nodes, devices, queues and pcap files.
  */
 class NativeFabric : public PacketFabric
 {
   public:
     /**
-     * @param topology links and paths; outlives the fabric
-     * @param settings the settings; outlive the fabric
-     * @param policies make the policies of the devices' queues
+     * @param topology links and paths; must outlive the fabric
+     * @param settings run settings; must outlive the fabric
+     * @param policies creates the policies of the devices' queues
      */
     NativeFabric(const Topology& topology,
                  const Settings& settings,
@@ -49,7 +49,7 @@ class NativeFabric : public PacketFabric
   private:
     class LinkMonitor;
 
-    /// A flow's two sockets.
+    /// The two sockets of a flow.
     struct Connection
     {
         ns3::Ptr<NativeTcpSocket> sender;
@@ -70,13 +70,13 @@ class NativeFabric : public PacketFabric
     ns3::Ptr<NativeTcpSocket> MakeSocket(Rank rank);
 
     std::unique_ptr<QueuePolicyMaker> m_policies;
-    uint32_t m_routes; //!< the greatest number of paths between two ranks
+    uint32_t m_routes; //!< largest number of paths between two ranks
     ns3::ObjectFactory m_congestionControl;
     ns3::NodeContainer m_nodes;
-    std::vector<uint32_t> m_interfaceOfLink;              //!< at the link's source
-    std::vector<std::unique_ptr<LinkMonitor>> m_monitors; //!< by link
-    std::vector<ns3::Ptr<NativeTcpSocket>> m_listeners;   //!< by rank
-    std::vector<Connection> m_connections;                //!< by flow
+    std::vector<uint32_t> m_interfaceOfLink; //!< per link: interface at the source of the link
+    std::vector<std::unique_ptr<LinkMonitor>> m_monitors; //!< indexed by link
+    std::vector<ns3::Ptr<NativeTcpSocket>> m_listeners;   //!< indexed by rank
+    std::vector<Connection> m_connections;                //!< indexed by flow
 };
 
 } // namespace cosim

@@ -24,7 +24,10 @@ NS_OBJECT_ENSURE_REGISTERED(NativeTcpSocket);
 namespace
 {
 
-/// Most that is put into the send buffer at once: its arithmetic is 32 bits wide.
+/**
+ * Largest number of bytes that is put into the send buffer at once. The arithmetic of the buffer
+ * uses 32 bits.
+ */
 constexpr uint64_t MAX_FEED_BYTES = uint64_t{1} << 29;
 
 } // namespace
@@ -83,7 +86,7 @@ NativeTcpSocket::Feed()
         const uint64_t bytes = std::min(m_unfed, MAX_FEED_BYTES);
         if (bytes > GetTxAvailable())
         {
-            return; // goes on when an ACK has freed room
+            return; // continue when an ACK has freed room
         }
         Send(Create<Packet>(static_cast<uint32_t>(bytes)), 0);
         m_unfed -= bytes;

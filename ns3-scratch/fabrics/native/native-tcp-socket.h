@@ -13,9 +13,9 @@ namespace cosim
 {
 
 /**
- * One end of a flow in the native fabric: TcpSocketBase on a node, over IP, as ns-3 ships it.
+ * An endpoint of a flow in the native fabric: ns-3's TcpSocketBase on a node, over IP.
  *
- * Added is only what reports to the FlowObserver, and the feeding of the send buffer.
+ * This class only adds the reports to the FlowObserver, and the feeding of the send buffer.
  */
 class NativeTcpSocket : public FabricTcpSocket
 {
@@ -26,22 +26,22 @@ class NativeTcpSocket : public FabricTcpSocket
     NativeTcpSocket() = default;
 
     /**
-     * Put the socket on a node, as TcpL4Protocol::CreateSocket does.
+     * Attach the socket to a node, as TcpL4Protocol::CreateSocket does.
      *
-     * @param node the node; it has a TcpL4Protocol
+     * @param node a node with a TcpL4Protocol
      */
     void Attach(ns3::Ptr<ns3::Node> node);
 
-    /// @param linkHeaderBytes per packet beside IP and TCP
+    /// @param linkHeaderBytes header bytes per packet in addition to IP and TCP
     void SetLinkHeaderBytes(uint32_t linkHeaderBytes);
 
-    /// Report from now on: packets sent, acknowledgements, and, at a receiver, deliveries.
+    /// Start to report sent packets, acknowledgments and, at a receiver, delivered bytes.
     void StartReporting();
 
-    /// @param bytes more for the stream
+    /// @param bytes number of bytes to append to the stream of data
     void Submit(uint64_t bytes);
 
-    /// @return whether the connection is established
+    /// @return true if the connection is established
     bool IsEstablished() const;
 
   protected:
@@ -56,9 +56,9 @@ class NativeTcpSocket : public FabricTcpSocket
     void OnReadable(ns3::Ptr<ns3::Socket> socket);
 
     uint32_t m_linkHeaderBytes{0};
-    uint64_t m_unfed{0}; //!< submitted, not yet in the send buffer
+    uint64_t m_unfed{0}; //!< bytes that were submitted and are not in the send buffer yet
     ns3::SequenceNumber32 m_acked{1};
-    ns3::SequenceNumber32 m_highestSent{1}; //!< what is below was sent before
+    ns3::SequenceNumber32 m_highestSent{1}; //!< data below this sequence number was sent before
     bool m_isReporting{false};
 };
 

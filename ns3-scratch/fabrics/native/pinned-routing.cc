@@ -84,8 +84,8 @@ PinnedRouting::RouteOutput(Ptr<Packet> /* packet */,
                            Ptr<NetDevice> /* oif */,
                            Socket::SocketErrno& error)
 {
-    // A socket that connects asks with the destination only: this node is the source, with the
-    // address that belongs to the path.
+    // A connecting socket gives only the destination. The source is then this node, with the
+    // address of the path to that destination.
     const auto source = m_sources.find(header.GetDestination().Get());
     Ptr<Ipv4Route> route =
         source == m_sources.end() ? nullptr : Find(source->second, header.GetDestination());
@@ -135,7 +135,7 @@ PinnedRouting::DoDispose()
     Ipv4RoutingProtocol::DoDispose();
 }
 
-// The paths are pinned: changes of interfaces and addresses do not move them.
+// The paths are pinned, so changes of interfaces and addresses do not affect them.
 
 void
 PinnedRouting::NotifyInterfaceUp(uint32_t /* interface */)

@@ -16,11 +16,11 @@ namespace cosim
 {
 
 /**
- * Routes each (source, destination) pair of addresses along the path chosen for it at set-up.
+ * Routes each pair of a source and a destination address along a path that is set at set-up time.
  *
- * Stock routing protocols know one next hop for a destination; here two sources may take different
- * switches to the same host, as the paths of a topology say. A host has as many addresses as there
- * are paths between two hosts: each path has a pair of its own.
+ * The routing protocols of ns-3 know only one next hop per destination. In a topology, two sources
+ * can reach the same host through different switches. If a pair of hosts has several paths, each
+ * host has as many addresses, and each path uses its own pair of addresses.
  */
 class PinnedRouting : public ns3::Ipv4RoutingProtocol
 {
@@ -29,21 +29,23 @@ class PinnedRouting : public ns3::Ipv4RoutingProtocol
     static ns3::TypeId GetTypeId();
 
     /**
-     * Make the node a host; without it, the node is a switch.
+     * Make the node a host. A node without a local address is a switch.
      *
-     * @param local one of the node's own addresses
+     * @param local an address of the node
      */
     void AddLocal(ns3::Ipv4Address local);
 
     /**
-     * @param delay what it takes the node to pass on a packet, if it is a host
+     * @param delay forwarding delay of the node, if it is a host
      */
     void SetForwardingDelay(ns3::Time delay);
 
     /**
-     * @param source the packets' source
-     * @param destination the packets' destination
-     * @param interface the interface of this node that they leave through
+     * Set the interface on which packets leave this node.
+     *
+     * @param source source address of the packets
+     * @param destination destination address of the packets
+     * @param interface index of the interface at this node
      */
     void AddPath(ns3::Ipv4Address source, ns3::Ipv4Address destination, uint32_t interface);
 
@@ -74,10 +76,10 @@ class PinnedRouting : public ns3::Ipv4RoutingProtocol
     ns3::Ptr<ns3::Ipv4Route> Find(ns3::Ipv4Address source, ns3::Ipv4Address destination) const;
 
     ns3::Ptr<ns3::Ipv4> m_ipv4;
-    std::unordered_set<uint32_t> m_local; //!< own addresses
+    std::unordered_set<uint32_t> m_local; //!< addresses of the node
     ns3::Time m_forwardingDelay;
-    std::unordered_map<uint64_t, uint32_t> m_interfaces;      //!< by source and destination
-    std::unordered_map<uint32_t, ns3::Ipv4Address> m_sources; //!< own address, by destination
+    std::unordered_map<uint64_t, uint32_t> m_interfaces;      //!< keyed by source and destination
+    std::unordered_map<uint32_t, ns3::Ipv4Address> m_sources; //!< own address for each destination
 };
 
 } // namespace cosim

@@ -20,13 +20,14 @@ NS_OBJECT_ENSURE_REGISTERED(PolicyQueue);
 namespace
 {
 
-// PointToPointNetDevice has put its PPP header before the IP header already.
+// PointToPointNetDevice has already added its PPP header in front of the IP header.
 
-/// @return whether the IP header says that the packet may be marked
+/// @return true if the IP header says that the packet may be marked
 bool
 IsEcnCapable(const Ptr<Packet>& packet)
 {
-    std::array<uint8_t, 4> start{}; // PPP's protocol number; IP's version and type of service
+    // PPP protocol number, then the first two bytes of the IP header
+    std::array<uint8_t, 4> start{};
     packet->CopyData(start.data(), start.size());
     constexpr uint8_t ecnBits = 0x03;
     return (start[3] & ecnBits) != 0;
@@ -60,7 +61,7 @@ PolicyQueue::GetTypeId()
 void
 PolicyQueue::SetPolicy(QueuePolicyMaker& policies, const LinkState& link)
 {
-    SetMaxSize(QueueSize(BYTES, UINT32_MAX)); // the policy decides, not DropTailQueue
+    SetMaxSize(QueueSize(BYTES, UINT32_MAX)); // the policy replaces the limit of DropTailQueue
     m_policy = policies.Make(link, *this);
 }
 
@@ -118,7 +119,7 @@ PolicyQueue::NoteLeaving(Ptr<Packet> packet)
 void
 PolicyQueue::Update()
 {
-    // The policy hears of every packet when it leaves.
+    // The policy must be told about every packet that leaves.
 }
 
 } // namespace cosim

@@ -17,8 +17,8 @@ namespace cosim
 {
 
 /**
- * A device's DropTailQueue without a limit of its own: a QueuePolicy decides which packets enter,
- * and on which of them the queue sets CE (RFC 3168).
+ * A DropTailQueue of a device in which a QueuePolicy replaces the limit. The policy decides which
+ * packets enter, and which of them are marked with CE (RFC 3168).
  */
 class PolicyQueue : public ns3::DropTailQueue<ns3::Packet>, private EgressQueue
 {
@@ -29,14 +29,14 @@ class PolicyQueue : public ns3::DropTailQueue<ns3::Packet>, private EgressQueue
     PolicyQueue() = default;
 
     /**
-     * Let a policy decide instead of the queue's own limit.
+     * Set the policy that replaces the limit of the queue.
      *
-     * @param policies make the queue's policy
-     * @param link the link that the device sends on
+     * @param policies creates the policy
+     * @param link link on which the device sends
      */
     void SetPolicy(QueuePolicyMaker& policies, const LinkState& link);
 
-    /// @return how many packets were marked
+    /// @return the number of marked packets
     uint64_t GetMarks() const;
 
     // DropTailQueue

@@ -146,7 +146,8 @@ PacketFabric::OnRttSample(FlowId id, Time rtt)
     {
         return;
     }
-    // The first round trip measured in each interval stands for it: no timer, idle flows are free.
+    // Sample the first round trip in each interval. This needs no timer, and idle flows cost
+    // nothing.
     Flow& flow = m_flows[id];
     const int64_t index = NowPs() / interval;
     if (index != flow.rttInterval)
@@ -165,7 +166,7 @@ PacketFabric::OnTimeout(FlowId flow)
     {
         observer->OnFlowTimedOut(MakeEvent(flow));
     }
-    Poll(); // between timeouts there may be no other packet for long
+    Poll(); // between timeouts there may be no other packet for a long time
 }
 
 void

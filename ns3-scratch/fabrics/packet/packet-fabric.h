@@ -18,18 +18,18 @@ namespace cosim
 {
 
 /**
- * What the two packet-level fabrics share: messages over flows, and measurement.
+ * Base class of the two packet-level fabrics. It maps messages to flows, and measures.
  *
- * A flow is a TCP connection from one rank to another, one for each path of an ordered pair that
- * communicates. Its byte stream carries messages one behind the other; the fabric knows where each
- * ends, so nothing is added to the stream, and a message is delivered with its last byte in order.
+ * A flow is a TCP connection from one rank to another; each path of the topology has one. The byte
+ * stream of a flow carries messages one after another. The fabric knows where each message ends, so
+ * it adds nothing to the stream. A message is delivered when its last byte is delivered in order.
  */
 class PacketFabric : public FabricBase, protected FlowObserver
 {
   public:
     /**
-     * @param topology links and paths; outlives the fabric
-     * @param settings the settings; outlive the fabric
+     * @param topology links and paths; must outlive the fabric
+     * @param settings run settings; must outlive the fabric
      */
     PacketFabric(const Topology& topology, const Settings& settings);
 
@@ -43,18 +43,18 @@ class PacketFabric : public FabricBase, protected FlowObserver
     NetworkStatistics GetStatistics() const override;
 
   protected:
-    /// Build nodes and links, and establish what has to be before the clock starts.
+    /// Build nodes and links, and everything else that must exist before the clock starts.
     virtual void Build() = 0;
 
     /**
-     * Append bytes to a flow's stream.
+     * Append bytes to the stream of a flow.
      *
-     * @param flow the flow
-     * @param bytes how many, at least one
+     * @param flow id of the flow
+     * @param bytes number of bytes, at least 1
      */
     virtual void Submit(FlowId flow, uint64_t bytes) = 0;
 
-    /// @return the counters of a link since the start
+    /// @return the counters of a link since the start of the run
     virtual LinkCounters GetLinkCounters(uint32_t link) const = 0;
 
     // FlowObserver
@@ -69,29 +69,32 @@ class PacketFabric : public FabricBase, protected FlowObserver
     void OnClosed(FlowId flow) override;
 
     /**
-     * Tell the observers of a packet that is lost.
+     * Report a dropped packet to the observers.
      *
-     * @param link the link whose egress queue it would overrun
-     * @param wireBytes its size, all headers included
+     * @param link link whose egress queue had no room for the packet
+     * @param wireBytes packet size, all headers included [bytes]
      */
     void ReportDrop(uint32_t link, uint32_t wireBytes) const;
 
-    /// @return the number of flows: one a path of the topology; a flow's id is its path's index
+    /**
+     * @return the number of flows. Each path of the topology has a flow, and the flow's id is the
+     * index of the path.
+     */
     uint32_t GetFlowCount() const;
 
-    /// @return the links from the flow's source to its target, as they are now
+    /// @return the current links from the source of a flow to its target
     std::span<const uint32_t> GetPath(FlowId flow) const;
 
-    /// @return the flow from the target to the source, whose path this flow's ACKs take
+    /// @return the flow in the opposite direction; the ACKs of this flow take its path
     FlowId GetReverse(FlowId flow) const;
 
-    /// @return bytes of the flow's stream that were handed over and are not delivered
+    /// @return the number of bytes that were appended to the stream of a flow and are not delivered
     uint64_t GetUndelivered(FlowId flow) const;
 
-    /// @return the smallest number of bytes on the wire that carries a full segment
+    /// @return the size of a full segment on the wire [bytes]
     uint32_t GetMaxWireBytes() const;
 
-    /// Called once per packet and hop, so that a run can be watched and interrupted.
+    /// Call the poll hook every 4096 calls. Fabrics call this once per packet and hop.
     void Poll()
     {
         if ((++m_polls & POLL_MASK) == 0 && m_pollHook)
@@ -103,24 +106,25 @@ class PacketFabric : public FabricBase, protected FlowObserver
   private:
     static constexpr uint64_t POLL_MASK = 4095;
 
-    /// A message on its way.
+    /// A message that has not been delivered.
     struct Message
     {
-        uint64_t streamEnd; //!< offset in the flow's stream behind its last byte
-        uint64_t bytes;     //!< as sent; 0 takes one byte of the stream
+        /// offset in the stream of the flow, one past the last byte of the message
+        uint64_t streamEnd;
+        uint64_t bytes; //!< message size as sent; a message of 0 bytes takes one byte of the stream
         uint64_t tag;
-        int64_t sentPs; //!< when it was handed over, as NowPs
-        bool isPut;     //!< goes to the ArrivalHandler
+        int64_t sentPs; //!< time at which it was handed over, on the clock of NowPs
+        bool isPut;     //!< true if the message goes to the ArrivalHandler
     };
 
-    /// A sender that waits for an acknowledgement.
+    /// A callback that waits for an acknowledgment.
     struct AwaitedAck
     {
         uint64_t streamEnd;
         Callback sent;
     };
 
-    /// A flow's stream and its measurements.
+    /// The stream of a flow, and its measurements.
     struct Flow
     {
         FifoQueue<Message> messages;
@@ -128,7 +132,7 @@ class PacketFabric : public FabricBase, protected FlowObserver
         uint64_t submitted{0};
         uint64_t delivered{0};
         uint64_t acked{0};
-        int64_t rttInterval{-1}; //!< index of the interval last sampled
+        int64_t rttInterval{-1}; //!< index of the last sampled interval
         double rttSumNs{0};
         uint32_t rttSamples{0};
     };
@@ -141,7 +145,7 @@ class PacketFabric : public FabricBase, protected FlowObserver
 
     std::vector<Flow> m_flows;
     uint64_t m_polls{0};
-    bool m_isStarted{false}; //!< what connections measure before is not part of the run
+    bool m_isStarted{false}; //!< measurements of connections before the start do not count
 };
 
 } // namespace cosim

@@ -59,7 +59,7 @@ ExpressReceiver::ExpressReceiver(const Config& config,
       m_carrier(carrier),
       m_observer(observer),
       m_flow(flow),
-      // As after ns-3's handshake: the first data packet is acknowledged at once.
+      // Acknowledge the first data packet at once, as a socket does after ns-3's handshake.
       m_unacknowledged(config.delayedAckCount),
       m_delayedAckTimer([this] { OnDelayedAckTimeout(); })
 {
@@ -98,7 +98,9 @@ ExpressReceiver::Receive(const Segment& segment)
     const SequenceNumber32 next = GetNext();
     if (segment.sequence + segment.payloadBytes < next ||
         segment.sequence >= next + m_config.window)
-    { // outside the window: a duplicate of what was received in order (RFC 793, p. 69)
+    {
+        // The segment is outside the window, so it repeats data that was received in order (RFC
+        // 793, p. 69).
         SendAck(TcpHeader::ACK);
         return;
     }
@@ -147,7 +149,7 @@ ExpressReceiver::NoteEcn(const Segment& segment)
         m_ops->CwndEvent(m_tcb, TcpSocketState::CA_EVENT_ECN_NO_CE);
     }
     if ((segment.flags & TcpHeader::CWR) != 0 && m_tcb->m_ecnState != TcpSocketState::ECN_CE_RCVD)
-    { // the sender has answered the echo
+    { // The sender has answered the ECN echo.
         m_tcb->m_ecnState = TcpSocketState::ECN_IDLE;
     }
 }
@@ -156,7 +158,7 @@ void
 ExpressReceiver::NoteTimestamp(const Segment& segment)
 {
     if (m_config.timestamps)
-    { // a smaller one was reordered
+    { // A smaller timestamp means that the segment was reordered.
         m_timestampToEcho = std::max(m_timestampToEcho, segment.timestamp);
     }
 }
@@ -167,7 +169,7 @@ ExpressReceiver::Store(const Segment& segment)
     const SequenceNumber32 next = GetNext();
     const SequenceNumber32 end = segment.sequence + segment.payloadBytes;
     if (segment.sequence == next && (!m_buffer || m_buffer->Size() == 0))
-    { // nobody reads the content: in order, data only advances the sequence
+    { // Nobody reads the content, so data in order only advances the sequence number.
         m_next = end;
         if (m_buffer)
         {
@@ -220,7 +222,7 @@ ExpressReceiver::SendAck(uint8_t flags)
     segment->flags = flags;
     segment->window = m_config.advertised;
     segment->payloadBytes = 0;
-    segment->sequence = SequenceNumber32(1); // nothing was ever sent this way but the SYN
+    segment->sequence = SequenceNumber32(1); // this endpoint has sent nothing but the SYN
     segment->acknowledgment = GetNext();
     if (m_config.timestamps)
     {

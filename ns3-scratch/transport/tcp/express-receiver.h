@@ -24,38 +24,38 @@ namespace cosim
 struct TcpSettings;
 
 /**
- * The receiving end of a flow in the express fabric.
+ * The receiving endpoint of a flow in the express fabric.
  *
- * It does what ns-3's TcpSocketBase does with data that nothing of its own rides on: reassembly and
- * SACK blocks (by ns-3's TcpRxBuffer), delayed ACKs, window, timestamps (RFC 7323), and the ECN
- * echo of RFC 3168 or, through ns3::TcpDctcp, RFC 8257. A whole socket would cost a hundred times
- * the memory for a sender half that is never used.
+ * It does what ns-3's TcpSocketBase does for a receiver that sends no data of its own: reassembly
+ * and SACK blocks (with ns-3's TcpRxBuffer), delayed ACKs, the receive window, timestamps (RFC
+ * 7323), and the ECN echo of RFC 3168, or of RFC 8257 with ns3::TcpDctcp. A complete socket would
+ * need a hundred times the memory, because it also contains a sender that is never used.
  */
 class ExpressReceiver : public FlowReceiver
 {
   public:
-    /// What all receivers of a fabric share.
+    /// Settings that all receivers of a fabric share.
     struct Config
     {
-        /// @param settings what it follows from
+        /// @param settings the TCP settings from which the values are derived
         explicit Config(const TcpSettings& settings);
 
-        uint32_t window;          //!< receive buffer [bytes]
-        uint16_t advertised;      //!< the window field of every ACK: whole, as data is read at once
-        uint32_t delayedAckCount; //!< segments in a row that get one ACK
+        uint32_t window;     //!< receive buffer [bytes]
+        uint16_t advertised; //!< window field of every ACK; constant, because data is read at once
+        uint32_t delayedAckCount; //!< number of consecutive segments that one ACK acknowledges
         ns3::Time delayedAckTimeout;
         bool sack;
         bool timestamps;
         bool ecn;
-        ns3::TypeId congestionControl; //!< has a receiver's part if it is DCTCP
+        ns3::TypeId congestionControl; //!< matters only for DCTCP, which changes the receiver
         uint32_t linkHeaderBytes;
     };
 
     /**
-     * @param config shared; not owned
-     * @param carrier takes the ACKs; not owned
-     * @param observer told what was delivered and sent; not owned
-     * @param flow the flow's id
+     * @param config shared settings; not owned
+     * @param carrier carries the ACKs; not owned
+     * @param observer notified of delivered data and sent packets; not owned
+     * @param flow id of the flow
      */
     ExpressReceiver(const Config& config,
                     SegmentCarrier& carrier,
@@ -66,12 +66,12 @@ class ExpressReceiver : public FlowReceiver
     void Receive(const Segment& segment) override;
 
   private:
-    /// What a segment did to the receive buffer.
+    /// The effect of a segment on the receive buffer.
     enum class Stored
     {
-        NOTHING,  //!< it brought no new data
-        IN_ORDER, //!< it continued the stream, and no gap was or is open
-        WITH_GAP, //!< a gap is open, or was filled
+        NOTHING,  //!< the segment brought no new data
+        IN_ORDER, //!< the segment continued the stream, and there is no gap before or after it
+        WITH_GAP, //!< there is a gap, or the segment filled one
     };
 
     void MakeBuffer();
@@ -88,12 +88,12 @@ class ExpressReceiver : public FlowReceiver
     SegmentCarrier& m_carrier;
     FlowObserver& m_observer;
     FlowId m_flow;
-    ns3::SequenceNumber32 m_next{1};        //!< the next byte in order, while there is no buffer
-    ns3::Ptr<ns3::TcpRxBuffer> m_buffer;    //!< made when the first gap appears, or for ECN
-    ns3::Ptr<ns3::TcpSocketState> m_tcb;    //!< the ECN state; null without ECN
+    ns3::SequenceNumber32 m_next{1};        //!< next byte in order; used while there is no buffer
+    ns3::Ptr<ns3::TcpRxBuffer> m_buffer;    //!< created when the first gap appears, or for ECN
+    ns3::Ptr<ns3::TcpSocketState> m_tcb;    //!< holds the ECN state; null without ECN
     ns3::Ptr<ns3::TcpCongestionOps> m_ops;  //!< null without ECN
-    ns3::SequenceNumber32 m_congestedAt{0}; //!< highest sequence number that came with CE
-    uint32_t m_unacknowledged;              //!< segments since the last ACK
+    ns3::SequenceNumber32 m_congestedAt{0}; //!< highest sequence number of a segment with CE
+    uint32_t m_unacknowledged;              //!< number of segments since the last ACK
     uint32_t m_timestampToEcho{0};
     LazyTimer m_delayedAckTimer;
 };

@@ -30,7 +30,7 @@ NS_OBJECT_ENSURE_REGISTERED(ExpressTcpSocket);
 namespace
 {
 
-/// @return a packet without payload, as the base class wants one with an ACK
+/// @return a packet without payload; the base class needs one to send an ACK
 Ptr<Packet>
 EmptyPacket()
 {
@@ -77,7 +77,7 @@ ExpressTcpSocket::SetCarrier(SegmentCarrier* carrier, uint32_t linkHeaderBytes)
 void
 ExpressTcpSocket::Establish(Time rtt)
 {
-    const SequenceNumber32 first(1); // behind the SYN
+    const SequenceNumber32 first(1); // the first byte after the SYN
     m_tcb->m_nextTxSequence = first;
     m_tcb->m_highTxMark = first;
     m_txBuffer->SetHeadSequence(first);
@@ -87,8 +87,9 @@ ExpressTcpSocket::Establish(Time rtt)
     m_tcb->m_cWnd = GetInitialCwnd() * GetSegSize();
     m_tcb->m_cWndInfl = m_tcb->m_cWnd;
     m_tcb->m_ssThresh = GetInitialSSThresh();
-    // Both ends have the same settings, so the peer's window is this end's. The window in a SYN is
-    // not scaled (RFC 7323, 2.2); the first ACK brings the scaled one.
+    // Both endpoints have the same settings, so the peer's window equals the window of this
+    // endpoint. The window in a SYN is not scaled (RFC 7323, 2.2); the first ACK brings the scaled
+    // window.
     m_rWnd = AdvertisedWindowSize(false);
     m_sndWindShift = m_winScalingEnabled ? CalculateWScale() : uint8_t{0};
     m_txBuffer->SetSackEnabled(m_sackEnabled);
@@ -99,11 +100,11 @@ ExpressTcpSocket::Establish(Time rtt)
     m_tcb->m_congState = TcpSocketState::CA_OPEN;
     m_state = ESTABLISHED;
     m_connected = true;
-    // The SYN is in the history since one round trip; its answer arrives now.
+    // The history holds a SYN that was sent one round trip ago; its answer arrives now.
     m_history.emplace_back(SequenceNumber32(0), 0, Simulator::Now() - rtt);
     TcpHeader synAck;
     synAck.SetAckNumber(first);
-    // Without the observer: the handshake is not part of what is measured.
+    // Call the base class, so that the observer does not get a sample of the handshake.
     TcpSocketBase::EstimateRtt(synAck);
     UpdatePacingRate();
 }
@@ -112,7 +113,8 @@ void
 ExpressTcpSocket::Submit(uint64_t bytes)
 {
     m_unfed += bytes;
-    // TcpSocketBase::Send, too, sends one tick later, so that writes of one instant are joined.
+    // TcpSocketBase::Send also sends one tick later, so that several writes at the same time are
+    // joined.
     if (!m_submitEvent.IsPending())
     {
         m_submitEvent = Simulator::Schedule(TimeStep(1), &ExpressTcpSocket::SendPending, this);
@@ -124,7 +126,7 @@ ExpressTcpSocket::Feed(uint32_t bytes)
 {
     if (bytes > 0)
     {
-        // The buffer takes a copy, which shares what a packet consists of.
+        // The buffer copies the packet, but the copy shares the content.
         if (!m_content || m_content->GetSize() != bytes)
         {
             m_content = Create<Packet>(bytes);
@@ -148,7 +150,9 @@ bool
 ExpressTcpSocket::FindNext(SequenceNumber32* next, SequenceNumber32* nextHigh)
 {
     if (m_tcb->m_congState == TcpSocketState::CA_OPEN && m_txBuffer->GetLost() == 0)
-    { // RFC 6675 NextSeg rule 1 finds nothing; rule 2 is the new data behind the highest sent
+    {
+        // Rule 1 of RFC 6675's NextSeg finds nothing, so rule 2 applies: send new data after the
+        // highest sequence number that was sent.
         *next = m_tcb->m_highTxMark;
         *nextHigh = *next + m_tcb->m_segmentSize;
         return m_unfed > 0 || m_txBuffer->SizeFromSequence(*next) > 0;
@@ -181,17 +185,17 @@ ExpressTcpSocket::SendPending()
         const uint32_t fed = m_txBuffer->SizeFromSequence(next);
         const uint64_t available = fed + m_unfed;
         if (window < m_tcb->m_segmentSize && available > window)
-        { // silly window avoidance
+        { // avoid silly windows
             break;
         }
         if (!m_noDelay && UnAckDataCount() > 0 && available < m_tcb->m_segmentSize)
-        { // Nagle (RFC 896)
+        { // Nagle's algorithm (RFC 896)
             break;
         }
         const uint32_t size =
             std::min({window, m_tcb->m_segmentSize, static_cast<uint32_t>(nextHigh - next)});
         if (next == m_tcb->m_highTxMark.Get())
-        { // new data: what this segment carries becomes one item of the send buffer
+        { // For new data, the payload of this segment becomes one item of the send buffer.
             const auto wanted = static_cast<uint32_t>(std::min<uint64_t>(size, available));
             Feed(wanted - std::min(wanted, fed));
         }
@@ -298,7 +302,7 @@ ExpressTcpSocket::Receive(const Segment& segment)
         segment.acknowledgment <= m_tcb->m_highTxMark.Get())
     {
         if (m_tcb->m_congState != TcpSocketState::CA_OPEN)
-        { // loss recovery looks into the send buffer for new data
+        { // Loss recovery looks for new data in the send buffer.
             FeedSegment();
         }
         ReceivedAck(EmptyPacket(), header);
@@ -319,7 +323,9 @@ ExpressTcpSocket::Pause()
         m_pacingTimer.Suspend();
     }
     for (RttHistory& sent : m_history)
-    { // round trips are not measured, as those of retransmitted segments
+    {
+        // Round trips that include a pause must not be measured, just like those of retransmitted
+        // segments.
         sent.retx = true;
     }
 }
@@ -344,7 +350,7 @@ ExpressTcpSocket::Resume()
 void
 ExpressTcpSocket::NoteEcn(const Segment& segment)
 {
-    // DCTCP's ACKs are ECN-capable, too, and may be marked on their way.
+    // DCTCP's ACKs are ECN-capable, so a queue can also mark an ACK.
     if (segment.ce && m_ecnCESeq < segment.sequence)
     {
         m_ecnCESeq = segment.sequence;
@@ -371,7 +377,7 @@ ExpressTcpSocket::NewAck(const SequenceNumber32& ack, bool resetRto)
         m_tcb->m_nextTxSequence = ack;
     }
     if (m_txBuffer->Size() == 0)
-    { // nothing to retransmit
+    { // There is nothing to retransmit.
         m_retransmissionTimer.Cancel();
     }
     m_observer->OnAcked(m_flow, static_cast<uint32_t>(ack - m_acked));

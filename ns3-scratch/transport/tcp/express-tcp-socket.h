@@ -15,22 +15,22 @@ namespace cosim
 {
 
 /**
- * The sending end of a flow in the express fabric: ns3::TcpSocketBase over segments that are plain
- * structs.
+ * The sending endpoint of a flow in the express fabric: ns3::TcpSocketBase with segments that are
+ * plain structs.
  *
- * Its state machine, congestion control, RTT estimation, loss recovery and timers are
- * TcpSocketBase's. Replaced is what carries and schedules, not what decides:
- * - segments go to a SegmentCarrier, and ACKs come from it, without header serialization, end-point
- *   look-up or IP;
- * - the retransmission timer is a LazyTimer;
- * - while nothing is lost, the next segment is the one behind the last sent, so the scan of the
- *   send buffer (TcpTxBuffer::NextSeg) is skipped;
- * - data enters the send buffer segment by segment, just in time, so that it is neither split nor
- *   joined there, and what waits costs no memory;
- * - its congestion state is quiet (QuietTcpState): nothing listens to the socket's trace sources.
+ * The state machine, congestion control, RTT estimation, loss recovery and timers are those of
+ * TcpSocketBase. This class replaces only how segments are carried and when work is scheduled:
+ * - Segments go to a SegmentCarrier, and ACKs come from it. There is no header serialization, no
+ *   lookup of endpoints, and no IP layer.
+ * - The retransmission timer is a LazyTimer.
+ * - While nothing is lost, the next segment is the one after the last sent segment, so the scan of
+ *   the send buffer (TcpTxBuffer::NextSeg) is skipped.
+ * - Data enters the send buffer one segment at a time, just before it is sent. So the buffer never
+ *   splits or joins its items, and waiting data takes no memory.
+ * - The congestion state is a QuietTcpState, because nothing listens to the socket's trace sources.
  *
- * The end point stays null: TcpSocketBase::SendPendingData then sends nothing, and this class's
- * SendPending takes its place wherever the base class would have called it last.
+ * The end point of the base class stays null, so TcpSocketBase::SendPendingData sends nothing. This
+ * class calls SendPending in its place, after each call of the base class that would send data.
  */
 class ExpressTcpSocket : public FabricTcpSocket, public FlowSender
 {
@@ -40,20 +40,20 @@ class ExpressTcpSocket : public FabricTcpSocket, public FlowSender
 
     ExpressTcpSocket();
 
-    /// @param socket what to copy: settings, not connections
+    /// @param socket the socket whose settings are copied; connections are not copied
     ExpressTcpSocket(const ExpressTcpSocket& socket);
 
     /**
-     * @param carrier takes this socket's segments; not owned
-     * @param linkHeaderBytes per packet beside IP and TCP
+     * @param carrier carries the segments of this socket; not owned
+     * @param linkHeaderBytes header bytes per packet in addition to IP and TCP
      */
     void SetCarrier(SegmentCarrier* carrier, uint32_t linkHeaderBytes);
 
     /**
-     * Bring an equipped socket to the state in which the three-way handshake leaves the end that
-     * opened the connection.
+     * Put the socket into the state in which the three-way handshake leaves the end that opened the
+     * connection. Call Equip first.
      *
-     * @param rtt the round trip that the SYN and its answer take in the empty network
+     * @param rtt round-trip time of the SYN and its answer in the empty network
      */
     void Establish(ns3::Time rtt);
 
@@ -79,13 +79,17 @@ class ExpressTcpSocket : public FabricTcpSocket, public FlowSender
 
     SegmentCarrier* m_carrier{nullptr}; //!< not owned
     uint32_t m_linkHeaderBytes{0};
-    ns3::Ptr<ns3::Packet> m_content;  //!< what the send buffer was last fed: mostly a full segment
-    uint64_t m_unfed{0};              //!< submitted, not yet in the send buffer
-    ns3::SequenceNumber32 m_acked{1}; //!< reported to the observer up to here
+    /// packet that was last appended to the send buffer, usually a full segment
+    ns3::Ptr<ns3::Packet> m_content;
+    uint64_t m_unfed{0}; //!< bytes that were submitted and are not in the send buffer yet
+    /// end of the data whose acknowledgment was reported to the observer
+    ns3::SequenceNumber32 m_acked{1};
     ns3::EventId m_submitEvent;
     LazyTimer m_retransmissionTimer;
-    ns3::Time m_timeoutLeft{-1};       //!< while paused: of the retransmission timer, if armed
-    bool m_isSubmitInterrupted{false}; //!< while paused: m_submitEvent is to come
+    /// while paused: remaining time of the retransmission timer; -1: not armed
+    ns3::Time m_timeoutLeft{-1};
+    /// while paused: true if m_submitEvent must be scheduled again
+    bool m_isSubmitInterrupted{false};
 };
 
 } // namespace cosim

@@ -69,7 +69,7 @@ FabricTcpSocket::EstimateRtt(const TcpHeader& header)
 void
 FabricTcpSocket::ReTxTimeout()
 {
-    // As in the base class, an expiry without unacknowledged data is no event.
+    // Like the base class, ignore an expiry without unacknowledged data.
     if (m_observer != nullptr && m_state == ESTABLISHED && m_txBuffer->Size() > 0)
     {
         m_observer->OnTimeout(m_flow);

@@ -14,7 +14,10 @@ namespace cosim
 {
 
 /**
- * ns-3's TCP socket, reporting round trips, timeouts and closing to a FlowObserver.
+ * ns-3's TCP socket, extended to report round trips, timeouts and closing to a FlowObserver.
+ *
+ * The behaviour of TCP is unchanged. The sockets of both packet-level fabrics derive from this
+ * class.
  *
  * What TCP does is untouched; both packet datapaths build on this class.
  */
@@ -27,22 +30,23 @@ class FabricTcpSocket : public ns3::TcpSocketBase
     FabricTcpSocket() = default;
 
     /**
-     * @param observer told about this socket's flow; not owned, outlives the socket
-     * @param flow the flow's id
+     * @param observer notified of the events of this socket's flow; not owned; must outlive the
+     * socket
+     * @param flow id of the flow
      */
     void Observe(FlowObserver* observer, FlowId flow);
 
     /**
-     * Give the socket its round-trip estimator and loss recovery, as TcpL4Protocol does for the
+     * Give the socket its round-trip estimator and its loss recovery, as TcpL4Protocol does for the
      * sockets that it creates.
      */
     void Equip();
 
     /**
-     * Give the socket its congestion control. A copied socket needs it again: some of ns-3's
-     * (TcpCubic in 3.44) do not behave alike when they are copied.
+     * Give the socket its congestion control. A copied socket needs a new one, because some
+     * congestion controls of ns-3 (TcpCubic in 3.44) behave differently after they are copied.
      *
-     * @param factory makes it
+     * @param factory creates the congestion control
      */
     void SetCongestionControl(const ns3::ObjectFactory& factory);
 
@@ -52,13 +56,14 @@ class FabricTcpSocket : public ns3::TcpSocketBase
     void EstimateRtt(const ns3::TcpHeader& header) override;
     void ReTxTimeout() override;
 
-    FlowObserver* m_observer{nullptr}; //!< not owned; none on a listening socket
-    FlowId m_flow{0};                  //!< the flow's id
+    FlowObserver* m_observer{nullptr}; //!< not owned; null on a listening socket
+    FlowId m_flow{0};                  //!< id of the flow
 
   private:
     void OnErrorClose(ns3::Ptr<ns3::Socket> socket);
 
-    ns3::Time m_sample; //!< the latest sample of the ACK being processed; zero if it gives none
+    /// latest RTT sample of the ACK that is being processed; zero if the ACK gives no sample
+    ns3::Time m_sample;
 };
 
 } // namespace cosim

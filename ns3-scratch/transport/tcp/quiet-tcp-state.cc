@@ -18,7 +18,7 @@ using namespace ns3;
 namespace
 {
 
-/// Accepts every listener and forgets it.
+/// Accepts every listener and ignores it.
 class DeafAccessor : public TraceSourceAccessor
 {
   public:
@@ -49,11 +49,12 @@ class DeafAccessor : public TraceSourceAccessor
     }
 };
 
-/// @return the type, with the names of TcpSocketState's trace sources
+/// @return the TypeId, with trace sources that have the names of those of TcpSocketState
 TypeId
 MakeTypeId()
 {
-    // The parent is not TcpSocketState: a type must not name a trace source of its parents again.
+    // The parent is not TcpSocketState, because a type must not repeat the name of a trace source
+    // of its parents.
     TypeId tid = TypeId("cosim::QuietTcpState").SetParent<Object>().SetGroupName("Cosim");
     const TypeId loud = TcpSocketState::GetTypeId();
     std::vector<std::string> names;
@@ -61,7 +62,8 @@ MakeTypeId()
     {
         names.push_back(loud.GetTraceSource(i).name);
     }
-    // A look-up copies the names that it passes: the short ones cost no allocation.
+    // Look-up compares the names in this order, and copying a short name needs no allocation, so
+    // the short names come first.
     std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
         return a.size() < b.size();
     });

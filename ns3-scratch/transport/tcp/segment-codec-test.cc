@@ -21,7 +21,7 @@ namespace
 constexpr uint32_t LINK_BYTES = 2;
 constexpr uint32_t IP_BYTES = 20;
 
-/// @return a segment with so many SACK blocks
+/// @return a segment with this number of SACK blocks
 Segment
 MakeSegment(std::size_t blocks)
 {

@@ -17,36 +17,36 @@ namespace cosim
 
 /**
  * @file
- * What a Segment would be on the wire: the size of its headers, and ns3::TcpHeader for the parts of
- * TcpSocketBase that want one.
+ * Converts a Segment to its form on the wire: the size of its headers, and an ns3::TcpHeader for
+ * the functions of TcpSocketBase that need one.
  */
 
 struct TcpSettings;
 
 /**
  * @param segment the segment
- * @param timestamps whether it carries the timestamp option (RFC 7323)
- * @param linkHeaderBytes per packet beside IP and TCP
- * @return its size with all headers [bytes]
+ * @param timestamps true if the segment carries the timestamp option (RFC 7323)
+ * @param linkHeaderBytes header bytes per packet in addition to IP and TCP
+ * @return size of the segment, all headers included [bytes]
  */
 uint32_t GetWireBytes(const Segment& segment, bool timestamps, uint32_t linkHeaderBytes);
 
 /**
- * @param settings the options that a SYN carries depend on them
- * @return the size of a SYN with all headers [bytes]
+ * @param settings TCP settings; they determine the options of a SYN
+ * @return size of a SYN, all headers included [bytes]
  */
 uint32_t GetSynWireBytes(const TcpSettings& settings);
 
 /**
- * @param timestamps whether the header has the timestamp option, too
- * @return how many SACK blocks (RFC 2018) a header has room for
+ * @param timestamps true if the header also has the timestamp option
+ * @return the number of SACK blocks (RFC 2018) that fit into a header
  */
 std::size_t GetSackRoom(bool timestamps);
 
 /**
  * @param segment the segment
- * @param timestamps whether it carries the timestamp option
- * @param header gets the segment's fields and options
+ * @param timestamps true if the segment carries the timestamp option
+ * @param header receives the fields and options of the segment
  */
 void FillHeader(const Segment& segment, bool timestamps, ns3::TcpHeader& header);
 

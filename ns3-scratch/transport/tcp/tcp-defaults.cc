@@ -25,8 +25,11 @@ using namespace ns3;
 namespace
 {
 
-/// Largest uint32 that leaves the send buffer's arithmetic room: messages live in the
-/// application's memory, so the send buffer holds what TCP may look at, not a copy.
+/**
+ * Size of the send buffer. Messages stay in the memory of the application; the send buffer only
+ * holds the part that TCP can look at. This is the largest power of two for which the 32-bit
+ * arithmetic of the send buffer does not overflow.
+ */
 constexpr uint32_t SEND_BUFFER_BYTES = 1U << 30;
 
 TimeValue
@@ -40,7 +43,7 @@ PicoSecondsValue(uint64_t ps)
 void
 SetTcpDefaults(const TcpSettings& settings)
 {
-    CongestionControlType(settings); // refuses an unknown name before anything is set
+    CongestionControlType(settings); // throws for an unknown name before any default is set
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(settings.segmentBytes));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(SEND_BUFFER_BYTES));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(GetWindow(settings)));

@@ -16,29 +16,29 @@ namespace cosim
 struct TcpSettings;
 
 /**
- * Set every attribute default of ns-3's TCP that the settings name.
+ * Set all attribute defaults of ns-3's TCP that the settings name.
  *
- * The defaults hold for the process, so each run sets them all.
+ * The defaults apply to the whole process, so each run sets all of them.
  *
  * @param settings the values
- * @throws std::invalid_argument if the congestion control is not one of ns-3's
+ * @throws std::invalid_argument if ns-3 has no such congestion control
  */
 void SetTcpDefaults(const TcpSettings& settings);
 
 /**
- * @param settings the two buffers
- * @return what may be in flight: the smaller of them [bytes]
+ * @param settings TCP settings with the sizes of both buffers
+ * @return the largest amount of data in flight: the size of the smaller buffer [bytes]
  */
 uint32_t GetWindow(const TcpSettings& settings);
 
 /**
- * @param settings names the congestion control
- * @return its TypeId
- * @throws std::invalid_argument if it is not one of ns-3's
+ * @param settings TCP settings with the name of the congestion control
+ * @return the TypeId of the congestion control
+ * @throws std::invalid_argument if ns-3 has no such congestion control
  */
 ns3::TypeId CongestionControlType(const TcpSettings& settings);
 
-/// @return the names of ns-3's congestion controls, without "ns3::Tcp", sorted
+/// @return the names of ns-3's congestion controls, without the prefix "ns3::Tcp", sorted
 std::vector<std::string> CongestionControlNames();
 
 } // namespace cosim

@@ -19,13 +19,13 @@
 namespace cosim
 {
 
-/// ns-3's TCP, with segments as plain structs.
+/// The transport protocol of the express fabric: ns-3's TCP with segments that are plain structs.
 class TcpTransport : public Transport
 {
   public:
     /**
-     * @param settings outlive this object; they become ns-3's attribute defaults
-     * @throws std::invalid_argument if the congestion control is not one of ns-3's
+     * @param settings become ns-3's attribute defaults; must outlive this object
+     * @throws std::invalid_argument if ns-3 has no such congestion control
      */
     explicit TcpTransport(const TcpSettings& settings);
 
@@ -40,7 +40,8 @@ class TcpTransport : public Transport
     const TcpSettings& m_settings;
     ExpressReceiver::Config m_receiverConfig;
     ns3::ObjectFactory m_congestionControl;
-    ns3::Ptr<ExpressTcpSocket> m_prototype; //!< copied for each flow: cheaper than attributes
+    /// copied for each flow, which costs less than setting attributes
+    ns3::Ptr<ExpressTcpSocket> m_prototype;
     std::vector<ns3::Ptr<ExpressTcpSocket>> m_senders;
     std::deque<ExpressReceiver> m_receivers;
 };
