@@ -1,22 +1,47 @@
 """Co-simulation of distributed training over ns-3's TCP.
 
 `run` simulates a scenario and returns a `Result`; `compile` and `replay` do the same in two steps.
-`Network` drives the fabric message by message. The command line is ``cosim``.
+`Network` drives the fabric message by message. The command line is ``cosim``, and so is the package
+that users import.
 """
 
-from bridge.errors import (
-    HookError,
-    InputError,
-    OutputError,
-    ResultError,
-    StreamError,
-)
-from bridge.results.errors import SimulationError, SimulationInterrupted
-from bridge.results.result import Result
-from bridge.simulator.hooks import BuiltSimulation
-from bridge.simulator.network import Network
-from bridge.simulator.simulate import compile, replay, run
-from frontend import Scenario, ScenarioError, load_scenario
+from typing import TYPE_CHECKING
+
+from topology_gen.lazy import importer
+
+if TYPE_CHECKING:
+    from bridge.errors import (
+        HookError,
+        InputError,
+        OutputError,
+        ResultError,
+        StreamError,
+    )
+    from bridge.results.errors import SimulationError, SimulationInterrupted
+    from bridge.results.result import Result
+    from bridge.simulator.hooks import BuiltSimulation
+    from bridge.simulator.network import Network
+    from bridge.simulator.simulate import compile, replay, run
+    from frontend import Scenario, ScenarioError, load_scenario
+
+_HOMES = {
+    "BuiltSimulation": "bridge.simulator.hooks",
+    "HookError": "bridge.errors",
+    "InputError": "bridge.errors",
+    "Network": "bridge.simulator.network",
+    "OutputError": "bridge.errors",
+    "Result": "bridge.results.result",
+    "ResultError": "bridge.errors",
+    "Scenario": "frontend",
+    "ScenarioError": "frontend",
+    "SimulationError": "bridge.results.errors",
+    "SimulationInterrupted": "bridge.results.errors",
+    "StreamError": "bridge.errors",
+    "compile": "bridge.simulator.simulate",
+    "load_scenario": "frontend",
+    "replay": "bridge.simulator.simulate",
+    "run": "bridge.simulator.simulate",
+}
 
 __all__ = [
     "BuiltSimulation",
@@ -36,3 +61,5 @@ __all__ = [
     "replay",
     "run",
 ]
+
+__getattr__ = importer(__name__, _HOMES)

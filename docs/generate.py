@@ -42,7 +42,7 @@ this reference as a JSON Schema, for editors.
 RESULT_INTRODUCTION = """\
 # Result reference
 
-A run gives one document: the file `result.json`, the output of `--json`, and `bridge.Result` in
+A run gives one document: the file `result.json`, the output of `--json`, and `cosim.Result` in
 Python. Times are nanoseconds of simulated time; fractions are exact picoseconds. Sizes are bytes
 and rates bit/s. The [glossary](glossary.md) explains the terms.
 

@@ -5,8 +5,9 @@ topology imports parts of `frontend` while `Scenario` is still being built, so i
 would be circular.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from topology_gen.lazy import importer
 
 if TYPE_CHECKING:
     from frontend.compiler.compile import compile_scenario, validate_scenario
@@ -24,8 +25,4 @@ _HOMES = {
 
 __all__ = ["Scenario", "ScenarioError", "compile_scenario", "load_scenario", "validate_scenario"]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = importer(__name__, _HOMES)

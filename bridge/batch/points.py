@@ -28,6 +28,10 @@ from frontend import Scenario, ScenarioError, load_scenario
 #: The file that holds the reason why a point failed, in the folder where its result would be.
 ERROR_NAME = "error.txt"
 
+#: What starts a child. ``-P`` keeps the working folder off the import path: a folder ``bridge`` or
+#: a file ``click.py`` of the user must not take the place of an installed package.
+COSIM = ("-P", "-m", "bridge")
+
 
 @dataclass(frozen=True)
 class Point:
@@ -159,7 +163,7 @@ def _run(point: Point, root: Path, children: _Children) -> Outcome:
         return Outcome(point, old, is_old=True)
     for name in (FILE_NAME, ERROR_NAME):
         (folder / name).unlink(missing_ok=True)
-    command = [sys.executable, "-m", "bridge", "run", "/dev/stdin", "--json", "--out", str(folder)]
+    command = [sys.executable, *COSIM, "run", "/dev/stdin", "--json", "--out", str(folder)]
     status, messages = children.run(command, json.dumps(point.scenario.resolved()))
     result = _load(folder)
     if status == 0 and result is not None:

@@ -106,6 +106,19 @@ def test_interruption_ends_the_children(small: dict[str, Any], tmp_path: Path) -
     assert not list((tmp_path / "long").glob("result.json"))
 
 
+def test_children_import_nothing_from_the_working_folder(
+    small: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder or file with the name of a package does not take the package's place."""
+    wrong = "raise ImportError('imported from the working folder')\n"
+    (tmp_path / "bridge").mkdir()
+    for name in ("bridge/__init__.py", "bridge/__main__.py", "click.py"):
+        (tmp_path / name).write_text(wrong)
+    monkeypatch.chdir(tmp_path)
+    (outcome,) = run_points([point(small, "p")])
+    assert outcome.error is None
+
+
 def test_names_differ(small: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="4KB is the name of several"):
         run_points(sizes(small, "4KB", "4KB"))
