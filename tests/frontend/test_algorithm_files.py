@@ -98,8 +98,18 @@ def test_a_training_workload_with_files(tmp_path: Path) -> None:
     [
         ("all_reduce", 4, None, "No such file or directory: expected an algorithm file"),
         ("all_reduce", 4, "?", "expected JSON, but"),
-        ("all_reduce", 8, msccl_files.ring_all_reduce(4, 1), "all_reduce of 4 ranks: expected all"),
-        ("all_gather", 4, msccl_files.ring_all_reduce(4, 1), "all_reduce of 4 ranks: expected all"),
+        (
+            "all_reduce",
+            8,
+            msccl_files.ring_all_reduce(4, 1),
+            "all_reduce over 4 ranks: expected all",
+        ),
+        (
+            "all_gather",
+            4,
+            msccl_files.ring_all_reduce(4, 1),
+            "all_reduce over 4 ranks: expected all",
+        ),
         (
             "all_reduce",
             4,

@@ -243,8 +243,8 @@ def test_unfinished_result_says_what_is_held():
         ({"count": (0, 0)}, "no units"),
         ({"phase": (0, 1)}, "a phase that is not declared"),
         ({"op": (0, 7)}, "unknown op 7"),
-        ({"target": (0, 10_000)}, "a partner that is not a step"),
-        ({"dep": (0, 10_000)}, "waits for what is not a step"),
+        ({"target": (0, 10_000)}, "a partner that does not exist"),
+        ({"dep": (0, 10_000)}, "waits for a step that does not exist"),
         ({"dep": (0, 30)}, "waits for another member"),
         ({"step_begin": (0, 1)}, "step_begin does not rise"),
         ({"dep_begin": (-1, 1)}, "dep_begin does not rise"),
@@ -263,11 +263,11 @@ def test_malformed_programs(change, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"units": 5}, "5 units do not make 6 equal shards"),
+        ({"units": 5}, "5 units do not divide into 6 equal shards"),
         ({"space": 11}, "as many units of output as of input"),
         ({"phase_dimension": ()}, "there is no phase"),
         ({"op": np.zeros(3, np.uint32)}, "entries, not"),
-        ({"equal_units": False}, "received into units of other sizes"),
+        ({"equal_units": False}, "received into units of different sizes"),
     ],
 )
 def test_impossible_heads(change, message):
