@@ -1,4 +1,4 @@
-"""Scenarios are data: what has to be found for them is found after they are loaded."""
+"""Optimisers run when a scenario is resolved, not when it is loaded."""
 
 import doctest
 

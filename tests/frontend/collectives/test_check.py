@@ -1,4 +1,4 @@
-"""The checker finds what is wrong: every mutation of a right program is caught and named."""
+"""The checker detects and names every kind of mutation of a correct program."""
 
 from dataclasses import replace
 
@@ -41,7 +41,7 @@ PROGRAMS = [
 
 
 def taken_apart(program):
-    """The steps and edges that `assemble` makes the program of."""
+    """Return the steps and edges from which `assemble` builds the program."""
     columns = [program.members(), *(getattr(program, name).astype(int) for name in COLUMNS)]
     return np.column_stack(columns), np.column_stack((program.dependents(), program.dep))
 
@@ -61,7 +61,7 @@ def put_together(program, steps, edges):
 
 
 def without_steps(program, dropped):
-    """The program less some steps; what waited for them waits for what they waited for."""
+    """Return the program without some steps; their dependents inherit their dependencies."""
     steps, edges = taken_apart(program)
     for gone in dropped:
         before = edges[edges[:, 0] == gone, 1]
@@ -139,7 +139,7 @@ def test_swapped_offsets_are_found(program):
                 wrong[[a, b], OFFSET] = wrong[[b, a], OFFSET]
                 mutant = put_together(program, wrong, edges)
                 assert problems(mutant)
-                # Also when units have one size, so that the contents have to give it away.
+                # With equal units, only the contents reveal the error.
                 if swapped < 200:
                     assert problems(replace(mutant, equal_units=True))
                 swapped += 1
@@ -210,7 +210,7 @@ def test_overwriting_what_is_being_sent_is_a_race():
 
 
 def test_order_through_other_members_is_order():
-    # Member 0 sends unit 0 away and gets it back: the receive cannot come before the SEND.
+    # Member 0 sends unit 0 and receives it back, so the receive cannot come before the SEND.
     builder = ProgramBuilder("loop", "all_reduce", 2, units=1, dimensions=("a",))
     _, there = builder.message(0, 1, 0, 1, reduce=True)
     builder.message(1, 0, 0, 1, after=[there])

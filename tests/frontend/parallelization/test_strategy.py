@@ -1,4 +1,4 @@
-"""Strategies: what is possible, the two usual ones, and JSON and back."""
+"""Strategies: valid placements, the two standard strategies, and JSON round trips."""
 
 from __future__ import annotations
 
