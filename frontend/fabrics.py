@@ -35,7 +35,7 @@ FABRICS = {
         Fabric("flow", "estimate: flows share links max–min fairly", is_estimator=True),
         Fabric(
             "analytical",
-            "estimate: whole messages queue one behind the other on each link",
+            "estimate: whole messages queue one after another on each link",
             is_estimator=True,
         ),
     )

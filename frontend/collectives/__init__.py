@@ -1,4 +1,4 @@
-"""Collective algorithms as programs: per member, send, receive, reduce and copy steps.
+"""Collective algorithms as programs: send, receive, reduce and copy steps for each member.
 
 To add an algorithm, write a module with an entry and add it to the list below, or name the entry in
 the entry points `cosim.collectives` of your own package (docs/extending.md).

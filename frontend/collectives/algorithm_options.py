@@ -1,4 +1,4 @@
-"""The options of collective algorithms that a scenario may give."""
+"""Options of collective algorithms that a scenario may give."""
 
 from typing import Annotated, Any, Literal
 
@@ -8,7 +8,7 @@ from frontend.schema.base import Model
 
 FlatAlgorithm = Literal["ring", "direct", "dbt", "halving_doubling"]
 
-_MOST_SEGMENTS = 4096  # a program holds steps for each
+_MOST_SEGMENTS = 4096  # a program has steps for each segment, so it grows with their number
 
 
 def _auto_or_number(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`collective`: the algorithm that carries each collective operation."""
+"""The scenario's `collective` part, which selects the algorithm of each collective operation."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -26,7 +26,10 @@ class AlgorithmFile(Model):
 
 
 class _RegisteredName:
-    """The name of an algorithm, looked up when a value is checked: packages may add some."""
+    """The name of a registered algorithm.
+
+    Names are looked up when a value is checked, because plug-in packages may add algorithms.
+    """
 
     @staticmethod
     def _known(value: Any) -> Any:
@@ -57,7 +60,7 @@ AnyAlgorithm = Annotated[
 
 
 def algorithm_of(choice: AnyAlgorithm) -> Algorithm:
-    """Return the algorithm that a scenario names, or that its file holds."""
+    """Return the algorithm that a scenario names, or the algorithm in the file that it names."""
     if not isinstance(choice, AlgorithmFile):
         return ALGORITHMS[choice]
     path = Path(choice.file)

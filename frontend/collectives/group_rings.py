@@ -1,4 +1,4 @@
-"""The rings that an all-reduce of some servers takes."""
+"""Find the rings for an all-reduce over a group of servers."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from topology_gen.topoopt import TopoOptTopology
 
 
 class GroupRings(NamedTuple):
-    """The servers of a group in the order of each of its rings, all used alike.
-
-    `duplex`: each ring is used both ways.
-    """
+    """The rings of a group. Each ring carries an equal part of the data."""
 
     orders: tuple[tuple[int, ...], ...]
+    """Servers of the group in the order of each ring."""
     duplex: bool
+    """Whether each ring is used in both directions."""
 
 
 def group_rings(members: Sequence[int], topology: TopoOptTopology | None = None) -> GroupRings:
-    """Return the rings of a group: TopoOpt's own, or those that it has parts of.
+    """Return the rings of a group of servers.
 
-    In a TopoOpt topology a group takes the rings through just its members. If there are none, it
-    takes those through all servers, and passes over who is not in the group: a job's topology is
-    fixed while other strategies are looked at. In any other network it takes one ring, by number.
+    In a TopoOpt topology, a group uses the rings that pass through exactly its members. If there
+    are none, it uses the rings through all servers and skips the servers that are not in the group.
+    This happens when the strategy search tries other strategies on a fixed topology. In any other
+    network, the group uses one ring in the order of its numbers.
 
     Parameters
     ----------
     members : sequence of int
-        Servers.
+        Servers of the group.
     topology : TopoOptTopology, optional
-        The topology of the job.
+        The job's TopoOpt topology; None for any other network.
 
     Examples
     --------
@@ -57,6 +57,6 @@ def group_rings(members: Sequence[int], topology: TopoOptTopology | None = None)
 
 
 def _from(order: list[int], first: int) -> list[int]:
-    """Return a ring's order, begun at one of its servers."""
+    """Rotate the order of a ring so that it starts at server `first`."""
     at = order.index(first)
     return order[at:] + order[:at]

@@ -1,4 +1,4 @@
-"""The table of collective algorithms, and `build`, which looks up and calls them."""
+"""The registry of collective algorithms, and `build`, which builds a program by algorithm name."""
 
 from __future__ import annotations
 
@@ -19,41 +19,42 @@ Builder = Callable[..., Program]
 
 
 def _only_dimension(setting: Setting) -> dict[str, Any]:
-    """Return the options of an algorithm that uses one network dimension and nothing else."""
+    """Return the options of an algorithm whose only option is the network dimension."""
     return {"dimension": "scale_out"}
 
 
 def always_works(setting: Setting) -> None:
-    """Accept every group: the check of an algorithm that no group is too small or odd for."""
+    """Accept every group. This is the check of algorithms that support every group size."""
 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A family of programs.
+    """A collective algorithm: it builds programs for some operations and any group size.
 
     Parameters
     ----------
     name : str
-        As scenarios spell it.
+        Name in scenarios.
     description : str
         One line for ``cosim list``.
     operations : mapping of str to callable
-        Per operation that it offers, a function of the group size and keyword-only options that
-        returns the `Program` (called for groups of two and more).
+        For each operation that the algorithm supports, a function that takes the group size and
+        keyword-only options and returns the `Program`. It is called for groups of at least two.
     needs : frozenset of str
-        Features that a topology must have: `Layout.features`.
+        Features that the topology must have; see `Layout.features`.
     choose : callable
-        Returns the options of the functions for a `Setting`; by default just the dimension.
+        Function that returns the options for a `Setting`. By default, it returns the dimension.
     graph_problem : callable, optional
-        Says what is accepted instead where the links between ranks do not suit; None if they do.
+        Function of the links between ranks. It returns None if the algorithm can use them, and a
+        phrase that says what is accepted otherwise.
     check : callable, optional
-        Takes a `Setting`, and raises `CollectiveError` where the functions would. Without one,
-        ``cosim validate`` builds the program to find out.
+        Function that takes a `Setting` and raises `CollectiveError` if the program cannot be built.
+        Without it, ``cosim validate`` builds the program to find out.
 
     Raises
     ------
     CollectiveError
-        It offers an operation that does not exist.
+        If `operations` contains an unknown operation.
     """
 
     name: str
@@ -69,7 +70,7 @@ class Algorithm:
             _known_operation(operation)
 
     def build(self, operation: str, group_size: int, **chosen: Any) -> Program:
-        """Return the program of an operation that the algorithm offers; see `build` below."""
+        """Return the program of an operation that the algorithm supports; see `build` below."""
         builder = self.operations[operation]
         if isinstance(group_size, bool) or not isinstance(group_size, int) or group_size < 1:
             raise CollectiveError(f"group size {group_size!r} is not a positive number of members")
@@ -99,7 +100,7 @@ ALGORITHMS = Registry[Algorithm]("collective algorithm", "cosim.collectives")
 
 
 def algorithm_names() -> dict[str, list[str]]:
-    """Return, per operation, the names of the algorithms that offer it."""
+    """Return, for each operation, the names of the algorithms that support it."""
     return {
         operation: [a.name for a in ALGORITHMS.values() if operation in a.operations]
         for operation in OPERATIONS
@@ -121,14 +122,15 @@ def build(operation: str, algorithm: str, group_size: int, **chosen: Any) -> Pro
     algorithm : str
         One of ``algorithm_names()[operation]``.
     group_size : int
-        Members of the group, at least 1. A group of one gets a program without steps.
+        Number of members of the group, at least 1. The program of a group of one has no steps.
     **chosen
         Options of the algorithm (see `options`).
 
     Raises
     ------
     CollectiveError
-        Something was asked for that does not exist; the text says what is accepted.
+        If the operation, algorithm, group size or an option is not supported. The text says what is
+        accepted.
 
     Examples
     --------
@@ -146,7 +148,7 @@ def _known_operation(operation: str) -> None:
 
 
 def _offering(operation: str, algorithm: str) -> Algorithm:
-    """Return an algorithm by name, which has to offer an operation."""
+    """Return an algorithm by name; raise CollectiveError if it does not support the operation."""
     _known_operation(operation)
     offered = ", ".join(algorithm_names()[operation])
     if algorithm not in ALGORITHMS:

@@ -1,4 +1,4 @@
-"""What the options of an algorithm are chosen from: a collective, its group and its network."""
+"""The setting of a collective, from which an algorithm chooses its options."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from frontend.topologies.layout import Layout
 
 @dataclass(frozen=True)
 class Setting:
-    """A collective that a scenario issues.
+    """A collective, its group and its network.
 
     Attributes
     ----------
     operation : str
         "all_reduce", "reduce_scatter", "all_gather" or "all_to_all".
     given : AlgorithmOptions
-        The options that the scenario gives.
+        Options from the scenario.
     ranks : sequence of int
-        The group, in the order of its members.
+        Ranks of the group, in the order of its members.
     chunks, chunk_bytes : int
-        Chunks of the collective, and the size of each.
+        Number of chunks of the collective, and the size of each in bytes.
     layout : Layout
-        The topology.
+        Layout of the topology.
     rings : GroupRings, optional
-        The rings of the group, where the workload has them.
+        Rings of the group, if the workload determines them.
     seed : int
-        Of the scenario.
+        Seed of the scenario.
     header_bytes : int
-        Bytes of a packet on the wire beside its payload.
+        Bytes on the wire that a packet adds to its payload.
     """
 
     operation: str

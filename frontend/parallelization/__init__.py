@@ -1,4 +1,4 @@
-"""Which server runs which operator: strategies, what they send, and the search for good ones."""
+"""Parallelization strategies: placements of operators on servers, and the search for good ones."""
 
 from frontend.collectives.group_rings import GroupRings, group_rings
 from frontend.parallelization import state_json

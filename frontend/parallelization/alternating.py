@@ -1,4 +1,4 @@
-"""The alternating optimisation: a strategy for a topology, a topology for the strategy, and again.
+"""Alternate between optimising the strategy for a topology and the topology for a strategy.
 
 Source: W. Wang et al., "TopoOpt", NSDI 2023, section 4.1 and Figure 6.
 """
@@ -16,39 +16,42 @@ from frontend.parallelization.strategy import Strategy
 from topology_gen.topoopt import Demand
 
 TOLERANCE = 1e-3
-"""A round after which the best is not faster by this fraction is the last."""
+"""The search ends after a round that makes the best iteration time shorter by less than this
+fraction."""
 
 
 class Candidate(NamedTuple):
-    """A strategy on the topology made for a demand; `seconds` is the time of its iteration."""
+    """A strategy and a topology."""
 
     strategy: Strategy
     demand: Demand
+    """The demand for which the topology is built."""
     seconds: float
+    """Iteration time of the strategy on this topology."""
 
 
 class State(NamedTuple):
-    """What a round leaves for the next.
+    """State of the search between two rounds.
 
     Attributes
     ----------
     rounds : int
-        Rounds that are done.
+        Number of finished rounds.
     strategy : Strategy
-        With which the next one begins.
+        Start of the next round.
     demand : Demand
-        For which its topology is made.
+        Demand for which the topology of the next round is built.
     best : Candidate
-        The fastest pair so far.
+        Fastest strategy and topology so far.
     start_seconds : float
-        The iteration time with which the search began.
+        Iteration time at the start of the search.
     history : tuple of (float, float)
-        For each round the seconds of its strategy, on the topology on which it was found and on
-        the one made for it.
+        For each round, the iteration time of its strategy in seconds: on the topology on which it
+        was found, and on the topology built for it.
     beta : float
-        β of every round, per millisecond.
+        β of all rounds, per millisecond.
     converged : bool
-        The last round did not help.
+        Whether the last round made no progress.
     """
 
     rounds: int
@@ -62,27 +65,27 @@ class State(NamedTuple):
 
 
 Place = Callable[[Demand], Estimator]
-"""From a demand to an estimator of the model on the topology that is made for it."""
+"""Function that builds a topology for a demand, and returns an estimator on this topology."""
 
 
 def begin(graph: OperatorGraph, place: Place, start: Strategy, beta: float | None = None) -> State:
-    """Return the state before the first round: the start, on the topology made for it.
+    """Return the state before the first round: `start` on the topology built for it.
 
     Parameters
     ----------
     graph : OperatorGraph
         The model.
     place : callable
-        Makes topologies.
+        Builds a topology for a demand and returns an estimator.
     start : Strategy
-        With which the first round begins.
+        Strategy with which the first round starts.
     beta : float, optional
-        Of `frontend.parallelization.mcmc.accept`; `default_beta` of the start otherwise.
+        β of `frontend.parallelization.mcmc.accept`; `default_beta` of the start by default.
 
     Raises
     ------
     StrategyError
-        A start that does not fit the graph or the servers' memory.
+        If `start` does not fit the graph or the memory of the servers.
     """
     wanted = demand(graph, start)
     estimator = place(wanted)
@@ -101,21 +104,21 @@ def next_round(
     seed: int = 1,
     on_proposal: Callable[[int, Found], None] | None = None,
 ) -> State:
-    """Search a strategy on the state's topology, then make the topology for what is found.
+    """Search for a strategy on the state's topology, then build a topology for this strategy.
 
-    Both pairs count: the strategy on the topology on which it was found, and on its own.
+    The best candidate may be the strategy on either topology. Random numbers depend only on the
+    seed and the number of the round, so an interrupted search continues to the same result.
 
     Parameters
     ----------
     graph, place
         As in `begin`.
     state : State
-        What is there so far. Its random numbers depend on the seed and the round alone, so that a
-        search that was interrupted comes to the same result.
+        State after the previous round.
     budget : int
-        Proposals.
+        Number of proposals.
     seed : int
-        Of all rounds.
+        Seed of all rounds.
     on_proposal : callable, optional
         As in `frontend.parallelization.mcmc.search`.
     """
@@ -159,16 +162,16 @@ def alternate(
     on_proposal: Callable[[int, Found], None] | None = None,
     on_round: Callable[[State], None] | None = None,
 ) -> State:
-    """Go on from a state for up to so many rounds in all, or until a round does not help.
+    """Run rounds until a round makes no progress, or until the total number is `rounds`.
 
     Parameters
     ----------
     graph, place, state, budget, seed, on_proposal
         As in `next_round`.
     rounds : int
-        At most, those that are done already included.
+        Largest number of rounds, including those that `state` has finished.
     on_round : callable, optional
-        Told of the state after each round.
+        Called with the state after each round.
     """
     while state.rounds < rounds and not state.converged:
         state = next_round(graph, place, state, budget, seed, on_proposal)

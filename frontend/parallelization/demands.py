@@ -1,4 +1,4 @@
-"""What a strategy sends in an iteration, as TopologyFinder takes it."""
+"""Compute the demand of a strategy: its transfers in one iteration, for TopologyFinder."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from topology_gen.topoopt import AllReduce, Demand
 def demand(graph: OperatorGraph, strategy: Strategy) -> Demand:
     """Return the all-reduces of the weights' gradients, and the model-parallel transfers.
 
-    All-reduces over the same servers are one, with the bytes of all; its members are ascending.
-    The matrix holds the outputs, one after the other, and their gradients, back.
+    All-reduces over the same servers become one, with the sum of their bytes and its members in
+    ascending order. The matrix contains the outputs and, in the other direction, their gradients.
 
     Parameters
     ----------
     graph : OperatorGraph
         The model.
     strategy : Strategy
-        Of at least 2 servers.
+        A strategy for at least 2 servers.
 
     Raises
     ------
     StrategyError
-        A strategy that does not fit the graph.
+        If the strategy does not fit the graph.
     topology_gen.errors.DemandError
-        A single server.
+        If the strategy has a single server.
 
     Examples
     --------

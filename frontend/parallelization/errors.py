@@ -1,7 +1,7 @@
-"""What can be wrong with an operator graph or a strategy."""
+"""Errors about operator graphs and strategies."""
 
 from frontend.errors import ScenarioError
 
 
 class StrategyError(ScenarioError):
-    """A graph or strategy that cannot be, or a strategy that does not fit its graph."""
+    """Raised for an invalid graph or strategy, or a strategy that does not fit its graph."""

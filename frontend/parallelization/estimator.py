@@ -1,15 +1,16 @@
-"""How long an iteration takes under a strategy, on a network with its routes: a fast estimate.
+"""Estimate the iteration time of a strategy on a network, quickly.
 
-Every server computes one operator after the other, forward in the graph's order and backward in
-reverse, and waits where an output or gradient has to come from another server. Transfers and
-all-reduces occupy links, one behind the other in the order in which they become ready. A transfer
-is ready when all its senders have the output, and done when the last byte has arrived on the last
-of its links: its receivers get it together. An all-reduce is ready when all its servers have the
-gradients. It overlaps what is computed after it, as in FlexFlow, and the iteration ends when all
-servers have computed everything, and all all-reduces are done.
+Each server computes one operator after another: forward in the order of the graph, and backward in
+reverse order. It waits for outputs and gradients from other servers.
 
-What an operator computes and what a transfer asks of the links depend on placements alone. They are
-looked up in a *plan*, which for another strategy changes in a few entries.
+Transfers and all-reduces occupy links, one after another in the order in which they become ready. A
+transfer is ready when all its senders have the output. It is done when its last byte arrives on the
+last of its links; all its receivers get it at this time. An all-reduce is ready when all its
+servers have the gradients. It overlaps later computations, as in FlexFlow. The iteration ends when
+all servers have finished all computations and all all-reduces are done.
+
+The work of an operator and the load of a transfer depend only on placements. A *plan* has these
+values for a strategy. To get the plan of a similar strategy, only a few entries have to change.
 
 Source: Z. Jia, M. Zaharia, A. Aiken, "Beyond data and model parallelism for deep neural networks"
 (FlexFlow), MLSys 2019, section 5; W. Wang et al., "TopoOpt", NSDI 2023, section 5.1 (FlexNet).
@@ -35,11 +36,11 @@ from topology_gen import Network
 from topology_gen.topoopt import TopoOptTopology
 
 _REMEMBERED = 8192
-"""Placements, and pairs of them, whose loads are kept: a few kilobytes each."""
+"""Size of each cache of loads, in placements or pairs of them; an entry has a few kilobytes."""
 
 
 class _Move(NamedTuple):
-    """A transfer: who sends, who waits for it, and what it asks of the links."""
+    """A transfer: its senders, the receivers that wait for it, and its load on the links."""
 
     senders: Numbers
     receivers: Numbers
@@ -47,7 +48,7 @@ class _Move(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """An operator under a placement; arrays over all servers, 0 where it does not run."""
+    """An operator under a placement. Arrays have an entry per server, 0 where it does not run."""
 
     forward: Seconds
     backward: Seconds
@@ -57,37 +58,37 @@ class _Task(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A strategy, looked up: a task for each operator, and two moves (or none) for each input.
-
-    `memory_bytes` is what each server stores.
-    """
+    """A strategy with its tasks and moves."""
 
     strategy: Strategy
     tasks: tuple[_Task, ...]
+    """The task of each operator."""
     moves: tuple[tuple[tuple[_Move, _Move] | None, ...], ...]
+    """For each input of each operator, the forward and the backward transfer; None for neither."""
     memory_bytes: Seconds
+    """Memory that each server needs."""
 
 
 class Estimator:
-    """Estimates the iteration time of a model's strategies.
+    """Estimates the iteration time of strategies for a model.
 
     Parameters
     ----------
     graph : OperatorGraph
         The model.
     server : Server
-        What every server is made of.
+        Hardware of each server.
     network : Network
-        With a rank for each server.
+        Network with one rank per server.
     topology : TopoOptTopology, optional
-        Whose rings the all-reduces take, if the network is one of TopoOpt's.
+        TopoOpt topology whose rings the all-reduces use, if the network has one.
     wire : Wire, optional
-        How bytes are packed.
+        Sizes of packets and headers.
 
     Raises
     ------
     StrategyError
-        A graph that cannot be trained.
+        If the graph is invalid.
     """
 
     def __init__(
@@ -104,7 +105,7 @@ class Estimator:
         self._server = server
         self._topology = topology
         self._fabric = Fabric(network, wire)
-        # Of operators whose outputs are alike, the first: what it moves is looked up for all.
+        # Operators with equal outputs share cache entries, under the index of the first of them.
         first: dict[tuple[int, int], int] = {}
         self._alike = [
             first.setdefault((operator.output_bytes, operator.parts), index)
@@ -115,18 +116,18 @@ class Estimator:
         self._all_reduce = lru_cache(_REMEMBERED)(self._make_all_reduce)
 
     def plan(self, strategy: Strategy) -> Plan:
-        """Look up a strategy.
+        """Return the plan of a strategy.
 
         Raises
         ------
         StrategyError
-            A strategy that does not fit the graph, or for another number of servers.
+            If the strategy does not fit the graph or the number of servers.
         """
         check_strategy(strategy, self.graph)
         if strategy.servers != self.servers:
             raise StrategyError(
-                f"a strategy for {strategy.servers} servers: expected one for the {self.servers} "
-                "of the network"
+                f"a strategy for {strategy.servers} servers: expected one for {self.servers}, the "
+                "number of servers in the network"
             )
         tasks = tuple(self._task(*entry) for entry in enumerate(strategy.placements))
         moves = tuple(
@@ -136,12 +137,12 @@ class Estimator:
         return Plan(strategy, tasks, moves, sum((task.memory_bytes for task in tasks), np.zeros(1)))
 
     def changed(self, plan: Plan, operators: Iterable[int], placement: Placement) -> Plan:
-        """Return the plan of the strategy that gives some operators another placement.
+        """Return the plan after some operators get another placement.
 
         Raises
         ------
         StrategyError
-            A placement that is not possible.
+            If the placement is not possible.
         """
         chosen = set(operators)
         placements, tasks, moves = (
@@ -169,15 +170,15 @@ class Estimator:
 
     @property
     def memory_bytes(self) -> float:
-        """What a server can store."""
+        """Memory of a server."""
         return self._server.gpus * self._server.memory_bytes
 
     def fits(self, plan: Plan) -> bool:
-        """Return whether every server has memory for what it stores."""
+        """Return whether every server has enough memory for a plan."""
         return bool(plan.memory_bytes.max() <= self.memory_bytes)
 
     def seconds(self, plan: Plan) -> float:
-        """Return the time of an iteration."""
+        """Return the iteration time of a plan in seconds."""
         clock = np.zeros(self.servers)
         links = _Links(self._fabric.network.links)
         tasks, moves = plan.tasks, plan.moves
@@ -244,10 +245,10 @@ class Estimator:
 
 
 class _Links:
-    """The links, each occupied until a time, and what waits for them.
+    """The time at which each link becomes free, and the queue of transfers.
 
-    What is sent is carried no sooner than somebody waits for it, or for something that is ready
-    later: until then, what is ready before it may still be sent.
+    A queued transfer is carried only when a server waits for it, or for a transfer that becomes
+    ready later. Until then, a transfer that becomes ready earlier may still be queued.
     """
 
     def __init__(self, links: int) -> None:
@@ -258,18 +259,18 @@ class _Links:
         self._last = 0.0
 
     def send(self, key: tuple[int, int] | None, ready: float, load: LinkLoad) -> None:
-        """Hand over a transfer, by whose key it can be waited for, or an all-reduce."""
+        """Queue a transfer, with a key for `wait`, or an all-reduce (without a key)."""
         heapq.heappush(self._waiting, (ready, self._sent, key, load))
         self._sent += 1
 
     def wait(self, key: tuple[int, int], clock: Seconds, receivers: Numbers) -> None:
-        """Carry what is ready until a transfer has arrived; its receivers wait until then."""
+        """Carry transfers until the given one arrives, and advance its receivers' clocks."""
         while key not in self._arrived:
             self._carry()
         clock[receivers] = np.maximum(clock[receivers], self._arrived.pop(key))
 
     def finish(self) -> float:
-        """Carry everything and return when the last byte arrives."""
+        """Carry all queued transfers and return the arrival time of the last byte."""
         while self._waiting:
             self._carry()
         return self._last

@@ -1,9 +1,8 @@
-"""What transfers and all-reduces ask of the links of a network: a time each, and a latency.
+"""Compute the load of transfers and all-reduces on links: the time on each link, and a latency.
 
-A link carries one byte after the other, whoever they are from, so that bytes over given paths
-occupy each link for a time that is known in advance: bytes on the wire / rate. The last one arrives
-a latency later: propagation, what ranks take to pass packets on, and the transmission of a packet
-at every hop but the first.
+A link carries one byte after another. Bytes over given paths therefore occupy each link for a known
+time: bytes on the wire / rate. The last byte arrives after an additional latency: propagation, the
+forwarding delay of ranks, and the transmission of a packet at every hop except the first.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ Bytes = NDArray[np.float64]
 
 
 class Wire(NamedTuple):
-    """How messages are packed: the payload of a full packet, and the headers of each, in bytes."""
+    """Packet sizes: the payload of a full packet, and the headers of a packet, in bytes."""
 
     segment_bytes: int = 8960
     header_bytes: int = 42
 
     def size(self, message: Bytes) -> Bytes:
-        """Return what messages of so many bytes are on the wire."""
+        """Return the size of messages on the wire, in bytes."""
         packets: Bytes = np.ceil(message / self.segment_bytes)
         return message + packets * self.header_bytes
 
@@ -41,7 +40,7 @@ class Wire(NamedTuple):
 
 
 class LinkLoad(NamedTuple):
-    """Links that are occupied, each for how long, and the latency behind; all in seconds."""
+    """Occupied links, the time on each in seconds, and the additional latency in seconds."""
 
     links: NDArray[np.int64]
     seconds: Seconds
@@ -54,9 +53,9 @@ class Fabric:
     Parameters
     ----------
     network : Network
-        With a rank for each server.
-    wire : Wire
-        How bytes are packed.
+        Network with one rank per server.
+    wire : Wire, optional
+        Sizes of packets and headers.
     """
 
     def __init__(self, network: Network, wire: Wire | None = None) -> None:
@@ -65,7 +64,7 @@ class Fabric:
         self.servers = network.ranks
         source, target = np.nonzero(~np.eye(network.ranks, dtype=bool))
         paths = network.paths(source, target)
-        # The pair from i to j is i·ranks + j; those of a rank with itself have no links.
+        # The pair (i, j) has the index i·ranks + j. The pairs (i, i) have no links.
         pair = source * network.ranks + target
         self._lengths = np.zeros(network.ranks**2, np.int64)
         self._lengths[pair] = _lengths(paths)
@@ -75,7 +74,7 @@ class Fabric:
         self._propagation = self._sums(self._links, self._lengths)
 
     def transfer(self, moved: Transfer) -> LinkLoad | None:
-        """Return the load of a transfer, each pair over its first path; None if nothing moves."""
+        """Return the load of a transfer over the first path of each pair; None if it is empty."""
         rows, columns = np.nonzero(moved.bytes)
         if not rows.size:
             return None
@@ -88,17 +87,17 @@ class Fabric:
         return self._load(links, on_wire, float(latency.max()))
 
     def all_reduce(self, rings: GroupRings, vector_bytes: float) -> LinkLoad:
-        """Return the load of a ring all-reduce, divided evenly among some rings.
+        """Return the load of an all-reduce that is divided evenly among rings.
 
-        Each goes 2(k-1) rounds, in each of which every link of it carries 1/k of its part; a round
-        begins when the one before has arrived.
+        With k servers, each ring runs 2(k-1) rounds. In each round, every link of the ring carries
+        1/k of the ring's part. A round starts when the data of the previous round has arrived.
 
         Parameters
         ----------
         rings : GroupRings
-            Of at least two servers.
+            Rings of at least two servers.
         vector_bytes : float
-            Of each server's vector.
+            Size of the vector of each server in bytes.
         """
         members = np.array(sorted(rings.orders[0]), dtype=np.int64)
         places = {int(member): place for place, member in enumerate(members)}
@@ -123,7 +122,7 @@ class Fabric:
         return LinkLoad(used, total[used] / self._rate[used], latency)
 
     def _sums(self, links: NDArray[np.int64], lengths: NDArray[np.int64]) -> Seconds:
-        """Return the propagation along some paths, and what ranks between take to pass on."""
+        """Return the propagation delay plus the forwarding delay of each path, in seconds."""
         delay = self.network.latency_ps[links].astype(np.float64)
         first = np.zeros(links.size, bool)
         first[(np.cumsum(lengths) - lengths)[lengths > 0]] = True
@@ -135,7 +134,7 @@ class Fabric:
     def _store(
         self, links: NDArray[np.int64], lengths: NDArray[np.int64], message: Bytes
     ) -> Seconds:
-        """Return how long the first packet takes on all links of a path but the first."""
+        """Return the time of the first packet on all links of each path except the first link."""
         path = np.repeat(np.arange(lengths.size), lengths)
         each = self.wire.first_packet(message)[path] / self._rate[links]
         each[np.cumsum(lengths) - lengths] = 0
@@ -148,7 +147,7 @@ def _lengths(paths: Paths) -> NDArray[np.int64]:
 
 
 def _ranges(begin: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return begin, begin+1 … of each row, so many as its length, all in one array."""
+    """Return the concatenation of the ranges begin … begin+length-1, one for each row."""
     first = np.cumsum(lengths) - lengths
     every = np.arange(int(lengths.sum()), dtype=np.int64)
     every += np.repeat(begin - first, lengths)

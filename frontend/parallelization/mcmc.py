@@ -1,4 +1,4 @@
-"""Markov chain Monte Carlo: the search for a strategy on a given network.
+"""Search for a strategy on a given network by Markov chain Monte Carlo.
 
 Source: Z. Jia, M. Zaharia, A. Aiken, "Beyond data and model parallelism for deep neural networks"
 (FlexFlow), MLSys 2019, section 6.2.
@@ -18,11 +18,11 @@ from frontend.parallelization.proposals import propose
 from frontend.parallelization.strategy import Strategy
 
 RETURNS = 100
-"""How often in a search the chain goes back to the best strategy so far."""
+"""Number of times in a search that the chain returns to the best strategy so far."""
 
 
 class Found(NamedTuple):
-    """A strategy, and the seconds of its iteration."""
+    """A strategy, and its iteration time in seconds."""
 
     strategy: Strategy
     seconds: float
@@ -31,16 +31,17 @@ class Found(NamedTuple):
 def accept(difference: float, beta: float, chance: float) -> bool:
     """Return whether the chain moves to a strategy that is slower by `difference` seconds.
 
-    It always does to a faster one, and to a slower one with the probability exp(-β·Δ).
+    The chain always moves to a faster strategy. It moves to a slower one with the probability
+    exp(-β·Δ).
 
     Parameters
     ----------
     difference : float
-        Δ, in seconds.
+        Δ in seconds.
     beta : float
-        β, per millisecond.
+        β per millisecond.
     chance : float
-        Drawn evenly from 0 … 1.
+        Random number, uniform in 0 … 1.
 
     Examples
     --------
@@ -51,7 +52,7 @@ def accept(difference: float, beta: float, chance: float) -> bool:
 
 
 def default_beta(seconds: float) -> float:
-    """Return the β with which a strategy that is 1 % slower is accepted once in e times."""
+    """Return the β that accepts a strategy that is 1 % slower with the probability 1/e."""
     return 100 / (seconds * 1e3) if seconds else 1.0
 
 
@@ -64,31 +65,31 @@ def search(
     seed: int | Sequence[int] = 1,
     on_proposal: Callable[[int, Found], None] | None = None,
 ) -> Found:
-    """Return the fastest strategy that a chain of proposals comes to.
+    """Return the fastest strategy in a chain of proposals.
 
-    What is proposed is one operator's placement, or a few neighbours' (`propose`). Strategies that
-    do not fit into the servers' memory are not accepted. Every `budget` / 100 proposals the chain
-    goes back to the best so far.
+    A proposal changes the placement of one operator, or of a few neighbours (see `propose`). The
+    chain rejects strategies that do not fit into the memory of the servers. After every
+    `budget` / 100 proposals, it returns to the best strategy so far.
 
     Parameters
     ----------
     estimator : Estimator
-        Of the model on a network.
+        Estimator of the model on a network.
     start : Strategy
-        With which the chain begins.
+        First strategy of the chain.
     budget : int
-        Proposals.
+        Number of proposals.
     beta : float, optional
-        β of `accept`, per millisecond; `default_beta` of the start otherwise.
+        β of `accept`, per millisecond; `default_beta` of the start by default.
     seed : int or sequence of int
-        The same one finds the same strategy.
+        Seed of the random numbers. The same seed gives the same strategy.
     on_proposal : callable, optional
-        Told after each proposal how many there were, and the best so far.
+        Called after each proposal with the number of proposals and the best strategy so far.
 
     Raises
     ------
     StrategyError
-        A start that does not fit into the servers' memory, or a negative budget.
+        If `start` does not fit into the memory of the servers, or the budget is negative.
     """
     if budget < 0:
         raise StrategyError(f"a budget of {budget} proposals: expected at least 0")
@@ -119,12 +120,13 @@ def search(
 
 
 def require_memory(estimator: Estimator, plan: Plan) -> None:
-    """Check that a strategy fits into the servers' memory.
+    """Check that a strategy fits into the memory of the servers.
 
     Raises
     ------
     StrategyError
-        With the fullest server, what it would store, and what it has.
+        If it does not fit. The text names the fullest server, the memory that it needs, and the
+        memory that it has.
     """
     if not estimator.fits(plan):
         server = int(np.argmax(plan.memory_bytes))

@@ -1,4 +1,4 @@
-"""The operator graph of a model: what each operator computes, stores and hands on.
+"""The operator graph of a model: the computation, memory and output of each operator.
 
 Source: Z. Jia, M. Zaharia, A. Aiken, "Beyond data and model parallelism for deep neural networks"
 (FlexFlow), MLSys 2019, section 3; W. Wang et al., "TopoOpt", NSDI 2023, section 4.1.
@@ -13,35 +13,36 @@ from typing import TYPE_CHECKING, NamedTuple
 from frontend.parallelization.errors import StrategyError
 
 if TYPE_CHECKING:
-    # For the annotations alone: workloads build on this package, not it on them.
+    # Only for annotations, because this package must not depend on workloads.
     from frontend.roofline import Cost
 
 
 class Operator(NamedTuple):
-    """One operator.
+    """An operator of a model.
 
     Attributes
     ----------
     name : str
-        Of its own in the graph.
+        Name, unique in the graph.
     inputs : tuple of int
-        Indices of the earlier operators whose outputs it reads. Without any it reads the training
-        data, which every server has.
+        Indices of the earlier operators whose outputs it reads. An operator without inputs reads
+        the training data, which every server has.
     forward, backward : Cost
-        Of one sample, without its weights; backward is the gradients of weights and inputs.
+        Cost per sample, without moving the weights. The backward phase computes the gradients of
+        weights and inputs.
     weight_bytes : int
-        Parameters: what data parallelism all-reduces, and a server stores.
+        Size of the weights, which servers store and data parallelism all-reduces.
     weight_traffic : int
-        Bytes of weights that a pass moves from memory, whatever the batch: of a dense layer all,
-        of a table none, as the rows that it reads belong to the samples' cost.
+        Bytes of weights that a phase moves from memory, for any batch size. For a dense layer, this
+        is all its weights. For a table it is 0, because the cost per sample includes the rows.
     output_bytes : int
-        Of one sample, and as many of its gradient.
+        Size of the output for one sample, and of its gradient.
     parts : int
-        Into how many parts its weights and output can be split at most: columns, heads, channels.
-        1: attribute parallelism is not possible.
+        Largest number of parts of its weights and output (columns, heads or channels). With 1,
+        attribute parallelism is not possible.
     table : bool
-        An embedding: its rows are spread over the GPUs of a server rather than on each of them,
-        so that no gradients are summed inside a server.
+        Whether it is an embedding table. The rows of a table are spread over the GPUs of a server,
+        so no gradients are summed inside a server.
     """
 
     name: str
@@ -57,14 +58,16 @@ class Operator(NamedTuple):
 
 @dataclass(frozen=True)
 class OperatorGraph:
-    """A model's operators, each after those that it reads, and how it is trained.
+    """The operators of a model, and the batch size of its training.
 
     Attributes
     ----------
     name : str
+        Name of the model.
     operators : tuple of Operator
+        Operators. Each one comes after the operators that it reads.
     batch : int
-        Samples in an iteration, those of all servers together.
+        Number of samples per iteration, on all servers together.
     """
 
     name: str
@@ -73,7 +76,7 @@ class OperatorGraph:
 
     @cached_property
     def readers(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """For each operator, who reads its output, ascending, and as which of their inputs."""
+        """For each operator, the (operator, input number) pairs that read its output, sorted."""
         found: list[list[tuple[int, int]]] = [[] for _ in self.operators]
         for index, operator in enumerate(self.operators):
             for number, source in enumerate(operator.inputs):
@@ -82,7 +85,7 @@ class OperatorGraph:
 
     @cached_property
     def neighbours(self) -> tuple[tuple[int, ...], ...]:
-        """For each operator those that it reads, and those that read it, ascending."""
+        """For each operator, the operators that it reads or that read it, sorted."""
         return tuple(
             tuple(sorted({*operator.inputs, *(reader for reader, _ in readers)}))
             for operator, readers in zip(self.operators, self.readers, strict=True)
@@ -90,13 +93,13 @@ class OperatorGraph:
 
 
 def check_graph(graph: OperatorGraph) -> None:
-    """Check that a graph can be trained.
+    """Check that an operator graph is valid.
 
     Raises
     ------
     StrategyError
-        No operators or samples, a name twice, an input that is not an earlier operator, or a
-        negative number.
+        If there are no operators or samples, two operators have the same name, an input is not an
+        earlier operator, or a number is negative.
     """
     if not graph.operators or graph.batch < 1:
         raise StrategyError(
@@ -107,7 +110,7 @@ def check_graph(graph: OperatorGraph) -> None:
     for index, operator in enumerate(graph.operators):
         place = f"{graph.name}: operator {operator.name}"
         if operator.name in names:
-            raise StrategyError(f"{place}: twice, expected names that differ")
+            raise StrategyError(f"{place}: name used twice, expected different names")
         names.add(operator.name)
         for source in operator.inputs:
             if not 0 <= source < index:

@@ -1,4 +1,4 @@
-"""The placements among which the search looks for a better one."""
+"""Propose placements for the strategy search."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from frontend.parallelization.operators import Operator, OperatorGraph
 from frontend.parallelization.strategy import Kind, Placement
 
 SPREAD = 0.5
-"""Chance that a placement spreads, and then that it does so to each neighbour."""
+"""Probability that a placement spreads, and that it then spreads to each neighbour."""
 
 
 def group_sizes(servers: int) -> list[int]:
-    """Return the numbers of servers that operators are divided among: powers of 2, and all.
+    """Return the sizes of server groups that operators are divided among: powers of 2, and all.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def group_sizes(servers: int) -> list[int]:
 
 
 def choices(operator: Operator, servers: int) -> dict[Kind, list[int]]:
-    """Return the kinds that an operator can have, each with the numbers of servers."""
+    """Return the kinds of placement that an operator can have, each with its group sizes."""
     sizes = group_sizes(servers)
     divided = [size for size in sizes if size <= operator.parts]
     every: dict[Kind, list[int]] = {"data": sizes, "model": [1], "attribute": divided}
@@ -34,10 +34,10 @@ def choices(operator: Operator, servers: int) -> dict[Kind, list[int]]:
 
 
 def placements(operator: Operator, servers: int) -> Iterator[Placement]:
-    """Yield all placements that are proposed for an operator.
+    """Yield all placements that the search proposes for an operator.
 
-    So many servers are always a block that follows others of the same size, from server 0: groups
-    are then equal, disjoint, or one in the other, and their all-reduces can share rings.
+    The servers of a placement are a block of consecutive servers, aligned to the size of the block.
+    Groups are therefore equal, disjoint or nested, and their all-reduces can share rings.
     """
     for kind, sizes in choices(operator, servers).items():
         for size in sizes:
@@ -48,22 +48,22 @@ def placements(operator: Operator, servers: int) -> Iterator[Placement]:
 def propose(
     graph: OperatorGraph, servers: int, random: np.random.Generator
 ) -> tuple[list[int], Placement]:
-    """Return a placement drawn at random, and the operators that are to have it.
+    """Return the operators that get a new placement, and this placement, both at random.
 
-    One operator is drawn, then one of the kinds that it can have, a number of servers, and a block
-    of so many. In half of the cases that is all. In the others the placement spreads, from each
-    operator that has it to each neighbour in the graph that can have it with a chance of one half:
-    where neighbours are worth moving together only, no single move leads there. FlexFlow calls that
-    propagation.
+    The function draws an operator, one of its kinds of placement, a group size, and a block of this
+    size. In half of the cases, only this operator gets the placement. In the other half, the
+    placement spreads: from each operator that has it to each neighbour that can have it, with a
+    probability of one half. This helps if neighbours become faster only when they move together.
+    FlexFlow calls it propagation.
 
     Parameters
     ----------
     graph : OperatorGraph
         The model.
     servers : int
-        Of the job.
+        Number of servers of the job.
     random : numpy.random.Generator
-        What the draws come from.
+        Source of the random numbers.
     """
     neighbours = graph.neighbours
     index = int(random.integers(len(graph.operators)))

@@ -1,8 +1,9 @@
-"""A server's work: what an operator's placement asks of each of its servers, and how long it takes.
+"""Compute the time and memory that an operator takes on each server of its placement.
 
-A server has several GPUs. They divide its samples evenly, and all of them have the weights, so that
-each moves all of these; a table's rows are spread over them. The gradients of the weights are
-summed inside the server by reduce-scatter and all-gather over NVLink before anything leaves it.
+A server has several GPUs, which divide its samples evenly. Every GPU has all weights of the server
+and moves all of them; only the rows of a table are spread over the GPUs. A reduce-scatter and an
+all-gather over NVLink sum the gradients of the weights inside the server, before the server sends
+them.
 """
 
 from __future__ import annotations
@@ -20,20 +21,22 @@ Amounts = NDArray[np.float64]
 
 
 class Server(NamedTuple):
-    """What every server is made of; rates and memory are those of one of its GPUs.
+    """Hardware of a server. Rates and memory are those of one GPU.
 
     Attributes
     ----------
     gpus : int
+        Number of GPUs.
     peak_flops : float
-        Floating-point operations a second.
+        Floating-point operations per second.
     memory_bandwidth : float
-        Bytes a second.
+        Memory bandwidth in bytes per second.
     efficiency : float
-        Fraction of both that operators reach.
+        Fraction of both rates that operators reach.
     memory_bytes : float
+        Memory size.
     link_bandwidth : float
-        Of NVLink, bytes a second each way.
+        NVLink bandwidth in bytes per second, in each direction.
     """
 
     gpus: int
@@ -45,15 +48,15 @@ class Server(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What each server of a placement does for an operator, in the order of the servers.
+    """The work for an operator on each server of its placement, in the order of the servers.
 
     Attributes
     ----------
     forward, backward : float array
-        Seconds; backward holds the sum of gradients inside the server.
+        Time of each phase in seconds. `backward` includes summing gradients inside the server.
     memory_bytes : float array
-        Of all its GPUs: weights and as many gradients on each GPU, but a table once, and the
-        output of its samples.
+        Memory on all GPUs of the server: weights and gradients on each GPU (a table is stored
+        once, without gradients), and the output of its samples.
     """
 
     forward: Amounts
@@ -62,19 +65,20 @@ class Work(NamedTuple):
 
 
 def work(operator: Operator, placement: Placement, batch: int, server: Server) -> Work:
-    """Return the work of an operator.
+    """Return the work of an operator on each server of its placement.
 
-    A server without samples, as there are more servers than samples, only stores weights.
+    If there are more servers than samples, servers without samples only store weights.
 
     Parameters
     ----------
     operator : Operator
+        The operator.
     placement : Placement
-        Of the operator.
+        Placement of the operator.
     batch : int
-        Samples of all servers.
+        Number of samples on all servers together.
     server : Server
-        What every server is made of.
+        Hardware of each server.
 
     Examples
     --------
@@ -94,10 +98,11 @@ def work(operator: Operator, placement: Placement, batch: int, server: Server) -
         weights = np.diff(part_bounds(placement, operator, operator.weight_bytes)).astype(float)
         share = np.diff(part_bounds(placement, operator, operator.parts)) / operator.parts
         output = batch * np.diff(part_bounds(placement, operator, operator.output_bytes))
-    # Every GPU moves the weights: as a server, it moves them so many times.
+    # Every GPU moves all weights, so the server moves them once per GPU.
     moved = share * operator.weight_traffic * server.gpus
     forward = _seconds(own * share, operator.forward, moved, server)
-    # Backward reads the weights for the inputs' gradients, and writes the weights' gradients.
+    # The backward phase reads the weights for the gradients of the inputs, and writes the gradients
+    # of the weights.
     backward = _seconds(own * share, operator.backward, 2 * moved, server)
     copies = 1
     if not operator.table:
@@ -110,7 +115,7 @@ def work(operator: Operator, placement: Placement, batch: int, server: Server) -
 def _seconds(
     amount: Amounts, cost: tuple[int, int], weights_moved: Amounts, server: Server
 ) -> Amounts:
-    """Return how long some samples' cost takes on all GPUs of a server: the roofline."""
+    """Return the time of some samples on all GPUs of a server, by the roofline model."""
     flop, memory_bytes = cost
     arithmetic = amount * flop / server.peak_flops
     traffic = (amount * memory_bytes + weights_moved) / server.memory_bandwidth

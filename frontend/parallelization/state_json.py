@@ -1,6 +1,6 @@
-"""The state of an alternating optimisation as JSON, so that it can go on later.
+"""Read and write the state of an alternating optimisation as JSON, so that it can continue later.
 
-Floating-point numbers are written so that they are read back as they were.
+Floating-point numbers are written exactly, so reading them gives the same values.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _KEYS = (
 
 
 def to_json(state: State, graph: OperatorGraph) -> dict[str, Any]:
-    """Return the JSON object of a state, which `from_json` reads."""
+    """Return a state as a JSON object, which `from_json` reads."""
     best = state.best
     return {
         "format": FORMAT,
@@ -51,12 +51,12 @@ def to_json(state: State, graph: OperatorGraph) -> dict[str, Any]:
 
 
 def from_json(content: Any, graph: OperatorGraph) -> State:
-    """Return the state that a JSON object holds, for the graph that it was made with.
+    """Return the state in a JSON object, which must be for the same graph.
 
     Raises
     ------
     StrategyError
-        What is no state, or one of another graph.
+        If the object is not a state, or is for another graph.
     """
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
         raise StrategyError(f'expected an object with "format": "{FORMAT}"')

@@ -1,13 +1,14 @@
-"""Strategies: on which servers each operator runs, and how they divide its work.
+"""Strategies: the servers of each operator, and the division of its work among them.
 
 data
-    Every server has all weights and some of the samples. The weights' gradients are all-reduced.
+    Every server has all weights and a part of the samples. An all-reduce sums the gradients of the
+    weights.
 model
-    One server has the operator as a whole, and all samples.
+    One server has the whole operator and all samples.
 attribute
-    Every server has some of the weights, all samples, and some columns of the output.
+    Every server has a part of the weights, all samples, and a part of the output columns.
 
-Samples and columns are divided as evenly as whole ones can be.
+The parts of samples and columns differ in size by at most one.
 
 Source: Z. Jia, M. Zaharia, A. Aiken, "Beyond data and model parallelism for deep neural networks"
 (FlexFlow), MLSys 2019, section 4.
@@ -27,44 +28,44 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 class Placement(NamedTuple):
-    """How an operator is divided, and the servers in the order of their parts."""
+    """How the work of an operator is divided, and its servers in the order of their parts."""
 
     kind: Kind
     servers: tuple[int, ...]
 
 
 class Strategy(NamedTuple):
-    """The number of servers of the job, and the placement of each operator in turn."""
+    """The number of servers of the job, and the placement of each operator."""
 
     servers: int
     placements: tuple[Placement, ...]
 
     def replaced(self, operator: int, placement: Placement) -> Strategy:
-        """Return the strategy that differs in the placement of one operator."""
+        """Return the strategy in which one operator has another placement."""
         before, after = self.placements[:operator], self.placements[operator + 1 :]
         return Strategy(self.servers, (*before, placement, *after))
 
 
 def data_parallel(graph: OperatorGraph, servers: int) -> Strategy:
-    """Return the strategy in which every server has everything and an even part of the samples.
+    """Return the strategy in which all operators are data-parallel on all servers.
 
     Raises
     ------
     StrategyError
-        No servers.
+        If `servers` is less than 1.
     """
     return Strategy(_servers(servers), (_everywhere(servers),) * len(graph.operators))
 
 
 def hybrid(graph: OperatorGraph, servers: int) -> Strategy:
-    """Return the data-parallel strategy but for tables, which go to one server each in turn.
+    """Return the data-parallel strategy, but with each table on one server, in round-robin order.
 
-    It is what the search begins with, as in TopoOpt.
+    The strategy search starts with this strategy, as in TopoOpt.
 
     Raises
     ------
     StrategyError
-        No servers.
+        If `servers` is less than 1.
     """
     placements = []
     tables = 0
@@ -78,12 +79,13 @@ def hybrid(graph: OperatorGraph, servers: int) -> Strategy:
 
 
 def check_strategy(strategy: Strategy, graph: OperatorGraph) -> None:
-    """Check that a strategy places each operator of a graph in a way that is possible.
+    """Check that the placement of each operator of a graph is possible.
 
     Raises
     ------
     StrategyError
-        With the operator, its placement and what is accepted.
+        If a placement is not possible. The text names the operator, the placement, and what is
+        accepted.
     """
     _servers(strategy.servers)
     if len(strategy.placements) != len(graph.operators):
@@ -96,34 +98,34 @@ def check_strategy(strategy: Strategy, graph: OperatorGraph) -> None:
 
 
 def check_placement(placement: Placement, operator: Operator, servers: int) -> None:
-    """Check a single operator's placement on `servers` servers, as `check_strategy`."""
+    """Check the placement of one operator on `servers` servers, as `check_strategy` does."""
     place = f"operator {operator.name}"
     kind, chosen = placement
     if kind not in KINDS:
         raise StrategyError(f"{place}: kind {kind!r}, expected one of {', '.join(KINDS)}")
     if not chosen or len(set(chosen)) != len(chosen):
-        raise StrategyError(f"{place}: servers {_text(chosen)}, expected different ones")
+        raise StrategyError(f"{place}: servers {_text(chosen)}, expected different servers")
     for server in chosen:
         if not 0 <= server < servers:
             raise StrategyError(f"{place}: server {server}, expected 0 … {servers - 1}")
     if kind == "model" and len(chosen) != 1:
         raise StrategyError(
-            f"{place}: {len(chosen)} servers of a model-parallel operator, expected one"
+            f"{place}: {len(chosen)} servers for a model-parallel operator, expected one"
         )
     if kind == "attribute" and len(chosen) > operator.parts:
         raise StrategyError(
-            f"{place}: {len(chosen)} servers for its {operator.parts} parts, expected at most as "
-            "many"
+            f"{place}: {len(chosen)} servers, expected at most {operator.parts}, its number of "
+            "parts"
         )
 
 
 def default_placement(strategy: Strategy) -> Placement:
-    """Return the placement that most operators have; of several, that of the earliest."""
+    """Return the most frequent placement; in a tie, the one that comes first."""
     return Counter(strategy.placements).most_common(1)[0][0]
 
 
 def bounds(total: int, parts: int) -> list[int]:
-    """Return where `total` things are cut into parts that differ by one at most.
+    """Return the bounds that divide `total` items into parts whose sizes differ by at most one.
 
     Examples
     --------

@@ -1,8 +1,10 @@
-"""Strategies as JSON, by the names of operators.
+"""Read and write strategies as JSON, for example:
 
 ``{"format": "cosim.strategy.v1", "servers": 4, "default": {"kind": "data", "servers": "all"},
-"operators": {"table_0": {"kind": "model", "servers": [2]}}}``: operators that are not named have
-the default placement, and without one they are data-parallel on all servers.
+"operators": {"table_0": {"kind": "model", "servers": [2]}}}``
+
+Operators that are not listed have the default placement. Without a default, they are data-parallel
+on all servers.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ def to_json(strategy: Strategy, graph: OperatorGraph) -> dict[str, Any]:
     Raises
     ------
     StrategyError
-        A strategy of another graph.
+        If the strategy does not fit the graph.
     """
     check_strategy(strategy, graph)
     default = default_placement(strategy)
@@ -48,12 +50,12 @@ def to_json(strategy: Strategy, graph: OperatorGraph) -> dict[str, Any]:
 
 
 def from_json(content: Any, graph: OperatorGraph) -> Strategy:
-    """Return the strategy that a JSON object describes, for a graph.
+    """Return the strategy in a JSON object, for a graph.
 
     Raises
     ------
     StrategyError
-        With the key, the value and what is accepted.
+        If the object is wrong. The text has the key, the value and what is accepted.
     """
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
         raise StrategyError(f'expected an object with "format": "{FORMAT}"')
@@ -62,7 +64,7 @@ def from_json(content: Any, graph: OperatorGraph) -> Strategy:
             raise StrategyError(f"key {key!r}: expected one of {', '.join(_KEYS)}")
     servers = content.get("servers")
     if type(servers) is not int or servers < 1:
-        raise StrategyError(f"servers: {servers!r}, expected a number of servers from 1")
+        raise StrategyError(f"servers: {servers!r}, expected a whole number of at least 1")
     everywhere = {"kind": "data", "servers": "all"}
     default = _placement("default", content.get("default", everywhere), servers)
     operators = content.get("operators", {})

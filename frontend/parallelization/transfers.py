@@ -1,21 +1,22 @@
-"""What an operator's output moves between servers: from those that have it to those that need it.
+"""Compute the transfers of an operator's output, from the servers that have it to its readers.
 
-The output of an operator is samples × bytes of one sample. A placement divides it among its servers
-so that each element is on one of them:
+The output of an operator has samples × bytes per sample. A placement divides it among its servers,
+so that each element is on exactly one server. A server has
 
 data
-    some samples, with all their bytes;
+    a part of the samples, with all their bytes;
 model
     everything;
 attribute
-    all samples, with some of their bytes.
+    all samples, with a part of their bytes.
 
-A reader with data parallelism needs its samples with all their bytes, any other reader everything,
-on each of its servers. What a server has itself is not sent. Backward the gradients take the same
-way back, as an element's gradient is summed where the element is: the transpose.
+Each server of a data-parallel reader needs its samples with all their bytes. Each server of any
+other reader needs everything. A server does not send data to itself. In the backward phase, the
+gradients take the same way back (the transposed matrix), because the gradient of an element is
+summed on the server that has the element.
 
-Samples are cut at `bounds(batch, servers)`, and columns at the bytes of `bounds(parts, servers)`,
-rounded down, so that all bytes are sent as whole bytes, each once.
+Samples are divided at `bounds(batch, servers)`. Columns are divided at the bytes of
+`bounds(parts, servers)`, rounded down, so that every byte is sent as a whole and only once.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ Numbers = NDArray[np.int64]
 
 
 class Transfer(NamedTuple):
-    """Bytes from some servers (rows) to others (columns); none from one to itself."""
+    """Bytes from source servers (rows) to target servers (columns); 0 from a server to itself."""
 
     sources: Numbers
     targets: Numbers
     bytes: Numbers
 
     def matrix(self, servers: int) -> Numbers:
-        """Return the bytes between all servers, row to column."""
+        """Return the matrix of bytes between all servers, from row to column."""
         result = np.zeros((servers, servers), np.int64)
         result[np.ix_(self.sources, self.targets)] = self.bytes
         return result
@@ -51,7 +52,7 @@ class Transfer(NamedTuple):
 
 
 def samples(placement: Placement, batch: int) -> tuple[Numbers, Numbers]:
-    """Return the first sample of each server's, and the one after its last."""
+    """Return the first sample of each server, and the sample after its last."""
     count = len(placement.servers)
     if placement.kind == "data":
         cuts = np.array(bounds(batch, count), dtype=np.int64)
@@ -60,23 +61,23 @@ def samples(placement: Placement, batch: int) -> tuple[Numbers, Numbers]:
 
 
 def part_bounds(placement: Placement, operator: Operator, amount: int) -> Numbers:
-    """Return where an amount (bytes of output or weights) is cut among an attribute's servers."""
+    """Return the bounds that divide `amount` bytes among the servers of an attribute placement."""
     cuts = np.array(bounds(operator.parts, len(placement.servers)), dtype=np.int64)
     # Python's integers: a table's bytes times its parts may be beyond 63 bits.
     return np.array([amount * int(cut) // operator.parts for cut in cuts], dtype=np.int64)
 
 
 def transfer(operator: Operator, batch: int, source: Placement, target: Placement) -> Transfer:
-    """Return what an operator's output moves from where it runs to where its reader runs.
+    """Return the transfer of an operator's output to the servers of a reader.
 
     Parameters
     ----------
     operator : Operator
-        Whose output it is.
+        The operator whose output moves.
     batch : int
-        Samples.
+        Number of samples.
     source, target : Placement
-        Of the operator, and of the one that reads it.
+        Placement of the operator, and of the operator that reads its output.
 
     Returns
     -------

@@ -130,7 +130,7 @@ def _workload(scenario: Scenario, made: Layout) -> Problems:
     yield from kind.problems(workload, made.ranks, family)
     names_its_own = kind.default_collective() is None
     if names_its_own and collective is not None:
-        yield "collective", "expected nothing: workload.algorithm names the only algorithm"
+        yield "collective", "expected no value, because workload.algorithm selects the algorithm"
     if not names_its_own and collective is None:
         yield "collective", "expected a mapping with all_reduce and all_to_all"
     for operation, path, choice in kind.algorithms(workload, collective):
@@ -140,4 +140,4 @@ def _workload(scenario: Scenario, made: Layout) -> Problems:
             yield path, f"expected an algorithm for {operation}: {', '.join(known)}"
         if not algorithm.needs <= made.features:
             right = [other for other in known if ALGORITHMS[other].needs <= made.features]
-            yield path, f"expected, on a {family.label} topology, one of {', '.join(right)}"
+            yield path, f"expected one of {', '.join(right)} on a {family.label} topology"

@@ -44,7 +44,7 @@ class _GivenBandwidth(_FatTree[FatTreeTopology]):
         return topology.bandwidth
 
 
-class _BandwidthOfACost(_FatTree[CostEquivalentFatTreeTopology]):
+class _CostEquivalent(_FatTree[CostEquivalentFatTreeTopology]):
     model = CostEquivalentFatTreeTopology
 
     def link_bps(self, topology: CostEquivalentFatTreeTopology) -> int:
@@ -56,4 +56,4 @@ class _BandwidthOfACost(_FatTree[CostEquivalentFatTreeTopology]):
 
 
 FAMILY = _GivenBandwidth()
-COST_EQUIVALENT = _BandwidthOfACost()
+COST_EQUIVALENT = _CostEquivalent()

@@ -41,7 +41,8 @@ class Node(NamedTuple):
     bytes: int = 0
     """Size of a message."""
     tag: int = 0
-    """Tag that matches the SEND and the RECV of a message."""
+    """Tag of a message, equal for its SEND and its RECV. TIMER nodes with the same tag other than 0
+    start together on all ranks."""
     route: int = 0
     """Index of the message's route among the paths of the pair."""
     job: int = 0

@@ -1,4 +1,4 @@
-"""Scenarios whose algorithm is in a file."""
+"""Scenarios that take their algorithm from a file."""
 
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ def write_scenario(folder: Path, operation: str, ranks: int, file: str) -> Path:
 def test_any_format_compiles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, operation: str, content: str
 ) -> None:
-    # The path starts at the scenario's folder, wherever the process is.
+    # The path is relative to the scenario's folder, not to the working directory.
     (tmp_path / "algorithms").mkdir()
     (tmp_path / "algorithms" / "one.file").write_text(content)
     path = write_scenario(tmp_path, operation, 4, "algorithms/one.file")
     scenario = load_scenario(path)
     (program,) = (r.program for r in records(resolve(scenario)) if r.HasField("program"))
     assert (program.operation, program.group_size) == (operation, 4)
-    # What was resolved gives the same stream again, from where it was resolved.
+    # The resolved scenario gives the same stream.
     monkeypatch.chdir("/")
     again = load_scenario(scenario.resolved())
     assert compile_scenario(again) == compile_scenario(scenario)
 
 
 def test_the_program_carries_what_the_algorithm_sends(tmp_path: Path) -> None:
-    # 2·(N-1)/N of the buffer from each rank, as the built-in ring.
+    # Each rank sends 2·(N-1)/N of the buffer, as with the built-in ring.
     (tmp_path / "ring.xml").write_text(msccl_files.ring_all_reduce(4, 1))
     scenario = load_scenario(write_scenario(tmp_path, "all_reduce", 4, "ring.xml"))
     (program,) = (r.program for r in records(resolve(scenario)) if r.HasField("program"))
@@ -89,7 +89,7 @@ def test_a_training_workload_with_files(tmp_path: Path) -> None:
     (tmp_path / "ring.xml").write_text(msccl_files.ring_all_reduce(ranks, 1))
     scenario = load_scenario(small, [f"collective.all_reduce.file={tmp_path / 'ring.xml'}"])
     programs = [r.program for r in records(resolve(scenario)) if r.HasField("program")]
-    # Of all sizes of all-reduce, one program; beside it that of the all-to-all.
+    # All-reduces of all sizes share one program; the all-to-all has another one.
     assert sorted(program.operation for program in programs) == ["all_reduce", "all_to_all"]
 
 
@@ -98,8 +98,18 @@ def test_a_training_workload_with_files(tmp_path: Path) -> None:
     [
         ("all_reduce", 4, None, "No such file or directory: expected an algorithm file"),
         ("all_reduce", 4, "?", "expected JSON, but"),
-        ("all_reduce", 8, msccl_files.ring_all_reduce(4, 1), "all_reduce of 4 ranks: expected all"),
-        ("all_gather", 4, msccl_files.ring_all_reduce(4, 1), "all_reduce of 4 ranks: expected all"),
+        (
+            "all_reduce",
+            8,
+            msccl_files.ring_all_reduce(4, 1),
+            "all_reduce over 4 ranks: expected all",
+        ),
+        (
+            "all_gather",
+            4,
+            msccl_files.ring_all_reduce(4, 1),
+            "all_reduce over 4 ranks: expected all",
+        ),
         (
             "all_reduce",
             4,

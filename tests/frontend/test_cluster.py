@@ -1,4 +1,4 @@
-"""Shared clusters: which jobs there are, when, where, and what they wait for."""
+"""Shared clusters: numbers of jobs, arrival times, servers, and dependencies."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def jobs(scenario):
 
 
 def test_the_mix_of_section_5_6():
-    """40 % DLRM, 30 % BERT, 20 % CANDLE, 10 % VGG: of 5, 10, 15, 20 and 27 jobs."""
+    """The mix is 40 % DLRM, 30 % BERT, 20 % CANDLE and 10 % VGG, for 5 to 27 jobs."""
     expected = {5: (2, 2, 1, 0), 10: (4, 3, 2, 1), 20: (8, 6, 4, 2), 27: (11, 8, 5, 3)}
     for count, numbers in expected.items():
         load = {"workload.active": count, "workload.jobs": count}

@@ -1,4 +1,4 @@
-"""The compiler: a stream that holds together, the same for the same scenario."""
+"""The compiler: streams are consistent, and the same scenario gives the same stream."""
 
 import json
 import os
@@ -17,14 +17,14 @@ from frontend.compiler.compile import compile_network
 from frontend.stream import decode
 
 ROOT = Path(__file__).parents[2]
-# Without the one of 1024 ranks, which takes long and much memory.
+# Leave out the scenario with 1024 ranks, which takes much time and memory.
 SCENARIOS = sorted(
     set((ROOT / "scenarios").glob("*.yaml")) - {ROOT / "scenarios/moe_switch_c.yaml"}
 )
 
 
 def compiled(path, *overrides):
-    """The records of a scenario by kind; lists where there may be several."""
+    """Return the records of a scenario by kind, as lists for kinds with several records."""
     stream = compile_scenario(load_scenario(path, list(overrides)))
     kinds: dict[str, Any] = {"program": [], "collective": [], "trace": []}
     for record in decode(stream):
@@ -83,7 +83,7 @@ def test_paths_are_those_of_the_pairs_that_talk_and_back(name):
 
 def test_only_needed_paths():
     records = compiled(ROOT / "scenarios" / "collective.yaml", "workload.algorithm=ring")
-    assert len(records["topology"].path_source) == 2 * 128  # each neighbour, both ways
+    assert len(records["topology"].path_source) == 2 * 128  # each neighbour, in both directions
 
 
 def paths_of_a_network(pairs):

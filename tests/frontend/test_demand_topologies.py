@@ -1,4 +1,4 @@
-"""Fat-trees and topologies made for a demand, in a scenario."""
+"""Scenarios with fat-trees, and with topologies that are built for a demand."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_optical_circuits():
     for discount in ("exponential", "none"):
         loaded = load(family="ocs", n=6, d=3, discount=discount)
         assert edges(loaded) == ocs_reconfig(demand, 3, discount=discount).edges()
-    # Without a discount, all the ports go to the ring that the all-reduce takes.
+    # Without a discount, all ports go to the ring of the all-reduce.
     sip_ml = Counter(edges(load(family="ocs", n=6, d=3, discount="none")))
     assert sip_ml == Counter([(i, (i + 1) % 6) for i in range(6)] * 3)
 
@@ -74,7 +74,7 @@ def test_circuits_that_change():
     loaded = load(family="ocs", n=6, d=3, discount="none", reconfiguration=change)
     assert load_scenario(loaded.resolved()).resolved() == loaded.resolved()
     (record,) = [r.topology for r in records(resolve(loaded)) if r.HasField("topology")]
-    # The three circuits of each pair of the ring are one link.
+    # The three circuits between neighbours in the ring form one link.
     assert list(record.link_source) == list(range(6))
     assert set(record.link_rate_bps) == {3 * 100 * 10**9}
     assert set(record.link_buffer_bytes) == {3 * 10**7}

@@ -1,4 +1,4 @@
-"""Direct-connect topologies in a scenario: every family, lists of edges, and their records."""
+"""Scenarios with direct-connect topologies: every family, lists of edges, and their records."""
 
 import json
 
@@ -21,7 +21,7 @@ def scenario(algorithm="ring", **topology):
 
 
 def keys(family):
-    """The example of a family as a scenario writes it."""
+    """Return the example of a family as the `topology` part of a scenario."""
     _, values = specs.read(specs.example(family))
     read: dict[str, object] = {}
     for key, value in values.items():
@@ -81,14 +81,14 @@ def test_a_wrong_file_of_edges_is_one_sentence(tmp_path, content, problem):
 
 
 def test_parallel_links_become_routes_both_ways():
-    """Unidirectional with two parallel links: ACKs of either go back over the other node."""
+    """In a unidirectional ring with parallel links, ACKs return over the other node."""
     loaded = load_scenario(scenario("bfb", family="unidirectional_ring", n=3, d=2))
     records = list(decode(compile_scenario(loaded)))
     topology = next(r.topology for r in records if r.HasField("topology"))
     program = next(r.program for r in records if r.HasField("program"))
     assert sorted(set(program.route)) == [0, 1]
     pairs = list(zip(topology.path_source, topology.path_target, strict=True))
-    # Every pair has two paths, one behind the other.
+    # Every pair has two consecutive paths.
     assert pairs == sorted(pairs)
     assert len(pairs) == 2 * len(set(pairs)) == 12
     lengths = np.diff(topology.path_begin)

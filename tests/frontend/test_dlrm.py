@@ -20,7 +20,7 @@ def build(*overrides):
 
 
 def by_name(result):
-    """Index of each node by (iteration, name)."""
+    """Return the index of each node by (iteration, name)."""
     return {(node.iteration, node.name): i for i, node in enumerate(result.nodes)}
 
 
@@ -28,7 +28,7 @@ def test_the_defaults_are_the_paper_and_what_the_full_scenarios_say():
     for name in ("dlrm_hier", "dlrm_hier_opt", "dlrm_flat100", "dlrm_flat800"):
         workload = load_scenario(SCENARIOS / f"{name}.yaml").workload
         assert isinstance(workload, DlrmWorkload)
-        # The paper does not say what an update costs; docs/reproduction.md says why nothing.
+        # The paper does not give the cost of an update; docs/reproduction.md explains why it is 0.
         free = PAPER.embedding.model_copy(update={"update_accesses": 0})
         assert workload == PAPER.model_copy(update={"embedding": free})
 
@@ -94,7 +94,7 @@ def test_what_waits_for_what():
         node = result.nodes[index[iteration, name]]
         return [(result.nodes[d].iteration, result.nodes[d].name) for d in node.dependencies]
 
-    # The first iteration waits for nothing but the all-to-alls.
+    # The first iteration waits only for the all-to-alls.
     assert waits_for(0, "embedding.look_up") == []
     assert waits_for(0, "embedding.forward_all_to_all") == [(0, "embedding.look_up")]
     assert waits_for(0, "bottom_mlp_0.forward") == []
@@ -106,9 +106,9 @@ def test_what_waits_for_what():
         assert waits_for(0, f"top_mlp_{i}.all_reduce") == [(0, gradient)]
         assert waits_for(0, f"top_mlp_{i}.input_gradient") == []
     assert waits_for(0, "embedding.backward_all_to_all") == [(0, "top_mlp_0.input_gradient")]
-    assert waits_for(0, "bottom_mlp_6.weight_gradient") == []  # beside the all-to-all
+    assert waits_for(0, "bottom_mlp_6.weight_gradient") == []  # overlaps the all-to-all
     assert waits_for(0, "embedding.update") == [(0, "embedding.backward_all_to_all")]
-    # The second waits for every update of the first.
+    # The second iteration waits for every update of the first.
     assert waits_for(1, "embedding.look_up") == [(0, "embedding.update")]
     for i in range(7):
         assert waits_for(1, f"bottom_mlp_{i}.forward") == [(0, f"bottom_mlp_{i}.all_reduce")]
@@ -128,7 +128,7 @@ def test_dependencies_point_backwards():
 def test_weight_updates_can_cost_time():
     result = build("workload.compute.weight_update_accesses=3")
     updates = [node for node in result.nodes if node.name.endswith(".weight_update")]
-    # Before each forward pass of the second iteration, and at the end.
+    # Before each forward phase of the second iteration, and at the end of the run.
     assert len(updates) == 2 * 19
     names = by_name(result)
     forward = result.nodes[names[1, "top_mlp_1.forward"]]

@@ -1,4 +1,4 @@
-"""Loading: every wrong input is one sentence that names place, key, value and what is accepted."""
+"""Loading: an error is one sentence with the place, the key, the value and what is accepted."""
 
 from pathlib import Path
 
@@ -60,7 +60,7 @@ WRONG = YAML(typ="safe").load(Path(__file__).with_name("wrong_scenarios.yaml"))
 
 @pytest.fixture
 def write(tmp_path, monkeypatch):
-    """Write the text of a scenario to a file with a short name in the current folder."""
+    """Write a scenario to a file with a short name in the current folder."""
     monkeypatch.chdir(tmp_path)
 
     def _write(text, encoding="utf-8"):

@@ -1,4 +1,4 @@
-"""The six models: parameters and operations as published, costs that add up, List 1's sizes."""
+"""The six models: published parameters and operations, consistent costs, List 1's sizes."""
 
 from pathlib import Path
 
@@ -56,7 +56,7 @@ def test_published_operations_of_an_image(name, billions):
 
 
 def test_bert_by_its_closed_form():
-    """A block has 12 h² + 13 h parameters; a token takes a multiply-add each, and 2·s·h more."""
+    """A block has 12 h² + 13 h parameters. A token takes a multiply-add for each, plus 2·s·h."""
     h, s = 1024, 64
     some, more = (build("bert", blocks=count) for count in (3, 4))
     assert parameters(more) - parameters(some) == 12 * h**2 + 13 * h
@@ -64,13 +64,13 @@ def test_bert_by_its_closed_form():
 
 
 def test_dlrm_by_its_closed_form():
-    """Tables 64 · 10⁷ · 128; 8 layers of 2048² and 16 of 4096, the first on 64 · 128 + 2048."""
+    """Tables have 64 · 10⁷ · 128 weights; layers have 8 · 2048² and 16 of width 4096."""
     graph = build("dlrm")
     tables = 64 * 10**7 * 128
     dense = 8 * (2048**2 + 2048)
     top = (64 * 128 + 2048) * 4096 + 15 * 4096**2 + 16 * 4096 + 4096 + 1
     assert parameters(graph) == tables + dense + top
-    # A sample sums 100 rows of 128 in each table.
+    # A sample sums 100 rows of width 128 in each table.
     assert multiply_adds(graph) == parameters(graph, tables=False) - 8 * 2048 - 16 * 4096 - 1 + (
         64 * 100 * 128 / 2
     )
@@ -85,14 +85,14 @@ def test_ncf_and_candle_by_their_closed_forms():
     wide = 16384
     candle = 8260 * wide + 23 * wide**2 + 24 * wide + wide + 1
     assert parameters(build("candle")) == candle
-    # CANDLE Uno's three stacks have two times 15 layers more, and the layer after them is wider.
+    # With three stacks, CANDLE Uno has 2 · 15 more layers, and the layer after them is wider.
     three = parameters(build("candle", features=(942, 5270, 2048)))
     assert three == candle + 30 * (wide**2 + wide) + 2 * wide + 2 * wide**2
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_backward_is_twice_forward_but_for_the_first_layers(name):
-    """Gradients of weights and inputs are a product each; nothing asks for the first inputs'."""
+    """Gradients of weights and of inputs take a product each; the first layer needs only one."""
     graph = build(name)
     assert len(graph.operators) == len({operator.name for operator in graph.operators})
     for operator in graph.operators:
@@ -112,14 +112,14 @@ def test_what_a_layer_moves_and_stores():
     assert (second.inputs, second.parts, second.output_bytes) == ((0,), 16384, 4 * 16384)
     assert output.output_bytes == 4
     table = build("dlrm", rows=1000, dimension=8, pooling=5, update_accesses=3).operators[0]
-    assert table.forward == (40, 4 * (40 + 8))  # rows read, their sum written
+    assert table.forward == (40, 4 * (40 + 8))  # reads rows, writes their sum
     assert table.backward == (40, 4 * (8 + 3 * 40))
     assert (table.weight_bytes, table.weight_traffic, table.table) == (32_000, 0, True)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_scenarios_are_those_of_section_5_3(name):
-    """128 servers of 4 GPUs with 4 interfaces; every model's sizes are the schema's defaults."""
+    """The setting is 128 servers with 4 GPUs and 4 interfaces; sizes are the schema's defaults."""
     scenario = load_scenario(SCENARIOS / f"topoopt_{name}.yaml")
     workload = scenario.workload
     assert isinstance(workload, TrainingWorkload)

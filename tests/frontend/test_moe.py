@@ -1,4 +1,4 @@
-"""Mixture of experts: sizes of Switch Transformers, order of compute and communication, buckets."""
+"""Mixture of experts: sizes of Switch Transformers, order of operators and collectives, buckets."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def load(name, *overrides):
 
 
 def parameters(workload, ranks):
-    """Of the whole model: what is replicated once, and every expert."""
+    """Return the number of parameters: replicated weights once, and every expert."""
     layers = moe.layers(workload, ranks)
     expert = 2 * workload.model_width * workload.hidden_width
     sparse = sum(layer.router is not None for layer in layers)
@@ -61,7 +61,7 @@ def test_forward_flops_are_two_for_each_weight_and_token_and_those_of_the_scores
 
 def test_capacity_is_paid_whether_it_is_used_or_not():
     _, workload = load("moe_small", "workload.capacity_factor=1.1")
-    assert moe.all_to_all_bytes(workload, 10) == 11 * 128 * 2  # not 12: 1.1 is a decimal
+    assert moe.all_to_all_bytes(workload, 10) == 11 * 128 * 2  # 12 if 1.1 were a binary fraction
     assert moe.all_to_all_bytes(workload, 11) == 13 * 128 * 2
 
 
@@ -71,7 +71,7 @@ def test_a_rank_with_several_experts_divides_its_tokens_among_them():
     a, b = moe.layers(one, 16)[1].network, moe.layers(four, 16)[1].network
     assert a.forward.flop == b.forward.flop
     assert b.forward.memory_bytes - a.forward.memory_bytes == 3 * 2 * 128 * 512 * 2  # weights
-    assert a.weights == b.weights == 0  # experts are not reduced
+    assert a.weights == b.weights == 0  # gradients of experts are not reduced
 
 
 def test_collectives_are_one_stream_and_all_to_alls_block_the_computation():

@@ -1,4 +1,4 @@
-"""The generated module of network_api.proto."""
+"""The Python module generated from network_api.proto is current."""
 
 import importlib.util
 import subprocess
@@ -30,8 +30,8 @@ def test_it_is_current(tmp_path):
     network_api_pb2.DESCRIPTOR.CopyToProto(generated)
     for message in [*written.message_type, *generated.message_type]:
         for field in message.field:
-            field.ClearField("json_name")  # only protoc writes it out
-    # Generated with grpcio-tools 1.62.3, whose code every protobuf from 4.25 on runs:
+            field.ClearField("json_name")  # only protoc sets it
+    # Generated with grpcio-tools 1.62.3. Its code works with every protobuf from 4.25 on:
     # python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. frontend/network_api.proto
     assert generated == written, "generate frontend/network_api_pb2.py again (see the comment here)"
 

@@ -1,4 +1,4 @@
-"""Overrides: read as YAML, applied in order, refused with the override's own name."""
+"""Overrides: values are YAML, later ones win, and error messages name the override."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What docs/extending.md says about plug-ins: its package is made as it stands, and works."""
+"""The plug-in package in docs/extending.md works exactly as printed there."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def blocks(text, language):
 
 
 def files(text):
-    """The Python files of some text by their paths, which are the first lines."""
+    """Return the Python files in a text by their paths, which their first lines give."""
     return {code.partition("\n")[0].removeprefix("# "): code for code in blocks(text, "python")}
 
 
 @pytest.fixture(scope="module")
 def plugin(tmp_path_factory, install_example):
-    """Return a folder with the page's package, as if it were installed, and the page's scenario."""
+    """Create a folder with the page's scenario and its package, in an installed form."""
     folder = tmp_path_factory.mktemp("site")
     install_example("my_plugin", folder)
     (scenario,) = blocks(TEXT, "yaml")
@@ -85,7 +85,7 @@ def test_a_scenario_of_all_three_runs(plugin):
     if importlib.util.find_spec("bridge._core") is None:
         pytest.skip("needs the compiled bridge._core")
     result = json.loads(cosim(plugin, "run", "plugin.yaml", "--json"))
-    # 8 microbatches through 5 stages of 10 µs each, and what they and the all-reduce send.
+    # 8 microbatches pass 5 stages of 10 µs each; messages and the all-reduce take the rest.
     assert result["iterations"][0]["time_ns"] > (8 + 5 - 1) * 10_000
     assert {layer["name"] for layer in result["layers"]} == {"stage", "gradient"}
 

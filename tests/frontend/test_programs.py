@@ -1,4 +1,4 @@
-"""Which programs carry a scenario's collectives, in how many chunks and segments."""
+"""Programs, chunks and segments of a scenario's collectives."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def library(name, **overrides):
 
 def test_equal_collectives_share_a_program():
     result, uses = library("dlrm_hier")
-    # 21 collectives (2 all-to-alls, 19 all-reduces) twice; only two programs.
+    # Two iterations of 21 collectives (2 all-to-alls, 19 all-reduces) share two programs.
     assert len(uses) == 2 * (2 + 19)
     assert [program.operation for program in result.programs] == ["all_to_all", "all_reduce"]
 
@@ -61,7 +61,7 @@ def test_estimators_may_have_fewer_chunks(fabric, estimator_chunks, expected):
 @pytest.mark.parametrize(
     ("given", "chunks", "chunk_bytes", "expected"),
     [
-        (5, 1, 10**9, 5),  # as told
+        (5, 1, 10**9, 5),  # as given
         ("auto", 1, 8_000_000, 256),
         ("auto", 16, 8_000_000, 16),  # chunks × segments = 256
         ("auto", 1024, 8192, 1),

@@ -1,4 +1,4 @@
-"""Scenarios are data: what has to be found for them is found after they are loaded."""
+"""Optimisers run when a scenario is resolved, not when it is loaded."""
 
 import doctest
 
@@ -58,8 +58,8 @@ def test_what_only_the_optimiser_tells_is_found_by_validate_and_compile():
         with pytest.raises(ScenarioError) as caught:
             refuse(scenario)
         assert str(caught.value) == (
-            "workload.algorithm: value bfb: expected another algorithm, as the topology is not "
-            "regular"
+            "workload.algorithm: value bfb: expected another algorithm: bfb needs a regular "
+            "topology"
         )
 
 

@@ -1,4 +1,4 @@
-"""The roofline."""
+"""Compute times by the roofline model."""
 
 import pytest
 from hypothesis import given
@@ -30,7 +30,7 @@ def test_efficiency_is_the_decimal_that_was_written():
 
 
 def test_a_matrix_product_moves_each_matrix_once():
-    # A top layer forward: 512 samples, 2048 x 2048 weights of 2 bytes.
+    # The forward phase of a top layer: 512 samples, 2048 × 2048 weights of 2 bytes.
     cost = matrix_product(512, 2048, 2048, 2)
     assert cost == Cost(2 * 512 * 2048 * 2048, 2 * (2 * 512 * 2048 + 2048 * 2048))
     # 4.29 GFLOP at 60 TFLOPS; its 12.6 MB would take 14 µs.

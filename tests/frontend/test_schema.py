@@ -1,4 +1,4 @@
-"""The schema: documented everywhere, current as JSON Schema, and resolved without loss."""
+"""The schema: every key has a text, the JSON Schema is current, and resolving loses nothing."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ NAMES = [path.stem for path in SCENARIOS]
 
 def test_json_schema_is_current():
     written = json_schema.PATH.read_text(encoding="utf-8")
-    # As data: releases of pydantic write numbers differently.
+    # Compare parsed data, because releases of pydantic format numbers differently.
     assert json.loads(written) == json.loads(json_schema.text()), "run: python -m frontend.scenario"
 
 
@@ -27,7 +27,7 @@ def test_json_schema_refuses_unknown_keys_and_describes_the_known():
         if model.get("type") == "object":
             assert model["additionalProperties"] is False
             for name, prop in model["properties"].items():
-                # A part whose text is its model's says it there.
+                # A part without a text of its own has the text of its model.
                 assert "$ref" in prop or prop.get("description"), name
 
 
@@ -54,7 +54,7 @@ def test_resolved_scenario_has_every_key_and_loads_again(path):
     for key in key_paths(resolved):
         part = resolved
         for name in key:
-            # A part may be null as a whole, or a name in place of a mapping.
+            # A whole part may be null, or a name instead of a mapping.
             part = part[name] if isinstance(part, dict) else None
 
 

@@ -1,4 +1,4 @@
-"""The stream's framing."""
+"""The framing of records in a stream."""
 
 import pytest
 from google.protobuf.internal.decoder import _DecodeVarint32  # type: ignore[attr-defined]

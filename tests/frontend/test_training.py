@@ -47,7 +47,7 @@ def load(ranks=4, topology=None, collective=None, **workload):
 
 
 def streams(result):
-    """The nodes of each rank."""
+    """Return the nodes of each rank."""
     return {rank: trace.nodes for trace in result.all_traces() for rank in trace.ranks}
 
 
@@ -88,7 +88,7 @@ def test_the_update_waits_for_all_gradients_and_nothing_else_does():
 
 
 def test_hybrid_sends_embeddings_and_gets_their_gradients():
-    """Table 1 is server 1's: its rows for two GPUs' samples each, to all others and back."""
+    """Server 1 has table 1: it sends rows for two GPUs' samples to each server."""
     result = resolve(load(strategy="hybrid", gpus=2)).plan
     nodes = streams(result)
     assert [name for name in computes(nodes[1]) if name.startswith("table")] == [
@@ -167,7 +167,7 @@ def test_buckets(bucket, expected):
 
 
 def test_updates_cost_what_they_access():
-    """Three accesses to every weight that is not a table's, whose rows are updated backward."""
+    """An update takes three accesses to every weight, except for tables (updated backward)."""
     scenario = load(compute={"weight_update_accesses": 3, "memory_bandwidth": "1GB/s"})
     dense = bytes_of(["dense_0", "feature_0", "feature_1", "output"], scenario)
     for nodes in streams(resolve(scenario).plan).values():
@@ -206,7 +206,7 @@ def strategies(draw):
 @settings(max_examples=40, deadline=None)
 @given(strategies())
 def test_messages_are_the_demand(strategy):
-    """Every SEND has one RECV, and the bytes of all pairs and groups are those of the demand."""
+    """Every SEND has one RECV, and the bytes of all pairs and groups equal the demand."""
     scenario = load(strategy=strategy)
     result = resolve(scenario).plan
     sent: Counter[tuple[int, int, int, int, str]] = Counter()
@@ -247,7 +247,7 @@ def test_the_demand_of_a_topology_may_be_the_workloads():
     assert scenario.resolved()["topology"]["demand"] == "workload"
     again = load_scenario(scenario.resolved())
     assert edges(again) == wanted.graph.edges()
-    # Another batch is another demand, also where the scenario was made before.
+    # Another batch gives another demand, even for a scenario that was resolved before.
     large = load_scenario(scenario, {"workload.batch_per_gpu": 1000})
     assert edges(large) != wanted.graph.edges()
     ocs = load(topology=topoopt(family="ocs"))
@@ -261,7 +261,7 @@ def group_strategy(group):
 
 
 def test_a_group_takes_the_rings_that_topoopt_found_for_it():
-    """The links of its rings are direct: no message of the all-reduce is passed on."""
+    """Rings use direct links, so no rank forwards a message of the all-reduce."""
     group = [1, 2, 3, 5, 6, 7]
     scenario = load(topology=topoopt(d=8), strategy=group_strategy(group))
     resolved = resolve(scenario)
@@ -326,8 +326,8 @@ def test_a_group_takes_the_rings_that_topoopt_found_for_it():
         ),
         (
             {"collective": {"all_reduce": "bfb"}},
-            "collective.all_reduce: value bfb: expected, on a flat topology, one of ring, direct, "
-            "dbt, halving_doubling, multi_ring",
+            "collective.all_reduce: value bfb: expected one of ring, direct, dbt, "
+            "halving_doubling, multi_ring on a flat topology",
         ),
     ],
 )

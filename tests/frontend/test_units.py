@@ -1,4 +1,4 @@
-"""Units: exact integers or an error."""
+"""Units: parsing gives an exact integer or an error."""
 
 from fractions import Fraction
 
@@ -33,7 +33,7 @@ KINDS = [units.TIME, units.SIZE, units.RATE, units.BYTE_RATE, units.COMPUTE]
         (".5KiB", units.SIZE, 512),
         ("900GB/s", units.BYTE_RATE, 900_000_000_000),
         ("60TFLOPS", units.COMPUTE, 60 * 10**12),
-        # Beyond what a float can hold, and still exact.
+        # Not representable as a float, but still exact.
         ("9007199254740993B", units.SIZE, 9007199254740993),
     ],
 )

@@ -1,4 +1,4 @@
-"""Messages over circuits that change during the run, and what came of them."""
+"""Run messages over circuits that change during the run, and return the outcome."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True)
 class Setup:
-    """Circuits of the start, and how they change."""
+    """The circuits at the start, and the settings for their changes."""
 
     ranks: int
     edges: Sequence[tuple[int, int]]
@@ -49,7 +49,7 @@ class Setup:
     transport: dict[str, Any] = field(default_factory=dict)
 
     def still(self) -> Setup:
-        """Return the same with circuits that stay."""
+        """Return the same setup with fixed circuits."""
         return replace(self, changes=False)
 
     def stream(self, fabric: str) -> bytes:
@@ -99,7 +99,7 @@ class Setup:
 
 
 class Outcome(NamedTuple):
-    """When the messages arrived [ps], how often each, in which order, and what was counted."""
+    """Arrival time of each message [ps], number of arrivals, their order, and the counters."""
 
     arrivals_ps: list[int]
     received: Counter[int]
@@ -108,7 +108,7 @@ class Outcome(NamedTuple):
 
 
 def carry(setup: Setup, fabric: str, messages: Iterable[Message]) -> Outcome:
-    """Send the messages, each with a tag of its own, and wait for all of them."""
+    """Send the messages, each with its own tag, and wait for all of them."""
     listed = list(messages)
     arrivals = [-1] * len(listed)
     received: Counter[int] = Counter()

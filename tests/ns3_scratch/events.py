@@ -1,4 +1,4 @@
-"""What ns3-scratch's `replay` says of a run: its result, and its events line by line."""
+"""Run streams with ns3-scratch's `replay`, and read the result and the events."""
 
 import json
 import subprocess
@@ -25,7 +25,7 @@ class Observed:
     events: list[Event]
 
     def select(self, name: str) -> list[Event]:
-        """Return the events of one name, in their order."""
+        """Return the events with a name, in their order."""
         return [event for event in self.events if event["event"] == name]
 
     @property
@@ -41,7 +41,7 @@ class Observed:
 
 
 def find_replay(repository: Path) -> Path:
-    """Return the program that was built last, or skip the test."""
+    """Return the newest build of the program, or skip the test."""
     programs = repository.glob("build/*/ns3-scratch/replay")
     newest = max(programs, key=lambda file: file.stat().st_mtime, default=None)
     if newest is None:
@@ -50,7 +50,7 @@ def find_replay(repository: Path) -> Path:
 
 
 def observe(program: Path, stream: bytes, folder: Path) -> Observed:
-    """Run a stream with its events written and without."""
+    """Run a stream with and without events."""
     file, events = folder / "x.stream", folder / "x.events"
     file.write_bytes(stream)
 
@@ -66,14 +66,14 @@ def observe(program: Path, stream: bytes, folder: Path) -> Observed:
 
 @dataclass
 class RankTimes:
-    """When the nodes of a rank began and ended [ps]."""
+    """Start and end times of the nodes of a rank [ps]."""
 
     begun: dict[int, int]
     ended: dict[int, int]
 
     @classmethod
     def of(cls, observed: Observed, rank: int) -> "RankTimes":
-        """Collect them from the events."""
+        """Collect the times from the events."""
         times = cls({}, {})
         for event in observed.events:
             if event["event"] in {"node_begun", "node_ended"} and event["rank"] == rank:
@@ -82,15 +82,15 @@ class RankTimes:
         return times
 
     def last(self, nodes: list[int]) -> int | None:
-        """Return the node that ended last, of equal ones the one listed last."""
+        """Return the node that ended last; in a tie, the one listed last."""
         return max(reversed(nodes), key=lambda node: self.ended[node], default=None)
 
 
 def exposed_ps(trace: api.Trace, times: RankTimes) -> dict[tuple[int, int], int]:
-    """Return a rank's exposed communication by (iteration, layer), from its nodes' times.
+    """Return a rank's exposed communication by (iteration, layer), from the times of its nodes.
 
-    A wait of the compute stream belongs to the dependency that ended last; what of the wait came
-    before that one began belongs to what it waited for itself.
+    A wait of the compute stream belongs to the dependency that ended last. The part of the wait
+    before this dependency started belongs to the dependency's own dependencies.
     """
     after = [
         list(trace.dep[trace.dep_begin[node] : trace.dep_begin[node + 1]])

@@ -1,7 +1,8 @@
-"""Networks of any shape over the flow fabric, and what a textbook says that they do.
+"""Run networks of any shape over the flow fabric, and compute the same by progressive filling.
 
-The textbook: at any moment, all flows that have something to send rise together until a link is
-full; its flows keep their rate, the others rise on. Nothing here is incremental.
+Progressive filling raises the rates of all active flows together until a link is full. The flows of
+this link keep their rate, and the others continue to rise. The code recomputes all rates at every
+event.
 """
 
 import json
@@ -19,7 +20,7 @@ from tests.ns3_scratch.streams import HEADER_BYTES, SEGMENT_BYTES, header, setti
 
 PS_PER_S = 10**12
 
-#: No slow start and no limit by the window.
+#: Settings without slow start and without a limit by the window.
 FREE = {
     "initial_cwnd_segments": 2**30,
     "send_buffer_bytes": 2**30,
@@ -29,15 +30,15 @@ FREE = {
 
 @dataclass(frozen=True)
 class Line:
-    """Switches in a line, and ranks at them; every link has a rate of its own, one a direction."""
+    """A line of switches with ranks. Each link has its own rate in each direction."""
 
     places: Sequence[int]
     """The switch of each rank."""
     up_bps: Sequence[int]
-    """Of each rank's link to its switch."""
+    """Rate of each rank's link to its switch."""
     down_bps: Sequence[int]
     right_bps: Sequence[int]
-    """From each switch to the next."""
+    """Rate from each switch to the next."""
     left_bps: Sequence[int]
     latency_ps: int = 0
 
@@ -118,7 +119,7 @@ def carry(
 
 
 def fair_rates(paths: Sequence[Sequence[int]], capacities: Sequence[float]) -> list[float]:
-    """Progressive filling, as a textbook has it."""
+    """Return the max–min fair rates, by progressive filling."""
     rates = [0.0] * len(paths)
     free = list(capacities)
     rising = set(range(len(paths)))
@@ -136,7 +137,7 @@ def fair_rates(paths: Sequence[Sequence[int]], capacities: Sequence[float]) -> l
 
 
 def textbook(line: Line, messages: Sequence[Message]) -> list[float]:
-    """Return when each message has left its source entirely [ps]; those of a pair are a stream."""
+    """Return when each message has left its source [ps]; messages of a pair form a stream."""
     order = sorted(range(len(messages)), key=lambda i: (messages[i].start_ps, i))
     capacities = [rate / 8 / PS_PER_S for rate in line.rates_bps]
     left = [float(wire_bytes(message.size)) for message in messages]
@@ -164,7 +165,7 @@ def textbook(line: Line, messages: Sequence[Message]) -> list[float]:
 
 
 def arrivals(line: Line, messages: Sequence[Message]) -> list[float]:
-    """Return when each message arrives: latencies and store-and-forward delays come on top."""
+    """Return the arrival times, which add latencies and store-and-forward delays."""
     left_at = textbook(line, messages)
     expected = [0.0] * len(messages)
     last: dict[tuple[int, int], float] = {}
@@ -180,7 +181,7 @@ def arrivals(line: Line, messages: Sequence[Message]) -> list[float]:
 
 
 def simgrid_task(line: Line, messages: Sequence[Message]) -> str:
-    """Return the same as simgrid_flows.py reads it."""
+    """Return the network and its messages as input for simgrid_flows.py."""
     pairs = permutations(range(len(line.places)), 2)
     return json.dumps(
         {

@@ -1,8 +1,9 @@
-"""Runs flows in SimGrid's CM02 model; a program of its own, as SimGrid brings another ns-3.
+"""Run flows in SimGrid's CM02 model, in a separate process because SimGrid has its own ns-3.
 
-Standard input: JSON with `hosts` (a number), `links` (their rates, in bytes/s), `routes` ([source,
-target, links]) and `flows` ([source, target, bytes, start in s]). Standard output: JSON, the
-completion time of each flow (`done`, in s) and the CPU seconds that they all took (`cpu_s`).
+The program reads JSON from standard input: `hosts` (their number), `links` (their rates in
+bytes/s), `routes` ([source, target, links]) and `flows` ([source, target, bytes, start in s]). It
+writes JSON to standard output: the completion time of each flow in s (`done`), and the CPU time in
+s (`cpu_s`).
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Small streams for the compiled part, record by record, and how they run."""
+"""Build small streams record by record, and run them."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -73,7 +73,7 @@ def settings(
 
 
 def star(ranks: int, dimensions: Sequence[str] = ("scale_out",)) -> api.Record:
-    """One switch: links 0 … n-1 lead to it, n … 2n-1 from it; a path for every ordered pair."""
+    """Return a topology with one switch: links 0 … n-1 lead to it, n … 2n-1 lead from it."""
     pairs = list(permutations(range(ranks), 2))
     links = 2 * ranks
     return api.Record(
@@ -131,7 +131,7 @@ def collective(
 
 @dataclass
 class Trace:
-    """The work of some ranks, node by node; every method returns the node's index."""
+    """Builds the trace of some ranks. Methods add a node and return its index."""
 
     ranks: Sequence[int]
     layers: Sequence[str] = ("layer",)
@@ -177,7 +177,7 @@ class Trace:
 
 
 def one_collective(made: Program, size: int, chunks: int = 1, **changes: Any) -> list[api.Record]:
-    """Every rank issues one collective at the start; `changes` go to the settings."""
+    """Return a stream in which every rank issues one collective; `changes` go to the settings."""
     trace = Trace(range(made.group_size))
     trace.issue(0)
     return [
@@ -205,12 +205,12 @@ def run(records: Iterable[api.Record] | bytes) -> dict[str, Any]:
 
 
 def ps(time_ns: float) -> int:
-    """A time of a result, exact in picoseconds."""
+    """Return a time of a result in picoseconds, exactly."""
     return round(time_ns * 1000)
 
 
 def message_ps(size: int) -> int:
-    """Time of one message over two free links, as AnalyticalFabric's documentation has it [ps]."""
+    """Return the time of a message over two idle links [ps]; see AnalyticalFabric."""
     payload = max(size, 1)
     wire = payload + -(-payload // SEGMENT_BYTES) * HEADER_BYTES
     first = min(payload, SEGMENT_BYTES) + HEADER_BYTES

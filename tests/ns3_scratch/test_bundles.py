@@ -1,8 +1,8 @@
-"""Bundles of messages against messages on their own: the same times, at a fraction of the events.
+"""Bundles of messages give the same times as single messages, with a fraction of the events.
 
-`message_by_message` switches off both the grouping of steps and the network's bundles. Links of
-many rates and latencies leave no two messages at one place at the same picosecond, so that no order
-among equals is in question.
+`message_by_message` turns off the grouping of steps and the network's bundles. The links have
+different rates and latencies, so no two messages reach the same place at the same picosecond, and
+ties do not matter.
 """
 
 from typing import Any
@@ -31,7 +31,7 @@ FLAT = [
 
 
 def both(records: list[api.Record]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Run a stream with bundles and without."""
+    """Run a stream with and without bundles."""
     bundled = run(records)
     for record in records:
         if record.HasField("settings"):
@@ -40,7 +40,7 @@ def both(records: list[api.Record]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def counted(result: dict[str, Any]) -> dict[str, Any]:
-    """What does not depend on the number of events."""
+    """Return the part of a result that does not depend on the number of events."""
     return {key: value for key, value in result.items() if key != "simulator"}
 
 
@@ -71,7 +71,7 @@ def streams(draw: st.DrawFn, fabric: str) -> list[api.Record]:
 @hypothesis_settings(max_examples=80, deadline=None)
 @given(streams("analytical"))
 def test_the_analytical_fabric_gives_the_same(records: list[api.Record]) -> None:
-    """To the picosecond, in everything it reports."""
+    """All reported values are equal, to the picosecond."""
     bundled, single = both(records)
     assert counted(bundled) == counted(single)
     assert bundled["simulator"]["events"] <= single["simulator"]["events"]
@@ -80,7 +80,7 @@ def test_the_analytical_fabric_gives_the_same(records: list[api.Record]) -> None
 @hypothesis_settings(max_examples=40, deadline=None)
 @given(streams("flow"))
 def test_the_flow_fabric_gives_the_same(records: list[api.Record]) -> None:
-    """But for the rounding of rates, whose sums depend on the order of events."""
+    """Results agree except for rounding: sums of rates depend on the order of events."""
     bundled, single = both(records)
     assert bundled["time_ns"] == pytest.approx(single["time_ns"], rel=1e-6)
     assert bundled["network"]["messages"] == single["network"]["messages"]
@@ -89,7 +89,7 @@ def test_the_flow_fabric_gives_the_same(records: list[api.Record]) -> None:
 @pytest.mark.parametrize("algorithm", ["ring", "direct", "halving_doubling"])
 @pytest.mark.parametrize("fabric", ["analytical", "flow"])
 def test_equal_links(algorithm: str, fabric: str) -> None:
-    """Where all links are equal and messages meet at the same picosecond, too."""
+    """Results are equal even if all links are equal and messages meet at the same picosecond."""
     made = collectives.build("all_reduce", algorithm, 16)
     records = one_collective(made, 1_000_000, 8, fabric=fabric, injection_ps=10_000)
     bundled, single = both(records)

@@ -1,4 +1,4 @@
-"""Which chunks run when: slots, order, and that no order of issues can deadlock."""
+"""The chunk scheduler: slots, order of chunks, and no deadlock for any order of issues."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ DIRECT = collectives.build("all_to_all", "direct", RANKS)
 def issue_in_turn(
     uses: list[tuple[int, int]], chunks: int, gap_ps: int = 1000, **changes: Any
 ) -> dict[str, Any]:
-    """Issue collectives one after the other, `gap_ps` apart; `uses` are (program, class)."""
+    """Issue collectives one after another, `gap_ps` apart; `uses` are (program, class)."""
     trace = Trace(range(RANKS))
     last: list[int] = []
     for number in range(len(uses)):
@@ -57,7 +57,7 @@ def order_of_ends(result: dict[str, Any]) -> list[str]:
         (FIFO, 1, ["c0", "c1", "c2"]),
         # The only chunk of c0 is committed when the others are issued.
         (LIFO, 1, ["c0", "c2", "c1"]),
-        # One chunk of c0 is committed, the others wait until c2 and c1 are through.
+        # One chunk of c0 is committed, the others wait until c2 and c1 are done.
         (LIFO, 4, ["c2", "c1", "c0"]),
         (FIFO, 4, ["c0", "c1", "c2"]),
     ],
@@ -72,11 +72,11 @@ def test_order_of_all_reduces(
 
 @pytest.mark.parametrize("scheduling", [LIFO, FIFO])
 def test_all_to_all_goes_before_all_reduces(scheduling: api.System.Scheduling) -> None:
-    """Issued last or not, it waits only for the chunk that is committed."""
+    """An all-to-all waits only for the committed chunk, whether it is issued last or not."""
     uses = [(0, 1), (1, 0), (0, 1)]
     result = issue_in_turn(uses, 4, scheduling=scheduling, limits=[1])
     assert order_of_ends(result)[0] == "c1"
-    chunk_ps = 6 * message_ps(2500)  # of the ring: 40 kB in 4 chunks over 4 ranks
+    chunk_ps = 6 * message_ps(2500)  # a ring with 40 kB in 4 chunks over 4 ranks
     start = result["collectives"][1]["start_ns"] * 1000
     all_to_all_ps = result["collectives"][1]["end_ns"] * 1000 - chunk_ps
     assert start < chunk_ps
@@ -128,7 +128,7 @@ def test_phases_take_slots_of_their_dimensions() -> None:
 def test_all_phases_of_all_chunks_are_run(
     algorithm: str, ranks: int, local_size: int, limits: tuple[int, int]
 ) -> None:
-    """Two at once, over shifted groups, so that lanes of different sizes share ranks."""
+    """Two hierarchical collectives over shifted groups, so lanes of different sizes share ranks."""
     made = collectives.build("all_reduce", algorithm, ranks, local_size=local_size)
     trace = Trace(range(ranks))
     trace.issue(0)
@@ -154,10 +154,10 @@ def test_all_phases_of_all_chunks_are_run(
 
 
 def test_a_small_group_does_not_starve_a_large_one() -> None:
-    """The large collective is issued first, so with FIFO no later one of two ranks may overtake.
+    """With FIFO, later collectives of two ranks do not overtake the large one, issued first.
 
-    One slot a rank; ranks 0 and 1 are busy when the large one is issued, ranks 2 and 3 are free,
-    and keep their slots for it although a pair asks for them.
+    Each rank has one slot. When the large collective is issued, ranks 0 and 1 are busy. Ranks 2 and
+    3 are free and reserve their slots for it, although a collective of the pair needs them.
     """
     pair = collectives.build("all_reduce", "ring", 2)
     first, second = Trace([0, 1]), Trace([2, 3])
@@ -185,7 +185,7 @@ ALGORITHMS = ["ring", "direct", "dbt", "halving_doubling"]
 @hypothesis_settings(deadline=None)
 @given(st.data())
 def test_no_order_of_issues_deadlocks(data: st.DataObject) -> None:
-    """Overlapping groups, each rank issues its collectives in an order of its own."""
+    """Groups overlap, and each rank issues its collectives in a different order."""
     ranks = data.draw(st.integers(2, 6))
     limit = data.draw(st.integers(1, 3))
     records = [
@@ -238,7 +238,7 @@ def chunk_bytes(size: int, chunks: int) -> list[int]:
 
 
 def sent_bytes(made: collectives.Program, size: int) -> int:
-    """Payload of all messages of one chunk, unit by unit as network_api.proto defines them."""
+    """Return the payload of all messages of a chunk, with units as in network_api.proto."""
     units = made.units
     if made.equal_units:
         sizes = [-(-size // units)] * units

@@ -28,7 +28,7 @@ INJECTION_PS = 10_000
 @pytest.mark.parametrize("ranks", [2, 3, 8, 32])
 @pytest.mark.parametrize("shard", [0, 1, 1460, 1461, 100_000])
 def test_ring_all_reduce(ranks: int, shard: int) -> None:
-    """2(N-1) steps, one behind the other: 2(N-1) · (2i + T(D/N))."""
+    """An all-reduce has 2(N-1) consecutive steps: 2(N-1) · (2i + T(D/N))."""
     made = collectives.build("all_reduce", "ring", ranks)
     result = run(one_collective(made, ranks * shard, injection_ps=INJECTION_PS))
     steps = 2 * (ranks - 1)
@@ -39,15 +39,17 @@ def test_ring_all_reduce(ranks: int, shard: int) -> None:
 
 @pytest.mark.parametrize("operation", ["reduce_scatter", "all_gather"])
 def test_half_a_ring(operation: str) -> None:
-    """N-1 steps: (N-1) · (2i + T(D/N))."""
+    """There are N-1 consecutive steps: (N-1) · (2i + T(D/N))."""
     made = collectives.build(operation, "ring", 8)
     result = run(one_collective(made, 80_000, injection_ps=INJECTION_PS))
     assert ps(result["time_ns"]) == 7 * (2 * INJECTION_PS + message_ps(10_000))
 
 
 def test_direct_all_to_all() -> None:
-    """Each rank's N-1 messages leave one behind the other, and never meet: with rotated peers,
-    the k-th message of every rank goes to another one. 2i + (N-2)·W(P)/r + T(P)."""
+    """The N-1 messages of a rank leave one after another: 2i + (N-2)·W(P)/r + T(P).
+
+    With rotated peers, the k-th messages of all ranks go to different ranks, so they never meet.
+    """
     ranks, block = 8, 14_600
     made = collectives.build("all_to_all", "direct", ranks)
     result = run(one_collective(made, ranks * block, injection_ps=INJECTION_PS))
@@ -57,8 +59,10 @@ def test_direct_all_to_all() -> None:
 
 
 def test_incast_waits_at_the_egress() -> None:
-    """With the same order of peers, all meet at one port: each message there waits for the
-    others, (N-1)·W(P)/r in all after the first packet."""
+    """With the same order of peers, all messages meet at one port and queue there.
+
+    Together they take (N-1)·W(P)/r after the first packet.
+    """
     ranks, block = 5, 14_600
     receiver = Trace([0])
     for source in range(1, ranks):
@@ -76,8 +80,11 @@ def test_incast_waits_at_the_egress() -> None:
 
 
 def test_reductions_take_their_time_one_at_a_time() -> None:
-    """A ring adds D/N / rate to each of its N-1 reducing steps; direct reduces N-1 shards behind
-    one another at each rank, and only the last one after the last message."""
+    """A ring adds D/N / rate to each of its N-1 reducing steps.
+
+    With the direct algorithm, each rank reduces N-1 shards one after another, and only the last
+    reduction comes after the last message.
+    """
     ranks, shard, rate = 4, 14_600, 10**9
     ring = collectives.build("all_reduce", "ring", ranks)
     free = run(one_collective(ring, ranks * shard))
@@ -87,7 +94,7 @@ def test_reductions_take_their_time_one_at_a_time() -> None:
 
     direct = collectives.build("reduce_scatter", "direct", ranks)
     paid = run(one_collective(direct, ranks * shard, reduction_bytes_per_s=rate))
-    first_ns = message_ps(shard) / 1000  # the first shards arrive everywhere at once
+    first_ns = message_ps(shard) / 1000  # the first shards arrive at all ranks at the same time
     assert paid["time_ns"] == pytest.approx(first_ns + (ranks - 1) * reduction_ns)
 
 

@@ -1,4 +1,4 @@
-"""Collectives over ns-3's TCP against what the bandwidth allows, and what the paper found."""
+"""Collectives over ns-3's TCP, compared with bandwidth bounds and the paper's results."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def test_direct_is_within_a_percent_of_the_bound() -> None:
 
 @pytest.mark.parametrize("chunks", [1, 128, 1024])
 def test_double_binary_tree_is_within_16_percent_of_the_insertion_delay(chunks: int) -> None:
-    """Fig. 7: "DBT with 1 GB stays within 16 % of the analytical", plus its latency terms."""
+    """Fig. 7: "DBT with 1 GB stays within 16 % of the analytical", plus latency terms."""
     result = all_reduce(**{"workload.algorithm": "dbt", "system.chunks": chunks})
     insertion_ns = 2 * BYTES * 8 / BITS_PER_NS
     steps = 2 * 7  # up and down a tree of depth 7
@@ -72,7 +72,7 @@ def test_every_all_reduce_ends_and_carries_what_its_algorithm_sends(
     scheduling: str,
     injection: str,
 ) -> None:
-    """At least the bandwidth bound in time, and at least (N-1)/N of it out of every rank."""
+    """The time is at least the bandwidth bound, and the total payload is at least 2(N-1)·D."""
     made = scenario(ranks, "express", mtu=mtu)
     made["workload"] |= {"algorithm": algorithm, "bytes": size}
     made["system"] = {
@@ -83,7 +83,7 @@ def test_every_all_reduce_ends_and_carries_what_its_algorithm_sends(
     }
     result = bridge.run(made)
     network = result.network
-    # Each byte is sent at least to one rank and back from it, for all but one rank.
+    # For all ranks except one, each byte goes at least to one rank and back.
     assert network.payload_bytes >= 2 * (ranks - 1) * size
     if algorithm in {"ring", "direct", "dbt"}:
         assert network.payload_bytes == 2 * (ranks - 1) * size

@@ -1,8 +1,8 @@
-"""The two packet datapaths against each other: express is native, faster.
+"""The two packet datapaths, express and native, give the same results.
 
-They agree packet for packet and to the picosecond, with and without loss: also in symmetric
-traffic, where many packets reach a queue at the very same picosecond and their order decides which
-is lost, and over several switches.
+They agree for every packet, to the picosecond, with and without loss, and over several switches.
+This includes symmetric traffic, where many packets reach a queue at the same picosecond and their
+order decides which one is lost.
 """
 
 from pathlib import Path
@@ -76,7 +76,7 @@ def test_with_loss(pattern: str, mtu: int, tcp: dict[str, Any]) -> None:
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_any_traffic_over_any_links(data: st.DataObject) -> None:
-    """Some pairs, sizes, TCP options, latencies (0, too), buffers; alike links and unlike ones."""
+    """Draw pairs, sizes, TCP options, latencies (0 included), buffers, equal or different links."""
     ranks = data.draw(st.sampled_from([4, 8, 12]))
     pairs = data.draw(
         st.lists(st.sampled_from(all_to_all(ranks)), min_size=1, max_size=30, unique=True)
@@ -95,14 +95,14 @@ def test_any_traffic_over_any_links(data: st.DataObject) -> None:
 @pytest.mark.parametrize("fabric", ["native", "express"])
 @pytest.mark.parametrize("size", [0, 1, 8959, 8960, 8961])
 def test_small_messages(fabric: str, size: int) -> None:
-    """One message over two links: its packets one behind the other, two latencies."""
+    """A message over two links: its packets follow one another, with two latencies."""
     outcome = carry(2, fabric, [(0, 1)], size)
     headers = 20 + 20 + 2
-    packets = [min(8960, size - start) for start in range(0, size, 8960)] or [1]  # 0 takes one byte
+    packets = [min(8960, size - start) for start in range(0, size, 8960)] or [1]  # 0 sends 1 byte
     wire = [8 * (payload + headers) * 10 for payload in packets]  # ps at 100 Gb/s: 10 ps a bit
-    # Store and forward: the last packet leaves the first link when all have, and the switch then
-    # sends it as soon as the packet before it has left.
-    first = 1  # a tick, within which writes of one instant are joined
+    # Store and forward: the last packet leaves the first link after all others. The switch sends it
+    # as soon as the previous packet has left.
+    first = 1  # one tick, in which simultaneous writes are joined
     second = 0
     for time in wire:
         first += time
@@ -114,7 +114,7 @@ def test_small_messages(fabric: str, size: int) -> None:
 
 @pytest.mark.parametrize("fabric", ["native", "express"])
 def test_a_lost_last_packet_recovers_by_timeout(fabric: str) -> None:
-    """Seven ranks send one packet each to a port with room for three: the rest take an RTO."""
+    """Seven ranks send one packet each to a port with room for three; the others take an RTO."""
     outcome = carry(8, fabric, incast(8), 8960, buffer="256kB")
     assert outcome.counters["drops"] > 0
     assert outcome.counters["rto_events"] > 0
@@ -132,7 +132,7 @@ def test_a_flow_beyond_the_32_bit_sequence_numbers() -> None:
 
 
 def stock_can_run(path: Path) -> bool:
-    """Tell whether links stay: stock ns-3 has no circuits that change."""
+    """Return whether links are fixed; stock ns-3 has no circuits that change."""
     return getattr(load_scenario(path).topology, "reconfiguration", None) is None
 
 
@@ -142,7 +142,7 @@ def stock_can_run(path: Path) -> bool:
     ids=lambda p: p.stem,
 )
 def test_whole_scenarios_agree_to_the_picosecond(path: Path) -> None:
-    """System layer, collectives and the hierarchical network on top: all is equal."""
+    """Results are also equal with the system layer, collectives and the hierarchical network."""
     native, express = (bridge.run(path, {"fabric": fabric}) for fabric in ("native", "express"))
     assert express.iterations == native.iterations
     assert express.layers == native.layers

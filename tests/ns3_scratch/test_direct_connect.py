@@ -1,4 +1,4 @@
-"""Schedules on direct-connect topologies, run: α-β times, link loads, forwarding."""
+"""Simulated schedules on direct-connect topologies: α-β times, link loads, forwarding."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -29,7 +29,7 @@ ALPHA_NS = LATENCY_NS + 2 * INJECTION_NS
 def scenario(
     spec: str, algorithm: str, size: int, operation: str = "all_reduce", **topology: Any
 ) -> dict[str, Any]:
-    """One collective on a topology written as `family:key=value,…`."""
+    """Return a scenario with one collective on a topology given as `family:key=value,…`."""
     family, _, rest = spec.partition(":")
     parameters = specs.FAMILIES[family].parameters
     items = [item.split("=") for item in rest.split(",")]
@@ -61,9 +61,9 @@ def all_reduce_schedules(graph: Digraph, size: int) -> list[Schedule]:
 @pytest.mark.parametrize("fabric", FABRICS)
 @pytest.mark.parametrize("spec", ["torus:dims=4x4", "circulant:n=12,offsets=2+3", "hypercube:n=8"])
 def test_bfb_all_reduce_takes_alpha_steps_and_the_bandwidth_time(fabric: str, spec: str) -> None:
-    """T = 2·(α·steps + T_B), a link's bytes with their headers and the ACKs of those it answers.
+    """T = 2·(α·steps + T_B). The bytes of a link include headers, and ACKs for the reverse link.
 
-    α is a link's latency and the injection latency at either end.
+    α is the latency of a link plus the injection latency at both ends.
     """
     size, graph = 4_000_000, specs.parse(spec)
     packet = MSS + HEADERS * (2 if fabric in ("express", "native") else 1)
@@ -78,7 +78,7 @@ def test_bfb_all_reduce_takes_alpha_steps_and_the_bandwidth_time(fabric: str, sp
 
 @pytest.mark.parametrize("fabric", FABRICS)
 def test_small_all_reduces_take_their_steps(fabric: str) -> None:
-    """1 kB on ShiftedRing(12): 2·3 steps by BFB, 2·11 round the rings (section 8.3)."""
+    """On ShiftedRing(12), 1 kB takes 2·3 steps with BFB and 2·11 around the rings (section 8.3)."""
     spec = "shifted_ring:n=12"
     steps = bfb.all_gather(graphs.shifted_ring(12)).steps
     assert steps == 3
@@ -90,7 +90,7 @@ def test_small_all_reduces_take_their_steps(fabric: str) -> None:
 
 @pytest.mark.parametrize("fabric", FABRICS)
 def test_parallel_links_carry_their_share(fabric: str) -> None:
-    """Two links to either neighbour are twice as fast as one."""
+    """Two links to each neighbour are twice as fast as one."""
     one = time_ns(fabric, "ring:n=6", "bfb", 2_000_000)
     two = time_ns(fabric, "ring:n=6,d=4", "bfb", 2_000_000)
     latency = 2 * 3 * ALPHA_NS
@@ -100,7 +100,7 @@ def test_parallel_links_carry_their_share(fabric: str) -> None:
 @pytest.mark.parametrize("spec", ["torus:dims=4x4", "generalized_kautz:d=4,n=11", "ring:n=5,d=4"])
 @pytest.mark.parametrize("fabric", ["flow", "express"])
 def test_every_link_carries_what_the_schedule_says(fabric: str, spec: str, tmp_path: Path) -> None:
-    """Per link: the bytes of its sends; headers; and, with TCP, the ACKs of links that run back."""
+    """Return the bytes on each link: payload, headers and, with TCP, ACKs for the reverse links."""
     size, graph = 2_000_000, specs.parse(spec)
     loaded = load_scenario(scenario(spec, "bfb", size), {"fabric": fabric})
     payload, headers = np.zeros(graph.links), np.zeros(graph.links)
@@ -119,7 +119,7 @@ def test_every_link_carries_what_the_schedule_says(fabric: str, spec: str, tmp_p
     if fabric == "flow":
         assert wire.tolist() == (payload + headers)[kept].tolist()
     else:
-        # A packet may hold the end of a message and the beginning of the next.
+        # A packet may contain the end of a message and the start of the next one.
         assert (wire >= payload[kept] * (1 + HEADERS / MSS)).all()
         if graph.bidirectional:
             back = headers[kept].max()
@@ -127,7 +127,7 @@ def test_every_link_carries_what_the_schedule_says(fabric: str, spec: str, tmp_p
 
 
 def with_a_dimension_a_link(stream: bytes) -> bytes:
-    """Make every link a dimension of its own, so that the result tells what each carried."""
+    """Make every link a separate dimension, so that the result has the bytes of each link."""
     records = list(decode(stream))
     for record in records:
         if record.HasField("topology"):
@@ -146,7 +146,7 @@ def with_a_dimension_a_link(stream: bytes) -> bytes:
 @pytest.mark.parametrize("fabric", FABRICS)
 @pytest.mark.parametrize("delay_ns", [0, 700])
 def test_ranks_pass_packets_on_after_a_delay(fabric: str, delay_ns: int) -> None:
-    """A packet over h links: h·(transmission + latency) + (h-1)·delay."""
+    """A packet over h links takes h·(transmission + latency) + (h-1)·delay."""
     given = scenario("unidirectional_ring:n=5", "ring", 1, forwarding_delay=f"{delay_ns}ns")
     with bridge.Network(given, {"fabric": fabric}, pairs=[(0, 3)]) as network:
         arrived: list[float] = []
@@ -178,7 +178,7 @@ def test_the_datapaths_agree_over_several_hops(
 
 
 def test_a_port_that_is_too_small_drops() -> None:
-    """What a rank passes on and what it sends share the port's buffer."""
+    """Packets that a rank forwards and packets that it sends share the buffer of the port."""
     given = scenario("ring:n=6", "direct", 3_000_000, "all_to_all", buffer="30kB")
     results = [bridge.run(given, {"fabric": fabric}) for fabric in ("express", "native")]
     for result in results:

@@ -1,4 +1,4 @@
-"""The events of a run: what begins ends, nothing is lost, and the result follows from them."""
+"""The events of a run: starts have ends, nothing is lost, and they agree with the result."""
 
 import subprocess
 from collections import Counter, defaultdict, deque
@@ -12,7 +12,7 @@ from frontend import network_api_pb2 as api
 from tests.ns3_scratch.events import Event, Observed, RankTimes, exposed_ps, find_replay, observe
 from tests.ns3_scratch.streams import ps
 
-#: Two packets fit into each port of the switch, and all ranks send to the same one.
+#: Each port of the switch has room for two packets, and all ranks send to the same port.
 LOSSES = ("topology.buffer=300KB", "workload.peer_order=same", "transport.min_rto=1ms")
 
 CASES = [
@@ -53,7 +53,7 @@ def test_observing_changes_nothing(observed: Observed) -> None:
 
 
 def test_times_rise_within_the_run(observed: Observed) -> None:
-    """But for the messages of bundles, which an estimator reports when it looks at them."""
+    """Events are in order of time, except for bundled messages on an estimator."""
     times = [
         event["time_ns"] for event in observed.events if not event["event"].startswith("message_")
     ]
@@ -111,7 +111,7 @@ def test_every_message_sent_is_delivered_later(observed: Observed) -> None:
 
 
 def test_completion_times_are_those_of_the_result(observed: Observed) -> None:
-    """Their greatest, and their sum: the mean is kept in floating point."""
+    """Compare the maximum and the sum; the result keeps the mean in floating point."""
     sent: dict[tuple[Any, ...], deque[float]] = defaultdict(deque)
     times = []
     for event in sorted(observed.events, key=lambda event: event["time_ns"]):

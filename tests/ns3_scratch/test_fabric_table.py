@@ -1,4 +1,4 @@
-"""What Python's table says of each fabric, beside what the simulator does."""
+"""Python's table of fabrics agrees with the simulator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_the_fabrics_are_the_simulators() -> None:
 
 @pytest.mark.parametrize("name", core.fabrics())
 def test_links_that_change(name: str, scenarios: Path) -> None:
-    """Both the simulator and the schema take them where the table says so, and nowhere else."""
+    """Simulator and schema accept link changes exactly for the fabrics in the table."""
     file = scenarios / "ocs_reconfig_small.yaml"
     if name in CHANGING:
         assert carry(Setup(4, RING), name, [Message(0, 1, 1)]).arrivals_ps
@@ -35,6 +35,6 @@ def test_links_that_change(name: str, scenarios: Path) -> None:
 
 @pytest.mark.parametrize("name", core.fabrics())
 def test_estimators_carry_no_acknowledgements(name: str) -> None:
-    """Only where packets are simulated are there more of them than those with data."""
+    """Only fabrics that simulate packets count more packets than those with data."""
     statistics = carry(Setup(4, RING).still(), name, [Message(0, 1, 10**6)]).statistics
     assert (statistics.packets == statistics.data_packets) == (name in ESTIMATORS)

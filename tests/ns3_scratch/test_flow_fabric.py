@@ -1,7 +1,8 @@
 """The flow fabric against closed forms, to a few picoseconds.
 
-On a switch whose links all have the rate r, a message of P bytes alone takes T(P) = W/r + f/r + 2l
-(`message_ps`), W and f being the message's and its first packet's bytes on the wire.
+On a switch whose links all have the rate r and the latency l, a single message of P bytes takes
+T(P) = W/r + f/r + 2l (`message_ps`). W and f are the bytes on the wire of the message and of its
+first packet.
 """
 
 from collections.abc import Sequence
@@ -29,7 +30,7 @@ def star(ranks: int, latency_ps: int = LATENCY_PS) -> Line:
 
 
 def beyond(messages: float) -> float:
-    """Time of so many messages one behind the other on a link, and then T without W/r."""
+    """Return the time of consecutive messages on a link, plus T without W/r."""
     return (messages - 1) * transmission_ps(WIRE) + message_ps(SIZE)
 
 
@@ -39,48 +40,51 @@ def times(line: Line, messages: Sequence[Message]) -> list[int]:
 
 @pytest.mark.parametrize("size", [0, 1, 1460, 1461, 100_000, SIZE, 10**9])
 def test_alone(size: int) -> None:
-    """What the packets take, as the analytical fabric has it."""
+    """A single message takes the same time as on the analytical fabric."""
     assert times(star(2), [Message(0, 1, size)]) == pytest.approx([message_ps(size)], abs=2)
 
 
 @pytest.mark.parametrize("senders", [1, 2, 3, 16])
 def test_incast(senders: int) -> None:
-    """N flows over one link have 1/n of it each."""
+    """Each of n flows over one link gets 1/n of its rate."""
     messages = [Message(rank, 0, SIZE) for rank in range(1, senders + 1)]
     assert times(star(senders + 1), messages) == pytest.approx([beyond(senders)] * senders, abs=2)
 
 
 def test_processor_sharing() -> None:
-    """Sizes 1, 2, 3 on one link end at 3, 5 and 6: each ends when the shorter ones are gone."""
+    """Flows of sizes 1, 2 and 3 on one link end at 3, 5 and 6 units of time."""
     messages = [Message(rank, 0, rank * SIZE) for rank in (1, 2, 3)]
     expected = [beyond(3), beyond(5), beyond(6)]
     assert times(star(4), messages) == pytest.approx(expected, abs=2)
 
 
 def test_permutation() -> None:
-    """Flows that share no link do not see each other."""
+    """Flows that share no link do not affect each other."""
     messages = [Message(rank, (rank + 1) % 8, SIZE) for rank in range(8)]
     assert times(star(8), messages) == pytest.approx([beyond(1)] * 8, abs=2)
 
 
 @pytest.mark.parametrize("ranks", [2, 5, 16])
 def test_all_to_all(ranks: int) -> None:
-    """N - 1 flows at each end of each flow."""
+    """Each link carries N - 1 flows."""
     messages = [Message(s, t, SIZE) for s in range(ranks) for t in range(ranks) if s != t]
     expected = [beyond(ranks - 1)] * len(messages)
     arrived, statistics = carry(star(ranks), messages)
     assert arrived == pytest.approx(expected, abs=2)
     assert arrived == [arrived[0]] * len(arrived)  # symmetric to the picosecond
     (dimension,) = statistics.dimensions
-    # The run ends when the senders know.
+    # The run ends when the senders have the ACKs.
     end_ps = arrived[0] + 2 * transmission_ps(HEADER_BYTES) + 2 * LATENCY_PS
     expected_share = (ranks - 1) * transmission_ps(WIRE) / end_ps
     assert dimension.utilization_mean == pytest.approx(expected_share, rel=1e-9)
 
 
 def test_parking_lot() -> None:
-    """A flow over k links that each have a flow of their own gets half, as they do. With three
-    times their size, it has the links alone for the last two thirds: 2 + 2 messages' time."""
+    """A flow over k links shares each link with one other flow, and all get half of the rate.
+
+    The flow has three times the size of the others, so it has the links alone for its last two
+    thirds. It takes the time of 2 + 2 messages.
+    """
     hops, fast = 3, 10 * RATE_BPS
     # Rank 0 at the first switch sends to the last; then a sender and a receiver for each hop.
     places = [0, hops]
@@ -97,7 +101,7 @@ def test_parking_lot() -> None:
 
 
 def test_what_one_leaves_another_takes() -> None:
-    """Links of 40 and 100: A and B share the first, B and C the second: 20, 20, 80."""
+    """A and B share a link of rate 40, B and C a link of 100: their rates are 20, 20 and 80."""
     fast = 10 * RATE_BPS
     hops = [40 * 10**9, 100 * 10**9]
     line = Line([0, 1, 0, 2, 1, 2], [fast] * 6, [fast] * 6, hops, hops)
@@ -113,21 +117,24 @@ def test_what_one_leaves_another_takes() -> None:
 
 
 def test_messages_of_a_pair_are_a_stream() -> None:
-    """Two messages of one pair share its half of the link with another pair: one behind the
-    other, they leave at 2 and 3 of the time of one, the other pair's at 2."""
+    """Two messages of one pair share a link with the message of another pair.
+
+    Each pair gets half of the link. In units of the time of one message, the messages of the first
+    pair leave one after another at 2 and 3, and the message of the other pair leaves at 2.
+    """
     messages = [Message(1, 0, SIZE), Message(1, 0, SIZE), Message(2, 0, SIZE)]
     expected = [beyond(2), beyond(3), beyond(2)]
     assert times(star(3), messages) == pytest.approx(expected, abs=3)
 
 
 def test_a_small_message_does_not_overtake() -> None:
-    """Its packet is shorter than the last one of the message ahead, which is stored longer."""
+    """Its packet is shorter than the last one of the previous message, which is stored longer."""
     first, second = times(star(2), [Message(0, 1, SIZE), Message(0, 1, 1)])
     assert second == first == pytest.approx(message_ps(SIZE), abs=2)
 
 
 def test_a_late_flow_takes_half() -> None:
-    """When half of A has left, B comes: A ends at 1.5, B at 2."""
+    """B starts when half of A has left: A ends at 1.5, B at 2."""
     half_ps = transmission_ps(WIRE) // 2
     messages = [Message(1, 0, SIZE), Message(2, 0, SIZE, half_ps)]
     assert times(star(3), messages) == pytest.approx([beyond(1.5), beyond(2)], abs=3)
@@ -138,7 +145,7 @@ def round_trip_ps(latency_ps: int) -> int:
 
 
 def test_window() -> None:
-    """Over a long distance, a flow sends one window a round trip."""
+    """With a long latency, a flow sends one window per round trip."""
     latency_ps, window = 100_000_000, 146_000
     arrived, _ = carry(star(2, latency_ps), [Message(0, 1, SIZE)], send_buffer_bytes=window)
     sending_ps = SIZE / window * round_trip_ps(latency_ps)
@@ -147,8 +154,10 @@ def test_window() -> None:
 
 
 def test_slow_start() -> None:
-    """Windows of 10, 20 and 40 packets, a round trip apart; then the rest in the fourth. The
-    connection is open afterwards: a second message takes no longer than its bytes."""
+    """Slow start sends windows of 10, 20 and 40 packets, and the rest in the fourth round trip.
+
+    Afterwards the window is open: a second message takes only the time of its bytes.
+    """
     latency_ps, packets = 3_000_000, 10 + 20 + 40 + 30
     trip_ps = round_trip_ps(latency_ps)
     assert 80 * transmission_ps(PACKET) < trip_ps < 160 * transmission_ps(PACKET)

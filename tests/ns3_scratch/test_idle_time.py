@@ -1,4 +1,4 @@
-"""Time in which nothing happens costs nothing: no fabric and no layer above polls."""
+"""Idle time causes no events: no fabric and no layer above it polls."""
 
 import pytest
 
@@ -19,7 +19,7 @@ PS_PER_S = 10**12
 
 
 def events(fabric: str, idle_ps: int) -> int:
-    """Return the events of two all-reduces with so much time between them and after them."""
+    """Return the number of events of two all-reduces with idle time between and after them."""
     trace = Trace(range(RANKS))
     for number in range(2):
         done = trace.issue(number)
@@ -35,5 +35,5 @@ def events(fabric: str, idle_ps: int) -> int:
 
 @pytest.mark.parametrize("fabric", ["native", "express", "flow", "analytical"])
 def test_a_thousand_times_the_idle_time_takes_no_more_events(fabric: str) -> None:
-    """Both are longer than every timer that a connection leaves behind."""
+    """Both idle times are longer than every timer of an idle connection."""
     assert events(fabric, PS_PER_S) == events(fabric, 1000 * PS_PER_S) < 10_000

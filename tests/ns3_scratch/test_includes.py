@@ -1,4 +1,4 @@
-"""The rooms of ns3-scratch stand on floors: a file includes its own room and lower floors."""
+"""The rooms of ns3-scratch form floors: a file includes only its own room and lower floors."""
 
 import re
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ FLOORS = (
     {"simulation"},
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-OUTSIDE_ROOMS = {"main.cc", "cosim-tests.cc"}  # on top of all floors
+OUTSIDE_ROOMS = {"main.cc", "cosim-tests.cc"}  # above all floors
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
 def read_includes(root: Path) -> dict[Path, list[Path]]:
-    """Return what each source file includes in quotes; ns-3's own headers are left out."""
+    """Return the quoted includes of each source file, except ns-3's headers."""
     files = [path for path in sorted(root.rglob("*")) if path.suffix in {".cc", ".h"}]
     return {
         path.relative_to(root): [
@@ -35,7 +35,7 @@ def read_includes(root: Path) -> dict[Path, list[Path]]:
 
 
 def find_faults(root: Path) -> Iterator[str]:
-    """Yield a sentence for each file or include that is out of place."""
+    """Yield a sentence for each file or include in the wrong place."""
     includes = read_includes(root)
     for file, targets in includes.items():
         room = file.parts[0]

@@ -1,4 +1,4 @@
-"""The flow fabric against a textbook's progressive filling, and against SimGrid's."""
+"""The flow fabric, compared with progressive filling and with SimGrid."""
 
 import importlib.util
 import json
@@ -15,7 +15,7 @@ from tests.ns3_scratch.fluid import Line, Message, wire_bytes
 
 GBPS = 10**9
 
-# Few rates make ties, many make long chains of bottlenecks.
+# Few distinct rates make ties; many make long chains of bottlenecks.
 RATES = st.one_of(
     st.sampled_from([10 * GBPS, 20 * GBPS, 40 * GBPS]), st.integers(1 * GBPS, 100 * GBPS)
 )
@@ -52,10 +52,10 @@ def traffic(draw: st.DrawFn) -> tuple[Line, list[Message]]:
 @settings(max_examples=300, deadline=None)
 @given(traffic())
 def test_textbook(case: tuple[Line, list[Message]]) -> None:
-    """Every message arrives when progressive filling says, and no byte is lost."""
+    """Every message arrives at the time from progressive filling, and no byte is lost."""
     line, messages = case
     arrived, statistics = fluid.carry(line, messages)
-    # The clock counts whole picoseconds: each event before may have been rounded.
+    # The clock counts whole picoseconds, so every earlier event may have been rounded.
     assert arrived == pytest.approx(fluid.arrivals(line, messages), rel=1e-9, abs=100)
     assert statistics.messages == len(messages)
     assert statistics.payload_bytes == sum(message.size for message in messages)
@@ -66,7 +66,7 @@ def test_textbook(case: tuple[Line, list[Message]]) -> None:
 @settings(max_examples=100, deadline=None)
 @given(traffic())
 def test_nothing_is_faster_than_alone(case: tuple[Line, list[Message]]) -> None:
-    """FCT ≥ that over idle links; and no link carries more than its rate."""
+    """The FCT is at least that over idle links, and no link carries more than its rate."""
     line, messages = case
     arrived, statistics = fluid.carry(line, messages)
     for message, at in zip(messages, arrived, strict=True):
@@ -81,9 +81,9 @@ def test_nothing_is_faster_than_alone(case: tuple[Line, list[Message]]) -> None:
 @settings(max_examples=10, deadline=None)
 @given(traffic())
 def test_simgrid(case: tuple[Line, list[Message]]) -> None:
-    """SimGrid's CM02 without window and latency is the same model."""
+    """SimGrid's CM02 model without window and latency gives the same times."""
     line, messages = case
-    # SimGrid has no streams: one message a pair.
+    # SimGrid has no streams, so each pair has one message.
     messages = list({(m.source, m.target): m for m in messages}.values())
     done = subprocess.run(
         [sys.executable, Path(__file__).with_name("simgrid_flows.py")],
@@ -93,5 +93,5 @@ def test_simgrid(case: tuple[Line, list[Message]]) -> None:
         check=True,
     )
     expected = [seconds * fluid.PS_PER_S for seconds in json.loads(done.stdout)["done"]]
-    # SimGrid counts double-precision seconds to the nanosecond.
+    # SimGrid computes seconds in double precision, exact to the nanosecond.
     assert fluid.textbook(line, messages) == pytest.approx(expected, rel=1e-4, abs=10_000)

@@ -1,4 +1,4 @@
-"""The network API message by message: arguments, exceptions, and scripts that wait in vain."""
+"""The network API for single messages: arguments, exceptions, and waits that never end."""
 
 import json
 from collections.abc import Iterator

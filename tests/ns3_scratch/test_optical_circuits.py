@@ -1,4 +1,4 @@
-"""The circuits that the simulator chooses are those that topology_gen chooses, in their order."""
+"""The simulator chooses the same circuits as topology_gen, in the same order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from topology_gen.topoopt import GAINS, ocs_reconfig
 
 
 def random_demand(seed: int, ranks: int, density: float, greatest: int) -> np.ndarray:
-    """Return a matrix; a small `greatest` makes many demands equal."""
+    """Draw a demand matrix; a small `greatest` makes many demands equal."""
     generator = np.random.default_rng(seed)
     demand = generator.integers(1, greatest, (ranks, ranks), endpoint=True).astype(float)
     demand[generator.random((ranks, ranks)) >= density] = 0

@@ -1,4 +1,4 @@
-"""Circuits that change during the run: nothing is lost, and nothing takes longer than it must."""
+"""Circuits that change during the run: nothing is lost, and nothing takes too long."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def wire_bytes(size: int) -> int:
 
 
 def direct_ps(size: int) -> int:
-    """Time of one message over one idle circuit."""
+    """Return the time of one message over one idle circuit."""
     return transmission_ps(wire_bytes(size)) + LATENCY_PS
 
 
 @st.composite
 def setups(draw: st.DrawFn) -> tuple[Setup, list[Message]]:
-    """Random circuits and messages, many of which wait when circuits change."""
+    """Draw circuits and messages, many of which wait when circuits change."""
     generator = np.random.default_rng(draw(st.integers(0, 10**6)))
     ranks, degree = draw(st.integers(2, 7)), draw(st.integers(1, 3))
     forwarding = draw(st.booleans())
@@ -59,7 +59,7 @@ def setups(draw: st.DrawFn) -> tuple[Setup, list[Message]]:
                     {},
                     {"congestion_control": "Cubic", "timestamps": True, "mtu_bytes": 1512},
                     {"delayed_ack_segments": 2, "sack": False},
-                    {"initial_cwnd_segments": 1},  # slow start, of which a pause stops the clock
+                    {"initial_cwnd_segments": 1},  # slow start, whose timers stop during a pause
                     {"initial_cwnd_segments": 2, "send_buffer_bytes": 14_600},
                 ]
             )
@@ -100,9 +100,9 @@ def test_every_message_arrives_once_and_in_order(
 def test_without_a_measurement_it_is_the_network_that_stays(
     case: tuple[Setup, list[Message]], fabric: str
 ) -> None:
-    """To the picosecond: over several ranks, with delays, losses and parallel circuits."""
+    """Results agree to the picosecond, with forwarding, delays, losses and parallel circuits."""
     setup, messages = case
-    if not setup.forwarding:  # nothing would ever be carried from and to some
+    if not setup.forwarding:  # some pairs would never get a circuit
         edges = _core.optical_circuits(setup.ranks, setup.degree, 0, True, {})
         setup = replace(setup, edges=edges, forwarding=True)
     late = replace(setup, interval_ps=10**14)
@@ -111,7 +111,7 @@ def test_without_a_measurement_it_is_the_network_that_stays(
 
 @pytest.mark.parametrize("fabric", FABRICS)
 def test_measurements_that_change_nothing_cost_no_time(fabric: str) -> None:
-    """Two ranks have always the same circuits; a ring keeps its own while all of it is in use."""
+    """Two ranks always have the same circuits; a ring keeps its circuits while all are in use."""
     two = Setup(2, [(0, 1), (1, 0)], interval_ps=PS_PER_US, latency_ps=PS_PER_US // 2)
     messages = [Message(0, 1, 10**6), Message(1, 0, 300_000, 5 * PS_PER_US)]
     assert carry(two, fabric, messages) == carry(two.still(), fabric, messages)
@@ -126,7 +126,7 @@ FLIPPING = Setup(
     interval_ps=300 * PS_PER_US,
     latency_ps=100 * PS_PER_US,
     forwarding=False,
-    # Far less than a pause: timers that went on would expire in each.
+    # Much shorter than a pause, so timers that continue would expire in every pause.
     transport={"min_rto_ps": 20 * PS_PER_US, "delayed_ack_timeout_ps": 10 * PS_PER_US},
 )
 
@@ -134,10 +134,10 @@ FLIPPING = Setup(
 @pytest.mark.parametrize("changes", [0, 2, 4, 6])
 @pytest.mark.parametrize("fabric", FABRICS)
 def test_a_flow_through_pauses(fabric: str, changes: int) -> None:
-    """T + k·P: what is sent in a pause is only the packet that has begun, and it is not lost.
+    """A message takes T + k·P with k pauses. A pause lets only a started packet finish.
 
-    Whenever a message from 2 to 0 waits, ports are needed that go back to others when it is gone;
-    0→1 keeps its own.
+    When a message from 2 to 0 waits, it takes ports, which other pairs get back afterwards. The
+    circuit 0→1 does not change.
     """
     size = 25_000_000  # 2 ms
     interval, pause = FLIPPING.interval_ps, FLIPPING.latency_ps
@@ -149,7 +149,7 @@ def test_a_flow_through_pauses(fabric: str, changes: int) -> None:
     assert expected - packets <= outcome.arrivals_ps[0] <= expected + 10
     statistics = outcome.statistics
     assert (statistics.drops, statistics.retransmissions, statistics.rto_events) == (0, 0, 0)
-    # What a small message waits for is the measurement and the pause.
+    # A small message waits for the measurement and the pause.
     due = [number * interval + pause + direct_ps(1000) for number in measurements]
     assert outcome.arrivals_ps[1:] == pytest.approx(due, abs=2)
 
@@ -172,8 +172,10 @@ def test_with_forwarding_it_goes_at_once(fabric: str) -> None:
 
 
 def test_a_window_that_the_new_path_does_not_need_is_not_waited_for() -> None:
-    """Over three links and two slow ranks, 20 packets are sent a round trip. They fill the circuits
-    that are made for the rest, as there is one back, too."""
+    """Over three links and two slow ranks, a flow sends 20 packets per round trip.
+
+    This is enough to fill the new circuits, because there is a circuit for the ACKs, too.
+    """
     setup = Setup(
         4,
         RING * 2,
@@ -192,7 +194,7 @@ def test_a_window_that_the_new_path_does_not_need_is_not_waited_for() -> None:
 
 @pytest.mark.parametrize("fabric", FABRICS)
 def test_parallel_circuits_are_one_link_of_their_joint_rate(fabric: str) -> None:
-    """All three ports go to the only demand, when it is measured: a third of the time is left."""
+    """When the only demand is measured, it gets all three ports: a third of the time is left."""
     setup = Setup(3, [(0, 1), (1, 2), (2, 0)], degree=3, discount="NONE", forwarding=False)
     size = 14_600_000
     (arrival,) = carry(setup, fabric, [Message(0, 1, size)]).arrivals_ps
@@ -202,7 +204,7 @@ def test_parallel_circuits_are_one_link_of_their_joint_rate(fabric: str) -> None
 
 
 def test_estimators_and_packets_without_forwarding() -> None:
-    """An all-to-all whose circuits follow it: within 2 % of the packets."""
+    """Estimates of an all-to-all with changing circuits are within 2 % of the packet fabrics."""
     ranks = 8
     edges = _core.optical_circuits(ranks, 2, 0, False, {})
     setup = Setup(ranks, edges, 2, 50 * PS_PER_US, PS_PER_US, forwarding=False)
@@ -214,7 +216,7 @@ def test_estimators_and_packets_without_forwarding() -> None:
 
 @pytest.mark.parametrize("fabric", FABRICS)
 def test_idle_time_costs_no_events(fabric: str) -> None:
-    """Nothing is measured while there is nothing to carry."""
+    """No measurement takes place without demand."""
     setup = Setup(3, [(0, 1), (1, 2), (2, 0)], interval_ps=PS_PER_US, latency_ps=0)
     messages = [Message(0, 2, 1000), Message(1, 0, 1000, 10**15)]
     outcome = carry(setup, fabric, messages)  # 10⁹ measurements would take minutes

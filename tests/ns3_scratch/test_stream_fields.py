@@ -17,7 +17,7 @@ READER = (STREAM / "stream-reader.cc").read_text()
 
 MESSAGES = api.DESCRIPTOR.message_types_by_name
 OTHER_NAMES = {"Header": "StreamHeader", "Tcp": "TcpSettings", "System": "SystemSettings"}
-"""Messages whose struct has another name."""
+"""Names of the structs that differ from the message names."""
 RECORDS = [name for name in MESSAGES if name != "Record"]
 
 ENUMERATIONS = {
@@ -28,7 +28,7 @@ ENUMERATIONS = {
 }
 """The enumerations of stream.h."""
 STORED_AS_NUMBERS = {"Program.op": "StepOp", "Trace.type": "NodeType"}
-"""Fields of the `.proto` that are numbers there, and enumerations in stream.h."""
+"""Fields that are numbers in the `.proto`, and enumerations in stream.h."""
 CPP_TYPES = {
     FieldDescriptor.TYPE_UINT32: "uint32_t",
     FieldDescriptor.TYPE_UINT64: "uint64_t",
@@ -42,7 +42,7 @@ def struct_of(message: str) -> str:
 
 
 def members_by_number(struct: str) -> list[str]:
-    """Return the members that hold the fields 1, 2, 3 …, in snake case."""
+    """Return the members for the fields 1, 2, 3 …, in snake case."""
     (table,) = re.findall(rf"FIELDS<{struct}> =\s*std::make_tuple\(([^;]*)\);", FIELDS)
     members = re.findall(rf"&{struct}::(\w+)", table)
     assert len(members) == table.count("&")
@@ -57,7 +57,7 @@ def types_by_member(struct: str) -> dict[str, str]:
 
 
 def cpp_type(field: FieldDescriptor) -> str:
-    """Return the type in C++ of a field of the `.proto`."""
+    """Return the C++ type of a field of the `.proto`."""
     if field.message_type is not None:
         kind = struct_of(field.message_type.name)
     elif field.type == FieldDescriptor.TYPE_ENUM:

@@ -1,4 +1,4 @@
-"""The reader of streams against Python's protobuf, and what it refuses."""
+"""The stream reader agrees with Python's protobuf, and rejects invalid streams."""
 
 from collections.abc import Callable
 
@@ -39,7 +39,7 @@ def varint(number: int) -> bytes:
 
 
 def unpacked(message: Message) -> bytes:
-    """Serialise with one key for every number of a repeated field, and unknown fields between."""
+    """Serialise with a separate key per number of repeated fields, and with unknown fields."""
     result = b""
     for descriptor, value in message.ListFields():
         for item in value if descriptor.is_repeated else [value]:
@@ -78,7 +78,7 @@ def understood(stream: bytes) -> bool:
 
 @given(st.data())
 def test_damaged_streams_run_or_are_refused(data: st.DataObject) -> None:
-    """What Python's protobuf refuses is refused; nothing that is accepted crashes the run."""
+    """The reader rejects what Python's protobuf rejects, and no accepted stream crashes the run."""
     damaged = bytearray(STREAM)
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(damaged) - 1))

@@ -1,4 +1,4 @@
-"""Traces: the compute stream, exposed communication, messages, and runs that cannot go on."""
+"""Traces: the compute stream, exposed communication, messages, and runs that get stuck."""
 
 import re
 from typing import Any
@@ -23,7 +23,7 @@ from tests.ns3_scratch.streams import (
 
 RANKS = 4
 RING = collectives.build("all_reduce", "ring", RANKS)
-RING_PS = 6 * message_ps(25_000)  # of 100 kB
+RING_PS = 6 * message_ps(25_000)  # time of a ring with 100 kB
 LAYERS = ("a", "b")
 
 
@@ -72,7 +72,7 @@ def test_the_gap_of_the_compute_stream_is_exposed() -> None:
 
 
 def test_the_wait_counts_for_the_dependency_that_finished_last() -> None:
-    """Two collectives start together; FIFO on one slot runs a, then b: the wait is b's alone."""
+    """Two collectives start together. FIFO with one slot runs a, then b: the wait belongs to b."""
     trace = Trace(range(RANKS), LAYERS)
     both = [trace.issue(0), trace.issue(1, layer=1)]
     trace.compute(1000, both)
@@ -99,7 +99,7 @@ def test_the_wait_at_the_end_is_exposed() -> None:
 
 
 def test_iterations_add_up() -> None:
-    """The second iteration's compute overlaps the first one's all-reduce, which ends the first."""
+    """The compute of iteration 2 overlaps the all-reduce that ends iteration 1."""
     trace = Trace(range(RANKS), LAYERS)
     first = trace.compute(10_000)
     issued = trace.issue(0, [first])
@@ -128,7 +128,7 @@ def test_times_are_means_over_the_ranks() -> None:
 @pytest.mark.parametrize("injection_ps", [0, 10_000])
 @pytest.mark.parametrize("head_start_ps", [0, 50_000_000])
 def test_send_and_receive(injection_ps: int, head_start_ps: int) -> None:
-    """A receive posted after its message has arrived is done at once."""
+    """A receive that is posted after its message has arrived is done immediately."""
     size = 100_000
     source, target = Trace([0]), Trace([1])
     source.send(1, size, tag=7)
@@ -145,7 +145,7 @@ def test_send_and_receive(injection_ps: int, head_start_ps: int) -> None:
 
 @pytest.mark.parametrize("tag", [2**32, 2**63, 2**64 - 1])
 def test_tags_have_64_bits(tag: int) -> None:
-    """Messages that differ in the upper half of the tag alone are not mixed up."""
+    """Messages whose tags differ only in the upper half are not confused."""
     source, target = Trace([0]), Trace([1])
     source.send(1, 1000, tag=tag)
     source.send(1, 2000, tag=tag % 2**32)
@@ -155,7 +155,7 @@ def test_tags_have_64_bits(tag: int) -> None:
 
 
 def test_timers_take_no_part_of_the_compute_stream() -> None:
-    """Two timers run beside the computation, one after another; what waits for them is later."""
+    """Two consecutive timers overlap the computation and delay the node that waits for them."""
     trace = Trace(range(RANKS), LAYERS)
     trace.compute(5000)
     second = trace.timer(4000, [trace.timer(3000)])
@@ -163,7 +163,7 @@ def test_timers_take_no_part_of_the_compute_stream() -> None:
     result = execute(trace)
     assert result["time_ns"] == 8
     assert layer(result, "a") == (5000, 0, 0)
-    assert layer(result, "b") == (1000, 0, 0)  # waiting for a timer is no communication
+    assert layer(result, "b") == (1000, 0, 0)  # waiting for a timer is not communication
 
 
 def test_a_run_that_only_waits_for_a_timer_is_not_stuck() -> None:
@@ -175,7 +175,7 @@ def test_a_run_that_only_waits_for_a_timer_is_not_stuck() -> None:
 
 @pytest.mark.parametrize("fabric", ["analytical", "flow", "express", "native"])
 def test_messages_take_the_route_that_they_name(fabric: str) -> None:
-    """Route 1 between the two ranks has a tenth of the rate of route 0."""
+    """Between the two ranks, route 1 has a tenth of the rate of route 0."""
     network = api.Topology(
         ranks=2,
         nodes=2,
@@ -204,7 +204,7 @@ def test_messages_take_the_route_that_they_name(fabric: str) -> None:
 
 
 def test_jobs_have_iterations_of_their_own() -> None:
-    """Job b starts on rank 1 after a timer; what belongs to no job counts for none."""
+    """Job b starts on rank 1 after a timer. Nodes without a job count for no job."""
     one = Trace([0], jobs=("a", "b"))
     one.compute(1000, job=1)
     one.compute(2000, job=1, iteration=1)

@@ -1,4 +1,4 @@
-"""The unit tests in C++ that stand beside what they test: `ns3-scratch/**/*-test.cc`."""
+"""Run the C++ unit tests, which are next to the code that they test: ns3-scratch/**/*-test.cc."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Traffic between ranks, over any packet fabric, and what came of it."""
+"""Send traffic between ranks over any packet fabric, and return the outcome."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ def incast(ranks: int) -> list[Pair]:
 
 
 def all_to_all(ranks: int) -> list[Pair]:
-    """Every rank addresses its peers in the same order, so that all meet at one port at a time."""
+    """Return pairs in which all ranks use the same peer order, so they meet at one port."""
     return [(src, dst) for src in range(ranks) for dst in range(ranks) if src != dst]
 
 
 def scenario(ranks: int, fabric: str, **changes: Any) -> dict[str, Any]:
-    """Return a flat scenario as a dict; `changes` go to topology and transport by their keys."""
+    """Return a flat scenario as a dict; `changes` go to its topology or transport."""
     topology = {"family": "flat", "ranks": ranks, "bandwidth": "100Gbps"}
     topology["latency"] = changes.pop("latency", "0.5us")
     topology["buffer"] = changes.pop("buffer", "1GB")
@@ -51,10 +51,10 @@ def scenario(ranks: int, fabric: str, **changes: Any) -> dict[str, Any]:
 
 
 def leaf_spine(flat: Topology, spines: int = 2, down: int = 2) -> Topology:
-    """Return the network of a flat one's ranks with `down` ranks a leaf switch.
+    """Return a leaf-spine network with the ranks of a flat one, and `down` ranks per leaf switch.
 
-    All links are as the flat one's, and the pair (s, d) of different leaves goes over spine
-    (s + d) mod spines: four links.
+    All links have the attributes of the flat network's links. The path of a pair (s, d) on
+    different leaves has four links, over spine (s + d) mod spines.
     """
     ranks = flat.ranks
     leaves = ranks // down
@@ -64,7 +64,7 @@ def leaf_spine(flat: Topology, spines: int = 2, down: int = 2) -> Topology:
     ends += [(ranks + index, top) for index in range(leaves) for top in spine]
     ends += [(b, a) for a, b in ends]
     link = {pair: index for index, pair in enumerate(ends)}
-    up, switch = 0, ranks  # a link of a rank, and one of the switch, in the flat network
+    up, switch = 0, ranks  # in the flat network: a link of a rank, and one of the switch
     network = Topology(ranks=ranks, nodes=ranks + leaves + spines, dimensions=flat.dimensions)
     for source, target in ends:
         like = up if source < ranks else switch
@@ -95,10 +95,10 @@ def stream(
     hops: int = 2,
     **changes: Any,
 ) -> bytes:
-    """Return the network as a stream: one switch, or for 4 hops leaf and spine switches.
+    """Return the network as a stream: one switch, or leaf and spine switches for 4 hops.
 
-    With `spread`, every link has a rate and a latency of its own (within 0.1 %), so that symmetric
-    traffic does not reach a queue at the same picosecond: what the fabrics do is free of ties.
+    With `spread`, all links have different rates and latencies (within 0.1 %). Symmetric traffic
+    then does not reach a queue at the same picosecond, so there are no ties.
     """
     plain = compile_network(load_scenario(scenario(ranks, fabric, **changes)), list(pairs))
     records = list(decode(plain))
@@ -115,7 +115,7 @@ def stream(
 
 @dataclass(frozen=True)
 class Outcome:
-    """Arrival of each message [ps], and the counters that both datapaths keep."""
+    """Arrival time of each message [ps], and the counters of both datapaths."""
 
     arrivals_ps: list[int]
     counters: dict[str, float]
@@ -147,14 +147,14 @@ def carry(
     hops: int = 2,
     **changes: Any,
 ) -> Outcome:
-    """Send one message of `size` bytes for every pair, all at the start."""
+    """Send one message of `size` bytes for every pair, all at time 0."""
     arrivals = [-1] * len(pairs)
     with Network(stream(ranks, fabric, pairs, spread=spread, hops=hops, **changes)) as network:
 
         def arrived(index: int) -> None:
             arrivals[index] = network.sim_get_time_ps()
             if min(arrivals) >= 0:
-                network.sim_finish()  # what TCP's timers still have pending is not counted
+                network.sim_finish()  # do not count pending events of TCP's timers
 
         for index, (src, dst) in enumerate(pairs):
             network.sim_recv(src, dst, size, callback=partial(arrived, index))

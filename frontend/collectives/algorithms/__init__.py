@@ -1,1 +1,1 @@
-"""Collective algorithms, one a file: each offers operations as programs."""
+"""Collective algorithms, one per file. Each one builds programs for some operations."""

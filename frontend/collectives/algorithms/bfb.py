@@ -1,7 +1,8 @@
-"""Breadth-first broadcast: schedules for direct-connect topologies, exact, from topology_gen.
+"""Breadth-first broadcast: exact schedules from topology_gen for direct-connect topologies.
 
-Reduce-scatter, all-gather, and one after the other as an all-reduce, over shortest paths with
-balanced links: T_L = α·steps, T_B = (M/B)·(d/N)·Σ_t max_u U(u,t) each.
+The algorithm supports reduce-scatter, all-gather, and both in sequence as an all-reduce. Messages
+take shortest paths, with balanced loads on the links. Reduce-scatter and all-gather each take
+T_L = α·steps and T_B = (M/B)·(d/N)·Σ_t max_u U(u,t).
 
 Source: L. Zhao et al., "Efficient direct-connect topologies for collective communications",
 NSDI 2025, section 6.
@@ -24,33 +25,33 @@ from topology_gen.schedules import bfb
 from topology_gen.schedules.bfb import Performance
 
 MOST_CHUNKS = 64
-"""Chunks of a shard up to which `best_chunks` looks for the best number."""
+"""Largest number of chunks per shard that `best_chunks` considers."""
 
 
 def best_chunks(
     graph: Digraph, operation: str, shard_bytes: int | Fraction, header_bytes: int
 ) -> int:
-    """Return the number of chunks of a shard that makes a schedule fastest.
+    """Return the number of chunks per shard that makes a schedule fastest.
 
-    The exact U of a schedule need chunks of their common denominator, which may be many. With P
-    chunks a link carries ceil(P·U) of them in a step: fewer chunks lose to rounding, more to
-    headers, of which every chunk may need its own.
+    An exact schedule needs as many chunks as the common denominator of its loads U, which may be
+    large. With P chunks, a link carries ceil(P·U) of them in a step. Fewer chunks lose time to
+    rounding; more chunks lose time to headers, because each chunk may need its own.
 
     Parameters
     ----------
     graph : Digraph
-        Regular and strongly connected.
+        A regular and strongly connected digraph.
     operation : str
         "reduce_scatter", "all_gather" or "all_reduce".
     shard_bytes : int or Fraction
-        Of one rank.
+        Size of the shard of one rank.
     header_bytes : int
-        Of a packet.
+        Size of the headers of a packet.
 
     Raises
     ------
     CollectiveError
-        A digraph that has no such schedules.
+        If the digraph has no such schedule.
 
     Examples
     --------
@@ -85,7 +86,7 @@ def _program(
 ) -> Program:
     if graph.nodes != group_size:
         raise CollectiveError(
-            f"bfb: {graph.name} has {graph.nodes} nodes: expected as many as the {group_size} "
+            f"bfb: {graph.name} has {graph.nodes} nodes: expected {group_size}, the number of "
             "members of the group"
         )
     try:
@@ -103,27 +104,27 @@ def _program(
 def all_reduce(
     group_size: int, *, graph: Digraph, shard_chunks: int = 1, dimension: str = "scale_out"
 ) -> Program:
-    """Reduce-scatter, then all-gather: a shard goes back out as soon as its owner has its sum."""
+    """Return a reduce-scatter and an all-gather, which sends a shard as soon as it is reduced."""
     return _program("all_reduce", group_size, graph, shard_chunks, dimension)
 
 
 def reduce_scatter(
     group_size: int, *, graph: Digraph, shard_chunks: int = 1, dimension: str = "scale_out"
 ) -> Program:
-    """The all-gather of the transposed digraph, reversed."""
+    """Return the reverse of the all-gather on the transposed digraph."""
     return _program("reduce_scatter", group_size, graph, shard_chunks, dimension)
 
 
 def all_gather(
     group_size: int, *, graph: Digraph, shard_chunks: int = 1, dimension: str = "scale_out"
 ) -> Program:
-    """At step t every member gets the shards of those at distance t, balanced over its links."""
+    """Return the all-gather that fetches shards from distance t in step t, over balanced links."""
     return _program("all_gather", group_size, graph, shard_chunks, dimension)
 
 
 def _choose(setting: Setting) -> dict[str, Any]:
     graph, chunks = setting.layout.graph, setting.given.shard_chunks
-    assert graph is not None  # `needs` says so
+    assert graph is not None  # guaranteed by `needs`
     if chunks == "auto":
         shard = Fraction(setting.chunk_bytes, graph.nodes)
         chunks = best_chunks(graph, setting.operation, shard, setting.header_bytes)
@@ -131,7 +132,7 @@ def _choose(setting: Setting) -> dict[str, Any]:
 
 
 def _graph_problem(graph: Digraph) -> str | None:
-    return None if graph.regular else "expected another algorithm, as the topology is not regular"
+    return None if graph.regular else "expected another algorithm: bfb needs a regular topology"
 
 
 ALGORITHM = Algorithm(

@@ -1,8 +1,9 @@
-"""Direct algorithms ("A2A"): every member exchanges with every other in a single step.
+"""Direct algorithms ("A2A"): every member exchanges data with every other member in one step.
 
-Member j reduces segment j, so each member sends its segment j to j (reduce-scatter); then j sends
-the reduced segment to all (all-gather). Traffic per member, for N members and a buffer of D bytes:
-(N-1)/N·D sent and received by reduce-scatter, all-gather and all-to-all, twice that by all-reduce.
+In a reduce-scatter, member j reduces segment j, so each member sends its segment j to member j. In
+an all-gather, member j sends its segment to all. With N members and a buffer of D bytes, each
+member sends and receives (N-1)/N·D bytes in a reduce-scatter, an all-gather or an all-to-all, and
+twice that in an all-reduce.
 
 Source: paper, Table II, "AllToAll (aka A2A)".
 """
@@ -23,20 +24,23 @@ PEER_ORDERS = ("rotated", "same", "random")
 
 
 def peer_orders(group_size: int, peer_order: str, seed: int) -> Ints:
-    """Return the order in which each member serves the others, shape (N, N-1).
+    """Return the order in which each member sends to the others, shape (N, N-1).
 
     Parameters
     ----------
+    group_size : int
+        Number of members N.
     peer_order : str
-        "rotated": member i starts with i+1, so that no two members meet at one peer; "same": all
-        start with member 0 (an incast after another); "random": each its own permutation.
+        "rotated": member i starts with i+1, so that no two members send to the same peer. "same":
+        all members start with member 0, which causes one incast after another. "random": each
+        member has its own random permutation.
     seed : int
-        Of the random permutations.
+        Seed of the random permutations.
 
     Raises
     ------
     CollectiveError
-        Another `peer_order`.
+        If `peer_order` has another value.
     """
     member = np.arange(group_size)[:, None]
     turn = np.arange(group_size - 1)
@@ -53,16 +57,16 @@ def peer_orders(group_size: int, peer_order: str, seed: int) -> Ints:
 
 
 class _Exchange:
-    """N-1 SENDs in the given order and as many receives, at each member."""
+    """The N-1 SENDs of each member, in the given order, and its N-1 receives."""
 
     def __init__(self, group_size: int, order: Ints, first: int) -> None:
         size = group_size
         member = np.arange(size)[:, None]
         turn = np.arange(size - 1)
-        place = np.empty((size, size), np.int64)  # of each peer in a member's order
+        place = np.empty((size, size), np.int64)  # index of each peer in a member's order
         np.put_along_axis(place, order, np.broadcast_to(turn, order.shape), axis=1)
         self.order = order
-        self.source = (member - 1 - turn) % size  # receives are listed as rotated sends arrive
+        self.source = (member - 1 - turn) % size  # the order in which rotated sends arrive
         self.peer = np.hstack((order, self.source))
         self.target = np.hstack((
             first + (size - 1) + (order - 1 - member) % size,
@@ -99,10 +103,10 @@ def all_reduce(
     seed: int = 0,
     dimension: str = "scale_out",
 ) -> Program:
-    """Reduce-scatter, then all-gather, each one exchange of all with all.
+    """Return a reduce-scatter and an all-gather, each with one exchange between all members.
 
-    A COPY of the own segment onto itself joins the N-1 receives: each of the N-1 following SENDs
-    waits for this one step, so that dependencies grow with N and not with its square.
+    A COPY of a member's own segment onto itself joins its N-1 receives. Each of the N-1 following
+    SENDs waits only for this step, so the number of dependencies grows with N and not with N².
     """
     size, others = group_size, group_size - 1
     first = 2 * others + 1
@@ -141,7 +145,7 @@ def reduce_scatter(
     seed: int = 0,
     dimension: str = "scale_out",
 ) -> Program:
-    """Each member sends segment j to member j, which reduces it."""
+    """Return the program in which each member sends segment j to member j, which reduces it."""
     return _one_exchange("reduce_scatter", group_size, peer_order, seed, dimension)
 
 
@@ -152,7 +156,7 @@ def all_gather(
     seed: int = 0,
     dimension: str = "scale_out",
 ) -> Program:
-    """Each member sends its shard to every other."""
+    """Return the program in which each member sends its shard to every other member."""
     return _one_exchange("all_gather", group_size, peer_order, seed, dimension)
 
 
@@ -163,7 +167,7 @@ def all_to_all(
     seed: int = 0,
     dimension: str = "scale_out",
 ) -> Program:
-    """Each member sends block j to member j: one message per ordered pair."""
+    """Return the program in which each member sends block j to member j, in one message."""
     size = group_size
     exchange = _Exchange(size, peer_orders(size, peer_order, seed), 1)
     own = np.arange(size)[:, None]
@@ -184,14 +188,14 @@ def all_to_all(
 
 
 def order_options(setting: Setting) -> dict[str, Any]:
-    """Return the order that a scenario chooses; only a random one depends on the seed."""
+    """Return the options for the scenario's peer order. Only the random order needs a seed."""
     order = setting.given.peer_order
     return {"peer_order": order} | ({"seed": setting.seed} if order == "random" else {})
 
 
 ALGORITHM = Algorithm(
     "direct",
-    "every member exchanges with every other at once (A2A)",
+    "every member exchanges data with every other member in one step (A2A)",
     {
         "all_reduce": all_reduce,
         "reduce_scatter": reduce_scatter,

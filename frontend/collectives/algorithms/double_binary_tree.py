@@ -1,18 +1,20 @@
 """Double binary tree: two complementary trees, each of which carries half of the data.
 
-A rank that is interior in one tree is a leaf in the other (but for one rank when N is odd), so
-that the two trees together use every rank's bandwidth both ways.
+A rank that is interior in one tree is a leaf in the other, except for one rank if N is odd. The two
+trees together therefore use the bandwidth of every rank in both directions.
 
-All-reduce goes up to the root and down again, pipelined in segments. Traffic: every edge of a tree
-carries its half of the D bytes once up and once down, 2(N-1)·D in all; each rank sends and receives
-at most 2·D (one edge to the parent and two to children in one tree, one edge in the other).
+An all-reduce goes up to the root and down again, pipelined in segments. Each edge of a tree carries
+half of the D bytes once up and once down, so the total traffic is 2(N-1)·D. A rank sends and
+receives at most 2·D, over one edge to the parent and two edges to children in one tree, and one
+edge in the other.
 
-Reduce-scatter and all-gather take each tree as an unrooted one: a shard flows over every edge once,
-towards its owner or away from it. Traffic: (N-1)·D in all, the minimum; in a reduce-scatter each
-rank sends (N-1)/N·D (and an all-gather's ranks receive as much), while the other direction depends
-on its degree: at most (1 + 1/N)·D where the rank is interior in one tree only.
+Reduce-scatter and all-gather use the trees without a root. A shard crosses every edge once, towards
+its owner or away from it. The total traffic is (N-1)·D, which is the minimum. Each rank sends
+(N-1)/N·D in a reduce-scatter and receives as much in an all-gather. The traffic in the other
+direction depends on the degree of the rank: it is at most (1 + 1/N)·D if the rank is interior in
+one tree only.
 
-All-to-all is not offered: everything would pass through the roots.
+All-to-all is not supported, because all data would pass through the roots.
 
 Source: paper, Table II, "DBT"; P. Sanders, J. Speck, J. L. Träff, "Two-tree algorithms for full
 bandwidth broadcast, reduction and scan", Parallel Computing 35 (2009). The trees are NCCL's.
@@ -30,20 +32,20 @@ from frontend.collectives.setting import Setting
 from frontend.topologies.layout import RANK_LINKS
 
 SEGMENT_PARTS = 256
-"""`segments: auto` cuts so that chunks × segments is about this: filling the pipeline then costs
-a few percent (a double binary tree of 128 ranks is 14 hops deep, up and down)."""
+"""With `segments: auto`, chunks × segments is about this number. Filling the pipeline then costs a
+few percent: a double binary tree of 128 ranks is 14 hops deep, up and down."""
 
 SEGMENT_BYTES = 8192
-"""`segments: auto` cuts no smaller segments than this, about one packet of a 9000-byte MTU."""
+"""With `segments: auto`, no segment is smaller than this: about one packet of a 9000-byte MTU."""
 
 Parents = list[int | None]
 
 
 def binary_tree(size: int) -> Parents:
-    """Return the parent of each rank in a tree whose root is rank 0 and whose odd ranks are leaves.
+    """Return the parent of each rank in a tree with root 0 whose leaves are the odd ranks.
 
-    The parent has the rank's lowest set bit moved one place up, where that is a rank, and cleared
-    otherwise. Depth is ceil(log2(N)).
+    To get the parent, move the lowest set bit of the rank up by one place. If the result is not a
+    rank, clear the bit instead. The depth is ceil(log2(N)).
     """
     parents: Parents = [None]
     for rank in range(1, size):
@@ -54,10 +56,10 @@ def binary_tree(size: int) -> Parents:
 
 
 def double_tree(size: int) -> tuple[Parents, Parents]:
-    """Return the parents in two trees over 0 … N-1 with the roles of leaves and parents swapped.
+    """Return the parents in two trees over 0 … N-1, in which leaves and interior ranks swap roles.
 
-    The second tree is the first, mirrored (N even) or shifted by one rank (N odd), so that even
-    ranks take the places of odd ones.
+    The second tree is the first one, mirrored (N even) or shifted by one rank (N odd). Even ranks
+    thus take the places of odd ones.
     """
     first = binary_tree(size)
 
@@ -71,8 +73,11 @@ def double_tree(size: int) -> tuple[Parents, Parents]:
 
 
 def _routes(group_size: int, separate: bool) -> dict[tuple[int, int, int], int]:
-    """Return (tree, rank, other): 1 for the messages of the second tree between two ranks that are
-    neighbours in both, if the trees are to have links of their own."""
+    """Return the routes other than 0, by (tree, sender, receiver).
+
+    If the trees have separate links, two ranks that are neighbours in both trees use route 1 in the
+    second tree.
+    """
     first, second = (
         {frozenset((rank, parent)) for rank, parent in _top_down(parents)}
         for parents in double_tree(group_size)
@@ -87,7 +92,7 @@ def _check_segments(segments: int) -> None:
 
 
 def _top_down(parents: Parents) -> list[tuple[int, int]]:
-    """Return (rank, parent) for all but the root, each after its parent's."""
+    """Return (rank, parent) for all ranks except the root; parents come before their children."""
     depth: dict[int, int] = {}
 
     def measure(rank: int) -> int:
@@ -107,16 +112,20 @@ def all_reduce(
     separate_links: bool = False,
     dimension: str = "scale_out",
 ) -> Program:
-    """Reduce to the root and broadcast, in both trees at once.
+    """Return the program that reduces to the root and broadcasts, in both trees at the same time.
 
     Parameters
     ----------
+    group_size : int
+        Number of ranks N.
     segments : int
-        Pieces into which the half of each tree is cut; each runs through its tree on its own, so
-        that up to this many are under way (pipelining).
+        Number of segments in the half of each tree. Segments move through the tree independently,
+        which forms a pipeline.
     separate_links : bool
-        The network has two links between ranks that are neighbours in both trees: one is the
-        second tree's.
+        Whether the network has two links between ranks that are neighbours in both trees. The
+        second tree then uses the second link.
+    dimension : str
+        Network dimension of the program.
     """
     _check_segments(segments)
     route = _routes(group_size, separate_links)
@@ -127,7 +136,7 @@ def all_reduce(
     for segment in range(segments):
         for tree, pairs in enumerate(trees):
             unit = tree * segments + segment
-            have: list[list[int]] = [[] for _ in range(group_size)]  # receives a SEND waits for
+            have: list[list[int]] = [[] for _ in range(group_size)]  # receives before each SEND
             for rank, parent in reversed(pairs):
                 way = route.get((tree, rank, parent), 0)
                 _, received = builder.message(
@@ -142,10 +151,10 @@ def all_reduce(
 
 
 def _away_from(owner: int, neighbours: list[list[int]]) -> list[tuple[int, int]]:
-    """Return the edges (near, far) of a tree in the order in which they leave `owner`."""
+    """Return the edges (near, far) of a tree in breadth-first order from `owner`."""
     pairs: list[tuple[int, int]] = []
     front: list[tuple[int, int]] = [(owner, owner)]
-    for rank, came_from in front:  # grows while it is read: breadth first
+    for rank, came_from in front:  # `front` grows during the loop
         for other in neighbours[rank]:
             if other != came_from:
                 pairs.append((rank, other))
@@ -156,10 +165,10 @@ def _away_from(owner: int, neighbours: list[list[int]]) -> list[tuple[int, int]]
 def _sharded(
     operation: str, group_size: int, segments: int, separate_links: bool, dimension: str
 ) -> Program:
-    """Return reduce-scatter or all-gather; unit (g·2 + tree)·pieces + piece is of shard g."""
+    """Return a reduce-scatter or all-gather; unit (g·2 + tree)·pieces + piece is in shard g."""
     _check_segments(segments)
     route = _routes(group_size, separate_links)
-    pieces = -(-segments // group_size)  # shards are segments already
+    pieces = -(-segments // group_size)  # the N shards already act as segments
     builder = ProgramBuilder(
         "dbt", operation, group_size, units=2 * group_size * pieces, dimensions=(dimension,)
     )
@@ -200,10 +209,10 @@ def reduce_scatter(
     separate_links: bool = False,
     dimension: str = "scale_out",
 ) -> Program:
-    """Reduce each shard along both trees towards its owner.
+    """Return the program that reduces each shard along both trees towards its owner.
 
-    The N shards pipeline already; they are cut further only where `segments` is above N.
-    `separate_links` as in `all_reduce`.
+    The N shards already form a pipeline. They are split further only if `segments` is greater than
+    N. For `separate_links`, see `all_reduce`.
     """
     return _sharded("reduce_scatter", group_size, segments, separate_links, dimension)
 
@@ -215,19 +224,22 @@ def all_gather(
     separate_links: bool = False,
     dimension: str = "scale_out",
 ) -> Program:
-    """Broadcast each shard along both trees, away from its owner; options as there."""
+    """Return the program that broadcasts each shard along both trees, away from its owner.
+
+    For the options, see `reduce_scatter`.
+    """
     return _sharded("all_gather", group_size, segments, separate_links, dimension)
 
 
 def segments_of(given: int | str, chunks: int, chunk_bytes: int) -> int:
-    """Return the segments of a chunk; each of the two trees carries half of the chunk.
+    """Return the number of segments of a chunk. Each of the two trees carries half of the chunk.
 
     Parameters
     ----------
     given : int or "auto"
-        What the scenario says.
+        The value in the scenario.
     chunks, chunk_bytes : int
-        Chunks of the collective, and bytes of each.
+        Number of chunks of the collective, and size of each in bytes.
 
     Examples
     --------

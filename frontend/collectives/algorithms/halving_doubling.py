@@ -1,14 +1,18 @@
-"""Algorithms of log2(N) rounds: recursive halving and doubling, and Bruck's all-to-all.
+"""Algorithms with log2(N) rounds: recursive halving and doubling, and Bruck's all-to-all.
 
-Reduce-scatter exchanges halves of what is left ("vector halving"), all-gather doubles what is
-there. With P the largest power of two up to N, the r = N-P extra ranks 0, 2, … 2r-2 are folded into
-their odd neighbours before, and get their result from them after.
+In each round, a reduce-scatter exchanges half of the remaining data ("vector halving"), and an
+all-gather doubles the data of each rank. Let P be the largest power of two that is at most N. The
+r = N-P extra ranks 0, 2, … 2r-2 fold their data into their odd neighbours before the rounds, and
+get their result from them afterwards.
 
-Traffic per member, for a buffer of D bytes. All-reduce: 2(P-1)/P·D; an extra rank sends and
-receives D, and its neighbour D more. Reduce-scatter: every member sends (N-1)/N·D, folded or not
-(an extra rank keeps its own shard, and what its neighbour returns takes the place of the shard
-that the neighbour need not send); all-gather: every member receives as much. All-to-all: the sum
-over j = 1 … N-1 of the set bits of j, in blocks of D/N (N/2·log2(N) blocks for a power of two).
+With a buffer of D bytes, the traffic of each member is:
+
+- all-reduce: 2(P-1)/P·D. An extra rank sends and receives D, and its neighbour D more.
+- reduce-scatter: every member sends (N-1)/N·D. This includes extra ranks and their neighbours: an
+  extra rank keeps its own shard, and its neighbour returns that shard instead of sending its own.
+- all-gather: every member receives (N-1)/N·D.
+- all-to-all: the sum over j = 1 … N-1 of the set bits of j, in blocks of D/N. For a power of two,
+  this is N/2·log2(N) blocks.
 
 Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations
 in MPICH", IJHPCA 19 (2005); J. Bruck et al., "Efficient algorithms for all-to-all communications in
@@ -27,19 +31,19 @@ from frontend.collectives.registry import Algorithm, always_works
 
 
 class _Participants:
-    """The P ranks that take part in the rounds, and what each has received so far."""
+    """The P ranks that take part in the rounds, and the receives of each one so far."""
 
     def __init__(self, group_size: int, builder: ProgramBuilder, starts: Sequence[int]) -> None:
         self.size = 1 << (group_size.bit_length() - 1)
         self.extras = group_size - self.size
         self.ranks = [2 * v + 1 if v < self.extras else v + self.extras for v in range(self.size)]
         self._builder = builder
-        self._starts = starts  # unit at which part v of P begins; one entry more than P
+        self._starts = starts  # first unit of each of the P parts, and the end of the last one
         self._received: list[list[tuple[range, int]]] = [[] for _ in range(self.size)]
         self._range = [(0, self.size)] * self.size
 
     def _needed(self, v: int, units: range) -> list[int]:
-        """Return the receives of participant v that touched any of these units."""
+        """Return the receives of participant v that wrote any of these units."""
         return [
             handle
             for received, handle in self._received[v]
@@ -47,7 +51,7 @@ class _Participants:
         ]
 
     def _send(self, v: int, peer: int, begin: int, end: int, reduce: bool) -> tuple[range, int]:
-        """Send parts begin … end-1; return the units and the receive."""
+        """Send parts begin … end-1; return their units and the handle of the receive."""
         units = range(self._starts[begin], self._starts[end])
         _, received = self._builder.message(
             self.ranks[v],
@@ -60,7 +64,7 @@ class _Participants:
         return units, received
 
     def halve(self, bits: Sequence[int]) -> None:
-        """Reduce-scatter: in each round, keep one half and send the other to the partner."""
+        """Add a reduce-scatter: in each round, keep one half and send the other to the partner."""
         for bit in bits:
             arrived = []
             for v, (begin, end) in enumerate(self._range):
@@ -72,7 +76,7 @@ class _Participants:
             self._note(arrived)
 
     def double(self, bits: Sequence[int]) -> None:
-        """All-gather: in each round, exchange all that is there with the partner."""
+        """Add an all-gather: in each round, exchange all available parts with the partner."""
         for bit in bits:
             ranges = list(self._range)
             arrived = []
@@ -83,7 +87,7 @@ class _Participants:
             self._note(arrived)
 
     def own_parts(self) -> None:
-        """Start an all-gather: v has part v only."""
+        """Start an all-gather in which participant v has only part v."""
         self._range = [(v, v + 1) for v in range(self.size)]
 
     def _note(self, arrived: list[tuple[int, tuple[range, int]]]) -> None:
@@ -91,7 +95,7 @@ class _Participants:
             self._received[v].append(received)
 
     def fold(self, v: int, units: range, *, reduce: bool) -> None:
-        """Send units from the extra rank of participant v to it."""
+        """Send units to participant v from its extra rank."""
         if units:
             rank = self.ranks[v]
             _, received = self._builder.message(
@@ -114,7 +118,10 @@ class _Participants:
 
 
 def all_reduce(group_size: int, *, dimension: str = "scale_out") -> Program:
-    """Vector halving with distance doubling (the large messages go near), then back."""
+    """Return vector halving with distance doubling, followed by the reverse.
+
+    Large messages go to near ranks.
+    """
     size = 1 << (group_size.bit_length() - 1)
     builder = ProgramBuilder(
         "halving_doubling", "all_reduce", group_size, units=size, dimensions=(dimension,)
@@ -133,7 +140,7 @@ def all_reduce(group_size: int, *, dimension: str = "scale_out") -> Program:
 def _sharded(
     operation: str, group_size: int, dimension: str
 ) -> tuple[_Participants, ProgramBuilder]:
-    """Return the participants of a program over N shards; part v is the shards v answers for."""
+    """Return participants and builder for N shards; part v has the shards of v and its extra."""
     builder = ProgramBuilder(
         "halving_doubling", operation, group_size, units=group_size, dimensions=(dimension,)
     )
@@ -144,10 +151,10 @@ def _sharded(
 
 
 def reduce_scatter(group_size: int, *, dimension: str = "scale_out") -> Program:
-    """Vector halving with distance halving, which leaves part v at participant v."""
+    """Return vector halving with distance halving, which leaves part v at participant v."""
     ranks, builder = _sharded("reduce_scatter", group_size, dimension)
     for v in range(ranks.extras):
-        shard = 2 * v  # the extra rank's own, whose contribution stays there
+        shard = 2 * v  # the extra rank's own shard, whose contribution stays there
         ranks.fold(v, range(shard), reduce=True)
         ranks.fold(v, range(shard + 1, group_size), reduce=True)
     ranks.halve([1 << i for i in reversed(range(ranks.size.bit_length() - 1))])
@@ -157,7 +164,7 @@ def reduce_scatter(group_size: int, *, dimension: str = "scale_out") -> Program:
 
 
 def all_gather(group_size: int, *, dimension: str = "scale_out") -> Program:
-    """Vector doubling with distance doubling."""
+    """Return vector doubling with distance doubling."""
     ranks, builder = _sharded("all_gather", group_size, dimension)
     for v in range(ranks.extras):
         ranks.fold(v, range(2 * v, 2 * v + 1), reduce=False)
@@ -171,18 +178,19 @@ def all_gather(group_size: int, *, dimension: str = "scale_out") -> Program:
 
 
 def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Program:
-    """Bruck's algorithm: in round k a block for the member j ahead moves 2^k on if j has bit k.
+    """Return Bruck's algorithm, which stores and forwards blocks in log2(N) rounds.
 
-    Store and forward: a round's blocks are packed (COPY) from the input or from the messages in
-    which they arrived, and those that arrived go to the output at the end.
+    Let a block be for the member that is j members ahead. If j has bit k, the block moves 2^k
+    members ahead in round k. COPY steps pack the blocks of a round from the input or from earlier
+    messages, and write the received blocks to the output at the end.
     """
     size = group_size
     member = np.arange(size)[:, None]
     ops: list[Op] = []
-    peers: list[int] = []  # ahead of the member
+    peers: list[int] = []  # distance ahead of the member
     counts: list[int] = []
     edges: list[tuple[int, int]] = []
-    # An address is a constant, or one that goes round with the member: base + (shift ± member) % N.
+    # An address is a constant, or depends on the member: base + (shift ± member) % N.
     offsets: list[np.ndarray[tuple[int, ...], np.dtype[np.int64]]] = []
     targets: list[np.ndarray[tuple[int, ...], np.dtype[np.int64]]] = []
 
@@ -202,13 +210,13 @@ def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Program:
 
     copy(member, 1, size + member)
     scratch = 2 * size
-    arrival: dict[int, tuple[int, int]] = {}  # of each block j: its address and RECV, once moved
+    arrival: dict[int, tuple[int, int]] = {}  # block j -> its address and RECV, once it has moved
     for bit in (1 << k for k in range((size - 1).bit_length())):
         moving = [j for j in range(1, size) if j & bit]
         packed, received = scratch, scratch + len(moving)
         packs: list[int] = []
         begin = 0
-        while begin < len(moving):  # one COPY for each run of blocks that arrived side by side
+        while begin < len(moving):  # one COPY for each run of blocks that arrived contiguously
             j, end = moving[begin], begin + 1
             if j not in arrival:
                 packs.append(copy((member + j) % size, 1, packed + begin))
@@ -247,7 +255,7 @@ def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Program:
 
 ALGORITHM = Algorithm(
     "halving_doubling",
-    "recursive halving and doubling (all-to-all: Bruck), log2(N) rounds",
+    "recursive halving and doubling in log2(N) rounds; Bruck's algorithm for all-to-all",
     {
         "all_reduce": all_reduce,
         "reduce_scatter": reduce_scatter,

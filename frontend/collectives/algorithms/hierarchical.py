@@ -1,15 +1,15 @@
-"""Algorithms over two dimensions: nodes within a super-node, and i-th nodes of all super-nodes.
+"""Algorithms over two dimensions: within super-nodes, and between the i-th ranks of super-nodes.
 
-Members are in order super-node-major: member s·L + i is node i of super-node s, of L nodes each.
-With N = S·L members, a buffer of D bytes, and the default algorithms, each member sends
+Members are ordered by super-node: member s·L + i is the i-th of the L ranks in super-node s. With
+N = S·L members, a buffer of D bytes, and the default algorithms, each member sends
 
-- hierarchical all-reduce: 2(L-1)/L·D in the local dimension, and in the other what all-reduce of D
-  over S members takes (DBT: at most 2·D);
-- hierarchical-optimal all-reduce: (L-1)/L·D twice in the local dimension, and what all-reduce of
-  D/L takes in the other;
-- hierarchical all-to-all: (L-1)/L·D, then (S-1)/S·D.
+- in a hierarchical all-reduce: 2(L-1)/L·D in the local dimension, and in the other dimension the
+  traffic of an all-reduce of D bytes over S members (at most 2·D for dbt);
+- in a hierarchical-optimal all-reduce: (L-1)/L·D twice in the local dimension, and in the other
+  dimension the traffic of an all-reduce of D/L bytes;
+- in a hierarchical all-to-all: (L-1)/L·D, then (S-1)/S·D.
 
-Where L is 1 or N there is one dimension only, and the program is the one for that.
+If L is 1 or N, there is only one dimension, and the program is that of its algorithm.
 
 Source: paper, Table II.
 """
@@ -35,7 +35,7 @@ _DIMENSIONS = ("scale_up", "scale_out")
 
 
 def _check_local_size(group_size: int, local_size: int | None) -> None:
-    """Raise CollectiveError if super-nodes do not divide the group."""
+    """Raise CollectiveError if the group does not divide into super-nodes of `local_size` ranks."""
     if (
         isinstance(local_size, bool)
         or not isinstance(local_size, int)
@@ -50,7 +50,7 @@ def _check_local_size(group_size: int, local_size: int | None) -> None:
 
 
 class _Grid:
-    """The two kinds of subgroups, and how to build programs for them."""
+    """The subgroups of both dimensions; builds programs for them."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class _Grid:
         self._given = given
 
     def build(self, operation: str, axis: int) -> Program:
-        """Return the program of a local subgroup (axis 0) or one of i-th nodes (axis 1)."""
+        """Return the program of a local subgroup (axis 0) or a subgroup of i-th ranks (axis 1)."""
         algorithm = self._algorithms[axis]
         size = (self.local_size, self.super_nodes)[axis]
         known = registry.options(operation, algorithm)
@@ -80,7 +80,7 @@ class _Grid:
         )
 
     def only_axis(self) -> int | None:
-        """Return the one dimension that there is, or None for two."""
+        """Return the only axis with more than one member, or None if both have more."""
         if self.local_size == 1:
             return 1
         return 0 if self.super_nodes == 1 else None
@@ -113,9 +113,10 @@ def all_reduce(
     peer_order: str = "rotated",
     seed: int = 0,
 ) -> Program:
-    """All nodes in a super-node do a full all-reduce; then i-th nodes in all super-nodes do one.
+    """Return an all-reduce within each super-node, then one between the i-th ranks of all.
 
-    `segments` (for dbt), `peer_order` and `seed` (for direct) go to the algorithms that take them.
+    `segments` (for dbt), `peer_order` and `seed` (for direct) are passed to the algorithms that
+    take them.
     """
     given: dict[str, object] = {"segments": segments, "peer_order": peer_order, "seed": seed}
     grid = _Grid(
@@ -151,9 +152,9 @@ def optimal_all_reduce(
     peer_order: str = "rotated",
     seed: int = 0,
 ) -> Program:
-    """Reduce-scatter within super-nodes, all-reduce of shard i by i-th nodes, local all-gather.
+    """Return a local reduce-scatter, an all-reduce of shard i by i-th ranks, a local all-gather.
 
-    Options as for `all_reduce`.
+    For the options, see `all_reduce`.
     """
     given: dict[str, object] = {"segments": segments, "peer_order": peer_order, "seed": seed}
     grid = _Grid(
@@ -195,12 +196,12 @@ def all_to_all(
     peer_order: str = "rotated",
     seed: int = 0,
 ) -> Program:
-    """Everything for the i-th node of any super-node goes through the own super-node's i-th node.
+    """Return an all-to-all in which blocks for i-th ranks go through the local i-th rank.
 
-    Phase 1, local: node i gets from each node of its super-node the blocks for all i-th nodes (one
-    message, packed by COPY; it includes the blocks for itself). Phase 2: i-th nodes exchange: one
-    message holds what a whole super-node has for its receiver. `peer_order` and `seed` go to
-    algorithms that take them.
+    Phase 1 is local: the i-th rank gets the blocks for all i-th ranks, including its own, from each
+    rank of its super-node. COPY steps pack these blocks into one message. Phase 2 exchanges blocks
+    between i-th ranks: one message has all blocks of a super-node for the receiver. `peer_order`
+    and `seed` are passed to the algorithms that take them.
     """
     given: dict[str, object] = {"peer_order": peer_order, "seed": seed}
     grid = _Grid(
@@ -215,7 +216,7 @@ def all_to_all(
     output, packed, exchanged, repacked, scratch = (size * k for k in range(1, 6))
     local_scratch = max(local.space - 2 * local.units, 0) * supers
     across_scratch = max(across.space - 2 * across.units, 0) * nodes
-    by_node = np.arange(size).reshape(supers, nodes).T.reshape(-1)  # unit of (node, super-node)
+    by_node = np.arange(size).reshape(supers, nodes).T.reshape(-1)  # unit of (rank, super-node)
     by_super = exchanged + np.arange(size).reshape(nodes, supers).T.reshape(-1)
     next_phase = len(local.phase_dimension)
     pieces = [
@@ -250,7 +251,7 @@ def _check(setting: Setting) -> None:
 
 
 def _choose(setting: Setting) -> dict[str, Any]:
-    """Return the super-nodes, and the options of the algorithms inside and between them."""
+    """Return the super-node size, and the options of the algorithms in both dimensions."""
     chosen: dict[str, Any] = {"local_size": setting.layout.super_node, "dimensions": _DIMENSIONS}
     if setting.operation == "all_to_all":
         return chosen | direct.order_options(setting)
@@ -267,15 +268,15 @@ def _choose(setting: Setting) -> dict[str, Any]:
 
 
 def _choose_optimal(setting: Setting) -> dict[str, Any]:
-    """Return the same; between super-nodes a tree carries the shard of one rank."""
+    """Return the options as `_choose`, but for trees that carry one shard between super-nodes."""
     super_node = setting.layout.super_node
-    assert super_node is not None  # `needs` says so
+    assert super_node is not None  # guaranteed by `needs`
     return _choose(replace(setting, chunk_bytes=setting.chunk_bytes // super_node))
 
 
 ALGORITHM = Algorithm(
     "hierarchical",
-    "one dimension after the other: within super-nodes, then i-th nodes of all",
+    "two phases: within super-nodes, then between the i-th ranks of all super-nodes",
     {"all_reduce": all_reduce, "all_to_all": all_to_all},
     needs=frozenset({SUPER_NODES}),
     choose=_choose,
@@ -283,7 +284,7 @@ ALGORITHM = Algorithm(
 )
 OPTIMAL = Algorithm(
     "hierarchical_optimal",
-    "three phases: local reduce-scatter, all-reduce of shards by i-th nodes, local all-gather",
+    "three phases: local reduce-scatter, all-reduce of shards by i-th ranks, local all-gather",
     {"all_reduce": optimal_all_reduce},
     needs=frozenset({SUPER_NODES}),
     choose=_choose_optimal,

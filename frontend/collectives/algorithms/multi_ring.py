@@ -1,8 +1,8 @@
-"""Multi-ring: several rings through the same members, each of which takes an equal part.
+"""Multi-ring: several rings through the same members. Each ring carries an equal part of the data.
 
-TopoOpt's all-reduce: 2(k-1) rounds over each of the permutations that were selected for a group.
-Members that follow one another in a ring need not be neighbours in the network: what lies between
-them passes the messages on.
+This is TopoOpt's all-reduce: 2(k-1) rounds on each of the rings that were selected for a group of k
+members. Consecutive members of a ring need not be neighbours in the network. The ranks between them
+forward the messages.
 
 Source: W. Wang et al., "TopoOpt", NSDI 2023, sections 4.3 and 6.
 """
@@ -29,21 +29,21 @@ Orders = Sequence[Sequence[int]]
 
 
 def logical_rings(group_size: int, orders: Orders | None, duplex: bool) -> Digraph:
-    """Return the digraph of the rings: a link from each member to the next of each order.
+    """Return the digraph of the rings: for each order, a link from each member to the next.
 
     Parameters
     ----------
     group_size : int
-        Members.
+        Number of members.
     orders : sequence of sequences of int, optional
-        All members in the order of each ring; None for one ring by their numbers.
+        All members in the order of each ring. None for one ring in the order of their numbers.
     duplex : bool
-        Every ring is used both ways, unless it has only two members.
+        Whether each ring is used in both directions. Has no effect for two members.
 
     Raises
     ------
     CollectiveError
-        No orders, or one that does not name every member once.
+        If there are no orders, or an order does not contain every member once.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def logical_rings(group_size: int, orders: Orders | None, duplex: bool) -> Digra
     for order in [range(group_size)] if orders is None else orders:
         if sorted(order) != list(range(group_size)):
             raise CollectiveError(
-                f"multi_ring: expected each ring to name every of the {group_size} members once"
+                f"multi_ring: expected each ring to contain each of the {group_size} members once"
             )
         members = np.array(order, dtype=np.int64)
         for step in (-1, 1) if duplex and group_size > 2 else (-1,):
@@ -86,7 +86,7 @@ def all_reduce(
     duplex: bool = False,
     dimension: str = "scale_out",
 ) -> Program:
-    """Reduce-scatter, then all-gather: 2(k-1) rounds of every ring."""
+    """Return a reduce-scatter and an all-gather: 2(k-1) rounds of every ring."""
     return _program("all_reduce", group_size, orders, duplex, dimension)
 
 
@@ -97,7 +97,7 @@ def reduce_scatter(
     duplex: bool = False,
     dimension: str = "scale_out",
 ) -> Program:
-    """Run k-1 rounds of every ring, after which every member has its shard's sum."""
+    """Return k-1 rounds of every ring; afterwards each member has the sum of its shard."""
     return _program("reduce_scatter", group_size, orders, duplex, dimension)
 
 
@@ -108,12 +108,12 @@ def all_gather(
     duplex: bool = False,
     dimension: str = "scale_out",
 ) -> Program:
-    """Run k-1 rounds of every ring, in each of which a part of a shard goes one member further."""
+    """Return k-1 rounds of every ring; each round moves parts of shards to the next member."""
     return _program("all_gather", group_size, orders, duplex, dimension)
 
 
 def _choose(setting: Setting) -> dict[str, Any]:
-    """Return the orders of a group's members in the rings, and whether these go both ways."""
+    """Return the options: the member order of each ring, and whether rings are duplex."""
     ranks, given = setting.ranks, setting.given.rings
     found = setting.rings
     if found is None and setting.layout.found is not None:
@@ -131,7 +131,7 @@ def _choose(setting: Setting) -> dict[str, Any]:
 
 ALGORITHM = Algorithm(
     "multi_ring",
-    "several rings that order the members differently, each with an equal part",
+    "several rings with different orders of the members, each with an equal part of the data",
     {"all_reduce": all_reduce, "reduce_scatter": reduce_scatter, "all_gather": all_gather},
     choose=_choose,
     check=always_works,

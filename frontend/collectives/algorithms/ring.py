@@ -1,8 +1,8 @@
 """Ring algorithms: each member sends only to the next one.
 
-Traffic per member, for N members and a buffer of D bytes: reduce-scatter and all-gather send and
-receive (N-1)/N·D each, all-reduce twice that (the bandwidth optimum); all-to-all relays blocks of
-D/N bytes and moves N(N-1)/2 of them over each hop, where a direct exchange moves N-1.
+With N members and a buffer of D bytes, each member sends and receives (N-1)/N·D bytes in a
+reduce-scatter or an all-gather, and twice that in an all-reduce, which is optimal. An all-to-all
+relays blocks of D/N bytes. It moves N(N-1)/2 of them over each hop; a direct exchange moves N-1.
 
 Source: P. Patarasu, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
 workstations", J. Parallel Distrib. Comput. 69 (2009).
@@ -18,10 +18,10 @@ from frontend.collectives.registry import Algorithm, always_works
 
 
 def _ring(operation: str, group_size: int, rounds: range, dimension: str) -> Program:
-    """Return rounds out of 0 … 2N-3, of which the first N-1 reduce and the others gather.
+    """Return some of the rounds 0 … 2N-3: the first N-1 rounds reduce, the others gather.
 
-    In round k member i sends shard i-k-1 to the next member and receives shard i-k-2: after round
-    N-2 it owns shard i, and the gather goes on from there with the same formula.
+    In round k, member i sends shard i-k-1 to the next member and receives shard i-k-2. After round
+    N-2, member i owns shard i, and the gather continues with the same formula.
     """
     size, steps = group_size, 2 * len(rounds)
     k = np.repeat(np.array(rounds, np.int64), 2)
@@ -39,40 +39,41 @@ def _ring(operation: str, group_size: int, rounds: range, dimension: str) -> Pro
         peer=(member + np.where(receives, -1, 1)) % size,
         offset=(member - k - 1 - receives) % size,
         target=np.arange(steps) ^ 1,  # a SEND's partner is the next step of the list
-        # What a round sends is what the round before it received.
+        # A round sends the shard that the previous round received.
         edges=np.array([(s, s - 1) for s in range(2, steps, 2)], np.int64).reshape(-1, 2),
     )
 
 
 def all_reduce(group_size: int, *, dimension: str = "scale_out") -> Program:
-    """Reduce-scatter, then all-gather: 2(N-1) rounds, each shard going on as soon as it is here."""
+    """Return 2(N-1) rounds: a reduce-scatter and an all-gather, without a barrier in between."""
     return _ring("all_reduce", group_size, range(2 * (group_size - 1)), dimension)
 
 
 def reduce_scatter(group_size: int, *, dimension: str = "scale_out") -> Program:
-    """N-1 rounds, after which member g holds shard g reduced."""
+    """Return N-1 rounds; afterwards member g has the sum of shard g."""
     return _ring("reduce_scatter", group_size, range(group_size - 1), dimension)
 
 
 def all_gather(group_size: int, *, dimension: str = "scale_out") -> Program:
-    """N-1 rounds, in each of which a shard goes one member further."""
+    """Return N-1 rounds; each round moves every shard to the next member."""
     return _ring("all_gather", group_size, range(group_size - 1, 2 * (group_size - 1)), dimension)
 
 
 def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Program:
-    """Relay along the ring: in round r = 1 … N-1 each member passes on N-r blocks.
+    """Return N-1 rounds that relay blocks along the ring; each member sends N-r blocks in round r.
 
-    A message holds the blocks of one source, nearest destination first; its receiver keeps the
-    first block and forwards the rest. N(N-1)/2 block hops per member in all.
+    A message has blocks of one source, nearest destination first. Its receiver keeps the first
+    block and forwards the others. In total, each member sends N(N-1)/2 blocks.
     """
     size = group_size
     rounds = np.arange(1, size)
-    blocks = size - rounds  # in the message of each round
+    blocks = size - rounds  # blocks in the message of each round
     packed = 2 * size
     arrived = packed + (size - 1) + np.concatenate(([0], np.cumsum(blocks)[:-1]))
     member = np.arange(size)[:, None]
 
-    # Own block, packing by distance, then per round: SEND, RECV, COPY of the block that is ours.
+    # COPY of the own block, COPYs that pack by distance, then per round: SEND, RECV, and COPY of
+    # the block for this member.
     packs = size - 1
     first = 1 + packs
     op = np.concatenate((

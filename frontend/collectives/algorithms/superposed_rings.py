@@ -1,7 +1,8 @@
-"""Superposed rings: every ring of a direct-connect topology takes an equal part of the data.
+"""Superposed rings: every ring of a direct-connect topology carries an equal part of the data.
 
-TopoOpt's shifted rings are traversed so, each both ways: with degree 4, four quarters go round at
-once. All links are always in use, but it takes 2(N-1) steps.
+TopoOpt's shifted rings are used in this way, each in both directions: with degree 4, four quarters
+of the data circulate at the same time. All links are always in use, but an all-reduce takes 2(N-1)
+steps.
 
 Source: L. Zhao et al., "Efficient direct-connect topologies for collective communications",
 NSDI 2025, section 8.2, where it is called ShiftedRing.
@@ -22,8 +23,8 @@ from topology_gen.schedules import rings
 def _program(operation: str, group_size: int, graph: Digraph, dimension: str) -> Program:
     if graph.nodes != group_size:
         raise CollectiveError(
-            f"superposed_rings: {graph.name} has {graph.nodes} nodes: expected as many as the "
-            f"{group_size} members of the group"
+            f"superposed_rings: {graph.name} has {graph.nodes} nodes: expected {group_size}, the "
+            "number of members of the group"
         )
     try:
         return scheduled(
@@ -38,23 +39,23 @@ def _program(operation: str, group_size: int, graph: Digraph, dimension: str) ->
 
 
 def all_reduce(group_size: int, *, graph: Digraph, dimension: str = "scale_out") -> Program:
-    """Reduce-scatter, then all-gather: 2(N-1) steps round every ring."""
+    """Return a reduce-scatter and an all-gather: 2(N-1) steps around every ring."""
     return _program("all_reduce", group_size, graph, dimension)
 
 
 def reduce_scatter(group_size: int, *, graph: Digraph, dimension: str = "scale_out") -> Program:
-    """N-1 steps, after which every member has its shard's sum."""
+    """Return N-1 steps; afterwards each member has the sum of its shard."""
     return _program("reduce_scatter", group_size, graph, dimension)
 
 
 def all_gather(group_size: int, *, graph: Digraph, dimension: str = "scale_out") -> Program:
-    """N-1 steps, in each of which a part of a shard goes one member further."""
+    """Return N-1 steps; each step moves parts of shards to the next member."""
     return _program("all_gather", group_size, graph, dimension)
 
 
 ALGORITHM = Algorithm(
     "superposed_rings",
-    "every ring of a direct-connect topology takes an equal part of the data",
+    "every ring of a direct-connect topology carries an equal part of the data",
     {"all_reduce": all_reduce, "reduce_scatter": reduce_scatter, "all_gather": all_gather},
     needs=frozenset({GRAPH}),
     choose=lambda setting: {"dimension": "scale_out", "graph": setting.layout.graph},

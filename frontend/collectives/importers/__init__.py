@@ -1,1 +1,1 @@
-"""Programs made from algorithms in files: MSCCL XML, MSCCL++ plans, schedules."""
+"""Build programs from algorithm files: MSCCL XML, MSCCL++ execution plans and schedules."""

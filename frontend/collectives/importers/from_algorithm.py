@@ -1,4 +1,4 @@
-"""Algorithms of thread blocks as collective programs: to be checked, and to be simulated."""
+"""Convert algorithms of thread blocks to collective programs, and check them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from topology_gen.lowering.places import Units, adding_to_target, check_places
 
 _REDUCING = (Kind.RECEIVE_REDUCE_COPY, Kind.RECEIVE_REDUCE_SEND, Kind.RECEIVE_REDUCE_COPY_SEND)
 MOST_CONTENTS = 2**30
-"""Bytes, about, of what all chunks of all ranks hold while an algorithm is executed."""
+"""Approximate limit in bytes for the memory of a symbolic execution."""
 
 _WHAT = {
     "undefined": "reads chunks that hold nothing yet",
@@ -30,15 +30,15 @@ _WHAT = {
 
 @dataclass(frozen=True)
 class Checked:
-    """An algorithm that was found right.
+    """An algorithm that passed the check.
 
     Attributes
     ----------
     program : Program
-        What it does; out of place, if it is for that.
+        The program of the algorithm: out of place if the algorithm supports it, else in place.
     adds_to_target : bool
-        Whether only msccl-tools' meaning of what adds while it receives is right: see
-        `topology_gen.lowering.places.adding_to_target`.
+        Whether the algorithm is correct only if receives that reduce have the meaning of
+        msccl-tools; see `topology_gen.lowering.places.adding_to_target`.
     """
 
     program: Program
@@ -46,21 +46,22 @@ class Checked:
 
 
 def checked(algorithm: Algorithm, dimension: str = "scale_out") -> Checked:
-    """Return the program of an algorithm that does what its operation promises.
+    """Return the program of an algorithm, after checking that it computes its operation's result.
 
-    It is executed symbolically, for every order that its instructions may run in, in each of the
-    places it is for.
+    The check executes the program symbolically and covers every order in which its instructions may
+    run. It covers out-of-place and in-place buffers, as far as the algorithm supports them.
 
     Parameters
     ----------
     algorithm : Algorithm
+        The algorithm to check.
     dimension : str
-        The network dimension of the program.
+        Network dimension of the program.
 
     Raises
     ------
     AlgorithmError
-        With the first thing that is wrong.
+        If the algorithm is wrong; the text describes the first problem.
 
     Examples
     --------
@@ -106,11 +107,11 @@ def _checked(algorithm: Algorithm, dimension: str) -> Program:
 
 
 class _Translation:
-    """The program of an algorithm, and which instruction each of its steps comes from.
+    """Translates an algorithm to a program, and maps the steps back to instructions.
 
-    An instruction becomes the steps that it consists of, each after the one before in its block.
-    What lies elsewhere at the end than where a program's result belongs is copied there, which
-    costs no time.
+    An instruction becomes one or more steps. Each step waits for the previous one in its thread
+    block. If a result is not where a program's result belongs, a final COPY moves it there. A COPY
+    takes no time.
     """
 
     def __init__(self, algorithm: Algorithm, in_place: bool) -> None:
@@ -119,8 +120,8 @@ class _Translation:
         self._rows: list[list[int]] = []
         self._edges: list[tuple[int, int]] = []
         self._origin: list[Step | None] = []
-        self._last: dict[tuple[int, Step], int] = {}  # the step that ends an instruction
-        self._waits: list[tuple[int, int, Step]] = []  # a step, and what it waits for in its rank
+        self._last: dict[tuple[int, Step], int] = {}  # last step of each instruction
+        self._waits: list[tuple[int, int, Step]] = []  # step, rank, instruction that it waits for
         self._sends: dict[tuple[int, Step], int] = {}
         self._receives: dict[tuple[int, Step], int] = {}
         self._known: list[dict[Step, tuple[int, ...]]] = [{} for _ in algorithm.gpus]
@@ -139,7 +140,7 @@ class _Translation:
                 self._rows[receive][3], self._rows[receive][6] = connection.source, send
 
     def program(self, dimension: str) -> Program:
-        """Return the program."""
+        """Return the translated program."""
         algorithm, steps = self._algorithm, np.array(self._rows, np.int64).reshape(-1, 7)
         return assemble(
             algorithm.name or "file",
@@ -154,8 +155,8 @@ class _Translation:
         )
 
     def explain(self, problem: Problem) -> str:
-        """Return a problem of the program in the words of the algorithm."""
-        # As `assemble` numbers them: by rank, and in the order in which they were added.
+        """Describe a problem of the program in terms of the algorithm's instructions."""
+        # `assemble` numbers the steps by rank, and in the order in which they were added.
         rows = np.argsort([row[0] for row in self._rows], kind="stable")
         handles = [int(rows[step]) for step in problem.steps[:2]]
         if problem.kind == "undefined" and self._origin[handles[0]] is None:
@@ -183,8 +184,9 @@ class _Translation:
 
     def _gpu(self, rank: int) -> None:
         blocks = self._algorithm.gpus[rank].blocks
-        # A fused receive that keeps nothing adds in a spare place, which is its block's alone, and
-        # a chunk's number there is what it is at home, modulo all, lest their sizes differ.
+        # A fused receive that stores nothing reduces into spare units, which belong to its block.
+        # A chunk has the same number there as in its buffer (modulo `chunks`), so that its size is
+        # the same.
         keeping = [
             any(step.kind is Kind.RECEIVE_REDUCE_SEND for step in block.instructions)
             for block in blocks
@@ -215,7 +217,7 @@ class _Translation:
     def _parts(
         self, rank: int, instruction: Instruction, spare: int
     ) -> Iterator[tuple[Op, int, int]]:
-        """Yield (op, offset, target) of the steps that an instruction consists of."""
+        """Yield the op, offset and target of each step of an instruction."""
 
         def first(place: Place) -> int:
             return self._units.first(rank, place)
@@ -239,9 +241,10 @@ class _Translation:
                 yield Op.SEND, into, 0
 
     def _ends(self, rank: int, step: Step) -> tuple[int, ...]:
-        """Return the steps after which an instruction has been executed.
+        """Return the steps that must be complete for an instruction to be complete.
 
-        That is its own last one or, where it does nothing, those before it and what it waits for.
+        This is the last step of the instruction. An instruction without steps (a nop) is complete
+        when the previous instruction and the one that it waits for are complete.
         """
         known, open_ = self._known[rank], {step}
         stack = [step]
@@ -283,7 +286,7 @@ class _Translation:
                 self._edges += [(handle, before) for before in self._ends(rank, last)]
 
     def _shifts(self, steps: Ints) -> bool:
-        """Whether something moves to where it could not be with chunks of unlike sizes."""
+        """Return whether data moves to chunks with other numbers, which needs equal sizes."""
         op, offset, target = steps[:, 2], steps[:, 4], steps[:, 6]
         sends = op == Op.SEND
         local = (op == Op.COPY) | (op == Op.REDUCE)

@@ -1,4 +1,4 @@
-"""The programs of algorithm files."""
+"""Build the program of an algorithm file."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from topology_gen.formats.registry import as_algorithm, read
 
 
 def from_file(path: Path, operation: str, group_size: int, *, dimension: str) -> Program:
-    """Return the program of a file, which has been found to do what it should.
+    """Return the checked program of an algorithm file.
 
     Parameters
     ----------
     path : Path
-        MSCCL XML, an MSCCL++ execution plan, or cosim's own JSON.
+        File with MSCCL XML, an MSCCL++ execution plan, or cosim's own JSON.
     operation : str
         "all_reduce", "reduce_scatter", "all_gather" or "all_to_all".
     group_size : int
-        Members of the group.
+        Number of members of the group.
     dimension : str
-        The network dimension of the program.
+        Network dimension of the program.
 
     Raises
     ------
     CollectiveError
-        A file that cannot be read, is wrong, or is for another operation or number of ranks.
+        If the file cannot be read, is wrong, or is for another operation or number of ranks.
     """
     try:
         algorithm = as_algorithm(read(path.read_bytes()).what)
         if (algorithm.operation, algorithm.ranks) != (operation, group_size):
             raise CollectiveError(
-                f"{path} has {algorithm.operation} of {algorithm.ranks} ranks: "
-                f"expected {operation} of {group_size}"
+                f"{path}: {algorithm.operation} over {algorithm.ranks} ranks: "
+                f"expected {operation} over {group_size}"
             )
         return checked(algorithm, dimension).program
     except OSError as error:

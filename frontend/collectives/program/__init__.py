@@ -1,1 +1,1 @@
-"""Programs: per rank, send, receive, reduce and copy steps with dependencies."""
+"""Programs: send, receive, reduce and copy steps of each member, with dependencies."""

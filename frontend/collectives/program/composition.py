@@ -1,4 +1,4 @@
-"""Programs made of programs: each runs over a subgroup, on a part of the data, in a later phase."""
+"""Compose a program of smaller ones that run over subgroups, on parts of the data, in phases."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from frontend.collectives.program.program import Ints, Op, Program, assemble, is
 
 @dataclass(frozen=True)
 class Piece:
-    """A program at its place in a larger one.
+    """A program that is part of a larger program.
 
     Parameters
     ----------
     program : Program
-        What runs.
+        The smaller program.
     members : sequence of int
-        The member of the whole that takes the part of each member of `program`.
+        For each member of `program`, the member of the larger program that runs its steps.
     phase : int
-        The phase of the whole in which the first phase of `program` runs.
+        Phase of the larger program in which the first phase of `program` runs.
     base : tuple of int
-        Where units of `program` lie in the whole: its data; for all-to-all also its output, and its
-        scratch (if it has any).
+        First units in the larger program of the regions of `program`: its data and, for an
+        all-to-all, its output and its scratch (if it has any).
     factor : int
-        Units of the whole in one of `program`.
+        Number of units of the larger program in one unit of `program`.
     gather : array, shape (len(members), program.units * factor), optional
-        If given, each member first collects the data by COPY from these units of the whole; only
-        steps that read what is collected wait for it.
+        If given, each member first copies its data from these units of the larger program. Only
+        steps that read this data wait for the copies.
     """
 
     program: Program
@@ -41,15 +41,15 @@ class Piece:
     gather: Ints | None = None
 
     def place(self, address: Ints) -> Ints:
-        """Return the unit of the whole for each unit of `program`.
+        """Return the unit of the larger program for each unit of `program`.
 
         Raises
         ------
         CollectiveError
-            The program addresses output or scratch for which `base` has no place.
+            If the program uses output or scratch that `base` has no entry for.
         """
         units = self.program.units
-        region = np.minimum(address // units, 2)  # all from the second output on is one scratch
+        region = np.minimum(address // units, 2)  # everything after the output is scratch
         if address.size and int(region.max()) >= len(self.base):
             raise CollectiveError(
                 f"{self.program.operation} by {self.program.name!r} needs scratch space and cannot "
@@ -60,7 +60,7 @@ class Piece:
 
 
 def _steps(piece: Piece, first: int) -> tuple[Ints, Ints]:
-    """Return the rows and edges (see `assemble`) of a piece whose first row gets number `first`."""
+    """Return the rows and edges (see `assemble`) of a piece; its first row has number `first`."""
     program = piece.program
     members = np.array(piece.members, np.int64)
     own = program.members()
@@ -104,7 +104,7 @@ def _steps(piece: Piece, first: int) -> tuple[Ints, Ints]:
 
 
 def _routes(piece: Piece, rows: int) -> Ints:
-    """Return the routes of a piece's rows: those of its program, which are its last."""
+    """Return the route of each row of a piece. The rows of its program come last."""
     result = np.zeros(rows, np.int64)
     if piece.program.route.size:
         result[rows - piece.program.steps :] = piece.program.route
@@ -122,15 +122,15 @@ def compose(
     space: int | None = None,
     equal_units: bool = False,
 ) -> Program:
-    """Return the program in which each member runs its pieces, phase after phase.
+    """Return the program in which each member runs its pieces, one phase after another.
 
-    Pieces that share members and data must lie in different phases: a member begins a phase when
-    it has finished the one before, and no other order between pieces is added.
+    Pieces that share members and data must be in different phases. A member starts a phase when it
+    has finished the previous one; there is no other order between pieces.
 
     Raises
     ------
     CollectiveError
-        A piece cannot be placed.
+        If a piece cannot be placed.
     """
     rows: list[Ints] = [np.zeros((0, 7), np.int64)]
     routes: list[Ints] = [np.zeros(0, np.int64)]

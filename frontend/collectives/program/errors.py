@@ -1,4 +1,4 @@
-"""What can be wrong with a collective: a request, or a schedule."""
+"""Errors about collectives: an unsupported request, or a program that is wrong."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 
 class CollectiveError(ValueError):
-    """A collective was asked for that no registered algorithm provides; says what is accepted."""
+    """Raised if no registered algorithm supports a collective; the text says what is accepted."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with a program.
+    """A problem of a program.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class Problem:
     message : str
         One sentence that names the members and steps.
     steps : tuple of int
-        Ids of the steps concerned (some of them, when there are many).
+        Ids of the steps concerned, or of some of them if there are many.
     """
 
     kind: str
@@ -34,12 +34,12 @@ class Problem:
 
 
 class ScheduleError(ValueError):
-    """A program does not do what its operation promises.
+    """Raised for a program that does not compute the result of its operation.
 
     Attributes
     ----------
     problems : tuple of Problem
-        Everything that was found, the most basic first.
+        All problems found, the most basic first.
     """
 
     def __init__(self, name: str, problems: Sequence[Problem]) -> None:

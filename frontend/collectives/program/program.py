@@ -1,4 +1,4 @@
-"""A collective algorithm as data: per group member, steps with dependencies."""
+"""Programs: a collective algorithm as data, with steps and dependencies for each member."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STEP_COLUMNS = ("member", "phase", "op", "peer", "offset", "count", "target")
 
 
 class Op(IntEnum):
-    """What a step does (the stream's ``Program.Op``)."""
+    """Operation of a step; the values equal those of ``Program.Op`` in the stream."""
 
     SEND = 0
     RECV = 1
@@ -28,28 +28,29 @@ class Op(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """One collective algorithm over a group, run once for every chunk.
+    """One collective algorithm over a group. Each chunk of a collective runs it once.
 
-    Mirrors the stream's ``Program``, with dimension names in place of ids. Steps of member ``g``
-    are ``step_begin[g] … step_begin[g + 1] - 1``, sorted by phase; within a phase the executor
-    posts steps that are ready in this order. Arrays are ``uint32`` and read-only.
+    The class mirrors the stream's ``Program``, with names of dimensions instead of ids. Member
+    ``g`` has the steps ``step_begin[g] … step_begin[g + 1] - 1``, sorted by phase. Within a phase,
+    the executor posts steps that are ready in this order. Arrays are ``uint32`` and read-only.
 
     Parameters
     ----------
     name, operation : str
-        The algorithm ("ring") and what it computes ("all_reduce").
+        The algorithm ("ring") and the operation that it computes ("all_reduce").
     group_size : int
-        Members of the group.
+        Number of members of the group.
     units : int
-        Parts into which the bytes of a chunk are divided.
+        Number of parts into which the bytes of a chunk are divided.
     space : int
-        Units that each member addresses; those from `units` on are output or scratch.
+        Number of units that each member addresses. Units from `units` on are output or scratch.
     equal_units : bool
-        All units have the same size (rounded up), rather than sizes that add up to the bytes.
+        Whether all units have the same size (rounded up). Otherwise their sizes may differ by one
+        byte and add up to the bytes of the chunk.
     phase_dimension : tuple of str
-        Per phase, the network dimension whose chunk slots it takes.
+        For each phase, the network dimension whose chunk slots it occupies.
     step_begin, op, phase, peer, offset, count, target, dep_begin, dep, route : array of uint32
-        As in the stream; an empty `route` is 0 for every step.
+        As in the stream. An empty `route` means route 0 for every step.
     """
 
     name: str
@@ -78,11 +79,11 @@ class Program:
 
     @property
     def steps(self) -> int:
-        """Number of steps of all members."""
+        """Total number of steps of all members."""
         return int(self.op.size)
 
     def members(self) -> Ints:
-        """Return the member that owns each step."""
+        """Return the member that runs each step."""
         return np.repeat(np.arange(self.group_size), lengths(self.step_begin))
 
     def dependents(self) -> Ints:
@@ -90,7 +91,7 @@ class Program:
         return np.repeat(np.arange(self.steps), lengths(self.dep_begin))
 
     def describe(self, step: int) -> str:
-        """Return one step in words, for messages."""
+        """Return a description of a step for error messages."""
         member = int(np.searchsorted(self.step_begin, step, side="right")) - 1
         op = Op(int(self.op[step]))
         first, count = int(self.offset[step]), int(self.count[step])
@@ -103,9 +104,9 @@ class Program:
 
 
 def empty(name: str, operation: str, dimension: str) -> Program:
-    """Return the program without steps: what every collective is in a group of one.
+    """Return the program without steps, which implements every collective in a group of one.
 
-    The caller's buffer already is the result (for all-to-all the only block stays where it is).
+    The caller's buffer already is the result. For an all-to-all, the only block stays in place.
     """
     all_to_all = operation == "all_to_all"
     builder = ProgramBuilder(
@@ -121,22 +122,22 @@ def empty(name: str, operation: str, dimension: str) -> Program:
 
 
 def is_message(op: npt.NDArray[np.integer]) -> Flags:
-    """Return which steps have a partner at another member."""
+    """Return, for each step, whether it has a partner step at another member."""
     return op <= Op.RECV_REDUCE
 
 
 class ProgramBuilder:
-    """Collects steps one by one, for algorithms whose members differ.
+    """Builds a program step by step, for algorithms whose members run different steps.
 
-    Each method returns handles to be used in ``after``. A member's steps keep the order in which
-    they were added (within their phase).
+    Methods return handles of steps, which later calls can pass as ``after``. Within a phase, the
+    steps of a member keep the order in which they were added.
 
     Parameters
     ----------
     name, operation, group_size, units, space, equal_units
-        As in `Program`; `space` defaults to `units`.
+        As in `Program`. `space` defaults to `units`.
     dimensions : tuple of str
-        The dimension of each phase.
+        Network dimension of each phase.
 
     Examples
     --------
@@ -190,9 +191,27 @@ class ProgramBuilder:
     ) -> tuple[int, int]:
         """Add a SEND at member `source` and its RECV (or RECV_REDUCE) at member `target`.
 
-        `after` are steps of `source` that must be complete first, `receive_after` steps of
-        `target`; `into` is the first unit written (default: `offset`); `route` says which path of
-        the pair it takes. Returns both handles.
+        Parameters
+        ----------
+        source, target : int
+            Sending and receiving member.
+        offset, count : int
+            First unit to send, and the number of units.
+        into : int, optional
+            First unit that `target` writes; `offset` by default.
+        reduce : bool
+            Whether `target` reduces the units into its own instead of overwriting them.
+        after, receive_after : iterable of int
+            Steps of `source` and of `target` that must be complete before the SEND and the receive.
+        phase : int
+            Phase of both steps.
+        route : int
+            Index of the path of the pair that the message takes.
+
+        Returns
+        -------
+        (int, int)
+            Handles of the SEND and of the receive.
         """
         handle = len(self._steps)
         first = offset if into is None else into
@@ -206,14 +225,14 @@ class ProgramBuilder:
         self, member: int, offset: int, target: int, count: int, *,
         after: Iterable[int] = (), phase: int = 0,
     ) -> int:  # fmt: skip
-        """Add a COPY of `count` units from `offset` to `target`."""
+        """Add a COPY of `count` units from `offset` to `target`, and return its handle."""
         return self._add(member, phase, Op.COPY, member, offset, count, target, after)
 
     def reduce(
         self, member: int, offset: int, target: int, count: int, *,
         after: Iterable[int] = (), phase: int = 0,
     ) -> int:  # fmt: skip
-        """Add a REDUCE of `count` units at `offset` into those at `target`."""
+        """Add a REDUCE of `count` units at `offset` into those at `target`; return its handle."""
         return self._add(member, phase, Op.REDUCE, member, offset, count, target, after)
 
     def build(self) -> Program:
@@ -245,11 +264,11 @@ def assemble(
         Rows of member, phase, op, peer, offset, count, target. Row numbers are the ids that
         `target` (of messages) and `edges` use.
     edges : array, shape (m, 2)
-        Rows of a step and one that it waits for.
+        Each row is a step and a step that it waits for.
     route : array, shape (n,), optional
-        Of each SEND, which path of its pair it takes; all the first by default.
+        For each SEND, the index of the path of the pair that it takes; 0 by default.
     """
-    order = np.lexsort((steps[:, 1], steps[:, 0]))  # stable: a member's own order stays
+    order = np.lexsort((steps[:, 1], steps[:, 0]))  # stable, so it keeps the order in a phase
     number = np.empty_like(order)
     number[order] = np.arange(order.size)
     steps = steps[order]
@@ -287,13 +306,13 @@ def lengths(begin: Array) -> Ints:
 
 
 def ranges(counts: Ints) -> Ints:
-    """Return 0 … count-1 for each count, one after another."""
+    """Return the concatenation of the ranges 0 … count-1, one for each count."""
     ends = np.cumsum(counts)
     return np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - counts, counts)
 
 
 def _begin(owner: Ints, owners: int) -> Array:
-    """Return where each owner's slice begins, in an array sorted by owner."""
+    """Return the start of each owner's slice in an array sorted by owner."""
     return _narrow(np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=owners)))))
 
 

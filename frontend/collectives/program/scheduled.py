@@ -1,8 +1,8 @@
-"""Programs from topology_gen's schedules: what is sent over which link, when its data is there.
+"""Build programs from the schedules of topology_gen.
 
-A schedule is divided into steps; a program is not. A member sends a chunk on as soon as it has it,
-so that links do not wait for the slowest of a step. The messages of a schedule over parallel links
-take different routes.
+A schedule consists of synchronous steps, a program does not. In a program, a member forwards a
+chunk as soon as it has it, so links do not wait for the slowest message of a step. Messages over
+parallel links take different routes.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ class _Messages:
         self.count = schedule.count.astype(np.int64)
         self.offset = self.shard * self.chunks + schedule.first
         self.size = schedule.sends
-        # The receives have none.
+        # Only SENDs have a route; the second half, for the receives, stays 0.
         self.route = np.zeros(2 * self.size, np.int64)
         self.route[: self.size] = parallel_index(graph)[schedule.link]
-        # Where the units lie, if all members' memories stood one behind the other.
+        # Number the units of all members consecutively.
         self.sent = self.source * nodes * self.chunks + self.offset
         self.received = self.target * nodes * self.chunks + self.offset
 
     def rows(self, first: int) -> Ints:
-        """Return the rows (see `assemble`) of all SENDs, then of all receives, from a row on."""
+        """Return the rows (see `assemble`) of all SENDs and all receives, from row `first` on."""
         rows = np.zeros((2, self.size, 7), np.int64)
         sends, receives = rows
         sends[:, 0] = receives[:, 3] = self.source
@@ -48,9 +48,9 @@ class _Messages:
 
 
 def _overlaps(begin: Ints, count: Ints, parts: Ints) -> tuple[Ints, Ints]:
-    """Return the pairs of an interval and a part of those that it overlaps.
+    """Return all pairs of an interval and a part that overlap.
 
-    `parts` are where the parts begin; wherever the intervals are, they leave no gap.
+    `parts` has the starts of the parts, which cover the intervals without gaps.
     """
     order = np.argsort(parts, kind="stable")
     first = np.searchsorted(parts[order], begin, side="right") - 1
@@ -68,16 +68,17 @@ def scheduled(
     gather: Schedule | None = None,
     dimension: str = "scale_out",
 ) -> Program:
-    """Return the program of a reduce-scatter, of an all-gather, or of both as an all-reduce.
+    """Return the program of a reduce-scatter, an all-gather, or both, which make an all-reduce.
 
     Parameters
     ----------
     name, operation : str
-        Of the program.
+        Name and operation of the program.
     scatter, gather : Schedule, optional
-        At least one; if both, on the same digraph and with the same chunks of a shard.
+        The schedules; at least one is required. If both are given, they must be on the same digraph
+        and have the same number of chunks per shard.
     dimension : str
-        The network's.
+        Network dimension of the program.
     """
     some = scatter or gather
     assert some is not None
@@ -90,14 +91,14 @@ def scheduled(
     def wait(waiting: Ints, waited: Ints) -> None:
         edges.append(np.column_stack((waiting, waited)))
 
-    join = -1  # the row from which a COPY for every unit of every member's own shard stands
+    join = -1  # first of the rows that COPY each unit of each member's own shard
     if scatter is not None:
         moved = _Messages(scatter, Op.RECV_REDUCE)
         rows.append(moved.rows(0))
         route.append(moved.route)
         first = 2 * moved.size
         passed = np.flatnonzero(moved.target != moved.shard)
-        # Every member sends a chunk of another's shard once, after all that it receives of it.
+        # A member sends a chunk of another member's shard once, after all receives of this chunk.
         received, sent = _overlaps(moved.received[passed], moved.count[passed], moved.sent)
         wait(sent, moved.size + passed[received])
         if gather is not None:
@@ -113,7 +114,7 @@ def scheduled(
         rows.append(moved.rows(first))
         route.append(moved.route)
         passed = np.flatnonzero(moved.source != moved.shard)
-        # Every member receives a chunk once, and sends it on as often as the schedule says.
+        # A member receives a chunk once, and forwards it as often as the schedule says.
         sent, received = _overlaps(moved.sent[passed], moved.count[passed], moved.received)
         wait(first + passed[sent], first + moved.size + received)
         if join >= 0:
@@ -135,9 +136,9 @@ def scheduled(
 
 
 def _joins(nodes: int, chunks: int) -> Ints:
-    """Return a COPY of each unit of the members' own shards onto itself.
+    """Return the rows that COPY each unit of a member's own shard onto itself.
 
-    It joins the receives of a reduce-scatter: the sends of the all-gather wait for it alone.
+    A COPY joins the receives of a reduce-scatter, so a SEND of the all-gather waits for one step.
     """
     unit = np.arange(nodes * chunks)
     rows = np.zeros((unit.size, 7), np.int64)
@@ -149,5 +150,5 @@ def _joins(nodes: int, chunks: int) -> Ints:
 
 
 def _units(offset: Ints, count: Ints) -> tuple[Ints, Ints]:
-    """Return the pairs of an interval and a unit in it."""
+    """Return all pairs of an interval and a unit in it."""
     return np.repeat(np.arange(offset.size), count), np.repeat(offset, count) + ranges(count)

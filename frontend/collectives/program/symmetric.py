@@ -1,4 +1,4 @@
-"""Programs in which every member runs the same steps, built without a Python loop over members."""
+"""Build programs in which all members run the same steps, without a Python loop over members."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def symmetric(
     space: int | None = None,
     equal_units: bool = False,
 ) -> Program:
-    """Return the program in which each of N members runs T steps, in one phase.
+    """Return the program in which each of N members runs T steps in one phase.
 
     Parameters
     ----------
     op : array_like, shape (T,)
-        The steps.
+        Operation of each step.
     peer, offset, count, target : array_like, broadcast to (N, T)
-        Per member and step. For messages, `target` is the index 0 … T-1 of the partner's step in
-        the list of the peer.
+        Values for each member and step. For messages, `target` is the index (0 … T-1) of the
+        partner step in the list of the peer.
     edges : array, shape (m, 2)
-        Dependencies, the same for each member: rows of a step index and one that it waits for,
-        sorted by the former.
+        Dependencies, which are the same for each member. Each row is the index of a step and the
+        index of a step that it waits for. Rows are sorted by the first index.
     """
     ops = np.asarray(op, np.uint32)
     steps = ops.size
@@ -74,5 +74,5 @@ def symmetric(
 
 
 def edge_list(pairs: list[tuple[int, int]]) -> Ints:
-    """Return dependencies given as (step, waits for) as the sorted array `symmetric` takes."""
+    """Return (step, step that it waits for) pairs as the sorted array that `symmetric` takes."""
     return np.array(sorted(pairs), np.int64).reshape(-1, 2)

@@ -1,1 +1,1 @@
-"""Checks that a program does what its operation promises, in any order of events."""
+"""Check that a program computes the result of its operation, in any order of events."""

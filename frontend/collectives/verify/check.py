@@ -1,9 +1,13 @@
-"""Whether a program does what its operation promises, in every order its steps may run.
+"""Check that a program computes the result of its operation, in every order of its steps.
 
-The proof has four parts, each on what the one before has shown: the program is well formed; no
-step waits for itself; steps that touch the same units have a fixed order (or only add), so that all
-executions end alike; one execution, with sets of contributions in place of numbers, sends only what
-is defined, counts no contribution twice, and ends with the operation's postcondition.
+The check has four parts. Each part relies on the previous ones:
+
+1. The program is well formed.
+2. No step waits for itself.
+3. Steps that access the same units have a fixed order, or only reduce into them. All executions
+   therefore end with the same result.
+4. One symbolic execution, with sets of contributions instead of numbers, reads only defined units,
+   counts no contribution twice, and ends with the postcondition of the operation.
 """
 
 from __future__ import annotations
@@ -20,10 +24,10 @@ from frontend.collectives.verify.structure import structure_problems
 
 
 def problems(program: Program) -> list[Problem]:
-    """Return everything that is wrong with a program; an empty list if it is right.
+    """Return all problems of a program; an empty list if it is correct.
 
-    A program with structure, matching, deadlock or race problems is not looked at further, as it
-    has no single result.
+    Structure, matching, deadlock and race problems end the check, because such a program has no
+    unique result.
     """
     found = structure_problems(program)
     if found:
@@ -40,12 +44,12 @@ def problems(program: Program) -> list[Problem]:
 
 
 def check(program: Program) -> None:
-    """Raise unless a program is right.
+    """Raise ScheduleError unless a program is correct.
 
     Raises
     ------
     ScheduleError
-        With everything that `problems` finds.
+        If `problems` finds any; the error contains all of them.
     """
     found = problems(program)
     if found:
@@ -55,12 +59,12 @@ def check(program: Program) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Traffic:
-    """What each member sends and receives, in units and messages.
+    """The traffic of each member.
 
     Parameters
     ----------
     sent, received, messages : array, shape (members,)
-        Units sent, units received, and messages sent.
+        Units sent, units received, and number of messages sent.
     """
 
     sent: Ints
@@ -69,9 +73,9 @@ class Traffic:
 
 
 def traffic(program: Program, phase: int | None = None) -> Traffic:
-    """Return the traffic of a program, or of one phase of it.
+    """Return the traffic of a program, or of one of its phases.
 
-    A unit is 1/`units` of the buffer: ``sent / units`` is in buffers (of D bytes).
+    A unit is 1/`units` of the buffer, so ``sent / units`` counts buffers (of D bytes).
     """
     member = program.members()
     chosen = np.ones(program.steps, np.bool_) if phase is None else program.phase == phase

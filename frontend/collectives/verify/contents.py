@@ -1,4 +1,7 @@
-"""Symbolic execution: which members' values every unit holds, and whether that is the result."""
+"""Execute a program symbolically, and compare the contents of all units with the result.
+
+The content of a unit is the set of members whose values it sums.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +17,23 @@ _SHOWN = 5
 
 
 class Execution:
-    """Runs the steps of a program level by level on symbolic contents.
+    """Executes the steps of a program, level by level, on symbolic contents.
 
     Parameters
     ----------
     program : Program
-        Without structure problems.
+        A program without structure problems.
     level : array
-        Per step; a step is run after all steps of lower levels. Steps of level -1 are not run.
+        Level of each step. A step runs after all steps of lower levels. Steps of level -1 do not
+        run.
 
     Attributes
     ----------
     problems : list of Problem
-        Sends of undefined units, sums of unlike units, contributions that were counted twice, units
-        that were received again.
+        Reads of undefined units, sums of different units, contributions that were counted twice,
+        and units that were received again.
     contents : Contents
-        What the members hold at the end.
+        Contents of all units at the end.
     """
 
     def __init__(self, program: Program, level: Ints) -> None:
@@ -43,8 +47,8 @@ class Execution:
         self._count = program.count.astype(np.int64)
         member = program.members() * program.space
         self._unit = member + program.offset
-        self._into = member + program.target  # meaningless for messages
-        # A message's units lie in one long buffer, found through its SEND.
+        self._into = member + program.target  # not used for messages
+        # One buffer holds the units of all messages; the SEND of a message gives its place.
         sent = np.where(program.op == Op.SEND, self._count, 0)
         place = np.cumsum(sent) - sent
         receives = (program.op == Op.RECV) | (program.op == Op.RECV_REDUCE)
@@ -59,7 +63,7 @@ class Execution:
             self._run(order[begin:end])
 
     def _run(self, steps: Ints) -> None:
-        """Run steps of one level: first all that read, then all that write."""
+        """Run the steps of one level: all reads first, then all writes."""
         op = self._op[steps]
         send, copy = steps[op == Op.SEND], steps[op == Op.COPY]
         reduce, receive = steps[op == Op.REDUCE], steps[op == Op.RECV]
@@ -86,7 +90,7 @@ class Execution:
             self._add(reduce, self._expand(self._into, reduce), *local)
 
     def _receive(self, steps: Ints) -> None:
-        """Write what was sent; a step that brings nothing new moves bytes in vain."""
+        """Write received units, and report receives of units that are already there."""
         place = self._expand(self._place, steps)
         unit = self._expand(self._unit, steps)
         origin, members = self._sent_origin[place], self._sent_members[place]
@@ -110,7 +114,7 @@ class Execution:
         return origin, self._members[unit]
 
     def _add(self, steps: Ints, unit: Ints, origin: Ints, members: Bits) -> None:
-        """Add to units, some of which may appear several times."""
+        """Reduce into units; a unit may appear several times."""
         unlike = (self._origin[unit] != origin) & (origin >= 0)
         if unlike.any():
             self._report("mixed", steps, unlike, "adds to units of other data")
@@ -128,7 +132,7 @@ class Execution:
             self._report("double", steps, twice, "adds a contribution that is there already")
 
     def _report(self, kind: str, steps: Ints, bad: Flags, what: str) -> None:
-        """Report the steps that the flagged units, in the order of `_expand`, belong to."""
+        """Report the steps of the flagged units, which are in the order of `_expand`."""
         guilty = np.unique(np.repeat(steps, self._count[steps])[bad])
         self.problems.extend(
             Problem(kind, f"{self._program.describe(step)} {what}", (step,))
@@ -137,9 +141,9 @@ class Execution:
 
 
 def result_problems(program: Program, contents: Contents) -> list[Problem]:
-    """Return where the members do not hold what the operation promises."""
+    """Return the units whose contents differ from the result of the operation."""
     if program.group_size == 1:
-        return []  # empty by definition: the result is where the input is
+        return []  # the program has no steps: the input is the result
     wanted, right = postcondition(program)
     wrong = (contents.origin != right.origin) | np.any(contents.members != right.members, axis=-1)
     where = np.argwhere(wanted & wrong)

@@ -1,8 +1,9 @@
-"""The order that dependencies, messages and phases impose on steps: deadlocks and races.
+"""Find deadlocks and races from the order that dependencies, messages and phases impose on steps.
 
-A step comes after those it depends on; a receive after its SEND; a step of a phase after all of the
-member's steps in earlier phases. Nothing else is assumed: not that messages of a pair arrive in
-order, nor that a group starts a phase together (both only remove executions).
+A step comes after its dependencies. A receive comes after its SEND. A step comes after all steps of
+the same member in earlier phases. The check assumes no other order: messages of a pair may arrive
+in any order, and members may start a phase at different times. Stricter executors only have fewer
+executions.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from frontend.collectives.program.errors import Problem
 from frontend.collectives.program.program import Flags, Ints, Op, Program, ranges
 
 _SHOWN = 8
-_BATCH_WORDS = 1 << 22  # 64-bit words of reachability kept at a time
+_BATCH_WORDS = 1 << 22  # limit for the reachability sets in memory, in 64-bit words
 
 
 class HappensBefore:
@@ -22,12 +23,12 @@ class HappensBefore:
     Parameters
     ----------
     program : Program
-        Without structure problems.
+        A program without structure problems.
 
     Attributes
     ----------
     level : array
-        Per step, the length of the longest chain of steps before it; -1 if it never runs.
+        For each step, the length of the longest chain of steps before it; -1 if it never runs.
     """
 
     def __init__(self, program: Program) -> None:
@@ -45,7 +46,7 @@ class HappensBefore:
         self.level = self._level[: program.steps]
 
     def _run(self) -> None:
-        """Run whatever can run, one level after another."""
+        """Assign a level to every step that can run, one level after another."""
         missing = np.diff(self._last_begin)
         front = np.flatnonzero(missing == 0)
         while front.size:
@@ -58,14 +59,14 @@ class HappensBefore:
             front = np.unique(reached[missing[reached] == 0])
 
     def deadlock(self) -> Problem | None:
-        """Return who waits for whom if some steps can never run."""
+        """Return a cycle of steps that wait for each other, if some steps can never run."""
         program = self._program
         stuck = np.flatnonzero(self.level < 0)
         if not stuck.size:
             return None
         cycle: list[int] = []
         node = int(stuck[0])
-        while node not in cycle:  # every stuck step has a stuck one before it: walk until a circle
+        while node not in cycle:  # each stuck step has a stuck predecessor, so this finds a cycle
             cycle.append(node)
             before = self._last[self._last_begin[node] : self._last_begin[node + 1]]
             node = int(before[self._level[before] < 0][0])
@@ -80,10 +81,10 @@ class HappensBefore:
         )
 
     def races(self) -> list[Problem]:
-        """Return the pairs of steps that touch the same units, one writing, in no fixed order.
+        """Return the pairs of steps that access the same units in no fixed order, if one writes.
 
-        Two reductions into the same units may come in either order. What is not reported is the
-        same in every execution, so that one execution shows the result of all.
+        Two reductions into the same units may run in either order. Without races, all executions
+        have the same result.
         """
         first, second = _conflicts(self._program, self.level)
         unordered = ~self._ordered(first, second)
@@ -101,8 +102,8 @@ class HappensBefore:
         """Return for each pair whether the first step comes before the second."""
         phase = self._program.phase
         ordered = phase[first] < phase[second]
-        # Most pairs lie on one chain: follow each step's only successor up, then the other's only
-        # predecessor down. What is left starts and ends at few distinct steps.
+        # Most pairs are on one chain. First follow unique successors from the first step, then
+        # unique predecessors from the second. The remaining pairs have few distinct ends.
         pending = np.flatnonzero(~ordered)
         up = _Forest(self._next, self._next_begin, self._level, 1)
         found = up.is_ancestor(second[pending], first[pending])
@@ -143,9 +144,10 @@ class HappensBefore:
 
 
 class _Forest:
-    """Each node's only neighbour on one side as its parent; a node with several or none is a root.
+    """A forest in which the parent of a node is its only neighbour in one direction.
 
-    `sign` is 1 if parents have higher levels, and -1 if lower.
+    A node with several neighbours or none is a root. `sign` is 1 if parents have higher levels than
+    their children, and -1 if they have lower levels.
     """
 
     def __init__(self, neighbour: Ints, begin: Ints, level: Ints, sign: int) -> None:
@@ -153,7 +155,7 @@ class _Forest:
         single = np.diff(begin) == 1
         parent = np.arange(nodes)
         parent[single] = neighbour[begin[:-1][single]]
-        self._jumps = [parent]  # 1, 2, 4 … steps up
+        self._jumps = [parent]  # ancestors 1, 2, 4 … levels up
         while True:
             jump = self._jumps[-1]
             further = jump[jump]
@@ -164,9 +166,9 @@ class _Forest:
         self._height = sign * level
 
     def is_ancestor(self, above: Ints, below: Ints) -> Flags:
-        """Return for each pair whether `above` is on the way from `below` to its root."""
+        """Return for each pair whether `above` is on the path from `below` to its root."""
         at = below.copy()
-        for jump in reversed(self._jumps):  # as far as it goes without passing `above`
+        for jump in reversed(self._jumps):  # move up without passing `above`
             ahead = jump[at]
             at = np.where(self._height[ahead] <= self._height[above], ahead, at)
         found: Flags = at == above
@@ -174,7 +176,7 @@ class _Forest:
 
 
 def _edges(program: Program) -> tuple[Ints, Ints, int]:
-    """Return the edges of the order, and its nodes: the steps, then N·(phases-1) barriers."""
+    """Return the edges of the order and its number of nodes: steps, then N·(phases-1) barriers."""
     sends = np.flatnonzero(program.op == Op.SEND)
     steps, size = program.steps, program.group_size
     sources = [program.dep.astype(np.int64), sends]
@@ -190,10 +192,10 @@ def _edges(program: Program) -> tuple[Ints, Ints, int]:
 
 
 def _conflicts(program: Program, level: Ints) -> tuple[Ints, Ints]:
-    """Return the pairs of steps whose order matters, in the order of `level`.
+    """Return the pairs of steps whose order matters, ordered by `level`.
 
-    Per unit, accesses fall into epochs of reads, of reductions, or of one write. If neighbouring
-    epochs are in order, all are.
+    The accesses to a unit form epochs: several reads, several reductions, or one write. If
+    consecutive epochs are ordered, all epochs are.
     """
     read, reduce, write = range(3)
     op = program.op

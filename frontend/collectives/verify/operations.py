@@ -1,7 +1,7 @@
-"""What each operation starts from and must end with, unit by unit.
+"""Preconditions and postconditions of the operations, for each unit.
 
-The content of a unit is symbolic: `origin`, the input unit whose values it holds (-1: nothing
-defined), and `members`, the set of members whose values are summed in it, as bits of 64-bit words.
+The content of a unit is symbolic. `origin` is the input unit whose values it holds, or -1 if it is
+undefined. `members` is the set of members whose values it sums, as bits of 64-bit words.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Bits = npt.NDArray[np.uint64]
 
 @dataclass
 class Contents:
-    """The units of all members.
+    """The symbolic contents of all units of all members.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Contents:
 
 
 def sets(members: Ints, size: int) -> Bits:
-    """Return the sets {m} of a group of `size`, one for each m, shape (…, words)."""
+    """Return the set {m} for each m in `members`, in a group of `size`; shape (…, words)."""
     bits = np.zeros((*members.shape, -(-size // 64)), np.uint64)
     word = (members // 64)[..., None]
     bit = np.left_shift(np.uint64(1), (members % 64).astype(np.uint64))
@@ -46,7 +46,7 @@ def full_set(size: int) -> Bits:
 
 
 def precondition(program: Program) -> Contents:
-    """Return what the members hold before the first step."""
+    """Return the contents of all units before the first step."""
     size, units = program.group_size, program.units
     own = np.arange(size)
     origin = np.full((size, program.space), -1, np.int64)
@@ -61,7 +61,7 @@ def precondition(program: Program) -> Contents:
 
 
 def postcondition(program: Program) -> tuple[Flags, Contents]:
-    """Return which units matter after the last step, and what they must hold."""
+    """Return which units matter after the last step, and their required contents."""
     size, units = program.group_size, program.units
     wanted = np.zeros((size, program.space), np.bool_)
     origin = np.full((size, program.space), -1, np.int64)

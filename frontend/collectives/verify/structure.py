@@ -1,4 +1,4 @@
-"""Whether a program is well formed: ranges, order, and SENDs matched with receives."""
+"""Check that a program is well formed: ranges, order, and pairs of SENDs and receives."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ _SHOWN = 5
 
 
 def structure_problems(program: Program) -> list[Problem]:
-    """Return what makes a program impossible to read, let alone to run.
+    """Return the structure and matching problems of a program.
 
-    Checked: array lengths; members, units, phases and dependencies in range; steps sorted by phase;
-    dependencies on steps of the same member in no later phase; every SEND and receive each other's
-    only partner, with equal counts, phases and unit sizes.
+    The checks are: Arrays have the right lengths. Members, units, phases and dependencies are in
+    range. Steps are sorted by phase. Dependencies are on steps of the same member that are not in a
+    later phase. Each SEND has exactly one receive as its partner and vice versa, with equal counts,
+    phases and unit sizes.
     """
     return _shape_problems(program) or _step_problems(program)
 
@@ -49,7 +50,9 @@ def _shape_problems(program: Program) -> list[Problem]:
         wrong.append("there is no phase")
     if program.group_size > 1:
         if program.operation != "all_reduce" and program.units % program.group_size:
-            wrong.append(f"{program.units} units do not make {program.group_size} equal shards")
+            wrong.append(
+                f"{program.units} units do not divide into {program.group_size} equal shards"
+            )
         if program.operation == "all_to_all" and program.space < 2 * program.units:
             wrong.append("all_to_all needs as many units of output as of input")
     return [Problem("structure", text) for text in wrong]
@@ -86,11 +89,11 @@ def _step_problems(program: Program) -> list[Problem]:
     report("structure", disorder, "a phase before that of the previous step")
     report("structure", message & (peer >= program.group_size), "a peer outside the group")
     report("structure", message & (peer == member), "a message to itself")
-    report("structure", message & (target >= steps), "a partner that is not a step")
+    report("structure", message & (target >= steps), "a partner that does not exist")
 
     waiting, waited = program.dependents(), program.dep.astype(np.int64)
     outside = waited >= steps
-    report("structure", outside, "waits for what is not a step", waiting)
+    report("structure", outside, "waits for a step that does not exist", waiting)
     if found:
         return found
     report("structure", member[waiting] != member[waited], "waits for another member", waiting)
@@ -105,13 +108,13 @@ def _step_problems(program: Program) -> list[Problem]:
     report("matching", ~pair, "not matched with its partner", ids)
     sends = ids[pair & (op[ids] == Op.SEND)]
     partner = target[sends]
-    report("matching", count[sends] != count[partner], "another count than its receive", sends)
-    report("matching", phase[sends] != phase[partner], "another phase than its receive", sends)
+    report("matching", count[sends] != count[partner], "a different count than its receive", sends)
+    report("matching", phase[sends] != phase[partner], "a different phase than its receive", sends)
     if not program.equal_units:
         size = program.units
         moved = (offset[sends] - offset[partner]) % size != 0
-        report("structure", moved, "received into units of other sizes", sends)
+        report("structure", moved, "received into units of different sizes", sends)
         moves = np.flatnonzero(~message)
         moved = (offset[moves] - target[moves]) % size != 0
-        report("structure", moved, "moved into units of other sizes", moves)
+        report("structure", moved, "moved into units of different sizes", moves)
     return found

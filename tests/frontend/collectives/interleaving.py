@@ -15,7 +15,7 @@ from frontend.collectives.program.program import Op, Program
 from frontend.collectives.verify.contents import result_problems
 from frontend.collectives.verify.operations import Contents, precondition
 
-Units = list[tuple[int, int]]  # of each unit: its origin, and the set of members as bits
+Units = list[tuple[int, int]]  # origin of each unit, and its set of members as bits
 
 
 class Interleaving:
@@ -57,7 +57,7 @@ class Interleaving:
         return [int(d) for d in self._program.dep[begin:end]]
 
     def run(self) -> list[Problem]:
-        """Run until nothing can go on; return what was wrong."""
+        """Run until no step is possible, and return the problems."""
         program = self._program
         ready = [step for step in range(program.steps) if self._may_run(step)]
         while True:
@@ -88,7 +88,7 @@ class Interleaving:
         )
 
     def _complete(self, step: int) -> Iterator[int]:
-        """Run a step; yield those that may run because of it."""
+        """Run a step, and yield the steps that it enables."""
         program = self._program
         member, phase = self._member[step], int(program.phase[step])
         self._effect(step, member)

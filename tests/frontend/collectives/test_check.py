@@ -1,4 +1,4 @@
-"""The checker finds what is wrong: every mutation of a right program is caught and named."""
+"""The checker detects and names every kind of mutation of a correct program."""
 
 from dataclasses import replace
 
@@ -41,7 +41,7 @@ PROGRAMS = [
 
 
 def taken_apart(program):
-    """The steps and edges that `assemble` makes the program of."""
+    """Return the steps and edges from which `assemble` builds the program."""
     columns = [program.members(), *(getattr(program, name).astype(int) for name in COLUMNS)]
     return np.column_stack(columns), np.column_stack((program.dependents(), program.dep))
 
@@ -61,7 +61,7 @@ def put_together(program, steps, edges):
 
 
 def without_steps(program, dropped):
-    """The program less some steps; what waited for them waits for what they waited for."""
+    """Return the program without some steps; their dependents inherit their dependencies."""
     steps, edges = taken_apart(program)
     for gone in dropped:
         before = edges[edges[:, 0] == gone, 1]
@@ -139,7 +139,7 @@ def test_swapped_offsets_are_found(program):
                 wrong[[a, b], OFFSET] = wrong[[b, a], OFFSET]
                 mutant = put_together(program, wrong, edges)
                 assert problems(mutant)
-                # Also when units have one size, so that the contents have to give it away.
+                # With equal units, only the contents reveal the error.
                 if swapped < 200:
                     assert problems(replace(mutant, equal_units=True))
                 swapped += 1
@@ -210,7 +210,7 @@ def test_overwriting_what_is_being_sent_is_a_race():
 
 
 def test_order_through_other_members_is_order():
-    # Member 0 sends unit 0 away and gets it back: the receive cannot come before the SEND.
+    # Member 0 sends unit 0 and receives it back, so the receive cannot come before the SEND.
     builder = ProgramBuilder("loop", "all_reduce", 2, units=1, dimensions=("a",))
     _, there = builder.message(0, 1, 0, 1, reduce=True)
     builder.message(1, 0, 0, 1, after=[there])
@@ -243,8 +243,8 @@ def test_unfinished_result_says_what_is_held():
         ({"count": (0, 0)}, "no units"),
         ({"phase": (0, 1)}, "a phase that is not declared"),
         ({"op": (0, 7)}, "unknown op 7"),
-        ({"target": (0, 10_000)}, "a partner that is not a step"),
-        ({"dep": (0, 10_000)}, "waits for what is not a step"),
+        ({"target": (0, 10_000)}, "a partner that does not exist"),
+        ({"dep": (0, 10_000)}, "waits for a step that does not exist"),
         ({"dep": (0, 30)}, "waits for another member"),
         ({"step_begin": (0, 1)}, "step_begin does not rise"),
         ({"dep_begin": (-1, 1)}, "dep_begin does not rise"),
@@ -263,11 +263,11 @@ def test_malformed_programs(change, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"units": 5}, "5 units do not make 6 equal shards"),
+        ({"units": 5}, "5 units do not divide into 6 equal shards"),
         ({"space": 11}, "as many units of output as of input"),
         ({"phase_dimension": ()}, "there is no phase"),
         ({"op": np.zeros(3, np.uint32)}, "entries, not"),
-        ({"equal_units": False}, "received into units of other sizes"),
+        ({"equal_units": False}, "received into units of different sizes"),
     ],
 )
 def test_impossible_heads(change, message):

@@ -49,14 +49,14 @@ def test_eight_ranks_by_hand():
 
 @pytest.mark.parametrize("size", [2, 5, 8, 12, 16])
 def test_with_links_of_their_own_the_trees_share_none(size):
-    """On the topology of both trees every link carries one tree's half, once each way."""
+    """On the topology of both trees, each link carries one tree's half once per direction."""
     segments = 3
     program = build("all_reduce", "dbt", size, segments=segments, separate_links=True)
     sends = program.op == Op.SEND
     route = program.route[sends] if program.route.size else np.zeros(int(sends.sum()), int)
     ends = np.column_stack((program.members()[sends], program.peer[sends], route))
     used, messages = np.unique(ends, axis=0, return_counts=True)
-    # Up or down, each segment of the tree once.
+    # Each segment of the tree crosses a link once, up or down.
     assert set(messages.tolist()) == {segments}
     both = graphs.double_binary_tree(size)
     links = {(s, t, int(k)) for (s, t), k in zip(both.edges(), parallel_index(both), strict=True)}

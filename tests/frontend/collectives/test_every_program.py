@@ -1,4 +1,4 @@
-"""Every algorithm, for every group size 2 … 33 and 64, 128, does what its operation promises."""
+"""Every algorithm computes its operation's result for group sizes 2 … 33, 64 and 128."""
 
 import pytest
 
@@ -10,13 +10,13 @@ PAIRS = [
     (operation, name)
     for operation, names in algorithm_names().items()
     for name in names
-    if "graph" not in options(operation, name)  # test_scheduled.py has these
+    if "graph" not in options(operation, name)  # test_scheduled.py tests these
 ]
 DIVISORS = {n: [d for d in range(1, n + 1) if n % d == 0] for n in SIZES}
 
 
 def variants(operation, algorithm, size):
-    """Every choice of the options that changes the schedule."""
+    """Return every combination of options that changes the program."""
     known = options(operation, algorithm)
     if "local_size" in known:
         return [{"local_size": d} for d in DIVISORS[size]]

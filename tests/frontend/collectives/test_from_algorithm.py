@@ -1,4 +1,4 @@
-"""Algorithms of other tools and our own: executed symbolically, wrong ones refused."""
+"""Algorithms of other tools and our own: symbolic execution rejects incorrect ones."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FOREIGN = {
 GRAPHS = [
     graphs.ring(5),
     graphs.unidirectional_ring(3, 2),  # parallel links
-    graphs.generalized_kautz(2, 7),  # self-loops, and another reduce-scatter than all-gather
+    graphs.generalized_kautz(2, 7),  # self-loops; reduce-scatter and all-gather differ
     graphs.hypercube(8),
 ]
 
@@ -69,14 +69,14 @@ def test_what_they_send() -> None:
     # Halving and doubling: a half, a quarter, an eighth of eight shards, and back.
     seen = Order(read(FOREIGN["recursive"])).traffic()
     assert [int(load) for load in seen.rounds] == [4, 2, 1, 1, 2, 4]
-    # Everybody's own data comes first over two links, then what passed through.
+    # Each rank sends its own data first over two links, then the data that it forwards.
     assert Order(read(FOREIGN["hierarchical"])).traffic().rounds == (Fraction(1),) * 2
 
 
 def test_how_much_connections_must_hold() -> None:
-    # A ring in one thread block sends before it receives: two messages must be under way.
+    # A ring in one thread block sends before it receives, so two messages must be in flight.
     assert Order(read(FOREIGN["ring"])).slots() == 2
-    # Receives in blocks of their own need nothing.
+    # With receives in separate blocks, none need to be in flight.
     assert Order(read(FOREIGN["hierarchical"])).slots() == 0
 
 
@@ -125,7 +125,7 @@ def test_link_loads_are_the_schedules() -> None:
     algorithm = lower(bfb.all_gather(graph))
     chunks = Order(algorithm).traffic().chunks
     assert chunks == dict.fromkeys(sorted(graph.edges()), 15 * algorithm.shard // 4)
-    # A plan goes step by step, so that even a reduce-scatter's rounds are the schedule's.
+    # A plan runs step by step, so even a reduce-scatter has the rounds of the schedule.
     plan = read_plan(write_plan(bfb.reduce_scatter(graph)).encode())
     assert Order(plan).traffic().rounds == bfb.reduce_scatter_performance(graph).loads
 
@@ -142,7 +142,7 @@ PAIR = xml(
 
 
 def changed(step: int, **values: object) -> str:
-    """PAIR with attributes of a step of rank 0 changed."""
+    """Return PAIR with changed attributes in a step of rank 0."""
     lines = PAIR.splitlines()
     for name, value in values.items():
         lines[3 + step] = re.sub(rf' {name}="[^"]*"', f' {name}="{value}"', lines[3 + step])
@@ -183,7 +183,7 @@ def test_wrong_algorithms(text: str, sentence: str) -> None:
 
 
 def both(*ops: Op) -> str:
-    """Two ranks that do the same with their peer, in place."""
+    """Return an in-place algorithm in which two ranks run the same steps with their peer."""
     gpus = [{"t": (1 - rank, 1 - rank, 0, ops)} for rank in range(2)]
     return xml(gpus, "allreduce", 1, (1, 0, 1), in_place=True)
 
@@ -235,7 +235,7 @@ def test_races_between_blocks() -> None:
 
 
 def test_in_place_and_out_of_place() -> None:
-    # Right out of place only: in place, the input is overwritten before it is sent.
+    # Correct only out of place: in place, a receive overwrites the input before it is sent.
     text = msccl_files.two_step_all_to_all(2, 2)
     checked(read(text))
     with pytest.raises(AlgorithmError, match="in place"):

@@ -1,4 +1,4 @@
-"""Laws, by hypothesis: what the checker accepts comes out right in every order of execution."""
+"""Programs that the checker accepts have the right result in every order (by hypothesis)."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ PAIRS = [(operation, name) for operation, names in algorithm_names().items() for
 
 
 def topologies(size, rings):
-    """A direct-connect topology of so many ranks, made of rings or not; parallel links too."""
+    """Draw a direct-connect topology of `size` ranks, with or without rings and parallel links."""
     if size == 1:
         return st.just(from_edges([[0, 0]]))
     made_of_rings = [
@@ -38,7 +38,7 @@ def topologies(size, rings):
 
 @st.composite
 def right_programs(draw, largest=9):
-    """Any algorithm with any options."""
+    """Draw a program of any algorithm with any options."""
     operation, algorithm = draw(st.sampled_from(PAIRS))
     size = draw(st.integers(1, largest))
     known = options(operation, algorithm)
@@ -69,7 +69,7 @@ def right_programs(draw, largest=9):
 
 @st.composite
 def mutants(draw):
-    """A right program with a few numbers changed."""
+    """Draw a correct program and change a few of its numbers."""
     program = draw(right_programs(largest=5).filter(lambda p: p.steps > 0))
     program = replace(program, equal_units=True)
     for _ in range(draw(st.integers(1, 3))):

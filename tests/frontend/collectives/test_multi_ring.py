@@ -1,4 +1,4 @@
-"""Multi-ring: an equal part for every ring, over its own links, in 2(k-1) rounds."""
+"""Multi-ring: each ring carries an equal part over its own links, in 2(k-1) rounds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from topology_gen.topoopt import all_reduce_matrix, data_parallel, topology_find
 
 
 def matrix(program):
-    """What goes from member to member, in units of the vector."""
+    """Return the traffic between members, as fractions of the vector."""
     result = np.zeros((program.group_size, program.group_size))
     sends = program.op == Op.SEND
     ends = (program.members()[sends], program.peer[sends])
@@ -44,7 +44,7 @@ def test_on_topoopt_every_message_has_a_link_of_its_own():
 @pytest.mark.parametrize(
     ("topology", "rings", "flows"),
     [
-        # Three rings both ways on TopoOpt; on a Fat-tree as many as are asked for, else one.
+        # TopoOpt has three duplex rings; a fat-tree has the given number of rings, or one.
         ({"family": "topoopt", "n": 16, "d": 6}, "auto", 16 * 6),
         ({"family": "topoopt", "n": 16, "d": 6}, 2, 16 * 2),
         ({"family": "fat_tree", "ranks": 16}, "auto", 16),
@@ -60,7 +60,7 @@ def test_scenario(topology, rings, flows):
     records = decode(compile_scenario(scenario))
     paths = next(r.topology for r in records if r.HasField("topology"))
     pairs = set(zip(paths.path_source, paths.path_target, strict=True))
-    # Each ring's pairs and, for the ACKs, the same the other way.
+    # The pairs of each ring and, for ACKs, their reverses.
     duplex = topology["family"] == "topoopt" and rings == "auto"
     assert len(pairs) == (flows if duplex else 2 * flows)
 

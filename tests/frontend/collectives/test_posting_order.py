@@ -1,4 +1,4 @@
-"""The order in which members post their SENDs: what `peer_order` and `segments` are for."""
+"""The order in which members post their SENDs, which `peer_order` and `segments` change."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ OPERATIONS = ("all_reduce", "reduce_scatter", "all_gather", "all_to_all")
 
 
 def destinations(program):
-    """The peers of each member's SENDs, in order."""
+    """Return the peers of each member's SENDs, in order."""
     members = program.members()
     sends = program.op == Op.SEND
     return [program.peer[sends & (members == g)].tolist() for g in range(program.group_size)]

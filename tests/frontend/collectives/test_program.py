@@ -1,4 +1,4 @@
-"""Programs as data: building, composing, describing, and how fast large ones are made."""
+"""Programs as data: building, composing, describing, and the time to build large ones."""
 
 import time
 import tracemalloc
@@ -60,7 +60,7 @@ def test_steps_in_words():
 
 
 def test_two_rank_ring_by_hand():
-    # Each member sends the other's shard to it, adds what it gets, and sends its own shard back.
+    # Each member sends the other's shard, reduces the one that it gets, and sends its own back.
     program = build("all_reduce", "ring", 2)
     assert program.op.tolist() == [Op.SEND, Op.RECV_REDUCE, Op.SEND, Op.RECV] * 2
     assert program.offset.tolist() == [1, 0, 0, 1, 0, 1, 1, 0]

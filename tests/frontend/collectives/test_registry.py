@@ -1,4 +1,4 @@
-"""Looking up algorithms, and the sentences for what does not exist."""
+"""Looking up algorithms, and the errors for unknown names."""
 
 import doctest
 

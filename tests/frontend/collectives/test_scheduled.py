@@ -1,4 +1,4 @@
-"""Programs of schedules: right, and every message where the schedule sends it."""
+"""Programs of schedules are correct, and send each message over the schedule's link."""
 
 from fractions import Fraction
 
@@ -18,7 +18,7 @@ GRAPHS = [
     graphs.hypercube(16),
     graphs.twisted_hypercube(8),
     graphs.ring(6, 4),  # parallel links
-    graphs.generalized_kautz(4, 11),  # its all-gather and reduce-scatter differ; self-loops
+    graphs.generalized_kautz(4, 11),  # all-gather and reduce-scatter differ; self-loops
     graphs.de_bruijn(2, 3),
     graphs.random_regular(12, 3, 1),
     graphs.complete(2),
@@ -29,7 +29,7 @@ OPERATIONS = ("all_reduce", "reduce_scatter", "all_gather")
 
 
 def sends(program):
-    """What is sent from whom to whom over which of parallel links, and how often."""
+    """Count the messages by sender, receiver, parallel link and units."""
     steps = program.op == Op.SEND
     route = program.route[steps] if program.route.size else np.zeros(steps.sum(), int)
     columns = (program.members()[steps], program.peer[steps], route, program.offset[steps])
@@ -91,7 +91,7 @@ def test_best_chunks_weighs_rounding_against_headers():
 
 @pytest.mark.parametrize("algorithm", ["bfb", "superposed_rings"])
 def test_a_digraph_of_another_size_is_refused(algorithm):
-    with pytest.raises(CollectiveError, match="has 6 nodes: expected as many as the 5 members"):
+    with pytest.raises(CollectiveError, match="has 6 nodes: expected 5, the number of members"):
         build("all_gather", algorithm, 5, graph=graphs.ring(6))
 
 

@@ -14,7 +14,7 @@ SIZES = [*range(2, 34), 64, 128]
 
 
 def sent_and_received(program, phase=None):
-    """Buffers sent and received by each member, as exact fractions."""
+    """Return the buffers sent and received by each member, as exact fractions."""
     moved = traffic(program, phase)
     assert moved.sent.sum() == moved.received.sum()
     return tuple(

@@ -1,4 +1,4 @@
-"""Operator graphs for tests: a small DLRM, and what hypothesis draws."""
+"""Operator graphs for tests: a small DLRM, and hypothesis strategies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def dense(name, inputs, width, outputs):
 
 
 def table(name, rows, columns):
-    """Return an embedding of 4-byte elements that reads one row a sample."""
+    """Return an embedding of 4-byte elements that reads one row per sample."""
     return Operator(
         name,
         (),

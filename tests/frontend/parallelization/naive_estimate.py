@@ -1,4 +1,4 @@
-"""The estimate once more, in plain Python: pair by pair, link by link, nothing looked up twice."""
+"""A second implementation of the estimate, in plain Python without caches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from math import ceil
 from frontend.parallelization import bounds, transfer
 
 HOP = 1e-12
-"""Picoseconds in seconds."""
+"""One picosecond in seconds."""
 
 
 def path(network, source, target, route=0):
@@ -22,7 +22,7 @@ def wire_bytes(size, wire):
 
 
 def path_latency(network, links, size, wire):
-    """Return by how much the last byte comes later than it is sent on the slowest link."""
+    """Return the latency that a path adds after the transmission on the slowest link."""
     total = 0.0
     for hop, link in enumerate(links):
         total += float(network.latency_ps[link]) * HOP

@@ -1,4 +1,4 @@
-"""The estimator: by hand, against plain Python on any job, and bounds that hold for all."""
+"""The estimator: examples by hand, comparison with plain Python, and general bounds."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BARE = Wire(10**9, 0)
 """No headers: bytes on the wire are bytes sent."""
 SERVER = Server(2, 1e9, 1e9, 0.5, 1e6, 1e8)
 GBPS = 8 * 10**9
-"""1 byte a nanosecond."""
+"""1 byte per nanosecond."""
 
 
 def layer(name, inputs=(), flop=0, weights=0, output=0, parts=1):
@@ -71,7 +71,7 @@ def test_a_chain_over_two_servers_by_hand():
 
 
 def test_what_is_ready_first_is_carried_first():
-    # Server 0 sends a (1 ms) to server 1, and b, which takes it 8 ms more to compute, to server 2.
+    # Server 0 sends a (1 ms) to server 1, and b (8 ms more to compute) to server 2.
     # c, on server 1, goes to server 2 as well: it is computed after b but ready long before.
     graph = OperatorGraph(
         "order",
@@ -179,7 +179,7 @@ def test_memory_by_hand():
 def test_strategies_for_other_networks_are_refused():
     graph = small_dlrm()
     estimator = Estimator(graph, SERVER, flat(4, GBPS, 0))
-    with pytest.raises(StrategyError, match="a strategy for 3 servers: expected one for the 4"):
+    with pytest.raises(StrategyError, match="a strategy for 3 servers: expected one for 4"):
         estimator.plan(data_parallel(graph, 3))
     plan = estimator.plan(data_parallel(graph, 4))
     with pytest.raises(StrategyError, match="operator top_0: server 4"):

@@ -1,4 +1,4 @@
-"""The search: FlexFlow's acceptance, its chain, and the alternation with topologies."""
+"""The search: FlexFlow's acceptance rule, the chain, and the alternating optimisation."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_proposals_are_among_the_placements_and_possible(job, seed):
             operator = graph.operators[index]
             check_placement(proposed, operator, strategy.servers)
             assert proposed in list(placements(operator, strategy.servers))
-        # What it spreads to is a neighbour of somebody before.
+        # A placement spreads only to neighbours of operators that already have it.
         for position, index in enumerate(chosen[1:], 1):
             assert set(graph.neighbours[index]) & set(chosen[:position])
 
@@ -92,7 +92,7 @@ def test_all_placements_are_proposed_some_time():
 
 
 TINY = [
-    # Gradients are worth sending, or not: the best is data-parallel, or not.
+    # Data parallelism is best if and only if sending gradients is cheap.
     OperatorGraph("wide", (dense("a", (), 256, 64), dense("b", (0,), 64, 256)), 4096),
     OperatorGraph("heavy", (dense("a", (), 2048, 2048), dense("b", (0,), 2048, 16)), 16),
     OperatorGraph("table", (table("t", 10**6, 16), dense("b", (0,), 16, 64)), 512),
@@ -123,7 +123,7 @@ def test_the_same_seed_finds_the_same():
     told = []
     found = search(estimator, start, 150, seed=5, on_proposal=lambda *one: told.append(one))
     assert search(again, start, 150, seed=5) == found
-    # The best so far never gets slower, and is what is returned.
+    # The best strategy so far never gets slower, and the search returns it.
     assert [number for number, _ in told] == list(range(1, 151))
     seconds = [best.seconds for _, best in told]
     assert seconds == sorted(seconds, reverse=True)
@@ -165,11 +165,11 @@ def test_alternating_gives_the_pair_that_it_promises():
     assert [state.rounds for state in states] == list(range(1, end.rounds + 1))
     assert end.best.seconds <= min(min(pair) for pair in end.history)
     assert end.best.seconds < start.best.seconds
-    # What is promised is what the strategy takes on the topology of the demand.
+    # The reported time is the strategy's time on the topology of the demand.
     estimator = on(end.best.demand)
     assert estimator.seconds(estimator.plan(end.best.strategy)) == end.best.seconds
     assert demand(GRAPH, end.strategy).mp.tolist() == end.demand.mp.tolist()
-    # It ends when a round does not help, or at the last.
+    # The search ends when a round makes no progress, or after the last round.
     assert end.converged or end.rounds == 4
     assert alternate(GRAPH, on, end._replace(converged=True), 9, 200) == end._replace(
         converged=True
@@ -188,7 +188,7 @@ def test_resumed_from_any_round_the_result_is_the_same():
     assert len(written) > 2
     for text in written:
         state = state_json.from_json(json.loads(text), GRAPH)
-        # Nothing is lost by being written.
+        # Writing and reading the state loses nothing.
         assert json.dumps(state_json.to_json(state, GRAPH)) == text
         end = alternate(GRAPH, on, state, 3, 200, seed=2)
         assert json.dumps(state_json.to_json(end, GRAPH)) == written[-1]

@@ -1,4 +1,4 @@
-"""Strategies: what is possible, the two usual ones, and JSON and back."""
+"""Strategies: valid placements, the two standard strategies, and JSON round trips."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_json_that_is_refused(change, sentence):
 def test_more_servers_than_parts_are_refused():
     graph = OperatorGraph("narrow", (dense("one", (), 8, 2),), 4)
     wide = Strategy(3, (Placement("attribute", (0, 1, 2)),))
-    with pytest.raises(StrategyError, match="3 servers for its 2 parts"):
+    with pytest.raises(StrategyError, match="3 servers, expected at most 2, its number of parts"):
         check_strategy(wide, graph)
     with pytest.raises(StrategyError, match="0 placements: expected one for each of the 1"):
         check_strategy(Strategy(3, ()), graph)
@@ -91,7 +91,7 @@ def test_graphs_that_are_refused():
     for operators, batch in [((), 1), ((layer,), 0)]:
         with pytest.raises(StrategyError, match="expected at least one each"):
             check_graph(OperatorGraph("empty", operators, batch))
-    with pytest.raises(StrategyError, match="operator one: twice"):
+    with pytest.raises(StrategyError, match="operator one: name used twice"):
         check_graph(OperatorGraph("twins", (layer, layer), 1))
     with pytest.raises(StrategyError, match="input 0, expected one of the 0 operators before it"):
         check_graph(OperatorGraph("loop", (dense("one", (0,), 8, 2),), 1))

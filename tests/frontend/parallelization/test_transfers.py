@@ -1,4 +1,4 @@
-"""Transfers and demand, against every sample and byte counted one by one."""
+"""Transfers and demand, compared with a count of every sample and byte."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.frontend.parallelization.graphs import dense, jobs, placements, small
 
 
 def owner(parts, index):
-    """Return in which part, as `bounds` cuts them, an index lies."""
+    """Return the part that contains an index, if `bounds` divides the total."""
     return next(part for part in range(len(parts) - 1) if parts[part] <= index < parts[part + 1])
 
 
 def counted(operator, batch, source, target, servers):
-    """Count the elements that each server lacks of what it needs, where they are."""
+    """Count the elements that each server needs and does not have, by the server that has them."""
     result = np.zeros((servers, servers), np.int64)
     pieces = len(source.servers)
     sample_cuts = bounds(batch, pieces)
@@ -66,7 +66,7 @@ def test_every_byte_is_sent_once_from_where_it_is(data, batch, output, parts):
 @settings(max_examples=60, deadline=None)
 @given(st.data(), st.integers(1, 10**9), st.integers(1, 10**9))
 def test_readers_get_exactly_what_they_need(data, batch, output):
-    # However large, with data parallelism all samples arrive once, else once on each server.
+    # With data parallelism, all samples arrive once in total, else once on each server.
     operator = dense("one", (), 4, 4)._replace(output_bytes=output)
     operator = operator._replace(parts=data.draw(st.integers(5, 100)))
     source, target = data.draw(placements(5, 5)), data.draw(placements(5, 5))
@@ -117,7 +117,7 @@ def test_groups_of_equal_members_are_one():
 def test_demand_is_symmetric_and_of_data_parallelism_alone_has_no_transfers(job):
     graph, strategy = job
     found = demand(graph, strategy)
-    # What goes forward comes back.
+    # The gradients go the same way back.
     assert found.mp.tolist() == found.mp.T.tolist()
     everywhere = demand(graph, data_parallel(graph, strategy.servers))
     assert not everywhere.mp.any()
