@@ -69,7 +69,7 @@ class AnalyticalFabric : public MessageFabric
     };
 
     /// A message between two links. Slots are reused.
-    struct Traveller
+    struct MessageInTransit
     {
         uint64_t sentAt;   //!< [ps]
         uint64_t arrival;  //!< time at which the first packet reaches the next link [ps]
@@ -82,13 +82,13 @@ class AnalyticalFabric : public MessageFabric
 
     Link& Measure(uint32_t linkId, const WireSize& size);
     void MeasureAnew(uint32_t linkId, const WireSize& size);
-    void Settle(Traveller& traveller, const WireSize& size, uint64_t now);
-    bool Expect(const Traveller& traveller, const WireSize& size, uint64_t now);
-    void Keep(const Traveller& traveller, const WireSize& size);
+    void Settle(MessageInTransit& message, const WireSize& size, uint64_t now);
+    bool Expect(const MessageInTransit& message, const WireSize& size, uint64_t now);
+    void Keep(const MessageInTransit& message, const WireSize& size);
 
     std::vector<Link> m_links;
-    std::vector<Traveller> m_travellers;
-    std::vector<uint32_t> m_freeTravellers;
+    std::vector<MessageInTransit> m_inTransit;
+    std::vector<uint32_t> m_freeInTransit;
 };
 
 } // namespace cosim
