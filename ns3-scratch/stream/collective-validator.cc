@@ -18,31 +18,34 @@ namespace
 {
 
 /// A pair of members that exchange messages, and the route that they use.
-using Talk = std::pair<uint64_t, uint32_t>;
+using Exchange = std::pair<uint64_t, uint32_t>;
 
 /// @return per program, the pairs of members that exchange messages
-std::vector<std::vector<Talk>>
-FindTalks(const Stream& stream)
+std::vector<std::vector<Exchange>>
+FindExchanges(const Stream& stream)
 {
-    std::vector<std::vector<Talk>> talks(stream.programs.size());
-    for (std::size_t i = 0; i < talks.size(); ++i)
+    std::vector<std::vector<Exchange>> exchanges(stream.programs.size());
+    for (std::size_t i = 0; i < exchanges.size(); ++i)
     {
         const Program& p = stream.programs[i];
         for (uint32_t member = 0; member < p.groupSize; ++member)
         {
             for (uint32_t s = p.stepBegin[member]; s < p.stepBegin[member + 1]; ++s)
             {
-                const Talk talk(PairOf(member, p.peer[s]), p.route.empty() ? 0 : p.route[s]);
-                if (p.op[s] == StepOp::SEND && (talks[i].empty() || talks[i].back() != talk))
+                const Exchange exchange(PairOf(member, p.peer[s]),
+                                        p.route.empty() ? 0 : p.route[s]);
+                if (p.op[s] == StepOp::SEND &&
+                    (exchanges[i].empty() || exchanges[i].back() != exchange))
                 {
-                    talks[i].push_back(talk);
+                    exchanges[i].push_back(exchange);
                 }
             }
         }
-        std::sort(talks[i].begin(), talks[i].end());
-        talks[i].erase(std::unique(talks[i].begin(), talks[i].end()), talks[i].end());
+        std::sort(exchanges[i].begin(), exchanges[i].end());
+        exchanges[i].erase(std::unique(exchanges[i].begin(), exchanges[i].end()),
+                           exchanges[i].end());
     }
-    return talks;
+    return exchanges;
 }
 
 } // namespace
@@ -50,7 +53,7 @@ FindTalks(const Stream& stream)
 void
 ValidateCollectives(const Stream& stream, const PathTable& paths)
 {
-    const std::vector<std::vector<Talk>> talks = FindTalks(stream);
+    const std::vector<std::vector<Exchange>> exchanges = FindExchanges(stream);
     std::vector<uint32_t> sorted;
     for (const Collective& collective : stream.collectives)
     {
@@ -92,7 +95,7 @@ ValidateCollectives(const Stream& stream, const PathTable& paths)
                 " bytes and its scratch space are more than the ",
                 MAX_BYTES,
                 " bytes that are accepted");
-        for (const auto& [pair, route] : talks[collective.program])
+        for (const auto& [pair, route] : exchanges[collective.program])
         {
             paths.RequireBothWays(
                 collective.ranks[pair >> 32],

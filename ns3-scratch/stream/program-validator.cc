@@ -125,7 +125,7 @@ class ProgramValidator
     void ValidateMessage(uint32_t i, const Where& where) const
     {
         const Program& p = m_program;
-        const uint32_t mate = p.target[i];
+        const uint32_t matching = p.target[i];
         if (p.peer[i] >= p.groupSize || p.peer[i] == m_member[i])
         {
             Refuse(where(),
@@ -136,27 +136,27 @@ class ProgramValidator
                    " is expected");
         }
         const bool isSend = p.op[i] == StepOp::SEND;
-        const auto isMate = [&] {
+        const auto isMatch = [&] {
             const bool opposite =
-                isSend ? p.op[mate] == StepOp::RECV || p.op[mate] == StepOp::RECV_REDUCE
-                       : p.op[mate] == StepOp::SEND;
-            return opposite && p.target[mate] == i && m_member[mate] == p.peer[i] &&
-                   p.peer[mate] == m_member[i];
+                isSend ? p.op[matching] == StepOp::RECV || p.op[matching] == StepOp::RECV_REDUCE
+                       : p.op[matching] == StepOp::SEND;
+            return opposite && p.target[matching] == i && m_member[matching] == p.peer[i] &&
+                   p.peer[matching] == m_member[i];
         };
-        if (mate >= p.op.size() || !isMate())
+        if (matching >= p.op.size() || !isMatch())
         {
             Refuse(where(),
                    isSend ? " sends to step " : " receives from step ",
-                   mate,
+                   matching,
                    ", which does not match it");
         }
-        if (p.phase[mate] != p.phase[i])
+        if (p.phase[matching] != p.phase[i])
         {
-            Refuse(where(), " and the matching step ", mate, " are in different phases");
+            Refuse(where(), " and the matching step ", matching, " are in different phases");
         }
-        if (p.count[mate] != p.count[i])
+        if (p.count[matching] != p.count[i])
         {
-            Refuse(where(), " and the matching step ", mate, " have different counts of units");
+            Refuse(where(), " and the matching step ", matching, " have different counts of units");
         }
     }
 

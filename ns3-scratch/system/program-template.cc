@@ -68,10 +68,10 @@ ProgramTemplate::MakeParts(const Program& program,
 {
     m_origin.reserve(program.op.size());
     std::vector<uint32_t> first(program.stepBegin.begin(), program.stepBegin.end() - 1);
-    std::vector<uint32_t> lastPlace(program.groupSize,
-                                    NONE); // per member: index of its last place in m_places
-    std::vector<uint32_t> partOf(
-        program.groupSize); // in this phase, by the smallest member of the set
+    // Per member: index of its last place in m_places.
+    std::vector<uint32_t> lastPlace(program.groupSize, NONE);
+    // Part of each set in the current phase, indexed by the smallest member of the set.
+    std::vector<uint32_t> partOf(program.groupSize);
     for (uint32_t phase = 0; phase < program.phaseDimension.size(); ++phase)
     {
         // Find the members with steps in this phase, and the sets that exchange messages.

@@ -30,7 +30,7 @@ TraceExecutor::TraceExecutor(const Stream& stream,
         {
             if (trace.type[node] == NodeType::TIMER && trace.tag[node] != 0)
             {
-                ++m_gatherings[trace.tag[node]].missing;
+                ++m_timerGroups[trace.tag[node]].missing;
             }
         }
     }
@@ -105,16 +105,16 @@ TraceExecutor::StartNode(uint32_t id, uint32_t node)
     }
     else if (trace.type[node] == NodeType::TIMER)
     {
-        const auto gathering = m_gatherings.find(trace.tag[node]);
-        if (gathering == m_gatherings.end())
+        const auto group = m_timerGroups.find(trace.tag[node]);
+        if (group == m_timerGroups.end())
         {
             StartTimer(id, node);
             return;
         }
-        gathering->second.waiting.push_back({id, node, false});
-        if (--gathering->second.missing == 0)
+        group->second.waiting.push_back({id, node, false});
+        if (--group->second.missing == 0)
         {
-            for (const Change& timer : gathering->second.waiting)
+            for (const Change& timer : group->second.waiting)
             {
                 StartTimer(timer.worker, timer.node);
             }

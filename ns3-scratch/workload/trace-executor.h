@@ -95,7 +95,7 @@ class TraceExecutor : public CollectiveListener
     };
 
     /// TIMER nodes with the same tag, which begin together.
-    struct Gathering
+    struct TimerGroup
     {
         uint64_t missing{0};         //!< number of nodes that cannot begin yet
         std::vector<Change> waiting; //!< nodes that can begin and wait for the others
@@ -129,10 +129,10 @@ class TraceExecutor : public CollectiveListener
     bool m_checking{false}; //!< true while OnProgressCheck is scheduled
     bool m_stopped{false};  //!< true after completion, deadlock or failure
     uint32_t m_workersLeft;
-    uint64_t m_computing{0};                    //!< number of ranks that run a COMPUTE node
-    uint64_t m_timers{0};                       //!< number of running TIMER nodes
-    std::map<uint64_t, Gathering> m_gatherings; //!< keyed by tag
-    uint64_t m_traffic{0};                      //!< number of running SEND and RECV nodes
+    uint64_t m_computing{0};                      //!< number of ranks that run a COMPUTE node
+    uint64_t m_timers{0};                         //!< number of running TIMER nodes
+    std::map<uint64_t, TimerGroup> m_timerGroups; //!< keyed by tag
+    uint64_t m_traffic{0};                        //!< number of running SEND and RECV nodes
 };
 
 } // namespace cosim

@@ -19,8 +19,7 @@ TraceWorker::TraceWorker(Rank ofRank, const TracePlan& ofTrace)
 TraceWorkers::TraceWorkers(const Stream& stream)
     : m_idOf(stream.topology.ranks, TraceWorker::NONE)
 {
-    m_plans.reserve(
-        stream.traces.size()); // workers hold pointers to the plans, so the plans must not move
+    m_plans.reserve(stream.traces.size()); // workers point to the plans, which must not move
     for (const Trace& trace : stream.traces)
     {
         const TracePlan& plan = m_plans.emplace_back(trace);

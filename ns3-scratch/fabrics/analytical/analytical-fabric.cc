@@ -41,17 +41,17 @@ AnalyticalFabric::Measure(uint32_t linkId, const WireSize& size)
  * @return false if too many messages are expected after it
  */
 inline bool
-AnalyticalFabric::Expect(const Traveller& traveller, const WireSize& size, uint64_t now)
+AnalyticalFabric::Expect(const MessageInTransit& message, const WireSize& size, uint64_t now)
 {
-    Link& link = Measure(m_topology.pathLinks[traveller.hop], size);
+    Link& link = Measure(m_topology.pathLinks[message.hop], size);
     const uint64_t latency = link.latency;
-    AnalyticalLink::Visit visit{traveller.arrival,
+    AnalyticalLink::Visit visit{message.arrival,
                                 link.transmission,
-                                Later(traveller.lastByte, link.lastTransmission),
+                                Later(message.lastByte, link.lastTransmission),
                                 0,
-                                traveller.sentAt,
-                                traveller.bundle,
-                                traveller.path};
+                                message.sentAt,
+                                message.bundle,
+                                message.path};
     if (!link.queue.Expect(visit,
                            now,
                            [this, latency](const AnalyticalLink::Visit& moved, uint64_t before) {
@@ -68,12 +68,11 @@ AnalyticalFabric::Expect(const Traveller& traveller, const WireSize& size, uint6
     link.wireBytes += size.wireBytes;
     if (visit.end >= 2 * MAX_TIME_PS - latency)
     {
-        Abandon(size.bytes, traveller.path);
+        Abandon(size.bytes, message.path);
     }
     else
     {
-        Place(traveller.bundle,
-              {traveller.path, size.bytes, traveller.sentAt, visit.end + latency});
+        Place(message.bundle, {message.path, size.bytes, message.sentAt, visit.end + latency});
     }
     return true;
 }
@@ -83,15 +82,15 @@ AnalyticalFabric::Expect(const Traveller& traveller, const WireSize& size, uint6
  * forward it.
  */
 inline void
-AnalyticalFabric::Settle(Traveller& traveller, const WireSize& size, uint64_t now)
+AnalyticalFabric::Settle(MessageInTransit& message, const WireSize& size, uint64_t now)
 {
-    Link& link = Measure(m_topology.pathLinks[traveller.hop], size);
+    Link& link = Measure(m_topology.pathLinks[message.hop], size);
     const uint64_t latency = link.latency;
-    const bool isFirst = traveller.hop == m_topology.pathBegin[traveller.path];
+    const bool isFirst = message.hop == m_topology.pathBegin[message.path];
     const AnalyticalLink::Passage passage = link.queue.Settle(
-        traveller.arrival,
+        message.arrival,
         link.transmission,
-        isFirst ? 0 : Later(traveller.lastByte, link.lastTransmission),
+        isFirst ? 0 : Later(message.lastByte, link.lastTransmission),
         [this, latency](const AnalyticalLink::Visit& moved, uint64_t before) {
             Postpone(moved.bundle, moved.path, moved.sentAt, before + latency, moved.end + latency);
         });
@@ -99,26 +98,25 @@ AnalyticalFabric::Settle(Traveller& traveller, const WireSize& size, uint64_t no
     link.wireBytes += size.wireBytes;
     if (!isFirst)
     {
-        link.longestWait = std::max(link.longestWait, passage.start - traveller.arrival);
+        link.longestWait = std::max(link.longestWait, passage.start - message.arrival);
     }
     if (passage.end >= 2 * MAX_TIME_PS - latency)
     {
-        Abandon(size.bytes, traveller.path);
+        Abandon(size.bytes, message.path);
         return;
     }
-    const uint32_t end = m_topology.pathBegin[traveller.path + 1];
-    if (++traveller.hop == end)
+    const uint32_t end = m_topology.pathBegin[message.path + 1];
+    if (++message.hop == end)
     {
-        Place(traveller.bundle,
-              {traveller.path, size.bytes, traveller.sentAt, passage.end + latency});
+        Place(message.bundle, {message.path, size.bytes, message.sentAt, passage.end + latency});
         return;
     }
-    const uint64_t delay = latency + m_links[m_topology.pathLinks[traveller.hop]].forwarding;
-    traveller.arrival = Later(passage.start, link.firstTransmission + delay);
-    traveller.lastByte = Later(passage.end, delay);
-    if (traveller.hop + 1 != end || !Expect(traveller, size, now))
+    const uint64_t delay = latency + m_links[m_topology.pathLinks[message.hop]].forwarding;
+    message.arrival = Later(passage.start, link.firstTransmission + delay);
+    message.lastByte = Later(passage.end, delay);
+    if (message.hop + 1 != end || !Expect(message, size, now))
     {
-        Keep(traveller, size);
+        Keep(message, size);
     }
 }
 
@@ -127,33 +125,33 @@ AnalyticalFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now
 {
     for (const Cargo& one : cargo)
     {
-        Traveller traveller;
-        traveller.sentAt = traveller.arrival = at;
-        traveller.lastByte = 0; // the whole message has arrived
-        traveller.path = one.path;
-        traveller.hop = m_topology.pathBegin[one.path];
-        traveller.bundle = one.bundle;
-        Settle(traveller, one.size, now);
+        MessageInTransit message;
+        message.sentAt = message.arrival = at;
+        message.lastByte = 0; // the whole message has arrived
+        message.path = one.path;
+        message.hop = m_topology.pathBegin[one.path];
+        message.bundle = one.bundle;
+        Settle(message, one.size, now);
     }
 }
 
 void
 AnalyticalFabric::OnDue(uint32_t id, uint64_t now)
 {
-    Traveller traveller = m_travellers[id];
-    m_travellers.Return(id);
-    Settle(traveller, m_travellers[id].size, now);
+    MessageInTransit message = m_inTransit[id];
+    m_inTransit.Return(id);
+    Settle(message, m_inTransit[id].size, now);
 }
 
 /// Store a message until it arrives at its next link.
 void
-AnalyticalFabric::Keep(const Traveller& traveller, const WireSize& size)
+AnalyticalFabric::Keep(const MessageInTransit& message, const WireSize& size)
 {
     const WireSize kept = size; // copied, because the parameter may refer to that slot
-    const uint32_t id = m_travellers.Take();
-    m_travellers[id] = traveller;
-    m_travellers[id].size = kept;
-    Plan(traveller.arrival, id);
+    const uint32_t id = m_inTransit.Take();
+    m_inTransit[id] = message;
+    m_inTransit[id].size = kept;
+    Plan(message.arrival, id);
 }
 
 void

@@ -70,7 +70,7 @@ class AnalyticalFabric : public MessageFabric
     };
 
     /// A message between two links. Slots are reused.
-    struct Traveller
+    struct MessageInTransit
     {
         uint64_t sentAt;   //!< [ps]
         uint64_t arrival;  //!< time at which the first packet reaches the next link [ps]
@@ -83,12 +83,12 @@ class AnalyticalFabric : public MessageFabric
 
     Link& Measure(uint32_t linkId, const WireSize& size);
     void MeasureAnew(uint32_t linkId, const WireSize& size);
-    void Settle(Traveller& traveller, const WireSize& size, uint64_t now);
-    bool Expect(const Traveller& traveller, const WireSize& size, uint64_t now);
-    void Keep(const Traveller& traveller, const WireSize& size);
+    void Settle(MessageInTransit& message, const WireSize& size, uint64_t now);
+    bool Expect(const MessageInTransit& message, const WireSize& size, uint64_t now);
+    void Keep(const MessageInTransit& message, const WireSize& size);
 
     std::vector<Link> m_links;
-    SlotPool<Traveller> m_travellers;
+    SlotPool<MessageInTransit> m_inTransit;
 };
 
 } // namespace cosim

@@ -16,10 +16,10 @@ namespace cosim
 FlowLinkControl::FlowLinkControl(const Topology& topology, FlowFabric& fabric)
     : m_fabric(fabric),
       m_routes(topology, fabric.m_liveLinks),
-      m_past(topology.pathSource.size()),
+      m_states(topology.pathSource.size()),
       m_linkCounters(topology.linkSource.size())
 {
-    for (uint32_t id = 0; id < m_past.size(); ++id)
+    for (uint32_t id = 0; id < m_states.size(); ++id)
     {
         if (m_fabric.m_liveLinks.GetPath(id).empty())
         {
@@ -59,7 +59,7 @@ FlowLinkControl::Pause()
     CountLinks();
     for (uint32_t id = 0; id < m_fabric.m_paths.size(); ++id)
     {
-        if (!m_past[id].isPaused)
+        if (!m_states[id].isPaused)
         {
             PausePath(id, now);
         }
@@ -78,9 +78,9 @@ FlowLinkControl::PausePath(uint32_t id, uint64_t now)
     path.rate = 0;
     path.doneAt = FlowFabric::NEVER;
     // Pretend that the path waits for a window, so that it does not send new messages either.
-    m_past[id].isWaiting = std::exchange(path.isPaused, true);
-    m_past[id].isPaused = true;
-    m_past[id].pausedAt = now;
+    m_states[id].isWaiting = std::exchange(path.isPaused, true);
+    m_states[id].isPaused = true;
+    m_states[id].pausedAt = now;
 }
 
 void
@@ -95,7 +95,7 @@ void
 FlowLinkControl::Resume()
 {
     const uint64_t now = m_fabric.Now();
-    for (uint32_t id = 0; id < m_past.size(); ++id)
+    for (uint32_t id = 0; id < m_states.size(); ++id)
     {
         if (!m_fabric.m_liveLinks.GetPath(id).empty())
         {
@@ -108,13 +108,13 @@ void
 FlowLinkControl::ResumePath(uint32_t id, uint64_t now)
 {
     FlowFabric::Path& path = m_fabric.m_paths[id];
-    m_past[id].isPaused = false;
+    m_states[id].isPaused = false;
     path.isPaused = false;
     if (path.opening != FlowFabric::NONE)
     {
         FlowFabric::Opening& opening = m_fabric.m_openings[path.opening];
-        opening.startedAt += now - m_past[id].pausedAt;
-        if (m_past[id].isWaiting)
+        opening.startedAt += now - m_states[id].pausedAt;
+        if (m_states[id].isWaiting)
         { // a path that needs no larger window does not wait any longer
             path.isPaused = true;
             m_fabric.PlanPath(id, std::max(opening.startedAt + opening.roundTrip, now));
@@ -151,7 +151,7 @@ FlowLinkControl::PreparePaths()
             opening.left = old.left;
             opening.startedAt = old.startedAt;
         }
-        else if (m_past[id].counted > 0)
+        else if (m_states[id].counted > 0)
         { // slow start has ended or was never needed
             path.opening = FlowFabric::NONE;
         }
@@ -166,7 +166,7 @@ FlowLinkControl::CountLinks()
     const uint64_t now = m_fabric.Now();
     for (uint32_t id = 0; id < m_fabric.m_paths.size(); ++id)
     {
-        m_past[id].counted = m_fabric.GetCarried(id, now);
+        m_states[id].counted = m_fabric.GetCarried(id, now);
     }
 }
 
@@ -178,7 +178,7 @@ FlowLinkControl::GetLinkCounters() const
     carried.reserve(m_fabric.m_paths.size());
     for (uint32_t id = 0; id < m_fabric.m_paths.size(); ++id)
     {
-        carried.push_back(m_fabric.GetCarried(id, now) - m_past[id].counted);
+        carried.push_back(m_fabric.GetCarried(id, now) - m_states[id].counted);
     }
     std::vector<LinkCounters> uses = m_fabric.CountUses(carried);
     for (std::size_t i = 0; i < m_linkCounters.size(); ++i)

@@ -47,7 +47,7 @@ class FlowLinkControl : public LinkControl
 
   private:
     /// Data of a path that must survive a change of its links.
-    struct Past
+    struct PathState
     {
         /// part of its carried bytes that m_linkCounters includes [bytes on the wire]
         uint64_t counted{0};
@@ -63,7 +63,7 @@ class FlowLinkControl : public LinkControl
 
     FlowFabric& m_fabric;
     LinkRoutes m_routes;
-    std::vector<Past> m_past;                 //!< state of each path
+    std::vector<PathState> m_states;          //!< state of each path
     std::vector<LinkCounters> m_linkCounters; //!< per link: counters up to the last change
 };
 

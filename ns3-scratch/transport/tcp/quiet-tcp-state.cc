@@ -19,7 +19,7 @@ namespace
 {
 
 /// Accepts every listener and ignores it.
-class DeafAccessor : public TraceSourceAccessor
+class IgnoringAccessor : public TraceSourceAccessor
 {
   public:
     bool ConnectWithoutContext(ObjectBase* /* object */,
@@ -56,11 +56,11 @@ MakeTypeId()
     // The parent is not TcpSocketState, because a type must not repeat the name of a trace source
     // of its parents.
     TypeId tid = TypeId("cosim::QuietTcpState").SetParent<Object>().SetGroupName("Cosim");
-    const TypeId loud = TcpSocketState::GetTypeId();
+    const TypeId original = TcpSocketState::GetTypeId();
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < loud.GetTraceSourceN(); ++i)
+    for (std::size_t i = 0; i < original.GetTraceSourceN(); ++i)
     {
-        names.push_back(loud.GetTraceSource(i).name);
+        names.push_back(original.GetTraceSource(i).name);
     }
     // Look-up compares the names in this order, and copying a short name needs no allocation, so
     // the short names come first.
@@ -69,7 +69,7 @@ MakeTypeId()
     });
     for (const std::string& name : names)
     {
-        tid.AddTraceSource(name, "", Create<DeafAccessor>(), "");
+        tid.AddTraceSource(name, "", Create<IgnoringAccessor>(), "");
     }
     return tid;
 }
