@@ -9,7 +9,6 @@ from pydantic import Discriminator, Field, GetCoreSchemaHandler, GetJsonSchemaHa
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from frontend.collectives.importers.from_file import from_file
 from frontend.collectives.options import AlgorithmOptions
 from frontend.collectives.registry import ALGORITHMS, OPERATIONS, Algorithm
 from frontend.schema.base import Model
@@ -60,6 +59,8 @@ def algorithm_of(choice: AnyAlgorithm) -> Algorithm:
     """Return the algorithm that a scenario names, or that its file holds."""
     if not isinstance(choice, AlgorithmFile):
         return ALGORITHMS[choice]
+    from frontend.collectives.importers.from_file import from_file
+
     path = Path(choice.file)
     builders = {operation: partial(from_file, path, operation) for operation in OPERATIONS}
     return Algorithm(choice.file, "an algorithm from a file", builders)

@@ -10,8 +10,6 @@ from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 
 from topology_gen.errors import ParameterError, PathError
 from topology_gen.graphs.digraph import Digraph
@@ -49,6 +47,8 @@ class KShortestPaths:
     """
 
     def __init__(self, graph: Digraph, detour: int = 0) -> None:
+        from scipy.sparse import csr_array
+
         if detour < 0:
             raise ParameterError(f"a detour of {detour} hops: expected at least 0")
         self._graph = graph
@@ -73,6 +73,9 @@ class KShortestPaths:
         ParameterError
             `count` is below 1.
         """
+
+        from scipy.sparse.csgraph import dijkstra
+
         if count < 1:
             raise ParameterError(f"{count} paths: expected at least 1")
         if source == target:
