@@ -6,7 +6,7 @@ import os
 
 from rich.console import Console
 
-from bridge.present.report import UNBROKEN
+from bridge.present.unbroken import unbroken
 
 
 def output() -> Console:
@@ -17,4 +17,4 @@ def output() -> Console:
     console = Console()
     if console.is_terminal or "COLUMNS" in os.environ:
         return console
-    return Console(width=UNBROKEN)
+    return unbroken()

@@ -6,26 +6,38 @@ stdout; progress and errors go to stderr, each error as one sentence.
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import click
 
-from bridge.cli.compile import compile_command
-from bridge.cli.cost import cost_command
-from bridge.cli.fidelity import fidelity_command
-from bridge.cli.list import list_command
-from bridge.cli.plot import plot_command
-from bridge.cli.replay import replay_command
-from bridge.cli.run import run_command
-from bridge.cli.schedule import schedule_group
-from bridge.cli.schema import schema_command
-from bridge.cli.search import search_command
-from bridge.cli.study import study_group
-from bridge.cli.sweep import sweep_command
-from bridge.cli.topo import topo_group
-from bridge.cli.validate import validate_command
 from bridge.errors import InputError
 from bridge.results.errors import SimulationError
-from frontend import ScenarioError
-from topology_gen import TopologyError
+from frontend.errors import ScenarioError
+from topology_gen.errors import TopologyError
+
+COMMANDS = {
+    "compile": ("compile_command", "Compile the scenario FILE to a stream."),
+    "cost": ("cost_command", "Compute what a network costs in dollars, part by part."),
+    "fidelity": ("fidelity_command", "Compare the fabrics on a fixed set of scenarios."),
+    "list": ("list_command", "List what a scenario can use."),
+    "plot": ("plot_command", "Draw the time of each layer of RESULT."),
+    "replay": ("replay_command", "Simulate a STREAM that `cosim compile` wrote."),
+    "run": ("run_command", "Simulate the scenario FILE and print a summary."),
+    "schedule": ("schedule_group", "Make, check and convert schedules of collectives."),
+    "schema": ("schema_command", "Print the JSON Schema of a scenario file or of result.json."),
+    "search": ("search_command", "Search for a faster strategy for a training job."),
+    "study": ("study_group", "Repeat published experiments and check the claims."),
+    "sweep": ("sweep_command", "Simulate a scenario with many combinations of values."),
+    "topo": ("topo_group", "List, show, find and export direct-connect topologies."),
+    "validate": (
+        "validate_command",
+        "Check the scenario FILE without simulating it; this needs no ns-3.",
+    ),
+}
+"""For each command, its function in the module of its name, and its line in the list of commands.
+
+A module is imported only when its command is called, so the list needs these lines.
+"""
 
 FAILED = 1
 BAD_INPUT = 2
@@ -33,7 +45,21 @@ INTERRUPTED = 130
 
 
 class _Group(click.Group):
-    """A group that prints exceptions of its commands as a sentence and sets the exit status."""
+    """Imports commands when they are called, and prints their exceptions as a sentence."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command = getattr(import_module(f"bridge.cli.{name}"), COMMANDS[name][0])
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
     def invoke(self, context: click.Context) -> object:
         try:
@@ -64,22 +90,3 @@ def main() -> None:
 
     A scenario file describes the network, the transport and the training job. Start with
     `cosim run FILE`; `cosim list` shows what a scenario can use."""
-
-
-for _command in (
-    run_command,
-    validate_command,
-    list_command,
-    compile_command,
-    replay_command,
-    schema_command,
-    plot_command,
-    sweep_command,
-    search_command,
-    study_group,
-    fidelity_command,
-    topo_group,
-    schedule_group,
-    cost_command,
-):
-    main.add_command(_command)

@@ -8,7 +8,6 @@ import click
 
 import frontend
 from bridge.cli.options import scenario_argument, set_option
-from bridge.simulator import simulate
 
 
 @click.command("validate")
@@ -16,5 +15,5 @@ from bridge.simulator import simulate
 @set_option
 def validate_command(scenario: Path, overrides: tuple[str, ...]) -> None:
     """Check the scenario FILE without simulating it; this needs no ns-3."""
-    frontend.validate_scenario(simulate.load(scenario, overrides))
+    frontend.validate_scenario(frontend.load_scenario(scenario, overrides))
     click.echo(f"{scenario}: valid")

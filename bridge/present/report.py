@@ -14,14 +14,12 @@ from rich.text import Text
 
 from bridge.files import write_whole
 from bridge.present.quantities import percent_text, scaled_text, seconds_text, time_text
+from bridge.present.unbroken import unbroken
 from bridge.results.measurements import Collective, IterationTimes, Reconfiguration
 from bridge.results.result import Result
 
 #: With more collectives than this, the summary groups them by operation, algorithm and size.
 MANY_COLLECTIVES = 16
-
-#: Columns where nobody looks at a screen: no table is so wide.
-UNBROKEN = 10_000
 
 
 def write_report(result: Result, file: Path) -> None:
@@ -40,7 +38,7 @@ def write_report(result: Result, file: Path) -> None:
         If the file cannot be written.
     """
     text = StringIO()
-    print_report(result, Console(file=text, width=UNBROKEN))
+    print_report(result, unbroken(text))
     write_whole(file, text.getvalue().encode())
 
 

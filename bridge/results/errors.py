@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from bridge.results.result import Result
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bridge.results.result import Result
 
 
 class SimulationError(RuntimeError):

@@ -11,7 +11,9 @@ from pydantic import BaseModel, ConfigDict
 
 class _Block(BaseModel):
     # `forbid`: a field that C++ writes and this file does not describe is a mistake.
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        frozen=True, defer_build=True, extra="forbid", use_attribute_docstrings=True
+    )
 
 
 class Iteration(_Block):

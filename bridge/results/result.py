@@ -44,6 +44,7 @@ class Result(BaseModel):
 
     model_config = ConfigDict(
         frozen=True,
+        defer_build=True,
         extra="forbid",
         use_attribute_docstrings=True,
         json_schema_serialization_defaults_required=True,

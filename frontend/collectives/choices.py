@@ -10,7 +10,6 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from frontend.collectives.algorithm_options import AlgorithmOptions
-from frontend.collectives.importers.from_file import from_file
 from frontend.collectives.registry import ALGORITHMS, OPERATIONS, Algorithm
 from frontend.schema.base import Model
 
@@ -63,6 +62,8 @@ def algorithm_of(choice: AnyAlgorithm) -> Algorithm:
     """Return the algorithm that a scenario names, or the algorithm in the file that it names."""
     if not isinstance(choice, AlgorithmFile):
         return ALGORITHMS[choice]
+    from frontend.collectives.importers.from_file import from_file
+
     path = Path(choice.file)
     builders = {operation: partial(from_file, path, operation) for operation in OPERATIONS}
     return Algorithm(choice.file, "an algorithm from a file", builders)

@@ -15,6 +15,7 @@ class Model(BaseModel):
 
     model_config = ConfigDict(
         frozen=True,
+        defer_build=True,  # only whole scenarios are checked
         extra="forbid",
         strict=True,
         use_attribute_docstrings=True,

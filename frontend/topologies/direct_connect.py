@@ -8,8 +8,6 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from frontend.errors import RefusedError
 from frontend.schema.direct_connect import DirectTopology
@@ -106,6 +104,9 @@ def check_ranks(ranks: int) -> None:
 
 
 def _check_connected(graph: Digraph) -> None:
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
     ends = (graph.source, graph.target)
     links = csr_array((np.ones(graph.links), ends), shape=(graph.nodes, graph.nodes))
     pieces, _ = connected_components(links, connection="strong")

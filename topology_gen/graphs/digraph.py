@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 
 from topology_gen.arrays import Ids, ids
 from topology_gen.errors import ConnectivityError, DegreeError, EdgeListError
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 GREATEST_NODES = 2**24
 """Greatest number of nodes, so that a typing error does not fill the memory."""
@@ -150,6 +151,10 @@ class Digraph:
 
     def _distances(self) -> Iterator[NDArray[np.float64]]:
         """Yield the hops from some nodes (rows), all or one of each orbit, to every node."""
+
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import dijkstra
+
         shape = (self.nodes, self.nodes)
         matrix = csr_array((np.ones(self.links), (self.source, self.target)), shape=shape)
         roots = self.orbits or self.nodes
@@ -174,6 +179,9 @@ class Digraph:
 
     def graph(self) -> nx.MultiDiGraph[int]:
         """Return the digraph as a networkx graph whose edge keys are link ids."""
+
+        import networkx as nx
+
         result: nx.MultiDiGraph[int] = nx.MultiDiGraph(name=self.name)
         result.add_nodes_from(range(self.nodes))
         for link, (source, target) in enumerate(self.edges()):

@@ -6,8 +6,6 @@ import io
 import json
 from collections.abc import Callable, Mapping
 
-import networkx as nx
-
 from topology_gen.errors import SpecError
 from topology_gen.graphs.digraph import Digraph
 
@@ -40,12 +38,16 @@ def export(graph: Digraph, form: str) -> str:
 
 
 def _graphml(graph: Digraph) -> str:
+    import networkx as nx
+
     buffer = io.BytesIO()
     nx.write_graphml(graph.graph(), buffer, named_key_ids=True)
     return buffer.getvalue().decode() + "\n"
 
 
 def _node_link(graph: Digraph) -> str:
+    import networkx as nx
+
     return json.dumps(nx.node_link_data(graph.graph(), edges="edges")) + "\n"
 
 

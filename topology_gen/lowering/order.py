@@ -9,8 +9,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from topology_gen.errors import AlgorithmError
 from topology_gen.lowering.algorithm import Algorithm, Step
@@ -155,6 +153,9 @@ class Order:
     def _components(
         self, edges: list[Pairs], connection: Literal["weak", "strong"]
     ) -> tuple[int, NDArray[np.int64]]:
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
         every = np.concatenate([np.empty((0, 2), np.int64), *edges])
         shape = (self._nodes, self._nodes)
         matrix = coo_array((np.ones(len(every), np.int8), (every[:, 0], every[:, 1])), shape=shape)

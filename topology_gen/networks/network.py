@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from topology_gen.arrays import Amounts, Ids, Numbers, ids
 from topology_gen.errors import LinkError, PathError
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 class Paths(NamedTuple):
@@ -116,6 +118,9 @@ class Network:
 
     def graph(self) -> "nx.MultiDiGraph[int]":
         """Return the network as a networkx graph, with link ids as edge keys."""
+
+        import networkx as nx
+
         result: nx.MultiDiGraph[int] = nx.MultiDiGraph(ranks=self.ranks)
         for node, name in enumerate(self.node_names):
             result.add_node(node, name=name)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 
 from topology_gen.arrays import Numbers
 from topology_gen.errors import PathError
@@ -30,6 +28,8 @@ class ShortestPaths:
     """
 
     def __init__(self, graph: Digraph) -> None:
+        from scipy.sparse import csr_array
+
         self._nodes = graph.nodes
         self._target = graph.target.astype(np.int64)
         source = graph.source.astype(np.int64)
@@ -76,6 +76,9 @@ class ShortestPaths:
 
     def _walk(self, source: Numbers, target: Numbers, route: Numbers) -> Numbers:
         """Return the links of each path as a row that is padded with -1."""
+
+        from scipy.sparse.csgraph import dijkstra
+
         targets, column = np.unique(target, return_inverse=True)
         rows = max(1, _CELLS // (self._nodes * max(self._width, 1)))
         parts = []

@@ -20,8 +20,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.sparse import coo_array
 
 from topology_gen.errors import ParameterError
 from topology_gen.graphs.digraph import Digraph
@@ -191,6 +189,10 @@ class _Program:
 
     def solve(self) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
         """Return f, the flow of every source and link, and the lengths of the classes."""
+
+        from scipy.optimize import linprog
+        from scipy.sparse import coo_array
+
         source, link = np.divmod(np.arange(self.flows), self.links)
         out_of = source * self.nodes + self.source[link]
         into = source * self.nodes + self.target[link]

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linprog
 
 from topology_gen import kernels
 from topology_gen.errors import ConnectivityError, LinkError
@@ -130,6 +129,8 @@ def _balance(
 def _solve(
     groups: Sequence[Group], latency: NDArray[np.float64], shard_s: NDArray[np.float64]
 ) -> tuple[float, dict[int, float]]:
+    from scipy.optimize import linprog
+
     links = sorted({link for members, _ in groups for link in members})
     arcs = [(index, link) for index, (members, _) in enumerate(groups) for link in members]
     # Variables: the shards of each arc, then U. Times are scaled to at most 1, for the solver.

@@ -18,8 +18,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.sparse import csc_array, hstack
 
 from topology_gen import kernels
 from topology_gen.errors import ConnectivityError
@@ -197,6 +195,10 @@ class _Columns:
 
     def mix(self) -> tuple[float, NDArray[np.float64]]:
         """Return the load of the most loaded class in the best mix, and the prices of classes."""
+
+        from scipy.optimize import linprog
+        from scipy.sparse import csc_array, hstack
+
         loads = csc_array(np.array(self.loads).T)
         classes, many = loads.shape
         program: Any = linprog

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,6 +49,9 @@ def two_edge_replacement(graph: Digraph, transfers: NDArray[np.float64]) -> Digr
     >>> two_edge_replacement(apart, np.zeros((4, 4))).edges()
     [(0, 3), (1, 0), (2, 1), (3, 2)]
     """
+
+    import networkx as nx
+
     leaving = np.bincount(graph.source, minlength=graph.nodes)
     entering = np.bincount(graph.target, minlength=graph.nodes)
     if not np.array_equal(leaving, entering):

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bridge.cli.main import main
-from bridge.cli.study import study_command
+from bridge.cli.study import study_command, study_group
 from bridge.studies.framework import picture
 from bridge.studies.framework.model import Chart, Panel, Study
 from bridge.studies.framework.runner import all_points
@@ -22,8 +22,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
 
     def run(study: Study, *arguments: str) -> Result:
-        group = main.commands["study"]
-        monkeypatch.setitem(group.commands, study.name, study_command(study))  # type: ignore[attr-defined]
+        monkeypatch.setitem(study_group.commands, study.name, study_command(study))
         return CliRunner().invoke(main, ["study", study.name, *arguments])
 
     return run

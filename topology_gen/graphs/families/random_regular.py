@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import networkx as nx
-
 from topology_gen.errors import ParameterError
 from topology_gen.graphs.digraph import Digraph, from_pairs
 from topology_gen.graphs.families.parameters import check_least, check_size
@@ -40,6 +38,9 @@ def random_regular(nodes: int, degree: int, seed: int = 1) -> Digraph:
     >>> graph.degree, graph.links, graph.parallel_links
     (3, 60, 0)
     """
+
+    import networkx as nx
+
     check_least(2, degree=degree)
     check_least(0, seed=seed)
     check_least(degree + 1, nodes=nodes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 
 from topology_gen.errors import ParameterError
@@ -41,6 +40,9 @@ def xpander(nodes: int, degree: int, seed: int = 1) -> Digraph:
     >>> graph.degree, graph.links, graph.parallel_links
     (4, 80, 0)
     """
+
+    import networkx as nx
+
     check_least(2, degree=degree)
     check_least(0, seed=seed)
     pods = degree + 1

@@ -1,0 +1,59 @@
+"""What commands import: a module that a command does not need costs each run of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from bridge.cli.main import COMMANDS, main
+
+SLOW = {"google.protobuf", "matplotlib", "networkx", "numpy", "pydantic", "rich", "scipy"}
+
+RUN = """
+import json, sys
+from bridge.cli.main import main
+try:
+    main(sys.argv[1:], prog_name="cosim")
+except SystemExit as end:
+    assert not end.code
+    print("\\n" + json.dumps(sorted(sys.modules)))
+"""
+
+
+def imported(*arguments: str) -> set[str]:
+    """Return which of the slow packages a command imports."""
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, *arguments], capture_output=True, text=True, check=True
+    )
+    return SLOW & set(json.loads(done.stdout.splitlines()[-1]))
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_imports_no_package(option: str) -> None:
+    assert imported(option) == set()
+
+
+def test_list() -> None:
+    assert imported("list") <= {"numpy", "pydantic", "rich"}
+
+
+def test_validate(small_file: Path) -> None:
+    assert imported("validate", str(small_file)) <= {"google.protobuf", "numpy", "pydantic"}
+
+
+def test_run_of_a_flat_topology(small_file: Path) -> None:
+    seen = imported("run", str(small_file), "--json")
+    assert seen <= {"google.protobuf", "numpy", "pydantic", "rich"}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_says_what_each_says(name: str) -> None:
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    assert command.name == name
+    assert command.get_short_help_str(limit=100) == COMMANDS[name][1]
