@@ -320,9 +320,7 @@ def test_a_collective_is_issued_once_by_its_own_ranks() -> None:
         _core.Simulation(issues(twice))
     foreign = Trace([0, 1, 2, 3])
     foreign.issue(0)
-    with pytest.raises(
-        ValueError, match=r"rank 3 issues collective 0 .* but is not in its group"
-    ):
+    with pytest.raises(ValueError, match=r"rank 3 issues collective 0 .* but is not in its group"):
         _core.Simulation(issues(foreign))
 
 
