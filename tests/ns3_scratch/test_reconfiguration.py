@@ -233,7 +233,7 @@ def test_refusals() -> None:
     native = refusal(Setup(4, RING), "native")
     assert "'native' is not one of analytical, express, flow, whose links can" in native
     assert "PointToPointChannel joins two devices for the whole run" in native
-    assert "less than interval_ps (100) is needed" in refusal(
+    assert "is 100, but it must be less than interval_ps (100)" in refusal(
         Setup(4, RING, interval_ps=100, latency_ps=100), "flow"
     )
     assert "2 circuits leave or enter rank 0, which has 1 ports" in refusal(

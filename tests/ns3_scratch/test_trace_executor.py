@@ -353,9 +353,9 @@ def test_another_exception_passes_through() -> None:
 
 def test_the_order_of_calls() -> None:
     first, second = simulation(), simulation()
-    with pytest.raises(_core.CoreError, match="must be built"):
+    with pytest.raises(_core.CoreError, match="runs only after it is built"):
         first.run()
-    with pytest.raises(_core.CoreError, match="once it is built"):
+    with pytest.raises(_core.CoreError, match="has a result only after it is built"):
         first.result()
     first.build()
     with pytest.raises(_core.CoreError, match="built only once"):
