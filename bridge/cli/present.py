@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -15,6 +16,7 @@ from bridge.files import DISK_ERRORS
 from bridge.present.outputs import JSON, SUMMARY
 from bridge.present.progress import Reporter, reporter_for
 from bridge.results.errors import SimulationError, SimulationInterrupted, UnsavedError
+from bridge.results.folders import free_folder
 from bridge.results.result import FILE_NAME, Result
 
 
@@ -23,6 +25,7 @@ def present(
     name: str,
     out: Path | None,
     as_json: bool,
+    scenario: Callable[[], dict[str, Any] | None],
 ) -> None:
     """Run a simulation, show its progress, and print its summary or JSON.
 
@@ -38,6 +41,9 @@ def present(
         The folder that the user named. None means ``results/NAME``, or no folder with `as_json`.
     as_json : bool
         Whether to print result.json instead of the summary.
+    scenario : callable
+        Returns the scenario with all defaults, or None if it is not known. The default folder gets
+        a number if it holds the result of another scenario.
 
     Raises
     ------
@@ -46,7 +52,7 @@ def present(
     SaveError
         The result cannot be saved or printed; the message names another place, if there is one.
     """
-    folder = out if out is not None or as_json else Path("results") / name
+    folder = out if out is not None or as_json else _default_folder(name, scenario)
     reporter = Reporter() if as_json else reporter_for(Console(stderr=True))
     try:
         result = simulate(reporter, folder)
@@ -60,6 +66,16 @@ def present(
             _show_saved(error.result, folder, as_json)
         raise
     _show_saved(result, folder, as_json)
+
+
+def _default_folder(name: str, scenario: Callable[[], dict[str, Any] | None]) -> Path:
+    wanted = Path("results") / name
+    if not (wanted / FILE_NAME).exists():
+        return wanted
+    folder = free_folder(wanted, scenario())
+    if folder != wanted:
+        click.echo(f"{wanted} holds another result, so this one goes to {folder}", err=True)
+    return folder
 
 
 def _show_saved(result: Result, folder: Path | None, as_json: bool) -> None:
