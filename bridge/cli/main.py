@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from bridge.cli.start import INTERRUPTED, NOT_BEGUN
 from bridge.errors import InputError, SaveError
 from bridge.files import DISK_ERRORS
 from bridge.results.errors import SimulationError
@@ -45,7 +46,6 @@ A module is imported only when its command is called, so the list needs these li
 
 FAILED = 1
 BAD_INPUT = 2
-INTERRUPTED = 130
 
 
 class _Group(click.Group):
@@ -95,7 +95,7 @@ class _Group(click.Group):
             _complain(str(error))
             context.exit(FAILED)
         except KeyboardInterrupt as error:
-            _complain(str(error) or "interrupted before the simulation began; nothing was saved")
+            _complain(str(error) or NOT_BEGUN)
             context.exit(INTERRUPTED)
 
 
