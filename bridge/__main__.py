@@ -1,5 +1,5 @@
 """Runs the command line: ``python -m bridge`` is ``cosim``."""
 
-from bridge.cli.main import main
+from bridge.cli.start import main
 
-main(prog_name="cosim")
+main()

@@ -22,5 +22,9 @@ class OutputError(InputError):
     """A file or folder that results cannot be written to."""
 
 
+class SaveError(OutputError):
+    """Output that was computed but cannot be written, as on a full disk (exit status 1)."""
+
+
 class ResultError(InputError):
     """A file that is not a result of this version."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from pathlib import Path
 
-from bridge.errors import OutputError
+from bridge.errors import OutputError, SaveError
+
+#: What the disk is to blame for, not the name of a file.
+DISK_ERRORS = frozenset({errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC})
 
 
 def write_whole(file: Path, content: bytes) -> None:
@@ -22,7 +26,8 @@ def write_whole(file: Path, content: bytes) -> None:
     Raises
     ------
     OutputError
-        The file cannot be written; an old file stays as it was.
+        The file cannot be written; an old file stays as it was. It is a `SaveError` if the disk is
+        full or fails.
     """
     try:
         if file.exists() and not file.is_file():
@@ -30,7 +35,7 @@ def write_whole(file: Path, content: bytes) -> None:
             return
         descriptor, temporary = tempfile.mkstemp(prefix=f".{file.name}-", dir=file.parent)
     except OSError as error:
-        raise OutputError(f"{file}: {error.strerror}, the file was not written") from None
+        raise _not_written(file, error) from None
     try:
         with open(descriptor, "wb") as stream:
             stream.write(content)
@@ -41,7 +46,7 @@ def write_whole(file: Path, content: bytes) -> None:
     except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
         if isinstance(error, OSError):
-            raise OutputError(f"{file}: {error.strerror}, the file was not written") from None
+            raise _not_written(file, error) from None
         raise
 
 
@@ -75,6 +80,11 @@ def prepare_directory(directory: str | os.PathLike[str]) -> Path:
     except OSError as error:
         raise OutputError(f"{folder}: {error.strerror}, results cannot be written there") from None
     return folder
+
+
+def _not_written(file: Path, error: OSError) -> OutputError:
+    kind = SaveError if error.errno in DISK_ERRORS else OutputError
+    return kind(f"{file}: {error.strerror}, the file was not written")
 
 
 def _umask() -> int:

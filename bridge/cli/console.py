@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from contextlib import suppress
 
 from rich.console import Console
 
@@ -18,3 +20,9 @@ def output() -> Console:
     if console.is_terminal or "COLUMNS" in os.environ:
         return console
     return unbroken()
+
+
+def drop_stdout() -> None:
+    """Discard what stdout could not write, so that Python does not try again when it ends."""
+    with suppress(OSError, ValueError):  # tests replace stdout by an object without a descriptor
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,16 +1,21 @@
 """The command line ``cosim``.
 
-Exit status: 0 success, 1 the simulation failed, 2 bad input, 130 interrupted. The summary goes to
+Exit status: 0 success, 1 the simulation failed or its output could not be written, 2 bad input, 130
+interrupted. The summary goes to
 stdout; progress and errors go to stderr, each error as one sentence.
 """
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from typing import Any
 
 import click
 
-from bridge.errors import InputError
+from bridge.cli.start import INTERRUPTED, NOT_BEGUN
+from bridge.errors import InputError, SaveError
+from bridge.files import DISK_ERRORS
 from bridge.results.errors import SimulationError
 from frontend.errors import ScenarioError
 from topology_gen.errors import TopologyError
@@ -41,11 +46,23 @@ A module is imported only when its command is called, so the list needs these li
 
 FAILED = 1
 BAD_INPUT = 2
-INTERRUPTED = 130
 
 
 class _Group(click.Group):
     """Imports commands when they are called, and prints their exceptions as a sentence."""
+
+    def main(self, *arguments: Any, **settings: Any) -> Any:
+        try:
+            return super().main(*arguments, **settings)
+        except OSError as error:
+            if error.errno not in DISK_ERRORS:
+                raise
+            # Imported here because few runs need it, and it imports rich.
+            from bridge.cli.console import drop_stdout
+
+            drop_stdout()
+            _complain(f"{error.filename or 'stdout'}: {error.strerror}")
+            sys.exit(FAILED)
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -64,6 +81,9 @@ class _Group(click.Group):
     def invoke(self, context: click.Context) -> object:
         try:
             return super().invoke(context)
+        except SaveError as error:
+            _complain(str(error))
+            context.exit(FAILED)
         except ScenarioError as error:
             for problem in error.problems:
                 _complain(problem)
@@ -75,7 +95,7 @@ class _Group(click.Group):
             _complain(str(error))
             context.exit(FAILED)
         except KeyboardInterrupt as error:
-            _complain(str(error) or "interrupted before the simulation began; nothing was saved")
+            _complain(str(error) or NOT_BEGUN)
             context.exit(INTERRUPTED)
 
 

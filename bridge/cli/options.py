@@ -32,7 +32,8 @@ out_option = click.option(
     "--out",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Folder for result.json: results/NAME by default, none with --json.",
+    help="Folder for result.json, which replaces an earlier one there. By default results/NAME, or "
+    "results/NAME-2 … if that holds the result of another scenario; none with --json.",
 )
 
 json_option = click.option(

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
 
-from bridge.cli.console import output
+from bridge.cli.console import drop_stdout, output
+from bridge.errors import SaveError
+from bridge.files import DISK_ERRORS
 from bridge.present.outputs import JSON, SUMMARY
 from bridge.present.progress import Reporter, reporter_for
-from bridge.results.errors import SimulationError, SimulationInterrupted
+from bridge.results.errors import SimulationError, SimulationInterrupted, UnsavedError
+from bridge.results.folders import free_folder
 from bridge.results.result import FILE_NAME, Result
 
 
@@ -20,6 +25,7 @@ def present(
     name: str,
     out: Path | None,
     as_json: bool,
+    scenario: Callable[[], dict[str, Any] | None],
 ) -> None:
     """Run a simulation, show its progress, and print its summary or JSON.
 
@@ -35,24 +41,69 @@ def present(
         The folder that the user named. None means ``results/NAME``, or no folder with `as_json`.
     as_json : bool
         Whether to print result.json instead of the summary.
+    scenario : callable
+        Returns the scenario with all defaults, or None if it is not known. The default folder gets
+        a number if it holds the result of another scenario.
 
     Raises
     ------
     SimulationError, SimulationInterrupted
         The simulation did not complete; its partial result has been shown.
+    SaveError
+        The result cannot be saved or printed; the message names another place, if there is one.
     """
-    folder = out if out is not None or as_json else Path("results") / name
+    folder = out if out is not None or as_json else _default_folder(name, scenario)
     reporter = Reporter() if as_json else reporter_for(Console(stderr=True))
     try:
         result = simulate(reporter, folder)
+    except UnsavedError as error:
+        _show(error.result, as_json)
+        if as_json:
+            raise
+        raise SaveError(f"{error}; {_keep(error.result)}") from None
     except (SimulationError, SimulationInterrupted) as error:
         if error.result is not None:
-            _show(error.result, folder, as_json)
+            _show_saved(error.result, folder, as_json)
         raise
-    _show(result, folder, as_json)
+    _show_saved(result, folder, as_json)
 
 
-def _show(result: Result, folder: Path | None, as_json: bool) -> None:
+def _default_folder(name: str, scenario: Callable[[], dict[str, Any] | None]) -> Path:
+    wanted = Path("results") / name
+    if not (wanted / FILE_NAME).exists():
+        return wanted
+    folder = free_folder(wanted, scenario())
+    if folder != wanted:
+        click.echo(f"{wanted} holds another result, so this one goes to {folder}", err=True)
+    return folder
+
+
+def _show_saved(result: Result, folder: Path | None, as_json: bool) -> None:
+    try:
+        _show(result, as_json)
+    except OSError as error:
+        if folder is not None or error.errno not in DISK_ERRORS:
+            raise
+        drop_stdout()
+        raise SaveError(f"stdout: {error.strerror}; {_keep(result)}") from None
+    finally:
+        if folder is not None:
+            click.echo(f"Result: {folder / FILE_NAME}", err=True)
+
+
+def _show(result: Result, as_json: bool) -> None:
     (JSON if as_json else SUMMARY).show(result, output())
-    if folder is not None:
-        click.echo(f"Result: {folder / FILE_NAME}", err=True)
+
+
+def _keep(result: Result) -> str:
+    """Save a result in a temporary folder, or else print it; return where it is."""
+    try:
+        file = result.save(tempfile.mkdtemp(prefix="cosim-"))
+    except (OSError, SaveError):
+        try:
+            JSON.show(result, output())
+        except OSError:
+            drop_stdout()
+            return "the result is lost"
+        return "the result is printed instead"
+    return f"the result is in {file} instead"

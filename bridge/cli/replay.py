@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from bridge.cli.options import json_option, out_option, stream_argument
 from bridge.cli.present import present
+from bridge.errors import StreamError
 from bridge.simulator import simulate
+from bridge.stream_header import read_header
 
 
 @click.command("replay")
@@ -25,4 +28,14 @@ def replay_command(stream: Path, out: Path | None, as_json: bool) -> None:
         stream.stem,
         out,
         as_json,
+        lambda: _scenario(stream),
     )
+
+
+def _scenario(stream: Path) -> dict[str, Any] | None:
+    if not stream.is_file():
+        return None  # a pipe can be read only once
+    try:
+        return read_header(stream.read_bytes()).scenario
+    except StreamError as error:
+        raise StreamError(f"{stream}: {error}") from None

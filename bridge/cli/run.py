@@ -36,4 +36,5 @@ def run_command(
         loaded.name,
         out,
         as_json,
+        loaded.resolved,
     )

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
 
-from bridge.errors import InputError, OutputError
+from bridge.errors import InputError
 from bridge.fidelity.comparison import REFERENCE, Row
+from bridge.present.plot import save
 from frontend.fabrics import ESTIMATORS
 
 _MARKS = (("o", "#4477aa"), ("D", "#cc6677"), ("s", "#228833"), ("^", "#aa3377"))
@@ -78,9 +79,4 @@ def draw(rows: Sequence[Row], file: Path) -> None:
     axes.set_xlabel(f"error of the simulated time, relative to {REFERENCE}")
     axes.legend()
     axes.spines[["top", "right"]].set_visible(False)
-    # The same comparison must give the same file: no date and no random ids.
-    with matplotlib.rc_context({"svg.hashsalt": "cosim"}):
-        try:
-            figure.savefig(file, format="svg", metadata={"Date": None})
-        except OSError as error:
-            raise OutputError(f"{file}: {error.strerror}, it was not written") from None
+    save(figure, file)

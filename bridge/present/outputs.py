@@ -67,6 +67,7 @@ def _write_json(result: Result, file: Path) -> None:
 def _print_json(result: Result, console: Console) -> None:
     # Not console.print, which would break lines.
     console.file.write(result.to_json())
+    console.file.flush()
 
 
 LAYERS = Output("layers", "picture of each layer's times", PICTURES, plot_layers)

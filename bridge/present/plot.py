@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bridge.errors import InputError
+from bridge.files import write_whole
 from bridge.results.result import Result
 
 if TYPE_CHECKING:
@@ -74,13 +77,15 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     """
     import matplotlib
 
+    file = Path(path)
+    content = BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "cosim"}):
         try:
-            figure.savefig(path, metadata=_without_date(path), dpi=150)
+            form = file.suffix.lower().removeprefix(".")
+            figure.savefig(content, format=form, metadata=_without_date(path), dpi=150)
         except ValueError as error:
-            raise InputError(f"{os.fspath(path)}: {error}") from None
-        except OSError as error:
-            raise InputError(f"{os.fspath(path)}: {error.strerror}") from None
+            raise InputError(f"{file}: {error}") from None
+    write_whole(file, content.getvalue())
 
 
 def new_figure(width: float, height: float) -> Figure:

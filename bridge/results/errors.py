@@ -1,8 +1,10 @@
-"""A simulation that did not end well, with what was measured until then."""
+"""A run that did not end well, with what was measured until then."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from bridge.errors import SaveError
 
 if TYPE_CHECKING:
     from bridge.results.result import Result
@@ -31,6 +33,20 @@ class SimulationInterrupted(KeyboardInterrupt):
     ----------
     result : Result
         The measurements up to the interrupt; its ``status`` is ``"interrupted"``.
+    """
+
+    def __init__(self, message: str, result: Result) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class UnsavedError(SaveError):
+    """A result that cannot be saved.
+
+    Attributes
+    ----------
+    result : Result
+        The result.
     """
 
     def __init__(self, message: str, result: Result) -> None:

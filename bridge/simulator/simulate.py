@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import frontend
-from bridge.errors import StreamError
+from bridge.errors import OutputError, StreamError
 from bridge.files import prepare_directory, write_whole
 from bridge.present.progress import CallbackReporter, Reporter, Snapshot
-from bridge.results.errors import SimulationError, SimulationInterrupted
+from bridge.results.errors import SimulationError, SimulationInterrupted, UnsavedError
 from bridge.results.result import SCHEMA_VERSION, Result
 from bridge.simulator.hooks import BuiltSimulation, Hook, load_bindings, load_hook, require_bindings
 from bridge.stopwatch import Stopwatch
@@ -72,6 +72,8 @@ def run(
         The simulation did not complete. The error holds the partial result.
     SimulationInterrupted
         The user pressed Ctrl-C. The exception holds the partial result.
+    SaveError
+        The result cannot be saved in `out`. The exception holds it as ``result``.
 
     Examples
     --------
@@ -268,7 +270,10 @@ def _simulate(
     raw["simulator"] |= {**watch.cost(), "seed": header.seed, "versions": versions()}
     result = Result.model_validate(raw)
     if folder is not None:
-        result.save(folder)
+        try:
+            result.save(folder)
+        except OutputError as error:
+            raise UnsavedError(str(error), result) from None
     if result.status == "interrupted":
         raise SimulationInterrupted("interrupted, the result is partial", result)
     if result.status != "complete":

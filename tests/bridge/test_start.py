@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ import click
 import pytest
 
 from bridge.cli.main import COMMANDS, main
+from bridge.cli.start import NOT_BEGUN
 
 SLOW = {"google.protobuf", "matplotlib", "networkx", "numpy", "pydantic", "rich", "scipy"}
 
@@ -49,6 +52,22 @@ def test_validate(small_file: Path) -> None:
 def test_run_of_a_flat_topology(small_file: Path) -> None:
     seen = imported("run", str(small_file), "--json")
     assert seen <= {"google.protobuf", "numpy", "pydantic", "rich"}
+
+
+@pytest.mark.parametrize("module", ["click", "pydantic", "ruamel"])
+def test_interrupted_while_it_starts(small_file: Path, tmp_path: Path, module: str) -> None:
+    """As if Ctrl-C came while this module is imported."""
+    (tmp_path / f"{module}.py").write_text("raise KeyboardInterrupt\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "bridge", "run", str(small_file)],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    # A shell shows 130 in both cases: Python may end itself with the signal.
+    assert done.returncode in (130, -signal.SIGINT)
+    assert done.stderr == f"cosim: {NOT_BEGUN}\n"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

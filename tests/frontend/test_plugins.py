@@ -121,5 +121,8 @@ def test_an_entry_that_cannot_be_loaded_is_named(plugin, tmp_path):
     information.mkdir()
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
     (information / "entry_points.txt").write_text("[cosim.workloads]\nbroken = no_such:KIND\n")
-    message = cosim(tmp_path, "list", code=1)
-    assert "the workload kind 'broken' of no_such:KIND cannot be loaded" in message
+    message = cosim(tmp_path, "list", code=2)
+    assert message.startswith(
+        "cosim: the workload kind 'broken' of no_such:KIND cannot be loaded: "
+    )
+    assert message.count("\n") == 1

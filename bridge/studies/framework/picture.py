@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bridge.errors import OutputError
+from bridge.present.plot import save
 from bridge.studies.framework.model import Chart, Panel
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ def draw(chart: Chart, file: Path) -> None:
     OutputError
         If the file cannot be written.
     """
-    import matplotlib
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(_WIDTH, 0.8 + _PANEL_HEIGHT * len(chart.panels)), layout="constrained")
@@ -68,11 +67,7 @@ def draw(chart: Chart, file: Path) -> None:
     handles, names = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=len(names), fontsize="small")
     figure.suptitle(chart.title)
-    with matplotlib.rc_context({"svg.hashsalt": "cosim"}):
-        try:
-            figure.savefig(file, format="svg", metadata={"Date": None})
-        except OSError as error:
-            raise OutputError(f"{file}: {error.strerror}, it was not written") from None
+    save(figure, file)
 
 
 def _bars(axes: Axes, panel: Panel) -> None:

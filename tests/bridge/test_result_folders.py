@@ -1,0 +1,70 @@
+"""The default folder of a result: no result of another scenario is lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from click.testing import Result as Answer
+
+from bridge.cli.main import main
+
+
+@pytest.fixture
+def cosim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Return a function that runs ``cosim`` in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str | Path) -> Answer:
+        return CliRunner().invoke(main, [*map(str, arguments)], catch_exceptions=False)
+
+    return run
+
+
+def size(folder: str) -> str:
+    document = json.loads(Path(folder, "result.json").read_text())
+    return str(document["scenario"]["workload"]["bytes"])
+
+
+def test_another_scenario_gets_a_number(cosim, small_file: Path) -> None:
+    first = cosim("run", small_file)
+    assert first.stderr.splitlines()[-1] == "Result: results/small/result.json"
+    for value, folder in (("4KB", "small-2"), ("8KB", "small-3"), ("4KB", "small-2")):
+        answer = cosim("run", small_file, "--set", f"workload.bytes={value}")
+        said = f"results/small holds another result, so this one goes to results/{folder}\n"
+        assert answer.stderr.startswith(said)
+        assert answer.stderr.endswith(f"Result: results/{folder}/result.json\n")
+        assert size(f"results/{folder}") == value
+    assert size("results/small") == "64KB"
+
+
+def test_the_same_scenario_replaces_its_result(cosim, small_file: Path) -> None:
+    for _ in range(2):
+        answer = cosim("run", small_file)
+        assert "another result" not in answer.stderr
+    assert [path.name for path in Path("results").iterdir()] == ["small"]
+
+
+def test_a_named_folder_is_used_as_it_is(cosim, small_file: Path) -> None:
+    cosim("run", small_file, "--out", "mine")
+    answer = cosim("run", small_file, "--out", "mine", "--set", "workload.bytes=4KB")
+    assert "another result" not in answer.stderr
+    assert size("mine") == "4KB"
+
+
+def test_what_is_not_a_result_stays(cosim, small_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "results" / "small").mkdir(parents=True)
+    (tmp_path / "results" / "small" / "result.json").write_text("mine")
+    cosim("run", small_file)
+    assert (tmp_path / "results" / "small" / "result.json").read_text() == "mine"
+    assert size("results/small-2") == "64KB"
+
+
+def test_replay(cosim, small_file: Path) -> None:
+    for value, folder in (("4KB", "x"), ("8KB", "x-2"), ("4KB", "x")):
+        cosim("compile", small_file, "--set", f"workload.bytes={value}", "-o", "x.stream")
+        answer = cosim("replay", "x.stream")
+        assert answer.stderr.endswith(f"Result: results/{folder}/result.json\n")
+        assert size(f"results/{folder}") == value
