@@ -26,7 +26,7 @@ import numpy as np
 
 from frontend.collectives.group_rings import group_rings
 from frontend.parallelization.errors import StrategyError
-from frontend.parallelization.fabric import Fabric, LinkLoad, Seconds, Wire
+from frontend.parallelization.fabric import Fabric, LinkLoad, Routes, Seconds, Wire
 from frontend.parallelization.operators import OperatorGraph, check_graph
 from frontend.parallelization.server import Server, work
 from frontend.parallelization.strategy import Placement, Strategy, check_placement, check_strategy
@@ -83,6 +83,8 @@ class Estimator:
         Whose rings the all-reduces take, if the network is one of TopoOpt's.
     wire : Wire, optional
         How bytes are packed.
+    routes : Routes, optional
+        The routes that bytes take.
 
     Raises
     ------
@@ -97,13 +99,14 @@ class Estimator:
         network: Network,
         topology: TopoOptTopology | None = None,
         wire: Wire | None = None,
+        routes: Routes | None = None,
     ) -> None:
         check_graph(graph)
         self.graph = graph
         self.servers = network.ranks
         self._server = server
         self._topology = topology
-        self._fabric = Fabric(network, wire)
+        self._fabric = Fabric(network, wire, routes)
         # Of operators whose outputs are alike, the first: what it moves is looked up for all.
         first: dict[tuple[int, int], int] = {}
         self._alike = [
@@ -276,9 +279,13 @@ class _Links:
 
     def _carry(self) -> None:
         ready, _, key, (links, seconds, latency) = heapq.heappop(self._waiting)
-        free = np.maximum(self._free[links], ready)
-        free += seconds
-        self._free[links] = free
+        if links.size == self._free.size:  # all of them: nothing to look up
+            free = np.maximum(self._free, ready, out=self._free)
+            free += seconds
+        else:
+            free = np.maximum(self._free[links], ready)
+            free += seconds
+            self._free[links] = free
         arrived = float(free.max()) + latency
         self._last = max(self._last, arrived)
         if key is not None:
