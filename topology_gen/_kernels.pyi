@@ -26,6 +26,12 @@ def layers(
     nodes: int, source: Ids, target: Ids, root: int
 ) -> tuple[Sequence[tuple[list[int], int]], ...]: ...
 
+# For each of `count` links, the bytes that go over it if some paths are used. The links of path i
+# are links[begin[i]:begin[i + 1]]. ValueError if a path or link does not exist.
+def path_loads(
+    begin: Ids, links: Ids, used: Ids, bytes: NDArray[np.float64], count: int
+) -> NDArray[np.float64]: ...
+
 # For each step, the chunks on the most loaded link; ValueError says what is wrong.
 def replay(
     nodes: int,

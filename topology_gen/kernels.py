@@ -7,6 +7,7 @@ try:
         Bfb,
         heaviest_matching,
         layers,
+        path_loads,
         replay,
         tree_loads,
         walk_loads,
@@ -20,4 +21,4 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from None
 
-__all__ = ["Bfb", "heaviest_matching", "layers", "replay", "tree_loads", "walk_loads"]
+__all__ = ["Bfb", "heaviest_matching", "layers", "path_loads", "replay", "tree_loads", "walk_loads"]

@@ -9,7 +9,15 @@ from typing import Any
 from bridge.errors import InputError
 from frontend import Scenario, load_scenario
 from frontend.models import operator_graph
-from frontend.parallelization import Estimator, OperatorGraph, Strategy, Wire, demand, to_json
+from frontend.parallelization import (
+    Estimator,
+    OperatorGraph,
+    Routes,
+    Strategy,
+    Wire,
+    demand,
+    to_json,
+)
 from frontend.resolve import resolve
 from frontend.resolve.layout import layout
 from frontend.schema.training import Training
@@ -103,4 +111,5 @@ class Job:
             resolved.network,
             resolved.layout.found,
             Wire(transport.mss, transport.packet_overhead),
+            Routes(resolved.layout.paths, resolved.layout.relay_route),
         )

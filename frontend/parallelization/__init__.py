@@ -6,7 +6,7 @@ from frontend.parallelization.alternating import Candidate, State, alternate, be
 from frontend.parallelization.demands import demand
 from frontend.parallelization.errors import StrategyError
 from frontend.parallelization.estimator import Estimator, Plan
-from frontend.parallelization.fabric import Fabric, LinkLoad, Wire
+from frontend.parallelization.fabric import Fabric, LinkLoad, Routes, Wire
 from frontend.parallelization.mcmc import Found, accept, default_beta, search
 from frontend.parallelization.operators import Operator, OperatorGraph, check_graph
 from frontend.parallelization.proposals import choices, group_sizes, placements, propose
@@ -40,6 +40,7 @@ __all__ = [
     "OperatorGraph",
     "Placement",
     "Plan",
+    "Routes",
     "Server",
     "State",
     "Strategy",

@@ -27,7 +27,7 @@ import numpy as np
 
 from frontend.collectives.group_rings import group_rings
 from frontend.parallelization.errors import StrategyError
-from frontend.parallelization.fabric import Fabric, LinkLoad, Seconds, Wire
+from frontend.parallelization.fabric import Fabric, LinkLoad, Routes, Seconds, Wire
 from frontend.parallelization.operators import OperatorGraph, check_graph
 from frontend.parallelization.server import Server, work
 from frontend.parallelization.strategy import Placement, Strategy, check_placement, check_strategy
@@ -84,6 +84,8 @@ class Estimator:
         TopoOpt topology whose rings the all-reduces use, if the network has one.
     wire : Wire, optional
         Sizes of packets and headers.
+    routes : Routes, optional
+        The routes that messages take.
 
     Raises
     ------
@@ -98,13 +100,14 @@ class Estimator:
         network: Network,
         topology: TopoOptTopology | None = None,
         wire: Wire | None = None,
+        routes: Routes | None = None,
     ) -> None:
         check_graph(graph)
         self.graph = graph
         self.servers = network.ranks
         self._server = server
         self._topology = topology
-        self._fabric = Fabric(network, wire)
+        self._fabric = Fabric(network, wire, routes)
         # Operators with equal outputs share cache entries, under the index of the first of them.
         first: dict[tuple[int, int], int] = {}
         self._alike = [
@@ -277,9 +280,13 @@ class _Links:
 
     def _carry(self) -> None:
         ready, _, key, (links, seconds, latency) = heapq.heappop(self._waiting)
-        free = np.maximum(self._free[links], ready)
-        free += seconds
-        self._free[links] = free
+        if links.size == self._free.size:  # all of them: nothing to look up
+            free = np.maximum(self._free, ready, out=self._free)
+            free += seconds
+        else:
+            free = np.maximum(self._free[links], ready)
+            free += seconds
+            self._free[links] = free
         arrived = float(free.max()) + latency
         self._last = max(self._last, arrived)
         if key is not None:

@@ -7,6 +7,7 @@ forwarding delay of ranks, and the transmission of a packet at every hop except 
 
 from __future__ import annotations
 
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +15,12 @@ from numpy.typing import NDArray
 
 from frontend.collectives.algorithms.multi_ring import logical_rings
 from frontend.collectives.group_rings import GroupRings
+from frontend.parallelization.path_blocks import TARGETS, Block, PathBlocks, path_lengths
 from frontend.parallelization.transfers import Transfer
 from topology_gen import Network
+from topology_gen.arrays import Numbers, ids
+from topology_gen.kernels import path_loads
 from topology_gen.networks.direct_connect import parallel_index
-from topology_gen.networks.network import Paths
 
 Seconds = NDArray[np.float64]
 Bytes = NDArray[np.float64]
@@ -39,6 +42,13 @@ class Wire(NamedTuple):
         return np.minimum(message, self.segment_bytes) + self.header_bytes
 
 
+class Routes(NamedTuple):
+    """The routes between two servers that messages take in turn, and the first of all-reduces."""
+
+    paths: int = 1
+    relay: int = 0
+
+
 class LinkLoad(NamedTuple):
     """Occupied links, the time on each in seconds, and the additional latency in seconds."""
 
@@ -56,35 +66,55 @@ class Fabric:
         Network with one rank per server.
     wire : Wire, optional
         Sizes of packets and headers.
+    routes : Routes, optional
+        The routes that messages take.
     """
 
-    def __init__(self, network: Network, wire: Wire | None = None) -> None:
+    def __init__(
+        self, network: Network, wire: Wire | None = None, routes: Routes | None = None
+    ) -> None:
         self.network = network
         self.wire = wire or Wire()
+        self.routes = routes or Routes()
         self.servers = network.ranks
-        source, target = np.nonzero(~np.eye(network.ranks, dtype=bool))
-        paths = network.paths(source, target)
-        # The pair (i, j) has the index i·ranks + j. The pairs (i, i) have no links.
-        pair = source * network.ranks + target
-        self._lengths = np.zeros(network.ranks**2, np.int64)
-        self._lengths[pair] = _lengths(paths)
-        self._begin = np.cumsum(self._lengths) - self._lengths
-        self._links = paths.links.astype(np.int64)
+        full = float(self.wire.segment_bytes + self.wire.header_bytes)
+        self._paths = PathBlocks(network, full)
         self._rate = network.rate_bps.astype(np.float64) / 8
-        self._propagation = self._sums(self._links, self._lengths)
 
     def transfer(self, moved: Transfer) -> LinkLoad | None:
-        """Return the load of a transfer over the first path of each pair; None if it is empty."""
+        """Return the load of a transfer over the paths of each pair; None if nothing moves."""
         rows, columns = np.nonzero(moved.bytes)
         if not rows.size:
             return None
-        pairs = moved.sources[rows] * self.servers + moved.targets[columns]
-        sent = moved.bytes[rows, columns].astype(np.float64)
-        lengths = self._lengths[pairs]
-        links = self._links[_ranges(self._begin[pairs], lengths)]
-        latency = self._propagation[pairs] + self._store(links, lengths, sent)
-        on_wire = np.repeat(self.wire.size(sent), lengths)
-        return self._load(links, on_wire, float(latency.max()))
+        sources, targets = moved.sources[rows], moved.targets[columns]
+        whole = moved.bytes[rows, columns]
+        blocks = targets // TARGETS
+        # Whole bytes, so that the sum is the same in any order.
+        total = np.zeros(self.network.links)
+        latency = 0.0
+        first, last = int(blocks.min()), int(blocks.max())
+        count = self.routes.paths
+        for number, route in product(range(first, last + 1), range(count)):
+            here = np.flatnonzero(blocks == number) if first < last else np.arange(whole.size)
+            sent = whole[here] * (route + 1) // count - whole[here] * route // count
+            if not sent.all():
+                here, sent = here[sent > 0], sent[sent > 0]
+            if here.size:
+                pairs = (targets[here] - number * TARGETS) * self.servers + sources[here]
+                found = self._paths.block(number, route)
+                size = self.wire.size(sent.astype(np.float64))
+                total += path_loads(found.begin, found.links, ids(pairs), size, total.size)
+                latency = max(latency, self._latency(found, pairs, sent.astype(np.float64)))
+        return self._load(total, latency)
+
+    def _latency(self, block: Block, pairs: Numbers, sent: Bytes) -> float:
+        """Return the latest arrival of a message's first packet, if all leave at once."""
+        stored = block.stored[pairs]
+        small = np.flatnonzero(sent < self.wire.segment_bytes)
+        if small.size:
+            packets = self.wire.first_packet(sent[small])
+            stored[small] = self._paths.stored(*self._paths.some(block, pairs[small]), packets)
+        return float((block.propagation[pairs] + stored).max())
 
     def all_reduce(self, rings: GroupRings, vector_bytes: float) -> LinkLoad:
         """Return the load of an all-reduce that is divided evenly among rings.
@@ -105,50 +135,21 @@ class Fabric:
         size = members.size
         graph = logical_rings(size, orders, rings.duplex)
         paths = self.network.paths(
-            members[graph.source], members[graph.target], parallel_index(graph)
+            members[graph.source],
+            members[graph.target],
+            parallel_index(graph).astype(np.int64) + self.routes.relay,
         )
-        lengths = _lengths(paths)
-        links = paths.links.astype(np.int64)
+        lengths = path_lengths(paths)
+        links = paths.links
         rings_used = graph.links // size
         part = np.full(graph.links, vector_bytes / (rings_used * size))
-        latency = self._sums(links, lengths) + self._store(links, lengths, part)
+        latency = self._paths.propagation(links, lengths)
+        latency += self._paths.stored(links, lengths, self.wire.first_packet(part))
         rounds = 2 * (size - 1)
         on_wire = np.repeat(rounds * self.wire.size(part), lengths)
-        return self._load(links, on_wire, rounds * float(latency.max()))
+        total = np.bincount(links, on_wire, minlength=self.network.links).astype(np.float64)
+        return self._load(total, rounds * float(latency.max()))
 
-    def _load(self, links: NDArray[np.int64], on_wire: Bytes, latency: float) -> LinkLoad:
-        total = np.bincount(links, on_wire, minlength=self.network.links)
+    def _load(self, total: Bytes, latency: float) -> LinkLoad:
         used = np.flatnonzero(total)
         return LinkLoad(used, total[used] / self._rate[used], latency)
-
-    def _sums(self, links: NDArray[np.int64], lengths: NDArray[np.int64]) -> Seconds:
-        """Return the propagation delay plus the forwarding delay of each path, in seconds."""
-        delay = self.network.latency_ps[links].astype(np.float64)
-        first = np.zeros(links.size, bool)
-        first[(np.cumsum(lengths) - lengths)[lengths > 0]] = True
-        passed_on = ~first & (self.network.source[links] < self.servers)
-        delay += passed_on * float(self.network.forwarding_delay_ps)
-        path = np.repeat(np.arange(lengths.size), lengths)
-        return np.bincount(path, delay * 1e-12, minlength=lengths.size).astype(np.float64)
-
-    def _store(
-        self, links: NDArray[np.int64], lengths: NDArray[np.int64], message: Bytes
-    ) -> Seconds:
-        """Return the time of the first packet on all links of each path except the first link."""
-        path = np.repeat(np.arange(lengths.size), lengths)
-        each = self.wire.first_packet(message)[path] / self._rate[links]
-        each[np.cumsum(lengths) - lengths] = 0
-        return np.bincount(path, each, minlength=lengths.size).astype(np.float64)
-
-
-def _lengths(paths: Paths) -> NDArray[np.int64]:
-    begin = paths.begin.astype(np.int64)
-    return begin[1:] - begin[:-1]
-
-
-def _ranges(begin: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the concatenation of the ranges begin … begin+length-1, one for each row."""
-    first = np.cumsum(lengths) - lengths
-    every = np.arange(int(lengths.sum()), dtype=np.int64)
-    every += np.repeat(begin - first, lengths)
-    return every

@@ -3,6 +3,7 @@
  */
 
 #include "bfb.h"
+#include "path-loads.h"
 #include "replay.h"
 #include "tree-loads.h"
 #include "walk-loads.h"
@@ -143,6 +144,17 @@ walk_loads(uint32_t nodes,
     return py::array_t<double>(static_cast<py::ssize_t>(loads.size()), loads.data());
 }
 
+py::array_t<double>
+path_loads(const Array<uint32_t>& begin,
+           const Array<uint32_t>& links,
+           const Array<uint32_t>& used,
+           const Array<double>& bytes,
+           uint32_t count)
+{
+    const auto loads = cosim::PathLoads({view(begin), view(links)}, view(used), view(bytes), count);
+    return py::array_t<double>(static_cast<py::ssize_t>(loads.size()), loads.data());
+}
+
 py::array_t<uint64_t>
 replay(uint32_t nodes,
        const Array<uint32_t>& source,
@@ -197,6 +209,7 @@ PYBIND11_MODULE(_kernels, module)
         .def("sends", &bfb_sends);
     module.def("layers", &layers);
     module.def("replay", &replay);
+    module.def("path_loads", &path_loads);
     module.def("heaviest_matching", &heaviest_matching);
     module.def("tree_loads", &tree_loads);
     module.def("walk_loads", &walk_loads);

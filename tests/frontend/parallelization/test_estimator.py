@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,6 +25,8 @@ from frontend.parallelization import (
     work,
 )
 from frontend.parallelization.fabric import Fabric
+from frontend.parallelization.path_blocks import TARGETS
+from frontend.parallelization.transfers import Transfer
 from frontend.roofline import Cost
 from tests.frontend.parallelization.graphs import jobs, placements, small_dlrm
 from tests.frontend.parallelization.naive_estimate import estimate
@@ -206,3 +210,23 @@ def test_disjoint_groups_reduce_as_fast_as_their_own_rings(servers, degree, size
     for load in loads:
         busy[load.links] += load.seconds
     assert busy.max() == pytest.approx(2 * (size - 1) / size / (2 * rings))
+
+
+def test_paths_are_found_for_the_targets_that_are_needed():
+    """A transfer to one server of many looks up no paths to others than those of its block."""
+    asked: list[int] = []
+    network = flat(3 * TARGETS, GBPS, 0)
+
+    def router(source, target, route):
+        asked.extend(np.unique(target).tolist())
+        return network.router(source, target, route)
+
+    fabric = Fabric(replace(network, router=router), BARE)
+    first, last = np.array([0]), np.array([3 * TARGETS - 1])
+    assert asked == []
+    load = fabric.transfer(Transfer(first, last, np.array([[1000]])))
+    assert load is not None
+    assert load.links.size == 2
+    assert asked == list(range(2 * TARGETS, 3 * TARGETS))
+    fabric.transfer(Transfer(first, last, np.array([[7]])))
+    assert len(asked) == TARGETS
