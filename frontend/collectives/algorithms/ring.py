@@ -72,8 +72,8 @@ def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Program:
     arrived = packed + (size - 1) + np.concatenate(([0], np.cumsum(blocks)[:-1]))
     member = np.arange(size)[:, None]
 
-    # COPY of the own block, COPY steps that pack by distance, then per round: SEND, RECV, and COPY of
-    # the block for this member.
+    # COPY of the own block, COPY steps that pack by distance, then per round: SEND, RECV, and COPY
+    # of the block for this member.
     packs = size - 1
     first = 1 + packs
     op = np.concatenate((
