@@ -103,7 +103,7 @@ def test_graphs_that_are_refused():
 
 @pytest.mark.parametrize(
     "name",
-    ["demand", "mcmc", "proposals", "server", "strategy", "transfers"],
+    ["demands", "mcmc", "proposals", "server", "strategy", "transfers"],
 )
 def test_examples(name):
     module = import_module(f"frontend.parallelization.{name}")
