@@ -1,8 +1,8 @@
 """The command line ``cosim``.
 
 Exit status: 0 success, 1 the simulation failed or its output could not be written, 2 bad input, 130
-interrupted. The summary goes to
-stdout; progress and errors go to stderr, each error as one sentence.
+interrupted. The summary goes to stdout; progress and errors go to stderr, each error as one
+sentence.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from bridge.cli.start import INTERRUPTED, NOT_BEGUN
+from bridge.cli.status import BAD_INPUT, FAILED, INTERRUPTED, NOT_BEGUN
 from bridge.errors import InputError, SaveError
 from bridge.files import DISK_ERRORS
 from bridge.results.errors import SimulationError
@@ -43,9 +43,6 @@ COMMANDS = {
 
 A module is imported only when its command is called, so the list needs these lines.
 """
-
-FAILED = 1
-BAD_INPUT = 2
 
 
 class _Group(click.Group):

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import sys
 
-INTERRUPTED = 130
-"""The exit status after Ctrl-C, as in a shell."""
-
-NOT_BEGUN = "interrupted before the simulation began; nothing was saved"
+from bridge.cli.status import INTERRUPTED, NOT_BEGUN
 
 
 def main() -> None:

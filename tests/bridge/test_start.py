@@ -13,7 +13,7 @@ import click
 import pytest
 
 from bridge.cli.main import COMMANDS, main
-from bridge.cli.start import NOT_BEGUN
+from bridge.cli.status import NOT_BEGUN
 
 SLOW = {"google.protobuf", "matplotlib", "networkx", "numpy", "pydantic", "rich", "scipy"}
 
