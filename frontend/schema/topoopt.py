@@ -69,8 +69,7 @@ class TopoOptTopology(DemandTopology):
     """Value of the x-th link between the same two ranks, relative to the first link. exponential
     (TopoOpt): 1/2^(x-1); linear: 1/x; factorial: 1/x!; none: 1."""
     paths: Annotated[int, Field(ge=1, le=64)] = PATHS
-    """k: messages between two ranks are spread over so many shortest paths. If several jobs share
-    the ranks, they take one path."""
+    """k: messages between two ranks are spread over so many shortest paths."""
 
 
 class Reconfiguration(Model):

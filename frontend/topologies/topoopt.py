@@ -16,7 +16,7 @@ from frontend.topologies.direct_connect import DirectLayout, link_keywords
 from frontend.topologies.layout import RANK_LINKS, Layout, WorkloadDemand
 from topology_gen import Network
 from topology_gen.networks.shards import Shard, sharded
-from topology_gen.topoopt import Demand, routed, split_degree, topology_finder
+from topology_gen.topoopt import Demand, Routes, routed, split_degree, topology_finder
 from topology_gen.topoopt import TopoOptTopology as Found
 
 
@@ -69,10 +69,30 @@ class _Shared(Layout):
         return [_find(self._topology, demand) for demand in self._demand.demands]
 
     @cached_property
+    def _routes(self) -> Sequence[Routes]:
+        return [Routes(found, self.paths) for found in self.job_topologies]
+
+    @property
+    def paths(self) -> int:
+        """Routes over which the messages between two ranks of a job are spread."""
+        return self._topology.paths
+
+    @property
+    def relay_route(self) -> int:
+        """The first route along the rings of a job."""
+        return self._topology.paths
+
+    @cached_property
     def shards(self) -> Sequence[Shard]:
         """The links of each part."""
         return [
-            Shard(part.members, self.job_topologies[part.demand].graph, part.turn)
+            Shard(
+                part.members,
+                self.job_topologies[part.demand].graph,
+                part.turn,
+                self._routes[part.demand],
+                self.paths,
+            )
             for part in self._demand.parts
         ]
 

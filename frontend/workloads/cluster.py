@@ -88,7 +88,9 @@ class _Builder:
     ) -> None:
         self.workload = workload
         self.jobs = jobs(workload, layout.ranks)
-        self.parts = [training.plan(kind, workload.servers, algorithms) for kind in workload.mix]
+        self.parts = [
+            training.plan(kind, workload.servers, algorithms, layout.paths) for kind in workload.mix
+        ]
         names = [kind.name for kind in workload.mix]
         layers = [CLUSTER]
         self.first_layer = []
@@ -155,7 +157,7 @@ class _Builder:
                     ),
                     dependencies=tuple(offset + d for d in node.dependencies) or (begin,),
                     peer=job.members[node.peer] if communicates else 0,
-                    route=route if sends else 0,
+                    route=route + node.route if sends else 0,
                     job=number,
                 )
             )

@@ -140,8 +140,9 @@ def test_each_job_has_its_shard_and_its_rings():
         ((0, 1, 2, 3), 0), ((4, 5, 6, 7), 0), ((0, 1, 2, 3), 1), ((4, 5, 6, 7), 1),
     ]  # fmt: skip
     result = resolved.plan
+    # Each turn has two shortest paths, and one way along the rings.
     assert {(issue.ranks, issue.route) for issue in result.issues} == {
-        (shard.members, shard.turn) for shard in resolved.layout.shards
+        (shard.members, 3 * shard.turn) for shard in resolved.layout.shards
     }
     for issue in result.issues:
         assert issue.rings is not None

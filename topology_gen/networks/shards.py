@@ -19,25 +19,31 @@ from topology_gen.arrays import Numbers
 from topology_gen.errors import ParameterError, PathError
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.networks.direct_connect import direct_connect, parallel_index, without_loops
-from topology_gen.networks.network import Network
+from topology_gen.networks.network import Network, Router
 from topology_gen.networks.shortest_paths import ShortestPaths
 
 
 class Shard(NamedTuple):
-    """The links of some ranks in a turn, counted from 0; node i of the digraph is members[i]."""
+    """The links of some ranks in a turn, counted from 0; node i of the digraph is members[i].
+
+    `router` chooses the paths between nodes of the digraph, `ShortestPaths` by default. It has
+    `routes` routes more than the greatest number of parallel links.
+    """
 
     members: tuple[int, ...]
     graph: Digraph
     turn: int
+    router: Router | None = None
+    routes: int = 0
 
 
 def routes_of_turn(shards: Sequence[Shard]) -> int:
-    """Return how many routes each turn has: the greatest number of parallel links.
+    """Return how many routes each turn has: those of the shard with the most.
 
     The routes of turn t start at t times this number.
     """
-    parallel = (int(parallel_index(shard.graph).max(initial=0)) for shard in shards)
-    return 1 + max(parallel, default=0)
+    routes = (shard.routes + int(parallel_index(shard.graph).max(initial=0)) for shard in shards)
+    return 1 + max(routes, default=0)
 
 
 def sharded(
@@ -115,7 +121,10 @@ class _ShardPaths:
                 raise ParameterError(f"turn {shard.turn}: expected shards without common members")
             self._shard[shard.turn, members] = number
             self._place[shard.turn, members] = np.arange(members.size)
-        self._paths = [ShortestPaths(graph) for graph in graphs]
+        self._paths = [
+            shard.router or ShortestPaths(graph)
+            for shard, graph in zip(shards, graphs, strict=True)
+        ]
         self._first = np.cumsum([0, *(graph.links for graph in graphs)])
 
     def __call__(self, source: Numbers, target: Numbers, route: Numbers) -> tuple[Numbers, Numbers]:
