@@ -24,9 +24,7 @@ make reproduce    # cosim study astra-ns3-dlrm --scale full --page docs/reproduc
 
 The study takes about an hour of CPU time. `--figure 13` makes only one figure. If you stop a run,
 the same command resumes it. The scenarios are `scenarios/all_reduce.yaml`, `dlrm_hier.yaml`,
-`dlrm_hier_opt.yaml`, `dlrm_flat100.yaml` and `dlrm_flat800.yaml`. A claim with a number *holds* if
-the measured number is within a factor of 1.5 of the paper's. A claim in words holds if the
-measurement agrees with it.
+`dlrm_hier_opt.yaml`, `dlrm_flat100.yaml` and `dlrm_flat800.yaml`.
 
 The names of the paper:
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from bridge.present.quantities import percent_text, scaled_text, time_text
 from bridge.results.result import Result
 from bridge.studies.astra_ns3_dlrm.all_reduce_points import ALGORITHMS, Series, excess
-from bridge.studies.framework.model import Scale, Statement, number
+from bridge.studies.framework.model import Scale, Statement
+from bridge.studies.framework.scoring import number, order, same
 
 #: A time above this multiple of the analytical line is a collapse: one timeout takes 50 ms.
 COLLAPSE = 10
+
+#: The paper's least utilization with 1 GB is 52 %, so "reasonably close" is below this multiple.
+CLOSE = 2
 
 #: Sizes at which nothing is lost with 1 GB [MB].
 _LOSSLESS = (8, 16, 32, 64)
@@ -65,6 +69,19 @@ def _any_size(series: Series) -> list[Statement]:
             lost == 0 and all(network.rto_events == 0 for network in safe),
             evidence=f"at most {scaled_text(lost)} retransmissions",
         ),
+        same(
+            "8",
+            "DBT with 1 GB keeps close to 100 % of link utilization at any size.",
+            [network.link_utilization_mean for network in safe],
+        ),
+        Statement(
+            "7",
+            "With 1 GB, both algorithms stay reasonably close to the analytical line.",
+            all(worst[f"{name} 1GB"] < CLOSE for name in ALGORITHMS),
+            evidence=", ".join(
+                f"{name} at most {worst[f'{name} 1GB']:.2f}×" for name in ALGORITHMS
+            ),
+        ),
     ]
 
 
@@ -113,6 +130,23 @@ def _a2a(series: Series) -> list[Statement]:
             paper=997,
             ours=sixteen.network.rto_events,
             unit="count",
+        ),
+        order(
+            "8",
+            "A2A, 64 MB of buffer: the link utilization collapses from 8 MB to 16 MB.",
+            [_used(eight) / _used(sixteen)],
+            evidence=f"{percent_text(_used(eight))} to {percent_text(_used(sixteen))}",
+        ),
+        order(
+            "10",
+            "A2A, 64 MB of buffer: retransmissions and the mean RTT rise from 8 MB to 16 MB.",
+            [
+                sixteen.network.retransmissions / max(eight.network.retransmissions, 1),
+                sixteen.network.rtt_mean_ns / eight.network.rtt_mean_ns,
+            ],
+            evidence=f"{scaled_text(eight.network.retransmissions)} to "
+            f"{scaled_text(sixteen.network.retransmissions)}, "
+            f"{time_text(eight.network.rtt_mean_ns)} to {time_text(sixteen.network.rtt_mean_ns)}",
         ),
         number(
             "8",
@@ -168,18 +202,27 @@ def _dbt(series: Series) -> list[Statement]:
                 if size >= 32
             ),
         ),
-        Statement(
+        order(
+            "8",
+            "With 64 MB of buffer, 32 MB: A2A uses the links a little less than DBT.",
+            [_used(small[32]) / _used(a2a_small[32])],
+            evidence=" against ".join(percent_text(_used(one[32])) for one in (small, a2a_small)),
+        ),
+        order(
             "7",
             "With 64 MB, DBT is better for small collectives and A2A for large ones.",
-            small[8].time_ns < a2a_small[8].time_ns and small[256].time_ns > a2a_small[256].time_ns,
+            [
+                a2a_small[8].time_ns / small[8].time_ns,
+                small[256].time_ns / a2a_small[256].time_ns,
+            ],
             evidence=", ".join(
                 f"{size} MB: {both(small[size], a2a_small[size])}" for size in (8, 256)
             ),
         ),
-        Statement(
+        order(
             "7",
             "With 1 GB, while nothing is lost (8 to 64 MB), DBT is faster than A2A.",
-            all(large[size].time_ns < a2a_large[size].time_ns for size in _LOSSLESS),
+            [a2a_large[size].time_ns / large[size].time_ns for size in _LOSSLESS],
             evidence=", ".join(
                 f"{size} MB: {both(large[size], a2a_large[size])}" for size in _LOSSLESS
             ),

@@ -15,15 +15,13 @@ from bridge.studies.astra_ns3_dlrm.systems import (
     varied_points,
     varied_results,
 )
-from bridge.studies.framework.model import Experiment, Findings, Results, Scale, Statement, number
+from bridge.studies.framework.model import Experiment, Findings, Results, Scale
+from bridge.studies.framework.scoring import number, order, same
 
 BUFFERS: Mapping[Scale, tuple[str, ...]] = {
     "full": ("64MB", "128MB", "1GB"),
     "small": ("64MB", "1GB"),
 }
-
-#: A system does not depend on the buffer if its iteration times differ by less than this factor.
-INSENSITIVE = 1.1
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:
@@ -40,16 +38,16 @@ def evaluate(results: Results, scale: Scale) -> Findings:
     }
     gains = ", ".join(f"{system} {factor:.2f}×" for system, factor in gain.items())
     statements = [
-        Statement(
+        same(
             "15",
             "Neither flat system depends on the switch buffer.",
-            max(gain["flat100"], gain["flat800"]) < INSENSITIVE,
+            [gain["flat100"], gain["flat800"]],
             evidence=gains,
         ),
-        Statement(
+        order(
             "15",
             "hierOpt gains more from 1 GB instead of 64 MB than the flat systems.",
-            gain["hierOpt"] > max(gain["flat100"], gain["flat800"], INSENSITIVE),
+            [gain["hierOpt"] / max(gain["flat100"], gain["flat800"])],
             evidence=gains,
         ),
         number(

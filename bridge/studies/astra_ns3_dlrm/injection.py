@@ -16,7 +16,8 @@ from bridge.studies.astra_ns3_dlrm.systems import (
     varied_points,
     varied_results,
 )
-from bridge.studies.framework.model import Experiment, Findings, Results, Scale, Statement, number
+from bridge.studies.framework.model import Experiment, Findings, Results, Scale
+from bridge.studies.framework.scoring import number, order
 
 LATENCIES: Mapping[Scale, tuple[str, ...]] = {
     "full": ("10ns", "1us", "10us", "100us"),
@@ -37,10 +38,10 @@ def evaluate(results: Results, scale: Scale) -> Findings:
     rows = varied_results(results, "injection", LATENCIES[scale])
     worse = {system: _degradation(rows, system) for system in SYSTEMS}
     statements = [
-        Statement(
+        order(
             "14",
             "At 100 µs, the flat systems lose more time than the hierarchical ones.",
-            min(worse["flat100"], worse["flat800"]) > max(worse["hier"], worse["hierOpt"]),
+            [min(worse["flat100"], worse["flat800"]) / max(worse["hier"], worse["hierOpt"])],
             evidence=", ".join(f"{system} {factor:.2f}×" for system, factor in worse.items()),
         )
     ]

@@ -15,7 +15,8 @@ from bridge.studies.astra_ns3_dlrm.systems import (
     system_name,
     system_point,
 )
-from bridge.studies.framework.model import Experiment, Findings, Results, Scale, number
+from bridge.studies.framework.model import Experiment, Findings, Results, Scale
+from bridge.studies.framework.scoring import number
 
 SYSTEMS = ("flat800", "hierOpt")
 CHUNKS: Mapping[Scale, tuple[int, ...]] = {"full": (1024, 128, 32), "small": (1024, 32)}

@@ -29,8 +29,8 @@ from bridge.studies.framework.model import (
     Scale,
     Statement,
     Table,
-    number,
 )
+from bridge.studies.framework.scoring import number, order, same
 
 #: The paper's shares of compute: 100 % less the exposed communication of Observation 7.
 PAPER_SHARES = {"hier": 1 - 0.732, "hierOpt": 1 - 0.221, "flat100": 1 - 0.731, "flat800": 1 - 0.2}
@@ -76,8 +76,21 @@ def _raw(systems: dict[str, Result]) -> list[Statement]:
         {name: _all_to_all(result, direction) for name, result in systems.items()}
         for direction in ("forward", "backward")
     )
+    computed = {
+        name: {layer.name: layer.compute_ns for layer in result.layers}
+        for name, result in systems.items()
+    }
     rising = {name: _rising([raw[name][layer] for layer in equal]) for name in raw}
     return [
+        order(
+            "12",
+            "Of all layers, the first top layer computes longest.",
+            [
+                times[top[0]] / max(time for layer, time in times.items() if layer != top[0])
+                for times in computed.values()
+            ],
+            evidence=_each({name: time_text(times[top[0]]) for name, times in computed.items()}),
+        ),
         Statement(
             "11",
             "The all-reduce of the last top layer, which is issued first, is the shortest.",
@@ -91,16 +104,16 @@ def _raw(systems: dict[str, Result]) -> list[Statement]:
             evidence="share of neighbouring layers for which this is true: "
             + _each({name: percent_text(share) for name, share in rising.items()}),
         ),
-        Statement(
+        order(
             "11",
             "flat800 has the fastest all-to-all.",
-            min(raw, key=lambda name: raw[name][EMBEDDING]) == "flat800",
+            _over({name: delays[EMBEDDING] for name, delays in raw.items()}, "flat800"),
             evidence=_each({name: time_text(delays[EMBEDDING]) for name, delays in raw.items()}),
         ),
-        Statement(
+        order(
             "11",
             "The backward all-to-all takes longer than the forward one.",
-            all(backward[name] > forward[name] for name in systems),
+            [backward[name] / forward[name] for name in systems],
             evidence=_each(
                 {
                     name: f"{time_text(backward[name])} against {time_text(forward[name])}"
@@ -108,10 +121,10 @@ def _raw(systems: dict[str, Result]) -> list[Statement]:
                 }
             ),
         ),
-        Statement(
+        order(
             "11",
             "hierOpt has the least all-reduce latency, summed over the layers.",
-            min(all_reduce, key=all_reduce.__getitem__) == "hierOpt",
+            _over(all_reduce, "hierOpt"),
             evidence=_each({name: time_text(value) for name, value in all_reduce.items()}),
         ),
     ]
@@ -171,7 +184,17 @@ def _totals(systems: dict[str, Result]) -> list[Statement]:
             ours=times["hier"] / times["hierOpt"],
             unit="times",
         ),
+        same(
+            "13",
+            "hierOpt with 100 Gb/s is as fast as flat800 with 800 Gb/s.",
+            [times["hierOpt"] / times["flat800"]],
+        ),
     ]
+
+
+def _over(values: dict[str, float], name: str) -> list[float]:
+    """Return all other values divided by the named one."""
+    return [value / values[name] for other, value in values.items() if other != name]
 
 
 def _raw_delays(result: Result) -> dict[str, float]:

@@ -15,8 +15,9 @@ Scale = Literal["small", "full"]
 Unit = Literal["times", "share", "count", "ns"]
 Results = Mapping[str, Result]
 
-#: A number holds if it is within this factor of the paper's.
-WITHIN = 1.5
+#: Whether a measurement deviates from "no effect" as the paper's number does; "" for a claim
+#: without a direction.
+Direction = Literal["right", "wrong", "none", ""]
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,8 @@ class Statement:
     """The figure that shows it."""
     text: str
     """The claim."""
-    holds: bool
-    """Whether the measurement agrees with the claim."""
+    holds: bool | None
+    """Whether the measurement agrees with the claim; None if nothing here can test it."""
     paper: float | None = None
     """The paper's number; None for a claim in words."""
     ours: float | None = None
@@ -37,6 +38,13 @@ class Statement:
     """Kind of both numbers: a factor, a fraction of 1, a count or nanoseconds."""
     evidence: str = ""
     """The measurement in words, if a number is not enough."""
+    direction: Direction = ""
+    """Score of the direction."""
+    effect: float | None = None
+    """Score of the effect: the measured effect (ratio - 1) divided by the paper's; negative if the
+    direction is wrong, None if the claim has no effect with a number."""
+    why: str = ""
+    """Why the claim holds, does not hold, or cannot be tested."""
 
     @property
     def ratio(self) -> float | None:
@@ -44,32 +52,6 @@ class Statement:
         if self.paper is None or self.ours is None or self.paper == 0:
             return None
         return self.ours / self.paper
-
-
-def number(
-    figure: str,
-    text: str,
-    *,
-    paper: float,
-    ours: float | None,
-    unit: Unit,
-    evidence: str = "",
-) -> Statement:
-    """Compare a number of the paper with the measured number.
-
-    Parameters
-    ----------
-    figure, text, paper, ours, unit, evidence
-        As in `Statement`. The claim holds within a factor of `WITHIN`; if the paper has 0, only
-        for 0. It does not hold if nothing could be measured (None).
-
-    Returns
-    -------
-    Statement
-    """
-    low, high = paper / WITHIN, paper * WITHIN
-    holds = ours is not None and low <= ours <= high
-    return Statement(figure, text, holds, paper, ours, unit, evidence)
 
 
 def quantity_text(value: float | None, unit: Unit) -> str:

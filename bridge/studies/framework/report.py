@@ -12,8 +12,21 @@ from bridge.present.quantities import scaled_text
 from bridge.present.report import table
 from bridge.studies.framework.model import Chart, Findings, Scale, Statement, Study, quantity_text
 from bridge.studies.framework.runner import Chapter
+from bridge.studies.framework.scoring import EFFECT_WITHIN, EQUAL, WITHIN
 
-HEADINGS = ("figure", "claim", "paper", "here", "ratio", "holds")
+HEADINGS = ("figure", "claim", "paper", "here", "direction", "effect", "holds", "why")
+
+_HOLDS = {True: "yes", False: "no", None: "not tested"}
+
+#: What the columns of a report mean.
+SCORING = f"""\
+How claims are scored: two measurements count as equal within {EQUAL - 1:.0%}. *Direction* says
+whether the measurement deviates from “no effect” (a ratio of 1, a share of 100 %) as the paper's
+number does. *Effect* is the measured effect, the ratio minus 1, divided by the paper's. A number
+holds if its direction is right, its effect is within a factor of {EFFECT_WITHIN:g} of the paper's,
+and the number itself is within a factor of {WITHIN:g}. A claim in words holds if the order or the
+equality does. If results depend on a seed, a claim holds if it does with four of five seeds; the
+table shows the median."""
 
 SMALL = (
     "This is the small scale: the same code with fewer ranks and narrower layers. It shows whether "
@@ -23,24 +36,28 @@ SMALL = (
 
 def cells(statement: Statement) -> list[str]:
     """Return the table row of a statement, in the order of `HEADINGS`."""
-    ratio = statement.ratio
+    effect = statement.effect
     here = quantity_text(statement.ours, statement.unit)
     return [
         statement.figure,
         statement.text,
         quantity_text(statement.paper, statement.unit),
         ", ".join(part for part in (here, statement.evidence) if part),
-        "" if ratio is None else f"{ratio:.2f}",
-        "yes" if statement.holds else "no",
+        statement.direction,
+        "" if effect is None else f"{effect:.2f}",
+        _HOLDS[statement.holds],
+        statement.why,
     ]
 
 
 def summary(chapters: Sequence[Chapter]) -> str:
     """Return a sentence that says how many claims hold."""
-    statements = [one for chapter in chapters for one in _findings(chapter).statements]
-    held = sum(one.holds for one in statements)
+    holds = [one.holds for chapter in chapters for one in _findings(chapter).statements]
     failed = sum(len(chapter.errors) for chapter in chapters)
-    sentence = f"{held} of {len(statements)} claims hold."
+    untested = holds.count(None)
+    sentence = f"{holds.count(True)} of {len(holds) - untested} claims hold."
+    if untested:
+        sentence += f" {untested} more cannot be tested by a simulation here."
     return f"{sentence} {scaled_text(failed)} points failed." if failed else sentence
 
 
@@ -66,8 +83,8 @@ def on_terminal(study: Study, scale: Scale, chapters: Sequence[Chapter]) -> Rend
         for one in findings.tables:
             parts += [Text(one.title), table(one.headings, one.rows), Text()]
         if findings.statements:
-            layout = table(HEADINGS, map(cells, findings.statements), numbers=False)
-            parts += [layout, Text()]
+            rows = map(_lines, findings.statements)
+            parts += [table(("holds", "figure", "claim"), rows, numbers=False), Text()]
         parts += [Text(line, style="red") for line in _failures(chapter)]
     return Group(*parts, Text(summary(chapters), style="bold"))
 
@@ -91,7 +108,7 @@ def markdown(
     parts = [f"# {study.title}", study.introduction.strip()]
     if scale == "small":
         parts.append(SMALL)
-    parts.append(summary(chapters))
+    parts += [SCORING, summary(chapters)]
     for chapter in chapters:
         findings = _findings(chapter)
         parts += [f"## {chapter.experiment.title}", *_failures(chapter)]
@@ -157,8 +174,11 @@ def _statement(one: Statement) -> dict[str, Any]:
         "ours": one.ours,
         "unit": one.unit,
         "ratio": one.ratio,
+        "direction": one.direction,
+        "effect": one.effect,
         "holds": one.holds,
         "evidence": one.evidence,
+        "why": one.why,
     }
 
 
@@ -188,6 +208,19 @@ def _points(chapter: Chapter) -> Iterator[dict[str, Any]]:
             "network": result.network.model_dump(mode="json") if result else None,
             "cpu_s": result.simulator.cpu_s if result else None,
         }
+
+
+def _lines(statement: Statement) -> list[str]:
+    """Return the row of a statement on a terminal, which is too narrow for eight columns."""
+    figure, text, paper, here, direction, effect, holds, why = cells(statement)
+    measured = [
+        f"paper {paper}" if paper else "",
+        f"here {here}" if here else "",
+        f"direction {direction}" if direction else "",
+        f"effect {effect}" if effect else "",
+        why,
+    ]
+    return [holds, figure, "\n".join([text, "; ".join(part for part in measured if part)])]
 
 
 def _failures(chapter: Chapter) -> list[str]:

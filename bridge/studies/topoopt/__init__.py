@@ -27,8 +27,7 @@ make reproduce    # and cosim study topoopt --scale full --page docs/reproductio
 
 `--figure 11` makes only one figure. If you stop a run, the same command resumes it. The jobs are
 `scenarios/topoopt_*.yaml`, with the sizes of Appendix D. d is the number of interfaces of a server
-and B the bandwidth of each. A claim with a number *holds* if the measured number is within a factor
-of 1.5 of the paper's. A claim in words holds if the measurement agrees with it.
+and B the bandwidth of each.
 
 The paper leaves some parameters open. We chose:
 

@@ -18,8 +18,8 @@ from bridge.studies.framework.model import (
     Scale,
     Statement,
     Table,
-    number,
 )
+from bridge.studies.framework.scoring import number, order, same
 from bridge.studies.topoopt.systems import (
     ARCHITECTURES,
     MODELS,
@@ -39,13 +39,12 @@ DEGREES = {"11": 4, "27": 8}
 #: Fat-tree over TopoOpt and TopoOpt over the Ideal Switch, averaged over the bandwidths (d = 4).
 PUBLISHED_FAT_TREE = {"candle": 2.8, "vgg16": 2.8, "bert": 3.0, "dlrm": 2.8, "ncf": 2.1}
 PUBLISHED_IDEAL = {"dlrm": 1.3, "ncf": 1.7}
-#: Times within this factor count as similar.
-SIMILAR = 1.15
-
 #: The flow model needs half an hour for one of these points: their routes change while thousands
 #: of transfers are in flight.
 LEFT_OUT = {("ncf", "ocs_reconfig")}
 
+Score = Callable[..., Statement]
+"""`order` or `same`."""
 Times = Mapping[tuple[str, str], Sequence[float]]
 """By model and architecture: the iteration at each rate [ns]."""
 
@@ -117,65 +116,52 @@ def _numbers(figure: str, times: Times, rates: Sequence[int]) -> list[Statement]
 def _orders(figure: str, times: Times, rates: Sequence[int]) -> list[Statement]:
     statements = []
 
-    def state(text: str, model: str, one: str, other: str, holds: Callable[[float], bool]) -> None:
+    def state(score: Score, text: str, model: str, one: str, other: str) -> None:
         if (model, one) not in times:
             return
         ratios = _ratios(times, model, one, other)
-        evidence = _evidence(ratios, rates)
-        statements.append(Statement(figure, text, all(map(holds, ratios)), evidence=evidence))
+        statements.append(score(figure, text, ratios, evidence=_evidence(ratios, rates)))
 
     state(
-        "CANDLE: TopoOpt is as fast as the Ideal Switch.",
-        "candle",
-        "topoopt",
-        "ideal_switch",
-        lambda ratio: ratio < SIMILAR,
+        same, "CANDLE: TopoOpt is as fast as the Ideal Switch.", "candle", "topoopt", "ideal_switch"
     )
     state(
-        "CANDLE: SiP-ML is as fast as the Ideal Switch.",
-        "candle",
-        "sip_ml",
-        "ideal_switch",
-        lambda ratio: ratio < SIMILAR,
+        same, "CANDLE: SiP-ML is as fast as the Ideal Switch.", "candle", "sip_ml", "ideal_switch"
     )
     state(
-        "CANDLE: OCS-reconfig is slower than TopoOpt.",
-        "candle",
-        "ocs_reconfig",
-        "topoopt",
-        lambda ratio: ratio > SIMILAR,
+        order, "CANDLE: OCS-reconfig is slower than TopoOpt.", "candle", "ocs_reconfig", "topoopt"
     )
     for model in ("dlrm", "ncf"):
         state(
+            order,
             f"{MODELS[model]}: SiP-ML is slower than TopoOpt, because transfers wait for circuits.",
             model,
             "sip_ml",
             "topoopt",
-            lambda ratio: ratio > SIMILAR,
         )
         state(
+            order,
             f"{MODELS[model]}: the Ideal Switch is faster than TopoOpt, which relays transfers.",
             model,
             "topoopt",
             "ideal_switch",
-            lambda ratio: ratio > 1,
         )
     for model in ("candle", "vgg16", "bert"):
         if (model, "expander") not in times:
             continue
-        worst = [
-            max(times[model, name][i] for name in _architectures(model))
-            == times[model, "expander"][i]
+        ratios = [
+            times[model, "expander"][i]
+            / max(times[model, name][i] for name in _architectures(model) if name != "expander")
             for i in range(len(rates))
         ]
         text = f"{MODELS[model]}: the Expander is the slowest."
-        statements.append(Statement(figure, text, all(worst)))
+        statements.append(order(figure, text, ratios, evidence=_evidence(ratios, rates)))
     state(
+        same,
         "ResNet50: Fat-tree and TopoOpt are similar, because the model communicates little.",
         "resnet50",
         "fat_tree",
         "topoopt",
-        lambda ratio: ratio < SIMILAR,
     )
     return statements
 

@@ -17,6 +17,7 @@ from bridge.studies.framework.model import (
     Statement,
     Table,
 )
+from bridge.studies.framework.scoring import order
 from bridge.studies.topoopt.systems import MODELS, iteration_ns, job_name, job_point
 
 FIGURE = "28"
@@ -58,16 +59,16 @@ def evaluate(results: Results, scale: Scale) -> Findings:
             0.85 * growth < gain["candle", rates[0]] < 1.1 * growth,
             evidence=f"{gain['candle', rates[0]]:.2f}× for {growth:g}× at {rates[0]} Gbps",
         ),
-        Statement(
+        order(
             FIGURE,
             "DLRM's gain is more than linear, because transfers also take fewer hops.",
-            gain["dlrm", fastest] > growth,
+            [gain["dlrm", fastest] / growth],
             evidence=f"{gain['dlrm', fastest]:.2f}× for {growth:g}× at {fastest} Gbps",
         ),
-        Statement(
+        order(
             FIGURE,
             "BERT gains least, because computation limits it.",
-            gain["bert", fastest] == min(gain[model, fastest] for model in VARIED),
+            [gain[model, fastest] / gain["bert", fastest] for model in VARIED if model != "bert"],
             evidence=", ".join(f"{MODELS[model]} {gain[model, fastest]:.2f}×" for model in VARIED),
         ),
     ]

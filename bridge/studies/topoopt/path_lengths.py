@@ -15,10 +15,9 @@ from bridge.studies.framework.model import (
     Panel,
     Results,
     Scale,
-    Statement,
     Table,
-    number,
 )
+from bridge.studies.framework.scoring import number, order
 from topology_gen import direct_connect
 from topology_gen.topoopt import TopoOptTopology, data_parallel, path_lengths, topology_finder
 
@@ -56,11 +55,13 @@ def evaluate(results: Results, scale: Scale) -> Findings:
         for degree in PUBLISHED
     ]
     statements.append(
-        Statement(
+        order(
             FIGURE,
             "The mean and the longest path are shorter with d = 8.",
-            float(np.mean(lengths[8])) < float(np.mean(lengths[4]))
-            and max(lengths[8]) < max(lengths[4]),
+            [
+                float(np.mean(lengths[4]) / np.mean(lengths[8])),
+                max(lengths[4]) / max(lengths[8]),
+            ],
         )
     )
     rows = [

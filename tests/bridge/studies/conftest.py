@@ -18,8 +18,8 @@ from bridge.studies.framework.model import (
     Statement,
     Study,
     Table,
-    number,
 )
+from bridge.studies.framework.scoring import number
 from frontend import load_scenario
 
 SCENARIO: dict[str, Any] = {

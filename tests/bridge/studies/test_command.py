@@ -39,7 +39,7 @@ def test_report_page_and_pictures(command, study: Study, tmp_path: Path) -> None
     page = (tmp_path / "docs" / "tiny.md").read_text()
     assert page.startswith("# A tiny study\n\nWhat it is.\n")
     assert "![Times](tiny/figure-2.svg)" in page
-    assert "| 1 | More \\| takes longer. |  | so it is |  | yes |" in page
+    assert "| 1 | More \\| takes longer. |  | so it is |  |  | yes |  |" in page
     assert page.replace("tiny/", "report/") == (folder / "report.md").read_text()
     for name in ("tiny/figure-1.svg", "tiny/figure-2.svg"):
         assert (tmp_path / "docs" / name).read_text().startswith("<?xml")

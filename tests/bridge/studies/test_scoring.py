@@ -1,0 +1,158 @@
+"""Scores of claims: what holds, what fails, and why."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from bridge.studies.framework.model import Statement
+from bridge.studies.framework.scoring import (
+    EFFECT_WITHIN,
+    EQUAL,
+    WITHIN,
+    number,
+    order,
+    over_seeds,
+    same,
+    untested,
+)
+
+factors = st.floats(0.05, 20, allow_nan=False)
+
+
+def times(paper: float, ours: float | None) -> Statement:
+    return number("1", "x", paper=paper, ours=ours, unit="times")
+
+
+@pytest.mark.parametrize(
+    ("paper", "ours", "holds"),
+    [
+        (2.8, 2.8, True),
+        (2.8, 1.91, True),  # half of the effect, and within 1.5
+        (2.8, 1.86, False),  # half of the effect of 1.8 is 0.9, but 2.8 / 1.86 = 1.505
+        (2.8, 4.19, True),
+        (2.8, 4.3, False),
+        (1.1, 1.051, True),
+        (1.1, 1.199, True),
+        (1.1, 1.049, False),
+        (1.1, 1.21, False),
+        (1.1, 1.0, False),  # no effect
+        (1.1, 0.81, False),  # the wrong direction, though 1.1 / 0.81 is within 1.5
+        (1.4, 1.0, False),
+        (0.8, 0.85, True),  # effects below 1 count alike
+        (0.8, 1.05, False),
+        (50, 76, False),  # a great effect is still within 1.5
+        (2.0, None, False),
+    ],
+)
+def test_a_ratio_needs_direction_and_effect(paper: float, ours: float | None, holds: bool) -> None:
+    assert times(paper, ours).holds is holds
+
+
+def test_scores_are_told() -> None:
+    wrong = times(1.1, 0.81)
+    assert (wrong.direction, wrong.why) == ("wrong", "the direction is wrong")
+    assert wrong.effect == pytest.approx(-1.9)
+    nothing = times(1.4, 1.0)
+    assert (nothing.direction, nothing.effect, nothing.why) == ("none", 0.0, "no effect")
+    weak = number("1", "x", paper=1.4, ours=1.1, unit="times", why="slow start is short")
+    assert weak.why == "the effect is less than 1/2 of the paper's: slow start is short"
+    assert times(1.4, 2.0).why == "the effect is more than 2 times the paper's"
+    assert times(9.0, 15.0).why == "not within a factor of 1.5"
+    assert times(9.0, 10.0).why == "agrees"
+    assert times(9.0, None).why == "nothing was measured"
+
+
+@given(factors, factors)
+def test_a_ratio_that_holds_has_direction_and_effect(paper: float, ours: float) -> None:
+    """(ours - 1) / (paper - 1) lies in [1/2, 2], and ours / paper in [1/1.5, 1.5]."""
+    assume(abs(paper - 1) > 1e-6)
+    effect = (ours - 1) / (paper - 1)
+    holds = 1 / EFFECT_WITHIN <= effect <= EFFECT_WITHIN and 1 / WITHIN <= ours / paper <= WITHIN
+    assume(all(abs(effect - edge) > 1e-9 for edge in (0, 1 / EFFECT_WITHIN, EFFECT_WITHIN)))
+    assume(all(abs(ours / paper - edge) > 1e-9 for edge in (1 / WITHIN, WITHIN)))
+    assert times(paper, ours).holds is holds
+
+
+@pytest.mark.parametrize(
+    ("paper", "ours", "holds"),
+    [
+        (0.8, 0.65, True),
+        (0.8, 1.0, False),  # nothing is lacking: no effect, though 1.0 / 0.8 is within 1.5
+        (0.8, 0.91, False),  # lacks 0.09 instead of 0.2
+        (0.1, 0.149, True),
+        (0.1, 0.16, False),
+        (0.0, 0.0, True),
+        (0.0, 0.01, False),
+    ],
+)
+def test_a_share_also_lacks_as_much(paper: float, ours: float, holds: bool) -> None:
+    assert number("1", "x", paper=paper, ours=ours, unit="share").holds is holds
+
+
+@pytest.mark.parametrize(
+    ("paper", "ours", "holds"),
+    [(3.0, 4.5, True), (3.0, 2.0, True), (3.0, 4.51, False), (0.0, 0.0, True), (0.0, 1.0, False)],
+)
+def test_a_count_has_no_direction(paper: float, ours: float, holds: bool) -> None:
+    one = number("1", "x", paper=paper, ours=ours, unit="count")
+    assert (one.holds, one.direction, one.effect) == (holds, "", None)
+
+
+@pytest.mark.parametrize(
+    ("ratios", "holds", "direction"),
+    [
+        ([1.2, 2.0], True, "right"),
+        ([1.2, 1.03], False, "none"),
+        ([1.2, 0.8], False, "wrong"),
+    ],
+)
+def test_an_order_needs_every_ratio(ratios: list[float], holds: bool, direction: str) -> None:
+    one = order("1", "x", ratios)
+    assert (one.holds, one.direction, one.ours) == (holds, direction, min(ratios))
+
+
+@given(factors)
+def test_two_times_are_equal_or_in_an_order(ratio: float) -> None:
+    assume(abs(ratio - EQUAL) > 1e-9 and abs(ratio - 1 / EQUAL) > 1e-9)
+    claims = [same("1", "x", [ratio]), order("1", "x", [ratio]), order("1", "x", [1 / ratio])]
+    assert [one.holds for one in claims].count(True) == 1
+
+
+def test_an_equality_tells_the_farthest() -> None:
+    one = same("1", "x", [1.0, 0.8, 1.1])
+    assert (one.holds, one.ours) == (False, 0.8)
+    assert same("1", "x", [1.0, 1.04, 0.97]).holds
+
+
+@pytest.mark.parametrize(("held", "holds"), [(5, True), (4, True), (3, False), (0, False)])
+def test_four_of_five_seeds(held: int, holds: bool) -> None:
+    values = [2.0 + 0.1 * i for i in range(held)] + [1.0] * (5 - held)
+    (one,) = over_seeds([[times(2.2, value)] for value in values])
+    assert one.holds is holds
+    assert one.ours == sorted(values)[2]
+    assert one.why.endswith(f"holds with {held} of 5 seeds")
+    assert one.evidence.startswith("seeds: ")
+
+
+def test_claims_in_words_over_seeds() -> None:
+    versions = [[Statement("1", "x", seed != 3, evidence=f"{seed}")] for seed in range(5)]
+    (one,) = over_seeds(versions)
+    assert one.holds
+    assert one.evidence.endswith("seeds: yes, yes, yes, no, yes")
+
+
+def test_one_seed_changes_nothing() -> None:
+    one = times(2, 2)
+    assert over_seeds([[one]]) == [one]
+
+
+def test_seeds_score_the_same_claims() -> None:
+    with pytest.raises(ValueError, match="another claim"):
+        over_seeds([[times(2, 2)], [times(3, 2)]])
+
+
+def test_untested_claims_have_a_reason() -> None:
+    one = untested("20", "x", "it needs accuracies", paper=2.0, unit="times")
+    assert (one.holds, one.paper, one.why) == (None, 2.0, "it needs accuracies")
