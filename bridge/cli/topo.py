@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich import box
@@ -19,11 +20,16 @@ from bridge.cli.graph_options import (
     read_graph,
     topology_option,
 )
+from bridge.cli.options import set_option
 from bridge.cli.topoopt import topoopt_command, totient_command
 from bridge.cli.traffic import traffic_command
 from bridge.errors import InputError
 from bridge.files import write_whole
-from bridge.present.graph_picture import draw_graph
+from bridge.present.graph_picture import draw_graph, draw_network
+
+if TYPE_CHECKING:
+    from topology_gen.graphs.digraph import Digraph
+    from topology_gen.networks.network import Network
 
 spec_argument = click.argument("topology", metavar="[SPEC]", required=False)
 
@@ -90,6 +96,13 @@ def show_command(topology: str | None, edges: Path | None, as_json: bool) -> Non
 @spec_argument
 @edges_option
 @click.option(
+    "--scenario",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A scenario, whose topology with its switches is exported. Ranks have the lowest numbers.",
+)
+@set_option
+@click.option(
     "--format",
     "form",
     type=click.Choice(["edges", "graphml", "node-link", "dot", "picture"]),
@@ -107,24 +120,58 @@ def show_command(topology: str | None, edges: Path | None, as_json: bool) -> Non
     help="The file to write; stdout by default.",
 )
 def export_command(
-    topology: str | None, edges: Path | None, form: str, output: Path | None
+    topology: str | None,
+    edges: Path | None,
+    scenario: Path | None,
+    overrides: tuple[str, ...],
+    form: str,
+    output: Path | None,
 ) -> None:
-    """Write a topology in a format that other tools read.
+    """Write a topology in a format that other tools read, or draw it.
 
-    SPEC is a family with its parameters, such as hypercube:n=1024."""
+    SPEC is a family with its parameters, such as hypercube:n=1024. With --scenario, the topology is
+    that of a scenario, with its switches."""
     from topology_gen.graphs.export import export
 
-    graph = read_graph(edges, topology)
+    graph, network = _exported(topology, edges, scenario, overrides)
     if form == "picture":
         if output is None:
             raise InputError("expected --output FILE for a picture, such as --output graph.svg")
-        draw_graph(graph, output)
+        if network is None:
+            draw_graph(graph, output)
+        else:
+            draw_network(network, graph.name, output)
         return
     text = export(graph, form)
     if output is None:
         click.echo(text, nl=False)
     else:
         write_whole(output, text.encode())
+
+
+def _exported(
+    topology: str | None, edges: Path | None, scenario: Path | None, overrides: tuple[str, ...]
+) -> tuple[Digraph, Network | None]:
+    """Return the digraph that the options name, and its network if it has switches."""
+    from topology_gen.graphs.digraph import Digraph
+
+    if scenario is None:
+        if overrides:
+            raise InputError(f"--set {overrides[0]}: expected --scenario FILE with it")
+        return read_graph(edges, topology), None
+    if edges is not None or topology is not None:
+        raise InputError(
+            "expected exactly one topology: either --edges FILE, --scenario FILE or a SPEC"
+        )
+    from frontend import load_scenario
+    from frontend.resolve import resolve
+
+    loaded = load_scenario(scenario, overrides)
+    resolved = resolve(loaded)
+    network = resolved.network
+    if network.nodes == network.ranks and resolved.layout.graph is not None:
+        return resolved.layout.graph, None
+    return Digraph(loaded.name, network.nodes, network.source, network.target), network
 
 
 @topo_group.command("all-to-all")

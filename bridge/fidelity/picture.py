@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bridge.errors import InputError
 from bridge.fidelity.comparison import REFERENCE, Row
-from bridge.present.plot import save
+from bridge.present.figure import bare, legend_below, new_figure, save
 from frontend.fabrics import ESTIMATORS
 
 _MARKS = (("o", "#4477aa"), ("D", "#cc6677"), ("s", "#228833"), ("^", "#aa3377"))
@@ -27,7 +27,7 @@ def require_matplotlib() -> None:
     except ModuleNotFoundError as error:
         raise InputError(
             f"the picture needs {error.name}, which is not installed: "
-            "install the extra `plot` (pip install -e '.[plot]')"
+            "install the extra `plot` (pip install matplotlib)"
         ) from None
 
 
@@ -50,9 +50,8 @@ def draw(rows: Sequence[Row], file: Path) -> None:
     """
     require_matplotlib()
     import matplotlib
-    from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, 1.6 + 0.24 * len(rows)), layout="constrained")
+    figure = new_figure(8, 1.6 + 0.24 * len(rows))
     axes = figure.subplots()
     for fabric, (marker, color) in zip(ESTIMATORS, cycle(_MARKS), strict=False):
         marks = [
@@ -75,8 +74,7 @@ def draw(rows: Sequence[Row], file: Path) -> None:
     axes.set_yticks(range(len(rows)), [row.case.name for row in rows])
     axes.invert_yaxis()
     axes.margins(y=0.02)
-    axes.grid(axis="x", color="#dddddd")
     axes.set_xlabel(f"error of the simulated time, relative to {REFERENCE}")
-    axes.legend()
-    axes.spines[["top", "right"]].set_visible(False)
+    bare(axes, "x")
+    legend_below(figure, axes)
     save(figure, file)

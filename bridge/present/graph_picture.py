@@ -1,27 +1,60 @@
-"""Draws direct-connect topologies."""
+"""Draws topologies: nodes at the places of their family, and the links between them."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from math import cos, pi, sin
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bridge.errors import InputError
-from bridge.present.plot import new_figure, save
+from bridge.present.figure import COLORS, legend_below, new_figure, save
+from bridge.present.graph_places import Places, circle, grid, tiers
+from bridge.present.quantities import scaled_text, time_text
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from topology_gen.graphs.digraph import Digraph
+    from topology_gen.networks.network import Network
 
 MOST_LINKS = 4096
 """Greatest number of links in a picture; more would be one black area."""
 
+NEAR = 0.35
+"""Inches between the two nearest nodes, if the picture is not too large."""
+
+LARGEST, SMALLEST = 16.0, 3.0
+"""Inches of the longer side of a picture."""
+
+READABLE = 3.0
+"""Points; a smaller label is left out."""
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A drawn link, or a pair of links, one each way."""
+
+    source: int
+    target: int
+    number: int
+    """Its index among the lines between the same nodes."""
+    count: int
+    """How many lines join these nodes."""
+    both_ways: bool
+    kind: int
+    """Index of its colour and its name in the legend."""
+
 
 def draw_graph(graph: Digraph, path: str | os.PathLike[str]) -> None:
-    """Draw the nodes of a topology on a circle, and the links between them.
+    """Draw a topology without switches: in a grid if its family has one, or else on a circle.
 
-    A line without arrows is a pair of links, one each way. Parallel links are curved apart, and a
-    self-loop is a ring outside its node.
+    A line without an arrow is a pair of links, one each way. Parallel links are curved apart, and a
+    link around other nodes is curved, too. A self-loop is a ring beside its node.
 
     Parameters
     ----------
@@ -34,50 +67,180 @@ def draw_graph(graph: Digraph, path: str | os.PathLike[str]) -> None:
     InputError
         There are too many links, matplotlib is not installed, or the file cannot be written.
     """
-    if graph.links > MOST_LINKS:
-        raise InputError(f"{graph.links} links: expected at most {MOST_LINKS} for a picture")
-    size = min(16.0, 4 + 0.08 * graph.nodes)
-    figure = new_figure(size, size)
+    _check_size(graph.links)
+    places = grid(graph.grid) if len(graph.grid) > 1 else circle(graph.nodes)
+    labels = [str(node) for node in range(graph.nodes)]
+    lines = _lines([(*edge, 0) for edge in graph.edges()])
+    _draw(graph.name, places, graph.nodes, labels, lines, (), path)
+
+
+def draw_network(network: Network, title: str, path: str | os.PathLike[str]) -> None:
+    """Draw a network with switches in tiers above the ranks; the legend has the rates of its links.
+
+    Parameters
+    ----------
+    network : Network
+    title : str
+        The title.
+    path : path
+        As for `draw_graph`.
+
+    Raises
+    ------
+    InputError
+        As for `draw_graph`.
+    """
+    _check_size(network.links)
+    kinds, kind = np.unique(
+        np.stack([network.dimension, network.rate_bps, network.latency_ps], axis=1),
+        axis=0,
+        return_inverse=True,
+    )
+    names = [
+        f"{network.dimensions[int(dimension)]}: {scaled_text(rate, 'bit/s')}, "
+        f"{time_text(latency / 1000)}"
+        for dimension, rate, latency in kinds.tolist()
+    ]
+    edges = zip(
+        network.source.tolist(), network.target.tolist(), kind.ravel().tolist(), strict=True
+    )
+    labels = [name.removeprefix("rank") for name in network.node_names]
+    lines = _lines(list(edges))
+    _draw(title, tiers(network), network.ranks, labels, lines, names, path)
+
+
+def _check_size(links: int) -> None:
+    if links > MOST_LINKS:
+        raise InputError(f"{links} links: expected at most {MOST_LINKS} for a picture")
+
+
+def _lines(edges: Sequence[tuple[int, int, int]]) -> list[_Line]:
+    """Return the lines for links of (source, target, kind)."""
+    links = Counter(edges)
+    lines = []
+    for (source, target, kind), count in sorted(links.items()):
+        both_ways = links[target, source, kind] == count
+        if not both_ways or source <= target:
+            lines += [
+                _Line(source, target, number, count, both_ways, kind) for number in range(count)
+            ]
+    return lines
+
+
+def _draw(
+    title: str,
+    places: Places,
+    ranks: int,
+    labels: Sequence[str],
+    lines: Sequence[_Line],
+    names: Sequence[str],
+    path: str | os.PathLike[str],
+) -> None:
+    nearest = _nearest(places)
+    margin = nearest
+    width, height = np.ptp(places, axis=0) + 2 * margin
+    # Inches per unit of the places.
+    scale = min(LARGEST / max(width, height), max(NEAR / nearest, SMALLEST / max(width, height)))
+    radius = min(0.33 * nearest, 0.14 / scale)
+    figure = new_figure(max(width * scale, 2.5), height * scale + 0.4 + 0.22 * len(names))
     axes = figure.subplots()
-    angles = [pi / 2 - 2 * pi * node / graph.nodes for node in range(graph.nodes)]
-    places = [(cos(angle), sin(angle)) for angle in angles]
-    links = Counter(graph.edges())
-    for (source, target), count in sorted(links.items()):
-        both_ways = links[target, source] == count
-        if source == target:
-            x, y = places[source]
-            for ring in range(count):
-                axes.plot(
-                    *_ring(x * 1.08, y * 1.08, 0.05 + 0.02 * ring), color="#4477aa", linewidth=0.8
-                )
-        elif not both_ways or source < target:
-            for number in range(count):
-                bend = 0.12 * (number - (count - 1) / 2) + (0 if both_ways else 0.08)
-                axes.annotate(
-                    "",
-                    xy=places[target],
-                    xytext=places[source],
-                    arrowprops={
-                        "arrowstyle": "-" if both_ways else "-|>",
-                        "connectionstyle": f"arc3,rad={bend}",
-                        "color": "#4477aa",
-                        "linewidth": 0.8,
-                        "shrinkA": 7,
-                        "shrinkB": 7,
-                    },
-                )
-    xs, ys = zip(*places, strict=True)
-    axes.scatter(xs, ys, s=150, color="#ffffff", edgecolors="#222222", zorder=3)
-    for node, (x, y) in enumerate(places):
-        axes.text(x, y, str(node), ha="center", va="center", fontsize=6, zorder=4)
-    axes.set_title(graph.name)
+    axes.set_title(title, fontsize="medium")
     axes.set_aspect("equal")
-    axes.set_xlim(-1.2, 1.2)
-    axes.set_ylim(-1.2, 1.2)
+    low, high = places.min(axis=0) - margin, places.max(axis=0) + margin
+    axes.set_xlim(low[0], high[0])
+    axes.set_ylim(low[1], high[1])
     axes.axis("off")
+    for kind in range(max(len(names), 1)):
+        color = COLORS[kind % len(COLORS)]
+        _draw_lines(axes, [line for line in lines if line.kind == kind], places, radius, color)
+        if names:
+            axes.plot([], [], color=color, label=names[kind])
+    legend_below(figure, axes)
+    _draw_nodes(axes, places, ranks, labels, radius, radius * scale * 72)
     save(figure, path)
 
 
-def _ring(x: float, y: float, radius: float) -> tuple[list[float], list[float]]:
-    turns = [2 * pi * i / 32 for i in range(33)]
-    return [x + radius * cos(turn) for turn in turns], [y + radius * sin(turn) for turn in turns]
+def _nearest(places: Places) -> float:
+    """Return the distance between the two nearest nodes."""
+    from scipy.spatial import KDTree
+
+    if len(places) < 2:
+        return 1.0
+    distances = np.asarray(KDTree(places).query(places, k=2)[0])
+    return float(distances[:, 1].min())
+
+
+def _draw_lines(
+    axes: Axes, lines: Sequence[_Line], places: Places, radius: float, color: str
+) -> None:
+    from matplotlib.collections import PathCollection, PolyCollection
+    from matplotlib.path import Path
+
+    curves, heads = [], []
+    for line in lines:
+        source, target = places[line.source], places[line.target]
+        if line.source == line.target:
+            away = source - places.mean(axis=0)
+            ring = radius * (1 + 0.3 * line.number)
+            center = source + away / (np.hypot(*away) or 1.0) * 0.8 * (radius + ring)
+            curves.append(Path.circle(tuple(center), ring))
+            continue
+        middle = (source + target) / 2 + _bend(line, places, radius)
+        curves.append(Path([source, middle, target], [Path.MOVETO, Path.CURVE3, Path.CURVE3]))
+        if not line.both_ways:
+            heads.append(_arrow_head(middle, target, radius))
+    axes.add_collection(
+        PathCollection(curves, facecolors="none", edgecolors=color, linewidths=0.8, zorder=1)
+    )
+    if heads:
+        axes.add_collection(PolyCollection(heads, facecolors=color, zorder=2))
+
+
+def _bend(line: _Line, places: Places, radius: float) -> NDArray[np.float64]:
+    """Return how far the middle of a curve is beside the straight line."""
+    source, target = places[line.source], places[line.target]
+    along = target - source
+    length = np.hypot(*along)
+    aside = np.array([-along[1], along[0]]) / length
+    offset = 2.5 * radius * (line.number - (line.count - 1) / 2)
+    if not line.both_ways:
+        offset += 1.2 * radius
+    # A straight line would cross the nodes that lie on it.
+    relative = places - source
+    part = relative @ along / length
+    beside = np.abs(relative @ aside)
+    if np.any((part > radius) & (part < length - radius) & (beside < radius)):
+        offset += 4 * radius
+    bend: NDArray[np.float64] = offset * aside
+    return bend
+
+
+def _arrow_head(middle: Places, target: Places, radius: float) -> Places:
+    """Return the triangle at the end of a curve, at the edge of the node."""
+    along = target - middle
+    along = along / np.hypot(*along)
+    aside = np.array([-along[1], along[0]])
+    tip = target - along * radius
+    base = tip - 0.7 * along * radius
+    return np.stack([tip, base + 0.35 * aside * radius, base - 0.35 * aside * radius])
+
+
+def _draw_nodes(
+    axes: Axes, places: Places, ranks: int, labels: Sequence[str], radius: float, points: float
+) -> None:
+    """Draw ranks as circles and switches as boxes; `points` is the radius in points."""
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Circle, Rectangle
+
+    shapes: list[Circle | Rectangle] = [Circle(tuple(place), radius) for place in places[:ranks]]
+    for place in places[ranks:]:
+        corner = (place[0] - 1.4 * radius, place[1] - radius)
+        shapes.append(Rectangle(corner, 2.8 * radius, 2 * radius))
+    axes.add_collection(
+        PatchCollection(shapes, facecolor="#ffffff", edgecolor="#222222", linewidth=0.8, zorder=3)
+    )
+    for node, ((x, y), label) in enumerate(zip(places, labels, strict=True)):
+        room = points * (2.0 if node < ranks else 2.8)
+        size = min(points, 1.5 * room / max(len(label), 1), 9.0)
+        if size >= READABLE:
+            axes.text(x, y, label, ha="center", va="center", fontsize=size, zorder=4)

@@ -13,7 +13,8 @@ from rich.console import Console
 
 from bridge.errors import InputError
 from bridge.files import write_whole
-from bridge.present.plot import PICTURES, plot_layers
+from bridge.present.figure import PICTURES
+from bridge.present.plot import plot_layers
 from bridge.present.report import print_report, write_report
 from bridge.results.result import Result
 from topology_gen.registry import Registry

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from math import prod
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy.spatial.distance import pdist
 
 from bridge.cli.main import main
 from bridge.errors import InputError
 from bridge.present.graph_picture import draw_graph
-from topology_gen import graphs
+from bridge.present.graph_places import circle, grid, tiers
+from topology_gen import fat_tree, graphs, hierarchical, specs
+
+SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 
 
 def test_picture_is_reproducible(tmp_path: Path) -> None:
@@ -48,3 +55,89 @@ def test_files_that_cannot_be(tmp_path: Path) -> None:
         draw_graph(graph, tmp_path / "a.xyz")
     with pytest.raises(InputError, match="No such file or directory"):
         draw_graph(graph, tmp_path / "missing" / "a.svg")
+
+
+def test_places_of_grids() -> None:
+    """Neighbours of a torus are 1 apart; no two nodes of any grid share a place."""
+    places = grid([3, 4])
+    assert places[5].tolist() == [1, -1]  # row 1, column 1
+    assert np.hypot(*(places[1] - places[0])) == 1
+    for lengths in ([8], [2, 3, 4], [2] * 8, [3, 1, 2, 5, 2]):
+        distances = pdist(grid(lengths))
+        assert distances.min() > 0.15
+    assert np.hypot(*(circle(9)[1] - circle(9)[0])) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("spec", "lengths"),
+    [
+        ("torus:dims=4x8", (4, 8)),
+        ("unidirectional_torus:dims=3x4", (3, 4)),
+        ("twisted_torus:a=4", (4, 8)),
+        ("hypercube:n=16", (2, 2, 2, 2)),
+        ("twisted_hypercube:n=8", (2, 2, 2)),
+        ("hamming:k=2,q=3", (3, 3)),
+        ("complete_bipartite:d=4", (2, 4)),
+        ("product:of=[torus:dims=2x3]+[ring:n=5]", (2, 3, 5)),
+        ("ring:n=5", ()),
+    ],
+)
+def test_grids_of_families(spec: str, lengths: tuple[int, ...], tmp_path: Path) -> None:
+    graph = specs.parse(spec)
+    assert graph.grid == lengths
+    assert not lengths or prod(lengths) == graph.nodes
+    pytest.importorskip("matplotlib")
+    draw_graph(graph, tmp_path / "a.svg")
+
+
+def test_links_of_a_torus_join_neighbours_of_its_grid() -> None:
+    """All links but those around the torus have length 1, so the grid is the family's own."""
+    graph = graphs.torus([4, 6])
+    places = grid(graph.grid)
+    length = np.hypot(*(places[graph.source] - places[graph.target]).T)
+    assert np.count_nonzero(length == 1) == 2 * (3 * 6 + 4 * 5)
+    assert sorted(set(length.tolist())) == [1, 3, 5]
+
+
+def test_tiers_of_networks() -> None:
+    """Ranks are at the bottom; edge, aggregation and core switches are each in one tier above."""
+    network = fat_tree(16, 10**11, 0)
+    height = tiers(network)[:, 1]
+    kinds = {
+        kind: {h for name, h in zip(network.node_names, height, strict=True) if kind in name}
+        for kind in ("rank", "edge", "agg", "core")
+    }
+    assert all(len(heights) == 1 for heights in kinds.values())
+    assert sorted(kinds, key=lambda kind: max(kinds[kind])) == ["rank", "edge", "agg", "core"]
+    super_nodes = hierarchical(
+        8,
+        4,
+        2,
+        scale_up_bandwidth_bps=10**12,
+        scale_up_latency_ps=0,
+        scale_out_bandwidth_bps=10**11,
+        scale_out_latency_ps=0,
+    )
+    levels = np.unique(tiers(super_nodes)[:, 1], return_inverse=True)[1]
+    assert levels.tolist() == [0] * 8 + [1] * 4 + [2]
+
+
+def test_scenario_with_switches(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    scenario = str(SCENARIOS / "dlrm_hier_small.yaml")
+    command = ["topo", "export", "--scenario", scenario]
+    file = tmp_path / "a.svg"
+    answer = CliRunner().invoke(main, [*command, "--format", "picture", "-o", str(file)])
+    assert answer.exit_code == 0, answer.output
+    picture = file.read_text()
+    assert "nv0.1" in picture
+    assert "scale_up: 171.4 Gbit/s" in picture
+    answer = CliRunner().invoke(main, [*command, "--set", "topology.scale_up.switches=1"])
+    assert len(json.loads(answer.output)) == 2 * (16 + 16)
+    for wrong in (["ring:n=4"], ["--edges", scenario]):
+        answer = CliRunner().invoke(main, [*command, *wrong])
+        assert answer.exit_code == 2
+        assert "expected exactly one topology" in answer.stderr
+    answer = CliRunner().invoke(main, ["topo", "export", "ring:n=4", "--set", "seed=1"])
+    assert answer.exit_code == 2
+    assert "--set seed=1: expected --scenario FILE with it" in answer.stderr

@@ -70,6 +70,7 @@ def cartesian_product(of: Sequence[Digraph]) -> Digraph:
         ids(np.concatenate(sources)),
         ids(np.concatenate(targets)),
         all(factor.vertex_transitive for factor in of),
+        grid=tuple(length for factor in of for length in factor.grid or (factor.nodes,)),
     )
 
 

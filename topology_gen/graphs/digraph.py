@@ -41,6 +41,9 @@ class Digraph:
     orbits : int
         If not 0, such symmetries map any node x to any node with the same x mod orbits, and only
         the identity fixes a node. 1 if the digraph is vertex-transitive.
+    grid : tuple of int
+        The lengths of a grid whose places, in row-major order, are the nodes, if the family is
+        usually drawn as a grid; empty if not.
 
     Raises
     ------
@@ -60,6 +63,7 @@ class Digraph:
     target: Ids
     vertex_transitive: bool = False
     orbits: int = 0
+    grid: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.vertex_transitive or self.orbits == 1:
@@ -239,6 +243,7 @@ def from_rules(
     rules: Iterable[ArrayLike],
     vertex_transitive: bool = False,
     orbits: int = 0,
+    grid: tuple[int, ...] = (),
 ) -> Digraph:
     """Return the digraph with a link from every node x to rule[x], for each of the rules.
 
@@ -253,7 +258,7 @@ def from_rules(
         Number of nodes.
     rules : iterable of arrays, shape (nodes,)
         For each rule, the node that each node is linked to.
-    vertex_transitive, orbits
+    vertex_transitive, orbits, grid
         As in `Digraph`.
 
     Examples
@@ -270,6 +275,7 @@ def from_rules(
         np.concatenate([*targets, ids([])]),
         vertex_transitive,
         orbits,
+        grid,
     )
 
 

@@ -7,19 +7,28 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bridge.present.plot import save
+from bridge.present.figure import (
+    COLORS,
+    LETTER,
+    bare,
+    legend_below,
+    logarithmic,
+    new_figure,
+    save,
+)
 from bridge.studies.framework.model import Chart, Panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COLORS = ("#4477aa", "#cc6677", "#ddcc77", "#117733", "#88ccee", "#aa4499", "#999933", "#bbbbbb")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "h")
+_DASHES = ("-", "-", "--", "-.", ":", "--", "-.", ":")
 
-#: Inches.
-_WIDTH, _PANEL_HEIGHT = 8.0, 2.6
+#: Inches; `_ROW` is the height of a lying bar, `_UPRIGHT` the longest label that stands upright.
+_WIDTH, _PANEL_HEIGHT, _ROW, _UPRIGHT = 8.0, 2.6, 0.17, 1.6
 
 MISSING = (
-    "no pictures: matplotlib is not installed, install the extra `plot` (pip install -e '.[plot]')"
+    "no pictures: matplotlib is not installed, install the extra `plot` (pip install matplotlib)"
 )
 
 
@@ -30,6 +39,8 @@ def can_draw() -> bool:
 
 def draw(chart: Chart, file: Path) -> None:
     """Draw a chart as SVG.
+
+    Bars with long labels lie on their sides, so that the labels can be read.
 
     Parameters
     ----------
@@ -43,56 +54,82 @@ def draw(chart: Chart, file: Path) -> None:
     OutputError
         If the file cannot be written.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(_WIDTH, 0.8 + _PANEL_HEIGHT * len(chart.panels)), layout="constrained")
-    grid = figure.subplots(len(chart.panels), sharex=True, squeeze=False)
+    letters = max(map(len, chart.labels)) * LETTER
+    crowded = letters + LETTER > _WIDTH / len(chart.labels)
+    lying = crowded and letters > _UPRIGHT and all(panel.kind != "lines" for panel in chart.panels)
+    if lying:
+        rows = sum(len(chart.labels) * _rows(panel) for panel in chart.panels)
+        height = 1.0 + 0.5 * len(chart.panels) + _ROW * rows
+    else:
+        height = 0.8 + _PANEL_HEIGHT * len(chart.panels) + (letters if crowded else 0.2)
+    figure = new_figure(_WIDTH, height)
+    grid = figure.subplots(
+        len(chart.panels),
+        sharex=not lying,
+        squeeze=False,
+        height_ratios=[_rows(panel) for panel in chart.panels] if lying else None,
+    )
     for axes, panel in zip(grid[:, 0], chart.panels, strict=True):
-        _PAINTERS[panel.kind](axes, panel)
-        axes.set_ylabel(panel.y_label)
-        axes.set_title(panel.title, fontsize="medium")
-        if panel.logarithmic:
-            # Some values are 0, such as counts of events that did not happen.
-            positive = [value for values in panel.series.values() for value in values if value]
-            axes.set_yscale("symlog", linthresh=min(positive, default=1.0))
-            axes.set_ylim(bottom=0)
-        axes.grid(axis="y", color="#dddddd")
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
-    lowest = grid[-1, 0]
-    many = len(chart.labels) > 8
-    lowest.set_xticks(range(len(chart.labels)), chart.labels, rotation=90 if many else 0)
-    lowest.set_xlabel(chart.x_label)
-    # Outside the axes, where it hides nothing.
-    handles, names = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=len(names), fontsize="small")
+        _draw_panel(axes, panel, chart, lying=lying)
+    if not lying:
+        lowest = grid[-1, 0]
+        lowest.set_xticks(range(len(chart.labels)), chart.labels, rotation=90 if crowded else 0)
+        lowest.set_xlabel(chart.x_label)
+    legend_below(figure, grid[0, 0])
     figure.suptitle(chart.title)
     save(figure, file)
 
 
-def _bars(axes: Axes, panel: Panel) -> None:
+def _draw_panel(axes: Axes, panel: Panel, chart: Chart, *, lying: bool) -> None:
+    _PAINTERS[panel.kind](axes, panel, lying)
+    along = "x" if lying else "y"
+    (axes.set_xlabel if lying else axes.set_ylabel)(panel.y_label)
+    axes.set_title(panel.title, fontsize="medium")
+    bare(axes, along)
+    if panel.logarithmic:
+        values = [
+            value for series in panel.series.values() for value in series if value is not None
+        ]
+        logarithmic(axes, along, values, from_zero=panel.kind != "lines")
+    if lying:
+        axes.set_yticks(range(len(chart.labels)), chart.labels)
+        axes.set_ylabel(chart.x_label)
+        axes.set_ylim(len(chart.labels) - 0.4, -0.6)
+
+
+def _rows(panel: Panel) -> int:
+    """Return how many bars of a panel are side by side at a label."""
+    return len(panel.series) if panel.kind == "bars" else 2
+
+
+def _bars(axes: Axes, panel: Panel, lying: bool) -> None:
     width = 0.8 / len(panel.series)
     for index, (name, values) in enumerate(panel.series.items()):
         offset = (index - (len(panel.series) - 1) / 2) * width
         places = [place + offset for place in range(len(values))]
-        axes.bar(places, _drawn(values), width, label=name, color=_color(index))
+        draw_bars = axes.barh if lying else axes.bar
+        draw_bars(places, _drawn(values), width, label=name, color=_color(index))
 
 
-def _stacked(axes: Axes, panel: Panel) -> None:
+def _stacked(axes: Axes, panel: Panel, lying: bool) -> None:
     base = [0.0] * len(next(iter(panel.series.values())))
     for index, (name, values) in enumerate(panel.series.items()):
         heights = _drawn(values)
-        axes.bar(range(len(heights)), heights, 0.7, base, label=name, color=_color(index))
+        draw_bars = axes.barh if lying else axes.bar
+        draw_bars(range(len(heights)), heights, 0.7, base, label=name, color=_color(index))
         base = [low + height for low, height in zip(base, heights, strict=True)]
 
 
-def _lines(axes: Axes, panel: Panel) -> None:
+def _lines(axes: Axes, panel: Panel, lying: bool) -> None:
     for index, (name, values) in enumerate(panel.series.items()):
         places = [place for place, value in enumerate(values) if value is not None]
+        # Markers and dashes differ, so that a line shows that lies below another.
         axes.plot(
             places,
             [values[place] for place in places],  # type: ignore[arg-type]
-            marker="o",
+            marker=_MARKERS[index % len(_MARKERS)],
+            markersize=8 - min(index, 4),
+            linestyle=_DASHES[index % len(_DASHES)],
             label=name,
             color=_color(index),
         )
@@ -106,4 +143,4 @@ def _drawn(values: Sequence[float | None]) -> list[float]:
 
 
 def _color(index: int) -> str:
-    return _COLORS[index % len(_COLORS)]
+    return COLORS[index % len(COLORS)]

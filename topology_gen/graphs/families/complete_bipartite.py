@@ -34,4 +34,4 @@ def complete_bipartite(degree: int) -> Digraph:
         np.concatenate([degree + (half + shift) % degree, (half - shift) % degree])
         for shift in range(degree)
     ]
-    return from_rules(f"K_{{{degree},{degree}}}", 2 * degree, rules, vertex_transitive=True)
+    return from_rules(f"K_{{{degree},{degree}}}", 2 * degree, rules, True, grid=(2, degree))

@@ -44,4 +44,5 @@ def hamming(dimensions: int, letters: int) -> Digraph:
         letter = every // unit % letters
         for shift in range(1, letters):
             rules.append(every + ((letter + shift) % letters - letter) * unit)
-    return from_rules(f"H({dimensions},{letters})", nodes, rules, vertex_transitive=True)
+    name = f"H({dimensions},{letters})"
+    return from_rules(name, nodes, rules, True, grid=(letters,) * dimensions)

@@ -35,4 +35,4 @@ def hypercube(nodes: int) -> Digraph:
     check_size(nodes, dimensions)
     every = np.arange(nodes)
     rules = [every ^ (1 << bit) for bit in range(dimensions)]
-    return from_rules(f"Hypercube(2^{dimensions})", nodes, rules, vertex_transitive=True)
+    return from_rules(f"Hypercube(2^{dimensions})", nodes, rules, True, grid=(2,) * dimensions)

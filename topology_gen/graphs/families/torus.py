@@ -84,4 +84,4 @@ def _product(kind: str, dims: Sequence[int], directions: tuple[int, ...]) -> Dig
         for direction in directions[:1] if length == 2 else directions:
             rules.append(every + ((place + direction) % length - place) * unit)
     name = "x".join(str(length) for length in dims)
-    return from_rules(f"{kind}({name})", nodes, rules, vertex_transitive=True)
+    return from_rules(f"{kind}({name})", nodes, rules, True, grid=tuple(dims))

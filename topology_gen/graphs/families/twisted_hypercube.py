@@ -47,4 +47,4 @@ def twisted_hypercube(nodes: int) -> Digraph:
     corner = nodes // 2 + np.arange(4)
     target[corner] = corner[::-1]  # the first links in the list are those that change bit 0
     name = f"TwistedHypercube(2^{cube.degree})"
-    return Digraph(name, nodes, cube.source, target)
+    return Digraph(name, nodes, cube.source, target, grid=cube.grid)

@@ -60,5 +60,6 @@ def twisted_torus(side: int, dimensions: int = 2) -> Digraph:
             shifted = np.where(wraps, (last + side) % (2 * side), last)
             rules.append(every + (moved - coordinate) * unit + shifted - last)
     rules += [every - last + (last + direction) % (2 * side) for direction in (1, -1)]
-    sides = "x".join([str(side)] * (dimensions - 1) + [str(2 * side)])
-    return from_rules(f"TwistedTorus({sides})", nodes, rules, vertex_transitive=True)
+    sides = (side,) * (dimensions - 1) + (2 * side,)
+    name = f"TwistedTorus({'x'.join(map(str, sides))})"
+    return from_rules(name, nodes, rules, True, grid=sides)
