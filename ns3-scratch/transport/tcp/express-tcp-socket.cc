@@ -103,10 +103,10 @@ ExpressTcpSocket::MakeStartState(Time rtt) const
         estimator->Measurement(rtt);
         state.rtt.latestPs = rtt.GetTimeStep();
         state.rtt.smallestPs = rtt.GetTimeStep();
-        state.timeoutPs = Max(estimator->GetEstimate() +
-                                  Max(m_clockGranularity, estimator->GetVariation() * 4),
-                              m_minRto)
-                              .GetTimeStep();
+        state.timeoutPs =
+            Max(estimator->GetEstimate() + Max(m_clockGranularity, estimator->GetVariation() * 4),
+                m_minRto)
+                .GetTimeStep();
     }
     estimator->Get(state.rtt);
     return state;

@@ -204,10 +204,9 @@ TcpSender::Acknowledge(const Segment& ack, std::size_t segments)
     const auto acked = static_cast<uint32_t>(ack.acknowledgment - m_state.head);
     OpenWindow(acked);
     m_state.head = ack.acknowledgment;
-    m_state.timeoutPs =
-        std::max(m_state.rtt.estimatePs +
-                     std::max(m_config.clockGranularityPs, m_state.rtt.variationPs * 4),
-                 m_config.minTimeoutPs);
+    m_state.timeoutPs = std::max(
+        m_state.rtt.estimatePs + std::max(m_config.clockGranularityPs, m_state.rtt.variationPs * 4),
+        m_config.minTimeoutPs);
     m_retransmissionTimer.Arm(TimeStep(static_cast<uint64_t>(m_state.timeoutPs)));
     if (m_state.inFlight.IsEmpty())
     {
@@ -286,9 +285,8 @@ TcpSender::OpenWindow(uint32_t ackedBytes)
     }
     if (m_state.congestionWindow >= m_state.slowStartThreshold && segments > 0)
     {
-        const double step =
-            static_cast<double>(m_config.segmentBytes * m_config.segmentBytes) /
-            m_state.congestionWindow;
+        const double step = static_cast<double>(m_config.segmentBytes * m_config.segmentBytes) /
+                            m_state.congestionWindow;
         m_state.congestionWindow += static_cast<uint32_t>(std::max(1.0, step));
     }
 }
