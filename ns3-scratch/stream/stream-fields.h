@@ -43,7 +43,8 @@ inline constexpr auto FIELDS<TcpSettings> = std::make_tuple(&TcpSettings::conges
                                                             &TcpSettings::timestamps,
                                                             &TcpSettings::windowScaling,
                                                             &TcpSettings::ecn,
-                                                            &TcpSettings::linkHeaderBytes);
+                                                            &TcpSettings::linkHeaderBytes,
+                                                            &TcpSettings::socketPerFlow);
 
 template <>
 inline constexpr auto FIELDS<SystemSettings> = std::make_tuple(&SystemSettings::scheduling,

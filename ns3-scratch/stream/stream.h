@@ -48,6 +48,8 @@ struct TcpSettings
     bool windowScaling{true};
     bool ecn{false};
     uint32_t linkHeaderBytes{2};
+    /// true: each flow of ExpressFabric has a socket from the start, so no ACK is predicted
+    bool socketPerFlow{false};
 };
 
 /// The order in which waiting chunks start.

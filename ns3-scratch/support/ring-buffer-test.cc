@@ -59,6 +59,8 @@ class RingBufferTest : public UnitTest<RingBufferTest>
             {
                 NS_TEST_ASSERT_MSG_EQ(ring.Front(), model.front(), "operation " << i);
                 NS_TEST_ASSERT_MSG_EQ(ring.Back(), model.back(), "operation " << i);
+                const std::size_t middle = model.size() / 2;
+                NS_TEST_ASSERT_MSG_EQ(ring.At(middle), model[middle], "operation " << i);
             }
         }
     }
@@ -86,6 +88,19 @@ class RingBufferTest : public UnitTest<RingBufferTest>
         }
     }
 
+    void StartsAgainAfterClear()
+    {
+        RingBuffer<uint32_t> ring;
+        for (uint32_t i = 0; i < 5; ++i)
+        {
+            ring.Push(i);
+        }
+        ring.Clear();
+        NS_TEST_ASSERT_MSG_EQ(ring.IsEmpty(), true, "all items are removed");
+        ring.Push(7);
+        NS_TEST_ASSERT_MSG_EQ(ring.Front(), 7, "the new item is the first");
+    }
+
     void KeepsItsMemory()
     {
         RingBuffer<Counted> ring;
@@ -110,6 +125,7 @@ const UnitTestSuite<RingBufferTest> g_ringBufferTests(
         {"items come out at both ends as from a deque", &RingBufferTest::AgreesWithDeque},
         {"growth keeps the order wherever the first item stands",
          &RingBufferTest::GrowsWhileWrapped},
+        {"a ring takes items again after it was cleared", &RingBufferTest::StartsAgainAfterClear},
         {"a ring that has its size allocates nothing", &RingBufferTest::KeepsItsMemory},
     });
 

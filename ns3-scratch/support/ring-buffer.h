@@ -44,6 +44,15 @@ class RingBuffer
         return m_items[(m_head + m_size - 1) & (m_items.size() - 1)];
     }
 
+    /**
+     * @param index number of items before the item, less than GetSize()
+     * @return the item
+     */
+    const T& At(std::size_t index) const
+    {
+        return m_items[(m_head + index) & (m_items.size() - 1)];
+    }
+
     /// @param item the item to append
     void Push(const T& item)
     {
@@ -60,6 +69,13 @@ class RingBuffer
     {
         m_head = (m_head + 1) & (m_items.size() - 1);
         --m_size;
+    }
+
+    /// Remove all items.
+    void Clear()
+    {
+        m_head = 0;
+        m_size = 0;
     }
 
     /// Remove the newest item. The queue must not be empty.

@@ -7,8 +7,8 @@
 #include "transport/tcp/quiet-tcp-state.h"
 #include "transport/tcp/segment-codec.h"
 
+#include "ns3/double.h"
 #include "ns3/packet.h"
-#include "ns3/rtt-estimator.h"
 #include "ns3/simulator.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-header.h"
@@ -51,47 +51,124 @@ ExpressTcpSocket::GetTypeId()
 }
 
 ExpressTcpSocket::ExpressTcpSocket()
-    : m_retransmissionTimer([this] { ReTxTimeout(); })
 {
     m_tcb = CreateObject<QuietTcpState>(*m_tcb);
     m_pacingTimer.SetFunction(&ExpressTcpSocket::SendPending, this);
 }
 
 ExpressTcpSocket::ExpressTcpSocket(const ExpressTcpSocket& socket)
-    : FabricTcpSocket(socket),
-      m_carrier(socket.m_carrier),
-      m_linkHeaderBytes(socket.m_linkHeaderBytes),
-      m_content(socket.m_content),
-      m_retransmissionTimer([this] { ReTxTimeout(); })
+    : FabricTcpSocket(socket)
 {
+    m_estimator = DynamicCast<SettableRtt>(m_rtt);
     m_pacingTimer.SetFunction(&ExpressTcpSocket::SendPending, this);
 }
 
 void
-ExpressTcpSocket::SetCarrier(SegmentCarrier* carrier, uint32_t linkHeaderBytes)
+ExpressTcpSocket::Equip()
 {
-    m_carrier = carrier;
-    m_linkHeaderBytes = linkHeaderBytes;
+    FabricTcpSocket::Equip();
+    m_estimator = CreateObject<SettableRtt>();
+    SetRtt(m_estimator);
 }
 
-void
-ExpressTcpSocket::Establish(Time rtt)
+bool
+ExpressTcpSocket::IsPredictable() const
 {
-    const SequenceNumber32 first(1); // the first byte after the SYN
-    m_tcb->m_nextTxSequence = first;
-    m_tcb->m_highTxMark = first;
-    m_txBuffer->SetHeadSequence(first);
-    m_tcb->m_rxBuffer->SetNextRxSequence(first);
-    m_highRxAckMark = first;
-    m_tcb->m_lastAckedSeq = first;
-    m_tcb->m_cWnd = GetInitialCwnd() * GetSegSize();
-    m_tcb->m_cWndInfl = m_tcb->m_cWnd;
-    m_tcb->m_ssThresh = GetInitialSSThresh();
+    DoubleValue alpha;
+    DoubleValue beta;
+    m_rtt->GetAttribute("Alpha", alpha);
+    m_rtt->GetAttribute("Beta", beta);
+    return !m_tcb->m_pacing && m_noDelay && alpha.Get() == 0.125 && beta.Get() == 0.25;
+}
+
+uint8_t
+ExpressTcpSocket::GetWindowShift() const
+{
+    return m_winScalingEnabled ? CalculateWScale() : uint8_t{0};
+}
+
+SenderState
+ExpressTcpSocket::MakeStartState(Time rtt) const
+{
+    SenderState state;
     // Both endpoints have the same settings, so the peer's window equals the window of this
     // endpoint. The window in a SYN is not scaled (RFC 7323, 2.2); the first ACK brings the scaled
     // window.
-    m_rWnd = AdvertisedWindowSize(false);
-    m_sndWindShift = m_winScalingEnabled ? CalculateWScale() : uint8_t{0};
+    state.window = AdvertisedWindowSize(false);
+    state.congestionWindow = GetInitialCwnd() * GetSegSize();
+    state.slowStartThreshold = GetInitialSSThresh();
+    const Ptr<SettableRtt> estimator = CopyObject(m_estimator);
+    if (!rtt.IsZero())
+    { // the handshake is the first measurement
+        estimator->Measurement(rtt);
+        state.rtt.latestPs = rtt.GetTimeStep();
+        state.rtt.smallestPs = rtt.GetTimeStep();
+        state.timeoutPs =
+            Max(estimator->GetEstimate() + Max(m_clockGranularity, estimator->GetVariation() * 4),
+                m_minRto)
+                .GetTimeStep();
+    }
+    estimator->Get(state.rtt);
+    return state;
+}
+
+void
+ExpressTcpSocket::Attach(SegmentCarrier& carrier,
+                         uint32_t linkHeaderBytes,
+                         LazyTimer& retransmissionTimer)
+{
+    m_carrier = &carrier;
+    m_linkHeaderBytes = linkHeaderBytes;
+    m_retransmissionTimer = &retransmissionTimer;
+}
+
+void
+ExpressTcpSocket::TakeOver(const SenderState& state)
+{
+    const SequenceNumber32 first(1); // the first byte after the SYN
+    m_tcb->m_nextTxSequence = state.next;
+    m_tcb->m_highTxMark = state.next;
+    m_tcb->m_rxBuffer->SetNextRxSequence(first);
+    m_tcb->m_lastAckedSeq = state.head;
+    m_tcb->m_cWnd = state.congestionWindow;
+    m_tcb->m_cWndInfl = state.congestionWindow;
+    m_tcb->m_ssThresh = state.slowStartThreshold;
+    m_tcb->m_isCwndLimited = state.isWindowLimited;
+    m_tcb->m_rcvTimestampValue = state.timestamp;
+    m_tcb->m_rcvTimestampEchoReply = state.timestampEcho;
+    m_highRxAckMark = state.head;
+    m_highRxMark = state.isAnswered ? first : SequenceNumber32(0);
+    m_rWnd = state.window;
+    m_bytesAckedNotProcessed = state.uncounted;
+    m_acked = state.head;
+
+    m_estimator->Set(state.rtt);
+    m_tcb->m_srtt = m_rtt->GetEstimate();
+    m_tcb->m_lastRtt = Time(state.rtt.latestPs);
+    m_tcb->m_minRtt = Time(state.rtt.smallestPs);
+    m_rto = Time(state.timeoutPs);
+
+    m_txBuffer->SetHeadSequence(state.head);
+    m_unfed = state.unsent + static_cast<uint32_t>(state.next - state.head);
+    m_history.clear();
+    SequenceNumber32 sequence = state.head;
+    for (std::size_t i = 0; i < state.inFlight.GetSize(); ++i)
+    {
+        const SentSegment& segment = state.inFlight.At(i);
+        Feed(segment.bytes);
+        // What the rate sample knows of the time before is used only by congestion controls that
+        // are not predicted.
+        m_rateOps->SkbSent(m_txBuffer->CopyFromSequence(segment.bytes, sequence), i == 0);
+        m_history.emplace_back(sequence, segment.bytes, Time(segment.sentPs));
+        sequence += segment.bytes;
+    }
+    BytesInFlight(); // also stores the number
+}
+
+void
+ExpressTcpSocket::Establish()
+{
+    m_sndWindShift = GetWindowShift();
     m_txBuffer->SetSackEnabled(m_sackEnabled);
     m_dataRetrCount = m_dataRetries;
     m_tcb->m_ecnState = m_tcb->m_useEcn == TcpSocketState::Off ? TcpSocketState::ECN_DISABLED
@@ -100,25 +177,68 @@ ExpressTcpSocket::Establish(Time rtt)
     m_tcb->m_congState = TcpSocketState::CA_OPEN;
     m_state = ESTABLISHED;
     m_connected = true;
-    // The history holds a SYN that was sent one round trip ago; its answer arrives now.
-    m_history.emplace_back(SequenceNumber32(0), 0, Simulator::Now() - rtt);
-    TcpHeader synAck;
-    synAck.SetAckNumber(first);
-    // Call the base class, so that the observer does not get a sample of the handshake.
-    TcpSocketBase::EstimateRtt(synAck);
     UpdatePacingRate();
 }
 
+bool
+ExpressTcpSocket::HandBack(SenderState& state)
+{
+    if (!IsUneventful())
+    {
+        return false;
+    }
+    state.unsent = m_unfed + m_txBuffer->SizeFromSequence(m_tcb->m_highTxMark);
+    state.head = m_txBuffer->HeadSequence();
+    state.next = m_tcb->m_highTxMark;
+    state.window = m_rWnd;
+    state.congestionWindow = m_tcb->m_cWnd;
+    state.slowStartThreshold = m_tcb->m_ssThresh;
+    state.uncounted = m_bytesAckedNotProcessed;
+    state.timestamp = m_tcb->m_rcvTimestampValue;
+    state.timestampEcho = m_tcb->m_rcvTimestampEchoReply;
+    state.isAnswered = m_highRxMark.Get() != SequenceNumber32(0);
+    state.isWindowLimited = m_tcb->m_isCwndLimited;
+    state.timeoutPs = m_rto.Get().GetTimeStep();
+    m_estimator->Get(state.rtt);
+    state.rtt.latestPs = m_tcb->m_lastRtt.Get().GetTimeStep();
+    state.rtt.smallestPs = m_tcb->m_minRtt.GetTimeStep();
+    state.inFlight.Clear();
+    for (const RttHistory& sent : m_history)
+    {
+        state.inFlight.Push({sent.time.GetTimeStep(), sent.count});
+    }
+    m_txBuffer->DiscardUpTo(m_txBuffer->TailSequence());
+    return true;
+}
+
+/// @return true if a SenderState says all that matters about the current state
+bool
+ExpressTcpSocket::IsUneventful() const
+{
+    if (m_state != ESTABLISHED || m_tcb->m_congState != TcpSocketState::CA_OPEN ||
+        m_dupAckCount != 0 || m_recoverActive || m_dataRetrCount != m_dataRetries ||
+        m_tcb->m_ecnState == TcpSocketState::ECN_ECE_RCVD || m_txBuffer->GetLost() > 0 ||
+        m_txBuffer->GetSacked() > 0 || m_txBuffer->GetRetransmitsCount() > 0)
+    {
+        return false;
+    }
+    // Each segment in flight has its round trip measured.
+    SequenceNumber32 next = m_txBuffer->HeadSequence();
+    for (const RttHistory& sent : m_history)
+    {
+        if (sent.retx || sent.seq != next)
+        {
+            return false;
+        }
+        next += sent.count;
+    }
+    return next == m_tcb->m_highTxMark.Get();
+}
+
 void
-ExpressTcpSocket::Submit(uint64_t bytes)
+ExpressTcpSocket::Append(uint64_t bytes)
 {
     m_unfed += bytes;
-    // TcpSocketBase::Send also sends one tick later, so that several writes at the same time are
-    // joined.
-    if (!m_submitEvent.IsPending())
-    {
-        m_submitEvent = Simulator::Schedule(TimeStep(1), &ExpressTcpSocket::SendPending, this);
-    }
 }
 
 void
@@ -257,9 +377,9 @@ ExpressTcpSocket::SendDataPacket(SequenceNumber32 seq, uint32_t maxSize, bool wi
     Segment* segment = MakeSegment(flags, seq, size);
     segment->ect = m_tcb->m_ecnState != TcpSocketState::ECN_DISABLED &&
                    IsEct(isRetransmission ? TcpPacketType_t::RE_XMT : TcpPacketType_t::DATA);
-    if (!m_retransmissionTimer.IsArmed())
+    if (!m_retransmissionTimer->IsArmed())
     {
-        m_retransmissionTimer.Arm(m_rto);
+        m_retransmissionTimer->Arm(m_rto);
     }
     m_observer->OnPacketSent(m_flow, segment->wireBytes, size, isRetransmission);
     m_carrier->Carry(segment);
@@ -311,13 +431,8 @@ ExpressTcpSocket::Receive(const Segment& segment)
 }
 
 void
-ExpressTcpSocket::Pause()
+ExpressTcpSocket::Suspend()
 {
-    m_isSubmitInterrupted = m_submitEvent.IsPending();
-    m_submitEvent.Cancel();
-    m_timeoutLeft =
-        m_retransmissionTimer.IsArmed() ? m_retransmissionTimer.GetDelayLeft() : TimeStep(-1);
-    m_retransmissionTimer.Cancel();
     if (m_pacingTimer.IsRunning())
     {
         m_pacingTimer.Suspend();
@@ -331,19 +446,11 @@ ExpressTcpSocket::Pause()
 }
 
 void
-ExpressTcpSocket::Resume()
+ExpressTcpSocket::Continue()
 {
-    if (!m_timeoutLeft.IsStrictlyNegative())
-    {
-        m_retransmissionTimer.Arm(m_timeoutLeft);
-    }
     if (m_pacingTimer.IsSuspended())
     {
         m_pacingTimer.Resume();
-    }
-    if (m_isSubmitInterrupted)
-    {
-        Submit(0);
     }
 }
 
@@ -370,7 +477,7 @@ ExpressTcpSocket::NewAck(const SequenceNumber32& ack, bool resetRto)
     if (resetRto)
     {
         SetRto();
-        m_retransmissionTimer.Arm(m_rto);
+        m_retransmissionTimer->Arm(m_rto);
     }
     if (ack > m_tcb->m_nextTxSequence)
     {
@@ -378,7 +485,7 @@ ExpressTcpSocket::NewAck(const SequenceNumber32& ack, bool resetRto)
     }
     if (m_txBuffer->Size() == 0)
     { // There is nothing to retransmit.
-        m_retransmissionTimer.Cancel();
+        m_retransmissionTimer->Cancel();
     }
     m_observer->OnAcked(m_flow, static_cast<uint32_t>(ack - m_acked));
     m_acked = ack;

@@ -6,8 +6,10 @@
 #define COSIM_EXPRESS_TCP_SOCKET_H
 
 #include "clock/lazy-timer.h"
-#include "transport/endpoint.h"
+#include "transport/segment.h"
 #include "transport/tcp/fabric-tcp-socket.h"
+#include "transport/tcp/sender-state.h"
+#include "transport/tcp/settable-rtt.h"
 
 #include <cstdint>
 
@@ -15,8 +17,8 @@ namespace cosim
 {
 
 /**
- * The sending endpoint of a flow in the express fabric: ns3::TcpSocketBase with segments that are
- * plain structs.
+ * ns3::TcpSocketBase as the sender of a flow in the express fabric, with segments that are plain
+ * structs. A TcpSender uses it for everything that it does not predict.
  *
  * The state machine, congestion control, RTT estimation, loss recovery and timers are those of
  * TcpSocketBase. This class replaces only how segments are carried and when work is scheduled:
@@ -32,7 +34,7 @@ namespace cosim
  * The end point of the base class stays null, so TcpSocketBase::SendPendingData sends nothing. This
  * class calls SendPending in its place, after each call of the base class that would send data.
  */
-class ExpressTcpSocket : public FabricTcpSocket, public FlowSender
+class ExpressTcpSocket : public FabricTcpSocket
 {
   public:
     /// @return the TypeId
@@ -44,52 +46,94 @@ class ExpressTcpSocket : public FabricTcpSocket, public FlowSender
     ExpressTcpSocket(const ExpressTcpSocket& socket);
 
     /**
-     * @param carrier carries the segments of this socket; not owned
-     * @param linkHeaderBytes header bytes per packet in addition to IP and TCP
+     * Give the socket its loss recovery, as TcpL4Protocol does, and its round-trip estimator.
      */
-    void SetCarrier(SegmentCarrier* carrier, uint32_t linkHeaderBytes);
+    void Equip();
 
     /**
-     * Put the socket into the state in which the three-way handshake leaves the end that opened the
-     * connection. Call Equip first.
-     *
-     * @param rtt round-trip time of the SYN and its answer in the empty network
+     * @return true if a TcpSender can predict sockets with the attributes of this one: without
+     * pacing and Nagle's algorithm, and with the usual gains of the RTT estimate
      */
-    void Establish(ns3::Time rtt);
+    bool IsPredictable() const;
 
-    // FlowSender
-    void Submit(uint64_t bytes) override;
-    void Receive(const Segment& segment) override;
-    void Pause() override;
-    void Resume() override;
+    /// @return the number of bits by which the window field of an ACK is scaled
+    uint8_t GetWindowShift() const;
+
+    /**
+     * @param rtt round-trip time of the SYN and its answer in the empty network
+     * @return the state in which the three-way handshake leaves the end that opened the connection,
+     * with the attributes of this socket
+     */
+    SenderState MakeStartState(ns3::Time rtt) const;
+
+    /**
+     * Connect the socket with its surroundings.
+     *
+     * @param carrier carries the segments of this socket; must outlive it
+     * @param linkHeaderBytes header bytes per packet in addition to IP and TCP
+     * @param retransmissionTimer calls ReTxTimeout when it expires; must outlive the socket
+     */
+    void Attach(SegmentCarrier& carrier, uint32_t linkHeaderBytes, LazyTimer& retransmissionTimer);
+
+    /**
+     * Continue from a state. Call Establish after the first call.
+     *
+     * @param state the state that the socket would have if it had done all of this itself
+     */
+    void TakeOver(const SenderState& state);
+
+    /// Open the connection. The socket has its start state.
+    void Establish();
+
+    /**
+     * Give the state back if nothing is wrong with it. Then the socket must not be used before
+     * TakeOver.
+     *
+     * @param state receives the state
+     * @return true if the state was given back; false if the socket continues
+     */
+    bool HandBack(SenderState& state);
+
+    /// @param bytes number of bytes to append to the stream of data
+    void Append(uint64_t bytes);
+
+    /// Send data as far as the windows allow.
+    void SendPending();
+
+    /// @param segment a segment that arrived from the receiver; the caller keeps ownership
+    void Receive(const Segment& segment);
+
+    /// Stop the pacing until Continue. Do not measure the round trip in progress.
+    void Suspend();
+
+    /// Continue after Suspend.
+    void Continue();
+
+    // TcpSocketBase
+    void ReTxTimeout() override;
 
   protected:
     uint32_t SendDataPacket(ns3::SequenceNumber32 seq, uint32_t maxSize, bool withAck) override;
     void NewAck(const ns3::SequenceNumber32& ack, bool resetRto) override;
-    void ReTxTimeout() override;
 
   private:
-    void SendPending();
     void Feed(uint32_t bytes);
     void FeedSegment();
     void NoteEcn(const Segment& segment);
     void SetRto();
     bool FindNext(ns3::SequenceNumber32* next, ns3::SequenceNumber32* nextHigh);
     Segment* MakeSegment(uint8_t flags, ns3::SequenceNumber32 sequence, uint32_t payloadBytes);
+    bool IsUneventful() const;
 
     SegmentCarrier* m_carrier{nullptr}; //!< not owned
     uint32_t m_linkHeaderBytes{0};
+    LazyTimer* m_retransmissionTimer{nullptr}; //!< not owned
+    ns3::Ptr<SettableRtt> m_estimator;         //!< the base class has it as m_rtt
     /// packet that was last appended to the send buffer, usually a full segment
     ns3::Ptr<ns3::Packet> m_content;
     uint64_t m_unfed{0}; //!< bytes that were submitted and are not in the send buffer yet
     /// end of the data whose acknowledgment was reported to the observer
     ns3::SequenceNumber32 m_acked{1};
-    ns3::EventId m_submitEvent;
-    LazyTimer m_retransmissionTimer;
-    /// while paused: remaining time of the retransmission timer; -1: not armed
-    ns3::Time m_timeoutLeft{-1};
-    /// while paused: true if m_submitEvent must be scheduled again
-    bool m_isSubmitInterrupted{false};
 };
 
 } // namespace cosim

@@ -17,14 +17,37 @@ namespace cosim
 
 using namespace ns3;
 
-TcpTransport::TcpTransport(const TcpSettings& settings)
-    : m_settings(settings),
-      m_receiverConfig(settings)
+namespace
+{
+
+/// @return a socket with the defaults that the settings set, to be copied
+Ptr<ExpressTcpSocket>
+MakePrototype(const TcpSettings& settings)
 {
     SetTcpDefaults(settings);
-    m_congestionControl.SetTypeId(CongestionControlType(settings));
-    m_prototype = CreateObject<ExpressTcpSocket>();
-    m_prototype->Equip();
+    Ptr<ExpressTcpSocket> socket = CreateObject<ExpressTcpSocket>();
+    socket->Equip();
+    return socket;
+}
+
+/// @return a factory of congestion controls
+ObjectFactory
+MakeFactory(const TcpSettings& settings)
+{
+    ObjectFactory factory;
+    factory.SetTypeId(CongestionControlType(settings));
+    return factory;
+}
+
+} // namespace
+
+TcpTransport::TcpTransport(const TcpSettings& settings)
+    : m_settings(settings),
+      m_receiverConfig(settings),
+      m_congestionControl(MakeFactory(settings)),
+      m_prototype(MakePrototype(settings)),
+      m_senderConfig(settings, *m_prototype)
+{
 }
 
 uint32_t
@@ -39,14 +62,22 @@ TcpTransport::Connect(FlowId flow,
                       SegmentCarrier& carrier,
                       FlowObserver& observer)
 {
-    Ptr<ExpressTcpSocket> sender = CopyObject(m_prototype);
-    sender->SetCarrier(&carrier, m_settings.linkHeaderBytes);
-    sender->SetCongestionControl(m_congestionControl);
-    sender->Observe(&observer, flow);
-    sender->Establish(handshakeRtt);
-    m_senders.push_back(sender);
+    TcpSender& sender = m_senders.emplace_back(m_senderConfig,
+                                               static_cast<TcpSender::SocketMaker&>(*this),
+                                               carrier,
+                                               observer,
+                                               flow,
+                                               m_prototype->MakeStartState(handshakeRtt));
     ExpressReceiver& receiver = m_receivers.emplace_back(m_receiverConfig, carrier, observer, flow);
-    return {PeekPointer(sender), &receiver};
+    return {&sender, &receiver};
+}
+
+Ptr<ExpressTcpSocket>
+TcpTransport::MakeSocket()
+{
+    Ptr<ExpressTcpSocket> socket = CopyObject(m_prototype);
+    socket->SetCongestionControl(m_congestionControl);
+    return socket;
 }
 
 } // namespace cosim

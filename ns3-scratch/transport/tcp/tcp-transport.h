@@ -8,19 +8,19 @@
 #include "transport/endpoint.h"
 #include "transport/tcp/express-receiver.h"
 #include "transport/tcp/express-tcp-socket.h"
+#include "transport/tcp/tcp-sender.h"
 
 #include "ns3/object-factory.h"
 #include "ns3/ptr.h"
 
 #include <cstdint>
 #include <deque>
-#include <vector>
 
 namespace cosim
 {
 
 /// The transport protocol of the express fabric: ns-3's TCP with segments that are plain structs.
-class TcpTransport : public Transport
+class TcpTransport : public Transport, private TcpSender::SocketMaker
 {
   public:
     /**
@@ -37,12 +37,16 @@ class TcpTransport : public Transport
                      FlowObserver& observer) override;
 
   private:
+    // TcpSender::SocketMaker
+    ns3::Ptr<ExpressTcpSocket> MakeSocket() override;
+
     const TcpSettings& m_settings;
     ExpressReceiver::Config m_receiverConfig;
     ns3::ObjectFactory m_congestionControl;
-    /// copied for each flow, which costs less than setting attributes
+    /// copied for each socket, which costs less than setting attributes
     ns3::Ptr<ExpressTcpSocket> m_prototype;
-    std::vector<ns3::Ptr<ExpressTcpSocket>> m_senders;
+    TcpSender::Config m_senderConfig;
+    std::deque<TcpSender> m_senders;
     std::deque<ExpressReceiver> m_receivers;
 };
 

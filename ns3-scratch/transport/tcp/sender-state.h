@@ -1,0 +1,62 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_SENDER_STATE_H
+#define COSIM_SENDER_STATE_H
+
+#include "support/ring-buffer.h"
+
+#include "ns3/sequence-number.h"
+
+#include <cstdint>
+#include <limits>
+
+namespace cosim
+{
+
+/// A segment that was sent once and is not acknowledged.
+struct SentSegment
+{
+    int64_t sentPs;
+    uint32_t bytes; //!< payload
+};
+
+/// What ns3::RttMeanDeviation knows of a connection, and what the socket takes from it.
+struct RttState
+{
+    int64_t estimatePs{0};
+    int64_t variationPs{0};
+    int64_t latestPs{0}; //!< round trip of the segment that was acknowledged last
+    int64_t smallestPs{std::numeric_limits<int64_t>::max()}; //!< smallest estimate
+    uint32_t samples{0};
+};
+
+/**
+ * The state of a TCP sender with which nothing is wrong: no segment is lost, repeated, marked or
+ * selectively acknowledged, and the congestion control is ns3::TcpNewReno.
+ *
+ * It says all that the functions of ns3::TcpSocketBase read in this state. A TcpSender changes it
+ * as the socket would, and an ExpressTcpSocket can be put into this state at any time.
+ */
+struct SenderState
+{
+    uint64_t unsent{0};             //!< bytes that were submitted and not sent yet
+    ns3::SequenceNumber32 head{1};  //!< first byte that is not acknowledged
+    ns3::SequenceNumber32 next{1};  //!< first byte that was not sent
+    uint32_t window{0};             //!< receive window of the peer [bytes]
+    uint32_t congestionWindow{0};   //!< [bytes]
+    uint32_t slowStartThreshold{0}; //!< [bytes]
+    uint32_t uncounted{0};          //!< acknowledged bytes that do not fill a segment yet
+    uint32_t timestamp{0};          //!< TS option: latest timestamp of the peer
+    uint32_t timestampEcho{0};      //!< TS option: what the peer echoed with it
+    bool isAnswered{false};         //!< true if an ACK of data has arrived
+    bool isWindowLimited{false};    //!< true if the last segment filled the congestion window
+    int64_t timeoutPs{0};           //!< retransmission timeout
+    RttState rtt;
+    RingBuffer<SentSegment> inFlight; //!< the segments from head to next
+};
+
+} // namespace cosim
+
+#endif // COSIM_SENDER_STATE_H

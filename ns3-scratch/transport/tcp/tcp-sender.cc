@@ -1,0 +1,358 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "transport/tcp/tcp-sender.h"
+
+#include "stream/stream.h"
+#include "support/header-sizes.h"
+#include "transport/tcp/tcp-defaults.h"
+
+#include "ns3/simulator.h"
+#include "ns3/tcp-congestion-ops.h"
+#include "ns3/tcp-header.h"
+#include "ns3/tcp-option-ts.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace cosim
+{
+
+using namespace ns3;
+
+namespace
+{
+
+/// TcpSocketBase takes a round trip shorter than a tick of the timestamps as this one.
+constexpr int64_t SMALLEST_TIMESTAMP_RTT_PS = 1'000'000;
+
+} // namespace
+
+TcpSender::Config::Config(const TcpSettings& settings, const ExpressTcpSocket& prototype)
+    : isPredicted(!settings.socketPerFlow &&
+                  CongestionControlType(settings) == TcpNewReno::GetTypeId() &&
+                  prototype.IsPredictable()),
+      timestamps(settings.timestamps),
+      ecn(settings.ecn),
+      windowShift(prototype.GetWindowShift()),
+      segmentBytes(settings.segmentBytes),
+      headerBytes(settings.linkHeaderBytes + GetDataHeaderBytes(settings.timestamps)),
+      linkHeaderBytes(settings.linkHeaderBytes),
+      minTimeoutPs(static_cast<int64_t>(settings.minRtoPs)),
+      clockGranularityPs(static_cast<int64_t>(settings.clockGranularityPs))
+{
+}
+
+TcpSender::TcpSender(const Config& config,
+                     SocketMaker& sockets,
+                     SegmentCarrier& carrier,
+                     FlowObserver& observer,
+                     FlowId flow,
+                     const SenderState& state)
+    : m_config(config),
+      m_sockets(sockets),
+      m_carrier(carrier),
+      m_observer(observer),
+      m_flow(flow),
+      m_state(state),
+      m_retransmissionTimer([this] { OnTimeout(); }),
+      m_submitTimer([this] { SendPending(); })
+{
+    if (!config.isPredicted)
+    {
+        GetSocket();
+    }
+}
+
+void
+TcpSender::Submit(uint64_t bytes)
+{
+    if (m_isPredicted)
+    {
+        m_state.unsent += bytes;
+    }
+    else
+    {
+        m_socket->Append(bytes);
+    }
+    // TcpSocketBase::Send also sends one tick later, so that several writes at the same time are
+    // joined.
+    if (!m_submitTimer.IsArmed())
+    {
+        m_submitTimer.Arm(TimeStep(1));
+    }
+}
+
+void
+TcpSender::SendPending()
+{
+    if (m_isPredicted)
+    {
+        Send();
+    }
+    else
+    {
+        m_socket->SendPending();
+    }
+}
+
+/// Send new data as far as the windows allow.
+void
+TcpSender::Send()
+{
+    const uint32_t window = std::min(m_state.window, m_state.congestionWindow);
+    while (m_state.unsent > 0)
+    {
+        const auto inFlight = static_cast<uint32_t>(m_state.next - m_state.head);
+        const uint32_t room = inFlight > window ? 0 : window - inFlight;
+        if (room == 0 || (room < m_config.segmentBytes && m_state.unsent > room))
+        { // a part of a segment waits for the room of a whole one (silly window syndrome)
+            return;
+        }
+        SendSegment(static_cast<uint32_t>(
+            std::min<uint64_t>(m_state.unsent, std::min(room, m_config.segmentBytes))));
+    }
+}
+
+void
+TcpSender::SendSegment(uint32_t bytes)
+{
+    Segment* segment = m_carrier.NewSegment();
+    segment->flow = m_flow;
+    segment->hop = 0;
+    segment->toSender = false;
+    segment->ect = m_config.ecn;
+    segment->ce = false;
+    segment->flags = TcpHeader::ACK;
+    segment->payloadBytes = bytes;
+    segment->wireBytes = m_config.headerBytes + bytes;
+    segment->sequence = m_state.next;
+    if (m_config.timestamps)
+    {
+        segment->timestamp = TcpOptionTS::NowToTsValue();
+        segment->timestampEcho = m_state.timestamp;
+    }
+    if (!m_retransmissionTimer.IsArmed())
+    {
+        m_retransmissionTimer.Arm(TimeStep(static_cast<uint64_t>(m_state.timeoutPs)));
+    }
+    m_observer.OnPacketSent(m_flow, segment->wireBytes, bytes, false);
+    m_carrier.Carry(segment);
+    m_state.inFlight.Push({Simulator::Now().GetTimeStep(), bytes});
+    m_state.next += bytes;
+    m_state.unsent -= bytes;
+    m_state.isWindowLimited =
+        m_state.congestionWindow <
+        static_cast<uint32_t>(m_state.next - m_state.head) + m_config.segmentBytes;
+}
+
+void
+TcpSender::Receive(const Segment& segment)
+{
+    if (m_isPredicted)
+    {
+        if (const std::size_t segments = CountAcknowledged(segment); segments > 0)
+        {
+            Acknowledge(segment, segments);
+            Send();
+            return;
+        }
+        GetSocket();
+    }
+    m_socket->Receive(segment);
+    m_isPredicted = m_config.isPredicted && m_socket->HandBack(m_state);
+}
+
+/**
+ * @return the number of segments that an ACK acknowledges, if it is an ACK as predicted: it
+ * acknowledges whole segments and says nothing else. Otherwise 0.
+ */
+std::size_t
+TcpSender::CountAcknowledged(const Segment& ack) const
+{
+    if (ack.flags != TcpHeader::ACK || ack.ce || ack.sackBlocks ||
+        ack.acknowledgment <= m_state.head || ack.acknowledgment > m_state.next)
+    {
+        return 0;
+    }
+    auto left = static_cast<uint32_t>(ack.acknowledgment - m_state.head);
+    for (std::size_t i = 0; i < m_state.inFlight.GetSize(); ++i)
+    {
+        const uint32_t bytes = m_state.inFlight.At(i).bytes;
+        if (left <= bytes)
+        {
+            return left == bytes ? i + 1 : 0;
+        }
+        left -= bytes;
+    }
+    return 0;
+}
+
+/// Process an ACK as predicted, in the order of TcpSocketBase.
+void
+TcpSender::Acknowledge(const Segment& ack, std::size_t segments)
+{
+    if (m_config.timestamps && m_state.timestamp <= ack.timestamp)
+    {
+        m_state.timestamp = ack.timestamp;
+        m_state.timestampEcho = ack.timestampEcho;
+    }
+    EstimateRtt(ack, segments);
+    m_state.window = uint32_t{ack.window} << m_config.windowShift;
+    m_state.isAnswered = true;
+    const auto acked = static_cast<uint32_t>(ack.acknowledgment - m_state.head);
+    OpenWindow(acked);
+    m_state.head = ack.acknowledgment;
+    m_state.timeoutPs = std::max(
+        m_state.rtt.estimatePs + std::max(m_config.clockGranularityPs, m_state.rtt.variationPs * 4),
+        m_config.minTimeoutPs);
+    m_retransmissionTimer.Arm(TimeStep(static_cast<uint64_t>(m_state.timeoutPs)));
+    if (m_state.inFlight.IsEmpty())
+    {
+        m_retransmissionTimer.Cancel();
+    }
+    m_observer.OnAcked(m_flow, acked);
+}
+
+/// Do what TcpSocketBase::EstimateRtt does, and remove the acknowledged segments.
+void
+TcpSender::EstimateRtt(const Segment& ack, std::size_t segments)
+{
+    const int64_t now = Simulator::Now().GetTimeStep();
+    int64_t first = now - m_state.inFlight.Front().sentPs;
+    for (std::size_t i = 1; i < segments; ++i)
+    {
+        m_state.inFlight.Pop();
+    }
+    int64_t latest = now - m_state.inFlight.Front().sentPs;
+    m_state.inFlight.Pop();
+    if (m_config.timestamps)
+    {
+        latest = TcpOptionTS::ElapsedTimeFromTsValue(ack.timestampEcho).GetTimeStep();
+        latest = latest == 0 ? SMALLEST_TIMESTAMP_RTT_PS : latest;
+        first = latest;
+    }
+    if (latest != 0)
+    {
+        m_state.rtt.latestPs = latest;
+    }
+    if (first != 0)
+    {
+        Measure(first);
+    }
+    if (latest > 0)
+    {
+        m_observer.OnRttSample(m_flow, TimeStep(static_cast<uint64_t>(latest)));
+    }
+}
+
+/// Do what ns3::RttMeanDeviation::Measurement does with its default gains, 1/8 and 1/4.
+void
+TcpSender::Measure(int64_t rttPs)
+{
+    RttState& rtt = m_state.rtt;
+    if (rtt.samples++ == 0)
+    {
+        rtt.estimatePs = rttPs;
+        rtt.variationPs = rttPs / 2;
+    }
+    else
+    {
+        const int64_t error = rttPs - rtt.estimatePs;
+        rtt.estimatePs = ((rtt.estimatePs << 3) + error) >> 3;
+        const int64_t deviation = std::abs(error) - rtt.variationPs;
+        rtt.variationPs = ((rtt.variationPs << 2) + deviation) >> 2;
+    }
+    rtt.smallestPs = std::min(rtt.smallestPs, rtt.estimatePs);
+}
+
+/// Do what ns3::TcpNewReno::IncreaseWindow does.
+void
+TcpSender::OpenWindow(uint32_t ackedBytes)
+{
+    uint32_t segments = ackedBytes / m_config.segmentBytes;
+    m_state.uncounted += ackedBytes % m_config.segmentBytes;
+    if (m_state.uncounted >= m_config.segmentBytes)
+    {
+        ++segments;
+        m_state.uncounted -= m_config.segmentBytes;
+    }
+    if (m_state.congestionWindow < m_state.slowStartThreshold && segments > 0)
+    {
+        m_state.congestionWindow += m_config.segmentBytes;
+        --segments;
+    }
+    if (m_state.congestionWindow >= m_state.slowStartThreshold && segments > 0)
+    {
+        const double step = static_cast<double>(m_config.segmentBytes * m_config.segmentBytes) /
+                            m_state.congestionWindow;
+        m_state.congestionWindow += static_cast<uint32_t>(std::max(1.0, step));
+    }
+}
+
+void
+TcpSender::OnTimeout()
+{
+    if (m_isPredicted)
+    {
+        GetSocket();
+    }
+    m_socket->ReTxTimeout();
+}
+
+/// End the prediction: the socket continues from here.
+void
+TcpSender::GetSocket()
+{
+    if (!m_socket)
+    {
+        m_socket = m_sockets.MakeSocket();
+        m_socket->Attach(m_carrier, m_config.linkHeaderBytes, m_retransmissionTimer);
+        m_socket->Observe(&m_observer, m_flow);
+        m_socket->TakeOver(m_state);
+        m_socket->Establish();
+    }
+    else
+    {
+        m_socket->TakeOver(m_state);
+    }
+    m_isPredicted = false;
+}
+
+void
+TcpSender::Pause()
+{
+    m_isSubmitInterrupted = m_submitTimer.IsArmed();
+    m_submitTimer.Cancel();
+    m_timeoutLeft =
+        m_retransmissionTimer.IsArmed() ? m_retransmissionTimer.GetDelayLeft() : TimeStep(-1);
+    m_retransmissionTimer.Cancel();
+    if (m_isPredicted && !m_state.inFlight.IsEmpty())
+    { // The prediction knows no segments whose round trip must not be measured.
+        GetSocket();
+    }
+    if (!m_isPredicted)
+    {
+        m_socket->Suspend();
+    }
+}
+
+void
+TcpSender::Resume()
+{
+    if (!m_timeoutLeft.IsStrictlyNegative())
+    {
+        m_retransmissionTimer.Arm(m_timeoutLeft);
+    }
+    if (!m_isPredicted)
+    {
+        m_socket->Continue();
+    }
+    if (m_isSubmitInterrupted)
+    {
+        Submit(0);
+    }
+}
+
+} // namespace cosim

@@ -1,0 +1,121 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_TCP_SENDER_H
+#define COSIM_TCP_SENDER_H
+
+#include "clock/lazy-timer.h"
+#include "transport/endpoint.h"
+#include "transport/tcp/express-tcp-socket.h"
+#include "transport/tcp/sender-state.h"
+
+#include "ns3/nstime.h"
+#include "ns3/ptr.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cosim
+{
+
+struct TcpSettings;
+
+/**
+ * The sending endpoint of a flow in the express fabric: ns-3's TCP with header prediction.
+ *
+ * While each ACK is the one that TCP expects, a sender has little to decide: it samples the round
+ * trip, opens the window, restarts a timer and sends. In this predicted state, this class does so
+ * itself, on the integers of a SenderState. Van Jacobson's header prediction does the same in the
+ * TCP of operating systems. At anything else (a duplicate ACK, a SACK block, an ECN echo, a
+ * timeout, a pause), the flow gets an ns-3 socket in the state that the socket would have had, and
+ * the socket decides. When nothing is wrong any more, the prediction continues. A flow that never
+ * leaves the predicted state has no socket.
+ *
+ * Packets, timers and the order of events are the same as without prediction, to the picosecond.
+ */
+class TcpSender final : public FlowSender
+{
+  public:
+    /// What all senders of a fabric share.
+    struct Config
+    {
+        /**
+         * @param settings the TCP settings
+         * @param prototype a socket with the attributes of all sockets
+         */
+        Config(const TcpSettings& settings, const ExpressTcpSocket& prototype);
+
+        bool isPredicted; //!< false: each flow has a socket from the start
+        bool timestamps;
+        bool ecn;
+        uint8_t windowShift; //!< by which the window field of an ACK is scaled
+        uint32_t segmentBytes;
+        uint32_t headerBytes; //!< headers of a data packet on the wire [bytes]
+        uint32_t linkHeaderBytes;
+        int64_t minTimeoutPs;
+        int64_t clockGranularityPs;
+    };
+
+    /// Makes sockets.
+    class SocketMaker
+    {
+      public:
+        virtual ~SocketMaker() = default;
+
+        /// @return a new socket with its congestion control
+        virtual ns3::Ptr<ExpressTcpSocket> MakeSocket() = 0;
+    };
+
+    /**
+     * @param config shared settings; not owned
+     * @param sockets makes the socket when the flow needs it; not owned
+     * @param carrier carries the segments; not owned
+     * @param observer notified of the events of the flow; not owned
+     * @param flow id of the flow
+     * @param state the state in which the handshake leaves the sender
+     */
+    TcpSender(const Config& config,
+              SocketMaker& sockets,
+              SegmentCarrier& carrier,
+              FlowObserver& observer,
+              FlowId flow,
+              const SenderState& state);
+
+    // FlowSender
+    void Submit(uint64_t bytes) override;
+    void Receive(const Segment& segment) override;
+    void Pause() override;
+    void Resume() override;
+
+  private:
+    void SendPending();
+    void Send();
+    void SendSegment(uint32_t bytes);
+    std::size_t CountAcknowledged(const Segment& ack) const;
+    void Acknowledge(const Segment& ack, std::size_t segments);
+    void EstimateRtt(const Segment& ack, std::size_t segments);
+    void Measure(int64_t rttPs);
+    void OpenWindow(uint32_t ackedBytes);
+    void OnTimeout();
+    void GetSocket();
+
+    const Config& m_config;
+    SocketMaker& m_sockets;
+    SegmentCarrier& m_carrier;
+    FlowObserver& m_observer;
+    const FlowId m_flow;
+    bool m_isPredicted{true};
+    /// while paused: true if data was submitted and has not been sent yet
+    bool m_isSubmitInterrupted{false};
+    SenderState m_state; //!< valid while m_isPredicted is true
+    LazyTimer m_retransmissionTimer;
+    LazyTimer m_submitTimer;
+    /// while paused: remaining time of the retransmission timer; -1: not armed
+    ns3::Time m_timeoutLeft{-1};
+    ns3::Ptr<ExpressTcpSocket> m_socket; //!< null until it is first needed
+};
+
+} // namespace cosim
+
+#endif // COSIM_TCP_SENDER_H
