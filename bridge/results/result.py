@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -28,6 +28,9 @@ from bridge.results.measurements import (
     Simulator,
     System,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: The version of the format of result.json; incompatible changes increase it.
 SCHEMA_VERSION = 1
@@ -95,6 +98,36 @@ class Result(BaseModel):
             if document[name] is None:
                 del document[name]
         return document
+
+    def to_pandas(self) -> dict[str, pd.DataFrame]:
+        """Return a table for each list of the result, as pandas data frames.
+
+        Returns
+        -------
+        dict
+            Name of the field (``"iterations"``, ``"layers"``, ``"layer_iterations"``,
+            ``"collectives"``, ``"dimensions"`` …) to its table: a row for each entry, and a column
+            for each of its fields, with the same name. In ``"job_iterations"``, the column ``job``
+            is the index of the job. An empty list gives an empty table.
+
+        Raises
+        ------
+        InputError
+            pandas is not installed.
+        """
+        from bridge.results.tables import tables
+
+        return tables(self.to_dict())
+
+    def __repr__(self) -> str:
+        name = self.scenario.get("name", "scenario")
+        parts = [self.status, f"{self.time_ns / 1e6:.4g} ms simulated"]
+        for values, noun in ((self.iterations, "iteration"), (self.layers, "layer")):
+            if values:
+                parts.append(f"{len(values)} {noun}{'s' if len(values) > 1 else ''}")
+        return f"<Result {name}: {', '.join(parts)}>"
+
+    __str__ = __repr__
 
     def to_json(self) -> str:
         """Return the text of result.json: keys in fixed order, indented by two spaces.

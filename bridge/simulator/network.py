@@ -14,10 +14,12 @@ from typing import Any, Self
 from bridge.errors import StreamError
 from bridge.results.errors import SimulationError
 from bridge.results.measurements import NetworkStatistics
-from bridge.simulator.simulate import load
+from frontend import load_network
 from frontend.compiler.compile import compile_network
 from frontend.loading.load import Source
 from frontend.loading.overrides import Overrides
+from frontend.loading.python_values import python_values
+from frontend.units import SIZE, parse
 
 #: Picoseconds in a nanosecond.
 PS_PER_NS = 1000
@@ -29,15 +31,16 @@ Callback = Callable[[], object]
 class Network:
     """A fabric and its clock, ready to carry messages between ranks.
 
-    Every message is a pair of calls, `sim_send` and `sim_recv`, with the same source, destination
-    and tag. Messages from one rank to another are delivered in the order in which they were sent.
-    Nothing happens before `run`, which returns when nothing is left to do.
+    Every message is a pair of calls, `sim_send` and `sim_recv`, with the same arguments in the same
+    order: source, destination, size, tag. Messages from one rank to another are delivered in the
+    order in which they were sent. Nothing happens before `run`, which returns when nothing is left
+    to do.
 
     Parameters
     ----------
     scenario : path, mapping, Scenario or bytes
-        The topology, the transport and the fabric; the workload is ignored. Bytes are taken as a
-        compiled stream.
+        The topology, the transport and the fabric; a workload is ignored and can be missing. Bytes
+        are taken as a compiled stream.
     overrides : mapping or sequence of str, optional
         Changes to the scenario, as for `bridge.run`.
     pairs : iterable of (int, int), optional
@@ -74,7 +77,7 @@ class Network:
         if isinstance(scenario, bytes):
             stream = scenario
         else:
-            stream = compile_network(load(scenario, overrides), pairs)
+            stream = compile_network(load_network(scenario, overrides or {}), pairs)
         try:
             self._network = core.Network(stream)
         except (core.CoreError, ValueError) as error:
@@ -82,7 +85,7 @@ class Network:
         self._ranks = self._network.sim_comm_size()
 
     def sim_send(
-        self, src: int, dst: int, size: int, tag: int = 0, callback: Callback | None = None
+        self, src: int, dst: int, size: int | str, tag: int = 0, callback: Callback | None = None
     ) -> None:
         """Send a message.
 
@@ -90,8 +93,9 @@ class Network:
         ----------
         src, dst : int
             Two different ranks.
-        size : int
-            Bytes; a message of 0 bytes takes 1 byte on the wire.
+        size : int or str
+            Bytes, or text with a unit such as ``"1MB"``; a message of 0 bytes takes 1 byte on the
+            wire.
         tag : int, optional
             Matches the send with its receive; from 0 to 2⁶⁴ - 1.
         callback : callable, optional
@@ -102,20 +106,20 @@ class Network:
         ValueError
             A rank, the size or the tag is out of range.
         """
-        self._check(src, dst, size)
+        size = self._check(src, dst, size)
         self._network.sim_send(src, dst, size, tag, callback)
 
     def sim_recv(
-        self, src: int, dst: int, size: int, tag: int = 0, callback: Callback | None = None
+        self, src: int, dst: int, size: int | str, tag: int = 0, callback: Callback | None = None
     ) -> None:
-        """Receive a message.
+        """Receive a message; the order of the arguments is that of `sim_send`, sender first.
 
         Parameters
         ----------
         src, dst : int
             The sending and the receiving rank.
-        size : int
-            Number of bytes, the same as for the send.
+        size : int or str
+            Bytes, the same as for the send.
         tag : int, optional
             Matches the receive with its send; 0 to 2⁶⁴ - 1.
         callback : callable, optional
@@ -126,7 +130,7 @@ class Network:
         ValueError
             A rank, the size or the tag is out of range.
         """
-        self._check(src, dst, size)
+        size = self._check(src, dst, size)
         self._network.sim_recv(src, dst, size, tag, callback)
 
     def sim_schedule(self, delay_ns: float, callback: Callback) -> None:
@@ -205,12 +209,14 @@ class Network:
     ) -> None:
         self.close()
 
-    def _check(self, src: int, dst: int, size: int) -> None:
-        # ns-3 ends the process on a bad value, so the values are checked here.
+    def _check(self, src: int, dst: int, size: int | str) -> int:
+        """Check the ranks, because ns-3 ends the process on a bad value; return the bytes."""
         for name, rank in (("src", src), ("dst", dst)):
             if not 0 <= rank < self._ranks:
                 raise ValueError(f"{name} is {rank}, expected a rank from 0 to {self._ranks - 1}")
         if src == dst:
             raise ValueError(f"src and dst are both {src}, expected two different ranks")
-        if size < 0:
-            raise ValueError(f"size is {size}, expected 0 or more bytes")
+        try:
+            return parse(python_values(size), SIZE)
+        except ValueError as error:
+            raise ValueError(f"size is {size!r}, {error}") from None

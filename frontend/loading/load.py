@@ -11,6 +11,7 @@ from frontend.errors import RefusedError, ScenarioError
 from frontend.loading import overrides as overriding
 from frontend.loading.overrides import Overrides
 from frontend.loading.problems import Origin, describe, describe_refusal
+from frontend.loading.python_values import python_values
 from frontend.loading.yaml_document import read
 from frontend.resolve import check
 from frontend.scenario import Scenario
@@ -19,6 +20,9 @@ from frontend.schema.files import FOLDER
 _ALGORITHM_KEYS = {"workload": ("algorithm",), "collective": ("all_reduce", "all_to_all")}
 
 Source = str | os.PathLike[str] | Mapping[str, Any] | Scenario
+
+ANY_WORKLOAD = {"kind": "collective", "operation": "all_to_all", "algorithm": "direct", "bytes": 1}
+"""A workload for every network, in place of one that a network does not need."""
 
 
 def load_scenario(source: Source, overrides: Overrides = ()) -> Scenario:
@@ -51,7 +55,36 @@ def load_scenario(source: Source, overrides: Overrides = ()) -> Scenario:
     >>> int(scenario.topology.bandwidth)
     2000000000
     """
+    return _checked(*_data(source), overrides)
+
+
+def load_network(source: Source, overrides: Overrides = ()) -> Scenario:
+    """Return a scenario whose network matters, but not its workload, which may be missing.
+
+    Parameters
+    ----------
+    source, overrides
+        As for `load_scenario`.
+
+    Raises
+    ------
+    ScenarioError
+        As for `load_scenario`.
+
+    Examples
+    --------
+    >>> topology = {"family": "flat", "ranks": 4, "bandwidth": "1Gbps", "latency": "1us"}
+    >>> scenario = load_network({"topology": topology | {"buffer": "1MB"}})
+    >>> scenario.topology.ranks, scenario.workload.kind
+    (4, 'collective')
+    """
     data, origin = _data(source)
+    if isinstance(data, Mapping):
+        data = {"workload": ANY_WORKLOAD, **data}
+    return _checked(data, origin, overrides)
+
+
+def _checked(data: Any, origin: Origin, overrides: Overrides) -> Scenario:
     if not isinstance(data, Mapping):
         raise ScenarioError(
             f"{origin.name or 'scenario'}: expected a mapping with the keys "
@@ -74,7 +107,12 @@ def _data(source: Source) -> tuple[Any, Origin]:
         # `mss`.
         return source.model_dump(mode="json", exclude_unset=True), Origin()
     if isinstance(source, Mapping):
-        return source, Origin()
+        return python_values(source), Origin()
+    if not isinstance(source, str | os.PathLike):
+        raise ScenarioError(
+            f"scenario: {source!r}: expected the path of a YAML file, its content as a mapping, or "
+            "a Scenario"
+        )
     path = Path(source)
     name = os.fspath(source)
     try:

@@ -9,6 +9,7 @@ from pydantic.fields import FieldInfo
 from frontend.errors import ScenarioError
 from frontend.loading.key_paths import key_paths
 from frontend.loading.problems import Origin, unknown_key
+from frontend.loading.python_values import python_values
 from frontend.loading.yaml_document import read
 from frontend.schema.system import NumberOrMapping
 
@@ -64,6 +65,7 @@ def _parsed(overrides: Overrides) -> Iterator[tuple[str, tuple[str, ...], Any]]:
     items = overrides.items() if isinstance(overrides, Mapping) else map(_split, overrides)
     for name, value in items:
         text = f"{name}={value}"
+        value = python_values(value)
         if isinstance(value, str):
             value = read(value, f"--set {text}", one_line=True).data
         yield text, tuple(name.strip().split(".")), value

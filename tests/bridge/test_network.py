@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 
 import bridge
@@ -285,3 +286,33 @@ def test_stream_gives_the_network_too(small: dict[str, Any]) -> None:
 def test_values_out_of_range(small: dict[str, Any], call: Any, message: str) -> None:
     with Network(small) as network, pytest.raises(ValueError, match=message):
         call(network)
+
+
+def test_network_without_a_workload(small: dict[str, Any]) -> None:
+    """The workload changes nothing: without it, a message takes the same time."""
+    del small["workload"]
+    with Network(small) as network:
+        network.sim_recv(0, 1, "1KB", callback=network.sim_finish)
+        network.sim_send(0, 1, np.float64(1000))
+        network.run()
+        assert network.sim_get_time() == pytest.approx(one_way_ns(1000), abs=0.001)
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [
+        {"family": "torus", "dims": [2, 3]},
+        {"family": "fat_tree", "ranks": 6},
+        {"family": "topoopt", "n": 6, "d": 2},
+    ],
+)
+def test_every_kind_of_network_needs_no_workload(topology: dict[str, Any]) -> None:
+    links = {"bandwidth": "1Gbps", "latency": "1us", "buffer": "1MB"}
+    with Network({"topology": topology | links}) as network:
+        assert network.sim_comm_size() == 6
+
+
+@pytest.mark.parametrize("size", ["1 parsec", "0.5B", -1, 1.5, None, True])
+def test_wrong_sizes(small: dict[str, Any], size: Any) -> None:
+    with Network(small) as network, pytest.raises(ValueError, match=r"^size is .*, expected"):
+        network.sim_send(0, 1, size)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from bridge.errors import ResultError
+from bridge.errors import InputError, ResultError
+from bridge.results.measurements import JobIteration
 from bridge.results.result import Result, result_schema
 
 CONTRACT = {
@@ -97,3 +100,32 @@ def test_schema_requires_what_is_always_there(raw_result: dict[str, Any]) -> Non
     schema = result_schema()
     assert set(schema["required"]) == set(raw_result)
     assert set(schema["$defs"]["NetworkStatistics"]["required"]) == set(raw_result["network"])
+
+
+def test_tables(raw_result: dict[str, Any]) -> None:
+    """Each list is a table whose rows are its entries."""
+    pytest.importorskip("pandas")
+    jobs = [
+        {"name": name, "start_ns": 0.0, "iterations": [dict.fromkeys(JobIteration.model_fields, 1)]}
+        for name in ("a", "b")
+    ]
+    result = Result.model_validate(raw_result | {"jobs": jobs})
+    tables, document = result.to_pandas(), result.to_dict()
+    for name in ("iterations", "layers", "collectives"):
+        assert tables[name].to_dict("records") == document[name]
+    assert tables["dimensions"].to_dict("records") == document["network"]["dimensions"]
+    assert tables["job_iterations"]["job"].tolist() == [0, 1]
+    assert tables["jobs"].columns.tolist() == ["name", "start_ns"]
+    assert "reconfigurations" not in tables
+
+
+def test_tables_need_pandas(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match="the extra `pandas`"):
+        result.to_pandas()
+
+
+def test_representation_is_one_line(result: Result) -> None:
+    assert re.fullmatch(r"<Result \S+: complete, \S+ ms simulated, .*>", repr(result))
+    assert str(result) == repr(result)
+    assert len(repr(result)) < 100

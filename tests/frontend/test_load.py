@@ -128,3 +128,23 @@ def test_file_dict_and_scenario_give_the_same(write):
 
 def test_scenario_error_is_a_value_error():
     assert issubclass(frontend.ScenarioError, ValueError)
+
+
+@pytest.mark.parametrize("source", [None, 5, ["a.yaml"]])
+def test_what_is_no_scenario(source):
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario(source)
+    assert str(caught.value) == (
+        f"scenario: {source!r}: expected the path of a YAML file, its content as a mapping, or a "
+        "Scenario"
+    )
+
+
+def test_network_without_a_workload(write):
+    file = write(FLAT[: FLAT.index("workload:")])
+    assert frontend.load_network(file).topology.ranks == 4
+    with pytest.raises(ScenarioError, match="workload"):
+        load_scenario(file)
+    # A workload that is there is checked.
+    with pytest.raises(ScenarioError, match=r"workload\.bytes"):
+        frontend.load_network(write(FLAT.replace("1MB\n", "-1\n")), ["workload.bytes=-1"])

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -150,3 +151,23 @@ def test_any_values_give_a_stream_or_one_sentence(data, count):
         compile_scenario(load_scenario(source, values))
     except ScenarioError as error:
         assert len(str(error).splitlines()) == 1
+
+
+def test_numbers_of_numpy() -> None:
+    """A script computes values with numpy: they mean the same as Python's."""
+    with_numpy = {
+        "topology.ranks": np.int64(8),
+        "topology.bandwidth": np.float64(1e9),
+        "workload.bytes": np.uint32(4096),
+    }
+    plain = {"topology.ranks": 8, "topology.bandwidth": 1e9, "workload.bytes": 4096}
+    assert load_scenario(SMALL, with_numpy) == load_scenario(SMALL, plain)
+    wrong = {"topology.ranks": np.float64(1.5)}
+    with pytest.raises(ScenarioError, match=r"topology\.ranks: value 1\.5: expected a whole number"):
+        load_scenario(SMALL, wrong)
+    torus = {"family": "torus", "dims": np.array([2, 3]), "bandwidth": "1Gbps", "latency": "1us"}
+    work = {"kind": "collective", "operation": "all_gather", "algorithm": "ring"}
+    scenario = load_scenario(
+        {"topology": torus | {"buffer": "1MB"}, "workload": work | {"bytes": np.int64(8)}}
+    )
+    assert scenario.resolved()["topology"]["dims"] == [2, 3]
