@@ -23,7 +23,9 @@ from topology_gen.errors import TopologyError
 COMMANDS = {
     "compile": ("compile_command", "Compile the scenario FILE to a stream."),
     "cost": ("cost_command", "Compute what a network costs in dollars, part by part."),
+    "examples": ("examples_command", "Copy the scenarios that come with cosim to a folder."),
     "fidelity": ("fidelity_command", "Compare the fabrics on a fixed set of scenarios."),
+    "init": ("init_command", "Write a commented scenario, to begin with."),
     "list": ("list_command", "List what a scenario can use."),
     "plot": ("plot_command", "Draw the time of each layer of RESULT."),
     "replay": ("replay_command", "Simulate a STREAM that `cosim compile` wrote."),
@@ -106,4 +108,4 @@ def main() -> None:
     """Simulate distributed training over ns-3's TCP, from one YAML file.
 
     A scenario file describes the network, the transport and the training job. Start with
-    `cosim run FILE`; `cosim list` shows what a scenario can use."""
+    `cosim init` and `cosim run first.yaml`; `cosim list` shows what a scenario can use."""

@@ -36,6 +36,8 @@ out_option = click.option(
     "results/NAME-2 … if that holds the result of another scenario; none with --json.",
 )
 
+force_option = click.option("--force", is_flag=True, help="Replace files that exist.")
+
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print result.json to stdout and no progress."
 )

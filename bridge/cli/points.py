@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from bridge.batch.points import Outcome
+from bridge.examples import examples_folder
 from bridge.present.quantities import seconds_text, time_text
 from bridge.results.errors import SimulationError
 
@@ -21,9 +22,9 @@ scenarios_option = click.option(
     "--scenarios",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    default=Path("scenarios"),
-    show_default=True,
-    help="Folder of the scenarios that come with the source code.",
+    default=examples_folder,
+    show_default="those that come with cosim",
+    help="Folder of the scenarios.",
 )
 
 

@@ -56,7 +56,7 @@ def _small(folder: Path) -> Iterator[Case]:
     if not files or not (folder / "collective.yaml").is_file():
         raise InputError(
             f"{folder}: no collective.yaml and *_small.yaml there, "
-            "expected the folder `scenarios` of the source tree (--scenarios)"
+            "expected the scenarios that come with cosim (--scenarios)"
         )
     for file in files:
         scenario = load_scenario(file)

@@ -85,7 +85,12 @@ class Network:
         self._ranks = self._network.sim_comm_size()
 
     def sim_send(
-        self, src: int, dst: int, size: int | str, tag: int = 0, callback: Callback | None = None
+        self,
+        src: int,
+        dst: int,
+        size: int | float | str,
+        tag: int = 0,
+        callback: Callback | None = None,
     ) -> None:
         """Send a message.
 
@@ -93,7 +98,7 @@ class Network:
         ----------
         src, dst : int
             Two different ranks.
-        size : int or str
+        size : int, float or str
             Bytes, or text with a unit such as ``"1MB"``; a message of 0 bytes takes 1 byte on the
             wire.
         tag : int, optional
@@ -110,7 +115,12 @@ class Network:
         self._network.sim_send(src, dst, size, tag, callback)
 
     def sim_recv(
-        self, src: int, dst: int, size: int | str, tag: int = 0, callback: Callback | None = None
+        self,
+        src: int,
+        dst: int,
+        size: int | float | str,
+        tag: int = 0,
+        callback: Callback | None = None,
     ) -> None:
         """Receive a message; the order of the arguments is that of `sim_send`, sender first.
 
@@ -118,7 +128,7 @@ class Network:
         ----------
         src, dst : int
             The sending and the receiving rank.
-        size : int or str
+        size : int, float or str
             Bytes, the same as for the send.
         tag : int, optional
             Matches the receive with its send; 0 to 2⁶⁴ - 1.
@@ -209,7 +219,7 @@ class Network:
     ) -> None:
         self.close()
 
-    def _check(self, src: int, dst: int, size: int | str) -> int:
+    def _check(self, src: int, dst: int, size: int | float | str) -> int:
         """Check the ranks, because ns-3 ends the process on a bad value; return the bytes."""
         for name, rank in (("src", src), ("dst", dst)):
             if not 0 <= rank < self._ranks:

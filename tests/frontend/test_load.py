@@ -142,7 +142,7 @@ def test_what_is_no_scenario(source):
 
 def test_network_without_a_workload(write):
     file = write(FLAT[: FLAT.index("workload:")])
-    assert frontend.load_network(file).topology.ranks == 4
+    assert frontend.load_network(file).resolved()["topology"]["ranks"] == 4
     with pytest.raises(ScenarioError, match="workload"):
         load_scenario(file)
     # A workload that is there is checked.

@@ -163,7 +163,7 @@ def test_numbers_of_numpy() -> None:
     plain = {"topology.ranks": 8, "topology.bandwidth": 1e9, "workload.bytes": 4096}
     assert load_scenario(SMALL, with_numpy) == load_scenario(SMALL, plain)
     wrong = {"topology.ranks": np.float64(1.5)}
-    with pytest.raises(ScenarioError, match=r"topology\.ranks: value 1\.5: expected a whole number"):
+    with pytest.raises(ScenarioError, match=r"value 1\.5: expected a whole number"):
         load_scenario(SMALL, wrong)
     torus = {"family": "torus", "dims": np.array([2, 3]), "bandwidth": "1Gbps", "latency": "1us"}
     work = {"kind": "collective", "operation": "all_gather", "algorithm": "ring"}
