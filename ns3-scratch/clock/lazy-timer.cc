@@ -4,7 +4,7 @@
 
 #include "clock/lazy-timer.h"
 
-#include "ns3/simulator.h"
+#include "clock/causal-simulator.h"
 
 #include <utility>
 
@@ -48,14 +48,16 @@ LazyTimer::~LazyTimer()
 void
 LazyTimer::Arm(Time delay)
 {
-    m_expiryPs = (Simulator::Now() + delay).GetTimeStep();
-    m_expiryOrigin = CausalScheduler::Get().MakeOrigin();
-    if (m_event && m_eventPs > m_expiryPs)
+    CausalSimulator& simulator = CausalSimulator::Get();
+    m_expiryPs = simulator.GetNowPs() + delay.GetTimeStep();
+    m_expiryOrigin = simulator.MakeOrigin();
+    if (m_isScheduled && m_eventPs > m_expiryPs)
     {
         m_event->Cancel();
         m_event = nullptr;
+        m_isScheduled = false;
     }
-    if (!m_event)
+    if (!m_isScheduled)
     {
         Schedule();
     }
@@ -76,24 +78,26 @@ LazyTimer::IsArmed() const
 Time
 LazyTimer::GetDelayLeft() const
 {
-    return TimeStep(m_expiryPs) - Simulator::Now();
+    return Time(m_expiryPs - CausalSimulator::Get().GetNowPs());
 }
 
 void
 LazyTimer::Schedule()
 {
-    m_event = Create<Event>(this);
+    if (!m_event)
+    {
+        m_event = Create<Event>(this);
+    }
+    m_isScheduled = true;
     m_eventPs = m_expiryPs;
     m_eventOrigin = m_expiryOrigin;
-    CausalScheduler::Get().Schedule(TimeStep(m_expiryPs) - Simulator::Now(),
-                                    m_event,
-                                    m_expiryOrigin);
+    CausalSimulator::Get().Schedule(m_expiryPs, PeekPointer(m_event), m_expiryOrigin);
 }
 
 void
 LazyTimer::OnEvent()
 {
-    m_event = nullptr;
+    m_isScheduled = false;
     if (m_expiryPs < 0)
     {
         return;

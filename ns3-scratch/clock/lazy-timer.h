@@ -5,10 +5,11 @@
 #ifndef COSIM_LAZY_TIMER_H
 #define COSIM_LAZY_TIMER_H
 
-#include "clock/causal-scheduler.h"
+#include "clock/event-origin.h"
 
 #include "ns3/event-impl.h"
 #include "ns3/nstime.h"
+#include "ns3/ptr.h"
 
 #include <functional>
 
@@ -53,7 +54,8 @@ class LazyTimer
     void OnEvent();
 
     std::function<void()> m_expired;
-    ns3::Ptr<Event> m_event;    //!< the event in the queue, or null
+    ns3::Ptr<Event> m_event;    //!< used again and again; null before the first use
+    bool m_isScheduled{false};  //!< true if m_event is in the queue
     int64_t m_eventPs{-1};      //!< time of the event
     EventOrigin m_eventOrigin;  //!< origin of the event
     int64_t m_expiryPs{-1};     //!< -1: not armed

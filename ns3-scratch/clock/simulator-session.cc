@@ -4,10 +4,11 @@
 
 #include "clock/simulator-session.h"
 
+#include "clock/causal-simulator.h"
+
 #include "ns3/ipv4-address-generator.h"
 #include "ns3/mac48-address.h"
 #include "ns3/nstime.h"
-#include "ns3/object-factory.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 
@@ -49,9 +50,8 @@ SimulatorSession::SimulatorSession(uint64_t seed)
     ns3::RngSeedManager::ResetNextStreamIndex();
     ns3::Ipv4AddressGenerator::Reset();
     ns3::Mac48Address::ResetAllocationIndex();
-    // This heap in one array is faster than ns-3's default, which is a tree, and gives the same
-    // order.
-    ns3::Simulator::SetScheduler(ns3::ObjectFactory("cosim::CausalScheduler"));
+    ns3::Simulator::Destroy(); // in case somebody has used the simulator before
+    ns3::Simulator::SetImplementation(ns3::CreateObject<CausalSimulator>());
     IsOpen() = true;
 }
 

@@ -4,8 +4,6 @@
 
 #include "fabrics/express/express-link.h"
 
-#include "ns3/simulator.h"
-
 #include <algorithm>
 #include <utility>
 
@@ -42,7 +40,7 @@ TransmissionTimes::TransmissionTimes(uint64_t rateBps, uint32_t maxBytes)
 ExpressLink::ExpressLink(uint64_t latencyPs, Receiver& receiver)
     : m_latencyPs(static_cast<int64_t>(latencyPs)),
       m_receiver(receiver),
-      m_scheduler(CausalScheduler::Get()),
+      m_simulator(CausalSimulator::Get()),
       m_event(Create<ArrivalEvent>(this))
 {
 }
@@ -92,12 +90,12 @@ ExpressLink::Take(Segment* segment, bool isDroppable)
             ++m_counters.marks;
         }
     }
-    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t now = m_simulator.GetNowPs();
     const bool isFree = IsComplete(m_busyUntilPs, m_last, now);
     EventOrigin origin;
     if (isFree)
     {
-        origin = m_scheduler.MakeOrigin();
+        origin = m_simulator.MakeOrigin();
     }
     else
     {
@@ -117,7 +115,7 @@ ExpressLink::Take(Segment* segment, bool isDroppable)
     m_inFlight.Push({m_busyUntilPs + m_latencyPs, origin, segment});
     if (m_inFlight.GetSize() == 1)
     {
-        ScheduleArrival(now);
+        ScheduleArrival();
     }
     return true;
 }
@@ -137,14 +135,14 @@ ExpressLink::IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const
     { // ns-3 would let the packet arrive right after this event, at the same time
         return m_inFlight.IsEmpty() || m_inFlight.Front().arrivalPs != nowPs;
     }
-    const EventOrigin& current = m_scheduler.GetCurrent();
+    const EventOrigin& current = m_simulator.GetCurrent();
     return std::pair(start.timePs, start.causePs) < std::pair(current.scheduledPs, current.causePs);
 }
 
 void
 ExpressLink::Update()
 {
-    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t now = m_simulator.GetNowPs();
     while (!m_queue.IsEmpty())
     {
         const Queued& first = m_queue.Front();
@@ -158,19 +156,19 @@ ExpressLink::Update()
 }
 
 void
-ExpressLink::ScheduleArrival(int64_t nowPs)
+ExpressLink::ScheduleArrival()
 {
     const InFlight& first = m_inFlight.Front();
     EventOrigin origin = first.origin;
     if (origin.number == 0)
     {
-        origin.number = m_scheduler.TakeNumber();
+        origin.number = m_simulator.TakeNumber();
     }
     __builtin_prefetch(first.segment,
                        // the segment was last used when it entered, so fetch it into the cache
                        // before it arrives
                        1);
-    m_scheduler.Schedule(TimeStep(static_cast<uint64_t>(first.arrivalPs - nowPs)), m_event, origin);
+    m_simulator.Schedule(first.arrivalPs, PeekPointer(m_event), origin);
 }
 
 void
@@ -180,7 +178,7 @@ ExpressLink::Arrive()
     m_inFlight.Pop();
     if (!m_inFlight.IsEmpty())
     {
-        ScheduleArrival(arrived.arrivalPs);
+        ScheduleArrival();
     }
     m_receiver.OnLinkArrival(arrived.segment);
 }
@@ -188,7 +186,7 @@ ExpressLink::Arrive()
 void
 ExpressLink::Withdraw(std::vector<Segment*>& packets)
 {
-    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t now = m_simulator.GetNowPs();
     const std::size_t before = packets.size();
     while (!m_inFlight.IsEmpty() && m_inFlight.Back().origin.scheduledPs > now)
     {
@@ -216,7 +214,7 @@ ExpressLink::GetCounters() const
 {
     LinkCounters counters = m_counters;
     // Time for packets that have entered but are not sent yet must not count as busy time.
-    counters.busyPs -= std::max<int64_t>(0, m_busyUntilPs - Simulator::Now().GetTimeStep());
+    counters.busyPs -= std::max<int64_t>(0, m_busyUntilPs - m_simulator.GetNowPs());
     return counters;
 }
 

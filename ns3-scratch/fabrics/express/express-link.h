@@ -5,7 +5,7 @@
 #ifndef COSIM_EXPRESS_LINK_H
 #define COSIM_EXPRESS_LINK_H
 
-#include "clock/causal-scheduler.h"
+#include "clock/causal-simulator.h"
 #include "network/link-summary.h"
 #include "support/ring-buffer.h"
 #include "transport/queue-policy.h"
@@ -155,14 +155,14 @@ class ExpressLink : public EgressQueue
 
     bool Take(Segment* segment, bool isDroppable);
     void Arrive();
-    void ScheduleArrival(int64_t nowPs);
+    void ScheduleArrival();
     bool IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const;
 
     const int64_t m_latencyPs;
     Receiver& m_receiver;
     std::shared_ptr<TransmissionTimes> m_times;
     std::unique_ptr<QueuePolicy> m_policy; //!< null: every packet enters
-    CausalScheduler& m_scheduler;
+    CausalSimulator& m_simulator;
     ns3::Ptr<ArrivalEvent> m_event; //!< one event object, scheduled again for each arrival
     RingBuffer<Queued> m_queue;     //!< kept only for the policy
     RingBuffer<InFlight> m_inFlight;

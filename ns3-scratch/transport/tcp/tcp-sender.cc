@@ -4,11 +4,11 @@
 
 #include "transport/tcp/tcp-sender.h"
 
+#include "clock/causal-simulator.h"
 #include "stream/stream.h"
 #include "support/header-sizes.h"
 #include "transport/tcp/tcp-defaults.h"
 
-#include "ns3/simulator.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-header.h"
 #include "ns3/tcp-option-ts.h"
@@ -139,7 +139,7 @@ TcpSender::SendSegment(uint32_t bytes)
     }
     m_observer.OnPacketSent(m_flow, segment->wireBytes, bytes, false);
     m_carrier.Carry(segment);
-    m_state.inFlight.Push({Simulator::Now().GetTimeStep(), bytes});
+    m_state.inFlight.Push({CausalSimulator::Get().GetNowPs(), bytes});
     m_state.next += bytes;
     m_state.unsent -= bytes;
     m_state.isWindowLimited =
@@ -219,7 +219,7 @@ TcpSender::Acknowledge(const Segment& ack, std::size_t segments)
 void
 TcpSender::EstimateRtt(const Segment& ack, std::size_t segments)
 {
-    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t now = CausalSimulator::Get().GetNowPs();
     int64_t first = now - m_state.inFlight.Front().sentPs;
     for (std::size_t i = 1; i < segments; ++i)
     {

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "clock/causal-scheduler.h"
+#include "clock/causal-simulator.h"
 #include "clock/simulator-session.h"
 #include "support/unit-test.h"
 
@@ -25,7 +25,10 @@ namespace
 using ns3::Simulator;
 using ns3::TimeStep;
 
-/// Runs events that schedule, cancel and remove other events at random, and records their order.
+/**
+ * Runs events that schedule, cancel and remove other events at random, and records their order and
+ * which events they find pending.
+ */
 class RandomEvents
 {
   public:
@@ -35,7 +38,8 @@ class RandomEvents
     {
     }
 
-    /// @return the numbers of the events, in the order in which they ran
+    /// @return the numbers of the events in the order in which they ran, each followed by -1 if a
+    /// random event was pending then
     std::vector<int> Run()
     {
         for (int i = 0; i < 20; ++i)
@@ -59,6 +63,10 @@ class RandomEvents
                 Add();
             }
             const ns3::EventId other = m_events[Draw(m_random, m_events.size())];
+            if (other.IsPending())
+            {
+                m_order.push_back(-1);
+            }
             if (Draw(m_random, 16) == 0)
             {
                 Simulator::Remove(other);
@@ -76,7 +84,7 @@ class RandomEvents
     std::vector<int> m_order;
 };
 
-class CausalSchedulerTest : public UnitTest<CausalSchedulerTest>
+class CausalSimulatorTest : public UnitTest<CausalSimulatorTest>
 {
   public:
     using UnitTest::UnitTest;
@@ -93,6 +101,7 @@ class CausalSchedulerTest : public UnitTest<CausalSchedulerTest>
             }
             {
                 const SimulatorSession session(1);
+                Simulator::Destroy(); // the next call makes a simulator of ns-3
                 Simulator::SetScheduler(ns3::ObjectFactory("ns3::PriorityQueueScheduler"));
                 theirs = RandomEvents(seed).Run();
             }
@@ -104,7 +113,7 @@ class CausalSchedulerTest : public UnitTest<CausalSchedulerTest>
     void OrdersByOrigin()
     {
         const SimulatorSession session(1);
-        CausalScheduler& scheduler = CausalScheduler::Get();
+        CausalSimulator& simulator = CausalSimulator::Get();
         std::vector<std::string> order;
         const auto note = [&order](const char* name) {
             return [&order, name] { order.push_back(name); };
@@ -112,16 +121,16 @@ class CausalSchedulerTest : public UnitTest<CausalSchedulerTest>
         const auto schedule = [&](int64_t delay, const char* name, const EventOrigin& origin) {
             const ns3::Ptr<ns3::EventImpl> event(ns3::MakeEvent(std::function<void()>(note(name))),
                                                  false);
-            scheduler.Schedule(TimeStep(delay), event, origin);
+            simulator.Schedule(simulator.GetNowPs() + delay, PeekPointer(event), origin);
         };
         Simulator::Schedule(TimeStep(10), note("plain, scheduled at 0"));
         Simulator::Schedule(TimeStep(5), [&] {
-            const EventOrigin early = scheduler.MakeOrigin();
+            const EventOrigin early = simulator.MakeOrigin();
             Simulator::Schedule(TimeStep(5), note("plain, scheduled at 5"));
             schedule(5, "scheduled at 5 before it", early);
-            schedule(5, "as if scheduled at 4", {4, 0, scheduler.TakeNumber()});
-            schedule(5, "as if scheduled at 7, cause 1", {7, 1, scheduler.TakeNumber()});
-            schedule(4, "earlier", {8, 8, scheduler.TakeNumber()});
+            schedule(5, "as if scheduled at 4", {4, 0, simulator.TakeNumber()});
+            schedule(5, "as if scheduled at 7, cause 1", {7, 1, simulator.TakeNumber()});
+            schedule(4, "earlier", {8, 8, simulator.TakeNumber()});
         });
         Simulator::Schedule(TimeStep(7), [&] {
             Simulator::Schedule(TimeStep(3), note("plain, scheduled at 7, cause 0"));
@@ -141,13 +150,13 @@ class CausalSchedulerTest : public UnitTest<CausalSchedulerTest>
     void KnowsTheOriginOfTheEventThatRuns()
     {
         const SimulatorSession session(1);
-        CausalScheduler& scheduler = CausalScheduler::Get();
+        CausalSimulator& simulator = CausalSimulator::Get();
         Simulator::Schedule(TimeStep(3), [&] {
             Simulator::Schedule(TimeStep(4), [&] {
-                NS_TEST_ASSERT_MSG_EQ(scheduler.GetCurrent().scheduledPs, 3, "scheduled at 3");
-                NS_TEST_ASSERT_MSG_EQ(scheduler.GetCurrent().causePs, 0, "by one scheduled at 0");
-                NS_TEST_ASSERT_MSG_EQ(scheduler.MakeOrigin().scheduledPs, 7, "now");
-                NS_TEST_ASSERT_MSG_EQ(scheduler.MakeOrigin().causePs, 3, "by this one");
+                NS_TEST_ASSERT_MSG_EQ(simulator.GetCurrent().scheduledPs, 3, "scheduled at 3");
+                NS_TEST_ASSERT_MSG_EQ(simulator.GetCurrent().causePs, 0, "by one scheduled at 0");
+                NS_TEST_ASSERT_MSG_EQ(simulator.MakeOrigin().scheduledPs, 7, "now");
+                NS_TEST_ASSERT_MSG_EQ(simulator.MakeOrigin().causePs, 3, "by this one");
             });
         });
         Simulator::Run();
@@ -155,13 +164,13 @@ class CausalSchedulerTest : public UnitTest<CausalSchedulerTest>
     }
 };
 
-const UnitTestSuite<CausalSchedulerTest> g_causalSchedulerTests(
-    "causal-scheduler",
+const UnitTestSuite<CausalSimulatorTest> g_causalSimulatorTests(
+    "causal-simulator",
     {
-        {"events run in the order of ns-3's own scheduler", &CausalSchedulerTest::AgreesWithNs3},
-        {"at one time, an event's origin gives its place", &CausalSchedulerTest::OrdersByOrigin},
+        {"events run in the order of ns-3's own scheduler", &CausalSimulatorTest::AgreesWithNs3},
+        {"at one time, an event's origin gives its place", &CausalSimulatorTest::OrdersByOrigin},
         {"an event knows when it and its cause were scheduled",
-         &CausalSchedulerTest::KnowsTheOriginOfTheEventThatRuns},
+         &CausalSimulatorTest::KnowsTheOriginOfTheEventThatRuns},
     });
 
 } // namespace

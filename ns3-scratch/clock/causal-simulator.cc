@@ -1,0 +1,245 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "clock/causal-simulator.h"
+
+#include "ns3/assert.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace cosim
+{
+
+using namespace ns3;
+
+NS_OBJECT_ENSURE_REGISTERED(CausalSimulator);
+
+namespace
+{
+
+CausalSimulator* g_inUse = nullptr; //!< the simulator in use, or null
+
+} // namespace
+
+TypeId
+CausalSimulator::GetTypeId()
+{
+    static TypeId tid = TypeId("cosim::CausalSimulator")
+                            .SetParent<SimulatorImpl>()
+                            .SetGroupName("Cosim")
+                            .AddConstructor<CausalSimulator>();
+    return tid;
+}
+
+CausalSimulator::CausalSimulator()
+    : m_context(Simulator::NO_CONTEXT)
+{
+    g_inUse = this;
+}
+
+CausalSimulator::~CausalSimulator()
+{
+    if (g_inUse == this)
+    {
+        g_inUse = nullptr;
+    }
+}
+
+CausalSimulator&
+CausalSimulator::Get()
+{
+    NS_ASSERT_MSG(g_inUse != nullptr, "ns3::Simulator does not use a cosim::CausalSimulator");
+    return *g_inUse;
+}
+
+void
+CausalSimulator::DoDispose()
+{
+    while (!m_queue.IsEmpty())
+    {
+        m_queue.Pop().event->Unref();
+    }
+    SimulatorImpl::DoDispose();
+}
+
+void
+CausalSimulator::Destroy()
+{
+    while (!m_destroyEvents.empty())
+    {
+        const EventId id = m_destroyEvents.front();
+        m_destroyEvents.pop_front();
+        id.PeekEventImpl()->Invoke(); // does nothing if the event is cancelled
+    }
+}
+
+bool
+CausalSimulator::IsFinished() const
+{
+    return m_queue.IsEmpty() || m_isStopped;
+}
+
+void
+CausalSimulator::Stop()
+{
+    m_isStopped = true;
+}
+
+EventId
+CausalSimulator::Stop(const Time& delay)
+{
+    return Simulator::Schedule(delay, &Simulator::Stop);
+}
+
+EventId
+CausalSimulator::Insert(uint32_t context, const Time& delay, EventImpl* event)
+{
+    NS_ASSERT_MSG(delay.IsPositive(), "an event cannot be scheduled in the past");
+    const int64_t timePs = m_nowPs + delay.GetTimeStep();
+    const uint32_t uid = m_uid++;
+    m_queue.Push({timePs, MakeOrigin(), event, uid, context});
+    return EventId(event, static_cast<uint64_t>(timePs), context, uid);
+}
+
+EventId
+CausalSimulator::Schedule(const Time& delay, EventImpl* event)
+{
+    return Insert(m_context, delay, event);
+}
+
+void
+CausalSimulator::ScheduleWithContext(uint32_t context, const Time& delay, EventImpl* event)
+{
+    Insert(context, delay, event);
+}
+
+EventId
+CausalSimulator::ScheduleNow(EventImpl* event)
+{
+    return Insert(m_context, Time(0), event);
+}
+
+EventId
+CausalSimulator::ScheduleDestroy(EventImpl* event)
+{
+    const EventId id(Ptr<EventImpl>(event, false),
+                     static_cast<uint64_t>(m_nowPs),
+                     Simulator::NO_CONTEXT,
+                     EventId::UID::DESTROY);
+    m_destroyEvents.push_back(id);
+    return id;
+}
+
+void
+CausalSimulator::Remove(const EventId& id)
+{
+    if (id.GetUid() == EventId::UID::DESTROY)
+    {
+        m_destroyEvents.remove(id);
+    }
+    else if (!IsExpired(id) && m_queue.Remove(static_cast<int64_t>(id.GetTs()), id.GetUid()))
+    {
+        id.PeekEventImpl()->Cancel();
+        id.PeekEventImpl()->Unref();
+    }
+}
+
+void
+CausalSimulator::Cancel(const EventId& id)
+{
+    if (!IsExpired(id))
+    {
+        id.PeekEventImpl()->Cancel();
+    }
+}
+
+bool
+CausalSimulator::IsExpired(const EventId& id) const
+{
+    if (id.PeekEventImpl() == nullptr || id.PeekEventImpl()->IsCancelled())
+    {
+        return true;
+    }
+    if (id.GetUid() == EventId::UID::DESTROY)
+    {
+        return std::find(m_destroyEvents.begin(), m_destroyEvents.end(), id) ==
+               m_destroyEvents.end();
+    }
+    const auto timePs = static_cast<int64_t>(id.GetTs());
+    return timePs < m_nowPs || (timePs == m_nowPs && id.GetUid() <= m_currentUid);
+}
+
+void
+CausalSimulator::Run()
+{
+    m_isStopped = false;
+    while (!m_queue.IsEmpty() && !m_isStopped)
+    {
+        const CausalQueue::Item item = m_queue.Pop();
+        Enter(item);
+        item.event->Invoke();
+        item.event->Unref();
+    }
+}
+
+/// Advance the clock to an event.
+void
+CausalSimulator::Enter(const CausalQueue::Item& item)
+{
+    ++m_eventCount;
+    if (item.timePs > m_nowPs)
+    {
+        m_nowPs = item.timePs;
+        m_currentUid = EventId::UID::INVALID;
+    }
+    m_currentUid = std::max(m_currentUid, item.uid);
+    m_current = item.origin;
+    m_context = item.context;
+}
+
+Time
+CausalSimulator::Now() const
+{
+    return Time(m_nowPs);
+}
+
+Time
+CausalSimulator::GetDelayLeft(const EventId& id) const
+{
+    return IsExpired(id) ? Time(0) : Time(static_cast<int64_t>(id.GetTs()) - m_nowPs);
+}
+
+Time
+CausalSimulator::GetMaximumSimulationTime() const
+{
+    return Time(std::numeric_limits<int64_t>::max());
+}
+
+/// The order of events is part of this simulator, so it takes no other scheduler.
+void
+CausalSimulator::SetScheduler(ObjectFactory /* factory */)
+{
+}
+
+uint32_t
+CausalSimulator::GetSystemId() const
+{
+    return 0;
+}
+
+uint32_t
+CausalSimulator::GetContext() const
+{
+    return m_context;
+}
+
+uint64_t
+CausalSimulator::GetEventCount() const
+{
+    return m_eventCount;
+}
+
+} // namespace cosim

@@ -1,0 +1,128 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_CAUSAL_SIMULATOR_H
+#define COSIM_CAUSAL_SIMULATOR_H
+
+#include "clock/causal-queue.h"
+#include "clock/event-origin.h"
+
+#include "ns3/event-id.h"
+#include "ns3/event-impl.h"
+#include "ns3/nstime.h"
+#include "ns3/object-factory.h"
+#include "ns3/simulator-impl.h"
+
+#include <cstdint>
+#include <list>
+
+namespace cosim
+{
+
+/**
+ * ns-3's simulator with events that are ordered by time and then by origin.
+ *
+ * For events that are scheduled in the usual way, through ns3::Simulator, the order equals that of
+ * ns3::DefaultSimulatorImpl. Only Schedule(timePs, event, origin) gives an event another origin.
+ *
+ * All events must be scheduled by the thread that runs the simulation.
+ */
+class CausalSimulator : public ns3::SimulatorImpl
+{
+  public:
+    /// @return the TypeId
+    static ns3::TypeId GetTypeId();
+
+    CausalSimulator();
+    ~CausalSimulator() override;
+
+    CausalSimulator(const CausalSimulator&) = delete;
+    CausalSimulator& operator=(const CausalSimulator&) = delete;
+
+    /// @return the simulator in use, which must be a CausalSimulator
+    static CausalSimulator& Get();
+
+    /// @return the current time [ps]
+    int64_t GetNowPs() const
+    {
+        return m_nowPs;
+    }
+
+    /// @return the origin of the event that runs now
+    const EventOrigin& GetCurrent() const
+    {
+        return m_current;
+    }
+
+    /// @return the origin of an event that would be scheduled now
+    EventOrigin MakeOrigin()
+    {
+        return {m_nowPs, m_current.scheduledPs, TakeNumber()};
+    }
+
+    /// @return the next number for an origin
+    int64_t TakeNumber()
+    {
+        return ++m_number;
+    }
+
+    /**
+     * Schedule an event with a given origin. ns3::EventId does not know it.
+     *
+     * @param timePs its time, not before the current time [ps]
+     * @param event the event to run; the same object may be scheduled many times
+     * @param origin the origin of the event
+     */
+    void Schedule(int64_t timePs, ns3::EventImpl* event, const EventOrigin& origin)
+    {
+        event->Ref();
+        m_queue.Push({timePs, origin, event, 0, m_context});
+    }
+
+    // SimulatorImpl
+    void Destroy() override;
+    bool IsFinished() const override;
+    void Stop() override;
+    ns3::EventId Stop(const ns3::Time& delay) override;
+    ns3::EventId Schedule(const ns3::Time& delay, ns3::EventImpl* event) override;
+    void ScheduleWithContext(uint32_t context,
+                             const ns3::Time& delay,
+                             ns3::EventImpl* event) override;
+    ns3::EventId ScheduleNow(ns3::EventImpl* event) override;
+    ns3::EventId ScheduleDestroy(ns3::EventImpl* event) override;
+    void Remove(const ns3::EventId& id) override;
+    void Cancel(const ns3::EventId& id) override;
+    bool IsExpired(const ns3::EventId& id) const override;
+    void Run() override;
+    ns3::Time Now() const override;
+    ns3::Time GetDelayLeft(const ns3::EventId& id) const override;
+    ns3::Time GetMaximumSimulationTime() const override;
+    void SetScheduler(ns3::ObjectFactory factory) override;
+    uint32_t GetSystemId() const override;
+    uint32_t GetContext() const override;
+    uint64_t GetEventCount() const override;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    ns3::EventId Insert(uint32_t context, const ns3::Time& delay, ns3::EventImpl* event);
+    void Enter(const CausalQueue::Item& item);
+
+    CausalQueue m_queue;
+    std::list<ns3::EventId> m_destroyEvents;
+    EventOrigin m_current;
+    int64_t m_nowPs{0};
+    int64_t m_number{0};
+    uint64_t m_eventCount{0};
+    uint32_t m_uid{ns3::EventId::UID::VALID}; //!< of the next event
+    /// largest uid of the events that have run at the current time
+    uint32_t m_currentUid{ns3::EventId::UID::INVALID};
+    uint32_t m_context;
+    bool m_isStopped{false};
+};
+
+} // namespace cosim
+
+#endif // COSIM_CAUSAL_SIMULATOR_H
