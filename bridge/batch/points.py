@@ -7,18 +7,17 @@ its error message is kept. Every point has a folder of its own, which holds ``re
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 import tempfile
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bridge.batch.worker import Progress
+from bridge.batch.workers import Workers
 from bridge.errors import ResultError
 from bridge.files import prepare_directory, write_whole
 from bridge.results.result import FILE_NAME, Result
@@ -27,10 +26,6 @@ from frontend import Scenario, ScenarioError, load_scenario
 
 #: The file that holds the reason why a point failed, in the folder where its result would be.
 ERROR_NAME = "error.txt"
-
-#: What starts a child. ``-P`` keeps the working folder off the import path: a folder ``bridge`` or
-#: a file ``click.py`` of the user must not take the place of an installed package.
-COSIM = ("-P", "-m", "bridge")
 
 
 @dataclass(frozen=True)
@@ -62,8 +57,9 @@ def run_points(
     jobs: int | None = None,
     folder: str | os.PathLike[str] | None = None,
     on_done: Callable[[Outcome], object] | None = None,
+    on_progress: Callable[[Point, Progress], object] | None = None,
 ) -> list[Outcome]:
-    """Simulate points, each in a child process.
+    """Simulate points in child processes.
 
     Parameters
     ----------
@@ -77,6 +73,8 @@ def run_points(
         result of the same scenario and the same versions. By default, nothing is kept.
     on_done : callable, optional
         Called from this thread with each outcome, in the order in which points finish.
+    on_progress : callable, optional
+        Called from other threads, several times a second, for each point that runs.
 
     Returns
     -------
@@ -99,54 +97,29 @@ def run_points(
         raise ValueError(f"points: {twice[0]} is the name of several points, expected one each")
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="cosim-points-") as temporary:
-            return run_points(points, jobs=jobs, folder=temporary, on_done=on_done)
+            return run_points(
+                points, jobs=jobs, folder=temporary, on_done=on_done, on_progress=on_progress
+            )
     root = prepare_directory(folder)
-    children = _Children()
-    with ThreadPoolExecutor(max_workers=jobs or len(os.sched_getaffinity(0))) as pool:
-        pending = {pool.submit(_run, point, root, children): point.name for point in points}
+    workers = Workers()
+
+    def run(point: Point) -> Outcome:
+        return _run(point, root, workers, on_progress)
+
+    with (
+        closing(workers),
+        ThreadPoolExecutor(max_workers=jobs or len(os.sched_getaffinity(0))) as pool,
+    ):
+        pending = {pool.submit(run, point): point.name for point in points}
         try:
             outcomes = {
                 pending[future]: _report(future, on_done) for future in as_completed(pending)
             }
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            children.end()
+            workers.interrupt()
             raise
     return [outcomes[name] for name in names]
-
-
-class _Children:
-    """The running child processes, so that another thread can end them."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._processes = set[subprocess.Popen[str]]()
-        self._ended = False
-
-    def run(self, command: Sequence[str], text: str) -> tuple[int, str]:
-        """Run a command with a text as its input; return its exit status and its stderr."""
-        with self._lock:
-            if self._ended:
-                return -1, "interrupted"
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            self._processes.add(process)
-        _, messages = process.communicate(text)
-        with self._lock:
-            self._processes.discard(process)
-        return process.returncode, messages
-
-    def end(self) -> None:
-        """End all running child processes, and start no more."""
-        with self._lock:
-            self._ended = True
-            for process in self._processes:
-                process.terminate()
 
 
 def _report(future: Future[Outcome], on_done: Callable[[Outcome], object] | None) -> Outcome:
@@ -156,20 +129,29 @@ def _report(future: Future[Outcome], on_done: Callable[[Outcome], object] | None
     return outcome
 
 
-def _run(point: Point, root: Path, children: _Children) -> Outcome:
+def _run(
+    point: Point,
+    root: Path,
+    workers: Workers,
+    on_progress: Callable[[Point, Progress], object] | None,
+) -> Outcome:
     folder = prepare_directory(root / point.name)
     old = _load(folder)
     if old is not None and _is_current(old, point):
         return Outcome(point, old, is_old=True)
     for name in (FILE_NAME, ERROR_NAME):
         (folder / name).unlink(missing_ok=True)
-    command = [sys.executable, *COSIM, "run", "/dev/stdin", "--json", "--out", str(folder)]
-    status, messages = children.run(command, json.dumps(point.scenario.resolved()))
+
+    def report(progress: Progress) -> None:
+        if on_progress is not None:
+            on_progress(point, progress)
+
+    error = workers.simulate(point.scenario.resolved(), folder, report)
     result = _load(folder)
-    if status == 0 and result is not None:
-        return Outcome(point, result)
-    error = _sentence(status, messages)
-    write_whole(folder / ERROR_NAME, f"{error}\n".encode())
+    if error is None and result is None:
+        error = f"{folder}: the result cannot be read"
+    if error is not None:
+        write_whole(folder / ERROR_NAME, f"{error}\n".encode())
     return Outcome(point, result, error)
 
 
@@ -194,10 +176,3 @@ def _resolved_now(result: Result) -> dict[str, Any] | None:
         return load_scenario(result.scenario).resolved()
     except ScenarioError:
         return None
-
-
-def _sentence(status: int, messages: str) -> str:
-    """Return the last message of a child, without the name of the command."""
-    lines = [line for line in messages.splitlines() if line.strip()]
-    last = lines[-1].removeprefix("cosim: ") if lines else "it said nothing"
-    return last if status > 0 else f"the process ended with signal {-status}: {last}"

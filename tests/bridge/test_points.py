@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from bridge import Result
+from bridge import Result, run
+from bridge.batch import workers
 from bridge.batch.points import Outcome, Point, run_points
+from bridge.present.progress import Snapshot
 from frontend import load_scenario
 
 
@@ -87,6 +89,69 @@ def test_an_abort_keeps_its_message(
     assert outcome.result is None
     expected = f"the process ended with signal {signal.SIGABRT.value}: NS_FATAL, terminating"
     assert outcome.error == expected
+
+
+ABORT_ONCE = """
+import os, sys
+import bridge.batch.worker as worker
+run = worker.simulate.run
+def aborting(scenario, **settings):
+    if scenario.name == "abort":
+        print("NS_FATAL, terminating", file=sys.stderr, flush=True)
+        os.abort()
+    return run(scenario, **settings)
+worker.simulate.run = aborting
+worker.main()
+"""
+
+
+def test_an_abort_costs_one_point(
+    small: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The only worker has served a point when it dies; another one serves the last point."""
+    (tmp_path / "worker.py").write_text(ABORT_ONCE)
+    monkeypatch.setattr(workers, "WORKER", (str(tmp_path / "worker.py"),))
+    points = [point(small, "first"), point({**small, "name": "abort"}, "abort"), point(small, "p")]
+    first, abort, last = run_points(points, jobs=1)
+    assert abort.error == "the process ended with signal 6: NS_FATAL, terminating"
+    assert abort.result is None
+    assert [first.error, last.error] == [None, None]
+
+
+def measured(result: Result | None) -> dict[str, Any]:
+    assert result is not None
+    document = result.to_dict()
+    for cost in ("wall_s", "cpu_s", "peak_rss_bytes"):
+        del document["simulator"][cost]
+    return document
+
+
+def test_a_result_does_not_depend_on_earlier_points(small: dict[str, Any]) -> None:
+    """One worker runs other fabrics, a failure and packet losses before it repeats a point."""
+    losses = {"topology.buffer": "40KB", "transport.min_rto": "10us"}
+    points = [
+        point(small, "p", **losses),
+        point(small, "native", fabric="native"),
+        point(small, "failure", **{"measurement.time_limit": "1us"}),
+        point(small, "flow", fabric="flow"),
+        point(small, "again", **losses),
+    ]
+    first, native, failure, _, again = run_points(points, jobs=1)
+    assert failure.error
+    assert measured(first.result) == measured(again.result)
+    alone = run(native.point.scenario)
+    assert measured(native.result) == measured(alone)
+
+
+def test_progress_of_each_point(small: dict[str, Any]) -> None:
+    seen: dict[str, int] = {}
+
+    def note(point: Point, progress: Snapshot) -> None:
+        seen[point.name] = progress.delivered_bytes
+
+    (outcome,) = run_points(sizes(small, "64KB"), on_progress=note)
+    assert outcome.result
+    assert seen == {"64KB": outcome.result.network.payload_bytes}
 
 
 def test_interruption_ends_the_children(small: dict[str, Any], tmp_path: Path) -> None:

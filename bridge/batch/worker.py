@@ -1,0 +1,97 @@
+"""A child process that simulates points, one after the other.
+
+`bridge.batch.workers` starts it. Each line of stdin is a JSON object with the ``scenario`` of a
+point and the ``folder`` for its result. Lines of stdout answer: any number of ``{"progress": …}``,
+then one ``{"error": …}``, which is null if the point completed. An error that cosim does not expect,
+and an abort of ns-3, end the process with a message on stderr.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from bridge.errors import InputError
+from bridge.present.progress import Snapshot
+from bridge.results.errors import SimulationError
+from bridge.simulator import simulate
+from frontend import ScenarioError, load_scenario
+from topology_gen.errors import TopologyError
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A snapshot of a simulation in a child process; see `bridge.present.progress.Snapshot`."""
+
+    time_ns: float
+    wall_s: float
+    events: int
+    delivered_bytes: int
+    total_bytes: int
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> Progress:
+        """Return a copy that can travel to another process."""
+        return cls(
+            snapshot.time_ns,
+            snapshot.wall_s,
+            snapshot.events,
+            snapshot.delivered_bytes,
+            snapshot.total_bytes,
+        )
+
+
+def serve(requests: IO[str], answers: IO[str]) -> None:
+    """Simulate the points that the lines of `requests` ask for, until there are no more.
+
+    Parameters
+    ----------
+    requests, answers : text stream
+        The lines that the module describes.
+    """
+
+    def answer(document: dict[str, Any]) -> None:
+        answers.write(json.dumps(document) + "\n")
+        answers.flush()
+
+    for line in requests:
+        request = json.loads(line)
+        _forget_peak_memory()
+        error = None
+        try:
+            simulate.run(
+                load_scenario(request["scenario"]),
+                progress=lambda snapshot: answer({"progress": asdict(Progress.of(snapshot))}),
+                out=request["folder"],
+            )
+        except (ScenarioError, InputError, TopologyError, SimulationError, ImportError) as problem:
+            error = str(problem)
+        answer({"error": error})
+
+
+def _forget_peak_memory() -> None:
+    """Let Linux measure the peak memory of each point anew; see proc(5), clear_refs."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
+def main() -> None:
+    """Serve the process that started this one."""
+    # Ctrl-C reaches all processes of a terminal; the parent ends this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What a hook prints must not come between the answers.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    # The parent has gone if an answer cannot be delivered.
+    with suppress(BrokenPipeError):
+        serve(sys.stdin, answers)
+
+
+if __name__ == "__main__":
+    main()
