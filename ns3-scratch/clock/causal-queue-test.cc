@@ -43,7 +43,7 @@ class CausalQueueTest : public UnitTest<CausalQueueTest>
         {
             const int64_t time = now + Draw(random, delays);
             const EventOrigin origin{Draw(random, 3), Draw(random, 3), uid};
-            queue.Push({time, origin, nullptr, uid, 0});
+            queue.Push({time, origin, nullptr, nullptr, uid, 0});
             model.emplace(time, origin, uid);
             if (Draw(random, 8) == 0)
             { // remove an event from the middle

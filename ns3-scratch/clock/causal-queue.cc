@@ -5,7 +5,6 @@
 #include "clock/causal-queue.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace cosim
 {
@@ -13,54 +12,24 @@ namespace cosim
 namespace
 {
 
-/// @return true if a runs after b, which has the same time
-bool
-IsLater(const CausalQueue::Item& a, const CausalQueue::Item& b)
+/// Orders events of the same time from the last to the first.
+struct IsLater
 {
-    return a.origin > b.origin;
-}
+    bool operator()(const CausalQueue::Item& a, const CausalQueue::Item& b) const
+    {
+        return a.origin > b.origin;
+    }
+};
 
 } // namespace
 
-std::size_t
-CausalQueue::GetBucket(int64_t timePs) const
-{
-    return static_cast<std::size_t>(std::bit_width(static_cast<uint64_t>(timePs ^ m_lastPs)));
-}
-
+/// Add an event of the time that was popped last.
 void
-CausalQueue::Push(const Item& item)
+CausalQueue::PushNow(const Item& item)
 {
-    const std::size_t index = GetBucket(item.timePs);
-    Bucket& bucket = m_buckets[index];
-    if (index == 0)
-    {
-        bucket.insert(std::upper_bound(bucket.begin(), bucket.end(), item, IsLater), item);
-    }
-    else
-    {
-        bucket.push_back(item);
-    }
-    m_filled |= uint64_t{1} << index;
-    ++m_size;
-}
-
-CausalQueue::Item
-CausalQueue::Pop()
-{
-    if ((m_filled & 1) == 0)
-    {
-        Refill();
-    }
     Bucket& now = m_buckets[0];
-    const Item item = now.back();
-    now.pop_back();
-    if (now.empty())
-    {
-        m_filled &= ~uint64_t{1};
-    }
-    --m_size;
-    return item;
+    now.insert(std::upper_bound(now.begin(), now.end(), item, IsLater()), item);
+    m_filled |= 1;
 }
 
 /// Move the events of the earliest time to bucket 0, and those of its bucket to lower buckets.
@@ -82,7 +51,7 @@ CausalQueue::Refill()
     m_filled &= ~(uint64_t{1} << first);
     if (Bucket& now = m_buckets[0]; now.size() > 1)
     {
-        std::sort(now.begin(), now.end(), IsLater);
+        std::sort(now.begin(), now.end(), IsLater());
     }
 }
 

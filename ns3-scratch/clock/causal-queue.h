@@ -10,12 +10,27 @@
 #include "ns3/event-impl.h"
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace cosim
 {
+
+/**
+ * An event that a model owns and can schedule again and again. Compared with an ns3::EventImpl, it
+ * is not counted, not cancelled, and needs no memory of its own. It must live as long as the
+ * simulation runs.
+ */
+class CausalEvent
+{
+  public:
+    virtual ~CausalEvent() = default;
+
+    /// Called at the time of the event.
+    virtual void Happen() = 0;
+};
 
 /**
  * A queue of events that is ordered by time and then by origin. An event must not be earlier than
@@ -32,9 +47,10 @@ class CausalQueue
     {
         int64_t timePs;
         EventOrigin origin;
-        ns3::EventImpl* event;
-        uint32_t uid;     //!< ns-3's id of the event; 0 if nobody knows it
-        uint32_t context; //!< ns-3's execution context
+        ns3::EventImpl* event; //!< null for an event of a model
+        CausalEvent* own;      //!< null for an event of ns-3
+        uint32_t uid;          //!< ns-3's id of the event; 0 if nobody knows it
+        uint32_t context;      //!< ns-3's execution context
     };
 
     /// @return true if the queue is empty
@@ -44,10 +60,33 @@ class CausalQueue
     }
 
     /// @param item the event to add
-    void Push(const Item& item);
+    void Push(const Item& item)
+    {
+        ++m_size;
+        const std::size_t index = GetBucket(item.timePs);
+        if (index == 0)
+        {
+            PushNow(item);
+            return;
+        }
+        m_buckets[index].push_back(item);
+        m_filled |= uint64_t{1} << index;
+    }
 
     /// @return the next event, which is removed; the queue must not be empty
-    Item Pop();
+    Item Pop()
+    {
+        if ((m_filled & 1) == 0)
+        {
+            Refill();
+        }
+        Bucket& now = m_buckets[0];
+        const Item item = now.back();
+        now.pop_back();
+        m_filled &= ~uint64_t{now.empty()};
+        --m_size;
+        return item;
+    }
 
     /**
      * Remove an event.
@@ -61,7 +100,12 @@ class CausalQueue
   private:
     using Bucket = std::vector<Item>;
 
-    std::size_t GetBucket(int64_t timePs) const;
+    std::size_t GetBucket(int64_t timePs) const
+    {
+        return static_cast<std::size_t>(std::bit_width(static_cast<uint64_t>(timePs ^ m_lastPs)));
+    }
+
+    void PushNow(const Item& item);
     void Refill();
 
     /// Bucket i has the events whose time differs from m_lastPs in bit i - 1 and in no higher bit.

@@ -60,7 +60,10 @@ CausalSimulator::DoDispose()
 {
     while (!m_queue.IsEmpty())
     {
-        m_queue.Pop().event->Unref();
+        if (EventImpl* event = m_queue.Pop().event; event != nullptr)
+        {
+            event->Unref();
+        }
     }
     SimulatorImpl::DoDispose();
 }
@@ -100,7 +103,7 @@ CausalSimulator::Insert(uint32_t context, const Time& delay, EventImpl* event)
     NS_ASSERT_MSG(delay.IsPositive(), "an event cannot be scheduled in the past");
     const int64_t timePs = m_nowPs + delay.GetTimeStep();
     const uint32_t uid = m_uid++;
-    m_queue.Push({timePs, MakeOrigin(), event, uid, context});
+    m_queue.Push({timePs, MakeOrigin(), event, nullptr, uid, context});
     return EventId(event, static_cast<uint64_t>(timePs), context, uid);
 }
 
@@ -180,6 +183,11 @@ CausalSimulator::Run()
     {
         const CausalQueue::Item item = m_queue.Pop();
         Enter(item);
+        if (item.own != nullptr)
+        {
+            item.own->Happen();
+            continue;
+        }
         item.event->Invoke();
         item.event->Unref();
     }

@@ -68,7 +68,7 @@ class CausalSimulator : public ns3::SimulatorImpl
     }
 
     /**
-     * Schedule an event with a given origin. ns3::EventId does not know it.
+     * Schedule an event with a given origin. No ns3::EventId refers to it.
      *
      * @param timePs its time, not before the current time [ps]
      * @param event the event to run; the same object may be scheduled many times
@@ -77,7 +77,19 @@ class CausalSimulator : public ns3::SimulatorImpl
     void Schedule(int64_t timePs, ns3::EventImpl* event, const EventOrigin& origin)
     {
         event->Ref();
-        m_queue.Push({timePs, origin, event, 0, m_context});
+        m_queue.Push({timePs, origin, event, nullptr, 0, m_context});
+    }
+
+    /**
+     * Schedule an event of a model with a given origin.
+     *
+     * @param timePs its time, not before the current time [ps]
+     * @param event the event; the same object may be scheduled many times
+     * @param origin the origin of the event
+     */
+    void Schedule(int64_t timePs, CausalEvent& event, const EventOrigin& origin)
+    {
+        m_queue.Push({timePs, origin, nullptr, &event, 0, m_context});
     }
 
     // SimulatorImpl

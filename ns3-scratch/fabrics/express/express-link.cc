@@ -12,25 +12,6 @@ namespace cosim
 
 using namespace ns3;
 
-/// The event of the next arrival at a link. One object is reused for all arrivals.
-class ExpressLink::ArrivalEvent : public EventImpl
-{
-  public:
-    /// @param link the link whose packets arrive
-    explicit ArrivalEvent(ExpressLink* link)
-        : m_link(link)
-    {
-    }
-
-  private:
-    void Notify() override
-    {
-        m_link->Arrive();
-    }
-
-    ExpressLink* m_link;
-};
-
 TransmissionTimes::TransmissionTimes(uint64_t rateBps, uint32_t maxBytes)
     : m_rate(rateBps),
       m_times(maxBytes + 1)
@@ -38,16 +19,10 @@ TransmissionTimes::TransmissionTimes(uint64_t rateBps, uint32_t maxBytes)
 }
 
 ExpressLink::ExpressLink(uint64_t latencyPs, Receiver& receiver)
-    : m_latencyPs(static_cast<int64_t>(latencyPs)),
+    : m_simulator(CausalSimulator::Get()),
       m_receiver(receiver),
-      m_simulator(CausalSimulator::Get()),
-      m_event(Create<ArrivalEvent>(this))
+      m_latencyPs(static_cast<int64_t>(latencyPs))
 {
-}
-
-ExpressLink::~ExpressLink()
-{
-    m_event->Cancel(); // the simulator may still hold the event
 }
 
 void
@@ -92,30 +67,30 @@ ExpressLink::Take(Segment* segment, bool isDroppable)
     }
     const int64_t now = m_simulator.GetNowPs();
     const bool isFree = IsComplete(m_busyUntilPs, m_last, now);
-    EventOrigin origin;
     if (isFree)
     {
-        origin = m_simulator.MakeOrigin();
+        const EventOrigin origin = m_simulator.MakeOrigin();
+        m_last = {origin.scheduledPs, origin.causePs};
+        m_origins.Push(origin);
     }
     else
     {
-        origin.scheduledPs = m_busyUntilPs;
-        origin.causePs = m_last.timePs;
+        m_last = {m_busyUntilPs, m_last.timePs};
         if (m_policy)
         {
-            m_queue.Push({m_busyUntilPs, m_last, bytes});
+            ++m_waiting;
             m_policy->Enter(bytes);
         }
     }
     const int64_t duration = m_times->Get(bytes);
-    m_last = {origin.scheduledPs, origin.causePs};
-    m_busyUntilPs = origin.scheduledPs + duration;
+    m_busyUntilPs = m_last.timePs + duration;
     m_counters.busyPs += duration;
     m_counters.wireBytes += bytes;
-    m_inFlight.Push({m_busyUntilPs + m_latencyPs, origin, segment});
-    if (m_inFlight.GetSize() == 1)
+    m_packets.Push({m_busyUntilPs + m_latencyPs, segment, bytes, !isFree});
+    if (m_packets.GetSize() == 1)
     {
-        ScheduleArrival();
+        ScheduleArrival(m_origins.Front());
+        m_origins.Pop();
     }
     return true;
 }
@@ -133,52 +108,83 @@ ExpressLink::IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const
     }
     if (m_latencyPs == 0)
     { // ns-3 would let the packet arrive right after this event, at the same time
-        return m_inFlight.IsEmpty() || m_inFlight.Front().arrivalPs != nowPs;
+        return m_packets.IsEmpty() || m_packets.Front().arrivalPs != nowPs;
     }
     const EventOrigin& current = m_simulator.GetCurrent();
     return std::pair(start.timePs, start.causePs) < std::pair(current.scheduledPs, current.causePs);
+}
+
+/**
+ * @param index a packet, after which only queued packets follow
+ * @return the start of its transmission
+ */
+ExpressLink::Start
+ExpressLink::GetStart(std::size_t index) const
+{
+    if (index == 0)
+    {
+        return m_front;
+    }
+    if (!m_packets.At(index).isQueued)
+    {
+        return {m_origins.Back().scheduledPs, m_origins.Back().causePs};
+    }
+    const int64_t cause = index == 1 || !m_packets.At(index - 1).isQueued
+                              ? GetStart(index - 1).timePs
+                              : m_packets.At(index - 2).arrivalPs - m_latencyPs;
+    return {m_packets.At(index - 1).arrivalPs - m_latencyPs, cause};
 }
 
 void
 ExpressLink::Update()
 {
     const int64_t now = m_simulator.GetNowPs();
-    while (!m_queue.IsEmpty())
+    for (; m_waiting > 0; --m_waiting)
     {
-        const Queued& first = m_queue.Front();
-        if (!IsComplete(first.startPs, first.previous, now))
-        {
-            return;
+        const std::size_t index = m_packets.GetSize() - m_waiting;
+        if (index > 0)
+        { // it leaves the queue when the transmission before it is complete
+            const int64_t startPs = m_packets.At(index - 1).arrivalPs - m_latencyPs;
+            if (startPs > now || (startPs == now && !IsComplete(startPs, GetStart(index - 1), now)))
+            {
+                return;
+            }
         }
-        m_policy->Leave(first.bytes);
-        m_queue.Pop();
+        m_policy->Leave(m_packets.At(index).bytes);
     }
 }
 
+/// Schedule the arrival of the first packet.
 void
-ExpressLink::ScheduleArrival()
+ExpressLink::ScheduleArrival(const EventOrigin& origin)
 {
-    const InFlight& first = m_inFlight.Front();
-    EventOrigin origin = first.origin;
-    if (origin.number == 0)
-    {
-        origin.number = m_simulator.TakeNumber();
-    }
+    const Packet& first = m_packets.Front();
+    m_front = {origin.scheduledPs, origin.causePs};
     __builtin_prefetch(first.segment,
                        // the segment was last used when it entered, so fetch it into the cache
                        // before it arrives
                        1);
-    m_simulator.Schedule(first.arrivalPs, PeekPointer(m_event), origin);
+    m_simulator.Schedule(first.arrivalPs, *this, origin);
 }
 
+/// The first packet arrives.
 void
-ExpressLink::Arrive()
+ExpressLink::Happen()
 {
-    const InFlight arrived = m_inFlight.Front();
-    m_inFlight.Pop();
-    if (!m_inFlight.IsEmpty())
+    const Packet arrived = m_packets.Front();
+    m_packets.Pop();
+    if (!m_packets.IsEmpty())
     {
-        ScheduleArrival();
+        if (m_packets.Front().isQueued)
+        {
+            ScheduleArrival(
+                {arrived.arrivalPs - m_latencyPs, m_front.timePs, m_simulator.TakeNumber()});
+        }
+        else
+        {
+            ScheduleArrival(m_origins.Front());
+            m_origins.Pop();
+        }
     }
     m_receiver.OnLinkArrival(arrived.segment);
 }
@@ -187,25 +193,29 @@ void
 ExpressLink::Withdraw(std::vector<Segment*>& packets)
 {
     const int64_t now = m_simulator.GetNowPs();
-    const std::size_t before = packets.size();
-    while (!m_inFlight.IsEmpty() && m_inFlight.Back().origin.scheduledPs > now)
+    for (; m_waiting > 0; --m_waiting)
     {
-        const InFlight& last = m_inFlight.Back();
-        m_counters.busyPs -= last.arrivalPs - m_latencyPs - last.origin.scheduledPs;
-        m_counters.wireBytes -= last.segment->wireBytes;
+        m_policy->Leave(m_packets.At(m_packets.GetSize() - m_waiting).bytes);
+    }
+    const std::size_t before = packets.size();
+    while (m_packets.GetSize() > 1 && m_packets.Back().isQueued)
+    {
+        const Packet& last = m_packets.Back();
+        const int64_t startPs = m_packets.At(m_packets.GetSize() - 2).arrivalPs - m_latencyPs;
+        if (startPs <= now)
+        {
+            break;
+        }
+        m_counters.busyPs -= last.arrivalPs - m_latencyPs - startPs;
+        m_counters.wireBytes -= last.bytes;
         packets.push_back(last.segment);
-        m_inFlight.PopBack();
+        m_packets.PopBack();
     }
     if (packets.size() > before)
     { // the packet before the first of them is in transmission
         std::reverse(packets.begin() + static_cast<std::ptrdiff_t>(before), packets.end());
-        const InFlight& last = m_inFlight.Back();
-        m_busyUntilPs = last.arrivalPs - m_latencyPs;
-        m_last = {last.origin.scheduledPs, last.origin.causePs};
-    }
-    for (; !m_queue.IsEmpty(); m_queue.Pop())
-    {
-        m_policy->Leave(m_queue.Front().bytes);
+        m_busyUntilPs = m_packets.Back().arrivalPs - m_latencyPs;
+        m_last = GetStart(m_packets.GetSize() - 1);
     }
 }
 

@@ -12,9 +12,8 @@
 #include "transport/segment.h"
 
 #include "ns3/data-rate.h"
-#include "ns3/event-impl.h"
-#include "ns3/ptr.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -66,7 +65,7 @@ class TransmissionTimes
  * the arrival when the transmission starts. Likewise, a transmission counts as complete at the
  * point at which PointToPointNetDevice would have run the event that completes it.
  */
-class ExpressLink : public EgressQueue
+class ExpressLink final : public EgressQueue, private CausalEvent
 {
   public:
     /// Receives the packets that a link delivers.
@@ -84,7 +83,6 @@ class ExpressLink : public EgressQueue
      * @param receiver receives the packets; must outlive the link
      */
     ExpressLink(uint64_t latencyPs, Receiver& receiver);
-    ~ExpressLink() override;
 
     ExpressLink(const ExpressLink&) = delete;
     ExpressLink& operator=(const ExpressLink&) = delete;
@@ -124,8 +122,6 @@ class ExpressLink : public EgressQueue
     LinkCounters GetCounters() const;
 
   private:
-    class ArrivalEvent;
-
     /// The start of a transmission.
     struct Start
     {
@@ -133,41 +129,37 @@ class ExpressLink : public EgressQueue
         int64_t causePs; //!< time at which the event that started it was scheduled
     };
 
-    /// A packet in the queue. It leaves the queue when the previous transmission is complete.
-    struct Queued
-    {
-        int64_t startPs;
-        Start previous; //!< the previous transmission
-        uint32_t bytes;
-    };
-
-    /// A packet on the link.
-    struct InFlight
+    /// A packet in the queue, in transmission or on its way.
+    struct Packet
     {
         int64_t arrivalPs;
-        /// origin of its arrival event; number 0: it follows the arrival before it
-        EventOrigin origin;
         Segment* segment;
+        uint32_t bytes;
+        bool isQueued; //!< true if it entered the queue: its transmission follows the one before it
     };
 
     // EgressQueue
     void Update() override;
 
-    bool Take(Segment* segment, bool isDroppable);
-    void Arrive();
-    void ScheduleArrival();
-    bool IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const;
+    // CausalEvent
+    void Happen() override;
 
-    const int64_t m_latencyPs;
-    Receiver& m_receiver;
-    std::shared_ptr<TransmissionTimes> m_times;
-    std::unique_ptr<QueuePolicy> m_policy; //!< null: every packet enters
+    bool Take(Segment* segment, bool isDroppable);
+    void ScheduleArrival(const EventOrigin& origin);
+    bool IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const;
+    Start GetStart(std::size_t index) const;
+
     CausalSimulator& m_simulator;
-    ns3::Ptr<ArrivalEvent> m_event; //!< one event object, scheduled again for each arrival
-    RingBuffer<Queued> m_queue;     //!< kept only for the policy
-    RingBuffer<InFlight> m_inFlight;
+    Receiver& m_receiver;
+    const int64_t m_latencyPs;
     int64_t m_busyUntilPs{0};
-    Start m_last{-1, -1}; //!< the last transmission
+    Start m_last{-1, -1};                  //!< the last transmission
+    Start m_front{-1, -1};                 //!< the transmission of the packet that arrives next
+    RingBuffer<Packet> m_packets;          //!< the first one has an event pending
+    RingBuffer<EventOrigin> m_origins;     //!< of the arrivals of all packets that were not queued
+    std::size_t m_waiting{0};              //!< number of packets in the queue, for the policy
+    std::unique_ptr<QueuePolicy> m_policy; //!< null: every packet enters
+    std::shared_ptr<TransmissionTimes> m_times;
     LinkCounters m_counters;
 };
 
