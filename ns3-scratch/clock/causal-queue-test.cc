@@ -43,22 +43,24 @@ class CausalQueueTest : public UnitTest<CausalQueueTest>
         {
             const int64_t time = now + Draw(random, delays);
             const EventOrigin origin{Draw(random, 3), Draw(random, 3), uid};
-            queue.Push({time, origin, nullptr, nullptr, uid, 0});
+            queue.Push(time, origin, nullptr, 3 + uid, uint32_t{0});
             model.emplace(time, origin, uid);
             if (Draw(random, 8) == 0)
             { // remove an event from the middle
                 auto removed = model.begin();
                 std::advance(removed, Draw(random, static_cast<uint32_t>(model.size())));
-                NS_TEST_ASSERT_MSG_EQ(queue.Remove(std::get<0>(*removed), std::get<2>(*removed)),
-                                      true,
-                                      "it is in the queue");
+                NS_TEST_ASSERT_MSG_EQ(
+                    queue.Remove(std::get<0>(*removed), 3 + std::get<2>(*removed)),
+                    true,
+                    "it is in the queue");
                 model.erase(removed);
             }
             while (!model.empty() && Draw(random, 2) == 0)
             {
-                const CausalQueue::Item item = queue.Pop();
-                NS_TEST_ASSERT_MSG_EQ(item.uid, std::get<2>(*model.begin()), "seed " << seed);
+                const CausalQueue::Item& item = queue.GetNext();
+                NS_TEST_ASSERT_MSG_EQ(item.uid, 3 + std::get<2>(*model.begin()), "seed " << seed);
                 now = item.timePs;
+                queue.Pop();
                 model.erase(model.begin());
             }
             NS_TEST_ASSERT_MSG_EQ(queue.IsEmpty(), model.empty(), "seed " << seed);

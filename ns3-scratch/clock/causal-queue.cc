@@ -12,24 +12,28 @@ namespace cosim
 namespace
 {
 
-/// Orders events of the same time from the last to the first.
-struct IsLater
+/// Orders events of the same time.
+struct IsEarlier
 {
     bool operator()(const CausalQueue::Item& a, const CausalQueue::Item& b) const
     {
-        return a.origin > b.origin;
+        return a.origin < b.origin;
     }
 };
 
 } // namespace
 
-/// Add an event of the time that was popped last.
+/// Move the last event of bucket 0 to its place.
 void
-CausalQueue::PushNow(const Item& item)
+CausalQueue::SortLast()
 {
     Bucket& now = m_buckets[0];
-    now.insert(std::upper_bound(now.begin(), now.end(), item, IsLater()), item);
-    m_filled |= 1;
+    const auto last = now.end() - 1;
+    const auto place = std::upper_bound(now.begin() + static_cast<std::ptrdiff_t>(m_popped),
+                                        last,
+                                        *last,
+                                        IsEarlier());
+    std::rotate(place, last, now.end());
 }
 
 /// Move the events of the earliest time to bucket 0, and those of its bucket to lower buckets.
@@ -49,9 +53,10 @@ CausalQueue::Refill()
     }
     from.clear();
     m_filled &= ~(uint64_t{1} << first);
-    if (Bucket& now = m_buckets[0]; now.size() > 1)
+    // Events often come in the order of their origins.
+    if (Bucket& now = m_buckets[0]; !std::is_sorted(now.begin(), now.end(), IsEarlier()))
     {
-        std::sort(now.begin(), now.end(), IsLater());
+        std::sort(now.begin(), now.end(), IsEarlier());
     }
 }
 
@@ -60,7 +65,8 @@ CausalQueue::Remove(int64_t timePs, uint32_t uid)
 {
     const std::size_t index = GetBucket(timePs);
     Bucket& bucket = m_buckets[index];
-    const auto found = std::find_if(bucket.begin(), bucket.end(), [&](const Item& item) {
+    const auto popped = static_cast<std::ptrdiff_t>(index == 0 ? m_popped : 0);
+    const auto found = std::find_if(bucket.begin() + popped, bucket.end(), [&](const Item& item) {
         return item.uid == uid;
     });
     if (found == bucket.end())
@@ -68,11 +74,12 @@ CausalQueue::Remove(int64_t timePs, uint32_t uid)
         return false;
     }
     bucket.erase(found);
-    if (bucket.empty())
+    if (static_cast<std::size_t>(popped) == bucket.size())
     {
+        bucket.clear();
+        m_popped = index == 0 ? 0 : m_popped;
         m_filled &= ~(uint64_t{1} << index);
     }
-    --m_size;
     return true;
 }
 

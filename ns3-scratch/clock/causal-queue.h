@@ -13,6 +13,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace cosim
@@ -42,50 +43,88 @@ class CausalEvent
 class CausalQueue
 {
   public:
-    /// An event in the queue.
+    /// An event in the queue. It is an event of ns-3 or of a model.
     struct Item
     {
+        /// The uid of events that no ns3::EventId refers to.
+        static constexpr uint32_t NO_UID = 0;
+        /// The uid of events of models.
+        static constexpr uint32_t OWN = 1;
+
+        Item(int64_t time, const EventOrigin& place, CausalEvent& event)
+            : timePs(time),
+              origin(place),
+              own(&event),
+              uid(OWN),
+              context(0)
+        {
+        }
+
+        Item(int64_t time,
+             const EventOrigin& place,
+             ns3::EventImpl* event,
+             uint32_t eventUid,
+             uint32_t eventContext)
+            : timePs(time),
+              origin(place),
+              impl(event),
+              uid(eventUid),
+              context(eventContext)
+        {
+        }
+
         int64_t timePs;
         EventOrigin origin;
-        ns3::EventImpl* event; //!< null for an event of a model
-        CausalEvent* own;      //!< null for an event of ns-3
-        uint32_t uid;          //!< ns-3's id of the event; 0 if nobody knows it
-        uint32_t context;      //!< ns-3's execution context
+
+        union {
+            ns3::EventImpl* impl;
+            CausalEvent* own; //!< if uid is OWN
+        };
+
+        uint32_t uid;     //!< ns-3's id of the event
+        uint32_t context; //!< ns-3's execution context; only of events of ns-3
     };
 
     /// @return true if the queue is empty
     bool IsEmpty() const
     {
-        return m_size == 0;
+        return m_filled == 0;
     }
 
-    /// @param item the event to add
-    void Push(const Item& item)
+    /// Add an event. The arguments are those of Item.
+    template <typename... Arguments>
+    void Push(int64_t timePs, Arguments&&... arguments)
     {
-        ++m_size;
-        const std::size_t index = GetBucket(item.timePs);
+        const std::size_t index = GetBucket(timePs);
+        // Make the item in its place: the processor waits when it must copy what it has just
+        // written in parts.
+        m_buckets[index].emplace_back(timePs, std::forward<Arguments>(arguments)...);
+        m_filled |= uint64_t{1} << index;
         if (index == 0)
         {
-            PushNow(item);
-            return;
+            SortLast();
         }
-        m_buckets[index].push_back(item);
-        m_filled |= uint64_t{1} << index;
     }
 
-    /// @return the next event, which is removed; the queue must not be empty
-    Item Pop()
+    /// @return the next event, valid until the next call; the queue must not be empty
+    const Item& GetNext()
     {
         if ((m_filled & 1) == 0)
         {
             Refill();
         }
-        Bucket& now = m_buckets[0];
-        const Item item = now.back();
-        now.pop_back();
-        m_filled &= ~uint64_t{now.empty()};
-        --m_size;
-        return item;
+        return m_buckets[0][m_popped];
+    }
+
+    /// Remove the event that GetNext has returned.
+    void Pop()
+    {
+        if (++m_popped == m_buckets[0].size())
+        {
+            m_buckets[0].clear();
+            m_popped = 0;
+            m_filled &= ~uint64_t{1};
+        }
     }
 
     /**
@@ -105,15 +144,15 @@ class CausalQueue
         return static_cast<std::size_t>(std::bit_width(static_cast<uint64_t>(timePs ^ m_lastPs)));
     }
 
-    void PushNow(const Item& item);
+    void SortLast();
     void Refill();
 
     /// Bucket i has the events whose time differs from m_lastPs in bit i - 1 and in no higher bit.
-    /// Bucket 0 is sorted, with the next event at its end.
+    /// Bucket 0 is sorted.
     std::array<Bucket, 64> m_buckets;
-    uint64_t m_filled{0}; //!< one bit for each bucket that is not empty
-    int64_t m_lastPs{0};  //!< a time that no event in the queue precedes
-    std::size_t m_size{0};
+    uint64_t m_filled{0};    //!< one bit for each bucket that is not empty
+    int64_t m_lastPs{0};     //!< a time that no event in the queue precedes
+    std::size_t m_popped{0}; //!< number of events at the start of bucket 0 that were popped
 };
 
 } // namespace cosim

@@ -58,11 +58,11 @@ CausalSimulator::Get()
 void
 CausalSimulator::DoDispose()
 {
-    while (!m_queue.IsEmpty())
+    for (; !m_queue.IsEmpty(); m_queue.Pop())
     {
-        if (EventImpl* event = m_queue.Pop().event; event != nullptr)
+        if (const CausalQueue::Item& item = m_queue.GetNext(); item.uid != CausalQueue::Item::OWN)
         {
-            event->Unref();
+            item.impl->Unref();
         }
     }
     SimulatorImpl::DoDispose();
@@ -103,7 +103,7 @@ CausalSimulator::Insert(uint32_t context, const Time& delay, EventImpl* event)
     NS_ASSERT_MSG(delay.IsPositive(), "an event cannot be scheduled in the past");
     const int64_t timePs = m_nowPs + delay.GetTimeStep();
     const uint32_t uid = m_uid++;
-    m_queue.Push({timePs, MakeOrigin(), event, nullptr, uid, context});
+    m_queue.Push(timePs, MakeOrigin(), event, uid, context);
     return EventId(event, static_cast<uint64_t>(timePs), context, uid);
 }
 
@@ -181,15 +181,21 @@ CausalSimulator::Run()
     m_isStopped = false;
     while (!m_queue.IsEmpty() && !m_isStopped)
     {
-        const CausalQueue::Item item = m_queue.Pop();
+        const CausalQueue::Item& item = m_queue.GetNext();
         Enter(item);
-        if (item.own != nullptr)
+        if (item.uid == CausalQueue::Item::OWN)
         {
-            item.own->Happen();
-            continue;
+            CausalEvent* const event = item.own;
+            m_queue.Pop();
+            event->Happen();
         }
-        item.event->Invoke();
-        item.event->Unref();
+        else
+        {
+            EventImpl* const event = item.impl;
+            m_queue.Pop();
+            event->Invoke();
+            event->Unref();
+        }
     }
 }
 
@@ -205,7 +211,7 @@ CausalSimulator::Enter(const CausalQueue::Item& item)
     }
     m_currentUid = std::max(m_currentUid, item.uid);
     m_current = item.origin;
-    m_context = item.context;
+    m_context = item.uid == CausalQueue::Item::OWN ? Simulator::NO_CONTEXT : item.context;
 }
 
 Time

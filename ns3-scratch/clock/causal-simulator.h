@@ -77,7 +77,7 @@ class CausalSimulator : public ns3::SimulatorImpl
     void Schedule(int64_t timePs, ns3::EventImpl* event, const EventOrigin& origin)
     {
         event->Ref();
-        m_queue.Push({timePs, origin, event, nullptr, 0, m_context});
+        m_queue.Push(timePs, origin, event, CausalQueue::Item::NO_UID, m_context);
     }
 
     /**
@@ -89,7 +89,7 @@ class CausalSimulator : public ns3::SimulatorImpl
      */
     void Schedule(int64_t timePs, CausalEvent& event, const EventOrigin& origin)
     {
-        m_queue.Push({timePs, origin, nullptr, &event, 0, m_context});
+        m_queue.Push(timePs, origin, event);
     }
 
     // SimulatorImpl
