@@ -24,7 +24,14 @@ source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 myst_heading_anchors = 4
 
 NAVIGATION = {
-    "Use": ["docs/glossary", "docs/scenario", "docs/result", "docs/fidelity", "docs/performance"],
+    "Use": [
+        "docs/glossary",
+        "docs/scenario",
+        "docs/result",
+        "docs/scheduling",
+        "docs/fidelity",
+        "docs/performance",
+    ],
     "Networks without switches": ["docs/topologies", "docs/schedules", "docs/direct_connect"],
     "Networks made for a job": ["docs/topoopt", "docs/parallelization"],
     "Published experiments": ["docs/reproduction", "docs/reproduction_topoopt"],

@@ -144,6 +144,8 @@ def _settings(scenario: Scenario, dimensions: Sequence[str]) -> api.Settings:
             concurrent_chunks=[getattr(system.concurrent_chunks, name) for name in dimensions],
             injection_latency_ps=system.injection_latency,
             reduction_bytes_per_s=system.reduction_bandwidth or 0,
+            admission=api.System.LOCAL if system.admission == "local" else api.System.NEGOTIATED,
+            negotiation_latency_ps=system.negotiation_latency,
         ),
         rtt_sample_interval_ps=measurement.rtt_interval,
         time_limit_ps=measurement.time_limit or 0,

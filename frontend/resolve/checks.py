@@ -31,6 +31,7 @@ def check(scenario: Scenario) -> None:
         _fabric(scenario),
         _topology(scenario),
         _transport(scenario),
+        _system(scenario),
         _workload(scenario, made),
     ):
         for path, expected in problems:
@@ -121,6 +122,16 @@ def _transport(scenario: Scenario) -> Problems:
                     f"expected at most the buffer of one port ({path} / {ports} = "
                     f"{buffer // ports} bytes)",
                 )
+
+
+def _system(scenario: Scenario) -> Problems:
+    """Check that the settings of the system layer do not contradict each other."""
+    system = scenario.system
+    if system.negotiation_latency and system.admission != "negotiated":
+        yield (
+            "system.negotiation_latency",
+            "expected 0, because system.admission is local and ranks do not negotiate",
+        )
 
 
 def _workload(scenario: Scenario, made: Layout) -> Problems:

@@ -240,7 +240,7 @@ WriteReconfigurations(JsonWriter& json,
 }
 
 void
-WriteSystem(JsonWriter& json, const Stream& stream, const ChunkScheduler& scheduler)
+WriteSystem(JsonWriter& json, const Stream& stream, const Admission& scheduler)
 {
     json.Key("system").BeginObject();
     json.Key("max_outstanding_chunks").BeginObject();
@@ -258,7 +258,7 @@ std::string
 WriteResult(const Stream& stream,
             const RunOutcome& outcome,
             const RunRecord& record,
-            const ChunkScheduler& scheduler,
+            const Admission& scheduler,
             const NetworkStatistics& network)
 {
     const std::vector<LayerTimes> layerTimes = CollectLayers(stream, record);

@@ -8,7 +8,7 @@
 #include "network/network-statistics.h"
 #include "results/run-record.h"
 #include "stream/stream.h"
-#include "system/chunk-scheduler.h"
+#include "system/admission.h"
 
 #include <cstdint>
 #include <string>
@@ -41,7 +41,7 @@ struct RunOutcome
 std::string WriteResult(const Stream& stream,
                         const RunOutcome& outcome,
                         const RunRecord& record,
-                        const ChunkScheduler& scheduler,
+                        const Admission& scheduler,
                         const NetworkStatistics& network);
 
 /**

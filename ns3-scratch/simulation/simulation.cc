@@ -138,7 +138,7 @@ Simulation::GetResult() const
     return WriteResult(m_stream,
                        m_outcome,
                        m_record,
-                       m_executor->GetScheduler(),
+                       m_executor->GetAdmission(),
                        m_fabric->GetStatistics());
 }
 

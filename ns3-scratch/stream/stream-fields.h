@@ -47,11 +47,14 @@ inline constexpr auto FIELDS<TcpSettings> = std::make_tuple(&TcpSettings::conges
                                                             &TcpSettings::socketPerFlow);
 
 template <>
-inline constexpr auto FIELDS<SystemSettings> = std::make_tuple(&SystemSettings::scheduling,
-                                                               &SystemSettings::concurrentChunks,
-                                                               &SystemSettings::injectionLatencyPs,
-                                                               &SystemSettings::reductionBytesPerS,
-                                                               &SystemSettings::messageByMessage);
+inline constexpr auto FIELDS<SystemSettings> =
+    std::make_tuple(&SystemSettings::scheduling,
+                    &SystemSettings::concurrentChunks,
+                    &SystemSettings::injectionLatencyPs,
+                    &SystemSettings::reductionBytesPerS,
+                    &SystemSettings::messageByMessage,
+                    &SystemSettings::admission,
+                    &SystemSettings::negotiationLatencyPs);
 
 template <>
 inline constexpr auto FIELDS<StreamHeader> = std::make_tuple(&StreamHeader::version,

@@ -41,6 +41,12 @@ Describe(Scheduling /* type */)
 }
 
 constexpr Enumeration
+Describe(AdmissionKind /* type */)
+{
+    return {static_cast<uint32_t>(AdmissionKind::LOCAL), "admission"};
+}
+
+constexpr Enumeration
 Describe(Discount /* type */)
 {
     return {static_cast<uint32_t>(Discount::NONE), "discount"};

@@ -59,6 +59,13 @@ enum class Scheduling : uint32_t
     FIFO = 1,
 };
 
+/// Who decides when a rank starts its part of a chunk.
+enum class AdmissionKind : uint32_t
+{
+    NEGOTIATED = 0, //!< all members of the part together
+    LOCAL = 1,      //!< every rank for itself
+};
+
 /// Settings of the system layer.
 struct SystemSettings
 {
@@ -68,6 +75,8 @@ struct SystemSettings
     uint64_t reductionBytesPerS{0}; //!< 0: reductions take no time
     /// true disables the merging of steps and the bundling of messages
     bool messageByMessage{false};
+    AdmissionKind admission{AdmissionKind::NEGOTIATED};
+    uint64_t negotiationLatencyPs{0};
 };
 
 /// The settings record.

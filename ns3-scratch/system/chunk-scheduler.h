@@ -7,6 +7,7 @@
 
 #include "network/network-api.h"
 #include "stream/stream.h"
+#include "system/admission.h"
 
 #include <compare>
 #include <cstdint>
@@ -15,14 +16,6 @@
 
 namespace cosim
 {
-
-/// A part of a chunk: one phase of the chunk, for the members that exchange messages in that phase.
-struct ChunkPart
-{
-    uint32_t collective; //!< id of the collective
-    uint32_t part;       //!< index of the part in the template of the collective's program
-    uint32_t chunk;
-};
 
 /// Starts the parts that the ChunkScheduler admits.
 class ChunkStarter
@@ -40,7 +33,7 @@ class ChunkStarter
 };
 
 /**
- * Decides which chunks are in flight.
+ * Decides which chunks are in flight when all ranks of a part start it together.
  *
  * Every rank has a fixed number of slots in each dimension. A part of a chunk takes one slot at
  * each of its ranks, at all ranks at the same time. Each rank gives its slot back when it has

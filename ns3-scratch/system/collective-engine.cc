@@ -6,6 +6,8 @@
 
 #include "stream/stream-validator.h"
 #include "support/wide-arithmetic.h"
+#include "system/local-admission.h"
+#include "system/negotiated-admission.h"
 
 #include "ns3/simulator.h"
 
@@ -43,9 +45,8 @@ CollectiveEngine::CollectiveEngine(const Stream& stream,
       m_bundles(stream.settings.system.messageByMessage ? nullptr : network.GetBundleNetwork()),
       m_observers(observers),
       m_listener(listener),
-      m_scheduler(stream.topology.ranks, stream.settings.system, *this),
-      m_plans(stream, m_scheduler),
-      m_progress(stream.collectives.size(), m_plans, m_scheduler),
+      m_plans(stream),
+      m_progress(stream.collectives.size(), m_plans),
       m_reductionBytesPerS(stream.settings.system.reductionBytesPerS),
       m_injectionLatency(static_cast<int64_t>(stream.settings.system.injectionLatencyPs)),
       m_injection(m_injectionLatency,
@@ -54,6 +55,14 @@ CollectiveEngine::CollectiveEngine(const Stream& stream,
                   &CollectiveEngine::Drain),
       m_reductionFree(stream.topology.ranks)
 {
+    if (stream.settings.system.admission == AdmissionKind::LOCAL)
+    {
+        m_admission = std::make_unique<LocalAdmission>(stream, m_plans, *this);
+    }
+    else
+    {
+        m_admission = std::make_unique<NegotiatedAdmission>(stream, m_plans, *this);
+    }
     m_network.SetArrivalHandler(this);
     if (m_bundles != nullptr)
     {
@@ -78,7 +87,11 @@ CollectiveEngine::Issue(uint32_t collective, Rank rank)
     {
         observer->OnCollectiveBegun({NowPs(m_network), rank, &m_plans.GetCollective(collective)});
     }
-    if (!m_progress.Issue(collective, member))
+    if (m_progress.Issue(collective, member))
+    {
+        m_admission->Begin(collective, member);
+    }
+    else
     {
         FinishChunk(collective, member);
     }
@@ -86,36 +99,46 @@ CollectiveEngine::Issue(uint32_t collective, Rank rank)
 }
 
 void
-CollectiveEngine::StartPart(const ChunkPart& what)
+CollectiveEngine::OnAdmitted(const ChunkPart& what, uint32_t placeBegin, uint32_t placeEnd)
 {
+    const Collective& collective = m_plans.GetCollective(what.collective);
     const ProgramTemplate& program = m_plans.GetProgram(what.collective);
-    const uint32_t id = m_tasks.Start(what, m_plans.GetCollective(what.collective), program);
+    const uint32_t id = m_tasks.Admit(what, collective, program, placeBegin, placeEnd);
     if (id == TaskTable::NONE)
     {
         m_listener.OnEngineError("more than " + std::to_string(TaskTable::MAX_TASKS) +
                                  " chunks are in flight at once; lower concurrent_chunks");
         return;
     }
-    if (m_bundles != nullptr)
+    Task& task = m_tasks.Get(id);
+    if (m_bundles != nullptr && task.bundles.empty())
     {
-        Task& task = m_tasks.Get(id);
         task.bundles.assign(task.pending.size(), TaskTable::NONE);
+        task.isInjectedByBundle.assign(task.pending.size(), false);
         task.sentAt.assign(task.stepsLeft.size(), 0);
     }
-    const ProgramTemplate::Part& part = program.GetParts()[what.part];
-    for (RunObserver* observer : m_observers[RunObserver::CHUNKS])
+    for (uint32_t p = placeBegin; p < placeEnd; ++p)
     {
-        for (uint32_t i = part.memberBegin; i < part.memberEnd; ++i)
+        const ProgramTemplate::Place& place = program.GetPlaces()[p];
+        for (RunObserver* observer : m_observers[RunObserver::CHUNKS])
         {
-            const uint32_t member = program.GetPlaces()[i].member;
-            observer->OnChunkBegun(
-                MakeEvent(what, m_plans.GetCollective(what.collective).ranks[member]));
+            observer->OnChunkBegun(MakeEvent(what, collective.ranks[place.member]));
+        }
+        for (uint32_t i = place.freeBegin; i < place.freeEnd; ++i)
+        {
+            const uint32_t step = program.GetFree()[i];
+            if (--task.pending[step] == 0)
+            {
+                m_work.Push({id, step});
+            }
         }
     }
-    for (uint32_t i = part.readyBegin; i < part.readyEnd; ++i)
-    {
-        m_work.Push({id, program.GetReady()[i]});
-    }
+}
+
+void
+CollectiveEngine::OnDelayedAdmissions()
+{
+    Drain();
 }
 
 void
@@ -150,7 +173,7 @@ CollectiveEngine::OnBundle(uint64_t tag)
     m_inFlight -= step.steps;
     uint32_t& pending = task.pending[receiver.step];
     pending -= step.steps * ProgramTemplate::ONE_MESSAGE;
-    if (step.isFree)
+    if (task.isInjectedByBundle[receiver.step])
     {
         OnInjected(receiver);
     }
@@ -292,8 +315,10 @@ CollectiveEngine::OpenBundle(uint32_t taskId, uint32_t stepId)
 {
     Task& task = m_tasks.Get(taskId);
     const ProgramTemplate::Step& step = task.steps[stepId];
-    // If the step also waits for other steps, its injection begins when all of them are done.
-    const ns3::Time delay = step.isFree ? m_injectionLatency : ns3::Time();
+    // If the step also waits for other steps or for its admission, its injection begins afterwards.
+    const bool isReady = step.isFree && task.isAdmitted[step.place];
+    task.isInjectedByBundle[stepId] = isReady;
+    const ns3::Time delay = isReady ? m_injectionLatency : ns3::Time();
     task.bundles[stepId] = m_bundles->OpenBundle(m_tasks.GetTag(taskId, stepId), step.steps, delay);
 }
 
@@ -376,7 +401,7 @@ CollectiveEngine::FinishPlace(uint32_t taskId, uint32_t place)
     const ProgramTemplate::Place& what = task.places[place];
     const ChunkPart part = task.what;
     const Rank rank = task.ranks[what.member];
-    const uint32_t dimension = task.program->GetParts()[part.part].dimension;
+    const uint32_t placeId = task.program->GetParts()[part.part].memberBegin + place;
     for (RunObserver* observer : m_observers[RunObserver::CHUNKS])
     {
         observer->OnChunkEnded(MakeEvent(part, rank));
@@ -387,12 +412,12 @@ CollectiveEngine::FinishPlace(uint32_t taskId, uint32_t place)
     }
     // Queue the next part before this slot is given back, so that the first of all waiting parts
     // gets the slot.
-    if (what.nextPart != ProgramTemplate::NONE)
+    if (what.next != ProgramTemplate::NONE)
     {
-        m_progress.Reach(part.collective, part.chunk, what.nextPart);
+        m_admission->Reach(part.collective, part.chunk, what.next);
     }
-    m_scheduler.Release(rank, dimension);
-    if (what.nextPart == ProgramTemplate::NONE)
+    m_admission->Leave(part, placeId);
+    if (what.next == ProgramTemplate::NONE)
     {
         FinishChunk(part.collective, what.member);
     }
@@ -429,7 +454,7 @@ CollectiveEngine::MakeEvent(const ChunkPart& what, Rank rank) const
 uint64_t
 CollectiveEngine::GetActive() const
 {
-    return m_inFlight + m_reducing + m_leaving + m_injection.GetSize();
+    return m_inFlight + m_reducing + m_leaving + m_injection.GetSize() + m_admission->GetDelayed();
 }
 
 std::string

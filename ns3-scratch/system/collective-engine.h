@@ -10,12 +10,13 @@
 #include "network/run-observers.h"
 #include "stream/stream.h"
 #include "support/ring-buffer.h"
-#include "system/chunk-scheduler.h"
+#include "system/admission.h"
 #include "system/collective-plans.h"
 #include "system/collective-progress.h"
 #include "system/task-table.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -44,8 +45,8 @@ class CollectiveListener
 };
 
 /**
- * Runs collectives. The ChunkScheduler decides when a chunk starts; the program of the collective
- * says which steps each member then takes.
+ * Runs collectives. An Admission decides when a member starts its part of a chunk; the program of
+ * the collective says which steps the member then takes. Messages may arrive before.
  *
  * A SEND step whose dependencies are done waits for the injection latency; then its message is
  * handed to the network. A RECV step is complete one injection latency after its message has
@@ -56,7 +57,7 @@ class CollectiveListener
  * Over a BundleNetwork, the same steps happen at the same times, but with fewer events: the network
  * waits for all messages that a step receives, and for the injection latency.
  */
-class CollectiveEngine : public ArrivalHandler, public BundleHandler, public ChunkStarter
+class CollectiveEngine : public ArrivalHandler, public BundleHandler, public AdmissionHandler
 {
   public:
     /**
@@ -92,10 +93,10 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Chu
         return m_plans.GetTotalBytes();
     }
 
-    /// @return the chunk scheduler, for its statistics
-    const ChunkScheduler& GetScheduler() const
+    /// @return what decides when a chunk starts, for its statistics
+    const Admission& GetAdmission() const
     {
-        return m_scheduler;
+        return *m_admission;
     }
 
     /**
@@ -110,7 +111,8 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Chu
 
     void OnArrival(Rank src, Rank dst, uint64_t bytes, uint64_t tag) override;
     void OnBundle(uint64_t tag) override;
-    void StartPart(const ChunkPart& part) override;
+    void OnAdmitted(const ChunkPart& part, uint32_t placeBegin, uint32_t placeEnd) override;
+    void OnDelayedAdmissions() override;
 
   private:
     using Task = TaskTable::Task;
@@ -135,9 +137,9 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Chu
     BundleNetwork* m_bundles; //!< bundle interface of the network, or null; not owned
     RunObservers m_observers;
     CollectiveListener& m_listener;
-    ChunkScheduler m_scheduler;
     CollectivePlans m_plans;
     CollectiveProgress m_progress;
+    std::unique_ptr<Admission> m_admission;
     TaskTable m_tasks;
     uint64_t m_reductionBytesPerS;
     ns3::Time m_injectionLatency;

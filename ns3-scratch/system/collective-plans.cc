@@ -11,7 +11,7 @@
 namespace cosim
 {
 
-CollectivePlans::CollectivePlans(const Stream& stream, ChunkScheduler& scheduler)
+CollectivePlans::CollectivePlans(const Stream& stream)
     : m_collectives(stream.collectives),
       m_programs(stream.programs.size())
 {
@@ -33,21 +33,10 @@ CollectivePlans::CollectivePlans(const Stream& stream, ChunkScheduler& scheduler
             known.try_emplace({collective.program, collective.ranks},
                               static_cast<uint32_t>(m_placements.size()));
         m_placementOf.push_back(placement->second);
-        if (!isNew)
+        if (isNew)
         {
-            continue;
+            m_placements.push_back({program.get(), &collective.ranks});
         }
-        std::vector<uint32_t> lanes;
-        for (const ProgramTemplate::Part& part : program->GetParts())
-        {
-            std::vector<Rank> ranks;
-            for (uint32_t p = part.memberBegin; p < part.memberEnd; ++p)
-            {
-                ranks.push_back(collective.ranks[program->GetPlaces()[p].member]);
-            }
-            lanes.push_back(scheduler.GetLane(part.dimension, std::move(ranks)));
-        }
-        m_placements.push_back({program.get(), std::move(lanes)});
     }
     CountBytes();
 }

@@ -7,7 +7,6 @@
 
 #include "network/network-api.h"
 #include "stream/stream.h"
-#include "system/chunk-scheduler.h"
 #include "system/program-template.h"
 
 #include <cstdint>
@@ -17,19 +16,22 @@
 namespace cosim
 {
 
-/**
- * The collectives of a stream, prepared for running: the template of each program, and the
- * scheduler's lane of each part.
- */
+/// The collectives of a stream, prepared for running: the template of each program.
 class CollectivePlans
 {
   public:
+    /// A program at a group of ranks. Collectives share it.
+    struct Placement
+    {
+        const ProgramTemplate* program;
+        const std::vector<Rank>* ranks; //!< ranks of the members
+    };
+
     /**
      * @param stream programs and collectives; its collectives must outlive this object, its
      * programs need not
-     * @param scheduler the scheduler that creates the lanes
      */
-    CollectivePlans(const Stream& stream, ChunkScheduler& scheduler);
+    explicit CollectivePlans(const Stream& stream);
 
     /// @return the record of a collective
     const Collective& GetCollective(uint32_t collective) const
@@ -49,10 +51,16 @@ class CollectivePlans
         return GetProgram(collective).GetParts()[part];
     }
 
-    /// @return the scheduler's lane for a part of a collective
-    uint32_t GetLane(uint32_t collective, uint32_t part) const
+    /// @return the programs of all collectives at their groups
+    const std::vector<Placement>& GetPlacements() const
     {
-        return m_placements[m_placementOf[collective]].lanes[part];
+        return m_placements;
+    }
+
+    /// @return index in GetPlacements of a collective's program and group
+    uint32_t GetPlacement(uint32_t collective) const
+    {
+        return m_placementOf[collective];
     }
 
     /**
@@ -66,13 +74,6 @@ class CollectivePlans
     uint64_t GetTotalBytes() const;
 
   private:
-    /// Data that collectives share if they have the same program and the same ranks.
-    struct Placement
-    {
-        const ProgramTemplate* program;
-        std::vector<uint32_t> lanes; //!< per part
-    };
-
     void CountBytes();
 
     const std::vector<Collective>& m_collectives;

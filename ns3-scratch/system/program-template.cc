@@ -53,7 +53,7 @@ class DisjointSets
 ProgramTemplate::ProgramTemplate(const Program& program, const StepGroups& groups)
     : m_units(program.units),
       m_equalUnits(program.equalUnits),
-      m_firstPart(program.groupSize, NONE)
+      m_firstPlace(program.groupSize, NONE)
 {
     std::vector<uint32_t> number(program.op.size()); // per step: its number in its part
     MakeParts(program, groups, number);
@@ -94,7 +94,6 @@ ProgramTemplate::MakeParts(const Program& program,
             }
         }
         // Make one part per set, ordered by the smallest member of the set.
-        const auto firstPart = static_cast<uint32_t>(m_parts.size());
         std::vector<std::vector<uint32_t>> membersOf;
         for (const uint32_t member : members)
         {
@@ -106,26 +105,32 @@ ProgramTemplate::MakeParts(const Program& program,
             }
             membersOf[partOf[root]].push_back(member);
         }
-        for (uint32_t i = 0; i < membersOf.size(); ++i)
+        for (const std::vector<uint32_t>& set : membersOf)
         {
             Part part{};
             part.phase = phase;
             part.dimension = program.phaseDimension[phase];
             part.stepBegin = static_cast<uint32_t>(m_origin.size());
             part.memberBegin = static_cast<uint32_t>(m_places.size());
-            for (const uint32_t member : membersOf[i])
+            for (const uint32_t member : set)
             {
-                if (m_firstPart[member] == NONE)
+                const auto place = static_cast<uint32_t>(m_places.size());
+                if (lastPlace[member] == NONE)
                 {
-                    m_firstPart[member] = firstPart + i;
+                    m_firstPlace[member] = place;
                     ++part.firsts;
                 }
                 else
                 {
-                    m_places[lastPlace[member]].nextPart = firstPart + i;
+                    m_places[lastPlace[member]].next = place;
                 }
-                lastPlace[member] = static_cast<uint32_t>(m_places.size());
-                m_places.push_back({member, last[member] - first[member], NONE});
+                lastPlace[member] = place;
+                m_places.push_back({.part = static_cast<uint32_t>(m_parts.size()),
+                                    .member = member,
+                                    .steps = last[member] - first[member],
+                                    .next = NONE,
+                                    .freeBegin = 0,
+                                    .freeEnd = 0});
                 for (uint32_t s = first[member]; s < last[member]; ++s)
                 {
                     if (groups.IsFirst(s))
@@ -169,7 +174,7 @@ ProgramTemplate::MakeSteps(const Program& program,
             }
         }
     };
-    for (Part& part : m_parts)
+    for (const Part& part : m_parts)
     {
         for (uint32_t p = part.memberBegin; p < part.memberEnd; ++p)
         {
@@ -207,15 +212,20 @@ ProgramTemplate::MakeSteps(const Program& program,
         m_next.resize(begin);
         forDependencies(part,
                         [&](uint32_t step, uint32_t dep) { m_next[own[dep].nextEnd++] = step; });
-        part.readyBegin = static_cast<uint32_t>(m_ready.size());
-        for (uint32_t i = part.stepBegin; i < part.stepEnd; ++i)
+        uint32_t i = part.stepBegin;
+        for (uint32_t p = part.memberBegin; p < part.memberEnd; ++p)
         {
-            if (m_pending[i] == 0)
+            m_places[p].freeBegin = static_cast<uint32_t>(m_free.size());
+            for (; i < part.stepEnd && m_steps[i].place == p - part.memberBegin; ++i)
             {
-                m_ready.push_back(i - part.stepBegin);
+                if (m_steps[i].isFree)
+                {
+                    ++m_pending[i];
+                    m_free.push_back(i - part.stepBegin);
+                }
             }
+            m_places[p].freeEnd = static_cast<uint32_t>(m_free.size());
         }
-        part.readyEnd = static_cast<uint32_t>(m_ready.size());
     }
 }
 

@@ -71,17 +71,18 @@ class ProgramTemplate
         uint32_t stepEnd;
         uint32_t memberBegin; //!< index of the first member in GetPlaces
         uint32_t memberEnd;
-        uint32_t readyBegin; //!< index in GetReady of the first step that waits for nothing
-        uint32_t readyEnd;
         uint32_t firsts; //!< number of members for which this is the first part
     };
 
     /// A member of a part.
     struct Place
     {
-        uint32_t member;   //!< index of the member in the group
-        uint32_t steps;    //!< number of program steps of the member in this part
-        uint32_t nextPart; //!< next part of the member, or NONE
+        uint32_t part;      //!< index of the part
+        uint32_t member;    //!< index of the member in the group
+        uint32_t steps;     //!< number of program steps of the member in this part
+        uint32_t next;      //!< place of the member in its next part, or NONE
+        uint32_t freeBegin; //!< index in GetFree of the first step that waits for no other step
+        uint32_t freeEnd;
     };
 
     /// Size of the units of a chunk: unit u ends at byte u·whole + floor(u·rest / units).
@@ -118,7 +119,8 @@ class ProgramTemplate
 
     /**
      * @return per step: the number of steps that it waits for, plus ONE_MESSAGE for each message
-     * that it receives
+     * that it receives. A step that waits for no other step waits for the admission of its member,
+     * which counts as one step.
      */
     const std::vector<uint32_t>& GetPending() const
     {
@@ -131,10 +133,10 @@ class ProgramTemplate
         return m_next;
     }
 
-    /// @return the steps that wait for nothing; see Part::readyBegin
-    const std::vector<uint32_t>& GetReady() const
+    /// @return the steps that wait for no other step; see Place::freeBegin
+    const std::vector<uint32_t>& GetFree() const
     {
-        return m_ready;
+        return m_free;
     }
 
     /// @return the members of the parts; see Part::memberBegin
@@ -145,11 +147,11 @@ class ProgramTemplate
 
     /**
      * @param member index of a member in the group
-     * @return the first part of the member, or NONE if the member has no steps
+     * @return the member's place in its first part, or NONE if the member has no steps
      */
-    uint32_t GetFirstPart(uint32_t member) const
+    uint32_t GetFirstPlace(uint32_t member) const
     {
-        return m_firstPart[member];
+        return m_firstPlace[member];
     }
 
     /// @return the size of the units of a chunk of chunkBytes bytes
@@ -195,9 +197,9 @@ class ProgramTemplate
     std::vector<Message> m_messages;
     std::vector<uint32_t> m_pending;
     std::vector<uint32_t> m_next;
-    std::vector<uint32_t> m_ready;
+    std::vector<uint32_t> m_free;
     std::vector<Place> m_places;
-    std::vector<uint32_t> m_firstPart; //!< per member
+    std::vector<uint32_t> m_firstPlace; //!< per member
     /// used during construction; per step: the first program step that it stands for
     std::vector<uint32_t> m_origin;
 };

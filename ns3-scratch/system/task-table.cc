@@ -9,6 +9,46 @@
 namespace cosim
 {
 
+std::size_t
+TaskTable::Hash::operator()(const ChunkPart& part) const
+{
+    uint64_t hash = uint64_t{part.collective} << 32 | part.chunk;
+    hash = (hash ^ uint64_t{part.part} << 24) * 0x9e3779b97f4a7c15U;
+    return hash ^ hash >> 32;
+}
+
+uint32_t
+TaskTable::Admit(const ChunkPart& what,
+                 const Collective& collective,
+                 const ProgramTemplate& program,
+                 uint32_t placeBegin,
+                 uint32_t placeEnd)
+{
+    const auto known = m_partial.find(what);
+    const bool isNew = known == m_partial.end();
+    const uint32_t id = isNew ? Start(what, collective, program) : known->second;
+    if (id == NONE)
+    {
+        return NONE;
+    }
+    Task& task = m_tasks[id];
+    const uint32_t first = program.GetParts()[what.part].memberBegin;
+    for (uint32_t place = placeBegin; place < placeEnd; ++place)
+    {
+        task.isAdmitted[place - first] = true;
+    }
+    task.toAdmit -= placeEnd - placeBegin;
+    if (isNew && task.toAdmit != 0)
+    {
+        m_partial.emplace(what, id);
+    }
+    else if (!isNew && task.toAdmit == 0)
+    {
+        m_partial.erase(known);
+    }
+    return id;
+}
+
 uint32_t
 TaskTable::Start(const ChunkPart& what,
                  const Collective& collective,
@@ -23,6 +63,9 @@ TaskTable::Start(const ChunkPart& what,
     Task& task = m_tasks[id];
     task.what = what;
     task.membersLeft = part.memberEnd - part.memberBegin;
+    task.toAdmit = task.membersLeft;
+    task.isAdmitted.assign(task.membersLeft, false);
+    task.bundles.clear();
     task.unitSize =
         program.GetUnitSize(GetChunkBytes(collective.bytes, collective.chunks, what.chunk));
     task.program = &program;
@@ -50,7 +93,8 @@ TaskTable::Describe(uint32_t collective, uint32_t member) const
         }
         for (uint32_t place = 0; place < task.stepsLeft.size(); ++place)
         {
-            if (task.places[place].member == member && task.stepsLeft[place] != 0)
+            if (task.places[place].member == member && task.isAdmitted[place] &&
+                task.stepsLeft[place] != 0)
             {
                 return DescribePlace(task, place);
             }

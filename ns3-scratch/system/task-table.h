@@ -8,13 +8,14 @@
 #include "network/network-api.h"
 #include "stream/stream.h"
 #include "support/slot-pool.h"
-#include "system/chunk-scheduler.h"
+#include "system/admission.h"
 #include "system/program-template.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace cosim
@@ -41,6 +42,7 @@ class TaskTable
         ChunkPart what;
         uint32_t generation{0}; //!< number of parts that have used the slot before
         uint32_t membersLeft{0};
+        uint32_t toAdmit{0}; //!< number of members that have not been admitted
         ProgramTemplate::UnitSize unitSize{};
         const ProgramTemplate* program{nullptr};
         const ProgramTemplate::Step* steps{nullptr}; //!< first step of the part
@@ -48,8 +50,11 @@ class TaskTable
         const Rank* ranks{nullptr};      //!< ranks of the group
         std::vector<uint32_t> pending;   //!< per step; see ProgramTemplate::GetPending
         std::vector<uint32_t> stepsLeft; //!< per place: number of program steps that are not done
+        std::vector<bool> isAdmitted;    //!< per place
         /// per receiving step: its bundle; used only with a BundleNetwork
         std::vector<uint32_t> bundles;
+        /// per receiving step: true if its bundle arrives with the injection latency
+        std::vector<bool> isInjectedByBundle;
         std::vector<uint64_t> sentAt; //!< per place: time at which its last SEND step is done; used
                                       //!< only with a BundleNetwork [ps]
     };
@@ -62,16 +67,20 @@ class TaskTable
     };
 
     /**
-     * Start a part of a chunk.
+     * Admit members to a part of a chunk. The first of them starts the task.
      *
-     * @param what the part to start
+     * @param what the part
      * @param collective the collective; must outlive the task
      * @param program the template of the collective's program; must outlive the task
+     * @param placeBegin the first member that is admitted, as an index in the template's places
+     * @param placeEnd the end of the members
      * @return the id of the task, or NONE if MAX_TASKS tasks are already running
      */
-    uint32_t Start(const ChunkPart& what,
+    uint32_t Admit(const ChunkPart& what,
                    const Collective& collective,
-                   const ProgramTemplate& program);
+                   const ProgramTemplate& program,
+                   uint32_t placeBegin,
+                   uint32_t placeEnd);
 
     /**
      * Release a task. Call it when no step and no message refers to the task any more.
@@ -149,9 +158,20 @@ class TaskTable
     static constexpr uint32_t GENERATION_MASK = 0xfff;
     static_assert(MAX_TASKS == std::size_t{1} << (64 - TASK_SHIFT));
 
+    /// The hash of a part of a chunk.
+    struct Hash
+    {
+        std::size_t operator()(const ChunkPart& part) const;
+    };
+
+    uint32_t Start(const ChunkPart& what,
+                   const Collective& collective,
+                   const ProgramTemplate& program);
     static std::string DescribePlace(const Task& task, uint32_t place);
 
     SlotPool<Task, std::deque<Task>> m_tasks;
+    /// the tasks that some members have been admitted to, and others have not
+    std::unordered_map<ChunkPart, uint32_t, Hash> m_partial;
 };
 
 } // namespace cosim

@@ -73,9 +73,9 @@ class TraceExecutor : public CollectiveListener
     }
 
     /// @return the scheduler of the collectives' chunks, for its statistics
-    const ChunkScheduler& GetScheduler() const
+    const Admission& GetAdmission() const
     {
-        return m_engine.GetScheduler();
+        return m_engine.GetAdmission();
     }
 
     /// @return a sentence that names the waiting ranks and says what the first of them wait for

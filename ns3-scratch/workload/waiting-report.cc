@@ -4,6 +4,8 @@
 
 #include "workload/waiting-report.h"
 
+#include "support/number-ranges.h"
+
 #include <algorithm>
 #include <sstream>
 
@@ -12,28 +14,6 @@ namespace cosim
 
 namespace
 {
-
-/// @return increasing numbers as text, such as "0-3, 7"
-std::string
-Ranges(const std::vector<Rank>& ranks)
-{
-    std::ostringstream text;
-    for (std::size_t i = 0; i < ranks.size();)
-    {
-        std::size_t last = i;
-        while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1)
-        {
-            ++last;
-        }
-        text << (i == 0 ? "" : ", ") << ranks[i];
-        if (last != i)
-        {
-            text << "-" << ranks[last];
-        }
-        i = last + 1;
-    }
-    return text.str();
-}
 
 /// @return part of a sentence that says what an unfinished rank waits for
 std::string
@@ -101,8 +81,10 @@ DescribeWaiting(const std::vector<TraceWorker>& workers, const CollectiveEngine&
         }
     }
     std::sort(ranks.begin(), ranks.end());
+    const std::string deadlock = engine.GetAdmission().DescribeDeadlock();
     return std::to_string(ranks.size()) + " of " + std::to_string(workers.size()) +
-           " ranks wait (" + Ranges(ranks) + ")" + details;
+           " ranks wait (" + DescribeRanges(ranks) + ")" +
+           (deadlock.empty() ? "" : ": " + deadlock) + details;
 }
 
 } // namespace cosim

@@ -19,6 +19,7 @@ SEGMENT_BYTES = 1460
 HEADER_BYTES = 42  # IPv4, TCP, PPP
 
 LIFO, FIFO = api.System.LIFO, api.System.FIFO
+LOCAL, NEGOTIATED = api.System.LOCAL, api.System.NEGOTIATED
 
 
 def header(**changes: Any) -> api.Record:
@@ -52,6 +53,8 @@ def settings(
     fabric: str = "analytical",
     limits: Sequence[int] = (64,),
     scheduling: api.System.Scheduling = LIFO,
+    admission: api.System.Admission = NEGOTIATED,
+    negotiation_ps: int = 0,
     injection_ps: int = 0,
     reduction_bytes_per_s: int = 0,
     time_limit_ps: int = 0,
@@ -66,6 +69,8 @@ def settings(
                 concurrent_chunks=limits,
                 injection_latency_ps=injection_ps,
                 reduction_bytes_per_s=reduction_bytes_per_s,
+                admission=admission,
+                negotiation_latency_ps=negotiation_ps,
             ),
             time_limit_ps=time_limit_ps,
         )

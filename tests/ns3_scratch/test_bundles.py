@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from frontend import collectives
 from frontend import network_api_pb2 as api
 from frontend.collectives.program.program import Program
-from tests.ns3_scratch.streams import one_collective, run
+from tests.ns3_scratch.streams import LOCAL, NEGOTIATED, Trace, one_collective, run
 
 RATE = st.integers(10 * 10**9, 400 * 10**9)
 LATENCY = st.integers(100_000, 1_000_000)
@@ -55,9 +55,15 @@ def streams(draw: st.DrawFn, fabric: str) -> list[api.Record]:
         draw(st.integers(1, 6)),
         fabric=fabric,
         limits=[draw(st.integers(1, 4))],
+        admission=draw(st.sampled_from([LOCAL, NEGOTIATED])),
         injection_ps=draw(st.sampled_from([0, 10_007])),
         reduction_bytes_per_s=draw(st.sampled_from([0, 10**11])),
     )
+    records.pop()
+    for rank in range(ranks):  # with LOCAL, messages arrive before their receiver has begun
+        trace = Trace([rank])
+        trace.issue(0, [trace.compute(draw(st.integers(0, 20_000_000)))])
+        records.append(trace.record())
     topology = next(record.topology for record in records if record.HasField("topology"))
     links = len(topology.link_rate_bps)
     unique = st.lists(RATE, min_size=links, max_size=links, unique=True)

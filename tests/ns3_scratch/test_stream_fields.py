@@ -22,6 +22,7 @@ RECORDS = [name for name in MESSAGES if name != "Record"]
 
 ENUMERATIONS = {
     "Scheduling": MESSAGES["System"].enum_types_by_name["Scheduling"],
+    "AdmissionKind": MESSAGES["System"].enum_types_by_name["Admission"],
     "Discount": MESSAGES["Reconfiguration"].enum_types_by_name["Discount"],
     "StepOp": MESSAGES["Program"].enum_types_by_name["Op"],
     "NodeType": MESSAGES["Trace"].enum_types_by_name["Type"],

@@ -1,0 +1,204 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "system/negotiated-admission.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace cosim
+{
+
+NegotiatedAdmission::NegotiatedAdmission(const Stream& stream,
+                                         const CollectivePlans& plans,
+                                         AdmissionHandler& handler)
+    : m_plans(plans),
+      m_handler(handler),
+      m_scheduler(stream.topology.ranks, stream.settings.system, *this),
+      m_running(stream.collectives.size()),
+      m_isImmediate(stream.settings.system.negotiationLatencyPs == 0),
+      m_agreements(ns3::Time(static_cast<int64_t>(stream.settings.system.negotiationLatencyPs)),
+                   *this,
+                   &NegotiatedAdmission::Start,
+                   &NegotiatedAdmission::OnAgreed)
+{
+    for (const CollectivePlans::Placement& placement : plans.GetPlacements())
+    {
+        std::vector<uint32_t>& lanes = m_lanes.emplace_back();
+        for (const ProgramTemplate::Part& part : placement.program->GetParts())
+        {
+            std::vector<Rank> ranks;
+            for (uint32_t p = part.memberBegin; p < part.memberEnd; ++p)
+            {
+                ranks.push_back((*placement.ranks)[placement.program->GetPlaces()[p].member]);
+            }
+            lanes.push_back(m_scheduler.GetLane(part.dimension, std::move(ranks)));
+        }
+    }
+}
+
+void
+NegotiatedAdmission::Begin(uint32_t collective, uint32_t member)
+{
+    Running& running = GetRunning(collective);
+    const ProgramTemplate& program = m_plans.GetProgram(collective);
+    const uint32_t part = program.GetPlaces()[program.GetFirstPlace(member)].part;
+    const ProgramTemplate::Part& first = program.GetParts()[part];
+    const uint32_t members = first.memberEnd - first.memberBegin;
+    const uint32_t reached = ++running.reached[part];
+    if (first.firsts == members)
+    {
+        if (reached == members)
+        {
+            Enqueue(collective, part, 0, m_plans.GetCollective(collective).chunks);
+        }
+        return;
+    }
+    // The other members reach this part from earlier phases. Check the chunks in which some have
+    // done so.
+    const std::vector<uint32_t> chunks = running.chunks; // Count may change it
+    for (uint32_t chunk = 0; chunk < chunks.size(); ++chunk)
+    {
+        const uint32_t id = chunks[chunk];
+        if (id != NONE && m_chunks[id].reached[part] + reached == members)
+        {
+            Count(collective, chunk, part);
+        }
+    }
+}
+
+NegotiatedAdmission::Running&
+NegotiatedAdmission::GetRunning(uint32_t collective)
+{
+    if (!m_running[collective])
+    {
+        m_running[collective] = std::make_unique<Running>();
+        Running& running = *m_running[collective];
+        const std::size_t parts = m_plans.GetProgram(collective).GetParts().size();
+        running.issue = m_issues++;
+        running.toQueue = uint64_t{m_plans.GetCollective(collective).chunks} * parts;
+        running.reached.resize(parts);
+    }
+    return *m_running[collective];
+}
+
+void
+NegotiatedAdmission::Reach(uint32_t collective, uint32_t chunk, uint32_t place)
+{
+    const uint32_t part = m_plans.GetProgram(collective).GetPlaces()[place].part;
+    ++GetChunk(collective, chunk).reached[part];
+    Count(collective, chunk, part);
+}
+
+NegotiatedAdmission::ChunkProgress&
+NegotiatedAdmission::GetChunk(uint32_t collective, uint32_t chunk)
+{
+    Running& running = *m_running[collective];
+    if (running.chunks.empty())
+    {
+        running.chunks.assign(m_plans.GetCollective(collective).chunks, NONE);
+    }
+    uint32_t& id = running.chunks[chunk];
+    if (id == NONE)
+    {
+        id = m_chunks.Take();
+        const auto& parts = m_plans.GetProgram(collective).GetParts();
+        ChunkProgress& progress = m_chunks[id];
+        progress.reached.assign(parts.size(), 0);
+        progress.partsLeft = static_cast<uint32_t>(
+            std::count_if(parts.begin(), parts.end(), [](const ProgramTemplate::Part& part) {
+                return part.firsts != part.memberEnd - part.memberBegin;
+            }));
+    }
+    return m_chunks[id];
+}
+
+void
+NegotiatedAdmission::Count(uint32_t collective, uint32_t chunk, uint32_t part)
+{
+    Running& running = *m_running[collective];
+    const ProgramTemplate::Part& what = m_plans.GetPart(collective, part);
+    ChunkProgress& progress = GetChunk(collective, chunk);
+    if (progress.reached[part] + running.reached[part] == what.memberEnd - what.memberBegin)
+    {
+        if (--progress.partsLeft == 0)
+        {
+            m_chunks.Return(running.chunks[chunk]);
+            running.chunks[chunk] = NONE;
+        }
+        Enqueue(collective, part, chunk, 1);
+    }
+}
+
+void
+NegotiatedAdmission::Enqueue(uint32_t collective, uint32_t part, uint32_t chunk, uint32_t count)
+{
+    Running& running = *m_running[collective];
+    const uint32_t issue = running.issue;
+    running.toQueue -= count;
+    if (running.toQueue == 0)
+    {
+        m_running[collective].reset();
+    }
+    m_scheduler.Enqueue(m_lanes[m_plans.GetPlacement(collective)][part],
+                        m_plans.GetCollective(collective).priorityClass,
+                        issue,
+                        m_plans.GetPart(collective, part).phase,
+                        {collective, part, chunk},
+                        count);
+}
+
+void
+NegotiatedAdmission::StartPart(const ChunkPart& part)
+{
+    if (m_isImmediate)
+    {
+        Start(part);
+    }
+    else
+    {
+        m_agreements.Push(part);
+    }
+}
+
+void
+NegotiatedAdmission::Start(const ChunkPart& part)
+{
+    const ProgramTemplate::Part& what = m_plans.GetPart(part.collective, part.part);
+    m_handler.OnAdmitted(part, what.memberBegin, what.memberEnd);
+}
+
+void
+NegotiatedAdmission::OnAgreed()
+{
+    m_handler.OnDelayedAdmissions();
+}
+
+void
+NegotiatedAdmission::Leave(const ChunkPart& part, uint32_t place)
+{
+    const uint32_t member = m_plans.GetProgram(part.collective).GetPlaces()[place].member;
+    m_scheduler.Release(m_plans.GetCollective(part.collective).ranks[member],
+                        m_plans.GetPart(part.collective, part.part).dimension);
+}
+
+uint32_t
+NegotiatedAdmission::GetMaxOutstanding(uint32_t dimension) const
+{
+    return m_scheduler.GetMaxOutstanding(dimension);
+}
+
+uint64_t
+NegotiatedAdmission::GetDelayed() const
+{
+    return m_agreements.GetSize();
+}
+
+std::string
+NegotiatedAdmission::DescribeDeadlock() const
+{
+    return {}; // a part takes the slots of all its members or none, so slots cannot block a run
+}
+
+} // namespace cosim
