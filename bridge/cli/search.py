@@ -132,9 +132,7 @@ def _fabrics(check: str) -> list[str]:
 
 
 def _answer(job: Job, state: State, times: dict[str, float]) -> dict[str, Any]:
-    placed = Counter(
-        f"{kind} on {len(servers)}" for kind, servers in state.best.strategy.placements
-    )
+    placed = Counter(placement.text for placement in state.best.strategy.placements)
     return {
         "name": job.scenario.name,
         "seconds": times,

@@ -38,6 +38,9 @@ class AlgorithmOptions(Model):
 
     auto: 256 in all chunks of a collective together, but none smaller than 8 KiB.
     """
+    tree_pairs: Annotated[int, Field(ge=1, le=64)] = 1
+    """dbt: pairs of trees with different orders of the ranks, each with an equal part of the data.
+    If there are fewer orders, all of them."""
     shard_chunks: Segments = "auto"
     """bfb: number of parts of a rank's shard, which may take different links.
 

@@ -83,6 +83,9 @@ class GraphBuilder:
             weights=width * (columns + 1 + 2 * norm),
             output=written,
             parts=width if parts is None else parts,
+            rows=columns,
+            aligned=tuple(range(1, len(inputs))),
+            gathered=read + added if inputs else 0,
         )
 
     def convolution(
@@ -129,13 +132,16 @@ class GraphBuilder:
             weights=after * (before * kernel**2 + (2 if norm else 1)),
             output=written,
             parts=after,
+            rows=before,
+            aligned=tuple(range(1, len(inputs))),
+            gathered=read + added if inputs else 0,
         )
 
     def pool(self, name: str, source: int, channels: int, out: int, kernel: int) -> int:
         """Add a pooling to `out` × `out` pixels; each one reads `kernel` × `kernel` pixels."""
         read, written = self.elements(source), channels * out**2
         cost = Cost(written * kernel**2, read + written)
-        return self._add(name, [source], cost, cost, output=written, parts=channels)
+        return self._add(name, [source], cost, cost, output=written, parts=channels, aligned=(0,))
 
     def table(
         self, name: str, rows: int, dimension: int, *, lookups: int, pooled: bool, accesses: int = 2
@@ -153,6 +159,7 @@ class GraphBuilder:
             weights=rows * dimension,
             output=written,
             parts=dimension,
+            rows=rows,
             table=True,
         )
 
@@ -161,6 +168,25 @@ class GraphBuilder:
         written = sum(map(self.elements, inputs))
         cost = Cost(0, 2 * written)
         return self._add(name, inputs, cost, cost, output=written)
+
+    def dot_products(self, name: str, inputs: Sequence[int]) -> int:
+        """Add the dot products of all pairs of vectors, beside a copy of the first vector.
+
+        The forward phase multiplies the matrix of the vectors by its transpose. The backward phase
+        multiplies the gradient of this product by the matrix, for each of both factors.
+        """
+        width = self.elements(inputs[0])
+        count = len(inputs)
+        pairs = count * (count - 1) // 2
+        read, written = count * width, pairs + width
+        flop = 2 * count**2 * width
+        return self._add(
+            name,
+            inputs,
+            Cost(flop, read + written),
+            Cost(2 * flop, 2 * read + written),
+            output=written,
+        )
 
     def product(self, name: str, inputs: tuple[int, int]) -> int:
         """Add the element-wise product of two outputs."""
@@ -200,6 +226,8 @@ class GraphBuilder:
             Cost(2 * flop, 2 * moved),
             output=tokens * width,
             parts=heads,
+            aligned=(0,),
+            gathered=3 * tokens * width,
         )
 
     def _add(
@@ -213,8 +241,11 @@ class GraphBuilder:
         weights: int = 0,
         parts: int = 1,
         table: bool = False,
+        rows: int = 1,
+        aligned: tuple[int, ...] = (),
+        gathered: int = 0,
     ) -> int:
-        """Append an operator; memory accesses, weights and output are given in elements."""
+        """Append an operator; memory accesses, weights and data are given in elements."""
         size = self.element_bytes
         self.operators.append(
             Operator(
@@ -227,6 +258,9 @@ class GraphBuilder:
                 output_bytes=output * size,
                 parts=parts,
                 table=table,
+                rows=rows,
+                aligned=aligned,
+                input_bytes=gathered * size,
             )
         )
         return len(self.operators) - 1

@@ -3,38 +3,47 @@
 from frontend.collectives.group_rings import GroupRings, group_rings
 from frontend.parallelization import state_json
 from frontend.parallelization.alternating import Candidate, State, alternate, begin, next_round
-from frontend.parallelization.demands import demand
+from frontend.parallelization.demands import demand, reduced_groups
 from frontend.parallelization.errors import StrategyError
 from frontend.parallelization.estimator import Estimator, Plan
 from frontend.parallelization.fabric import Fabric, LinkLoad, Routes, Wire
 from frontend.parallelization.mcmc import Found, accept, default_beta, search
 from frontend.parallelization.operators import Operator, OperatorGraph, check_graph
-from frontend.parallelization.proposals import choices, group_sizes, placements, propose
+from frontend.parallelization.proposals import (
+    Division,
+    divisions,
+    grids,
+    group_sizes,
+    placements,
+    propose,
+)
 from frontend.parallelization.server import Server, Work, work
 from frontend.parallelization.strategy import (
-    KINDS,
-    Kind,
+    GpuSplit,
     Placement,
     Strategy,
     bounds,
+    by_columns,
+    by_samples,
     check_placement,
     check_strategy,
     data_parallel,
     default_placement,
     hybrid,
+    on_server,
 )
 from frontend.parallelization.strategy_json import FORMAT, from_json, to_json
-from frontend.parallelization.transfers import Transfer, part_bounds, samples, transfer
+from frontend.parallelization.transfers import Transfer, partial_sums, transfer
 
 __all__ = [
     "FORMAT",
-    "KINDS",
     "Candidate",
+    "Division",
     "Estimator",
     "Fabric",
     "Found",
+    "GpuSplit",
     "GroupRings",
-    "Kind",
     "LinkLoad",
     "Operator",
     "OperatorGraph",
@@ -52,23 +61,27 @@ __all__ = [
     "alternate",
     "begin",
     "bounds",
+    "by_columns",
+    "by_samples",
     "check_graph",
     "check_placement",
     "check_strategy",
-    "choices",
     "data_parallel",
     "default_beta",
     "default_placement",
     "demand",
+    "divisions",
     "from_json",
+    "grids",
     "group_rings",
     "group_sizes",
     "hybrid",
     "next_round",
-    "part_bounds",
+    "on_server",
+    "partial_sums",
     "placements",
     "propose",
-    "samples",
+    "reduced_groups",
     "search",
     "state_json",
     "to_json",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from frontend.parallelization.operators import OperatorGraph
-from frontend.parallelization.strategy import Strategy, check_strategy
-from frontend.parallelization.transfers import transfer
+from frontend.parallelization.operators import Operator, OperatorGraph
+from frontend.parallelization.server import weight_bytes
+from frontend.parallelization.strategy import Placement, Strategy, check_strategy
+from frontend.parallelization.transfers import partial_sums, transfer
 from topology_gen.topoopt import AllReduce, Demand
 
 
@@ -43,13 +44,37 @@ def demand(graph: OperatorGraph, strategy: Strategy) -> Demand:
     reduced: dict[tuple[int, ...], int] = {}
     moved = np.zeros((strategy.servers, strategy.servers), np.int64)
     for operator, placement in zip(graph.operators, strategy.placements, strict=True):
-        if placement.kind == "data" and len(placement.servers) > 1 and operator.weight_bytes:
-            members = tuple(sorted(placement.servers))
-            reduced[members] = reduced.get(members, 0) + operator.weight_bytes
-        for source in operator.inputs:
+        for members, size in reduced_groups(operator, placement):
+            reduced[members] = reduced.get(members, 0) + size
+        if placement.rows > 1:
+            moved += partial_sums(operator, graph.batch, placement).matrix(strategy.servers)
+        for position, source in enumerate(operator.inputs):
             read, origin = graph.operators[source], strategy.placements[source]
-            if origin != placement or placement.kind == "attribute":
-                one = transfer(read, graph.batch, origin, placement)
+            if origin != placement or placement.weight_parts > 1:
+                one = transfer(read, graph.batch, origin, placement, operator, position)
                 moved += one.matrix(strategy.servers)
     groups = tuple(AllReduce(members, total) for members, total in reduced.items())
     return Demand(strategy.servers, groups, (moved + moved.T).astype(np.float64))
+
+
+def reduced_groups(operator: Operator, placement: Placement) -> list[tuple[tuple[int, ...], int]]:
+    """Return the groups of servers that all-reduce gradients, with the bytes of each server.
+
+    The members of a group are in ascending order.
+
+    Examples
+    --------
+    >>> from frontend.parallelization import Placement
+    >>> from frontend.roofline import Cost
+    >>> layer = Operator("layer", (), Cost(0, 0), Cost(0, 0), weight_bytes=1000, parts=2)
+    >>> reduced_groups(layer, Placement((0, 1, 2, 3), columns=2))
+    [((0, 2), 500), ((1, 3), 500)]
+    """
+    if placement.samples < 2:
+        return []
+    sizes = weight_bytes(operator, placement)[: placement.weight_parts]
+    return [
+        (tuple(sorted(members)), size)
+        for members, size in zip(placement.groups, sizes, strict=True)
+        if size
+    ]

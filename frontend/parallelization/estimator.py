@@ -5,9 +5,10 @@ reverse order. It waits for outputs and gradients from other servers.
 
 Transfers and all-reduces occupy links, one after another in the order in which they become ready. A
 transfer is ready when all its senders have the output. It is done when its last byte arrives on the
-last of its links; all its receivers get it at this time. An all-reduce is ready when all its
-servers have the gradients. It overlaps later computations, as in FlexFlow. The iteration ends when
-all servers have finished all computations and all all-reduces are done.
+last of its links; all its receivers get it at this time. The servers of an operator wait for the
+exchange of its partial sums. An all-reduce is ready when all its servers have the gradients. It
+overlaps later computations, as in FlexFlow. The iteration ends when all servers have finished all
+computations and all all-reduces are done.
 
 The work of an operator and the load of a transfer depend only on placements. A *plan* has these
 values for a strategy. To get the plan of a similar strategy, only a few entries have to change.
@@ -18,22 +19,26 @@ Source: Z. Jia, M. Zaharia, A. Aiken, "Beyond data and model parallelism for dee
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterable
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from frontend.collectives.group_rings import group_rings
+from frontend.parallelization.demands import reduced_groups
 from frontend.parallelization.errors import StrategyError
 from frontend.parallelization.fabric import Fabric, LinkLoad, Routes, Seconds, Wire
+from frontend.parallelization.link_queue import LinkQueue
 from frontend.parallelization.operators import OperatorGraph, check_graph
 from frontend.parallelization.server import Server, work
 from frontend.parallelization.strategy import Placement, Strategy, check_placement, check_strategy
-from frontend.parallelization.transfers import Numbers, Transfer, transfer
+from frontend.parallelization.transfers import Numbers, Transfer, partial_sums, transfer
 from topology_gen import Network
 from topology_gen.topoopt import TopoOptTopology
+
+_SUMS = -1
+"""Number of the exchange of partial sums among the transfers that an operator waits for."""
 
 _REMEMBERED = 8192
 """Size of each cache of loads, in placements or pairs of them; an entry has a few kilobytes."""
@@ -55,6 +60,9 @@ class _Task(NamedTuple):
     memory_bytes: Seconds
     members: Numbers
     all_reduce: LinkLoad | None
+    """All-reduces of all groups together."""
+    sums: tuple[_Move, _Move] | None
+    """Exchange of partial sums, forward and backward."""
 
 
 class Plan(NamedTuple):
@@ -109,9 +117,9 @@ class Estimator:
         self._topology = topology
         self._fabric = Fabric(network, wire, routes)
         # Operators with equal outputs share cache entries, under the index of the first of them.
-        first: dict[tuple[int, int], int] = {}
+        first: dict[tuple[int, int, int], int] = {}
         self._alike = [
-            first.setdefault((operator.output_bytes, operator.parts), index)
+            first.setdefault((operator.output_bytes, operator.parts, operator.rows), index)
             for index, operator in enumerate(graph.operators)
         ]
         self._task = lru_cache(_REMEMBERED)(self._make_task)
@@ -134,27 +142,30 @@ class Estimator:
             )
         tasks = tuple(self._task(*entry) for entry in enumerate(strategy.placements))
         moves = tuple(
-            tuple(self._between(source, index, strategy) for source in operator.inputs)
+            tuple(
+                self._between(source, index, position, strategy)
+                for position, source in enumerate(operator.inputs)
+            )
             for index, operator in enumerate(self.graph.operators)
         )
         return Plan(strategy, tasks, moves, sum((task.memory_bytes for task in tasks), np.zeros(1)))
 
-    def changed(self, plan: Plan, operators: Iterable[int], placement: Placement) -> Plan:
-        """Return the plan after some operators get another placement.
+    def changed(self, plan: Plan, proposed: Mapping[int, Placement]) -> Plan:
+        """Return the plan after some operators, by index, get another placement.
 
         Raises
         ------
         StrategyError
             If the placement is not possible.
         """
-        chosen = set(operators)
+        chosen = set(proposed)
         placements, tasks, moves = (
             list(plan.strategy.placements),
             list(plan.tasks),
             list(plan.moves),
         )
         memory = plan.memory_bytes.copy()
-        for index in chosen:
+        for index, placement in proposed.items():
             check_placement(placement, self.graph.operators[index], self.servers)
             placements[index] = placement
             memory -= tasks[index].memory_bytes
@@ -164,12 +175,19 @@ class Estimator:
         reading = {reader for index in chosen for reader, _ in self.graph.readers[index]}
         for index in chosen | reading:
             moves[index] = tuple(
-                pair if not {source, index} & chosen else self._between(source, index, strategy)
-                for source, pair in zip(
-                    self.graph.operators[index].inputs, plan.moves[index], strict=True
+                pair
+                if not {source, index} & chosen
+                else self._between(source, index, position, strategy)
+                for position, (source, pair) in enumerate(
+                    zip(self.graph.operators[index].inputs, plan.moves[index], strict=True)
                 )
             )
         return Plan(strategy, tuple(tasks), tuple(moves), memory)
+
+    @property
+    def gpus(self) -> int:
+        """Number of GPUs of a server."""
+        return self._server.gpus
 
     @property
     def memory_bytes(self) -> float:
@@ -183,13 +201,14 @@ class Estimator:
     def seconds(self, plan: Plan) -> float:
         """Return the iteration time of a plan in seconds."""
         clock = np.zeros(self.servers)
-        links = _Links(self._fabric.network.links)
+        links = LinkQueue(self._fabric.network.links)
         tasks, moves = plan.tasks, plan.moves
         for index, task in enumerate(tasks):
             for number, pair in enumerate(moves[index]):
                 if pair is not None:
                     links.wait((index, number), clock, pair[0].receivers)
             clock += task.forward
+            self._exchange(links, clock, index, task, 0)
             for reader, number in self.graph.readers[index]:
                 pair = moves[reader][number]
                 if pair is not None:
@@ -200,6 +219,7 @@ class Estimator:
                 pair = moves[reader][number]
                 if pair is not None:
                     links.wait((reader, number), clock, pair[1].receivers)
+            self._exchange(links, clock, index, task, 1)
             clock += task.backward
             if task.all_reduce is not None:
                 links.send(None, clock[task.members].max(), task.all_reduce)
@@ -207,6 +227,14 @@ class Estimator:
                 if pair is not None:
                     links.send((index, number), clock[pair[1].senders].max(), pair[1].load)
         return max(float(clock.max()), links.finish())
+
+    @staticmethod
+    def _exchange(links: LinkQueue, clock: Seconds, index: int, task: _Task, phase: int) -> None:
+        """Let the servers of an operator exchange its partial sums, or the gradients of the sum."""
+        if task.sums is not None:
+            move = task.sums[phase]
+            links.send((index, _SUMS), clock[move.senders].max(), move.load)
+            links.wait((index, _SUMS), clock, move.receivers)
 
     def _make_task(self, index: int, placement: Placement) -> _Task:
         operator = self.graph.operators[index]
@@ -218,23 +246,39 @@ class Estimator:
             every[members] = amount
             return every
 
-        reduced = None
-        if placement.kind == "data" and members.size > 1 and operator.weight_bytes:
-            reduced = self._all_reduce(placement.servers, operator.weight_bytes)
+        reduced = self._fabric.together(
+            [self._all_reduce(*group) for group in reduced_groups(operator, placement)]
+        )
+        sums = None
+        if placement.rows > 1:
+            sums = self._both_ways(partial_sums(operator, self.graph.batch, placement))
         parts = spread(done.forward), spread(done.backward), spread(done.memory_bytes)
-        return _Task(*parts, members, reduced)
+        return _Task(*parts, members, reduced, sums)
 
     def _make_all_reduce(self, servers: tuple[int, ...], vector_bytes: int) -> LinkLoad:
         return self._fabric.all_reduce(group_rings(servers, self._topology), vector_bytes)
 
-    def _between(self, source: int, target: int, strategy: Strategy) -> tuple[_Move, _Move] | None:
+    def _between(
+        self, source: int, target: int, position: int, strategy: Strategy
+    ) -> tuple[_Move, _Move] | None:
         placed = strategy.placements
-        return self._move(self._alike[source], placed[source], placed[target])
+        origin, there = placed[source], placed[target]
+        if origin == there and there.weight_parts == 1:
+            return None
+        aligned = position in self.graph.operators[target].aligned
+        reader = self._alike[target] if there.weight_parts > 1 else -1
+        return self._move(self._alike[source], origin, there, reader, aligned)
 
     def _make_move(
-        self, source: int, origin: Placement, target: Placement
+        self, source: int, origin: Placement, target: Placement, reader: int, aligned: bool
     ) -> tuple[_Move, _Move] | None:
-        forward = transfer(self.graph.operators[source], self.graph.batch, origin, target)
+        read = None if reader < 0 else self.graph.operators[reader]
+        if read is not None:
+            read = read._replace(aligned=(0,) if aligned else ())
+        output = self.graph.operators[source]
+        return self._both_ways(transfer(output, self.graph.batch, origin, target, read))
+
+    def _both_ways(self, forward: Transfer) -> tuple[_Move, _Move] | None:
         there, back = self._moved(forward), self._moved(forward.reversed)
         return None if there is None or back is None else (there, back)
 
@@ -245,49 +289,3 @@ class Estimator:
         senders = one.sources[one.bytes.any(axis=1)]
         receivers = one.targets[one.bytes.any(axis=0)]
         return _Move(senders, receivers, load)
-
-
-class _Links:
-    """The time at which each link becomes free, and the queue of transfers.
-
-    A queued transfer is carried only when a server waits for it, or for a transfer that becomes
-    ready later. Until then, a transfer that becomes ready earlier may still be queued.
-    """
-
-    def __init__(self, links: int) -> None:
-        self._free = np.zeros(links)
-        self._waiting: list[tuple[float, int, tuple[int, int] | None, LinkLoad]] = []
-        self._sent = 0
-        self._arrived: dict[tuple[int, int], float] = {}
-        self._last = 0.0
-
-    def send(self, key: tuple[int, int] | None, ready: float, load: LinkLoad) -> None:
-        """Queue a transfer, with a key for `wait`, or an all-reduce (without a key)."""
-        heapq.heappush(self._waiting, (ready, self._sent, key, load))
-        self._sent += 1
-
-    def wait(self, key: tuple[int, int], clock: Seconds, receivers: Numbers) -> None:
-        """Carry transfers until the given one arrives, and advance its receivers' clocks."""
-        while key not in self._arrived:
-            self._carry()
-        clock[receivers] = np.maximum(clock[receivers], self._arrived.pop(key))
-
-    def finish(self) -> float:
-        """Carry all queued transfers and return the arrival time of the last byte."""
-        while self._waiting:
-            self._carry()
-        return self._last
-
-    def _carry(self) -> None:
-        ready, _, key, (links, seconds, latency) = heapq.heappop(self._waiting)
-        if links.size == self._free.size:  # all of them: nothing to look up
-            free = np.maximum(self._free, ready, out=self._free)
-            free += seconds
-        else:
-            free = np.maximum(self._free[links], ready)
-            free += seconds
-            self._free[links] = free
-        arrived = float(free.max()) + latency
-        self._last = max(self._last, arrived)
-        if key is not None:
-            self._arrived[key] = arrived

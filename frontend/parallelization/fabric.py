@@ -7,6 +7,7 @@ forwarding delay of ranks, and the transmission of a packet at every hop except 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -149,6 +150,16 @@ class Fabric:
         on_wire = np.repeat(rounds * self.wire.size(part), lengths)
         total = np.bincount(links, on_wire, minlength=self.network.links).astype(np.float64)
         return self._load(total, rounds * float(latency.max()))
+
+    def together(self, loads: Sequence[LinkLoad]) -> LinkLoad | None:
+        """Return the load of transfers at the same time; None if there are none."""
+        if len(loads) < 2:
+            return loads[0] if loads else None
+        seconds = np.zeros(self.network.links)
+        for load in loads:
+            seconds[load.links] += load.seconds
+        used = np.flatnonzero(seconds)
+        return LinkLoad(used, seconds[used], max(load.latency for load in loads))
 
     def _load(self, total: Bytes, latency: float) -> LinkLoad:
         used = np.flatnonzero(total)

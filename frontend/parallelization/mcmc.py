@@ -67,7 +67,7 @@ def search(
 ) -> Found:
     """Return the fastest strategy in a chain of proposals.
 
-    A proposal changes the placement of one operator, or of a few neighbours (see `propose`). The
+    A proposal changes the placement of one operator or of several (see `propose`). The
     chain rejects strategies that do not fit into the memory of the servers. After every
     `budget` / 100 proposals, it returns to the best strategy so far.
 
@@ -104,10 +104,11 @@ def search(
     for number in range(budget):
         if number % span == 0:
             current, current_seconds = best, found.seconds
-        operators, placement = propose(estimator.graph, estimator.servers, random)
+        changes = propose(estimator.graph, estimator.servers, random, estimator.gpus)
         chance = float(random.random())
-        if any(current.strategy.placements[index] != placement for index in operators):
-            proposed = estimator.changed(current, operators, placement)
+        placed = current.strategy.placements
+        if any(placed[index] != placement for index, placement in changes.items()):
+            proposed = estimator.changed(current, changes)
             if estimator.fits(proposed):
                 seconds = estimator.seconds(proposed)
                 if seconds < found.seconds:

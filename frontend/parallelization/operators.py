@@ -38,8 +38,16 @@ class Operator(NamedTuple):
     output_bytes : int
         Size of the output for one sample, and of its gradient.
     parts : int
-        Largest number of parts of its weights and output (columns, heads or channels). With 1,
-        attribute parallelism is not possible.
+        Largest number of parts of its weights and output (columns, heads, channels or experts).
+        With 1, the columns cannot be divided.
+    rows : int
+        Largest number of parts of its weights by the columns of its first input (the rows of a
+        table). With 1, the rows cannot be divided.
+    aligned : tuple of int
+        Positions of the inputs of which a part of the output's columns needs only the same part.
+        It needs all columns of the other inputs.
+    input_bytes : int
+        Bytes of the inputs for one sample, which every GPU gathers if the GPUs divide the columns.
     table : bool
         Whether it is an embedding table. The rows of a table are spread over the GPUs of a server,
         so no gradients are summed inside a server.
@@ -54,6 +62,9 @@ class Operator(NamedTuple):
     output_bytes: int = 0
     parts: int = 1
     table: bool = False
+    rows: int = 1
+    aligned: tuple[int, ...] = ()
+    input_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -91,6 +102,15 @@ class OperatorGraph:
             for operator, readers in zip(self.operators, self.readers, strict=True)
         )
 
+    @cached_property
+    def equals(self) -> tuple[tuple[int, ...], ...]:
+        """For each operator, the operators that equal it but for name and inputs, itself too."""
+        found: dict[Operator, list[int]] = {}
+        nameless = [one._replace(name="", inputs=()) for one in self.operators]
+        for index, operator in enumerate(nameless):
+            found.setdefault(operator, []).append(index)
+        return tuple(tuple(found[operator]) for operator in nameless)
+
 
 def check_graph(graph: OperatorGraph) -> None:
     """Check that an operator graph is valid.
@@ -118,7 +138,8 @@ def check_graph(graph: OperatorGraph) -> None:
                     f"{place}: input {source}, expected one of the {index} operators before it"
                 )
         sizes = (operator.weight_bytes, operator.weight_traffic, operator.output_bytes)
-        if min(*sizes, *operator.forward, *operator.backward) < 0 or operator.parts < 1:
+        parts = min(operator.parts, operator.rows)
+        if min(*sizes, *operator.forward, *operator.backward) < 0 or parts < 1:
             raise StrategyError(
                 f"{place}: expected costs and bytes from 0 and parts from 1, not {operator}"
             )

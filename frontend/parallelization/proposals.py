@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from frontend.parallelization.operators import Operator, OperatorGraph
-from frontend.parallelization.strategy import Kind, Placement
+from frontend.parallelization.strategy import GpuSplit, Placement
 
 SPREAD = 0.5
-"""Probability that a placement spreads, and that it then spreads to each neighbour."""
+"""Probability that a placement spreads, and that it then spreads to each neighbour. Also the
+probability that it is repeated on all equal operators."""
+
+Item = TypeVar("Item")
+
+
+class Division(NamedTuple):
+    """How many servers divide an operator, and the parts of its weights."""
+
+    size: int
+    columns: int = 1
+    rows: int = 1
+    gpus: GpuSplit = "samples"
 
 
 def group_sizes(servers: int) -> list[int]:
@@ -25,36 +38,80 @@ def group_sizes(servers: int) -> list[int]:
     return [*powers, servers] if servers > 1 else []
 
 
-def choices(operator: Operator, servers: int) -> dict[Kind, list[int]]:
-    """Return the kinds of placement that an operator can have, each with its group sizes."""
-    sizes = group_sizes(servers)
-    divided = [size for size in sizes if size <= operator.parts]
-    every: dict[Kind, list[int]] = {"data": sizes, "model": [1], "attribute": divided}
-    return {kind: counts for kind, counts in every.items() if counts}
+def divisions(operator: Operator, servers: int, gpus: int = 1) -> list[list[Division]]:
+    """Return the divisions of an operator that the search proposes, by their dimensions.
 
-
-def placements(operator: Operator, servers: int) -> Iterator[Placement]:
-    """Yield all placements that the search proposes for an operator.
-
-    The servers of a placement are a block of consecutive servers, aligned to the size of the block.
-    Groups are therefore equal, disjoint or nested, and their all-reduces can share rings.
+    The lists are: the whole operator on one server; samples; columns; samples and columns; rows;
+    samples and rows. Lists without an entry are left out. With several GPUs in a server, each
+    division can also divide the columns among the GPUs.
     """
-    for kind, sizes in choices(operator, servers).items():
-        for size in sizes:
-            for block in range(servers // size):
-                yield _block(kind, size, block)
+    sizes = group_sizes(servers)
+    every = [[Division(1)], [Division(size) for size in sizes]]
+    for by_rows, most in ((False, operator.parts), (True, operator.rows)):
+        alone = [(size, size) for size in sizes]
+        grid = [(size, parts) for size in sizes for parts in group_sizes(size) if parts < size]
+        every += [
+            [
+                Division(size, rows=parts) if by_rows else Division(size, columns=parts)
+                for size, parts in pairs
+                if parts <= most and size % parts == 0
+            ]
+            for pairs in (alone, grid)
+        ]
+    if gpus > 1 and operator.parts >= gpus and not operator.table:
+        every = [[*some, *(one._replace(gpus="columns") for one in some)] for some in every]
+    return [some for some in every if some]
+
+
+def grids(division: Division, servers: int) -> list[tuple[int, ...]]:
+    """Return the servers of all grids of a division.
+
+    The servers are a block of consecutive servers, aligned to the size of the block, or equally
+    far apart. Groups are therefore equal, disjoint or nested, or meet at one server, and their
+    all-reduces can share rings. The parts of the weights are on consecutive servers of these, or
+    equally far apart.
+
+    Examples
+    --------
+    >>> grids(Division(2), 4)
+    [(0, 1), (2, 3), (0, 2), (1, 3)]
+    >>> grids(Division(4, columns=2), 4)
+    [(0, 1, 2, 3), (0, 2, 1, 3)]
+    """
+    size = division.size
+    count = servers // size
+    blocks = [range(number * size, (number + 1) * size) for number in range(count)]
+    strided = [range(number, number + count * size, count) for number in range(count)]
+    parts = division.columns * division.rows
+    found: dict[tuple[int, ...], None] = {}  # a set in the order of insertion
+    for group in (*blocks, *strided):
+        found[tuple(group)] = None
+        apart = (
+            group[i] for first in range(size // parts) for i in range(first, size, size // parts)
+        )
+        found[tuple(apart)] = None
+    return list(found)
+
+
+def placements(operator: Operator, servers: int, gpus: int = 1) -> Iterator[Placement]:
+    """Yield all placements that the search proposes for an operator on its own."""
+    for some in divisions(operator, servers, gpus):
+        for division in some:
+            for chosen in grids(division, servers):
+                yield _placement(division, chosen)
 
 
 def propose(
-    graph: OperatorGraph, servers: int, random: np.random.Generator
-) -> tuple[list[int], Placement]:
-    """Return the operators that get a new placement, and this placement, both at random.
+    graph: OperatorGraph, servers: int, random: np.random.Generator, gpus: int = 1
+) -> dict[int, Placement]:
+    """Return the operators that get a new placement, and their placements, at random.
 
-    The function draws an operator, one of its kinds of placement, a group size, and a block of this
-    size. In half of the cases, only this operator gets the placement. In the other half, the
-    placement spreads: from each operator that has it to each neighbour that can have it, with a
-    probability of one half. This helps if neighbours become faster only when they move together.
-    FlexFlow calls it propagation.
+    The function draws an operator, the dimensions to divide, a division, and the servers. In half
+    of the cases, the placement spreads: from each operator that has it to each neighbour that can
+    have it, with a probability of one half. This helps if neighbours become faster only when they
+    move together. FlexFlow calls it propagation. Where columns are divided, the rows of a reader
+    can be divided in the same way, so that its inputs do not move. In half of the cases, operators
+    that equal a chosen one get the same placement, if it has all servers.
 
     Parameters
     ----------
@@ -64,26 +121,75 @@ def propose(
         Number of servers of the job.
     random : numpy.random.Generator
         Source of the random numbers.
+    gpus : int
+        Number of GPUs of a server.
     """
-    neighbours = graph.neighbours
     index = int(random.integers(len(graph.operators)))
-    possible = choices(graph.operators[index], servers)
-    kind = list(possible)[int(random.integers(len(possible)))]
-    size = possible[kind][int(random.integers(len(possible[kind])))]
-    placement = _block(kind, size, int(random.integers(servers // size)))
-    chosen = [index]
+    division = _draw(_draw(divisions(graph.operators[index], servers, gpus), random), random)
+    chosen = _draw(grids(division, servers), random)
+    result = {index: _placement(division, chosen)}
     if random.random() < SPREAD:
-        asked = {index}
-        for one in chosen:
-            for other in neighbours[one]:
-                if other in asked:
-                    continue
-                asked.add(other)
-                able = kind != "attribute" or size <= graph.operators[other].parts
-                if able and random.random() < SPREAD:
-                    chosen.append(other)
-    return chosen, placement
+        _spread(graph, result, random, gpus)
+    if random.random() < SPREAD and len(chosen) == servers:
+        for one, placement in list(result.items()):
+            result |= dict.fromkeys(graph.equals[one], placement)
+    return result
 
 
-def _block(kind: Kind, size: int, block: int) -> Placement:
-    return Placement(kind, tuple(range(block * size, (block + 1) * size)))
+def _spread(
+    graph: OperatorGraph, result: dict[int, Placement], random: np.random.Generator, gpus: int
+) -> None:
+    waiting = list(result)
+    asked = set(waiting)
+    for one in waiting:  # grows during the loop
+        for other in graph.neighbours[one]:
+            if other in asked:
+                continue
+            asked.add(other)
+            able = [
+                placement
+                for placement in _followers(graph, one, other, result[one])
+                if _can_have(graph.operators[other], placement, gpus)
+            ]
+            if able and random.random() < SPREAD:
+                result[other] = _draw(able, random)
+                waiting.append(other)
+
+
+def _followers(graph: OperatorGraph, one: int, other: int, placement: Placement) -> list[Placement]:
+    """Return the placements that suit a neighbour of an operator with a placement."""
+    operator, neighbour = graph.operators[one], graph.operators[other]
+    parts = placement.weight_parts
+    by_columns = placement._replace(columns=parts, rows=1)
+    by_rows = placement._replace(columns=1, rows=parts)
+    if parts == 1:
+        return [placement]
+    if one in neighbour.inputs:  # the neighbour reads
+        if placement.rows > 1:
+            return [by_columns, placement._replace(rows=1)]
+        return (
+            [by_columns]
+            if neighbour.inputs.index(one) in neighbour.aligned
+            else [
+                by_columns,
+                by_rows,
+            ]
+        )
+    if placement.rows > 1 and operator.inputs.index(other) not in operator.aligned:
+        return [by_columns]
+    return [placement, by_rows]
+
+
+def _can_have(operator: Operator, placement: Placement, gpus: int) -> bool:
+    split = placement.gpus == "columns"
+    if split and (operator.table or operator.parts < gpus):
+        return False
+    return placement.columns <= operator.parts and placement.rows <= operator.rows
+
+
+def _placement(division: Division, chosen: tuple[int, ...]) -> Placement:
+    return Placement(chosen, division.columns, division.rows, division.gpus)
+
+
+def _draw(items: Sequence[Item], random: np.random.Generator) -> Item:
+    return items[int(random.integers(len(items)))]

@@ -1,37 +1,102 @@
 """Strategies: the servers of each operator, and the division of its work among them.
 
-data
-    Every server has all weights and a part of the samples. An all-reduce sums the gradients of the
-    weights.
-model
-    One server has the whole operator and all samples.
-attribute
-    Every server has a part of the weights, all samples, and a part of the output columns.
+A placement maps dimensions of an operator to a grid of servers:
 
-The parts of samples and columns differ in size by at most one.
+samples
+    Every server has a part of the samples. An all-reduce sums the gradients of the weights that
+    several servers have.
+columns
+    Every server has a part of the weights, and the same part of the output's columns (heads,
+    channels, experts).
+rows
+    Every server has a part of the weights for a part of the inputs' columns. Its output is a
+    partial sum. The servers that have the other partial sums exchange them, so that each of these
+    servers has the sum for a part of their samples.
+
+The parts of a dimension differ in size by at most one. The GPUs of a server divide its samples, or
+its columns.
 
 Source: Z. Jia, M. Zaharia, A. Aiken, "Beyond data and model parallelism for deep neural networks"
-(FlexFlow), MLSys 2019, section 4.
+(FlexFlow), MLSys 2019, section 4; for rows, M. Shoeybi et al., "Megatron-LM", 2019, section 3, and
+V. Korthikanti et al., "Reducing activation recomputation in large transformer models", MLSys 2023.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from frontend.parallelization.errors import StrategyError
 from frontend.parallelization.operators import Operator, OperatorGraph
 
-Kind = Literal["data", "model", "attribute"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+GpuSplit = Literal["samples", "columns"]
 
 
 class Placement(NamedTuple):
-    """How the work of an operator is divided, and its servers in the order of their parts."""
+    """The servers of an operator, and how they divide its work.
 
-    kind: Kind
+    Attributes
+    ----------
+    servers : tuple of int
+        The servers of the grid. Consecutive servers differ in their rows first, then in their
+        columns, then in their samples.
+    columns, rows : int
+        Number of parts of the columns and of the rows. The number of parts of the samples follows.
+    gpus : {"samples", "columns"}
+        What the GPUs of a server divide among them.
+    """
+
     servers: tuple[int, ...]
+    columns: int = 1
+    rows: int = 1
+    gpus: GpuSplit = "samples"
+
+    @property
+    def weight_parts(self) -> int:
+        """Number of parts of the weights."""
+        return self.columns * self.rows
+
+    @property
+    def samples(self) -> int:
+        """Number of parts of the samples."""
+        return len(self.servers) // self.weight_parts
+
+    @property
+    def groups(self) -> list[tuple[int, ...]]:
+        """The servers that have equal weights, for each part of the weights."""
+        parts = self.weight_parts
+        return [self.servers[part::parts] for part in range(parts)]
+
+    @property
+    def text(self) -> str:
+        """The placement in words, without the names of the servers."""
+        count = len(self.servers)
+        sizes = {"samples": self.samples, "columns": self.columns, "rows": self.rows}
+        divided = [name for name, size in sizes.items() if size > 1]
+        if not divided:
+            words = "whole on 1"
+        elif len(divided) == 1:
+            words = f"{divided[0]} on {count}"
+        else:
+            words = " × ".join(f"{sizes[name]} {name}" for name in divided) + f" on {count}"
+        return words + (", columns on GPUs" if self.gpus == "columns" else "")
+
+
+def by_samples(servers: Iterable[int]) -> Placement:
+    """Return the data-parallel placement: every server has all weights and some samples."""
+    return Placement(tuple(servers))
+
+
+def on_server(server: int) -> Placement:
+    """Return the placement of a whole operator on one server."""
+    return Placement((server,))
+
+
+def by_columns(servers: Iterable[int]) -> Placement:
+    """Return the placement that divides only columns: every server has all samples."""
+    chosen = tuple(servers)
+    return Placement(chosen, columns=len(chosen))
 
 
 class Strategy(NamedTuple):
@@ -54,27 +119,33 @@ def data_parallel(graph: OperatorGraph, servers: int) -> Strategy:
     StrategyError
         If `servers` is less than 1.
     """
-    return Strategy(_servers(servers), (_everywhere(servers),) * len(graph.operators))
+    return Strategy(servers, (by_samples(range(_servers(servers))),) * len(graph.operators))
 
 
 def hybrid(graph: OperatorGraph, servers: int) -> Strategy:
-    """Return the data-parallel strategy, but with each table on one server, in round-robin order.
+    """Return the data-parallel strategy, but with each table on one server.
 
-    The strategy search starts with this strategy, as in TopoOpt.
+    The servers get tables in turn. If the last turn has fewer tables than servers, its servers are
+    evenly spread, so that tables are not next to each other. The strategy search starts with this
+    strategy, as in TopoOpt.
 
     Raises
     ------
     StrategyError
         If `servers` is less than 1.
     """
+    count = sum(operator.table for operator in graph.operators)
+    last = count % _servers(servers)
     placements = []
-    tables = 0
+    number = 0
     for operator in graph.operators:
-        if operator.table:
-            placements.append(Placement("model", (tables % _servers(servers),)))
-            tables += 1
-        else:
-            placements.append(_everywhere(servers))
+        if not operator.table:
+            placements.append(by_samples(range(servers)))
+            continue
+        left = count - number
+        turn = number % servers if left > last else (last - left) * servers // last
+        placements.append(on_server(turn))
+        number += 1
     return Strategy(servers, tuple(placements))
 
 
@@ -100,22 +171,29 @@ def check_strategy(strategy: Strategy, graph: OperatorGraph) -> None:
 def check_placement(placement: Placement, operator: Operator, servers: int) -> None:
     """Check the placement of one operator on `servers` servers, as `check_strategy` does."""
     place = f"operator {operator.name}"
-    kind, chosen = placement
-    if kind not in KINDS:
-        raise StrategyError(f"{place}: kind {kind!r}, expected one of {', '.join(KINDS)}")
+    chosen = placement.servers
     if not chosen or len(set(chosen)) != len(chosen):
         raise StrategyError(f"{place}: servers {_text(chosen)}, expected different servers")
     for server in chosen:
         if not 0 <= server < servers:
             raise StrategyError(f"{place}: server {server}, expected 0 … {servers - 1}")
-    if kind == "model" and len(chosen) != 1:
+    for name, size, most in (
+        ("columns", placement.columns, operator.parts),
+        ("rows", placement.rows, operator.rows),
+    ):
+        if size < 1 or len(chosen) % size:
+            raise StrategyError(
+                f"{place}: {name} {size}, expected a divisor of its {len(chosen)} servers"
+            )
+        if size > most:
+            raise StrategyError(
+                f"{place}: {name} {size}: {len(chosen)} servers, expected at most {most}, its "
+                "number of parts"
+            )
+    if len(chosen) % placement.weight_parts:
         raise StrategyError(
-            f"{place}: {len(chosen)} servers for a model-parallel operator, expected one"
-        )
-    if kind == "attribute" and len(chosen) > operator.parts:
-        raise StrategyError(
-            f"{place}: {len(chosen)} servers, expected at most {operator.parts}, its number of "
-            "parts"
+            f"{place}: columns {placement.columns} and rows {placement.rows}, expected a product "
+            f"that divides its {len(chosen)} servers"
         )
 
 
@@ -133,10 +211,6 @@ def bounds(total: int, parts: int) -> list[int]:
     [0, 2, 5, 7, 10]
     """
     return [total * index // parts for index in range(parts + 1)]
-
-
-def _everywhere(servers: int) -> Placement:
-    return Placement("data", tuple(range(servers)))
 
 
 def _servers(count: int) -> int:

@@ -4,19 +4,24 @@
 "operators": {"table_0": {"kind": "model", "servers": [2]}}}``
 
 Operators that are not listed have the default placement. Without a default, they are data-parallel
-on all servers.
+on all servers. Instead of a kind, a placement can have ``columns`` and ``rows``: the numbers of
+parts in a grid of the servers. ``"gpus": "columns"`` divides the columns among the GPUs of a
+server.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, get_args
 
 from frontend.parallelization.errors import StrategyError
 from frontend.parallelization.operators import OperatorGraph
 from frontend.parallelization.strategy import (
+    GpuSplit,
     Placement,
     Strategy,
+    by_columns,
+    by_samples,
     check_placement,
     check_strategy,
     default_placement,
@@ -24,7 +29,14 @@ from frontend.parallelization.strategy import (
 
 FORMAT = "cosim.strategy.v1"
 _KEYS = ("format", "servers", "default", "operators")
-_EXAMPLE = 'expected an object such as {"kind": "model", "servers": [2]}'
+_PLACEMENT_KEYS = ("kind", "columns", "rows", "gpus", "servers")
+_EXAMPLE = (
+    'expected an object such as {"kind": "model", "servers": [2]} or '
+    '{"columns": 2, "servers": "all"}'
+)
+
+Kind = Literal["data", "model", "attribute"]
+"""Placements with at most one divided dimension: samples, none, columns."""
 
 
 def to_json(strategy: Strategy, graph: OperatorGraph) -> dict[str, Any]:
@@ -90,15 +102,54 @@ def from_json(content: Any, graph: OperatorGraph) -> Strategy:
 
 def _entry(placement: Placement, servers: int) -> dict[str, Any]:
     every = placement.servers == tuple(range(servers))
-    return {"kind": placement.kind, "servers": "all" if every else list(placement.servers)}
+    result: dict[str, Any] = {}
+    if len(placement.servers) == 1:
+        result["kind"] = "model"
+    elif placement.weight_parts == 1:
+        result["kind"] = "data"
+    elif placement == by_columns(placement.servers)._replace(gpus=placement.gpus):
+        result["kind"] = "attribute"
+    else:
+        result["columns"], result["rows"] = placement.columns, placement.rows
+    result["servers"] = "all" if every else list(placement.servers)
+    if placement.gpus != "samples":
+        result["gpus"] = placement.gpus
+    return result
 
 
 def _placement(where: str, entry: Any, servers: int) -> Placement:
-    if not isinstance(entry, Mapping) or set(entry) != {"kind", "servers"}:
+    if not isinstance(entry, Mapping) or "servers" not in entry:
         raise StrategyError(f"{where}: {_EXAMPLE}")
+    for key in entry:
+        if key not in _PLACEMENT_KEYS:
+            accepted = ", ".join(_PLACEMENT_KEYS)
+            raise StrategyError(f"{where}: key {key!r}, expected one of {accepted}")
     chosen = entry["servers"]
     if chosen == "all":
         chosen = list(range(servers))
     if not isinstance(chosen, list) or any(type(server) is not int for server in chosen):
         raise StrategyError(f'{where}.servers: expected a list of server numbers, or "all"')
-    return Placement(entry["kind"], tuple(chosen))
+    gpus = entry.get("gpus", "samples")
+    if gpus not in get_args(GpuSplit):
+        raise StrategyError(f"{where}.gpus: {gpus!r}, expected samples or columns")
+    if "kind" in entry:
+        if {"columns", "rows"} & set(entry):
+            raise StrategyError(f"{where}: expected either a kind, or columns and rows")
+        return _of_kind(where, entry["kind"], chosen)._replace(gpus=gpus)
+    if not {"columns", "rows"} & set(entry):
+        raise StrategyError(f"{where}: {_EXAMPLE}")
+    columns, rows = entry.get("columns", 1), entry.get("rows", 1)
+    for key, number in (("columns", columns), ("rows", rows)):
+        if type(number) is not int or number < 1:
+            raise StrategyError(f"{where}.{key}: {number!r}, expected a whole number of at least 1")
+    return Placement(tuple(chosen), columns, rows, gpus)
+
+
+def _of_kind(where: str, kind: Any, servers: list[int]) -> Placement:
+    if kind not in get_args(Kind):
+        raise StrategyError(f"{where}: kind {kind!r}, expected one of {', '.join(get_args(Kind))}")
+    if kind == "model" and len(servers) != 1:
+        raise StrategyError(
+            f"{where}: {len(servers)} servers for a model-parallel operator, expected one"
+        )
+    return by_columns(servers) if kind == "attribute" else by_samples(servers)

@@ -1,22 +1,19 @@
 """Compute the transfers of an operator's output, from the servers that have it to its readers.
 
 The output of an operator has samples × bytes per sample. A placement divides it among its servers,
-so that each element is on exactly one server. A server has
+so that each element is on exactly one server: a *box* of samples and bytes. After the servers of a
+group with different rows have exchanged their partial sums, each has the sum for a part of the
+group's samples.
 
-data
-    a part of the samples, with all their bytes;
-model
-    everything;
-attribute
-    all samples, with a part of their bytes.
+A server of a reader needs its samples. Of an aligned input it needs only its columns, which it adds
+or combines after the exchange of partial sums. If its rows are divided, it needs only the bytes of
+its rows. Otherwise it needs all bytes. A server does not send data to itself. In the backward
+phase, the gradients take the same way back (the transposed matrix), because the gradient of an
+element is summed on the server that has the element.
 
-Each server of a data-parallel reader needs its samples with all their bytes. Each server of any
-other reader needs everything. A server does not send data to itself. In the backward phase, the
-gradients take the same way back (the transposed matrix), because the gradient of an element is
-summed on the server that has the element.
-
-Samples are divided at `bounds(batch, servers)`. Columns are divided at the bytes of
-`bounds(parts, servers)`, rounded down, so that every byte is sent as a whole and only once.
+Samples are divided at `bounds(batch, parts)`. Columns are divided at the bytes of
+`bounds(operator.parts, columns)`, rounded down, so that every byte is sent as a whole and only
+once.
 """
 
 from __future__ import annotations
@@ -51,23 +48,56 @@ class Transfer(NamedTuple):
         return Transfer(self.targets, self.sources, self.bytes.T)
 
 
+class Boxes(NamedTuple):
+    """For each server of a placement, a range of samples and a range of bytes of each sample."""
+
+    first: Numbers
+    end: Numbers
+    low: Numbers
+    high: Numbers
+
+    def common(self, other: Boxes) -> Numbers:
+        """Return the bytes that each box (row) has in common with each other box (column)."""
+        samples = np.minimum(self.end[:, None], other.end)
+        samples -= np.maximum(self.first[:, None], other.first)
+        width = np.minimum(self.high[:, None], other.high)
+        width -= np.maximum(self.low[:, None], other.low)
+        found: Numbers = np.maximum(samples, 0) * np.maximum(width, 0)
+        return found
+
+
 def samples(placement: Placement, batch: int) -> tuple[Numbers, Numbers]:
-    """Return the first sample of each server, and the sample after its last."""
-    count = len(placement.servers)
-    if placement.kind == "data":
-        cuts = np.array(bounds(batch, count), dtype=np.int64)
-        return cuts[:-1], cuts[1:]
-    return np.zeros(count, np.int64), np.full(count, batch, np.int64)
+    """Return the first sample that each server computes, and the sample after its last."""
+    place = np.arange(len(placement.servers)) // placement.weight_parts
+    return _ranges(bounds(batch, placement.samples), place)
 
 
-def part_bounds(placement: Placement, operator: Operator, amount: int) -> Numbers:
-    """Return the bounds that divide `amount` bytes among the servers of an attribute placement."""
-    cuts = np.array(bounds(operator.parts, len(placement.servers)), dtype=np.int64)
+def part_bounds(parts: int, pieces: int, amount: int) -> Numbers:
+    """Return the bounds of `pieces` ranges of `amount` bytes, which consist of `parts` parts."""
     # Python's integers: a table's bytes times its parts may be beyond 63 bits.
-    return np.array([amount * int(cut) // operator.parts for cut in cuts], dtype=np.int64)
+    return np.array([amount * cut // parts for cut in bounds(parts, pieces)], dtype=np.int64)
 
 
-def transfer(operator: Operator, batch: int, source: Placement, target: Placement) -> Transfer:
+def columns(placement: Placement, operator: Operator, amount: int) -> tuple[Numbers, Numbers]:
+    """Return the range of each server if its columns divide `amount` bytes."""
+    place = np.arange(len(placement.servers)) // placement.rows % placement.columns
+    return _ranges(part_bounds(operator.parts, placement.columns, amount), place)
+
+
+def rows(placement: Placement, operator: Operator, amount: int) -> tuple[Numbers, Numbers]:
+    """Return the range of each server if its rows divide `amount` bytes."""
+    place = np.arange(len(placement.servers)) % placement.rows
+    return _ranges(part_bounds(operator.rows, placement.rows, amount), place)
+
+
+def transfer(
+    operator: Operator,
+    batch: int,
+    source: Placement,
+    target: Placement,
+    reader: Operator | None = None,
+    position: int = 0,
+) -> Transfer:
     """Return the transfer of an operator's output to the servers of a reader.
 
     Parameters
@@ -78,6 +108,10 @@ def transfer(operator: Operator, batch: int, source: Placement, target: Placemen
         Number of samples.
     source, target : Placement
         Placement of the operator, and of the operator that reads its output.
+    reader : Operator, optional
+        The operator that reads the output. By default one that needs all bytes of its samples.
+    position : int
+        Position of the operator among the inputs of the reader.
 
     Returns
     -------
@@ -85,20 +119,57 @@ def transfer(operator: Operator, batch: int, source: Placement, target: Placemen
 
     Examples
     --------
+    >>> from frontend.parallelization import by_samples, on_server
     >>> from frontend.roofline import Cost
     >>> table = Operator("table", (), Cost(0, 0), Cost(0, 0), output_bytes=10, table=True)
-    >>> one, both = Placement("model", (1,)), Placement("data", (0, 1))
-    >>> transfer(table, 8, one, both).matrix(2).tolist()
+    >>> transfer(table, 8, on_server(1), by_samples((0, 1))).matrix(2).tolist()
     [[0, 0], [40, 0]]
     """
-    has_from, has_to = samples(source, batch)
-    needs_from, needs_to = samples(target, batch)
-    common = np.minimum(has_to[:, None], needs_to) - np.maximum(has_from[:, None], needs_from)
-    if source.kind == "attribute":
-        columns = np.diff(part_bounds(source, operator, operator.output_bytes))
+    has = _summed(operator, batch, source, operator.output_bytes)
+    if reader is not None and position in reader.aligned:
+        needs = _summed(reader, batch, target, operator.output_bytes)
     else:
-        columns = np.full(len(source.servers), operator.output_bytes, np.int64)
+        first, end = samples(target, batch)
+        low, high = np.zeros_like(first), np.full_like(first, operator.output_bytes)
+        if reader is not None and target.rows > 1:
+            low, high = rows(target, reader, operator.output_bytes)
+        needs = Boxes(first, end, low, high)
+    return _between(source, target, has.common(needs))
+
+
+def partial_sums(operator: Operator, batch: int, placement: Placement) -> Transfer:
+    """Return the exchange of partial sums among the servers that differ only in their rows.
+
+    Each server sends to each other server of its group the partial sums of that server's samples.
+
+    Examples
+    --------
+    >>> from frontend.roofline import Cost
+    >>> layer = Operator("layer", (), Cost(0, 0), Cost(0, 0), output_bytes=10, rows=2)
+    >>> partial_sums(layer, 8, Placement((0, 1, 2, 3), rows=2)).matrix(4).tolist()
+    [[0, 20, 0, 0], [20, 0, 0, 0], [0, 0, 0, 20], [0, 0, 20, 0]]
+    """
+    first, end = samples(placement, batch)
+    low, high = columns(placement, operator, operator.output_bytes)
+    has = Boxes(first, end, low, high)
+    needs = _summed(operator, batch, placement, operator.output_bytes)
+    return _between(placement, placement, has.common(needs))
+
+
+def _between(source: Placement, target: Placement, moved: Numbers) -> Transfer:
     sources = np.array(source.servers, dtype=np.int64)
     targets = np.array(target.servers, dtype=np.int64)
-    moved = np.maximum(common, 0) * columns[:, None] * (sources[:, None] != targets)
-    return Transfer(sources, targets, moved)
+    return Transfer(sources, targets, moved * (sources[:, None] != targets))
+
+
+def _summed(operator: Operator, batch: int, placement: Placement, amount: int) -> Boxes:
+    """Return the boxes of a sample's `amount` bytes after the exchange of partial sums."""
+    place = np.arange(len(placement.servers))
+    place = place // placement.weight_parts * placement.rows + place % placement.rows
+    first, end = _ranges(bounds(batch, placement.samples * placement.rows), place)
+    return Boxes(first, end, *columns(placement, operator, amount))
+
+
+def _ranges(cuts: list[int] | Numbers, place: Numbers) -> tuple[Numbers, Numbers]:
+    every = np.array(cuts, dtype=np.int64)
+    return every[place], every[place + 1]

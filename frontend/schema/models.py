@@ -26,13 +26,16 @@ class DlrmModel(Model):
     """DLRM (M. Naumov et al., 2019)."""
     dense_features: Width = 2048
     """Inputs of the first dense layer."""
-    dense_layers: Depth = 8
+    dense_layers: Depth = 7
     """Number of layers for the dense features."""
     dense_width: Width = 2048
     """Outputs of each dense layer."""
-    feature_layers: Depth = 16
-    """Number of layers over the concatenated embeddings and dense features. One more layer, of
-    width 1, follows."""
+    interaction: Literal["concatenation", "dot"] = "concatenation"
+    """How embeddings and dense features meet. concatenation: they follow one another. dot: one more
+    dense layer, with `dimension` outputs, then the dot products of all pairs of embeddings and
+    this layer's output, beside this output."""
+    feature_layers: Depth = 15
+    """Number of layers over the interaction. One more layer, of width 1, follows."""
     feature_width: Width = 4096
     """Outputs of each of these layers."""
     tables: Width = 64

@@ -75,4 +75,4 @@ class TrainingWorkload(Training):
     """Training iterations of a model. A rank is a server; its GPUs act as one."""
 
     kind: Literal["training"]
-    """The operators of a model, each placed on servers: data, model or attribute parallel."""
+    """The operators of a model, each divided among servers by samples, columns and rows."""

@@ -8,14 +8,18 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from frontend.parallelization import OperatorGraph, Strategy, Transfer, transfer
+from frontend.parallelization import OperatorGraph, Strategy, Transfer, partial_sums, transfer
 from frontend.parallelization.strategy import bounds
 
 Phase = Literal["forward", "backward"]
 
 
 class Message(NamedTuple):
-    """A message from one server to another: an operator's output, or the gradient of its input."""
+    """A message from one server to another: an operator's output, or the gradient of its input.
+
+    If both operators are the same, the message has partial sums of its output, or gradients of
+    this output.
+    """
 
     phase: Phase
     operator: int
@@ -30,6 +34,11 @@ class Message(NamedTuple):
     """Size of the message."""
     route: int = 0
     """Index of the path between the two servers that the message takes."""
+
+    @property
+    def sums(self) -> bool:
+        """Whether the message belongs to the exchange of partial sums."""
+        return self.operator == self.reader
 
 
 def messages(graph: OperatorGraph, strategy: Strategy, paths: int = 1) -> list[Message]:
@@ -48,17 +57,22 @@ def _spread(message: Message, paths: int) -> Iterator[Message]:
 
 
 def _messages(graph: OperatorGraph, strategy: Strategy) -> Iterator[Message]:
+    placed = strategy.placements
     for reader, operator in enumerate(graph.operators):
-        for producer in operator.inputs:
-            moved = transfer(
-                graph.operators[producer],
-                graph.batch,
-                strategy.placements[producer],
-                strategy.placements[reader],
-            )
-            for source, target, size in _pairs(moved):
-                yield Message("forward", producer, reader, source, target, size)
-                yield Message("backward", reader, producer, target, source, size)
+        for position, producer in enumerate(operator.inputs):
+            read = graph.operators[producer]
+            origin, target = placed[producer], placed[reader]
+            moved = transfer(read, graph.batch, origin, target, operator, position)
+            yield from _both_ways(producer, reader, moved)
+        if placed[reader].rows > 1:
+            sums = partial_sums(operator, graph.batch, placed[reader])
+            yield from _both_ways(reader, reader, sums)
+
+
+def _both_ways(producer: int, reader: int, moved: Transfer) -> Iterator[Message]:
+    for source, target, size in _pairs(moved):
+        yield Message("forward", producer, reader, source, target, size)
+        yield Message("backward", reader, producer, target, source, size)
 
 
 def _pairs(moved: Transfer) -> Iterator[tuple[int, int, int]]:

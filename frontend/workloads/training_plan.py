@@ -7,12 +7,15 @@ from typing import Any
 
 from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.errors import ScenarioError
-from frontend.parallelization import OperatorGraph, Strategy
-from frontend.parallelization.server import Server, work
+from frontend.parallelization import OperatorGraph, Strategy, reduced_groups
+from frontend.parallelization.server import Server, weight_bytes, work
 from frontend.roofline import LONGEST_PS, Cost, duration_ps
 from frontend.schema.training import Training
 from frontend.workloads.messages import Message, Phase, messages
 from frontend.workloads.plan import Issue, Node, NodeType, Plan, Ranks, Trace
+
+Arriving = dict[tuple[Phase, int, bool, int], list[int]]
+"""Receives by phase, operator, whether they are of partial sums, and server."""
 
 OPTIMIZER = "optimizer"
 _PS_PER_S = 10**12
@@ -57,9 +60,9 @@ class PlanBuilder:
         self.plan = Plan(layers=(*self.names, OPTIMIZER))
         self.streams = [_Stream() for _ in range(strategy.servers)]
         self.messages = messages(self.graph, self.strategy, paths)
-        self.sent: dict[tuple[Phase, int], list[int]] = defaultdict(list)
+        self.sent: dict[tuple[Phase, int, bool], list[int]] = defaultdict(list)
         for number, message in enumerate(self.messages):
-            self.sent[message.phase, message.operator].append(number)
+            self.sent[message.phase, message.operator, message.sums].append(number)
         self.durations: dict[Phase, list[list[int]]] = {"forward": [], "backward": []}
         self.updates = [Cost(0, 0)] * strategy.servers
         self.measure()
@@ -80,10 +83,9 @@ class PlanBuilder:
                 self.durations[phase].append(times)
             if operator.table:
                 continue  # the backward phase of a table already updates the rows in use
-            parts = len(placement.servers) if placement.kind == "attribute" else 1
-            for number in placement.servers:
-                update = Cost(0, accesses * operator.weight_bytes // parts)
-                self.updates[number] = self.updates[number].plus(update)
+            sizes = weight_bytes(operator, placement)
+            for number, size in zip(placement.servers, sizes, strict=True):
+                self.updates[number] = self.updates[number].plus(Cost(0, accesses * size))
 
     def build(self) -> Plan:
         """Return the plan; servers with equal work share a trace."""
@@ -100,17 +102,22 @@ class PlanBuilder:
         operators = range(len(self.graph.operators))
         for index in operators:
             self.compute("forward", index, iteration, arriving)
-        groups = [self.group(index) for index in operators]
-        left = Counter(groups)
+        groups = [
+            reduced_groups(operator, placement)
+            for operator, placement in zip(
+                self.graph.operators, self.strategy.placements, strict=True
+            )
+        ]
+        left = Counter(group for one in groups for group, _ in one)
         collected: Counter[Ranks] = Counter()
         reductions: list[list[int]] = [[] for _ in self.streams]
         for index in reversed(operators):
             done = self.compute("backward", index, iteration, arriving)
-            group = groups[index]
-            collected[group] += self.graph.operators[index].weight_bytes if group else 0
-            left[group] -= 1
-            if collected[group] >= (self.workload.bucket if left[group] else 1):
-                self.reduce(index, iteration, group, collected.pop(group), done, reductions)
+            for group, size in groups[index]:
+                collected[group] += size
+                left[group] -= 1
+                if collected[group] >= (self.workload.bucket if left[group] else 1):
+                    self.reduce(index, iteration, group, collected.pop(group), done, reductions)
         for number, stream in enumerate(self.streams):
             duration = duration_ps(self.updates[number], self.workload.compute)
             name, layer = f"{OPTIMIZER}.update", len(self.names)
@@ -119,44 +126,57 @@ class PlanBuilder:
             )
             stream.updated = (stream.add(node),)
 
-    def group(self, index: int) -> Ranks:
-        """Return the servers that all-reduce an operator's gradients; empty if there are none."""
-        placement = self.strategy.placements[index]
-        reduced = placement.kind == "data" and len(placement.servers) > 1
-        if reduced and self.graph.operators[index].weight_bytes:
-            return tuple(sorted(placement.servers))
-        return ()
-
-    def receive(self, iteration: int) -> dict[tuple[Phase, int, int], list[int]]:
-        """Add the receives of an iteration; return them by phase, operator and server."""
-        posted: dict[tuple[Phase, int, int], list[int]] = defaultdict(list)
+    def receive(self, iteration: int) -> Arriving:
+        """Add the receives of an iteration."""
+        posted: Arriving = defaultdict(list)
         for number, message in enumerate(self.messages):
             stream = self.streams[message.target]
             node = self.message(NodeType.RECV, number, iteration)
             received = stream.add(node._replace(dependencies=stream.updated))
-            posted[message.phase, message.reader, message.target].append(received)
+            posted[message.phase, message.reader, message.sums, message.target].append(received)
         return posted
 
     def compute(
-        self,
-        phase: Phase,
-        index: int,
-        iteration: int,
-        arriving: dict[tuple[Phase, int, int], list[int]],
+        self, phase: Phase, index: int, iteration: int, arriving: Arriving
     ) -> dict[int, int]:
         """Add an operator and its messages to its servers' streams; return its node per server."""
-        done = {}
-        name = f"{self.names[index]}.{phase}"
         servers = self.strategy.placements[index].servers
-        for rank, duration in zip(servers, self.durations[phase][index], strict=True):
-            after = (*arriving.get((phase, index, rank), ()),)
-            node = Node(name, NodeType.COMPUTE, index, iteration, duration, 0, after)
-            done[rank] = self.streams[rank].add(node)
-        for number in self.sent[phase, index]:
+        durations = dict(zip(servers, self.durations[phase][index], strict=True))
+        summed = dict.fromkeys(servers, 0)
+        # Name, durations, and whether the step follows the exchange of partial sums.
+        steps: list[tuple[str, dict[int, int], bool]] = [(phase, durations, False)]
+        if self.sent[phase, index, True]:
+            if phase == "forward":
+                steps = [(phase, durations, False), ("sum", summed, True)]
+            else:
+                steps = [("gradient", summed, False), (phase, durations, True)]
+        done: dict[int, int] = {}
+        for name, times, sums in steps:
+            if sums:
+                self.send(phase, index, iteration, done, sums=True)
+            for rank, duration in times.items():
+                after = (*arriving.get((phase, index, sums, rank), ()),)
+                node = Node(
+                    f"{self.names[index]}.{name}",
+                    NodeType.COMPUTE,
+                    index,
+                    iteration,
+                    duration,
+                    0,
+                    after,
+                )
+                done[rank] = self.streams[rank].add(node)
+        self.send(phase, index, iteration, done, sums=False)
+        return done
+
+    def send(
+        self, phase: Phase, index: int, iteration: int, done: dict[int, int], *, sums: bool
+    ) -> None:
+        """Add the messages that follow an operator's nodes `done`."""
+        for number in self.sent[phase, index, sums]:
             source = self.messages[number].source
             node = self.message(NodeType.SEND, number, iteration)
             self.streams[source].add(node._replace(dependencies=(done[source],)))
-        return done
 
     def reduce(
         self,
@@ -194,6 +214,8 @@ class PlanBuilder:
         # Name the node after the operator that produced the output, in both phases.
         owner = message.operator if message.phase == "forward" else message.reader
         what = "output" if message.phase == "forward" else "gradient"
+        if message.sums:
+            what = f"partial_{what}"
         return Node(
             f"{self.names[owner]}.{what}",
             kind,

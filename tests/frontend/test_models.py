@@ -9,6 +9,7 @@ from frontend.models import operator_graph
 from frontend.parallelization import check_graph
 from frontend.resolve import resolve
 from frontend.schema.training import TrainingWorkload
+from frontend.workloads.training import transfers
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 MODELS = ("dlrm", "candle", "bert", "ncf", "resnet50", "vgg16")
@@ -64,16 +65,65 @@ def test_bert_by_its_closed_form():
 
 
 def test_dlrm_by_its_closed_form():
-    """Tables have 64 · 10⁷ · 128 weights; layers have 8 · 2048² and 16 of width 4096."""
+    """Tables have 64 · 10⁷ · 128 weights; 7 layers have 2048² and 15 have width 4096."""
     graph = build("dlrm")
     tables = 64 * 10**7 * 128
-    dense = 8 * (2048**2 + 2048)
-    top = (64 * 128 + 2048) * 4096 + 15 * 4096**2 + 16 * 4096 + 4096 + 1
+    dense = 7 * (2048**2 + 2048)
+    top = (64 * 128 + 2048) * 4096 + 14 * 4096**2 + 15 * 4096 + 4096 + 1
     assert parameters(graph) == tables + dense + top
     # A sample sums 100 rows of width 128 in each table.
-    assert multiply_adds(graph) == parameters(graph, tables=False) - 8 * 2048 - 16 * 4096 - 1 + (
+    assert multiply_adds(graph) == parameters(graph, tables=False) - 7 * 2048 - 15 * 4096 - 1 + (
         64 * 100 * 128 / 2
     )
+
+
+def test_dlrm_with_dot_products_by_its_closed_form():
+    """3 tables and the projected features give 6 products, beside the 8 projected features."""
+    few = {"tables": 3, "rows": 10, "dimension": 8, "pooling": 1}
+    layers = {"dense_features": 5, "dense_layers": 1, "dense_width": 4}
+    top = {"interaction": "dot", "feature_layers": 1, "feature_width": 2}
+    graph = build("dlrm", **few, **layers, **top)
+    projection = 4 * 8 + 8
+    interaction = 8 + 6
+    below, above = 5 * 4 + 4, interaction * 2 + 2 + 2 + 1
+    assert parameters(graph) == 3 * 10 * 8 + below + projection + above
+    by_name = {operator.name: operator for operator in graph.operators}
+    features = by_name["features"]
+    assert [graph.operators[index].name for index in features.inputs] == [
+        "projection",
+        "table_0",
+        "table_1",
+        "table_2",
+    ]
+    # The product of a 4 × 8 matrix and its transpose, and two such products backward.
+    assert features.forward == (2 * 4 * 4 * 8, ELEMENT * (4 * 8 + interaction))
+    assert features.backward == (2 * 2 * 4 * 4 * 8, ELEMENT * (2 * 4 * 8 + interaction))
+    assert features.output_bytes == ELEMENT * interaction
+
+
+def exchanged(name, **changes):
+    """Return a job's all-to-all bytes in both directions, and the gradients' bytes of a server."""
+    scenario = load_scenario(SCENARIOS / f"{name}.yaml", changes)
+    assert isinstance(scenario.workload, TrainingWorkload)
+    demand = transfers(scenario.workload, resolve(scenario).ranks)
+    (group,) = demand.groups
+    return float(demand.mp.sum()), group.bytes
+
+
+def test_the_published_share_of_all_to_all_traffic():
+    """Section 5.4 names 80 % at batch 2048, section 6 names 78 % at batch 512.
+
+    In the simulations, gradients count once on each server and the all-to-all in both directions.
+    On the testbed, a server sends 2 (n - 1) / n of its gradients and the all-to-all counts forward.
+    """
+    moved, gradients = exchanged(
+        "topoopt_dlrm", **{"workload.model.tables": 128, "workload.batch_per_gpu": 2048}
+    )
+    assert moved == 2 * 127 * (4 * 2048) * 128 * 128 * ELEMENT
+    assert moved / (128 * gradients) == pytest.approx(0.80, abs=0.02)
+    moved, gradients = exchanged("topoopt_dlrm_testbed")
+    assert moved == 2 * 11 * 512 * 12 * 32768 * ELEMENT
+    assert (moved / 2) / (2 * 11 * gradients) == pytest.approx(0.78, abs=0.005)
 
 
 def test_ncf_and_candle_by_their_closed_forms():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from frontend import ScenarioError, load_scenario
+from frontend.collectives import build, check
 from frontend.compiler.compile import records
 from frontend.resolve import resolve
 from frontend.workloads import training
@@ -108,3 +109,31 @@ def test_other_topologies_have_one_path():
 def test_refused_counts(count):
     with pytest.raises(ScenarioError, match=r"topology\.paths"):
         load_scenario(load(topology=topoopt()), {"topology.paths": count})
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_direct_all_to_all_is_divided_among_the_paths(count):
+    """Every block has a message on each of the k paths, and the messages have equal parts."""
+    topology = {**topoopt(n=RANKS, paths=count)}
+    del topology["demand"]
+    workload = {"kind": "collective", "operation": "all_to_all", "bytes": "96KB"}
+    resolved = resolve(
+        load_scenario({"topology": topology, "workload": workload | {"algorithm": "direct"}})
+    )
+    (program,) = [r.program for r in records(resolved) if r.HasField("program")]
+    routes: dict[tuple[int, int], list[int]] = defaultdict(list)
+    taken = program.route or [0] * len(program.op)
+    for member in range(RANKS):
+        for step in range(program.step_begin[member], program.step_begin[member + 1]):
+            if program.op[step] == 0:
+                routes[member, program.peer[step]].append(taken[step])
+                assert program.count[step] == 1
+    assert set(routes) == {(a, b) for a in range(RANKS) for b in range(RANKS) if a != b}
+    assert all(sorted(found) == list(range(count)) for found in routes.values())
+    assert program.units == RANKS * count
+
+
+@pytest.mark.parametrize("order", ["rotated", "same", "random"])
+@pytest.mark.parametrize("routes", [2, 3])
+def test_divided_all_to_alls_are_right(order, routes):
+    check(build("all_to_all", "direct", 5, peer_order=order, routes=routes))

@@ -51,6 +51,8 @@ def tree_permutations(size: int, count: int, primes_only: bool = False) -> list[
     if count < 0:
         raise ParameterError(f"{count} pairs of trees: expected at least 0")
     left = totient_perms(size, primes_only)
+    if count < 2:
+        return left[:count]
     edges = {stride: _edges(permuted_trees(range(size), stride)) for stride in left}
     chosen: list[int] = []
     taken: set[tuple[int, int]] = set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from bridge.studies.framework.scoring import number, order, same
 from bridge.studies.topoopt.systems import (
     ARCHITECTURES,
     SERVERS,
+    STRATEGY,
     iteration_ns,
     job_name,
     job_point,
@@ -51,9 +53,10 @@ Rows = Mapping[tuple[str, int], Sequence[Result]]
 """By architecture and degree: the result with each batch."""
 
 
-def _changes(scale: Scale, batch: int) -> dict[str, int]:
-    """Return the overrides for the DLRM of Section 5.4, which has a table for every server."""
-    return {"workload.model.tables": SERVERS[scale], "workload.batch_per_gpu": batch}
+def _changes(scale: Scale, batch: int) -> dict[str, Any]:
+    """Return the overrides for the DLRM of Section 5.4, which has a table on every server."""
+    tables = {"workload.model.tables": SERVERS[scale], STRATEGY: "hybrid"}
+    return tables | {"workload.batch_per_gpu": batch}
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:

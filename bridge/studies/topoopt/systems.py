@@ -10,12 +10,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from bridge.batch.best_strategy import best_strategy
 from bridge.batch.points import Point
+from bridge.batch.strategy_search import Settings
 from bridge.batch.training_job import Job
 from bridge.results.result import Result
 from bridge.studies.framework.model import Scale
 from frontend import Scenario, load_scenario
-from frontend.parallelization import demand
 
 #: The paper's names in the order of its figures, by the scenarios' names.
 MODELS = {
@@ -45,7 +46,16 @@ _ESTIMATED_AS = {"sip_ml": "ideal_switch", "ocs_reconfig": "ideal_switch"}
 #: window must cover this path.
 _WINDOWS = {"ocs_reconfig": "16MB"}
 
-_STRATEGIES = ("hybrid", "data_parallel")
+STRATEGY = "workload.strategy"
+
+#: Strategies from which the search starts.
+_STARTS = ("hybrid", "data_parallel")
+
+#: Rounds and proposals of a search, and its seed.
+_SEARCHES: Mapping[Scale, Settings] = {
+    "small": Settings(rounds=2, budget=100, beta=None, seed=1),
+    "full": Settings(rounds=2, budget=200, beta=None, seed=1),
+}
 
 SERVERS: Mapping[Scale, int] = {"small": 16, "full": 128}
 _LATENCY = "1us"  # of every link (Section 5.1)
@@ -107,10 +117,10 @@ def job_point(
     rate_gbps: int,
     more: Mapping[str, Any] | None = None,
 ) -> Point:
-    """Return the point of a model with its better strategy on all servers of an architecture.
+    """Return the point of a model with the strategy found for an architecture.
 
-    The paper's search ends with hybrid or pure data parallelism (Section 5.1), so the estimator
-    chooses between these two.
+    The search is the paper's (Section 5.1): of strategies and topologies in turn on TopoOpt, of
+    strategies on the others. `more` can name a ``workload.strategy`` instead.
 
     Parameters
     ----------
@@ -148,10 +158,12 @@ def _point(
     changes: Changes,
 ) -> Point:
     cluster = scale, model, degree, rate_gbps
-    jobs = tuple((key, value) for key, value in changes if not key.startswith("topology"))
-    strategy = _strategy(folder, _ESTIMATED_AS.get(architecture, architecture), *cluster, jobs)
     name = job_name(model, architecture, degree, rate_gbps, dict(changes))
-    return Point(name, _scenario(folder, architecture, *cluster, changes, strategy))
+    if STRATEGY not in dict(changes):
+        jobs = tuple((key, value) for key, value in changes if not key.startswith("topology"))
+        estimated = _ESTIMATED_AS.get(architecture, architecture)
+        changes = (*_searched(folder, estimated, *cluster, jobs), *changes)
+    return Point(name, _scenario(folder, architecture, *cluster, changes))
 
 
 def _scenario(
@@ -162,14 +174,12 @@ def _scenario(
     degree: int,
     rate_gbps: int,
     changes: Changes,
-    strategy: str,
 ) -> Scenario:
     overrides = {
         "name": f"topoopt_{model}",
         "fabric": "flow",
         "topology": topology(architecture, SERVERS[scale], degree, rate_gbps),
         "collective.all_reduce": "multi_ring" if architecture == "topoopt" else "ring",
-        "workload.strategy": strategy,
         **dict(changes),
     }
     if architecture in _WINDOWS:
@@ -178,7 +188,7 @@ def _scenario(
 
 
 @cache  # points that differ only in their circuits share it
-def _strategy(
+def _searched(
     folder: Path,
     architecture: str,
     scale: Scale,
@@ -186,15 +196,16 @@ def _strategy(
     degree: int,
     rate_gbps: int,
     changes: Changes,
-) -> str:
-    """Return the strategy with the lower estimate that fits into the servers' memory."""
+) -> Changes:
+    """Return the overrides for the strategy that the search finds, on TopoOpt with its topology."""
     cluster = scale, model, degree, rate_gbps
-    jobs = {
-        name: Job(_scenario(folder, architecture, *cluster, changes, name)) for name in _STRATEGIES
-    }
-    if len({job.start for job in jobs.values()}) == 1:
-        return _STRATEGIES[0]  # a model without tables
-    return min(jobs, key=lambda name: _estimate_s(jobs[name]))
+    jobs = [
+        Job(_scenario(folder, architecture, *cluster, (*changes, (STRATEGY, start))))
+        for start in _STARTS
+    ]
+    data = best_strategy(jobs, _SEARCHES[scale])
+    found = (STRATEGY, data["workload"]["strategy"])
+    return (found, ("topology", data["topology"])) if jobs[0].alternates else (found,)
 
 
 def job_name(
@@ -212,10 +223,3 @@ def job_name(
 def iteration_ns(result: Result) -> float:
     """Return the time of the last iteration; before the first there is nothing to wait for."""
     return result.iterations[-1].time_ns
-
-
-def _estimate_s(job: Job) -> float:
-    """Return the estimated time of an iteration; infinite if it needs too much memory."""
-    estimator = job.estimator(demand(job.graph, job.start))
-    plan = estimator.plan(job.start)
-    return estimator.seconds(plan) if estimator.fits(plan) else float("inf")

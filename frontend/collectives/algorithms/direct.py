@@ -10,6 +10,7 @@ Source: paper, Table II, "AllToAll (aka A2A)".
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -165,32 +166,52 @@ def all_to_all(
     *,
     peer_order: str = "rotated",
     seed: int = 0,
+    routes: int = 1,
     dimension: str = "scale_out",
 ) -> Program:
-    """Return the program in which each member sends block j to member j, in one message."""
+    """Return the program in which each member sends block j to member j.
+
+    A block is divided evenly among `routes` messages, each with a route of its own.
+    """
     size = group_size
-    exchange = _Exchange(size, peer_orders(size, peer_order, seed), 1)
-    own = np.arange(size)[:, None]
-    return symmetric(
+    exchange = _Exchange(size, peer_orders(size, peer_order, seed), 0)
+    own = np.arange(size)[:, None] * routes
+    route = np.arange(2 * (size - 1) * routes) % routes  # of each SEND and receive
+
+    def every(blocks: Ints) -> Ints:
+        return np.repeat(blocks, routes, axis=1) * routes + route[: blocks.shape[1] * routes]
+
+    program = symmetric(
         "direct",
         "all_to_all",
         size,
-        units=size,
-        space=2 * size,
+        units=size * routes,
+        space=2 * size * routes,
         equal_units=True,
         dimension=dimension,
-        op=np.concatenate(([Op.COPY], np.repeat([Op.SEND, Op.RECV], size - 1))),
-        peer=np.hstack((own, exchange.peer)),
-        offset=np.hstack((own, exchange.order, size + exchange.source)),
-        target=np.hstack((size + own, exchange.target)),
+        op=np.concatenate(([Op.COPY], np.repeat([Op.SEND, Op.RECV], (size - 1) * routes))),
+        peer=np.hstack((own // routes, np.repeat(exchange.peer, routes, axis=1))),
+        offset=np.hstack((own, every(exchange.order), every(size + exchange.source))),
+        count=np.concatenate(([routes], np.ones_like(route))),
+        target=np.hstack((size * routes + own, 1 + every(exchange.target))),
         edges=np.zeros((0, 2), np.int64),
     )
+    if routes == 1:
+        return program
+    taken = np.tile(np.concatenate(([0], route)), size)
+    return replace(program, route=np.where(program.op == Op.SEND, taken, 0).astype(np.uint32))
 
 
 def order_options(setting: Setting) -> dict[str, Any]:
     """Return the options for the scenario's peer order. Only the random order needs a seed."""
     order = setting.given.peer_order
     return {"peer_order": order} | ({"seed": setting.seed} if order == "random" else {})
+
+
+def _choose(setting: Setting) -> dict[str, Any]:
+    routes = setting.layout.paths if setting.operation == "all_to_all" else 1
+    options = {"dimension": "scale_out"} | order_options(setting)
+    return options | ({"routes": routes} if routes > 1 else {})
 
 
 ALGORITHM = Algorithm(
@@ -202,6 +223,6 @@ ALGORITHM = Algorithm(
         "all_gather": all_gather,
         "all_to_all": all_to_all,
     },
-    choose=lambda setting: {"dimension": "scale_out"} | order_options(setting),
+    choose=_choose,
     check=always_works,
 )

@@ -14,6 +14,9 @@ its owner or away from it. The total traffic is (N-1)·D, which is the minimum. 
 direction depends on the degree of the rank: it is at most (1 + 1/N)·D if the rank is interior in
 one tree only.
 
+With several pairs of trees, each pair has an order of the ranks of its own and carries an equal
+part of the data, so that all-reduces load more links (TopoOpt, Appendix A).
+
 All-to-all is not supported, because all data would pass through the roots.
 
 Source: paper, Table II, "DBT"; P. Sanders, J. Speck, J. L. Träff, "Two-tree algorithms for full
@@ -22,9 +25,11 @@ bandwidth broadcast, reduction and scan", Parallel Computing 35 (2009). The tree
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import permutations
 from typing import Any
 
+from frontend.collectives.binary_trees import Parents, top_down, trees_of
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Program, ProgramBuilder
 from frontend.collectives.registry import Algorithm, always_works
@@ -38,52 +43,24 @@ few percent: a double binary tree of 128 ranks is 14 hops deep, up and down."""
 SEGMENT_BYTES = 8192
 """With `segments: auto`, no segment is smaller than this: about one packet of a 9000-byte MTU."""
 
-Parents = list[int | None]
 
-
-def binary_tree(size: int) -> Parents:
-    """Return the parent of each rank in a tree with root 0 whose leaves are the odd ranks.
-
-    To get the parent, move the lowest set bit of the rank up by one place. If the result is not a
-    rank, clear the bit instead. The depth is ceil(log2(N)).
-    """
-    parents: Parents = [None]
-    for rank in range(1, size):
-        bit = rank & -rank
-        parent = (rank ^ bit) | (bit << 1)
-        parents.append(parent if parent < size else rank ^ bit)
-    return parents
-
-
-def double_tree(size: int) -> tuple[Parents, Parents]:
-    """Return the parents in two trees over 0 … N-1, in which leaves and interior ranks swap roles.
-
-    The second tree is the first one, mirrored (N even) or shifted by one rank (N odd). Even ranks
-    thus take the places of odd ones.
-    """
-    first = binary_tree(size)
-
-    def swap(rank: int) -> int:
-        return size - 1 - rank if size % 2 == 0 else (rank + 1) % size
-
-    second: Parents = [None] * size
-    for rank, parent in enumerate(first):
-        second[swap(rank)] = None if parent is None else swap(parent)
-    return first, second
-
-
-def _routes(group_size: int, separate: bool) -> dict[tuple[int, int, int], int]:
+def _routes(trees: list[Parents], separate: bool) -> dict[tuple[int, int, int], int]:
     """Return the routes other than 0, by (tree, sender, receiver).
 
-    If the trees have separate links, two ranks that are neighbours in both trees use route 1 in the
-    second tree.
+    If the trees have separate links, two ranks that are neighbours in several trees use the next
+    route in each of these.
     """
-    first, second = (
-        {frozenset((rank, parent)) for rank, parent in _top_down(parents)}
-        for parents in double_tree(group_size)
-    )
-    shared = first & second if separate else set()
-    return {(1, a, b): 1 for pair in shared for a, b in permutations(pair)}
+    if not separate:
+        return {}
+    before: Counter[frozenset[int]] = Counter()
+    found: dict[tuple[int, int, int], int] = {}
+    for tree, parents in enumerate(trees):
+        for pair in top_down(parents):
+            edge = frozenset(pair)
+            if before[edge]:
+                found |= {(tree, a, b): before[edge] for a, b in permutations(pair)}
+            before[edge] += 1
+    return found
 
 
 def _check_segments(segments: int) -> None:
@@ -91,59 +68,48 @@ def _check_segments(segments: int) -> None:
         raise CollectiveError(f"segments {segments!r} is not a positive number")
 
 
-def _top_down(parents: Parents) -> list[tuple[int, int]]:
-    """Return (rank, parent) for all ranks except the root; parents come before their children."""
-    depth: dict[int, int] = {}
-
-    def measure(rank: int) -> int:
-        if rank not in depth:
-            parent = parents[rank]
-            depth[rank] = 0 if parent is None else measure(parent) + 1
-        return depth[rank]
-
-    pairs = [(rank, parent) for rank, parent in enumerate(parents) if parent is not None]
-    return sorted(pairs, key=lambda pair: measure(pair[0]))
-
-
 def all_reduce(
     group_size: int,
     *,
     segments: int = 16,
+    pairs: int = 1,
     separate_links: bool = False,
     dimension: str = "scale_out",
 ) -> Program:
-    """Return the program that reduces to the root and broadcasts, in both trees at the same time.
+    """Return the program that reduces to the root and broadcasts, in all trees at the same time.
 
     Parameters
     ----------
     group_size : int
         Number of ranks N.
     segments : int
-        Number of segments in the half of each tree. Segments move through the tree independently,
+        Number of segments in the part of each tree. Segments move through the tree independently,
         which forms a pipeline.
+    pairs : int
+        Number of pairs of trees; see `trees_of`.
     separate_links : bool
-        Whether the network has two links between ranks that are neighbours in both trees. The
-        second tree then uses the second link.
+        Whether the network has a link for each tree between ranks that are neighbours in several
+        trees. Each further tree then uses the next link.
     dimension : str
         Network dimension of the program.
     """
     _check_segments(segments)
-    route = _routes(group_size, separate_links)
-    trees = [_top_down(parents) for parents in double_tree(group_size)]
-    builder = ProgramBuilder(
-        "dbt", "all_reduce", group_size, units=2 * segments, dimensions=(dimension,)
-    )
+    found = trees_of(group_size, pairs)
+    route = _routes(found, separate_links)
+    trees = [top_down(parents) for parents in found]
+    units = len(trees) * segments
+    builder = ProgramBuilder("dbt", "all_reduce", group_size, units=units, dimensions=(dimension,))
     for segment in range(segments):
-        for tree, pairs in enumerate(trees):
+        for tree, edges in enumerate(trees):
             unit = tree * segments + segment
             have: list[list[int]] = [[] for _ in range(group_size)]  # receives before each SEND
-            for rank, parent in reversed(pairs):
+            for rank, parent in reversed(edges):
                 way = route.get((tree, rank, parent), 0)
                 _, received = builder.message(
                     rank, parent, unit, 1, reduce=True, after=have[rank], route=way
                 )
                 have[parent].append(received)
-            for rank, parent in pairs:
+            for rank, parent in edges:
                 way = route.get((tree, parent, rank), 0)
                 _, received = builder.message(parent, rank, unit, 1, after=have[parent], route=way)
                 have[rank] = [received]
@@ -163,19 +129,22 @@ def _away_from(owner: int, neighbours: list[list[int]]) -> list[tuple[int, int]]
 
 
 def _sharded(
-    operation: str, group_size: int, segments: int, separate_links: bool, dimension: str
+    operation: str, group_size: int, segments: int, count: int, separate_links: bool, dimension: str
 ) -> Program:
-    """Return a reduce-scatter or all-gather; unit (g·2 + tree)·pieces + piece is in shard g."""
+    """Return a reduce-scatter or all-gather of `count` pairs of trees.
+
+    With T trees, unit (g·T + tree)·pieces + piece is in shard g.
+    """
     _check_segments(segments)
-    route = _routes(group_size, separate_links)
+    found = trees_of(group_size, count)
+    route = _routes(found, separate_links)
     pieces = -(-segments // group_size)  # the N shards already act as segments
-    builder = ProgramBuilder(
-        "dbt", operation, group_size, units=2 * group_size * pieces, dimensions=(dimension,)
-    )
+    units = len(found) * group_size * pieces
+    builder = ProgramBuilder("dbt", operation, group_size, units=units, dimensions=(dimension,))
     trees = []
-    for parents in double_tree(group_size):
+    for parents in found:
         neighbours: list[list[int]] = [[] for _ in range(group_size)]
-        for rank, parent in _top_down(parents):
+        for rank, parent in top_down(parents):
             neighbours[rank].append(parent)
             neighbours[parent].append(rank)
         trees.append(neighbours)
@@ -183,7 +152,7 @@ def _sharded(
         for tree, neighbours in enumerate(trees):
             pairs = _away_from(owner, neighbours)
             for piece in range(pieces):
-                unit = (owner * 2 + tree) * pieces + piece
+                unit = (owner * len(trees) + tree) * pieces + piece
                 have: list[list[int]] = [[] for _ in range(group_size)]
                 if operation == "reduce_scatter":
                     for near, far in reversed(pairs):
@@ -206,6 +175,7 @@ def reduce_scatter(
     group_size: int,
     *,
     segments: int = 16,
+    pairs: int = 1,
     separate_links: bool = False,
     dimension: str = "scale_out",
 ) -> Program:
@@ -214,13 +184,14 @@ def reduce_scatter(
     The N shards already form a pipeline. They are split further only if `segments` is greater than
     N. For `separate_links`, see `all_reduce`.
     """
-    return _sharded("reduce_scatter", group_size, segments, separate_links, dimension)
+    return _sharded("reduce_scatter", group_size, segments, pairs, separate_links, dimension)
 
 
 def all_gather(
     group_size: int,
     *,
     segments: int = 16,
+    pairs: int = 1,
     separate_links: bool = False,
     dimension: str = "scale_out",
 ) -> Program:
@@ -228,11 +199,11 @@ def all_gather(
 
     For the options, see `reduce_scatter`.
     """
-    return _sharded("all_gather", group_size, segments, separate_links, dimension)
+    return _sharded("all_gather", group_size, segments, pairs, separate_links, dimension)
 
 
-def segments_of(given: int | str, chunks: int, chunk_bytes: int) -> int:
-    """Return the number of segments of a chunk. Each of the two trees carries half of the chunk.
+def segments_of(given: int | str, chunks: int, chunk_bytes: int, trees: int = 2) -> int:
+    """Return the number of segments of a chunk. Each of the trees carries an equal part of it.
 
     Parameters
     ----------
@@ -240,6 +211,8 @@ def segments_of(given: int | str, chunks: int, chunk_bytes: int) -> int:
         The value in the scenario.
     chunks, chunk_bytes : int
         Number of chunks of the collective, and size of each in bytes.
+    trees : int
+        Number of trees.
 
     Examples
     --------
@@ -248,12 +221,16 @@ def segments_of(given: int | str, chunks: int, chunk_bytes: int) -> int:
     """
     if isinstance(given, int):
         return given
-    return max(1, min(SEGMENT_PARTS // chunks, chunk_bytes // 2 // SEGMENT_BYTES))
+    return max(1, min(SEGMENT_PARTS // chunks, chunk_bytes // trees // SEGMENT_BYTES))
 
 
 def _choose(setting: Setting) -> dict[str, Any]:
-    segments = segments_of(setting.given.segments, setting.chunks, setting.chunk_bytes)
-    options = {"dimension": "scale_out", "segments": segments}
+    given = setting.given
+    trees = 2 * given.tree_pairs
+    segments = segments_of(given.segments, setting.chunks, setting.chunk_bytes, trees)
+    options: dict[str, Any] = {"dimension": "scale_out", "segments": segments}
+    if given.tree_pairs > 1:
+        options["pairs"] = given.tree_pairs
     return options | ({"separate_links": True} if RANK_LINKS in setting.layout.features else {})
 
 

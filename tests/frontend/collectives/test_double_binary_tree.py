@@ -1,13 +1,16 @@
 """The two trees: shape, depth and complementarity."""
 
+from math import gcd
+
 import networkx as nx
 import numpy as np
 import pytest
 
-from frontend.collectives import Op, build
-from frontend.collectives.algorithms.double_binary_tree import binary_tree, double_tree
+from frontend.collectives import Op, build, check
+from frontend.collectives.binary_trees import binary_tree, double_tree, trees_of
 from topology_gen import graphs
 from topology_gen.networks.direct_connect import parallel_index
+from topology_gen.topoopt import tree_permutations
 
 SIZES = [*range(2, 34), 64, 100, 127, 128]
 
@@ -45,6 +48,50 @@ def test_eight_ranks_by_hand():
         [None, 2, 4, 2, 0, 6, 4, 6],
         [1, 3, 1, 7, 5, 3, 5, None],
     )
+
+
+@pytest.mark.parametrize(("size", "pairs"), [(2, 3), (12, 3), (16, 4), (17, 2), (12, 9)])
+def test_pairs_of_trees_are_the_first_with_other_orders(size, pairs):
+    """TopoOpt's tree permutations: stride p puts rank j·p at the place of rank j."""
+    strides = tree_permutations(size, pairs)
+    first = list(double_tree(size))
+    expected = []
+    for stride in strides:
+        for parents in first:
+            permuted: list[int | None] = [None] * size
+            for rank, parent in enumerate(parents):
+                if parent is not None:
+                    permuted[rank * stride % size] = parent * stride % size
+            expected.append(permuted)
+    found = trees_of(size, pairs)
+    assert found == expected
+    assert found[:2] == first
+    assert len(found) == 2 * min(pairs, sum(gcd(p, size) == 1 for p in range(1, size)))
+    for parents in found:
+        assert nx.is_arborescence(graph(parents))
+
+
+@pytest.mark.parametrize("operation", ["all_reduce", "reduce_scatter", "all_gather"])
+@pytest.mark.parametrize(("size", "pairs"), [(2, 2), (5, 2), (12, 3)])
+@pytest.mark.parametrize("separate", [False, True])
+def test_programs_of_several_pairs_are_right(operation, size, pairs, separate):
+    program = build(operation, "dbt", size, segments=3, pairs=pairs, separate_links=separate)
+    check(program)
+
+
+def test_more_pairs_load_more_links_more_evenly():
+    """Each pair carries an equal part, so no pair of ranks carries more than with one pair."""
+
+    def busiest(pairs):
+        program = build("all_reduce", "dbt", 16, segments=2, pairs=pairs)
+        sends = program.op == Op.SEND
+        load = np.zeros((16, 16))
+        np.add.at(load, (program.members()[sends], program.peer[sends]), 1 / program.units)
+        return load.max(), np.count_nonzero(load)
+
+    (one, few), (four, many) = busiest(1), busiest(4)
+    assert four < one
+    assert many > few
 
 
 @pytest.mark.parametrize("size", [2, 5, 8, 12, 16])

@@ -15,7 +15,15 @@ def dense(name, inputs, width, outputs):
     weights = 4 * width * outputs
     forward = Cost(2 * width * outputs, 4 * (width + outputs))
     return Operator(
-        name, inputs, forward, forward.times(2), weights, weights, 4 * outputs, parts=outputs
+        name,
+        inputs,
+        forward,
+        forward.times(2),
+        weights,
+        weights,
+        4 * outputs,
+        parts=outputs,
+        input_bytes=4 * width if inputs else 0,
     )
 
 
@@ -45,12 +53,18 @@ def small_dlrm(tables=4, layers=2, batch=64, width=64, rows=100_000, columns=16)
 
 
 @st.composite
-def placements(draw, servers, parts):
-    """Draw a placement of an operator."""
+def placements(draw, servers, parts, rows=1):
+    """Draw a placement of an operator: any grid of any servers."""
     order = draw(st.permutations(range(servers)))
-    kind = draw(st.sampled_from(["data", "model", "attribute"]))
-    most = {"data": servers, "model": 1, "attribute": min(servers, parts)}[kind]
-    return Placement(kind, tuple(order[: draw(st.integers(1, most))]))
+    count = draw(st.integers(1, servers))
+    columns = draw(st.sampled_from(divisors(count, parts)))
+    row_parts = draw(st.sampled_from(divisors(count // columns, rows)))
+    return Placement(tuple(order[:count]), columns, row_parts)
+
+
+def divisors(number, most):
+    """Return the divisors of a number that are at most `most`."""
+    return [one for one in range(1, min(number, most) + 1) if number % one == 0]
 
 
 @st.composite
@@ -60,7 +74,8 @@ def jobs(draw, most_servers=5):
     operators, placed = [], []
     for index in range(draw(st.integers(1, 5))):
         inputs = draw(st.lists(st.integers(0, index - 1), max_size=3)) if index else []
-        parts = draw(st.integers(1, 6))
+        parts, rows = draw(st.integers(1, 6)), draw(st.integers(1, 6))
+        aligned = [number for number in range(len(inputs)) if draw(st.booleans())]
         cost = Cost(draw(st.integers(0, 10**6)), draw(st.integers(0, 10**6)))
         weights = draw(st.integers(0, 10**7))
         operators.append(
@@ -74,8 +89,10 @@ def jobs(draw, most_servers=5):
                 draw(st.integers(0, 5000)),
                 parts,
                 table=draw(st.booleans()),
+                rows=rows,
+                aligned=tuple(aligned),
             )
         )
-        placed.append(draw(placements(servers, parts)))
+        placed.append(draw(placements(servers, parts, rows)))
     graph = OperatorGraph("drawn", tuple(operators), draw(st.integers(1, 40)))
     return graph, Strategy(servers, tuple(placed))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count
 from math import ceil
 
-from frontend.parallelization import bounds, transfer
+from frontend.parallelization import bounds, partial_sums, transfer
 
 HOP = 1e-12
 """One picosecond in seconds."""
@@ -70,20 +70,34 @@ def ring_load(network, orders, duplex, total, wire):
     return seconds, latency
 
 
+def coordinates(placement):
+    """Yield (server, its part of the samples, of the columns, of the rows)."""
+    for index, one in enumerate(placement.servers):
+        rest, row = divmod(index, placement.rows)
+        sample, column = divmod(rest, placement.columns)
+        yield one, sample, column, row
+
+
+def part(total, parts, pieces, index):
+    """Return the size of a piece of a total that consists of parts."""
+    low, high = bounds(parts, pieces)[index : index + 2]
+    return total * high // parts - total * low // parts
+
+
+def weights_of(operator, placement, column, row):
+    """Return the bytes of the weights with some columns and rows."""
+    size = part(operator.weight_bytes, operator.parts, placement.columns, column)
+    return part(size, operator.rows, placement.rows, row)
+
+
 def durations(operator, placement, batch, server):
     """Return {server: (forward, backward)} of an operator."""
     result = {}
-    parts = len(placement.servers)
-    for index, one in enumerate(placement.servers):
-        amount, share, weights = batch, 1.0, operator.weight_bytes
-        if placement.kind == "data":
-            cuts = bounds(batch, parts)
-            amount = cuts[index + 1] - cuts[index]
-        if placement.kind == "attribute":
-            cuts = bounds(operator.parts, parts)
-            share = (cuts[index + 1] - cuts[index]) / operator.parts
-            low, high = (operator.weight_bytes * cut // operator.parts for cut in cuts[index:][:2])
-            weights = high - low
+    for one, sample, column, row in coordinates(placement):
+        amount = part(batch, batch, placement.samples, sample)
+        share = part(operator.parts, operator.parts, placement.columns, column) / operator.parts
+        share *= part(operator.rows, operator.rows, placement.rows, row) / operator.rows
+        weights = weights_of(operator, placement, column, row)
         times = []
         for passes, cost in ((1, operator.forward), (2, operator.backward)):
             moved = passes * share * operator.weight_traffic * server.gpus
@@ -143,8 +157,18 @@ def estimate(graph, strategy, server, network, rings, wire):
             for one in receivers[key]:
                 clock[one] = max(clock[one], arrived[key])
 
-    def moved_between(index, source):
-        return transfer(operators[source], graph.batch, placed[source], placed[index])
+    def moved_between(index, number, source):
+        reader = operators[index]
+        return transfer(
+            operators[source], graph.batch, placed[source], placed[index], reader, number
+        )
+
+    def exchange(phase, index):
+        if placed[index].rows > 1:
+            key = (phase, (index, -1, index))
+            sums = partial_sums(operators[index], graph.batch, placed[index])
+            receivers[key] = hand_over(key, sums if phase == "forward" else sums.reversed)
+            await_(key)
 
     edges = [
         (index, number, source)
@@ -156,22 +180,36 @@ def estimate(graph, strategy, server, network, rings, wire):
             await_(("forward", edge))
         for one, (forward, _) in work[index].items():
             clock[one] += forward
+        exchange("forward", index)
         for edge in (edge for edge in edges if edge[2] == index):
             key = ("forward", edge)
-            receivers[key] = hand_over(key, moved_between(edge[0], index))
+            receivers[key] = hand_over(key, moved_between(*edge))
     for index in reversed(range(len(operators))):
         for edge in (edge for edge in edges if edge[2] == index):
             await_(("backward", edge))
+        exchange("backward", index)
         for one, (_, backward) in work[index].items():
             clock[one] += backward
-        group, weights = placed[index].servers, operators[index].weight_bytes
-        if placed[index].kind == "data" and len(group) > 1 and weights:
-            orders, duplex = rings(group)
-            load = ring_load(network, orders, duplex, weights, wire)
-            send(("all-reduce", index), max(clock[one] for one in group), load)
+        groups: dict[tuple[int, int], list[int]] = {}
+        for one, _, column, row in coordinates(placed[index]):
+            groups.setdefault((column, row), []).append(one)
+        together: dict[int, float] = {}
+        latency = 0.0
+        members: list[int] = []
+        for (column, row), group in groups.items():
+            weights = weights_of(operators[index], placed[index], column, row)
+            if len(group) > 1 and weights:
+                orders, duplex = rings(group)
+                seconds, longest = ring_load(network, orders, duplex, weights, wire)
+                for link, time in seconds.items():
+                    together[link] = together.get(link, 0.0) + time
+                latency, members = max(latency, longest), [*members, *group]
+        if members:
+            ready = max(clock[one] for one in placed[index].servers)
+            send(("all-reduce", index), ready, (together, latency))
         for edge in (edge for edge in edges if edge[0] == index):
             key = ("backward", edge)
-            receivers[key] = hand_over(key, moved_between(index, edge[2]).reversed)
+            receivers[key] = hand_over(key, moved_between(*edge).reversed)
     while waiting:
         carry()
     return max(*clock, last)

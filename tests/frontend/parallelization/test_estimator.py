@@ -13,15 +13,16 @@ from frontend.parallelization import (
     Estimator,
     Operator,
     OperatorGraph,
-    Placement,
     Server,
     Strategy,
     StrategyError,
     Wire,
+    by_columns,
     data_parallel,
     demand,
     group_rings,
     hybrid,
+    on_server,
     work,
 )
 from frontend.parallelization.fabric import Fabric
@@ -66,11 +67,11 @@ def test_a_chain_over_two_servers_by_hand():
     topology = topology_finder(demand(graph, data_parallel(graph, 2)), 1)
     network = direct_connect(topology.graph, GBPS, 3 * 10**6)
     estimator = Estimator(graph, SERVER, network, topology, BARE)
-    chain = Strategy(2, (Placement("model", (0,)), Placement("model", (1,))))
+    chain = Strategy(2, (on_server(0), on_server(1)))
     there_and_back = 2 * (4e-3 + 3e-6)
     assert estimator.seconds(estimator.plan(chain)) == pytest.approx(6e-3 + there_and_back)
     # On one server nothing moves.
-    alone = Strategy(2, (Placement("model", (1,)),) * 2)
+    alone = Strategy(2, (on_server(1),) * 2)
     assert estimator.seconds(estimator.plan(alone)) == pytest.approx(6e-3)
 
 
@@ -88,7 +89,7 @@ def test_what_is_ready_first_is_carried_first():
         4,
     )
     estimator = Estimator(graph, SERVER, flat(3, GBPS, 0), wire=Wire(1, 0))
-    placed = [Placement("model", (server,)) for server in (0, 0, 1, 2)]
+    placed = [on_server(server) for server in (0, 0, 1, 2)]
     seconds = estimator.seconds(estimator.plan(Strategy(3, tuple(placed))))
     # Forward: a 1 ms, b 9 ms, at server 2 at 13 ms; c got there before. Backward: both gradients
     # leave server 2 at 13 ms, b's first (its reader's first input): 17 ms at server 0 and 21 ms at
@@ -153,8 +154,12 @@ def test_a_changed_plan_is_the_plan_of_the_changed_strategy(place, data):
     plan = estimator.plan(strategy)
     for _ in range(3):
         some = data.draw(st.sets(st.integers(0, len(graph.operators) - 1), min_size=1))
-        parts = min(graph.operators[index].parts for index in some)
-        plan = estimator.changed(plan, some, data.draw(placements(strategy.servers, parts)))
+        operators = {index: graph.operators[index] for index in sorted(some)}
+        changes = {
+            index: data.draw(placements(strategy.servers, one.parts, one.rows))
+            for index, one in operators.items()
+        }
+        plan = estimator.changed(plan, changes)
     again = Estimator(graph, SERVER, network, topology).plan(plan.strategy)
     assert estimator.seconds(plan) == estimator.seconds(again)
     assert plan.memory_bytes.tolist() == again.memory_bytes.tolist()
@@ -168,13 +173,13 @@ def test_memory_by_hand():
     plan = estimator.plan(hybrid(graph, 4))
     dense = 4 * (4096 + 12288 + 16384) + 16 * (64 + 256 + 256)
     table = 6_400_000 + 64 * 64
-    assert plan.memory_bytes.tolist() == [dense + table, dense + table, dense, dense]
+    assert plan.memory_bytes.tolist() == [dense + table, dense, dense + table, dense]
     assert not estimator.fits(plan)
     roomy = Estimator(graph, SERVER._replace(memory_bytes=(dense + table) / 2), flat(4, GBPS, 0))
     assert roomy.fits(roomy.plan(hybrid(graph, 4)))
     assert not roomy.fits(roomy.plan(data_parallel(graph, 4)))
     # Split by columns, a server has a quarter of each table, and 64 samples of 16 B.
-    everywhere = Placement("attribute", (0, 1, 2, 3))
+    everywhere = by_columns((0, 1, 2, 3))
     quarters = plan.strategy.replaced(0, everywhere).replaced(1, everywhere)
     split = roomy.plan(quarters)
     assert split.memory_bytes.tolist() == [dense + 2 * (1_600_000 + 64 * 16)] * 4
@@ -187,7 +192,7 @@ def test_strategies_for_other_networks_are_refused():
         estimator.plan(data_parallel(graph, 3))
     plan = estimator.plan(data_parallel(graph, 4))
     with pytest.raises(StrategyError, match="operator top_0: server 4"):
-        estimator.changed(plan, [5], Placement("model", (4,)))
+        estimator.changed(plan, {5: on_server(4)})
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,16 @@ from hypothesis import given
 
 from frontend.parallelization import (
     OperatorGraph,
-    Placement,
     Strategy,
     StrategyError,
+    by_columns,
+    by_samples,
     check_graph,
     check_strategy,
     data_parallel,
     from_json,
     hybrid,
+    on_server,
     to_json,
 )
 from tests.frontend.parallelization.graphs import dense, jobs, small_dlrm
@@ -26,10 +28,27 @@ from tests.frontend.parallelization.graphs import dense, jobs, small_dlrm
 
 def test_hybrid_gives_tables_to_servers_in_turn():
     graph = small_dlrm(tables=4, layers=1)
-    everywhere = Placement("data", (0, 1, 2))
+    everywhere = by_samples((0, 1, 2))
     assert data_parallel(graph, 3).placements == (everywhere,) * 6
-    tables = [Placement("model", (server,)) for server in (0, 1, 2, 0)]
+    tables = [on_server(server) for server in (0, 1, 2, 0)]
     assert hybrid(graph, 3).placements == (*tables, everywhere, everywhere)
+
+
+@pytest.mark.parametrize(
+    ("tables", "servers", "expected"),
+    [
+        (4, 8, [0, 2, 4, 6]),
+        (3, 8, [0, 2, 5]),
+        (8, 4, [0, 1, 2, 3, 0, 1, 2, 3]),
+        (6, 4, [0, 1, 2, 3, 0, 2]),
+        (1, 1, [0]),
+    ],
+)
+def test_hybrid_spreads_the_tables_of_the_last_turn(tables, servers, expected):
+    """No server has two tables more than another, and tables are not next to each other."""
+    graph = small_dlrm(tables=tables, layers=1)
+    placed = hybrid(graph, servers).placements[:tables]
+    assert placed == tuple(map(on_server, expected))
 
 
 def test_json_names_what_is_not_the_default():
@@ -62,6 +81,12 @@ def test_json_and_back(job):
         ({"default": {"kind": "data"}}, "default: expected"),
         ({"default": {"kind": "data", "servers": [0.5]}}, "default.servers"),
         ({"default": {"kind": "odd", "servers": [0]}}, "kind 'odd'"),
+        ({"default": {"kind": "data", "rows": 2, "servers": [0]}}, "either a kind, or columns"),
+        ({"default": {"gpu": "columns", "servers": [0]}}, "key 'gpu', expected one of kind"),
+        ({"default": {"columns": 1, "gpus": "rows", "servers": [0]}}, "gpus: 'rows'"),
+        ({"default": {"columns": 0, "servers": [0]}}, "default.columns: 0"),
+        ({"default": {"columns": 3, "servers": "all"}}, "columns 3, expected a divisor of its 4"),
+        ({"default": {"columns": 4, "rows": 2, "servers": "all"}}, "rows 2: 4 servers, expected"),
         ({"default": {"kind": "data", "servers": [4]}}, "server 4, expected 0 … 3"),
         ({"operators": []}, "operators"),
         ({"operators": {"nothing": {}}}, "'nothing', expected the name of an operator"),
@@ -79,7 +104,7 @@ def test_json_that_is_refused(change, sentence):
 
 def test_more_servers_than_parts_are_refused():
     graph = OperatorGraph("narrow", (dense("one", (), 8, 2),), 4)
-    wide = Strategy(3, (Placement("attribute", (0, 1, 2)),))
+    wide = Strategy(3, (by_columns((0, 1, 2)),))
     with pytest.raises(StrategyError, match="3 servers, expected at most 2, its number of parts"):
         check_strategy(wide, graph)
     with pytest.raises(StrategyError, match="0 placements: expected one for each of the 1"):
