@@ -148,7 +148,7 @@ class Topology(_message.Message):
     def __init__(self, ranks: _Optional[int] = ..., nodes: _Optional[int] = ..., dimensions: _Optional[_Iterable[str]] = ..., link_source: _Optional[_Iterable[int]] = ..., link_target: _Optional[_Iterable[int]] = ..., link_rate_bps: _Optional[_Iterable[int]] = ..., link_latency_ps: _Optional[_Iterable[int]] = ..., link_buffer_bytes: _Optional[_Iterable[int]] = ..., link_ecn_threshold_bytes: _Optional[_Iterable[int]] = ..., link_dimension: _Optional[_Iterable[int]] = ..., path_source: _Optional[_Iterable[int]] = ..., path_target: _Optional[_Iterable[int]] = ..., path_begin: _Optional[_Iterable[int]] = ..., path_links: _Optional[_Iterable[int]] = ..., forwarding_delay_ps: _Optional[int] = ..., reconfiguration: _Optional[_Union[Reconfiguration, _Mapping]] = ...) -> None: ...
 
 class Reconfiguration(_message.Message):
-    __slots__ = ("interval_ps", "latency_ps", "degree", "discount", "forwarding", "circuit_rate_bps", "circuit_latency_ps", "circuit_buffer_bytes", "circuit_ecn_threshold_bytes")
+    __slots__ = ("interval_ps", "latency_ps", "degree", "discount", "forwarding", "circuit_rate_bps", "circuit_latency_ps", "circuit_buffer_bytes", "circuit_ecn_threshold_bytes", "control_network")
     class Discount(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         EXPONENTIAL: _ClassVar[Reconfiguration.Discount]
@@ -168,6 +168,7 @@ class Reconfiguration(_message.Message):
     CIRCUIT_LATENCY_PS_FIELD_NUMBER: _ClassVar[int]
     CIRCUIT_BUFFER_BYTES_FIELD_NUMBER: _ClassVar[int]
     CIRCUIT_ECN_THRESHOLD_BYTES_FIELD_NUMBER: _ClassVar[int]
+    CONTROL_NETWORK_FIELD_NUMBER: _ClassVar[int]
     interval_ps: int
     latency_ps: int
     degree: int
@@ -177,7 +178,8 @@ class Reconfiguration(_message.Message):
     circuit_latency_ps: int
     circuit_buffer_bytes: int
     circuit_ecn_threshold_bytes: int
-    def __init__(self, interval_ps: _Optional[int] = ..., latency_ps: _Optional[int] = ..., degree: _Optional[int] = ..., discount: _Optional[_Union[Reconfiguration.Discount, str]] = ..., forwarding: _Optional[bool] = ..., circuit_rate_bps: _Optional[int] = ..., circuit_latency_ps: _Optional[int] = ..., circuit_buffer_bytes: _Optional[int] = ..., circuit_ecn_threshold_bytes: _Optional[int] = ...) -> None: ...
+    control_network: bool
+    def __init__(self, interval_ps: _Optional[int] = ..., latency_ps: _Optional[int] = ..., degree: _Optional[int] = ..., discount: _Optional[_Union[Reconfiguration.Discount, str]] = ..., forwarding: _Optional[bool] = ..., circuit_rate_bps: _Optional[int] = ..., circuit_latency_ps: _Optional[int] = ..., circuit_buffer_bytes: _Optional[int] = ..., circuit_ecn_threshold_bytes: _Optional[int] = ..., control_network: _Optional[bool] = ...) -> None: ...
 
 class Program(_message.Message):
     __slots__ = ("id", "name", "operation", "group_size", "units", "space", "equal_units", "phase_dimension", "step_begin", "op", "phase", "peer", "offset", "count", "target", "dep_begin", "dep", "route")
