@@ -81,6 +81,13 @@ class Reconfiguration(Model):
     """How long all flows pause while circuits change; less than `interval`. No data is lost."""
     forwarding: bool = True
     """true: ranks forward packets for others; false: a pair without a circuit waits for one."""
+    initial: Literal["uniform", "demand"] = "uniform"
+    """Circuits before the first measurement. uniform: spread evenly over all ranks, whatever the
+    demand is. demand: those for `n`, `file` or `demand`, as if it had been measured."""
+    acknowledgements: Literal["control", "circuits"] = "control"
+    """How acknowledgements return, because circuits are one-way. control: over a control network
+    beside the circuits, with the latency and the rate of a circuit and without queues. circuits:
+    over circuits, through other ranks if they forward; as with control if no circuit leads back."""
 
     @model_validator(mode="after")
     def _leaves_time(self) -> Self:

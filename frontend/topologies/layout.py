@@ -58,6 +58,7 @@ class LinkChanges(NamedTuple):
     circuit_rate_bps: int
     circuit_latency_ps: int
     circuit_buffer_bytes: int
+    control_network: bool
 
 
 class Layout(ABC):

@@ -5,6 +5,8 @@ The switch sets its circuits once, or again at regular intervals during the run.
 
 from __future__ import annotations
 
+import numpy as np
+
 from frontend.schema.topoopt import OcsTopology, Reconfiguration
 from frontend.topologies.demand import DemandFamily
 from frontend.topologies.direct_connect import DirectLayout, link_keywords
@@ -45,6 +47,7 @@ class _Changing(DirectLayout):
             circuit_rate_bps=topology.bandwidth,
             circuit_latency_ps=topology.latency,
             circuit_buffer_bytes=topology.buffer,
+            control_network=setting.acknowledgements == "control",
         )
 
 
@@ -67,8 +70,9 @@ class _Ocs(DemandFamily[OcsTopology]):
 
 def _circuits(topology: OcsTopology, demand: Demand) -> Digraph:
     setting = topology.reconfiguration
+    known = setting is None or setting.initial == "demand"
     return ocs_reconfig(
-        traffic_matrix(demand),
+        traffic_matrix(demand) if known else np.zeros((demand.nodes, demand.nodes)),
         topology.d,
         discount=topology.discount,
         forwarding=setting is None or setting.forwarding,

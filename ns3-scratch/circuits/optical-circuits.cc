@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <queue>
+#include <utility>
 
 namespace cosim
 {
@@ -79,16 +80,67 @@ class FreePorts
         return true;
     }
 
-    /// @return true if a rank has a free transmitter
-    bool CanSend(uint32_t rank) const
+    /// @return one entry per free transmitter, in the order of the ranks
+    std::vector<uint32_t> ListTransmitters() const
     {
-        return m_transmitters[rank] > 0;
+        std::vector<uint32_t> free;
+        for (uint32_t rank = 0; rank < m_transmitters.size(); ++rank)
+        {
+            free.insert(free.end(), m_transmitters[rank], rank);
+        }
+        return free;
+    }
+
+    /// @return one entry per free receiver: the first of each rank in descending order, and so on
+    std::vector<uint32_t> ListReceivers() const
+    {
+        std::vector<uint32_t> free;
+        const auto most = std::max_element(m_receivers.begin(), m_receivers.end());
+        for (uint32_t layer = 0; most != m_receivers.end() && layer < *most; ++layer)
+        {
+            for (uint32_t rank = static_cast<uint32_t>(m_receivers.size()); rank-- > 0;)
+            {
+                free.insert(free.end(), m_receivers[rank] > layer ? 1 : 0, rank);
+            }
+        }
+        return free;
     }
 
   private:
     std::vector<uint32_t> m_transmitters;
     std::vector<uint32_t> m_receivers;
 };
+
+/**
+ * Add circuits between the free ports, spread evenly over the ranks. Ports that only one rank has
+ * left stay free.
+ */
+void
+Spread(const FreePorts& ports, std::vector<Circuit>& circuits)
+{
+    const std::vector<uint32_t> sources = ports.ListTransmitters();
+    std::vector<uint32_t> targets = ports.ListReceivers();
+    const std::size_t count = sources.size();
+    for (std::size_t i = 0; i < count; ++i)
+    {
+        // no circuit leads to its own rank: exchange its target with that of another circuit
+        for (std::size_t step = 1; step < count && targets[i] == sources[i]; ++step)
+        {
+            const std::size_t other = (i + step) % count;
+            if (sources[other] != sources[i] && targets[other] != sources[i])
+            {
+                std::swap(targets[i], targets[other]);
+            }
+        }
+    }
+    for (std::size_t i = 0; i < count; ++i)
+    {
+        if (sources[i] != targets[i])
+        {
+            circuits.push_back({sources[i], targets[i]});
+        }
+    }
+}
 
 } // namespace
 
@@ -120,16 +172,7 @@ ChooseCircuits(uint32_t ranks,
             queue.push({demand[index].bytes * GetGain(discount, next), index});
         }
     }
-    for (uint32_t source = 0; source < ranks; ++source)
-    { // assign the free ports to pairs without demand
-        for (uint32_t target = 0; target < ranks && ports.CanSend(source); ++target)
-        {
-            while (source != target && ports.Take({source, target}))
-            {
-                circuits.push_back({source, target});
-            }
-        }
-    }
+    Spread(ports, circuits);
     if (forwarding)
     {
         ReplaceTwoEdges(ranks, demand, circuits);

@@ -36,10 +36,10 @@ struct Demand
  * Choose the circuits of the next period.
  *
  * The pair with the largest demand gets a circuit, and its remaining weight falls by the discount.
- * This repeats until no pair with demand has free ports. Then pairs without demand get circuits, in
- * the order of their ranks, until no rank with a free transmitter can reach another rank with a
- * free receiver. With forwarding, ends of circuits are then exchanged until every rank reaches
- * every other rank (see ReplaceTwoEdges).
+ * This repeats until no pair with demand has free ports. Then the free transmitters, in the order
+ * of their ranks, are linked to the free receivers of the ranks in descending order, again and
+ * again. Without demand this is the generalized Kautz digraph. With forwarding, ends of circuits
+ * are then exchanged until every rank reaches every other rank (see ReplaceTwoEdges).
  *
  * Source: W. Wang et al., "TopoOpt", NSDI 2023, Appendix E.4, Algorithm 5.
  * topology_gen.topoopt.reconfiguration implements the same algorithm in Python: for the same

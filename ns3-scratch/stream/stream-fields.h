@@ -80,7 +80,8 @@ inline constexpr auto FIELDS<Reconfiguration> =
                     &Reconfiguration::circuitRateBps,
                     &Reconfiguration::circuitLatencyPs,
                     &Reconfiguration::circuitBufferBytes,
-                    &Reconfiguration::circuitEcnThresholdBytes);
+                    &Reconfiguration::circuitEcnThresholdBytes,
+                    &Reconfiguration::controlNetwork);
 
 template <>
 inline constexpr auto FIELDS<Topology> = std::make_tuple(&Topology::ranks,

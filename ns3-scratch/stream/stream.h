@@ -110,6 +110,7 @@ struct Reconfiguration
     uint64_t circuitLatencyPs{0};
     uint64_t circuitBufferBytes{0};
     uint64_t circuitEcnThresholdBytes{0};
+    bool controlNetwork{false};
 };
 
 /// The topology record.

@@ -70,7 +70,7 @@ def test_optical_circuits():
 
 
 def test_circuits_that_change():
-    change = {"interval": "1ms", "latency": "10us"}
+    change = {"interval": "1ms", "latency": "10us", "initial": "demand"}
     loaded = load(family="ocs", n=6, d=3, discount="none", reconfiguration=change)
     assert load_scenario(loaded.resolved()).resolved() == loaded.resolved()
     (record,) = [r.topology for r in records(resolve(loaded)) if r.HasField("topology")]
@@ -89,12 +89,12 @@ def test_circuits_that_change():
 
 
 def test_without_forwarding_pairs_without_a_circuit_have_no_path():
-    change = {"forwarding": False}
+    change = {"forwarding": False, "initial": "demand"}
     loaded = load(family="ocs", d=1, demand=APART, reconfiguration=change)
     assert set(edges(loaded)) == {(0, 1), (1, 0), (2, 3), (3, 2)}
     paths = resolve(loaded).network.paths([0, 1, 0], [1, 2, 3])
     assert paths.begin.tolist() == [0, 1, 1, 1]
-    connected = load(family="ocs", d=1, demand=APART, reconfiguration={})
+    connected = load(family="ocs", d=1, demand=APART, reconfiguration={"initial": "demand"})
     assert set(edges(connected)) == {(0, 3), (1, 0), (2, 1), (3, 2)}
 
 

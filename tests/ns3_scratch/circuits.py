@@ -46,6 +46,7 @@ class Setup:
     buffer: int = 0
     forwarding_delay_ps: int = 0
     changes: bool = True
+    control_network: bool = False
     transport: dict[str, Any] = field(default_factory=dict)
 
     def still(self) -> Setup:
@@ -75,6 +76,7 @@ class Setup:
             circuit_rate_bps=streams.RATE_BPS,
             circuit_latency_ps=streams.LATENCY_PS,
             circuit_buffer_bytes=self.buffer,
+            control_network=self.control_network,
         )
         topology = api.Topology(
             ranks=graph.nodes,

@@ -122,7 +122,7 @@ def test_measurements_that_change_nothing_cost_no_time(fabric: str) -> None:
 
 FLIPPING = Setup(
     4,
-    [(0, 1), (1, 0), (2, 3), (3, 2)],
+    [(0, 1), (1, 3), (2, 0), (3, 2)],  # those for a demand from 0 to 1
     interval_ps=300 * PS_PER_US,
     latency_ps=100 * PS_PER_US,
     forwarding=False,
@@ -136,13 +136,13 @@ FLIPPING = Setup(
 def test_a_flow_through_pauses(fabric: str, changes: int) -> None:
     """A message takes T + k·P with k pauses. A pause lets only a started packet finish.
 
-    When a message from 2 to 0 waits, it takes ports, which other pairs get back afterwards. The
+    When a message from 3 to 0 waits, it takes ports, which other pairs get back afterwards. The
     circuit 0→1 does not change.
     """
     size = 25_000_000  # 2 ms
     interval, pause = FLIPPING.interval_ps, FLIPPING.latency_ps
     measurements = range(1, changes, 2)
-    others = [Message(2, 0, 1000, number * interval - 1000) for number in measurements]
+    others = [Message(3, 0, 1000, number * interval - 1000) for number in measurements]
     outcome = carry(FLIPPING, fabric, [Message(0, 1, size), *others])
     expected = direct_ps(size) + changes * pause
     packets = transmission_ps(PACKET) * changes if fabric == "express" else 0
@@ -192,6 +192,33 @@ def test_a_window_that_the_new_path_does_not_need_is_not_waited_for() -> None:
     assert arrival == pytest.approx(setup.interval_ps + setup.latency_ps + rest, abs=10)
 
 
+@pytest.mark.parametrize("fabric", ["express", "flow"])
+def test_a_window_covers_the_control_network_not_the_way_back(fabric: str) -> None:
+    """One circuit ahead, seven circuits back: with a window of 4 packets, a round trip is
+
+    packet + latency + 7 · (ACK + latency) over circuits, and packet + latency + ACK + latency over
+    the control network. Each round trip carries 4 packets.
+    """
+    ring = Setup(
+        8,
+        [(rank, (rank + 1) % 8) for rank in range(8)],
+        interval_ps=10**12,
+        transport={
+            "send_buffer_bytes": 4 * SEGMENT_BYTES,
+            "receive_buffer_bytes": 4 * SEGMENT_BYTES,
+            "initial_cwnd_segments": 4,
+        },
+    )
+    packets = 4000
+    messages = [Message(0, 1, packets * SEGMENT_BYTES)]
+    acknowledgement = transmission_ps(HEADER_BYTES) + LATENCY_PS
+    for control, links in ((True, 1), (False, 7)):
+        setup = replace(ring, control_network=control)
+        (arrival,) = carry(setup, fabric, messages).arrivals_ps
+        round_trip = transmission_ps(PACKET) + LATENCY_PS + links * acknowledgement
+        assert arrival == pytest.approx(packets / 4 * round_trip, rel=0.02)
+
+
 @pytest.mark.parametrize("fabric", FABRICS)
 def test_parallel_circuits_are_one_link_of_their_joint_rate(fabric: str) -> None:
     """When the only demand is measured, it gets all three ports: a third of the time is left."""
@@ -206,8 +233,8 @@ def test_parallel_circuits_are_one_link_of_their_joint_rate(fabric: str) -> None
 def test_estimators_and_packets_without_forwarding() -> None:
     """Estimates of an all-to-all with changing circuits are within 2 % of the packet fabrics."""
     ranks = 8
-    edges = _core.optical_circuits(ranks, 2, 0, False, {})
-    setup = Setup(ranks, edges, 2, 50 * PS_PER_US, PS_PER_US, forwarding=False)
+    neighbours = [(rank, rank ^ 1) for rank in range(ranks) for _ in range(2)]
+    setup = Setup(ranks, neighbours, 2, 50 * PS_PER_US, PS_PER_US, forwarding=False)
     messages = [Message(s, t, 10**6) for s, t in permutations(range(ranks), 2)]
     ends = {fabric: max(carry(setup, fabric, messages).arrivals_ps) for fabric in FABRICS}
     assert ends["flow"] == pytest.approx(ends["express"], rel=0.02)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import ceil, log
 
 import networkx as nx
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from topology_gen.arrays import ids
 from topology_gen.errors import ConnectivityError, DegreeError, ParameterError
 from topology_gen.graphs.digraph import Digraph, from_edges
+from topology_gen.graphs.families.kautz import generalized_kautz
 from topology_gen.topoopt import ocs_reconfig, two_edge_replacement, utility
 
 
@@ -31,11 +33,12 @@ demands = st.builds(
 
 
 def as_printed(demand, degree, factor):
-    """Algorithm 5, line by line, up to line 20."""
+    """Algorithm 5, line by line, up to line 20, while a pair with demand has free ports."""
     demand, nodes = demand.copy(), len(demand)
     tx, rx, links = [degree] * nodes, [degree] * nodes, []
-    while any(tx[i] and rx[j] for i in range(nodes) for j in range(nodes) if i != j):
-        pairs = [(i, j) for i in range(nodes) for j in range(nodes) if i != j and tx[i] and rx[j]]
+    while pairs := [
+        (i, j) for i in range(nodes) for j in range(nodes) if demand[i, j] and tx[i] and rx[j]
+    ]:
         i, j = max(pairs, key=lambda pair: (demand[pair], (-pair[0], -pair[1])))
         links.append((i, j))
         demand[i, j] *= factor
@@ -49,7 +52,35 @@ def as_printed(demand, degree, factor):
 def test_without_forwarding_it_is_the_printed_algorithm(demand, degree, discount):
     name, factor = discount
     graph = ocs_reconfig(demand, degree, discount=name, forwarding=False)
-    assert graph.edges() == as_printed(demand, degree, factor)
+    printed = as_printed(demand, degree, factor)
+    assert graph.edges()[: len(printed)] == printed
+    # The free ports of at least two servers are linked.
+    left = np.full(len(demand), degree) - np.bincount(graph.source, minlength=len(demand))
+    assert np.array_equal(left, degree - np.bincount(graph.target, minlength=len(demand)))
+    assert np.count_nonzero(left) <= 1
+    assert graph.self_loops == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 200), st.integers(2, 8))
+def test_without_demand_it_is_a_generalized_kautz_digraph(nodes, degree):
+    """Paths are at most one link longer than the Moore bound of any digraph of this degree."""
+    graph = ocs_reconfig(np.zeros((nodes, nodes)), degree, forwarding=False)
+    kautz = generalized_kautz(degree, nodes)
+    if kautz.self_loops == 0:
+        assert sorted(graph.edges()) == sorted(kautz.edges())
+    assert nx.is_strongly_connected(graph.graph())
+    assert graph.diameter <= ceil(log(nodes, degree) - 1e-9) + 1
+
+
+def test_pairs_without_demand_keep_short_paths():
+    """Circuits for half of a ring: the other half is at most as far as on the uniform circuits."""
+    demand = np.zeros((128, 128))
+    for server in range(0, 128, 2):
+        demand[server, server + 1] = 10**7
+    graph = ocs_reconfig(demand, 4)
+    assert graph.diameter <= 8
+    assert Counter(graph.edges())[0, 1] == 4
 
 
 @settings(max_examples=100, deadline=None)

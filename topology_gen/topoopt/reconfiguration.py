@@ -2,8 +2,9 @@
 
 An optical circuit switch sets its links anew every `PERIOD_PS`, for which the network pauses for
 `PAUSE_PS`. The greatest demand gets a link, and its remaining weight falls by the discount. This
-repeats until no ports are left. If servers forward packets for others, links are then exchanged
-until every server can reach every other.
+repeats until no pair with demand has free ports. The other ports are linked evenly over the
+servers, so that paths between pairs without demand stay short. If servers forward packets for
+others, links are then exchanged until every server can reach every other.
 
 Source: W. Wang et al., "TopoOpt", NSDI 2023, Appendix E.4, Algorithm 5; without discount it stands
 for SiP-ML (Appendix F).
@@ -40,8 +41,10 @@ def ocs_reconfig(
 ) -> Digraph:
     """Return the digraph of the chosen circuits, with links in the order in which they were chosen.
 
-    When no demand is left, pairs without demand get links, in the order of their numbers, until no
-    two different servers have a free transmitter and a free receiver.
+    When no pair with demand has free ports, the free transmitters are linked to the free receivers:
+    the i-th transmitter, in the order of the servers, to the i-th receiver of the list that has the
+    servers in descending order, again and again. Without any demand, this is the generalized Kautz
+    digraph, whose paths are as short as those of any digraph of this degree, or one longer.
 
     Parameters
     ----------
@@ -81,10 +84,8 @@ def ocs_reconfig(
     receivers = [degree] * nodes
     order: list[tuple[int, int]] = []
     # The heap yields the greatest demand first; of equal ones, the pair with the lowest numbers.
-    heap = [
-        (-float(matrix[pair]), pair)
-        for pair in ((i, j) for i in range(nodes) for j in range(nodes) if i != j)
-    ]
+    wanted = [(int(i), int(j)) for i, j in np.argwhere(matrix > 0) if i != j]
+    heap = [(-float(matrix[pair]), pair) for pair in wanted]
     heapq.heapify(heap)
     while heap:
         _, pair = heapq.heappop(heap)
@@ -96,9 +97,30 @@ def ocs_reconfig(
         receivers[pair[1]] -= 1
         weight = float(matrix[pair]) * float(gain(discount, links[pair] + 1))
         heapq.heappush(heap, (-weight, pair))
+    order += _spread(transmitters, receivers)
     ends = np.array(order, dtype=np.int64).reshape(-1, 2)
     graph = Digraph(f"OCS({nodes},{degree})", nodes, ids(ends[:, 0]), ids(ends[:, 1]))
     return two_edge_replacement(graph, matrix) if forwarding else graph
+
+
+def _spread(transmitters: list[int], receivers: list[int]) -> list[tuple[int, int]]:
+    """Return links between the free ports; the ports that only one server has left stay free."""
+    nodes = range(len(transmitters))
+    sources = [node for node in nodes for _ in range(transmitters[node])]
+    targets = [
+        node
+        for layer in range(max(receivers, default=0))
+        for node in reversed(nodes)
+        if receivers[node] > layer
+    ]
+    for index, node in enumerate(sources):
+        if targets[index] != node:
+            continue
+        for other in (*range(index + 1, len(sources)), *range(index)):
+            if node not in (sources[other], targets[other]):
+                targets[index], targets[other] = targets[other], node
+                break
+    return [pair for pair in zip(sources, targets, strict=True) if pair[0] != pair[1]]
 
 
 def utility(graph: Digraph, transfers: ArrayLike, discount: str = "exponential") -> Fraction:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from bridge.batch.best_strategy import best_strategy
@@ -42,9 +43,11 @@ ARCHITECTURES = {
 #: know circuits that change.
 _ESTIMATED_AS = {"sip_ml": "ideal_switch", "ocs_reconfig": "ideal_switch"}
 
-#: Circuits are one-way, so an acknowledgement may return through all servers if they forward. The
-#: window must cover this path.
-_WINDOWS = {"ocs_reconfig": "16MB"}
+#: Architectures whose circuits follow the demand. They start from uniform circuits and run until
+#: iterations take the same time.
+CHANGING = frozenset({"sip_ml", "ocs_reconfig"})
+#: The first iteration is reported on its own, the others as the steady state.
+ITERATIONS: Mapping[Scale, int] = {"small": 3, "full": 5}
 
 STRATEGY = "workload.strategy"
 
@@ -175,15 +178,15 @@ def _scenario(
     rate_gbps: int,
     changes: Changes,
 ) -> Scenario:
-    overrides = {
+    overrides: dict[str, Any] = {
         "name": f"topoopt_{model}",
         "fabric": "flow",
         "topology": topology(architecture, SERVERS[scale], degree, rate_gbps),
         "collective.all_reduce": "multi_ring" if architecture == "topoopt" else "ring",
         **dict(changes),
     }
-    if architecture in _WINDOWS:
-        overrides["transport.window"] = _WINDOWS[architecture]
+    if architecture in CHANGING:
+        overrides = {"workload.iterations": ITERATIONS[scale]} | overrides
     return load_scenario(folder / f"topoopt_{model}.yaml", overrides)
 
 
@@ -221,5 +224,13 @@ def job_name(
 
 
 def iteration_ns(result: Result) -> float:
-    """Return the time of the last iteration; before the first there is nothing to wait for."""
-    return result.iterations[-1].time_ns
+    """Return the time of an iteration: the mean of all but the first, if there are several.
+
+    The first iteration of circuits that follow the demand starts from uniform circuits.
+    """
+    return mean(one.time_ns for one in result.iterations[1:] or result.iterations)
+
+
+def first_ns(result: Result) -> float:
+    """Return the time of the first iteration."""
+    return result.iterations[0].time_ns

@@ -22,9 +22,8 @@ namespace cosim
  *
  * The times are those of AnalyticalFabric. That fabric forgets a message on a link as soon as it
  * knows when the message leaves. This fabric remembers where each message is, which costs more, so
- * that a change of the links can split it into pieces (see PieceLinkControl). A message has arrived
- * when all its pieces have arrived. Messages of one path arrive in the order in which they were
- * sent.
+ * that a change of the links can cut off the piece that has arrived (see PieceLinkControl).
+ * Messages of one path arrive in the order in which they were sent.
  */
 class PieceFabric : public MessageFabric
 {

@@ -64,50 +64,39 @@ PieceLinkControl::Pause()
     }
 }
 
-/// Replace a piece by the parts of it that the ranks on its way hold.
+/// Let the bytes of a piece that have left its last link arrive, and return the others to its
+/// source.
 void
 PieceLinkControl::TakeApart(uint32_t id, uint64_t now)
 {
     const PieceFabric::Piece piece = m_fabric.m_pieces[id];
-    const uint32_t target = m_fabric.m_topology.pathTarget[m_fabric.m_messages[piece.message].path];
-    // Go through the ranks from the source on. The parts that are further ahead must be sent first.
-    std::vector<uint32_t> parts;
-    // bytes that have arrived at the node at which the passage starts
-    uint64_t come = piece.wireBytes;
-    uint64_t arrival = now;
+    PieceFabric::Message& message = m_fabric.m_messages[piece.message];
+    const PieceFabric::Passage& last = piece.passages.back();
+    const bool isLast = piece.node == m_fabric.m_topology.pathTarget[message.path];
+    const uint64_t sent = isLast ? PieceFabric::GetSent(last, piece.wireBytes, now) : 0;
+    const uint64_t left = piece.wireBytes - sent;
     for (const PieceFabric::Passage& passage : piece.passages)
     {
-        const uint64_t sent = std::min(come, PieceFabric::GetSent(passage, piece.wireBytes, now));
         PieceFabric::Link& link = m_fabric.m_links[passage.link];
-        link.wireBytes -= piece.wireBytes - sent;
-        link.busy -=
-            passage.end > now
-                ? MultiplyDivide(passage.transmission, piece.wireBytes - sent, piece.wireBytes)
-                : 0;
-        if (sent < come)
+        link.wireBytes -= left;
+        link.busy -= MultiplyDivide(passage.transmission, left, piece.wireBytes);
+    }
+    if (sent > 0)
+    {
+        const uint64_t arrival = now + m_fabric.m_liveLinks.Get(last.link).latencyPs;
+        message.lastByte = std::max(message.lastByte, arrival);
+    }
+    if (left > 0)
+    {
+        const uint32_t source = m_fabric.m_topology.pathSource[message.path];
+        const uint32_t rest = m_fabric.MakePiece(piece.message, source, left, now);
+        m_fabric.m_waiting.push_back(rest);
+        if (sent == 0)
         {
-            const uint32_t node = m_fabric.m_liveLinks.Get(passage.link).source;
-            parts.push_back(m_fabric.MakePiece(piece.message, node, come - sent, arrival));
+            m_fabric.m_pieces[rest].firstBytes = piece.firstBytes;
+            m_fabric.m_pieces[rest].lastBytes = piece.lastBytes;
         }
-        come = sent;
-        arrival = now + m_fabric.m_liveLinks.Get(passage.link).latencyPs;
-        arrival += piece.node == target ? 0 : m_fabric.m_topology.forwardingDelayPs;
     }
-    if (come > 0 && piece.node != target)
-    {
-        parts.push_back(m_fabric.MakePiece(piece.message, piece.node, come, arrival));
-    }
-    else if (come > 0)
-    {
-        uint64_t& lastByte = m_fabric.m_messages[piece.message].lastByte;
-        lastByte = std::max(lastByte, arrival);
-    }
-    if (parts.size() == 1 && m_fabric.m_pieces[parts.front()].wireBytes == piece.wireBytes)
-    {
-        m_fabric.m_pieces[parts.front()].firstBytes = piece.firstBytes;
-        m_fabric.m_pieces[parts.front()].lastBytes = piece.lastBytes;
-    }
-    m_fabric.m_waiting.insert(m_fabric.m_waiting.end(), parts.rbegin(), parts.rend());
     m_fabric.FreePiece(id);
     m_fabric.Complete(piece.message, now);
 }

@@ -20,10 +20,10 @@ class PieceFabric;
 /**
  * Changes the links of a PieceFabric.
  *
- * A pause splits each message in flight into pieces. Each rank on the path of the message keeps the
- * bytes that have arrived there and have not been sent on; for this purpose a message is divided
- * like a fluid. The pieces continue separately after the pause. Bytes that are on a link when the
- * pause begins arrive.
+ * A pause divides each message in flight like a fluid: what has left the last link arrives, and the
+ * rest continues from its source after the pause. TCP's window keeps all but a little of the data
+ * at the source; this estimate has no window, so without this rule whole messages would be stranded
+ * at ranks that the new circuits do not serve.
  */
 class PieceLinkControl : public LinkControl
 {

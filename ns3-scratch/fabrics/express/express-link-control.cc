@@ -66,7 +66,26 @@ ExpressLinkControl::NewSegment()
 void
 ExpressLinkControl::Carry(Segment* segment)
 {
-    SendOn(segment, m_topology.pathSource[GetPathOf(*segment)]);
+    if (segment->toSender && m_topology.reconfiguration.controlNetwork)
+    {
+        UseControlNetwork(segment);
+    }
+    else
+    {
+        SendOn(segment, m_topology.pathSource[GetPathOf(*segment)]);
+    }
+}
+
+/// Send an acknowledgment over the control network next to the links.
+void
+ExpressLinkControl::UseControlNetwork(Segment* segment)
+{
+    const Reconfiguration& circuit = m_topology.reconfiguration;
+    Simulator::Schedule(DataRate(circuit.circuitRateBps).CalculateBytesTxTime(segment->wireBytes) +
+                            TimeStep(circuit.circuitLatencyPs),
+                        &ExpressLinkControl::Deliver,
+                        this,
+                        segment);
 }
 
 void
@@ -120,13 +139,7 @@ ExpressLinkControl::FindLink(Segment* segment, Rank node)
     }
     else if (segment->toSender)
     {
-        const Reconfiguration& circuit = m_topology.reconfiguration;
-        Simulator::Schedule(
-            DataRate(circuit.circuitRateBps).CalculateBytesTxTime(segment->wireBytes) +
-                TimeStep(circuit.circuitLatencyPs),
-            &ExpressLinkControl::Deliver,
-            this,
-            segment);
+        UseControlNetwork(segment);
     }
     else
     {

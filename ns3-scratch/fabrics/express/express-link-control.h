@@ -30,9 +30,9 @@ class ExpressFabric;
  * on the buffer, and continue from there in the same order. A sender does not notice the pause: its
  * timers stop (see FlowSender::Pause), and its new data and its ACKs are held until the pause ends.
  *
- * Without forwarding, a flow without a direct link stays paused. If its acknowledgments have no
- * link, they take a control network next to the links, which has the latency and the rate of a
- * circuit and no queue.
+ * Without forwarding, a flow without a direct link stays paused. Acknowledgments take a control
+ * network next to the links, which has the latency and the rate of a circuit and no queue: all of
+ * them if the settings say so, otherwise those that have no link.
  */
 class ExpressLinkControl : public LinkControl, public SegmentCarrier, public ExpressLink::Receiver
 {
@@ -77,6 +77,7 @@ class ExpressLinkControl : public LinkControl, public SegmentCarrier, public Exp
 
     FlowId GetPathOf(const Segment& segment) const;
     void MakeLinkIds();
+    void UseControlNetwork(Segment* segment);
     void SendOn(Segment* segment, Rank node);
     uint32_t FindLink(Segment* segment, Rank node);
     void Deliver(Segment* segment);

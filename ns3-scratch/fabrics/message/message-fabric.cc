@@ -339,6 +339,12 @@ MessageFabric::ForwardingPs(uint32_t link) const
 uint64_t
 MessageFabric::AcknowledgementPs(uint32_t path) const
 {
+    const Reconfiguration& circuit = m_topology.reconfiguration;
+    if (circuit.controlNetwork)
+    {
+        return MultiplyDivideUp(m_headerBytes, BYTE_PS, circuit.circuitRateBps, MAX_TIME_PS) +
+               circuit.circuitLatencyPs;
+    }
     const uint32_t back = FindPath(m_topology.pathTarget[path], m_topology.pathSource[path]);
     // Without a path in the reverse direction, assume that it takes as long as the forward path.
     const bool isThere = !m_liveLinks.GetPath(back).empty();
