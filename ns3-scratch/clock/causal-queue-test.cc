@@ -58,7 +58,9 @@ class CausalQueueTest : public UnitTest<CausalQueueTest>
             while (!model.empty() && Draw(random, 2) == 0)
             {
                 const CausalQueue::Item& item = queue.GetNext();
-                NS_TEST_ASSERT_MSG_EQ(item.uid, 3 + std::get<2>(*model.begin()), "seed " << seed);
+                NS_TEST_ASSERT_MSG_EQ(item.GetUid(),
+                                      3 + std::get<2>(*model.begin()),
+                                      "seed " << seed);
                 now = item.timePs;
                 queue.Pop();
                 model.erase(model.begin());

@@ -49,6 +49,7 @@ CausalQueue::Refill()
     {
         const std::size_t index = GetBucket(item.timePs);
         m_buckets[index].push_back(item);
+        item.Prefetch();
         m_filled |= uint64_t{1} << index;
     }
     from.clear();
@@ -67,7 +68,7 @@ CausalQueue::Remove(int64_t timePs, uint32_t uid)
     Bucket& bucket = m_buckets[index];
     const auto popped = static_cast<std::ptrdiff_t>(index == 0 ? m_popped : 0);
     const auto found = std::find_if(bucket.begin() + popped, bucket.end(), [&](const Item& item) {
-        return item.uid == uid;
+        return item.GetUid() == uid;
     });
     if (found == bucket.end())
     {

@@ -44,45 +44,84 @@ class CausalQueue
 {
   public:
     /// An event in the queue. It is an event of ns-3 or of a model.
-    struct Item
+    class Item
     {
-        /// The uid of events that no ns3::EventId refers to.
-        static constexpr uint32_t NO_UID = 0;
-        /// The uid of events of models.
-        static constexpr uint32_t OWN = 1;
-
-        Item(int64_t time, const EventOrigin& place, CausalEvent& event)
+      public:
+        /**
+         * @param time its time [ps]
+         * @param place its origin
+         * @param event the event of a model
+         * @param data what the event reads first, or null; it is fetched into the cache in time
+         */
+        Item(int64_t time, const EventOrigin& place, CausalEvent& event, const void* data)
             : timePs(time),
               origin(place),
-              own(&event),
-              uid(OWN),
-              context(0)
+              m_event(reinterpret_cast<uintptr_t>(&event) | OWN),
+              m_rest(reinterpret_cast<uintptr_t>(data))
         {
         }
 
+        /**
+         * @param time its time [ps]
+         * @param place its origin
+         * @param event the event of ns-3
+         * @param uid ns-3's id of the event; 0 if no ns3::EventId refers to it
+         * @param context ns-3's execution context
+         */
         Item(int64_t time,
              const EventOrigin& place,
              ns3::EventImpl* event,
-             uint32_t eventUid,
-             uint32_t eventContext)
+             uint32_t uid,
+             uint32_t context)
             : timePs(time),
               origin(place),
-              impl(event),
-              uid(eventUid),
-              context(eventContext)
+              m_event(reinterpret_cast<uintptr_t>(event)),
+              m_rest(uint64_t{uid} << 32 | context)
         {
+        }
+
+        /// @return the event of a model, or null
+        CausalEvent* GetOwn() const
+        {
+            return (m_event & OWN) != 0 ? reinterpret_cast<CausalEvent*>(m_event & ~OWN) : nullptr;
+        }
+
+        /// @return the event of ns-3; only if GetOwn returns null
+        ns3::EventImpl* GetImpl() const
+        {
+            return reinterpret_cast<ns3::EventImpl*>(m_event);
+        }
+
+        /// @return ns-3's id of the event; 0 if no ns3::EventId refers to it
+        uint32_t GetUid() const
+        {
+            return (m_event & OWN) != 0 ? 0 : static_cast<uint32_t>(m_rest >> 32);
+        }
+
+        /// @return ns-3's execution context; only if GetOwn returns null
+        uint32_t GetContext() const
+        {
+            return static_cast<uint32_t>(m_rest);
+        }
+
+        /// Fetch what the event reads into the cache.
+        void Prefetch() const
+        {
+            if (const CausalEvent* own = GetOwn(); own != nullptr)
+            {
+                __builtin_prefetch(own, 1);
+                __builtin_prefetch(reinterpret_cast<const void*>(m_rest), 1);
+            }
         }
 
         int64_t timePs;
         EventOrigin origin;
 
-        union {
-            ns3::EventImpl* impl;
-            CausalEvent* own; //!< if uid is OWN
-        };
+      private:
+        static constexpr uintptr_t OWN = 1; //!< in m_event, whose lowest bit is free
 
-        uint32_t uid;     //!< ns-3's id of the event
-        uint32_t context; //!< ns-3's execution context; only of events of ns-3
+        uintptr_t m_event;
+        uint64_t m_rest; //!< the data of an event of a model; uid and context of an event of ns-3
     };
 
     /// @return true if the queue is empty

@@ -60,9 +60,9 @@ CausalSimulator::DoDispose()
 {
     for (; !m_queue.IsEmpty(); m_queue.Pop())
     {
-        if (const CausalQueue::Item& item = m_queue.GetNext(); item.uid != CausalQueue::Item::OWN)
+        if (const CausalQueue::Item& item = m_queue.GetNext(); item.GetOwn() == nullptr)
         {
-            item.impl->Unref();
+            item.GetImpl()->Unref();
         }
     }
     SimulatorImpl::DoDispose();
@@ -183,15 +183,14 @@ CausalSimulator::Run()
     {
         const CausalQueue::Item& item = m_queue.GetNext();
         Enter(item);
-        if (item.uid == CausalQueue::Item::OWN)
+        if (CausalEvent* own = item.GetOwn(); own != nullptr)
         {
-            CausalEvent* const event = item.own;
             m_queue.Pop();
-            event->Happen();
+            own->Happen();
         }
         else
         {
-            EventImpl* const event = item.impl;
+            EventImpl* const event = item.GetImpl();
             m_queue.Pop();
             event->Invoke();
             event->Unref();
@@ -209,9 +208,9 @@ CausalSimulator::Enter(const CausalQueue::Item& item)
         m_nowPs = item.timePs;
         m_currentUid = EventId::UID::INVALID;
     }
-    m_currentUid = std::max(m_currentUid, item.uid);
+    m_currentUid = std::max(m_currentUid, item.GetUid());
     m_current = item.origin;
-    m_context = item.uid == CausalQueue::Item::OWN ? Simulator::NO_CONTEXT : item.context;
+    m_context = item.GetOwn() != nullptr ? Simulator::NO_CONTEXT : item.GetContext();
 }
 
 Time

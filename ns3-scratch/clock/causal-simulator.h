@@ -77,7 +77,7 @@ class CausalSimulator : public ns3::SimulatorImpl
     void Schedule(int64_t timePs, ns3::EventImpl* event, const EventOrigin& origin)
     {
         event->Ref();
-        m_queue.Push(timePs, origin, event, CausalQueue::Item::NO_UID, m_context);
+        m_queue.Push(timePs, origin, event, uint32_t{0}, m_context);
     }
 
     /**
@@ -86,10 +86,14 @@ class CausalSimulator : public ns3::SimulatorImpl
      * @param timePs its time, not before the current time [ps]
      * @param event the event; the same object may be scheduled many times
      * @param origin the origin of the event
+     * @param data what the event reads first, or null
      */
-    void Schedule(int64_t timePs, CausalEvent& event, const EventOrigin& origin)
+    void Schedule(int64_t timePs,
+                  CausalEvent& event,
+                  const EventOrigin& origin,
+                  const void* data = nullptr)
     {
-        m_queue.Push(timePs, origin, event);
+        m_queue.Push(timePs, origin, event, data);
     }
 
     // SimulatorImpl

@@ -53,13 +53,13 @@ class LazyTimer
     void Schedule();
     void OnEvent();
 
-    std::function<void()> m_expired;
-    ns3::Ptr<Event> m_event;    //!< used again and again; null before the first use
-    bool m_isScheduled{false};  //!< true if m_event is in the queue
-    int64_t m_eventPs{-1};      //!< time of the event
-    EventOrigin m_eventOrigin;  //!< origin of the event
     int64_t m_expiryPs{-1};     //!< -1: not armed
     EventOrigin m_expiryOrigin; //!< origin that an event scheduled on arming would have had
+    int64_t m_eventPs{-1};      //!< time of the event
+    bool m_isScheduled{false};  //!< true if m_event is in the queue
+    EventOrigin m_eventOrigin;  //!< origin of the event
+    ns3::Ptr<Event> m_event;    //!< used again and again; null before the first use
+    std::function<void()> m_expired;
 };
 
 } // namespace cosim

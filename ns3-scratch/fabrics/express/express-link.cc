@@ -160,11 +160,7 @@ ExpressLink::ScheduleArrival(const EventOrigin& origin)
 {
     const Packet& first = m_packets.Front();
     m_front = {origin.scheduledPs, origin.causePs};
-    __builtin_prefetch(first.segment,
-                       // the segment was last used when it entered, so fetch it into the cache
-                       // before it arrives
-                       1);
-    m_simulator.Schedule(first.arrivalPs, *this, origin);
+    m_simulator.Schedule(first.arrivalPs, *this, origin, first.segment);
 }
 
 /// The first packet arrives.

@@ -124,17 +124,21 @@ class PacketFabric : public FabricBase, protected FlowObserver
         Callback sent;
     };
 
-    /// The stream of a flow, and its measurements.
-    struct Flow
+    /**
+     * The stream of a flow, and its measurements. Messages and ACKs arrive at different times, so
+     * what they change is in different cache lines.
+     */
+    struct alignas(64) Flow
     {
         FifoQueue<Message> messages;
-        FifoQueue<AwaitedAck> awaitedAcks;
         uint64_t submitted{0};
         uint64_t delivered{0};
-        uint64_t acked{0};
-        int64_t rttInterval{-1}; //!< index of the last sampled interval
         double rttSumNs{0};
         uint32_t rttSamples{0};
+
+        alignas(64) FifoQueue<AwaitedAck> awaitedAcks;
+        uint64_t acked{0};
+        int64_t rttInterval{-1}; //!< index of the last sampled interval
     };
 
     void SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut, Callback sent);

@@ -60,9 +60,12 @@ ExpressReceiver::ExpressReceiver(const Config& config,
       m_observer(observer),
       m_flow(flow),
       // Acknowledge the first data packet at once, as a socket does after ns-3's handshake.
-      m_unacknowledged(config.delayedAckCount),
-      m_delayedAckTimer([this] { OnDelayedAckTimeout(); })
+      m_unacknowledged(config.delayedAckCount)
 {
+    if (config.delayedAckCount > 1)
+    {
+        m_delayedAckTimer = std::make_unique<LazyTimer>([this] { OnDelayedAckTimeout(); });
+    }
     if (config.ecn)
     {
         MakeBuffer();
@@ -124,9 +127,9 @@ ExpressReceiver::Receive(const Segment& segment)
     else
     {
         Signal(TcpSocketState::CA_EVENT_DELAYED_ACK);
-        if (!m_delayedAckTimer.IsArmed())
+        if (!m_delayedAckTimer->IsArmed())
         {
-            m_delayedAckTimer.Arm(m_config.delayedAckTimeout);
+            m_delayedAckTimer->Arm(m_config.delayedAckTimeout);
         }
     }
 }
@@ -211,7 +214,10 @@ ExpressReceiver::Acknowledge()
 void
 ExpressReceiver::SendAck(uint8_t flags)
 {
-    m_delayedAckTimer.Cancel();
+    if (m_delayedAckTimer)
+    {
+        m_delayedAckTimer->Cancel();
+    }
     m_unacknowledged = 0;
     Segment* segment = m_carrier.NewSegment();
     segment->flow = m_flow;

@@ -17,6 +17,7 @@
 #include "ns3/type-id.h"
 
 #include <cstdint>
+#include <memory>
 
 namespace cosim
 {
@@ -95,7 +96,7 @@ class ExpressReceiver : public FlowReceiver
     ns3::SequenceNumber32 m_congestedAt{0}; //!< highest sequence number of a segment with CE
     uint32_t m_unacknowledged;              //!< number of segments since the last ACK
     uint32_t m_timestampToEcho{0};
-    LazyTimer m_delayedAckTimer;
+    std::unique_ptr<LazyTimer> m_delayedAckTimer; //!< null if each segment is acknowledged at once
 };
 
 } // namespace cosim

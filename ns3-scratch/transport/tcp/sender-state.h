@@ -41,20 +41,20 @@ struct RttState
  */
 struct SenderState
 {
-    uint64_t unsent{0};             //!< bytes that were submitted and not sent yet
-    ns3::SequenceNumber32 head{1};  //!< first byte that is not acknowledged
-    ns3::SequenceNumber32 next{1};  //!< first byte that was not sent
-    uint32_t window{0};             //!< receive window of the peer [bytes]
-    uint32_t congestionWindow{0};   //!< [bytes]
-    uint32_t slowStartThreshold{0}; //!< [bytes]
-    uint32_t uncounted{0};          //!< acknowledged bytes that do not fill a segment yet
-    uint32_t timestamp{0};          //!< TS option: latest timestamp of the peer
-    uint32_t timestampEcho{0};      //!< TS option: what the peer echoed with it
-    bool isAnswered{false};         //!< true if an ACK of data has arrived
-    bool isWindowLimited{false};    //!< true if the last segment filled the congestion window
-    int64_t timeoutPs{0};           //!< retransmission timeout
-    RttState rtt;
+    ns3::SequenceNumber32 head{1};    //!< first byte that is not acknowledged
+    ns3::SequenceNumber32 next{1};    //!< first byte that was not sent
+    uint32_t window{0};               //!< receive window of the peer [bytes]
+    uint32_t congestionWindow{0};     //!< [bytes]
+    uint32_t slowStartThreshold{0};   //!< [bytes]
+    uint32_t uncounted{0};            //!< acknowledged bytes that do not fill a segment yet
+    uint64_t unsent{0};               //!< bytes that were submitted and not sent yet
     RingBuffer<SentSegment> inFlight; //!< the segments from head to next
+    RttState rtt;
+    int64_t timeoutPs{0};        //!< retransmission timeout
+    uint32_t timestamp{0};       //!< TS option: latest timestamp of the peer
+    uint32_t timestampEcho{0};   //!< TS option: what the peer echoed with it
+    bool isAnswered{false};      //!< true if an ACK of data has arrived
+    bool isWindowLimited{false}; //!< true if the last segment filled the congestion window
 };
 
 } // namespace cosim

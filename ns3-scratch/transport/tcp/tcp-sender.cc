@@ -46,18 +46,19 @@ TcpSender::Config::Config(const TcpSettings& settings, const ExpressTcpSocket& p
 
 TcpSender::TcpSender(const Config& config,
                      SocketMaker& sockets,
+                     SubmitLine& submitLine,
                      SegmentCarrier& carrier,
                      FlowObserver& observer,
                      FlowId flow,
                      const SenderState& state)
     : m_config(config),
-      m_sockets(sockets),
       m_carrier(carrier),
       m_observer(observer),
       m_flow(flow),
       m_state(state),
       m_retransmissionTimer([this] { OnTimeout(); }),
-      m_submitTimer([this] { SendPending(); })
+      m_submitLine(submitLine),
+      m_sockets(sockets)
 {
     if (!config.isPredicted)
     {
@@ -76,17 +77,20 @@ TcpSender::Submit(uint64_t bytes)
     {
         m_socket->Append(bytes);
     }
-    // TcpSocketBase::Send also sends one tick later, so that several writes at the same time are
-    // joined.
-    if (!m_submitTimer.IsArmed())
+    if (m_submitted == 0)
     {
-        m_submitTimer.Arm(TimeStep(1));
+        m_submitted = m_submitLine.Add(*this);
     }
 }
 
 void
-TcpSender::SendPending()
+TcpSender::OnSubmitted(int64_t number)
 {
+    if (number != m_submitted)
+    { // the sender was paused in the meantime
+        return;
+    }
+    m_submitted = 0;
     if (m_isPredicted)
     {
         Send();
@@ -323,8 +327,8 @@ TcpSender::GetSocket()
 void
 TcpSender::Pause()
 {
-    m_isSubmitInterrupted = m_submitTimer.IsArmed();
-    m_submitTimer.Cancel();
+    m_isSubmitInterrupted = m_submitted != 0;
+    m_submitted = 0;
     m_timeoutLeft =
         m_retransmissionTimer.IsArmed() ? m_retransmissionTimer.GetDelayLeft() : TimeStep(-1);
     m_retransmissionTimer.Cancel();

@@ -9,6 +9,7 @@
 #include "transport/endpoint.h"
 #include "transport/tcp/express-tcp-socket.h"
 #include "transport/tcp/sender-state.h"
+#include "transport/tcp/submit-line.h"
 
 #include "ns3/nstime.h"
 #include "ns3/ptr.h"
@@ -70,6 +71,7 @@ class TcpSender final : public FlowSender
     /**
      * @param config shared settings; not owned
      * @param sockets makes the socket when the flow needs it; not owned
+     * @param submitLine calls the sender one tick after Submit; not owned
      * @param carrier carries the segments; not owned
      * @param observer notified of the events of the flow; not owned
      * @param flow id of the flow
@@ -77,10 +79,18 @@ class TcpSender final : public FlowSender
      */
     TcpSender(const Config& config,
               SocketMaker& sockets,
+              SubmitLine& submitLine,
               SegmentCarrier& carrier,
               FlowObserver& observer,
               FlowId flow,
               const SenderState& state);
+
+    /**
+     * Send the data that was submitted.
+     *
+     * @param number the number that SubmitLine::Add returned; ignored if it is not the latest
+     */
+    void OnSubmitted(int64_t number);
 
     // FlowSender
     void Submit(uint64_t bytes) override;
@@ -89,7 +99,6 @@ class TcpSender final : public FlowSender
     void Resume() override;
 
   private:
-    void SendPending();
     void Send();
     void SendSegment(uint32_t bytes);
     std::size_t CountAcknowledged(const Segment& ack) const;
@@ -101,7 +110,6 @@ class TcpSender final : public FlowSender
     void GetSocket();
 
     const Config& m_config;
-    SocketMaker& m_sockets;
     SegmentCarrier& m_carrier;
     FlowObserver& m_observer;
     const FlowId m_flow;
@@ -110,7 +118,9 @@ class TcpSender final : public FlowSender
     bool m_isSubmitInterrupted{false};
     SenderState m_state; //!< valid while m_isPredicted is true
     LazyTimer m_retransmissionTimer;
-    LazyTimer m_submitTimer;
+    int64_t m_submitted{0}; //!< number of the pending call of OnSubmitted; 0: none is pending
+    SubmitLine& m_submitLine;
+    SocketMaker& m_sockets;
     /// while paused: remaining time of the retransmission timer; -1: not armed
     ns3::Time m_timeoutLeft{-1};
     ns3::Ptr<ExpressTcpSocket> m_socket; //!< null until it is first needed

@@ -64,6 +64,7 @@ TcpTransport::Connect(FlowId flow,
 {
     TcpSender& sender = m_senders.emplace_back(m_senderConfig,
                                                static_cast<TcpSender::SocketMaker&>(*this),
+                                               m_submitLine,
                                                carrier,
                                                observer,
                                                flow,

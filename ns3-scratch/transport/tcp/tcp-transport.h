@@ -8,6 +8,7 @@
 #include "transport/endpoint.h"
 #include "transport/tcp/express-receiver.h"
 #include "transport/tcp/express-tcp-socket.h"
+#include "transport/tcp/submit-line.h"
 #include "transport/tcp/tcp-sender.h"
 
 #include "ns3/object-factory.h"
@@ -46,6 +47,7 @@ class TcpTransport : public Transport, private TcpSender::SocketMaker
     /// copied for each socket, which costs less than setting attributes
     ns3::Ptr<ExpressTcpSocket> m_prototype;
     TcpSender::Config m_senderConfig;
+    SubmitLine m_submitLine;
     std::deque<TcpSender> m_senders;
     std::deque<ExpressReceiver> m_receivers;
 };
