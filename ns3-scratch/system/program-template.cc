@@ -302,9 +302,12 @@ ProgramTemplate::SortSteps(const Part& part)
             m_next[i] = place[m_next[i]];
         }
     }
-    for (uint32_t i = part.readyBegin; i < part.readyEnd; ++i)
+    for (uint32_t p = part.memberBegin; p < part.memberEnd; ++p)
     {
-        m_ready[i] = place[m_ready[i]];
+        for (uint32_t i = m_places[p].freeBegin; i < m_places[p].freeEnd; ++i)
+        {
+            m_free[i] = place[m_free[i]];
+        }
     }
     MoveTo(steps, place);
     MoveTo(std::span(m_pending).subspan(part.stepBegin, steps.size()), place);
