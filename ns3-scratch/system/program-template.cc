@@ -5,10 +5,13 @@
 #include "system/program-template.h"
 
 #include "support/wide-arithmetic.h"
+#include "system/step-order.h"
 
 #include <numeric>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace cosim
 {
@@ -59,6 +62,11 @@ ProgramTemplate::ProgramTemplate(const Program& program, const StepGroups& group
     MakeParts(program, groups, number);
     MakeSteps(program, groups, number);
     m_origin = {};
+    for (const Part& part : m_parts)
+    {
+        SortSteps(part);
+    }
+    SortSlices();
 }
 
 void
@@ -259,6 +267,73 @@ ProgramTemplate::AddStep(const Program& program,
     }
     step.messageEnd = static_cast<uint32_t>(m_messages.size());
     m_steps.push_back(step);
+}
+
+/// Number the steps of a part in the order in which they become ready.
+void
+ProgramTemplate::SortSteps(const Part& part)
+{
+    const std::span steps =
+        std::span(m_steps).subspan(part.stepBegin, part.stepEnd - part.stepBegin);
+    const auto forEachAfter = [this, steps](uint32_t step, const auto& f) {
+        for (uint32_t i = steps[step].messageBegin; i < steps[step].messageEnd; ++i)
+        {
+            f(m_messages[i].mate);
+        }
+        for (uint32_t i = steps[step].nextBegin; i < steps[step].nextEnd; ++i)
+        {
+            f(m_next[i]);
+        }
+    };
+    std::vector<uint32_t> before(steps.size());
+    for (uint32_t step = 0; step < steps.size(); ++step)
+    {
+        forEachAfter(step, [&before](uint32_t after) { ++before[after]; });
+    }
+    const std::vector<uint32_t> place = OrderByReadiness(std::move(before), forEachAfter);
+    for (const Step& step : steps)
+    {
+        for (uint32_t i = step.messageBegin; i < step.messageEnd; ++i)
+        {
+            m_messages[i].mate = place[m_messages[i].mate];
+        }
+        for (uint32_t i = step.nextBegin; i < step.nextEnd; ++i)
+        {
+            m_next[i] = place[m_next[i]];
+        }
+    }
+    for (uint32_t p = part.memberBegin; p < part.memberEnd; ++p)
+    {
+        for (uint32_t i = m_places[p].freeBegin; i < m_places[p].freeEnd; ++i)
+        {
+            m_free[i] = place[m_free[i]];
+        }
+    }
+    MoveTo(steps, place);
+    MoveTo(std::span(m_pending).subspan(part.stepBegin, steps.size()), place);
+}
+
+/// Store messages and waiting steps in the order of their steps.
+void
+ProgramTemplate::SortSlices()
+{
+    std::vector<Message> messages;
+    messages.reserve(m_messages.size());
+    std::vector<uint32_t> next;
+    next.reserve(m_next.size());
+    for (Step& step : m_steps)
+    {
+        const auto move = [](const auto& from, auto& to, uint32_t& begin, uint32_t& end) {
+            const auto first = static_cast<uint32_t>(to.size());
+            to.insert(to.end(), from.begin() + begin, from.begin() + end);
+            begin = first;
+            end = static_cast<uint32_t>(to.size());
+        };
+        move(m_messages, messages, step.messageBegin, step.messageEnd);
+        move(m_next, next, step.nextBegin, step.nextEnd);
+    }
+    m_messages = std::move(messages);
+    m_next = std::move(next);
 }
 
 ProgramTemplate::UnitSize

@@ -20,7 +20,9 @@ namespace cosim
  * Steps that behave identically are merged into one step with several messages; see StepGroups. The
  * steps are divided into *parts*. A part is one phase, for one set of members that exchange
  * messages in this phase, directly or through other members. The scheduler starts a part as a
- * whole. The state of a running part is one counter per step, copied from the part's slice of
+ * whole. The steps of a part are numbered in the order in which they become ready if every message
+ * takes the same time, so that the members of a large group find their next steps in the cache.
+ * The state of a running part is one counter per step, copied from the part's slice of
  * GetPending.
  */
 class ProgramTemplate
@@ -189,6 +191,8 @@ class ProgramTemplate
                  const StepGroups& groups,
                  const std::vector<uint32_t>& number,
                  uint32_t step);
+    void SortSteps(const Part& part);
+    void SortSlices();
 
     uint32_t m_units;
     bool m_equalUnits;

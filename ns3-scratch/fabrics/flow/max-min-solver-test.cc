@@ -121,6 +121,33 @@ class MaxMinSolverTest : public UnitTest<MaxMinSolverTest>
         }
     }
 
+    void LooksOnceAtALinkThatManyFlowsLeave()
+    {
+        // Link 0 is the bottleneck of 50 flows of its own and of 50 that also cross link 1. Then
+        // 150 flows on link 1 slow these 50 down, and each leaves bandwidth on link 0.
+        constexpr uint32_t FLOWS = 50;
+        Network network{{100, 100}, {}};
+        network.paths.insert(network.paths.end(), FLOWS, {0});
+        network.paths.insert(network.paths.end(), FLOWS, {0, 1});
+        network.paths.insert(network.paths.end(), 3 * FLOWS, {1});
+        MaxMinSolver solver = network.MakeSolver();
+        for (uint32_t flow = 0; flow < 2 * FLOWS; ++flow)
+        {
+            solver.Start(flow);
+        }
+        solver.Solve();
+        const uint64_t before = solver.GetLooks();
+        for (uint32_t flow = 2 * FLOWS; flow < 5 * FLOWS; ++flow)
+        {
+            solver.Start(flow);
+        }
+        solver.Solve();
+        CheckFair(network, solver);
+        NS_TEST_ASSERT_MSG_EQ_TOL(solver.GetRate(0), 1.5, TOLERANCE, "its flows take the rest");
+        // Once for link 0, and a few times for link 1 while it fills; not for each of the 50 flows.
+        NS_TEST_ASSERT_MSG_LT(solver.GetLooks() - before, 5, "not once for each flow");
+    }
+
     void SharesALine()
     {
         // Flow 0 crosses all links; flow 1 + i crosses only link i.
@@ -237,6 +264,8 @@ class MaxMinSolverTest : public UnitTest<MaxMinSolverTest>
 const UnitTestSuite<MaxMinSolverTest> g_maxMinSolverTests(
     "max-min-solver",
     {
+        {"a link is searched once for all flows that become slower",
+         &MaxMinSolverTest::LooksOnceAtALinkThatManyFlowsLeave},
         {"rates are max-min fair by definition", &MaxMinSolverTest::IsFairByDefinition},
         {"rates do not depend on the past, and changes are told",
          &MaxMinSolverTest::IsTheSameFromScratch},

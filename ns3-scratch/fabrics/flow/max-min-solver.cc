@@ -156,6 +156,7 @@ MaxMinSolver::AddFlow(uint32_t flow)
 void
 MaxMinSolver::AddFastest(const Link& link, double rate)
 {
+    ++m_looks;
     for (const Use& use : link.uses)
     {
         const Flow& flow = m_flow[use.flow];

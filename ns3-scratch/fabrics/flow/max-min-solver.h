@@ -63,6 +63,12 @@ class MaxMinSolver
     /// @return the rate of the flow after the last Solve
     double GetRate(uint32_t flow) const;
 
+    /// @return how many times Solve has looked for the fastest flows of a link: a measure of work
+    uint64_t GetLooks() const
+    {
+        return m_looks;
+    }
+
   private:
     /// Position of an active flow in the list of a link.
     struct Use
@@ -119,6 +125,7 @@ class MaxMinSolver
     std::vector<uint32_t> m_touched; //!< links of the members
     RadixQueue<uint32_t> m_order;    //!< links by the level at which they are full
     std::vector<uint32_t> m_changed;
+    uint64_t m_looks{0}; //!< number of calls of AddFastest
 };
 
 } // namespace cosim

@@ -1,0 +1,86 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_STEP_ORDER_H
+#define COSIM_STEP_ORDER_H
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace cosim
+{
+
+/**
+ * Order steps as they become ready if every message takes the same time.
+ *
+ * A step becomes ready when all steps before it have been visited. Steps that run at about the same
+ * time are then next to each other in memory, whichever member they belong to.
+ *
+ * @param before per step: number of steps and messages that it waits for
+ * @param forEachAfter calls its second argument with each step that waits for a step or for one of
+ * its messages, once for each time that it is counted in `before`
+ * @return per step: its place in this order. Steps that wait for each other come last, in their old
+ * order.
+ */
+template <typename ForEachAfter>
+std::vector<uint32_t>
+OrderByReadiness(std::vector<uint32_t> before, const ForEachAfter& forEachAfter)
+{
+    constexpr uint32_t UNKNOWN = ~uint32_t{0};
+    const auto steps = static_cast<uint32_t>(before.size());
+    std::vector<uint32_t> order; // the steps in the order of visits
+    order.reserve(steps);
+    for (uint32_t step = 0; step < steps; ++step)
+    {
+        if (before[step] == 0)
+        {
+            order.push_back(step);
+        }
+    }
+    for (std::size_t visited = 0; visited < order.size(); ++visited)
+    {
+        forEachAfter(order[visited], [&before, &order](uint32_t after) {
+            if (--before[after] == 0)
+            {
+                order.push_back(after);
+            }
+        });
+    }
+    std::vector<uint32_t> place(steps, UNKNOWN);
+    uint32_t next = 0;
+    for (const uint32_t step : order)
+    {
+        place[step] = next++;
+    }
+    for (uint32_t& one : place)
+    {
+        if (one == UNKNOWN)
+        {
+            one = next++;
+        }
+    }
+    return place;
+}
+
+/**
+ * Move values to new places.
+ *
+ * @param values the values
+ * @param place per value: its new index
+ */
+template <typename T>
+void
+MoveTo(std::span<T> values, const std::vector<uint32_t>& place)
+{
+    const std::vector<T> old(values.begin(), values.end());
+    for (std::size_t i = 0; i < old.size(); ++i)
+    {
+        values[place[i]] = old[i];
+    }
+}
+
+} // namespace cosim
+
+#endif // COSIM_STEP_ORDER_H
