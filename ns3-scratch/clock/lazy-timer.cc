@@ -90,7 +90,6 @@ LazyTimer::Schedule()
     }
     m_isScheduled = true;
     m_eventPs = m_expiryPs;
-    m_eventOrigin = m_expiryOrigin;
     CausalSimulator::Get().Schedule(m_expiryPs, PeekPointer(m_event), m_expiryOrigin);
 }
 
@@ -102,7 +101,7 @@ LazyTimer::OnEvent()
     {
         return;
     }
-    if (m_expiryPs > m_eventPs || m_expiryOrigin > m_eventOrigin)
+    if (m_expiryPs > m_eventPs || m_expiryOrigin > CausalSimulator::Get().GetCurrent())
     {
         Schedule();
         return;

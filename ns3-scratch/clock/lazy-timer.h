@@ -57,7 +57,6 @@ class LazyTimer
     EventOrigin m_expiryOrigin; //!< origin that an event scheduled on arming would have had
     int64_t m_eventPs{-1};      //!< time of the event
     bool m_isScheduled{false};  //!< true if m_event is in the queue
-    EventOrigin m_eventOrigin;  //!< origin of the event
     ns3::Ptr<Event> m_event;    //!< used again and again; null before the first use
     std::function<void()> m_expired;
 };

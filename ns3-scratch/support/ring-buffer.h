@@ -87,7 +87,7 @@ class RingBuffer
   private:
     void Grow()
     {
-        std::vector<T> items(m_items.empty() ? 8 : 2 * m_items.size());
+        std::vector<T> items(m_items.empty() ? 2 : 2 * m_items.size());
         for (std::size_t i = 0; i < m_size; ++i)
         {
             items[i] = m_items[(m_head + i) & (m_items.size() - 1)];

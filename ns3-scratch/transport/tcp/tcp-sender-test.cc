@@ -1,0 +1,207 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "clock/simulator-session.h"
+#include "stream/stream.h"
+#include "support/unit-test.h"
+#include "transport/tcp/express-receiver.h"
+#include "transport/tcp/tcp-defaults.h"
+#include "transport/tcp/tcp-sender.h"
+
+#include "ns3/object-factory.h"
+#include "ns3/simulator.h"
+
+#include <cstdint>
+#include <set>
+
+namespace cosim
+{
+
+namespace
+{
+
+using namespace ns3;
+
+/// @return settings with which a lost packet costs little time
+TcpSettings
+MakeSettings()
+{
+    TcpSettings settings;
+    settings.minRtoPs = 1'000'000'000;
+    settings.initialRtoPs = 1'000'000'000;
+    settings.clockGranularityPs = 1'000'000;
+    settings.delayedAckTimeoutPs = 1'000'000'000;
+    return settings;
+}
+
+/// One flow over a line with a constant delay, on which some data packets are lost.
+class Flow : private TcpSender::SocketMaker, private SegmentCarrier, private FlowObserver
+{
+  public:
+    /// @param lost the data packets to lose, counted from 0 in the order in which they are sent
+    explicit Flow(const std::set<uint32_t>& lost)
+        : m_lost(lost),
+          m_receiverConfig(m_settings),
+          m_prototype(MakePrototype(m_settings)),
+          m_config(m_settings, *m_prototype),
+          m_receiver(m_receiverConfig, *this, *this, 0),
+          m_sender(m_config,
+                   *this,
+                   m_submitLine,
+                   *this,
+                   *this,
+                   0,
+                   m_prototype->MakeStartState(TimeStep(2 * DELAY_PS)))
+    {
+    }
+
+    /// @param bytes number of bytes to send, until all of them are delivered
+    void Send(uint64_t bytes)
+    {
+        m_sender.Submit(bytes);
+        Simulator::Run();
+    }
+
+    uint32_t made{0};          //!< number of sockets
+    uint64_t delivered{0};     //!< [bytes]
+    uint64_t acked{0};         //!< [bytes]
+    uint32_t retransmitted{0}; //!< packets
+
+  private:
+    static constexpr uint64_t DELAY_PS = 10'000'000;
+
+    static Ptr<ExpressTcpSocket> MakePrototype(const TcpSettings& settings)
+    {
+        SetTcpDefaults(settings);
+        Ptr<ExpressTcpSocket> socket = CreateObject<ExpressTcpSocket>();
+        socket->Equip();
+        return socket;
+    }
+
+    Ptr<ExpressTcpSocket> MakeSocket() override
+    {
+        ++made;
+        Ptr<ExpressTcpSocket> socket = CopyObject(m_prototype);
+        socket->SetCongestionControl(ObjectFactory("ns3::TcpNewReno"));
+        return socket;
+    }
+
+    Segment* NewSegment() override
+    {
+        return m_segments.Take();
+    }
+
+    void Carry(Segment* segment) override
+    {
+        if (!segment->toSender && m_lost.contains(m_sent++))
+        {
+            m_segments.Return(segment);
+            return;
+        }
+        Simulator::Schedule(TimeStep(DELAY_PS), [this, segment] {
+            if (segment->toSender)
+            {
+                m_sender.Receive(*segment);
+            }
+            else
+            {
+                m_receiver.Receive(*segment);
+            }
+            m_segments.Return(segment);
+        });
+    }
+
+    void OnDelivered(FlowId /* flow */, uint64_t bytes) override
+    {
+        delivered += bytes;
+    }
+
+    void OnAcked(FlowId /* flow */, uint64_t bytes) override
+    {
+        acked += bytes;
+    }
+
+    void OnPacketSent(FlowId /* flow */,
+                      uint32_t /* wireBytes */,
+                      uint32_t /* payloadBytes */,
+                      bool isRetransmission) override
+    {
+        retransmitted += isRetransmission ? 1 : 0;
+    }
+
+    void OnRttSample(FlowId /* flow */, Time /* rtt */) override
+    {
+    }
+
+    void OnTimeout(FlowId /* flow */) override
+    {
+    }
+
+    void OnClosed(FlowId /* flow */) override
+    {
+    }
+
+    const SimulatorSession m_session{1};
+    const TcpSettings m_settings{MakeSettings()};
+    const std::set<uint32_t> m_lost;
+    uint32_t m_sent{0}; //!< data packets
+    SegmentPool m_segments;
+    SubmitLine m_submitLine;
+    const ExpressReceiver::Config m_receiverConfig;
+    const Ptr<ExpressTcpSocket> m_prototype;
+    const TcpSender::Config m_config;
+    ExpressReceiver m_receiver;
+    TcpSender m_sender;
+};
+
+class TcpSenderTest : public UnitTest<TcpSenderTest>
+{
+  public:
+    using UnitTest::UnitTest;
+
+    void NeedsNoSocketWithoutLoss()
+    {
+        Flow flow({});
+        flow.Send(1'000'000);
+        flow.Send(1);
+        NS_TEST_ASSERT_MSG_EQ(flow.delivered, 1'000'001, "all data");
+        NS_TEST_ASSERT_MSG_EQ(flow.acked, 1'000'001, "all data");
+        NS_TEST_ASSERT_MSG_EQ(flow.made, 0, "every ACK is as predicted");
+    }
+
+    void MakesOneSocketHoweverOftenItLosesPackets()
+    {
+        Flow flow({20, 150, 151, 300});
+        for (uint64_t sent = 200'000; sent <= 1'000'000; sent += 200'000)
+        {
+            flow.Send(200'000);
+            NS_TEST_ASSERT_MSG_EQ(flow.delivered, sent, "all data");
+            NS_TEST_ASSERT_MSG_EQ(flow.acked, sent, "all data");
+        }
+        NS_TEST_ASSERT_MSG_EQ(flow.retransmitted, 4, "each lost packet is sent again, once");
+        NS_TEST_ASSERT_MSG_EQ(flow.made, 1, "the socket is kept");
+    }
+
+    void MakesASocketForALostTail()
+    {
+        Flow flow({0});
+        flow.Send(1);
+        NS_TEST_ASSERT_MSG_EQ(flow.delivered, 1, "after a timeout");
+        NS_TEST_ASSERT_MSG_EQ(flow.retransmitted, 1, "after a timeout");
+        NS_TEST_ASSERT_MSG_EQ(flow.made, 1, "the timeout is ns-3's");
+    }
+};
+
+const UnitTestSuite<TcpSenderTest> g_tcpSenderTests(
+    "tcp-sender",
+    {
+        {"a flow that loses nothing has no socket", &TcpSenderTest::NeedsNoSocketWithoutLoss},
+        {"a flow that loses packets has one socket",
+         &TcpSenderTest::MakesOneSocketHoweverOftenItLosesPackets},
+        {"a lost last packet is sent again by a socket", &TcpSenderTest::MakesASocketForALostTail},
+    });
+
+} // namespace
+
+} // namespace cosim
