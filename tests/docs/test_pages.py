@@ -25,6 +25,9 @@ by_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 #: Python blocks that need the extra `scripting`; tests/bridge/test_scripting.py has such hooks.
 NEEDS_SCRIPTING = "docs/scripting.md"
 
+#: The page whose blocks need those before them; test_tutorial.py runs it.
+IN_ORDER = "docs/tutorial.md"
+
 #: A full-size run in an example, and the run of the same kind that takes seconds.
 FULL_SIZE, SMALL = "scenarios/dlrm_hier.yaml", "scenarios/dlrm_hier_small.yaml"
 
@@ -119,7 +122,7 @@ def test_python_runs(
     (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
     for text in blocks(page, "python"):
         code = compile(text.replace(FULL_SIZE, SMALL), page.name, "exec")
-        if page != repository / NEEDS_SCRIPTING:
+        if page not in (repository / NEEDS_SCRIPTING, repository / IN_ORDER):
             exec(code, {})
 
 
