@@ -40,7 +40,8 @@ build() { # PYTHON: prints the wheel's file
     PATH=$PWD/$environment/bin:$PATH "$environment/bin/pip" wheel $fresh --no-build-isolation --no-deps -w build/wheel-raw . \
         -Cbuild-dir=build/wheel-tree -Ccmake.define.NS3_ROOT="$ns3" -Ccmake.define.COSIM_NS3_BESIDE=ON >&2
     # The libraries of ns-3 stay in the ns3 wheel, which is installed beside this one.
-    PATH=$PWD/$environment/bin:$PATH "$environment/bin/auditwheel" repair --exclude 'libns3*' -w dist build/wheel-raw/*.whl >&2
+    PATH=$PWD/$environment/bin:$PATH "$environment/bin/auditwheel" repair --exclude 'libns3*' -w dist build/wheel-raw/*.whl \
+        2>"$tools/auditwheel.log" >&2 || { cat "$tools/auditwheel.log" >&2; exit 1; }
     ls -t dist/*-"$1"-*.whl | head -1
 }
 
