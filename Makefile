@@ -11,7 +11,7 @@ CXX_FILES := $(shell find ns3-scratch bridge/src topology_gen/src -name '*.cc' -
 SOURCES   := $(filter-out %-test.cc,$(CXX_FILES)) $(wildcard cmake/*.cmake */CMakeLists.txt */src/CMakeLists.txt) CMakeLists.txt pyproject.toml
 
 .NOTPARALLEL:
-.PHONY: help setup run test cosim-tests lint format tidy regression-update replay bench bench-compare docs reproduce test-docker clean
+.PHONY: help setup run test cosim-tests lint format tidy regression-update replay bench bench-compare docs reproduce wheel test-docker clean
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
 
@@ -62,11 +62,14 @@ reproduce: setup $(VENV)/.dev ## repeat the published studies at full size for d
 replay: setup ## build ns3-scratch/replay, the simulator without Python
 	@ln -sfn "../$$(ls -t build/*/ns3-scratch/replay | head -1)" ns3-scratch/replay && ls -l ns3-scratch/replay
 
+wheel: $(VENV)/.base ## build and test a manylinux wheel for each Python, dist/*.whl; ARGS=/path/to/python3.12 for one
+	@cmake/build-wheels.sh $(VENV) $(ARGS)
+
 test-docker: setup ## build the Docker image and run it on a Docker engine
 	docker/test-docker.sh
 
 clean: ## remove .venv and everything built
-	rm -rf $(VENV) build ns3-scratch/replay .*_cache
+	rm -rf $(VENV) build dist ns3-scratch/replay .*_cache
 
 # Stamp files: the environment, the developer tools, the built package, and the package built with warnings as errors.
 $(VENV)/.base: constraints.txt

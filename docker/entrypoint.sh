@@ -1,11 +1,11 @@
 #!/bin/sh
-# With FILE.yaml [OPTION]..., simulates this scenario and writes to /results/FILE. Other arguments are a cosim command.
+# Runs a cosim command; FILE.yaml [OPTION]... is short for run FILE.yaml [OPTION]...
 #
 # The simulator never runs as root. compose.yaml starts this script as root, so that it can switch to the user who owns the
 # results folder on the host; the results then belong to that user. If the owner is root, it switches to the image's user.
 set -eu
 case ${1:-} in
-*.yaml | *.yml) set -- run --out "/results/$(basename "${1%.*}")" "$@" ;;
+*.yaml | *.yml) set -- run "$@" ;;
 esac
 
 [ "$(id -u)" = 0 ] || exec cosim "$@"

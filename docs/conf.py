@@ -24,8 +24,9 @@ source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 myst_heading_anchors = 4
 
 NAVIGATION = {
+    "Start": ["docs/tutorial", "docs/docker", "docs/glossary"],
     "Use": [
-        "docs/glossary",
+        "docs/model",
         "docs/scenario",
         "docs/result",
         "docs/scheduling",

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from bridge.cli.options import scenario_argument, seed_option, set_option
+from bridge.files import prepare_directory
 from bridge.present.quantities import scaled_text
 from bridge.simulator import simulate
 
@@ -18,17 +19,19 @@ from bridge.simulator import simulate
 @click.option(
     "-o",
     "--output",
-    required=True,
     metavar="STREAM",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="The stream file to write.",
+    help="The stream file to write; results/NAME.stream by default.",
 )
 def compile_command(
-    scenario: Path, overrides: tuple[str, ...], seed: int | None, output: Path
+    scenario: Path, overrides: tuple[str, ...], seed: int | None, output: Path | None
 ) -> None:
     """Compile the scenario FILE to a stream.
 
     A stream is a file that holds the network, the transport settings and the workload of one
     scenario. Run it with `cosim replay`, or without Python with ns3-scratch/replay."""
-    stream = simulate.compile(scenario, overrides, out=output, seed=seed)
+    loaded = simulate.load(scenario, overrides, seed)
+    if output is None:
+        output = prepare_directory("results") / f"{loaded.name}.stream"
+    stream = simulate.compile(loaded, out=output)
     click.echo(f"{output}: {scaled_text(len(stream), 'B')}", err=True)

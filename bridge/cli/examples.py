@@ -19,9 +19,9 @@ from bridge.examples import copy_examples
 )
 @force_option
 def examples_command(folder: Path, force: bool) -> None:
-    """Copy the scenarios that come with cosim to the folder DIR, scenarios by default.
+    """Copy the scenarios that come with cosim to the folder DIR.
 
-    Those named *_small run in seconds. The file scenario.schema.json beside them lets editors
-    complete and check keys."""
+    DIR is scenarios by default. Those named *_small run in seconds. The file scenario.schema.json
+    beside them lets editors complete and check keys."""
     for file in copy_examples(folder, replace=force):
         click.echo(file)

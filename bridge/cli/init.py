@@ -14,7 +14,7 @@ from bridge.examples import write_scenario
 @click.argument("name", default="first.yaml", type=click.Path(dir_okay=False, path_type=Path))
 @force_option
 def init_command(name: Path, force: bool) -> None:
-    """Write a commented scenario to the file NAME, first.yaml by default.
+    """Write a commented scenario to the file NAME.
 
-    It simulates in a second: `cosim run NAME.yaml`."""
+    NAME is first.yaml by default. The scenario simulates in a second: `cosim run first.yaml`."""
     click.echo(write_scenario(name, replace=force))

@@ -23,9 +23,9 @@ from topology_gen.errors import TopologyError
 COMMANDS = {
     "compile": ("compile_command", "Compile the scenario FILE to a stream."),
     "cost": ("cost_command", "Compute what a network costs in dollars, part by part."),
-    "examples": ("examples_command", "Copy the scenarios that come with cosim to a folder."),
+    "examples": ("examples_command", "Copy the scenarios that come with cosim to the folder DIR."),
     "fidelity": ("fidelity_command", "Compare the fabrics on a fixed set of scenarios."),
-    "init": ("init_command", "Write a commented scenario, to begin with."),
+    "init": ("init_command", "Write a commented scenario to the file NAME."),
     "list": ("list_command", "List what a scenario can use."),
     "plot": ("plot_command", "Draw the time of each layer of RESULT."),
     "replay": ("replay_command", "Simulate a STREAM that `cosim compile` wrote."),

@@ -52,7 +52,7 @@ def test_bad_override(
         (["plot", "missing.json", "-o", "x.svg"], "does not exist"),
         (["simulate"], "No such command"),
         (["schema", "stream"], "is not one of"),
-        (["compile", "small.yaml"], "Missing option '-o'"),
+        (["plot", "small.yaml"], "Missing option '-o'"),
         (["run", "small.yaml", "--seed", "-1"], "seed=-1"),
         (["validate", "empty.yaml"], "empty.yaml"),
         (["validate", "broken.yaml"], "broken.yaml"),

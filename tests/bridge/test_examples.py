@@ -89,3 +89,11 @@ def test_studies_find_the_examples_anywhere() -> None:
     code, output = cosim("fidelity", "--only", "no such case")
     assert code != 0
     assert "scenarios that come with cosim" not in output
+
+
+def test_stream_goes_to_the_results_by_default() -> None:
+    assert cosim("init", "mine")[0] == 0
+    code, output = cosim("compile", "mine.yaml", "--set", "topology.ranks=2")
+    assert code == 0, output
+    assert output.startswith("results/mine.stream: ")
+    assert Path("results/mine.stream").stat().st_size > 0

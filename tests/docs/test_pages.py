@@ -25,6 +25,9 @@ by_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 #: Python blocks that need the extra `scripting`; tests/bridge/test_scripting.py has such hooks.
 NEEDS_SCRIPTING = "docs/scripting.md"
 
+#: The page whose blocks need those before them; test_tutorial.py runs it.
+IN_ORDER = "docs/tutorial.md"
+
 #: A full-size run in an example, and the run of the same kind that takes seconds.
 FULL_SIZE, SMALL = "scenarios/dlrm_hier.yaml", "scenarios/dlrm_hier_small.yaml"
 
@@ -68,7 +71,7 @@ def commands(page: Path) -> Iterator[tuple[str, bool]]:
     for text in blocks(page, "sh"):
         for line in text.replace("\\\n", " ").splitlines():
             if match := re.match(r"\s*(?:\.venv/bin/)?cosim (.*)", line):
-                yield match[1], True
+                yield match[1].partition(" | ")[0], True  # without a filter
     prose = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     for span in re.findall(r"`([^`]+)`", prose):
         if match := re.match(r"(?:\.venv/bin/)?cosim (.*)", " ".join(span.split())):
@@ -119,7 +122,7 @@ def test_python_runs(
     (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
     for text in blocks(page, "python"):
         code = compile(text.replace(FULL_SIZE, SMALL), page.name, "exec")
-        if page != repository / NEEDS_SCRIPTING:
+        if page not in (repository / NEEDS_SCRIPTING, repository / IN_ORDER):
             exec(code, {})
 
 
