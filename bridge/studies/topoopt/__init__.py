@@ -6,6 +6,7 @@ from bridge.studies.framework.model import Study
 from bridge.studies.topoopt import (
     all_to_all,
     cost,
+    counted_once,
     dedicated,
     degree,
     failures,
@@ -22,9 +23,9 @@ from bridge.studies.topoopt import (
 INTRODUCTION = """\
 This page repeats the simulations of W. Wang et al., *TopoOpt: Co-optimizing network topology and
 parallelization strategy for distributed training jobs* (NSDI 2023; "the paper"), Sections 2 to 7
-and the appendices. It compares each claim of the paper with the measurement here. Read `docs/topoopt.md`
-first: it explains the architectures and the jobs. `docs/glossary.md` explains the terms. To make
-this page, run
+and the appendices. It compares each claim of the paper with the measurement here. Read
+`docs/topoopt.md` first: it explains the architectures and the jobs. `docs/glossary.md` explains the
+terms. To make this page, run
 
 ```sh
 make reproduce    # and cosim study topoopt --scale full --page docs/reproduction_topoopt.md
@@ -63,6 +64,7 @@ STUDY = Study(
         cost.EXPERIMENT,
         dedicated.EXPERIMENTS[0],
         all_to_all.EXPERIMENT,
+        counted_once.EXPERIMENT,
         path_lengths.EXPERIMENT,
         shared.EXPERIMENT,
         reconfiguration.EXPERIMENT,
