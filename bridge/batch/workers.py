@@ -134,7 +134,9 @@ class _Worker:
         self._messages.seek(self._read)
         lines = self._messages.read().decode(errors="replace").splitlines()
         last = next((line for line in reversed(lines) if line.strip()), "it said nothing")
-        return _DiedError(last if status > 0 else f"the process ended with signal {-status}: {last}")
+        return _DiedError(
+            last if status > 0 else f"the process ended with signal {-status}: {last}"
+        )
 
     def terminate(self) -> None:
         """End the child now; `simulate` then raises an error in its thread."""

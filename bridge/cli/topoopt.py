@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from bridge.cli.demand_options import demand_options, read_demand
 from bridge.cli.graph_options import graph_json_option, print_answer
 from bridge.errors import InputError
+
+if TYPE_CHECKING:
+    from topology_gen.topoopt import Demand, TopoOptTopology
 
 primes_option = click.option(
     "--primes", is_flag=True, help="Use only rings whose strides are 1 or a prime number."
@@ -59,6 +64,12 @@ def totient_command(size: int, primes: bool, duplex: bool, as_json: bool) -> Non
     help="Seed of the choice between equally good matchings.",
 )
 @click.option(
+    "--fail",
+    metavar="A-B",
+    help="Also say what it costs the all-reduces if the fibre between two servers fails, and if "
+    "links of matchings repair their ring.",
+)
+@click.option(
     "--paths",
     type=int,
     default=2,
@@ -77,6 +88,7 @@ def topoopt_command(
     spare_ports: str,
     discount: str,
     seed: int,
+    fail: str | None,
     paths: int,
     as_json: bool,
 ) -> None:
@@ -122,4 +134,24 @@ def topoopt_command(
         ]
         answer["matchings"] = [len(pairs) for pairs in topology.matchings]
         answer["links"] = graph.links
+    if fail is not None:
+        answer |= _failure(fail, topology, job)
     print_answer(answer, as_json)
+
+
+def _failure(fibre: str, topology: TopoOptTopology, job: Demand) -> dict[str, float | None]:
+    """Return how much longer all-reduces take without a fibre, and after a repair."""
+    from topology_gen.topoopt import all_reduce_slowdown, repaired, without_fibre
+
+    match = re.fullmatch(r"(\d+)-(\d+)", fibre)
+    if match is None:
+        raise InputError(f"--fail {fibre}: expected two servers, such as 0-1")
+    ends = int(match[1]), int(match[2])
+    failed = without_fibre(topology.graph, ends, duplex=topology.duplex)
+    repair = repaired(topology, ends) if topology.duplex else None
+    return {
+        "all_reduce_slowdown": all_reduce_slowdown(topology, job, failed),
+        "all_reduce_slowdown_repaired": None
+        if repair is None
+        else all_reduce_slowdown(topology, job, repair),
+    }

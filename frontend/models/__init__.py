@@ -17,7 +17,7 @@ _BUILDERS: dict[str, Callable[[Any, GraphBuilder], None]] = {
 def operator_graph(workload: Training, servers: int) -> OperatorGraph:
     """Return the operator graph of a workload's model, with the batch of `servers` servers."""
     model = workload.model
-    graph = GraphBuilder(workload.element)
+    graph = GraphBuilder(workload.element, workload.gradient_element)
     _BUILDERS[model.name](model, graph)
     batch = workload.batch_per_gpu * workload.gpus * servers
     return OperatorGraph(model.name, tuple(graph.operators), batch)

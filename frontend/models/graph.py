@@ -24,10 +24,13 @@ class GraphBuilder:
     ----------
     element_bytes : int
         Size of a weight, an activation or a gradient in bytes.
+    gradient_bytes : int, optional
+        Size of a weight's gradient in an all-reduce, if it is another.
     """
 
-    def __init__(self, element_bytes: int) -> None:
+    def __init__(self, element_bytes: int, gradient_bytes: int | None = None) -> None:
         self.element_bytes = element_bytes
+        self.gradient_scale = 1.0 if gradient_bytes is None else gradient_bytes / element_bytes
         self.operators: list[Operator] = []
 
     def elements(self, index: int) -> int:
@@ -261,6 +264,7 @@ class GraphBuilder:
                 rows=rows,
                 aligned=aligned,
                 input_bytes=gathered * size,
+                gradient_scale=self.gradient_scale,
             )
         )
         return len(self.operators) - 1

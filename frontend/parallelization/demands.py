@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 import numpy as np
 
 from frontend.parallelization.operators import Operator, OperatorGraph
@@ -74,7 +76,7 @@ def reduced_groups(operator: Operator, placement: Placement) -> list[tuple[tuple
         return []
     sizes = weight_bytes(operator, placement)[: placement.weight_parts]
     return [
-        (tuple(sorted(members)), size)
+        (tuple(sorted(members)), ceil(size * operator.gradient_scale))
         for members, size in zip(placement.groups, sizes, strict=True)
         if size
     ]

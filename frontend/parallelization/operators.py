@@ -48,6 +48,8 @@ class Operator(NamedTuple):
         It needs all columns of the other inputs.
     input_bytes : int
         Bytes of the inputs for one sample, which every GPU gathers if the GPUs divide the columns.
+    gradient_scale : float
+        Size of a gradient in an all-reduce, relative to its weight.
     table : bool
         Whether it is an embedding table. The rows of a table are spread over the GPUs of a server,
         so no gradients are summed inside a server.
@@ -65,6 +67,7 @@ class Operator(NamedTuple):
     rows: int = 1
     aligned: tuple[int, ...] = ()
     input_bytes: int = 0
+    gradient_scale: float = 1.0
 
 
 @dataclass(frozen=True)

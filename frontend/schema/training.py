@@ -60,6 +60,10 @@ class Training(Model):
     """Number of GPUs of a server."""
     element: ElementSize = ElementSize.parse("4B")
     """Size of a weight, activation, gradient or embedding element."""
+    gradient_element: ElementSize | None = None
+    """Size of a gradient element in all-reduces, if gradients travel with another precision than
+    `element`; null: as `element`. A ring sends 2(k-1)/k times its data. With half of `element`, it
+    carries as much as if gradients counted once."""
     bucket: PositiveSize = PositiveSize.parse("1B")
     """Gradient bucket: gradients of the same servers are collected and reduced together as soon as
     they reach this size. 1B: every operator's gradients are reduced on their own."""

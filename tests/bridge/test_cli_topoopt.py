@@ -42,6 +42,12 @@ def test_topoopt():
     assert printed("topo topoopt --n 128 --degree 4 --simplex")["coins"] == [1, 3, 11, 37]
 
 
+def test_a_failed_fibre():
+    found = printed("topo topoopt --n 128 --degree 4 --fail 0-11")
+    assert found["all_reduce_slowdown"] == pytest.approx(2)
+    assert found["all_reduce_slowdown_repaired"] is None
+
+
 def test_demand():
     mp = [[0] * 6 for _ in range(6)]
     mp[0][3] = 100
@@ -89,6 +95,8 @@ def test_routes_of_model_parallel_pairs():
         ("topoopt --n 8 --degree 1", "degree 1: expected at least 2, as a ring through 8 servers"),
         ("topoopt --n 8 --degree 4 --discount no", "discount 'no': expected one of exponential"),
         ("topoopt --n 8 --degree 4 --seed -1", "--seed -1: expected a whole number of at least 0"),
+        ("topoopt --n 8 --degree 2 --fail x", "--fail x: expected two servers, such as 0-1"),
+        ("topoopt --n 8 --degree 2 --fail 0-5", "fibre 0-5: expected two servers with a link"),
         ("topoopt --demand demand.json --degree 4", "demand.json: 1 servers: expected 2 … 8192"),
         ("topoopt --demand broken.json --degree 4", "broken.json: not a JSON file"),
     ],

@@ -126,6 +126,15 @@ def test_the_published_share_of_all_to_all_traffic():
     assert (moved / 2) / (2 * 11 * gradients) == pytest.approx(0.78, abs=0.005)
 
 
+def test_gradients_of_half_the_size_halve_the_all_reduces_alone():
+    changes = {"workload.model.tables": 128, "workload.batch_per_gpu": 2048}
+    moved, gradients = exchanged("topoopt_dlrm", **changes)
+    halved = exchanged("topoopt_dlrm", **changes, **{"workload.gradient_element": "2B"})
+    assert halved == (moved, gradients / 2)
+    # The rings then carry (n - 1) / n of the weights, so the published share follows.
+    assert moved / (2 * 127 * halved[1]) == pytest.approx(0.80, abs=0.02)
+
+
 def test_ncf_and_candle_by_their_closed_forms():
     mlp = (64 * 128) * 4096 + 7 * 4096**2 + 8 * 4096
     assert parameters(build("ncf"), tables=False) == mlp + 32 * 64 + 4096 + 1

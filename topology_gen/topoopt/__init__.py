@@ -7,6 +7,7 @@ from topology_gen.topoopt.degree_split import DegreeSplit, split_degree
 from topology_gen.topoopt.demand import AllReduce, Demand, data_parallel, from_json, to_json
 from topology_gen.topoopt.discount import GAINS, discounted, gain
 from topology_gen.topoopt.edge_exchange import two_edge_replacement
+from topology_gen.topoopt.failures import all_reduce_slowdown, repaired, without_fibre
 from topology_gen.topoopt.finder import match, topology_finder
 from topology_gen.topoopt.k_shortest_paths import KShortestPaths
 from topology_gen.topoopt.matchings import heaviest_matching
@@ -38,6 +39,7 @@ __all__ = [
     "Routes",
     "TopoOptTopology",
     "all_reduce_matrix",
+    "all_reduce_slowdown",
     "cdf",
     "data_parallel",
     "discounted",
@@ -50,6 +52,7 @@ __all__ = [
     "ocs_reconfig",
     "path_lengths",
     "permuted_trees",
+    "repaired",
     "ring",
     "routed",
     "select_permutations",
@@ -61,4 +64,5 @@ __all__ = [
     "tree_permutations",
     "two_edge_replacement",
     "utility",
+    "without_fibre",
 ]

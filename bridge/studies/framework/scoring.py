@@ -94,7 +94,7 @@ def order(
     Statement
         With the least of the ratios as the measured number.
     """
-    least = min(ratios)
+    least = float(min(ratios))
     direction: Direction = "right" if least > EQUAL else "wrong" if least < 1 / EQUAL else "none"
     verdict = {
         "right": "agrees",
@@ -132,7 +132,7 @@ def same(
     Statement
         With the ratio farthest from 1 as the measured number.
     """
-    farthest = max(ratios, key=lambda ratio: max(ratio, 1 / ratio))
+    farthest = float(max(ratios, key=lambda ratio: max(ratio, 1 / ratio)))
     holds = 1 / EQUAL <= farthest <= EQUAL
     verdict = "agrees" if holds else f"differs by more than {EQUAL - 1:.0%}"
     return Statement(

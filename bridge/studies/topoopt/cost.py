@@ -17,8 +17,9 @@ from bridge.studies.framework.model import (
     Scale,
     Table,
 )
-from bridge.studies.framework.scoring import number, order
+from bridge.studies.framework.scoring import number, order, untested
 from topology_gen.cost import ARCHITECTURES, equivalent_bandwidth
+from topology_gen.cost.architectures import topoopt as topoopt_bill
 
 FIGURE = "10"
 #: Sizes of k-ary Fat-trees.
@@ -32,6 +33,8 @@ NAMES = {
     "oversubscribed_fat_tree": "2:1 oversubscribed Fat-tree",
     "expander": "Expander",
 }
+#: The cluster of Section 5.2's discounts, which has the prices of 100 Gbit/s.
+LARGE, LARGE_KIND = 4394, (4, 100 * 10**9)
 #: Seeds of the fibres' lengths. A cost is the mean over them.
 SEEDS = range(1, 6)
 
@@ -60,6 +63,8 @@ def evaluate(results: Results, scale: Scale) -> Findings:
         pairs = [zip(costs[one, *kind], costs[other, *kind], strict=True) for kind in KINDS]
         return mean(a / b for pair in pairs for a, b in pair)
 
+    large = {name: cost(name, LARGE, *LARGE_KIND) for name in ("topoopt", "ideal_switch")}
+    panels = topoopt_bill(LARGE, *LARGE_KIND, SEEDS[0]).patch_panel_ports
     statements = [
         number(
             FIGURE,
@@ -85,6 +90,38 @@ def evaluate(results: Results, scale: Scale) -> Findings:
                 for kind in KINDS
                 for i in range(len(sizes))
             ],
+        ),
+    ]
+    statements += [
+        number(
+            FIGURE,
+            f"{LARGE} servers: cost of the Ideal Switch over TopoOpt.",
+            paper=3.0,
+            ours=large["ideal_switch"] / large["topoopt"],
+            unit="times",
+            evidence=_text(*LARGE_KIND),
+        ),
+        number(
+            FIGURE,
+            f"{LARGE} servers, patch panels at half their price: Ideal Switch over TopoOpt.",
+            paper=3.6,
+            ours=large["ideal_switch"] / (large["topoopt"] - panels / 2),
+            unit="times",
+            evidence=_text(*LARGE_KIND),
+            why="the other discounts, those of another paper, are left out",
+        ),
+        untested(
+            FIGURE,
+            "SiP-ML is the most expensive.",
+            "its parts are not on the market, and the paper gives no prices; at "
+            f"{sizes[0]} servers, {_text(*KINDS[0])}, it is if a port costs more than "
+            f"${costs['ideal_switch', *KINDS[0]][0] / sizes[0] / KINDS[0][0]:.0f}, the Ideal "
+            "Switch's price per interface",
+        ),
+        untested(
+            FIGURE,
+            "A TopoOpt cluster needs less energy, as optical switches are passive.",
+            "the paper gives no power, and cosim models none",
         ),
     ]
     return Findings(

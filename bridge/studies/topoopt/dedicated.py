@@ -19,10 +19,12 @@ from bridge.studies.framework.model import (
     Statement,
     Table,
 )
-from bridge.studies.framework.scoring import number, order, same
+from bridge.studies.framework.scoring import SEEDS, number, order, over_seeds, same
 from bridge.studies.topoopt.systems import (
     ARCHITECTURES,
+    CHANGING,
     MODELS,
+    first_ns,
     iteration_ns,
     job_name,
     job_point,
@@ -39,9 +41,14 @@ DEGREES = {"11": 4, "27": 8}
 #: Fat-tree over TopoOpt and TopoOpt over the Ideal Switch, averaged over the bandwidths (d = 4).
 PUBLISHED_FAT_TREE = {"candle": 2.8, "vgg16": 2.8, "bert": 3.0, "dlrm": 2.8, "ncf": 2.1}
 PUBLISHED_IDEAL = {"dlrm": 1.3, "ncf": 1.7}
-#: The flow model needs half an hour for one of these points: their routes change while thousands
-#: of transfers are in flight.
-LEFT_OUT = {("ncf", "ocs_reconfig")}
+#: Architectures that depend on a seed (the hash of the paths, the random links), and the models for
+#: which this matters. A ring in the servers' order never shares a link of a Fat-tree.
+SEEDED: Mapping[str, tuple[str, Sequence[str]]] = {
+    "fat_tree": ("topology.ecmp_seed", ("dlrm", "ncf")),
+    "expander": ("topology.seed", tuple(MODELS)),
+}
+#: Figure 11 has its claims in numbers, so it is run with several seeds.
+SEEDED_FIGURE = "11"
 
 Score = Callable[..., Statement]
 """`order` or `same`."""
@@ -49,35 +56,59 @@ Times = Mapping[tuple[str, str], Sequence[float]]
 """By model and architecture: the iteration at each rate [ns]."""
 
 
-def points(degree: int, folder: Path, scale: Scale) -> list[Point]:
-    """Return one point for each model, architecture and bandwidth."""
-    return [
-        job_point(folder, scale, model, architecture, degree, rate)
+def points(figure: str, folder: Path, scale: Scale) -> list[Point]:
+    """Return the points of each model, architecture and bandwidth, for each seed that matters."""
+    wanted = {
+        (model, architecture, rate, tuple(_seeding(model, architecture, seed).items()))
+        for seed in _seeds(figure, scale)
         for model in TRAINED[scale]
-        for architecture in _architectures(model)
+        for architecture in ARCHITECTURES
         for rate in RATES_GBPS[scale]
+    }
+    return [
+        job_point(folder, scale, model, architecture, DEGREES[figure], rate, dict(more))
+        for model, architecture, rate, more in sorted(wanted)
     ]
 
 
-def _architectures(model: str) -> list[str]:
-    return [name for name in ARCHITECTURES if (model, name) not in LEFT_OUT]
+def _seeds(figure: str, scale: Scale) -> Sequence[int]:
+    return SEEDS[scale] if figure == SEEDED_FIGURE else SEEDS[scale][:1]
+
+
+def _seeding(model: str, architecture: str, seed: int) -> dict[str, int]:
+    """Return the overrides for a seed; none for the first, which is the default."""
+    key, models = SEEDED.get(architecture, ("", ()))
+    return {key: seed} if model in models and seed != SEEDS["full"][0] else {}
+
+
+def _times(figure: str, results: Results, scale: Scale, seed: int) -> Times:
+    return {
+        (model, name): [
+            iteration_ns(
+                results[job_name(model, name, DEGREES[figure], rate, _seeding(model, name, seed))]
+            )
+            for rate in RATES_GBPS[scale]
+        ]
+        for model in TRAINED[scale]
+        for name in ARCHITECTURES
+    }
 
 
 def evaluate(figure: str, results: Results, scale: Scale) -> Findings:
     """Compare the architectures."""
-    degree, rates = DEGREES[figure], RATES_GBPS[scale]
-    times = {
-        (model, architecture): [
-            iteration_ns(results[job_name(model, architecture, degree, rate)]) for rate in rates
-        ]
-        for model in TRAINED[scale]
-        for architecture in _architectures(model)
-    }
-    statements = _numbers(figure, times, rates) if figure == "11" else []
-    statements += _orders(figure, times, rates)
+    rates = RATES_GBPS[scale]
+    by_seed = [_times(figure, results, scale, seed) for seed in _seeds(figure, scale)]
+    statements = over_seeds([_statements(figure, times, rates) for times in by_seed])
+    times = by_seed[0]
     tables = [_table(figure, model, times, rates) for model in TRAINED[scale]]
     chart = _chart(figure, TRAINED[scale], times, rates)
+    tables.append(_first_table(figure, results, scale))
     return Findings(statements, tables, [chart], notes=NOTES[figure])
+
+
+def _statements(figure: str, times: Times, rates: Sequence[int]) -> list[Statement]:
+    numbers = _numbers(figure, times, rates) if figure == "11" else []
+    return numbers + _orders(figure, times, rates)
 
 
 def _ratios(times: Times, model: str, one: str, other: str) -> list[float]:
@@ -151,7 +182,7 @@ def _orders(figure: str, times: Times, rates: Sequence[int]) -> list[Statement]:
             continue
         ratios = [
             times[model, "expander"][i]
-            / max(times[model, name][i] for name in _architectures(model) if name != "expander")
+            / max(times[model, name][i] for name in ARCHITECTURES if name != "expander")
             for i in range(len(rates))
         ]
         text = f"{MODELS[model]}: the Expander is the slowest."
@@ -163,15 +194,50 @@ def _orders(figure: str, times: Times, rates: Sequence[int]) -> list[Statement]:
         "fat_tree",
         "topoopt",
     )
+    for model in ("dlrm", "ncf"):
+        if (model, "sip_ml") in times and len(rates) > 1:
+            row = times[model, "sip_ml"]
+            text = f"{MODELS[model]}: SiP-ML's iteration time stays flat as B increases."
+            statements.append(
+                same(
+                    figure,
+                    text,
+                    [time / row[-1] for time in row[:-1]],
+                    why="the interval between changes decides how flat it is",
+                )
+            )
+    slow = [i for i, rate in enumerate(rates) if rate < 100]
+    if slow:
+        ratios = _ratios(times, "resnet50", "expander", "topoopt")
+        text = "ResNet50: the Expander performs poorly below 100 Gbps."
+        statements.append(
+            order(figure, text, [ratios[i] for i in slow], evidence=_evidence(ratios, rates))
+        )
     return statements
 
 
 def _table(figure: str, model: str, times: Times, rates: Sequence[int]) -> Table:
-    rows = [
-        [ARCHITECTURES[name], *map(time_text, times[model, name])] for name in _architectures(model)
-    ]
+    rows = [[ARCHITECTURES[name], *map(time_text, times[model, name])] for name in ARCHITECTURES]
     headings = [MODELS[model], *(f"{rate} Gbps" for rate in rates)]
     return Table(figure, f"{MODELS[model]}, iteration time by B", headings, rows)
+
+
+def _first_table(figure: str, results: Results, scale: Scale) -> Table:
+    """Return the first iteration on circuits that follow the demand."""
+    rows = [
+        [
+            MODELS[model],
+            ARCHITECTURES[name],
+            *(
+                time_text(first_ns(results[job_name(model, name, DEGREES[figure], rate)]))
+                for rate in RATES_GBPS[scale]
+            ),
+        ]
+        for model in TRAINED[scale]
+        for name in sorted(CHANGING)
+    ]
+    headings = ["model", "", *(f"{rate} Gbps" for rate in RATES_GBPS[scale])]
+    return Table(figure, "First iteration, from uniform circuits", headings, rows)
 
 
 def _chart(figure: str, models: Sequence[str], times: Times, rates: Sequence[int]) -> Chart:
@@ -180,7 +246,7 @@ def _chart(figure: str, models: Sequence[str], times: Times, rates: Sequence[int
             "iteration [ms]",
             {
                 ARCHITECTURES[name]: [one / 1e6 for one in times[model, name]]
-                for name in _architectures(model)
+                for name in ARCHITECTURES
             },
             kind="lines",
             logarithmic=True,
@@ -198,13 +264,16 @@ The Fat-tree has the bandwidth B' with which it costs as much as TopoOpt, by the
 There, optics cost the same at any bandwidth, but packet switches and NICs do not. At 10 and 25 Gbps
 the Fat-tree therefore gets more bandwidth than TopoOpt for the same money, and at 200 Gbps less
 than a quarter. The paper gives means over the bandwidths and does not say how B' changes; at 100
-Gbps, the factors here are close to these means. NCF on OCS-reconfig is left out: it has thousands
-of transfers at the same time, and each change of their routes takes the flow model so long that one
-point needs half an hour.
+Gbps, the factors here are close to these means.
+Figure 11 is scored with five seeds of the Fat-tree's hash and of the Expander's links; the tables
+show the first.
 
-For data-parallel jobs, the circuits of OCS-reconfig do not change, because the measured demand is
-always a ring. In the paper, the estimate of the demand was wrong near the end of an all-reduce,
-which cost time.
+On OCS-reconfig and SiP-ML, the tables show the steady state, and a table of its own shows the
+first iteration, which starts from uniform circuits. OCS-reconfig is slow for data-parallel jobs, as
+in the paper: at a measurement, only some servers of a ring have data to send. Their circuits get
+all ports, and until the next measurement the other hops of the ring are relayed. In the paper's
+published simulator all servers of a ring begin each step together, so more of them have data at a
+measurement, and OCS-reconfig loses less.
 """,
     "27": "",
 }
@@ -213,7 +282,7 @@ EXPERIMENTS = [
     Experiment(
         f"Dedicated cluster, d = {degree} (Section 5.3{', Appendix H' if degree == 8 else ''})",
         (figure,),
-        partial(points, degree),
+        partial(points, figure),
         partial(evaluate, figure),
     )
     for figure, degree in DEGREES.items()

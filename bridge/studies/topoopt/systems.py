@@ -47,7 +47,7 @@ _ESTIMATED_AS = {"sip_ml": "ideal_switch", "ocs_reconfig": "ideal_switch"}
 #: iterations take the same time.
 CHANGING = frozenset({"sip_ml", "ocs_reconfig"})
 #: The first iteration is reported on its own, the others as the steady state.
-ITERATIONS: Mapping[Scale, int] = {"small": 3, "full": 5}
+ITERATIONS: Mapping[Scale, int] = {"small": 3, "full": 3}
 
 STRATEGY = "workload.strategy"
 
@@ -87,7 +87,7 @@ def topology(architecture: str, servers: int, degree: int, rate_gbps: int) -> di
             family = "cost_equivalent_fat_tree"
             return {"family": family, "ranks": servers, "degree": degree, **direct}
         case "sip_ml":
-            changes = circuits("25us", "1ms", forwarding=False)
+            changes = circuits("25us", "125us", forwarding=False)
             return {"n": servers, "d": degree, "discount": "none", **changes, **direct}
         case "ocs_reconfig":
             return {"n": servers, "d": degree, **circuits("10ms", "50ms"), **direct}

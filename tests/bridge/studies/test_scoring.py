@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -118,6 +121,13 @@ def test_two_times_are_equal_or_in_an_order(ratio: float) -> None:
     assume(abs(ratio - EQUAL) > 1e-9 and abs(ratio - 1 / EQUAL) > 1e-9)
     claims = [same("1", "x", [ratio]), order("1", "x", [ratio]), order("1", "x", [1 / ratio])]
     assert [one.holds for one in claims].count(True) == 1
+
+
+def test_numbers_of_numpy_are_scored_as_data() -> None:
+    """The report is JSON, which knows no numbers of numpy."""
+    ratios = list(np.array([1.0, 1.2]))
+    statements = [same("1", "x", ratios), order("1", "x", ratios), times(1.2, ratios[1])]
+    assert json.loads(json.dumps([one.holds for one in statements])) == [False, False, True]
 
 
 def test_an_equality_tells_the_farthest() -> None:

@@ -1,0 +1,115 @@
+"""Optical switching technologies and clusters of racks (Section 3, Table 1, Appendix B)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from bridge.batch.points import Point
+from bridge.present.quantities import time_text
+from bridge.studies.framework.model import Experiment, Findings, Results, Scale, Table
+from bridge.studies.framework.scoring import number, untested
+from topology_gen.cost.components import OCS_PORT, PATCH_PANEL_PORT
+
+FIGURE = "Table 1"
+
+
+class Technology(NamedTuple):
+    """A row of Table 1: ports, time to change links [ns], and dollars a port (None: not sold)."""
+
+    ports: int
+    latency_ns: float
+    port_cost: float | None
+
+
+#: "Minutes" is the time in `scenarios/topoopt_cluster.yaml`.
+PATCH_PANEL, MEMS = "optical patch panel", "3D MEMS"
+TECHNOLOGIES = {
+    PATCH_PANEL: Technology(1008, 120e9, PATCH_PANEL_PORT),
+    MEMS: Technology(384, 10e6, OCS_PORT),
+    "2D MEMS": Technology(300, 11.5e3, None),
+    "silicon photonics": Technology(256, 900, None),
+    "tunable lasers": Technology(128, 3.8, None),
+    "RotorNet": Technology(64, 10e3, None),
+}
+#: Servers below a top-of-rack switch, and uplinks of the switch to each optical switch.
+RACK, UPLINKS = 32, 4
+
+
+def points(folder: Path, scale: Scale) -> list[Point]:
+    """Return no points: everything follows from Table 1."""
+    return []
+
+
+def evaluate(results: Results, scale: Scale) -> Findings:
+    """Compare the technologies, and how far a cluster grows with each."""
+    panel, mems = TECHNOLOGIES[PATCH_PANEL], TECHNOLOGIES[MEMS]
+    assert panel.port_cost is not None
+    assert mems.port_cost is not None
+    statements = [
+        number(
+            FIGURE,
+            "Price of a port of an OCS over one of a patch panel (“five times”).",
+            paper=5,
+            ours=mems.port_cost / panel.port_cost,
+            unit="times",
+        ),
+        number(
+            FIGURE,
+            "Ports of a patch panel over those of an OCS (“three times”).",
+            paper=3,
+            ours=panel.ports / mems.ports,
+            unit="times",
+        ),
+        number(
+            FIGURE,
+            "Time to change links of a patch panel over an OCS's (“four orders of magnitude”).",
+            paper=1e4,
+            ours=panel.latency_ns / mems.latency_ns,
+            unit="times",
+        ),
+        untested(
+            FIGURE,
+            "Insertion loss of the technologies.",
+            "links here are ideal: there is no optical power budget",
+        ),
+        untested(
+            FIGURE,
+            "Servers under top-of-rack switches, which optical switches link, scale further.",
+            "the paper gives no design or number; the table counts the servers for which ports "
+            "suffice, and a simulation has servers with optical links of their own",
+        ),
+    ]
+    rows = [
+        [
+            name,
+            str(one.ports),
+            time_text(one.latency_ns),
+            "" if one.port_cost is None else f"${one.port_cost:g}",
+            str(one.ports),
+            str(one.ports // UPLINKS * RACK),
+        ]
+        for name, one in TECHNOLOGIES.items()
+    ]
+    headings = (
+        "technology",
+        "ports",
+        "time to change",
+        "a port",
+        "servers, directly",
+        f"servers in racks of {RACK}",
+    )
+    table = Table(FIGURE, "Optical switches, and the size of a cluster", headings, rows)
+    return Findings(statements, [table], notes=NOTES)
+
+
+NOTES = f"""\
+With d flat optical switches, every server takes one port of each, so a cluster has at most as many
+servers as a switch has ports. In racks of {RACK} servers, a top-of-rack switch takes {UPLINKS}
+ports of each optical switch instead. Look-ahead ports need a second set of patch panels, not larger
+ones.
+"""
+
+EXPERIMENT = Experiment(
+    "Optical switches (Section 3, Table 1, Appendix B)", (FIGURE,), points, evaluate
+)
