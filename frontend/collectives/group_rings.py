@@ -46,8 +46,8 @@ def group_rings(members: Sequence[int], topology: TopoOptTopology | None = None)
     """
     if topology is None:
         return GroupRings((tuple(sorted(members)),), False)
-    group = set(members)
-    own = [rings.group for rings in topology.rings if set(rings.members) == group]
+    group = frozenset(members)
+    own = topology.groups.get(group, [])
     orders = [order for index in own for order in topology.orders(index)]
     if not orders:
         orders = [[s for s in order if s in group] for order in topology.spanning_orders]

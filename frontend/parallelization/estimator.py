@@ -124,7 +124,7 @@ class Estimator:
         ]
         self._task = lru_cache(_REMEMBERED)(self._make_task)
         self._move = lru_cache(_REMEMBERED)(self._make_move)
-        self._all_reduce = lru_cache(_REMEMBERED)(self._make_all_reduce)
+        self._all_reduces = lru_cache(_REMEMBERED)(self._make_all_reduces)
 
     def plan(self, strategy: Strategy) -> Plan:
         """Return the plan of a strategy.
@@ -246,17 +246,16 @@ class Estimator:
             every[members] = amount
             return every
 
-        reduced = self._fabric.together(
-            [self._all_reduce(*group) for group in reduced_groups(operator, placement)]
-        )
+        reduced = self._all_reduces(tuple(reduced_groups(operator, placement)))
         sums = None
         if placement.rows > 1:
             sums = self._both_ways(partial_sums(operator, self.graph.batch, placement))
         parts = spread(done.forward), spread(done.backward), spread(done.memory_bytes)
         return _Task(*parts, members, reduced, sums)
 
-    def _make_all_reduce(self, servers: tuple[int, ...], vector_bytes: int) -> LinkLoad:
-        return self._fabric.all_reduce(group_rings(servers, self._topology), vector_bytes)
+    def _make_all_reduces(self, groups: tuple[tuple[tuple[int, ...], int], ...]) -> LinkLoad | None:
+        rings = [(group_rings(members, self._topology), size) for members, size in groups]
+        return self._fabric.all_reduces(rings)
 
     def _between(
         self, source: int, target: int, position: int, strategy: Strategy

@@ -8,6 +8,7 @@ forwarding delay of ranks, and the transmission of a packet at every hop except 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -117,50 +118,63 @@ class Fabric:
             stored[small] = self._paths.stored(*self._paths.some(block, pairs[small]), packets)
         return float((block.propagation[pairs] + stored).max())
 
-    def all_reduce(self, rings: GroupRings, vector_bytes: float) -> LinkLoad:
-        """Return the load of an all-reduce that is divided evenly among rings.
+    def all_reduces(self, reduced: Sequence[tuple[GroupRings, float]]) -> LinkLoad | None:
+        """Return the load of all-reduces at the same time; None if there are none.
 
-        With k servers, each ring runs 2(k-1) rounds. In each round, every link of the ring carries
-        1/k of the ring's part. A round starts when the data of the previous round has arrived.
+        Each is divided evenly among its rings. With k servers, each ring runs 2(k-1) rounds. In
+        each round, every link of the ring carries 1/k of the ring's part. A round starts when the
+        data of the previous round has arrived.
 
         Parameters
         ----------
-        rings : GroupRings
-            Rings of at least two servers.
-        vector_bytes : float
-            Size of the vector of each server in bytes.
+        reduced : sequence of (GroupRings, float)
+            Rings of at least two servers, and the size of the vector of each server in bytes.
         """
-        members = np.array(sorted(rings.orders[0]), dtype=np.int64)
-        places = {int(member): place for place, member in enumerate(members)}
-        orders = [[places[member] for member in order] for order in rings.orders]
-        size = members.size
-        graph = logical_rings(size, orders, rings.duplex)
-        paths = self.network.paths(
-            members[graph.source],
-            members[graph.target],
-            parallel_index(graph).astype(np.int64) + self.routes.relay,
-        )
+        if not reduced:
+            return None
+        sources, targets, routes, parts, rounds = [], [], [], [], []
+        for rings, vector_bytes in reduced:
+            members = np.array(sorted(rings.orders[0]), dtype=np.int64)
+            places = {int(member): place for place, member in enumerate(members)}
+            orders = tuple(tuple(places[member] for member in order) for order in rings.orders)
+            source, target, route = _ring_links(orders, rings.duplex)
+            sources.append(members[source])
+            targets.append(members[target])
+            routes.append(route + self.routes.relay)
+            # The links of a ring have size parts, and source.size / size rings divide the vector.
+            parts.append(np.full(source.size, vector_bytes / source.size))
+            rounds.append(np.full(source.size, 2 * (members.size - 1)))
+        paths = self.network.paths(*map(np.concatenate, (sources, targets, routes)))
+        part, turns = np.concatenate(parts), np.concatenate(rounds)
         lengths = path_lengths(paths)
         links = paths.links
-        rings_used = graph.links // size
-        part = np.full(graph.links, vector_bytes / (rings_used * size))
         latency = self._paths.propagation(links, lengths)
         latency += self._paths.stored(links, lengths, self.wire.first_packet(part))
-        rounds = 2 * (size - 1)
-        on_wire = np.repeat(rounds * self.wire.size(part), lengths)
+        on_wire = np.repeat(turns * self.wire.size(part), lengths)
         total = np.bincount(links, on_wire, minlength=self.network.links).astype(np.float64)
-        return self._load(total, rounds * float(latency.max()))
-
-    def together(self, loads: Sequence[LinkLoad]) -> LinkLoad | None:
-        """Return the load of transfers at the same time; None if there are none."""
-        if len(loads) < 2:
-            return loads[0] if loads else None
-        seconds = np.zeros(self.network.links)
-        for load in loads:
-            seconds[load.links] += load.seconds
-        used = np.flatnonzero(seconds)
-        return LinkLoad(used, seconds[used], max(load.latency for load in loads))
+        return self._load(total, float((turns * latency).max()))
 
     def _load(self, total: Bytes, latency: float) -> LinkLoad:
         used = np.flatnonzero(total)
         return LinkLoad(used, total[used] / self._rate[used], latency)
+
+
+@lru_cache(1024)  # groups that differ only in their servers have equal rings
+def _ring_links(
+    orders: tuple[tuple[int, ...], ...], duplex: bool
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Return the links of the rings of a group, between places, and which of parallel ones it is.
+
+    Parameters
+    ----------
+    orders : tuple of tuples of int
+        All places 0 … k-1 in the order of each ring.
+    duplex : bool
+        Whether each ring is used in both directions.
+    """
+    graph = logical_rings(len(orders[0]), orders, duplex)
+    return (
+        graph.source.astype(np.int64),
+        graph.target.astype(np.int64),
+        parallel_index(graph).astype(np.int64),
+    )

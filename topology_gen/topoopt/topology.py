@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -101,6 +101,14 @@ class TopoOptTopology:
             for stride in rings.strides
         ]
 
+    @cached_property
+    def groups(self) -> dict[frozenset[int], list[int | None]]:
+        """The groups that have rings through exactly these servers, by their servers."""
+        found: dict[frozenset[int], list[int | None]] = {}
+        for rings in self.rings:
+            found.setdefault(frozenset(rings.members), []).append(rings.group)
+        return found
+
     @property
     def spanning_orders(self) -> list[list[int]]:
         """The rings through all servers, as `orders` returns them."""
@@ -152,7 +160,7 @@ class TopoOptTopology:
     def _along(self, rings: Rings, at: Numbers, target: Numbers, turn: Numbers) -> Numbers:
         """Return the links from place to place, counted from the rings' first, filled up by -1."""
         size = len(rings.members)
-        change = CoinChange(size, rings.strides, len(self._coins(size, 1)) == 2)
+        change = _coin_change(size, tuple(rings.strides), len(self._coins(size, 1)) == 2)
         coins = change.routes(at, target, turn)
         before = np.cumsum(np.where(coins >= 0, change.coins[coins], 0), axis=1)
         before = np.roll(before, 1, axis=1)
@@ -170,3 +178,8 @@ class TopoOptTopology:
 
     def _coins(self, size: int, stride: int) -> list[int]:
         return [stride, size - stride] if ring_ports(size, self.duplex) == 2 else [stride]
+
+
+@lru_cache(64)  # one for each size of a group; the strategy search asks for thousands of paths
+def _coin_change(size: int, strides: tuple[int, ...], duplex: bool) -> CoinChange:
+    return CoinChange(size, strides, duplex)

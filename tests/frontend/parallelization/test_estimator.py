@@ -210,11 +210,17 @@ def test_disjoint_groups_reduce_as_fast_as_their_own_rings(servers, degree, size
     job = Demand(servers, tuple(AllReduce(one, 10**9) for one in groups), np.zeros((servers,) * 2))
     topology = topology_finder(job, degree)
     fabric = Fabric(direct_connect(topology.graph, GBPS, 0), BARE)
-    loads = [fabric.all_reduce(group_rings(one, topology), 10**9) for one in groups]
+    loads = [fabric.all_reduces([(group_rings(one, topology), 10**9)]) for one in groups]
     busy = np.zeros(topology.graph.links)
     for load in loads:
+        assert load is not None
         busy[load.links] += load.seconds
     assert busy.max() == pytest.approx(2 * (size - 1) / size / (2 * rings))
+    # All at once they load the same links.
+    every = fabric.all_reduces([(group_rings(one, topology), 10**9) for one in groups])
+    assert every is not None
+    assert every.links.tolist() == np.flatnonzero(busy).tolist()
+    assert every.seconds == pytest.approx(busy[busy > 0])
 
 
 def test_paths_are_found_for_the_targets_that_are_needed():
