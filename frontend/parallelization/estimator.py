@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +51,8 @@ class _Move(NamedTuple):
     senders: Numbers
     receivers: Numbers
     load: LinkLoad
+    messages: int
+    """Number of pairs of servers that exchange data."""
 
 
 class _Task(NamedTuple):
@@ -75,6 +78,12 @@ class Plan(NamedTuple):
     """For each input of each operator, the forward and the backward transfer; None for neither."""
     memory_bytes: Seconds
     """Memory that each server needs."""
+
+    @property
+    def messages(self) -> int:
+        """Number of messages between servers in an iteration, if each takes one path."""
+        pairs = [*(task.sums for task in self.tasks), *chain.from_iterable(self.moves)]
+        return sum(there.messages + back.messages for there, back in filter(None, pairs))
 
 
 class Estimator:
@@ -287,4 +296,4 @@ class Estimator:
             return None
         senders = one.sources[one.bytes.any(axis=1)]
         receivers = one.targets[one.bytes.any(axis=0)]
-        return _Move(senders, receivers, load)
+        return _Move(senders, receivers, load, int(np.count_nonzero(one.bytes)))

@@ -20,6 +20,10 @@ from frontend.parallelization.strategy import Strategy
 RETURNS = 100
 """Number of times in a search that the chain returns to the best strategy so far."""
 
+MOST_MESSAGES = 500_000
+"""The search rejects strategies with more messages between servers, if the start has fewer. The
+estimate knows no cost of a message, but a simulation takes a kilobyte for each."""
+
 
 class Found(NamedTuple):
     """A strategy, and its iteration time in seconds."""
@@ -67,9 +71,10 @@ def search(
 ) -> Found:
     """Return the fastest strategy in a chain of proposals.
 
-    A proposal changes the placement of one operator or of several (see `propose`). The
-    chain rejects strategies that do not fit into the memory of the servers. After every
-    `budget` / 100 proposals, it returns to the best strategy so far.
+    A proposal changes the placement of one operator or of several (see `propose`). The chain
+    rejects strategies that do not fit into the memory of the servers, and those with more than
+    `MOST_MESSAGES` messages. After every `budget` / 100 proposals, it returns to the best strategy
+    so far.
 
     Parameters
     ----------
@@ -99,6 +104,7 @@ def search(
     if beta is None:
         beta = default_beta(current_seconds)
     best, found = current, Found(start, current_seconds)
+    most = max(MOST_MESSAGES, current.messages)
     random = np.random.default_rng(seed)
     span = max(1, budget // RETURNS)
     for number in range(budget):
@@ -109,7 +115,7 @@ def search(
         placed = current.strategy.placements
         if any(placed[index] != placement for index, placement in changes.items()):
             proposed = estimator.changed(current, changes)
-            if estimator.fits(proposed):
+            if estimator.fits(proposed) and proposed.messages <= most:
                 seconds = estimator.seconds(proposed)
                 if seconds < found.seconds:
                     best, found = proposed, Found(proposed.strategy, seconds)

@@ -299,3 +299,38 @@ def test_refusals(tmp_path, monkeypatch, arguments, sentence):
     assert answer.exit_code == 2, answer.output
     assert sentence in answer.stderr
     assert answer.stdout == ""
+
+
+TRANSFORMER = {
+    "name": "bert",
+    "blocks": 1,
+    "hidden": 4096,
+    "feed_forward": 16384,
+    "sequence": 64,
+    "heads": 32,
+    "embedding": 4096,
+    "vocabulary": 1000,
+}
+"""Its weights have far more bytes than its activations."""
+
+
+@pytest.mark.parametrize(
+    ("model", "batch", "faster"),
+    [(TRANSFORMER, 1, 1.5), (MODEL | {"rows": 100_000}, 2048, 2.0)],
+    ids=["transformer", "dlrm"],
+)
+def test_a_hybrid_beats_data_parallelism_where_it_should(model, batch, faster):
+    """By the estimate and on `flow`: tensor beside data parallelism, or tables that do not move."""
+    workload = {"kind": "training", "model": model, "batch_per_gpu": batch, "gpus": 1}
+    workload |= {"strategy": "data_parallel", "compute": {"memory": "80GB"}}
+    content = {"topology": TOPOOPT, "workload": workload}
+    job = Job(load_scenario(content))
+    best = Search(job, Settings(rounds=2, budget=250, beta=None, seed=1)).run().best
+    alone = data_parallel(job.graph, 8)
+    assert estimated(job, alone) > faster * best.seconds
+    found = bridge.run(job.changed(best.strategy, best.demand), {"fabric": "flow"})
+    assert simulated(job, alone, "flow") > faster * found.iterations[0].time_ns / 1e9
+    placed = best.strategy.placements
+    assert any(placement.weight_parts > 1 or placement.samples == 1 for placement in placed)
+    if model is TRANSFORMER:
+        assert any(placement.rows > 1 for placement in placed)

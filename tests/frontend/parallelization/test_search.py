@@ -28,6 +28,7 @@ from frontend.parallelization import (
     demand,
     group_rings,
     hybrid,
+    mcmc,
     next_round,
     placements,
     propose,
@@ -257,3 +258,21 @@ def test_a_group_with_rings_of_its_own_takes_them():
     half = Strategy(8, (by_samples((0, 2, 4, 6)),))
     topology = topology_finder(demand(graph, half), 4)
     assert group_rings((6, 0, 2, 4), topology).orders == ((0, 2, 4, 6),)
+
+
+def test_strategies_with_too_many_messages_are_not_accepted(monkeypatch):
+    """Tables that are divided among all servers send as much in more messages."""
+    graph = small_dlrm(tables=6, layers=2, batch=2048, width=64)
+    estimator = place(graph)(demand_of_all(8, 1.0))
+    start = hybrid(graph, 8)
+    # From each table to 7 servers, and back.
+    assert estimator.plan(start).messages == 6 * 7 * 2
+    free = search(estimator, start, 200, seed=1)
+    many = estimator.plan(free.strategy).messages
+    assert many > 100
+    monkeypatch.setattr(mcmc, "MOST_MESSAGES", 100)
+    few = search(estimator, start, 200, seed=1)
+    assert estimator.plan(few.strategy).messages <= 100
+    # What the start has is always accepted.
+    monkeypatch.setattr(mcmc, "MOST_MESSAGES", 0)
+    assert estimator.plan(search(estimator, start, 50, seed=1).strategy).messages <= 6 * 7 * 2
