@@ -35,7 +35,11 @@ NAVIGATION = {
     ],
     "Networks without switches": ["docs/topologies", "docs/schedules", "docs/direct_connect"],
     "Networks made for a job": ["docs/topoopt", "docs/parallelization"],
-    "Published experiments": ["docs/reproduction", "docs/reproduction_topoopt"],
+    "Published experiments": [
+        "docs/reproduction",
+        "docs/reproduction_topoopt",
+        "docs/reproduction_tcp_clusters",
+    ],
     "Python": ["docs/network-api", "docs/scripting", "docs/python"],
     "Develop": [
         "docs/architecture",

@@ -51,7 +51,13 @@ class Settings(_message.Message):
     def __init__(self, fabric: _Optional[str] = ..., tcp: _Optional[_Union[Tcp, _Mapping]] = ..., system: _Optional[_Union[System, _Mapping]] = ..., rtt_sample_interval_ps: _Optional[int] = ..., time_limit_ps: _Optional[int] = ...) -> None: ...
 
 class Tcp(_message.Message):
-    __slots__ = ("congestion_control", "mtu_bytes", "segment_bytes", "send_buffer_bytes", "receive_buffer_bytes", "initial_cwnd_segments", "min_rto_ps", "initial_rto_ps", "clock_granularity_ps", "delayed_ack_timeout_ps", "delayed_ack_segments", "data_retries", "sack", "timestamps", "window_scaling", "ecn", "link_header_bytes", "socket_per_flow")
+    __slots__ = ("congestion_control", "mtu_bytes", "segment_bytes", "send_buffer_bytes", "receive_buffer_bytes", "initial_cwnd_segments", "min_rto_ps", "initial_rto_ps", "clock_granularity_ps", "delayed_ack_timeout_ps", "delayed_ack_segments", "data_retries", "sack", "timestamps", "window_scaling", "ecn", "link_header_bytes", "socket_per_flow", "recovery")
+    class Recovery(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        PRR: _ClassVar[Tcp.Recovery]
+        CLASSIC: _ClassVar[Tcp.Recovery]
+    PRR: Tcp.Recovery
+    CLASSIC: Tcp.Recovery
     CONGESTION_CONTROL_FIELD_NUMBER: _ClassVar[int]
     MTU_BYTES_FIELD_NUMBER: _ClassVar[int]
     SEGMENT_BYTES_FIELD_NUMBER: _ClassVar[int]
@@ -70,6 +76,7 @@ class Tcp(_message.Message):
     ECN_FIELD_NUMBER: _ClassVar[int]
     LINK_HEADER_BYTES_FIELD_NUMBER: _ClassVar[int]
     SOCKET_PER_FLOW_FIELD_NUMBER: _ClassVar[int]
+    RECOVERY_FIELD_NUMBER: _ClassVar[int]
     congestion_control: str
     mtu_bytes: int
     segment_bytes: int
@@ -88,10 +95,19 @@ class Tcp(_message.Message):
     ecn: bool
     link_header_bytes: int
     socket_per_flow: bool
-    def __init__(self, congestion_control: _Optional[str] = ..., mtu_bytes: _Optional[int] = ..., segment_bytes: _Optional[int] = ..., send_buffer_bytes: _Optional[int] = ..., receive_buffer_bytes: _Optional[int] = ..., initial_cwnd_segments: _Optional[int] = ..., min_rto_ps: _Optional[int] = ..., initial_rto_ps: _Optional[int] = ..., clock_granularity_ps: _Optional[int] = ..., delayed_ack_timeout_ps: _Optional[int] = ..., delayed_ack_segments: _Optional[int] = ..., data_retries: _Optional[int] = ..., sack: bool = ..., timestamps: bool = ..., window_scaling: bool = ..., ecn: bool = ..., link_header_bytes: _Optional[int] = ..., socket_per_flow: bool = ...) -> None: ...
+    recovery: Tcp.Recovery
+    def __init__(self, congestion_control: _Optional[str] = ..., mtu_bytes: _Optional[int] = ..., segment_bytes: _Optional[int] = ..., send_buffer_bytes: _Optional[int] = ..., receive_buffer_bytes: _Optional[int] = ..., initial_cwnd_segments: _Optional[int] = ..., min_rto_ps: _Optional[int] = ..., initial_rto_ps: _Optional[int] = ..., clock_granularity_ps: _Optional[int] = ..., delayed_ack_timeout_ps: _Optional[int] = ..., delayed_ack_segments: _Optional[int] = ..., data_retries: _Optional[int] = ..., sack: bool = ..., timestamps: bool = ..., window_scaling: bool = ..., ecn: bool = ..., link_header_bytes: _Optional[int] = ..., socket_per_flow: bool = ..., recovery: _Optional[_Union[Tcp.Recovery, str]] = ...) -> None: ...
+
+class HostCost(_message.Message):
+    __slots__ = ("message_ps", "bytes_per_s")
+    MESSAGE_PS_FIELD_NUMBER: _ClassVar[int]
+    BYTES_PER_S_FIELD_NUMBER: _ClassVar[int]
+    message_ps: int
+    bytes_per_s: int
+    def __init__(self, message_ps: _Optional[int] = ..., bytes_per_s: _Optional[int] = ...) -> None: ...
 
 class System(_message.Message):
-    __slots__ = ("scheduling", "concurrent_chunks", "injection_latency_ps", "reduction_bytes_per_s", "message_by_message", "admission", "negotiation_latency_ps")
+    __slots__ = ("scheduling", "concurrent_chunks", "injection_latency_ps", "reduction_bytes_per_s", "message_by_message", "admission", "negotiation_latency_ps", "send", "receive", "flows_per_pair")
     class Scheduling(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         LIFO: _ClassVar[System.Scheduling]
@@ -111,6 +127,9 @@ class System(_message.Message):
     MESSAGE_BY_MESSAGE_FIELD_NUMBER: _ClassVar[int]
     ADMISSION_FIELD_NUMBER: _ClassVar[int]
     NEGOTIATION_LATENCY_PS_FIELD_NUMBER: _ClassVar[int]
+    SEND_FIELD_NUMBER: _ClassVar[int]
+    RECEIVE_FIELD_NUMBER: _ClassVar[int]
+    FLOWS_PER_PAIR_FIELD_NUMBER: _ClassVar[int]
     scheduling: System.Scheduling
     concurrent_chunks: _containers.RepeatedScalarFieldContainer[int]
     injection_latency_ps: int
@@ -118,7 +137,10 @@ class System(_message.Message):
     message_by_message: bool
     admission: System.Admission
     negotiation_latency_ps: int
-    def __init__(self, scheduling: _Optional[_Union[System.Scheduling, str]] = ..., concurrent_chunks: _Optional[_Iterable[int]] = ..., injection_latency_ps: _Optional[int] = ..., reduction_bytes_per_s: _Optional[int] = ..., message_by_message: bool = ..., admission: _Optional[_Union[System.Admission, str]] = ..., negotiation_latency_ps: _Optional[int] = ...) -> None: ...
+    send: HostCost
+    receive: HostCost
+    flows_per_pair: int
+    def __init__(self, scheduling: _Optional[_Union[System.Scheduling, str]] = ..., concurrent_chunks: _Optional[_Iterable[int]] = ..., injection_latency_ps: _Optional[int] = ..., reduction_bytes_per_s: _Optional[int] = ..., message_by_message: bool = ..., admission: _Optional[_Union[System.Admission, str]] = ..., negotiation_latency_ps: _Optional[int] = ..., send: _Optional[_Union[HostCost, _Mapping]] = ..., receive: _Optional[_Union[HostCost, _Mapping]] = ..., flows_per_pair: _Optional[int] = ...) -> None: ...
 
 class Topology(_message.Message):
     __slots__ = ("ranks", "nodes", "dimensions", "link_source", "link_target", "link_rate_bps", "link_latency_ps", "link_buffer_bytes", "link_ecn_threshold_bytes", "link_dimension", "path_source", "path_target", "path_begin", "path_links", "forwarding_delay_ps", "reconfiguration")
@@ -188,7 +210,7 @@ class Reconfiguration(_message.Message):
     circuit_buffer_bytes: int
     circuit_ecn_threshold_bytes: int
     control_network: bool
-    def __init__(self, interval_ps: _Optional[int] = ..., latency_ps: _Optional[int] = ..., degree: _Optional[int] = ..., discount: _Optional[_Union[Reconfiguration.Discount, str]] = ..., forwarding: _Optional[bool] = ..., circuit_rate_bps: _Optional[int] = ..., circuit_latency_ps: _Optional[int] = ..., circuit_buffer_bytes: _Optional[int] = ..., circuit_ecn_threshold_bytes: _Optional[int] = ..., control_network: _Optional[bool] = ...) -> None: ...
+    def __init__(self, interval_ps: _Optional[int] = ..., latency_ps: _Optional[int] = ..., degree: _Optional[int] = ..., discount: _Optional[_Union[Reconfiguration.Discount, str]] = ..., forwarding: bool = ..., circuit_rate_bps: _Optional[int] = ..., circuit_latency_ps: _Optional[int] = ..., circuit_buffer_bytes: _Optional[int] = ..., circuit_ecn_threshold_bytes: _Optional[int] = ..., control_network: bool = ...) -> None: ...
 
 class Program(_message.Message):
     __slots__ = ("id", "name", "operation", "group_size", "units", "space", "equal_units", "phase_dimension", "step_begin", "op", "phase", "peer", "offset", "count", "target", "dep_begin", "dep", "route")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bridge.studies.astra_ns3_dlrm import STUDY as ASTRA_NS3_DLRM
 from bridge.studies.framework.model import Study
+from bridge.studies.tcp_clusters import STUDY as TCP_CLUSTERS
 from bridge.studies.topoopt import STUDY as TOPOOPT
 from topology_gen.registry import Registry
 
@@ -14,3 +15,4 @@ STUDIES = Registry[Study]("study", "cosim.studies")
 
 STUDIES.register(ASTRA_NS3_DLRM)
 STUDIES.register(TOPOOPT)
+STUDIES.register(TCP_CLUSTERS)

@@ -13,6 +13,7 @@ from frontend.compiler import network as networks
 from frontend.compiler.programs import ProgramLibrary, Use
 from frontend.resolve import Resolved, resolve
 from frontend.scenario import Scenario
+from frontend.schema.system import HostCost
 from frontend.schema.transport import CONGESTION_CONTROLS, Transport
 from frontend.stream import VERSION, encode
 from frontend.workloads.plan import NodeType, Plan, Trace
@@ -120,7 +121,8 @@ def _fabric_records(resolved: Resolved, flows: networks.Flows) -> Iterator[api.R
     yield api.Record(header=_header(scenario))
     yield api.Record(settings=_settings(scenario, network.dimensions))
     reconfiguration = networks.reconfiguration(resolved)
-    yield api.Record(topology=networks.topology_record(network, flows, reconfiguration))
+    shared_by = scenario.transport.flows_per_pair
+    yield api.Record(topology=networks.topology_record(network, flows, shared_by, reconfiguration))
 
 
 def _header(scenario: Scenario) -> api.Header:
@@ -146,10 +148,17 @@ def _settings(scenario: Scenario, dimensions: Sequence[str]) -> api.Settings:
             reduction_bytes_per_s=system.reduction_bandwidth or 0,
             admission=api.System.LOCAL if system.admission == "local" else api.System.NEGOTIATED,
             negotiation_latency_ps=system.negotiation_latency,
+            send=_host_cost(system.send),
+            receive=_host_cost(system.receive),
+            flows_per_pair=scenario.transport.flows_per_pair,
         ),
         rtt_sample_interval_ps=measurement.rtt_interval,
         time_limit_ps=measurement.time_limit or 0,
     )
+
+
+def _host_cost(cost: HostCost) -> api.HostCost:
+    return api.HostCost(message_ps=cost.message, bytes_per_s=cost.bandwidth or 0)
 
 
 def _tcp(transport: Transport) -> api.Tcp:
@@ -171,6 +180,7 @@ def _tcp(transport: Transport) -> api.Tcp:
         window_scaling=transport.window_scaling,
         ecn=transport.ecn.enabled,
         link_header_bytes=transport.link_header,
+        recovery=api.Tcp.PRR if transport.recovery == "prr" else api.Tcp.CLASSIC,
     )
 
 

@@ -62,10 +62,16 @@ def _distinct(flows: Flows) -> Flows:
 
 
 def topology_record(
-    network: Network, flows: Flows, reconfiguration: Reconfiguration | None = None
+    network: Network,
+    flows: Flows,
+    flows_per_pair: int = 1,
+    reconfiguration: Reconfiguration | None = None,
 ) -> Topology:
-    """Return the record of a network, with the paths of the flows and of their reverses."""
-    paths = network.paths(*both_ways(flows).T)
+    """Return the record of a network, with the paths of the flows and of their reverses.
+
+    Each path is there `flows_per_pair` times, once for each of the flows that share a message.
+    """
+    paths = network.paths(*np.repeat(both_ways(flows), flows_per_pair, axis=0).T)
     return Topology(
         ranks=network.ranks,
         nodes=network.nodes,

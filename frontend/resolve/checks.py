@@ -86,7 +86,7 @@ def _topology(scenario: Scenario) -> Problems:
 
 def _transport(scenario: Scenario) -> Problems:
     """Check that the TCP settings do not contradict each other."""
-    tcp = scenario.transport
+    family, tcp = TOPOLOGIES[scenario.topology.family], scenario.transport
     headers = HEADER_BYTES + TIMESTAMP_OPTION_BYTES * tcp.timestamps
     if tcp.mss > tcp.mtu - headers:
         yield (
@@ -109,12 +109,13 @@ def _transport(scenario: Scenario) -> Problems:
             f"expected less than transport.min_rto ({tcp.min_rto.written()}), or a delayed ACK "
             "ends in a retransmission timeout",
         )
+    if tcp.flows_per_pair > 1 and family.changes_links(scenario.topology):
+        yield "transport.flows_per_pair", "expected 1, because topology.reconfiguration is given"
     if tcp.variant == "dctcp" and not tcp.ecn.enabled:
         yield "transport.ecn.enabled", "expected true, because transport.variant is dctcp"
     if tcp.ecn.enabled and tcp.ecn.threshold is None:
         yield "transport.ecn.threshold", "expected a size such as 200KB, because ECN is enabled"
     if tcp.ecn.enabled and tcp.ecn.threshold is not None:
-        family = TOPOLOGIES[scenario.topology.family]
         for path, buffer, ports in family.buffers(scenario.topology):
             if buffer and tcp.ecn.threshold > buffer // ports:
                 yield (

@@ -51,6 +51,16 @@ class ConcurrentChunks(NumberOrMapping):
     """Between super-nodes; the only dimension of a flat topology."""
 
 
+class HostCost(Model):
+    """What a processor of a rank takes for a message. Each flow of `transport.flows_per_pair` has
+    one at both ends. It handles one message, or the flow's part of it, after another."""
+
+    message: Time = Time.parse("0ns")
+    """Time for each message."""
+    bandwidth: ByteRate | None = None
+    """Rate at which it copies the bytes of a message; null: copying takes no time."""
+
+
 class System(Model):
     """The system layer of every rank: it divides collectives into chunks and schedules them."""
 
@@ -76,5 +86,9 @@ class System(Model):
     earliest (fifo)."""
     injection_latency: Time = Time.parse("10ns")
     """Delay between computation and network interface, for each message at both ends."""
+    send: HostCost = HostCost()
+    """What it costs a rank to send a message, before the message enters the network."""
+    receive: HostCost = HostCost()
+    """What it costs a rank to receive a message, after its last byte has arrived."""
     reduction_bandwidth: ByteRate | None = None
     """Rate at which a rank adds received data to its own; null: reductions take no time."""

@@ -78,8 +78,8 @@ def _default_initial_rto(data: dict[str, Any]) -> Any:
 
 
 class Transport(Model):
-    """The TCP of every connection. Each ordered pair of ranks that communicates has one
-    connection."""
+    """The TCP of every connection. Each ordered pair of ranks that communicates has
+    `flows_per_pair` connections."""
 
     variant: Variant = "new_reno"
     """Congestion control algorithm."""
@@ -98,7 +98,8 @@ class Transport(Model):
     window: PositiveSize = PositiveSize.parse("0.5MB")
     """Send and receive buffer of a connection, which limits its bytes in flight."""
     initial_cwnd: Count = 10
-    """Congestion window of a new connection, in segments."""
+    """Congestion window of a new connection, in segments. The first flight is at most 65535 bytes,
+    whatever this value, because the window in a SYN is not scaled: 7 segments at an MTU of 9000."""
     min_rto: PositiveTime = PositiveTime.parse("50ms")
     """Smallest retransmission timeout (RTO)."""
     initial_rto: PositiveTime = Field(default_factory=_default_initial_rto)
@@ -107,6 +108,12 @@ class Transport(Model):
     """Tick of the clock for retransmission timeouts."""
     delayed_ack: DelayedAck = DelayedAck()
     """When a receiver sends an ACK."""
+    recovery: Literal["prr", "classic"] = "prr"
+    """How a sender continues after a loss. prr: at a rate proportional to that of the ACKs (RFC
+    6937); classic: one segment for each duplicate ACK (RFC 6582)."""
+    flows_per_pair: Count = 1
+    """Number of connections of an ordered pair of ranks, which take the same path. Each message is
+    divided evenly among them."""
     data_retries: Count = 15
     """Number of consecutive retransmission timeouts after which a connection fails and ends the
     run."""

@@ -6,8 +6,9 @@ in each iteration:
 forward
     The embedding look-up runs first, and the rank issues the forward all-to-all. The layers of the
     bottom MLP overlap the all-to-all. The first layer of the top MLP waits for it. Each layer also
-    waits for its weight update of the previous iteration, and the look-up waits for the embedding
-    update.
+    waits for its weight update of the previous iteration. The look-up, which begins the forward
+    pass, waits for the embedding update and the all-reduce of the first bottom layer (section
+    III.A of the paper).
 backward
     The layers of the top MLP run from last to first. Each one computes its weight gradient, issues
     the all-reduce of this gradient, and computes its input gradient. Then the rank issues the
@@ -113,9 +114,9 @@ class _Builder:
         return self.plan
 
     def iterate(self, iteration: int) -> None:
-        look_up = self.compute(
-            "look_up", EMBEDDING, iteration, look_up_cost(self.workload), self.updated[EMBEDDING]
-        )
+        ready = self.updated[EMBEDDING] + self.updated[self.bottom[0].name]
+        cost = look_up_cost(self.workload)
+        look_up = self.compute("look_up", EMBEDDING, iteration, cost, ready)
         embeddings = self.all_to_all("forward", iteration, [look_up])
         for layer in self.bottom:
             self.forward(layer, iteration, [])

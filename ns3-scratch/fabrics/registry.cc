@@ -8,12 +8,14 @@
 #include "fabrics/analytical/piece-fabric.h"
 #include "fabrics/express/express-fabric.h"
 #include "fabrics/flow/flow-fabric.h"
+#include "fabrics/host/host-fabric.h"
 #include "fabrics/native/native-fabric.h"
 #include "transport/drop-tail-policy.h"
 #include "transport/tcp/tcp-transport.h"
 
 #include <map>
 #include <stdexcept>
+#include <utility>
 
 namespace cosim
 {
@@ -110,7 +112,13 @@ MakeFabric(const Topology& topology, const Settings& settings)
                                     (linksChange ? ", whose links can change during a run" : "") +
                                     (reason == nullptr ? "" : std::string(": ") + reason));
     }
-    return found->second.make(topology, settings, linksChange);
+    std::unique_ptr<Fabric> fabric = found->second.make(topology, settings, linksChange);
+    const SystemSettings& system = settings.system;
+    if (system.send.IsZero() && system.receive.IsZero() && system.flowsPerPair <= 1)
+    {
+        return fabric;
+    }
+    return std::make_unique<HostFabric>(std::move(fabric), topology.ranks, system);
 }
 
 std::vector<std::string>

@@ -44,7 +44,12 @@ inline constexpr auto FIELDS<TcpSettings> = std::make_tuple(&TcpSettings::conges
                                                             &TcpSettings::windowScaling,
                                                             &TcpSettings::ecn,
                                                             &TcpSettings::linkHeaderBytes,
-                                                            &TcpSettings::socketPerFlow);
+                                                            &TcpSettings::socketPerFlow,
+                                                            &TcpSettings::recovery);
+
+template <>
+inline constexpr auto FIELDS<HostCost> =
+    std::make_tuple(&HostCost::messagePs, &HostCost::bytesPerS);
 
 template <>
 inline constexpr auto FIELDS<SystemSettings> =
@@ -54,7 +59,10 @@ inline constexpr auto FIELDS<SystemSettings> =
                     &SystemSettings::reductionBytesPerS,
                     &SystemSettings::messageByMessage,
                     &SystemSettings::admission,
-                    &SystemSettings::negotiationLatencyPs);
+                    &SystemSettings::negotiationLatencyPs,
+                    &SystemSettings::send,
+                    &SystemSettings::receive,
+                    &SystemSettings::flowsPerPair);
 
 template <>
 inline constexpr auto FIELDS<StreamHeader> = std::make_tuple(&StreamHeader::version,

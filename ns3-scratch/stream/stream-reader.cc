@@ -41,6 +41,12 @@ Describe(Scheduling /* type */)
 }
 
 constexpr Enumeration
+Describe(LossRecovery /* type */)
+{
+    return {static_cast<uint32_t>(LossRecovery::CLASSIC), "recovery"};
+}
+
+constexpr Enumeration
 Describe(AdmissionKind /* type */)
 {
     return {static_cast<uint32_t>(AdmissionKind::LOCAL), "admission"};

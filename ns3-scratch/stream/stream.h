@@ -28,6 +28,13 @@ struct StreamHeader
     std::string scenarioJson;
 };
 
+/// How TCP sends while it recovers from a loss.
+enum class LossRecovery : uint32_t
+{
+    PRR = 0,     //!< proportional rate reduction (RFC 6937)
+    CLASSIC = 1, //!< one segment for each duplicate ACK (RFC 6582)
+};
+
 /// Attributes of ns-3's TCP.
 struct TcpSettings
 {
@@ -50,6 +57,7 @@ struct TcpSettings
     uint32_t linkHeaderBytes{2};
     /// true: each flow of ExpressFabric has a socket from the start, so no ACK is predicted
     bool socketPerFlow{false};
+    LossRecovery recovery{LossRecovery::PRR};
 };
 
 /// The order in which waiting chunks start.
@@ -66,6 +74,19 @@ enum class AdmissionKind : uint32_t
     LOCAL = 1,      //!< every rank for itself
 };
 
+/// What the processor of a rank takes for the messages at one end of a flow.
+struct HostCost
+{
+    uint64_t messagePs{0}; //!< for each message
+    uint64_t bytesPerS{0}; //!< rate at which it copies the bytes; 0: copying takes no time
+
+    /// @return true if messages take no time
+    bool IsZero() const
+    {
+        return messagePs == 0 && bytesPerS == 0;
+    }
+};
+
 /// Settings of the system layer.
 struct SystemSettings
 {
@@ -77,6 +98,9 @@ struct SystemSettings
     bool messageByMessage{false};
     AdmissionKind admission{AdmissionKind::NEGOTIATED};
     uint64_t negotiationLatencyPs{0};
+    HostCost send;
+    HostCost receive;
+    uint32_t flowsPerPair{0}; //!< flows that share each message of a pair of ranks; 0 means 1
 };
 
 /// The settings record.

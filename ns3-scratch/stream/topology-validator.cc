@@ -199,6 +199,8 @@ ValidateSettings(const Settings& settings, const Topology& topology)
     RequireTime(settings.rttSampleIntervalPs, "settings: rtt_sample_interval_ps");
     RequireTime(settings.timeLimitPs, "settings: time_limit_ps");
     RequireTime(settings.system.injectionLatencyPs, "settings: system.injection_latency_ps");
+    RequireTime(settings.system.send.messagePs, "settings: system.send.message_ps");
+    RequireTime(settings.system.receive.messagePs, "settings: system.receive.message_ps");
     RequireTime(settings.system.negotiationLatencyPs, "settings: system.negotiation_latency_ps");
     const auto& limits = settings.system.concurrentChunks;
     RequireLength(limits.size(), topology.dimensions.size(), "settings: system.concurrent_chunks");

@@ -47,6 +47,14 @@ class FlowReceiver
     virtual void Receive(const Segment& segment) = 0;
 };
 
+/// How a connection was opened, in an empty network.
+struct Handshake
+{
+    ns3::Time start;   //!< when the first packet was sent
+    ns3::Time forward; //!< time that the first packet took to the receiver
+    ns3::Time rtt;     //!< time until the sender had the answer
+};
+
 /// The two endpoints of a flow.
 struct FlowEnds
 {
@@ -70,13 +78,13 @@ class Transport
      * Create the endpoints of a flow, in the state that they have after the connection is opened.
      *
      * @param flow id of the flow
-     * @param handshakeRtt round-trip time of the first two handshake packets in an empty network
+     * @param handshake when and how fast the connection was opened
      * @param carrier carries the segments of both endpoints; must outlive them
      * @param observer notified of the events of the flow; must outlive the endpoints
      * @return the endpoints, valid as long as this object
      */
     virtual FlowEnds Connect(FlowId flow,
-                             ns3::Time handshakeRtt,
+                             const Handshake& handshake,
                              SegmentCarrier& carrier,
                              FlowObserver& observer) = 0;
 };

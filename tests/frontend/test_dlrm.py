@@ -109,7 +109,11 @@ def test_what_waits_for_what():
     assert waits_for(0, "bottom_mlp_6.weight_gradient") == []  # overlaps the all-to-all
     assert waits_for(0, "embedding.update") == [(0, "embedding.backward_all_to_all")]
     # The second iteration waits for every update of the first.
-    assert waits_for(1, "embedding.look_up") == [(0, "embedding.update")]
+    # The look-up begins the forward pass, which also needs the first layer's weights.
+    assert waits_for(1, "embedding.look_up") == [
+        (0, "embedding.update"),
+        (0, "bottom_mlp_0.all_reduce"),
+    ]
     for i in range(7):
         assert waits_for(1, f"bottom_mlp_{i}.forward") == [(0, f"bottom_mlp_{i}.all_reduce")]
     assert waits_for(1, "top_mlp_0.forward") == [

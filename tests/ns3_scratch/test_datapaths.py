@@ -14,6 +14,7 @@ from hypothesis import given, settings
 
 import bridge
 from frontend import load_scenario
+from frontend.schema.transport import CONGESTION_CONTROLS
 from tests.ns3_scratch.traffic import Outcome, Pair, all_to_all, carry, incast, permutation
 
 RANKS = 8
@@ -73,10 +74,43 @@ def test_with_loss(pattern: str, mtu: int, tcp: dict[str, Any]) -> None:
     assert express == native
 
 
-@settings(max_examples=40, deadline=None)
+@st.composite
+def tcp_options(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw any TCP that a scenario can have: every variant with every option."""
+    variant = draw(st.sampled_from(sorted(CONGESTION_CONTROLS)))
+    ecn = variant == "dctcp" or draw(st.booleans())
+    return {
+        "variant": variant,
+        "ecn": {"enabled": ecn, "threshold": "30kB" if ecn else None},
+        "timestamps": draw(st.booleans()),
+        "sack": draw(st.booleans()),
+        "delayed_ack": {"segments": draw(st.sampled_from([1, 1, 2])), "timeout": "1ms"},
+        "recovery": draw(st.sampled_from(["prr", "prr", "classic"])),
+    } | draw(st.sampled_from(TCP[-2:] + [{}] * 4))
+
+
+@pytest.mark.parametrize("timestamps", [False, True])
+@pytest.mark.parametrize("ecn", [False, True])
+@pytest.mark.parametrize("variant", sorted(CONGESTION_CONTROLS))
+def test_every_variant_with_loss(variant: str, ecn: bool, timestamps: bool) -> None:
+    """Also the variants that look at the time of the simulation or at timestamps."""
+    changes: dict[str, Any] = {
+        "variant": variant,
+        "ecn": {"enabled": ecn or variant == "dctcp", "threshold": "30kB"},
+        "timestamps": timestamps,
+        "buffer": SMALL_BUFFER[1500],
+        "mtu": 1500,
+        "min_rto": "5ms",
+    }
+    native, express = both(incast(RANKS), SIZES[1500], **changes)
+    assert native.counters["payload_bytes"] == (RANKS - 1) * SIZES[1500]
+    assert express == native
+
+
+@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_any_traffic_over_any_links(data: st.DataObject) -> None:
-    """Draw pairs, sizes, TCP options, latencies (0 included), buffers, equal or different links."""
+    """Draw pairs, sizes, any TCP, latencies (0 included), buffers, equal or different links."""
     ranks = data.draw(st.sampled_from([4, 8, 12]))
     pairs = data.draw(
         st.lists(st.sampled_from(all_to_all(ranks)), min_size=1, max_size=30, unique=True)
@@ -87,7 +121,7 @@ def test_any_traffic_over_any_links(data: st.DataObject) -> None:
         "hops": data.draw(st.sampled_from([2, 4])),
         "spread": data.draw(st.booleans()),
         "buffer": data.draw(st.sampled_from([f"{40 * ranks}kB", f"{80 * ranks}kB", "unlimited"])),
-    } | data.draw(st.sampled_from(TCP))
+    } | data.draw(tcp_options())
     native, express = both(pairs, data.draw(st.integers(1, 300_000)), ranks=ranks, **changes)
     assert express == native
 
@@ -110,6 +144,47 @@ def test_small_messages(fabric: str, size: int) -> None:
     assert outcome.arrivals_ps == [second + 500_000]
     assert outcome.counters["payload_bytes"] == size
     assert outcome.counters["data_packets"] == len(packets)
+
+
+@pytest.mark.parametrize("fabric", ["native", "express"])
+def test_round_trips_are_measured_with_the_clock_of_the_simulator(fabric: str) -> None:
+    """Timestamps tick in milliseconds, but the reported round trip is that of the packets."""
+    plain = carry(2, fabric, [(0, 1)], 1_000_000, latency="2us")
+    stamped = carry(2, fabric, [(0, 1)], 1_000_000, latency="2us", timestamps=True)
+    least_ns = 4 * 2000  # two links forward, two back
+    for outcome in (plain, stamped):
+        assert least_ns < outcome.counters["rtt_mean_ns"] < 2 * least_ns + 50_000
+    assert stamped.counters["rtt_mean_ns"] == pytest.approx(plain.counters["rtt_mean_ns"], rel=0.01)
+
+
+@pytest.mark.parametrize("fabric", ["native", "express"])
+def test_a_round_trip_sample_is_the_latest_of_its_interval(fabric: str) -> None:
+    """A burst fills the queue of the sender's link, so each round trip is longer than the last.
+
+    The run is one interval. It ends when the last packet arrives, and the sample is the round trip
+    of the last ACK before that.
+    """
+    packets = 7  # the first window
+    outcome = carry(2, fabric, [(0, 1)], packets * 8960)
+    packet_ps, ack_ps, latency_ps = 8 * 9002 * 10, 8 * 42 * 10, 500_000
+
+    def arrival_ps(number: int) -> int:
+        """All packets are sent at once and leave the first link one after another."""
+        return (number + 1) * packet_ps + 2 * latency_ps
+
+    trips = [arrival_ps(number) + 2 * (ack_ps + latency_ps) for number in range(1, packets + 1)]
+    expected = max(trip for trip in trips if trip < arrival_ps(packets))
+    assert trips[0] < expected < trips[-1]
+    assert outcome.counters["rtt_mean_ns"] == expected / 1000
+
+
+def test_recovery_changes_how_a_loss_is_repaired() -> None:
+    outcomes = [
+        carry(RANKS, "express", incast(RANKS), SIZES[1500], mtu=1500, buffer="256kB", recovery=name)
+        for name in ("prr", "classic")
+    ]
+    assert all(outcome.counters["retransmissions"] > 0 for outcome in outcomes)
+    assert outcomes[0].arrivals_ps != outcomes[1].arrivals_ps
 
 
 @pytest.mark.parametrize("fabric", ["native", "express"])

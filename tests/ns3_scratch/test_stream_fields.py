@@ -23,6 +23,7 @@ RECORDS = [name for name in MESSAGES if name != "Record"]
 ENUMERATIONS = {
     "Scheduling": MESSAGES["System"].enum_types_by_name["Scheduling"],
     "AdmissionKind": MESSAGES["System"].enum_types_by_name["Admission"],
+    "LossRecovery": MESSAGES["Tcp"].enum_types_by_name["Recovery"],
     "Discount": MESSAGES["Reconfiguration"].enum_types_by_name["Discount"],
     "StepOp": MESSAGES["Program"].enum_types_by_name["Op"],
     "NodeType": MESSAGES["Trace"].enum_types_by_name["Type"],

@@ -47,6 +47,12 @@ ExpressFabric::Build()
     {
         m_connections[flow].reverse = GetReverse(flow);
     }
+    if (!m_linkControl)
+    {
+        // Some congestion controls of ns-3 look at the time since the simulation began, so the
+        // clock starts when that of the native fabric does.
+        PassHandshakes();
+    }
 }
 
 void
@@ -86,16 +92,17 @@ ExpressFabric::Send(FlowId flow, uint64_t bytes)
     FlowEnds& ends = m_connections[flow].ends;
     if (ends.sender == nullptr)
     {
-        ends = m_transport->Connect(flow, GetHandshakeRtt(flow), m_carrier, *this);
+        ends = m_transport->Connect(flow, GetHandshake(flow), m_carrier, *this);
     }
     ends.sender->Submit(bytes);
 }
 
-Time
-ExpressFabric::GetHandshakeRtt(FlowId flow) const
+Handshake
+ExpressFabric::GetHandshake(FlowId flow) const
 {
     const uint32_t bytes = m_transport->GetHandshakeBytes();
-    Time rtt;
+    // If links change, connections open in no time before the first circuits are measured.
+    Handshake handshake{m_linkControl ? Time() : GetHandshakeStart(flow), Time(), Time()};
     for (const FlowId direction : {flow, m_connections[flow].reverse})
     {
         bool isFirst = true;
@@ -105,15 +112,20 @@ ExpressFabric::GetHandshakeRtt(FlowId flow) const
         for (const uint32_t id : GetPath(isThere ? direction : flow))
         {
             const LinkState& link = m_liveLinks.Get(id);
-            rtt += DataRate(link.rateBps).CalculateBytesTxTime(bytes) + TimeStep(link.latencyPs);
+            handshake.rtt +=
+                DataRate(link.rateBps).CalculateBytesTxTime(bytes) + TimeStep(link.latencyPs);
             if (!isFirst && link.source < m_topology.ranks)
             {
-                rtt += TimeStep(m_topology.forwardingDelayPs);
+                handshake.rtt += TimeStep(m_topology.forwardingDelayPs);
             }
             isFirst = false;
         }
+        if (direction == flow)
+        {
+            handshake.forward = handshake.rtt;
+        }
     }
-    return rtt;
+    return handshake;
 }
 
 Segment*

@@ -97,7 +97,7 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
         m_segments.Return(segment);
     }
 
-    ns3::Time GetHandshakeRtt(FlowId flow) const;
+    Handshake GetHandshake(FlowId flow) const;
 
     std::unique_ptr<Transport> m_transport;
     std::unique_ptr<QueuePolicyMaker> m_policies;

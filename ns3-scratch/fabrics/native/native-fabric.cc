@@ -278,7 +278,7 @@ Ptr<NativeTcpSocket>
 NativeFabric::MakeSocket(Rank rank)
 {
     auto socket = CreateObject<NativeTcpSocket>();
-    socket->Equip();
+    socket->Equip(m_settings.tcp.recovery);
     socket->SetCongestionControl(m_congestionControl);
     socket->Attach(m_nodes.Get(rank));
     socket->SetLinkHeaderBytes(m_settings.tcp.linkHeaderBytes);
@@ -302,24 +302,14 @@ NativeFabric::Listen()
 void
 NativeFabric::OpenConnections()
 {
-    Time start;
     for (FlowId flow = 0; flow < GetFlowCount(); ++flow)
     {
-        Simulator::Schedule(start, &NativeFabric::Open, this, flow);
-        for (const FlowId direction : {flow, GetReverse(flow)})
-        {
-            // Allow enough time for SYN, SYN-ACK and ACK, so that the next handshake finds an empty
-            // network.
-            for (const uint32_t link : GetPath(direction))
-            {
-                start += TimeStep(2 * m_topology.linkLatencyPs[link]) +
-                         TimeStep(2 * m_topology.forwardingDelayPs) +
-                         2 * DataRate(m_topology.linkRateBps[link]).CalculateBytesTxTime(128);
-            }
-        }
+        Simulator::Schedule(GetHandshakeStart(flow) - Simulator::Now(),
+                            &NativeFabric::Open,
+                            this,
+                            flow);
     }
-    Simulator::Stop(start + TimeStep(1));
-    Simulator::Run();
+    PassHandshakes();
     for (FlowId flow = 0; flow < GetFlowCount(); ++flow)
     {
         const Connection& connection = m_connections[flow];

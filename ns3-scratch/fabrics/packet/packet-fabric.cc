@@ -6,6 +6,7 @@
 
 #include "support/quantile.h"
 
+#include "ns3/data-rate.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -50,9 +51,43 @@ PacketFabric::SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t 
 void
 PacketFabric::Start()
 {
+    PlanHandshakes();
     Build();
     StartClock();
     m_isStarted = true;
+}
+
+/// Give each handshake the time of its SYN, SYN-ACK and ACK, so that it finds an empty network.
+void
+PacketFabric::PlanHandshakes()
+{
+    constexpr uint32_t handshakeBytes = 128; // at least the size of a SYN
+    std::vector<Time> times;
+    for (uint32_t link = 0; link < m_liveLinks.GetCount(); ++link)
+    {
+        const LinkState& state = m_liveLinks.Get(link);
+        times.push_back(TimeStep(2 * (state.latencyPs + m_topology.forwardingDelayPs)) +
+                        2 * DataRate(state.rateBps).CalculateBytesTxTime(handshakeBytes));
+    }
+    m_handshakesEnd = Simulator::Now();
+    for (FlowId flow = 0; flow < GetFlowCount(); ++flow)
+    {
+        m_handshakeStarts.push_back(m_handshakesEnd);
+        for (const FlowId direction : {flow, GetReverse(flow)})
+        {
+            for (const uint32_t link : GetPath(direction))
+            {
+                m_handshakesEnd += times[link];
+            }
+        }
+    }
+}
+
+void
+PacketFabric::PassHandshakes()
+{
+    Simulator::Stop(m_handshakesEnd - Simulator::Now() + TimeStep(1));
+    Simulator::Run();
 }
 
 void
@@ -146,16 +181,17 @@ PacketFabric::OnRttSample(FlowId id, Time rtt)
     {
         return;
     }
-    // Sample the first round trip in each interval. This needs no timer, and idle flows cost
-    // nothing.
+    // The sample of an interval is its latest round trip, which a reader finds at the end of the
+    // interval. The next round trip shows that the interval has ended, so this needs no timer.
     Flow& flow = m_flows[id];
     const int64_t index = NowPs() / interval;
-    if (index != flow.rttInterval)
+    if (index != flow.rttInterval && flow.rttInterval >= 0)
     {
-        flow.rttInterval = index;
-        flow.rttSumNs += static_cast<double>(rtt.GetTimeStep()) / PS_PER_NS;
+        flow.rttSumNs += flow.rttLatestNs;
         ++flow.rttSamples;
     }
+    flow.rttInterval = index;
+    flow.rttLatestNs = static_cast<double>(rtt.GetTimeStep()) / PS_PER_NS;
 }
 
 void
@@ -223,9 +259,9 @@ PacketFabric::AddRttStatistics(NetworkStatistics& statistics) const
     for (const Flow& flow : m_flows)
     {
         statistics.flows += flow.submitted > 0 ? 1 : 0;
-        if (flow.rttSamples > 0)
-        {
-            averages.push_back(flow.rttSumNs / flow.rttSamples);
+        if (flow.rttInterval >= 0)
+        { // the end of the run ends an interval
+            averages.push_back((flow.rttSumNs + flow.rttLatestNs) / (flow.rttSamples + 1));
         }
     }
     std::sort(averages.begin(), averages.end());

@@ -88,6 +88,18 @@ class PacketFabric : public FabricBase, protected FlowObserver
     /// @return the flow in the opposite direction; the ACKs of this flow take its path
     FlowId GetReverse(FlowId flow) const;
 
+    /**
+     * Let the time pass in which all connections open, one after another, before the clock starts.
+     * Events that were scheduled for this time run.
+     */
+    void PassHandshakes();
+
+    /// @return the time at which the connection of a flow begins to open
+    ns3::Time GetHandshakeStart(FlowId flow) const
+    {
+        return m_handshakeStarts[flow];
+    }
+
     /// @return the number of bytes that were appended to the stream of a flow and are not delivered
     uint64_t GetUndelivered(FlowId flow) const;
 
@@ -133,14 +145,16 @@ class PacketFabric : public FabricBase, protected FlowObserver
         FifoQueue<Message> messages;
         uint64_t submitted{0};
         uint64_t delivered{0};
-        double rttSumNs{0};
+        double rttSumNs{0}; //!< of the samples of the intervals that have ended
         uint32_t rttSamples{0};
 
         alignas(64) FifoQueue<AwaitedAck> awaitedAcks;
         uint64_t acked{0};
-        int64_t rttInterval{-1}; //!< index of the last sampled interval
+        int64_t rttInterval{-1}; //!< index of the interval of the latest round trip; -1: none
+        double rttLatestNs{0};
     };
 
+    void PlanHandshakes();
     void SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut, Callback sent);
     void ReportRetransmission(FlowId id, uint32_t payloadBytes) const;
     FlowEvent MakeEvent(FlowId id) const;
@@ -148,6 +162,8 @@ class PacketFabric : public FabricBase, protected FlowObserver
     void AddLinkStatistics(NetworkStatistics& statistics) const;
 
     std::vector<Flow> m_flows;
+    std::vector<ns3::Time> m_handshakeStarts; //!< per flow
+    ns3::Time m_handshakesEnd;
     uint64_t m_polls{0};
     bool m_isStarted{false}; //!< measurements of connections before the start do not count
 };

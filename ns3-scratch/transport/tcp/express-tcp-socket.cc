@@ -64,9 +64,9 @@ ExpressTcpSocket::ExpressTcpSocket(const ExpressTcpSocket& socket)
 }
 
 void
-ExpressTcpSocket::Equip()
+ExpressTcpSocket::Equip(LossRecovery recovery)
 {
-    FabricTcpSocket::Equip();
+    FabricTcpSocket::Equip(recovery);
     m_estimator = CreateObject<SettableRtt>();
     SetRtt(m_estimator);
 }
@@ -88,9 +88,19 @@ ExpressTcpSocket::GetWindowShift() const
 }
 
 SenderState
-ExpressTcpSocket::MakeStartState(Time rtt) const
+ExpressTcpSocket::MakeStartState(const Handshake& handshake) const
 {
     SenderState state;
+    Time rtt = handshake.rtt;
+    if (m_timestampEnabled)
+    { // TcpSocketBase measures with the timestamps, and takes less than a tick as a microsecond.
+        const int64_t sent = handshake.start.GetMilliSeconds();
+        const int64_t ticks = (handshake.start + rtt).GetMilliSeconds() - sent;
+        rtt = ticks == 0 ? MicroSeconds(1) : MilliSeconds(ticks);
+        state.timestamp =
+            static_cast<uint32_t>((handshake.start + handshake.forward).GetMilliSeconds());
+        state.timestampEcho = static_cast<uint32_t>(sent);
+    }
     // Both endpoints have the same settings, so the peer's window equals the window of this
     // endpoint. The window in a SYN is not scaled (RFC 7323, 2.2); the first ACK brings the scaled
     // window.

@@ -6,6 +6,7 @@
 #define COSIM_EXPRESS_TCP_SOCKET_H
 
 #include "clock/lazy-timer.h"
+#include "transport/endpoint.h"
 #include "transport/segment.h"
 #include "transport/tcp/fabric-tcp-socket.h"
 #include "transport/tcp/sender-state.h"
@@ -48,7 +49,7 @@ class ExpressTcpSocket : public FabricTcpSocket
     /**
      * Give the socket its loss recovery, as TcpL4Protocol does, and its round-trip estimator.
      */
-    void Equip();
+    void Equip(LossRecovery recovery);
 
     /**
      * @return true if a TcpSender can predict sockets with the attributes of this one: without
@@ -60,11 +61,11 @@ class ExpressTcpSocket : public FabricTcpSocket
     uint8_t GetWindowShift() const;
 
     /**
-     * @param rtt round-trip time of the SYN and its answer in the empty network
+     * @param handshake when and how fast the SYN and its answer pass through the empty network
      * @return the state in which the three-way handshake leaves the end that opened the connection,
      * with the attributes of this socket
      */
-    SenderState MakeStartState(ns3::Time rtt) const;
+    SenderState MakeStartState(const Handshake& handshake) const;
 
     /**
      * Connect the socket with its surroundings.

@@ -5,8 +5,10 @@
 #include "transport/tcp/fabric-tcp-socket.h"
 
 #include "ns3/rtt-estimator.h"
+#include "ns3/simulator.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-prr-recovery.h"
+#include "ns3/tcp-recovery-ops.h"
 #include "ns3/tcp-tx-buffer.h"
 
 namespace cosim
@@ -36,10 +38,17 @@ FabricTcpSocket::Observe(FlowObserver* observer, FlowId flow)
 }
 
 void
-FabricTcpSocket::Equip()
+FabricTcpSocket::Equip(LossRecovery recovery)
 {
     SetRtt(CreateObject<RttMeanDeviation>());
-    SetRecoveryAlgorithm(CreateObject<TcpPrrRecovery>());
+    if (recovery == LossRecovery::PRR)
+    {
+        SetRecoveryAlgorithm(CreateObject<TcpPrrRecovery>());
+    }
+    else
+    {
+        SetRecoveryAlgorithm(CreateObject<TcpClassicRecovery>());
+    }
 }
 
 void
@@ -51,8 +60,11 @@ FabricTcpSocket::SetCongestionControl(const ObjectFactory& factory)
 Time
 FabricTcpSocket::CalculateRttSample(const TcpHeader& header, const RttHistory& history)
 {
-    m_sample = TcpSocketBase::CalculateRttSample(header, history);
-    return m_sample;
+    // Timestamps tick in milliseconds, so the base class may measure with them, but the observer
+    // gets the round trip of the simulator's clock.
+    const bool isAcknowledged = header.GetAckNumber() >= history.seq + history.count;
+    m_sample = isAcknowledged && !history.retx ? Simulator::Now() - history.time : Time();
+    return TcpSocketBase::CalculateRttSample(header, history);
 }
 
 void

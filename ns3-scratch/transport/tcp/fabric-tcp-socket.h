@@ -5,6 +5,7 @@
 #ifndef COSIM_FABRIC_TCP_SOCKET_H
 #define COSIM_FABRIC_TCP_SOCKET_H
 
+#include "stream/stream.h"
 #include "transport/flow-observer.h"
 
 #include "ns3/object-factory.h"
@@ -18,8 +19,6 @@ namespace cosim
  *
  * The behaviour of TCP is unchanged. The sockets of both packet-level fabrics derive from this
  * class.
- *
- * What TCP does is untouched; both packet datapaths build on this class.
  */
 class FabricTcpSocket : public ns3::TcpSocketBase
 {
@@ -39,8 +38,10 @@ class FabricTcpSocket : public ns3::TcpSocketBase
     /**
      * Give the socket its round-trip estimator and its loss recovery, as TcpL4Protocol does for the
      * sockets that it creates.
+     *
+     * @param recovery the loss recovery
      */
-    void Equip();
+    void Equip(LossRecovery recovery);
 
     /**
      * Give the socket its congestion control. A copied socket needs a new one, because some
@@ -62,7 +63,8 @@ class FabricTcpSocket : public ns3::TcpSocketBase
   private:
     void OnErrorClose(ns3::Ptr<ns3::Socket> socket);
 
-    /// latest RTT sample of the ACK that is being processed; zero if the ACK gives no sample
+    /// latest round trip that the processed ACK ends, by the simulator's clock; zero if there is
+    /// none
     ns3::Time m_sample;
 };
 

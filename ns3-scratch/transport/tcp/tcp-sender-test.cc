@@ -46,13 +46,14 @@ class Flow : private TcpSender::SocketMaker, private SegmentCarrier, private Flo
           m_prototype(MakePrototype(m_settings)),
           m_config(m_settings, *m_prototype),
           m_receiver(m_receiverConfig, *this, *this, 0),
-          m_sender(m_config,
-                   *this,
-                   m_submitLine,
-                   *this,
-                   *this,
-                   0,
-                   m_prototype->MakeStartState(TimeStep(2 * DELAY_PS)))
+          m_sender(
+              m_config,
+              *this,
+              m_submitLine,
+              *this,
+              *this,
+              0,
+              m_prototype->MakeStartState({Time(), TimeStep(DELAY_PS), TimeStep(2 * DELAY_PS)}))
     {
     }
 
@@ -75,7 +76,7 @@ class Flow : private TcpSender::SocketMaker, private SegmentCarrier, private Flo
     {
         SetTcpDefaults(settings);
         Ptr<ExpressTcpSocket> socket = CreateObject<ExpressTcpSocket>();
-        socket->Equip();
+        socket->Equip(LossRecovery::PRR);
         return socket;
     }
 

@@ -230,6 +230,7 @@ TcpSender::EstimateRtt(const Segment& ack, std::size_t segments)
         m_state.inFlight.Pop();
     }
     int64_t latest = now - m_state.inFlight.Front().sentPs;
+    const int64_t observed = latest;
     m_state.inFlight.Pop();
     if (m_config.timestamps)
     {
@@ -245,9 +246,9 @@ TcpSender::EstimateRtt(const Segment& ack, std::size_t segments)
     {
         Measure(first);
     }
-    if (latest > 0)
+    if (observed > 0)
     {
-        m_observer.OnRttSample(m_flow, TimeStep(static_cast<uint64_t>(latest)));
+        m_observer.OnRttSample(m_flow, TimeStep(static_cast<uint64_t>(observed)));
     }
 }
 

@@ -26,7 +26,7 @@ MakePrototype(const TcpSettings& settings)
 {
     SetTcpDefaults(settings);
     Ptr<ExpressTcpSocket> socket = CreateObject<ExpressTcpSocket>();
-    socket->Equip();
+    socket->Equip(settings.recovery);
     return socket;
 }
 
@@ -58,7 +58,7 @@ TcpTransport::GetHandshakeBytes() const
 
 FlowEnds
 TcpTransport::Connect(FlowId flow,
-                      Time handshakeRtt,
+                      const Handshake& handshake,
                       SegmentCarrier& carrier,
                       FlowObserver& observer)
 {
@@ -68,7 +68,7 @@ TcpTransport::Connect(FlowId flow,
                                                carrier,
                                                observer,
                                                flow,
-                                               m_prototype->MakeStartState(handshakeRtt));
+                                               m_prototype->MakeStartState(handshake));
     ExpressReceiver& receiver = m_receivers.emplace_back(m_receiverConfig, carrier, observer, flow);
     return {&sender, &receiver};
 }

@@ -33,7 +33,7 @@ class TcpTransport : public Transport, private TcpSender::SocketMaker
     // Transport
     uint32_t GetHandshakeBytes() const override;
     FlowEnds Connect(FlowId flow,
-                     ns3::Time handshakeRtt,
+                     const Handshake& handshake,
                      SegmentCarrier& carrier,
                      FlowObserver& observer) override;
 

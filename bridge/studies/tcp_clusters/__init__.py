@@ -1,0 +1,37 @@
+"""Measurements of clusters over TCP that others have published, predicted."""
+
+from __future__ import annotations
+
+from bridge.studies.framework.model import Study
+from bridge.studies.tcp_clusters import all_reduce, point_to_point
+
+INTRODUCTION = """\
+This page compares cosim with measurements of real clusters over TCP. The parameters of the hosts
+come from measurements between two machines only (OSU micro-benchmarks). With these parameters,
+cosim predicts collectives of NCCL, and the page lists the error of every prediction, the large ones
+too. `docs/glossary.md` explains the terms. To make this page, run
+
+```sh
+cosim study tcp-clusters --scale full --page docs/reproduction_tcp_clusters.md
+```
+
+The measurements are those that users reported in public threads of
+[NVIDIA/nccl](https://github.com/NVIDIA/nccl/issues): numbers 209 (Google Cloud with 32 Gb/s; AWS
+p3dn with 100 Gb/s) and 450 (100 Gb/s). They say little about the machines, so the rest is assumed:
+
+- **Network**: one switch that does not drop packets, with an MTU of 1460 bytes (Google Cloud) or
+  9001 bytes (AWS).
+- **TCP**: CUBIC with a window of 4 MB, the defaults of Linux.
+- **NCCL**: one rank of cosim is one node, with the ring algorithm. A message is 512 KiB, and 8 of
+  them are in flight. NCCL shares messages among several sockets, with a thread for each, and the
+  reports do not say how many. The page shows 1, 2 and 4 (`transport.flows_per_pair`).
+- **Nodes with 8 GPUs** are predicted like nodes with one GPU: what happens inside a node is not
+  modelled.
+"""
+
+STUDY = Study(
+    "tcp-clusters",
+    "Clusters over TCP: measured and predicted",
+    INTRODUCTION,
+    (point_to_point.EXPERIMENT, all_reduce.EXPERIMENT),
+)

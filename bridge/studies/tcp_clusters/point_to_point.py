@@ -1,0 +1,116 @@
+"""Messages between two machines: what the costs of the hosts are calibrated on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bridge.batch.points import Point
+from bridge.studies.framework.model import Experiment, Findings, Results, Scale, Statement, Table
+from bridge.studies.framework.scoring import number
+from bridge.studies.tcp_clusters.hosts import (
+    COPY_BYTES_PER_S,
+    LINK_LATENCY_US,
+    SMALL_MESSAGE_US,
+    cluster,
+    message_cost_us,
+)
+
+FIGURE = "point-to-point"
+GBPS = 100
+SMALL, MEDIUM, LARGE = 1, 64 * 1024, 4 * 1024 * 1024
+#: One-way time of 64 KiB in OSU's latency test [µs].
+MEDIUM_US = 158.0
+#: Candidates for the latency of a link [µs].
+LATENCIES_US = (2.0, 4.0, 5.0, 6.0, 7.0, 8.0)
+#: Messages of the bandwidth test.
+MESSAGES = {"small": 8, "full": 64}
+
+
+def _message(name: str, size: int, latency_us: float, count: int = 1) -> Point:
+    """Return an exchange: each of two ranks sends `count` messages of `size` bytes to the other."""
+    return cluster(
+        name,
+        ranks=2,
+        gbps=GBPS,
+        operation="all_gather",
+        size=2 * size * count,
+        chunks=count,
+        link_latency_us=latency_us,
+        changes={"system.concurrent_chunks": count},
+    )
+
+
+def points(folder: Path, scale: Scale) -> list[Point]:
+    """Return the messages of the calibration."""
+    calibration = [
+        _message(f"{size} B, {latency} us", size, latency)
+        for latency in LATENCIES_US
+        for size in (SMALL, MEDIUM)
+    ]
+    return [*calibration, _message("4 MiB", LARGE, LINK_LATENCY_US, MESSAGES[scale])]
+
+
+def best_latency_us(results: Results) -> float:
+    """Return the latency of a link with which 64 KiB take closest to the measured time."""
+    return min(
+        LATENCIES_US,
+        key=lambda us: abs(results[f"{MEDIUM} B, {us} us"].time_ns / 1e3 - MEDIUM_US),
+    )
+
+
+def evaluate(results: Results, scale: Scale) -> Findings:
+    """Compare the three measurements between two machines."""
+    small = results[f"{SMALL} B, {LINK_LATENCY_US} us"].time_ns
+    medium = results[f"{MEDIUM} B, {LINK_LATENCY_US} us"].time_ns
+    rate = LARGE * MESSAGES[scale] / results["4 MiB"].time_ns  # bytes/ns = GB/s
+    calibrated = "the parameters are calibrated on it"
+    statements: list[Statement] = [
+        number(
+            FIGURE,
+            "One-way time of 1 byte.",
+            paper=SMALL_MESSAGE_US * 1e3,
+            ours=small,
+            unit="ns",
+            why=calibrated,
+        ),
+        number(
+            FIGURE,
+            "One-way time of 64 KiB.",
+            paper=MEDIUM_US * 1e3,
+            ours=medium,
+            unit="ns",
+            why=calibrated,
+        ),
+        number(
+            FIGURE,
+            "Rate of messages of 4 MiB, MB/s.",
+            paper=COPY_BYTES_PER_S / 1e6,
+            ours=rate * 1e3,
+            unit="count",
+            why=calibrated,
+        ),
+    ]
+    rows = [
+        [
+            f"{us} µs",
+            f"{message_cost_us(us):.2f} µs",
+            f"{results[f'{SMALL} B, {us} us'].time_ns / 1e3:.1f} µs",
+            f"{results[f'{MEDIUM} B, {us} us'].time_ns / 1e3:.1f} µs",
+        ]
+        for us in LATENCIES_US
+    ]
+    headings = ["latency of a link", "a message costs at each end", "1 B (20.7)", "64 KiB (158)"]
+    return Findings(
+        statements, [Table(FIGURE, "Calibration of the latency", headings, rows)], notes=NOTES
+    )
+
+
+NOTES = f"""\
+Three numbers determine three parameters. A processor copies {COPY_BYTES_PER_S / 1e6:.0f} MB/s,
+because long messages follow one another at this rate. A byte takes {SMALL_MESSAGE_US} µs, which the
+latency of the links and the cost of a message at both ends share. The latency is the one of the
+table with which 64 KiB take closest to the measured time: TCP's slow start needs several round
+trips for them. The later parts of this page use these parameters without a change.
+"""
+
+EXPERIMENT = Experiment("Messages between two machines", (FIGURE,), points, evaluate)

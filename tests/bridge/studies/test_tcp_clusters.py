@@ -1,0 +1,56 @@
+"""The study of clusters over TCP: its parameters follow from messages between two machines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import bridge
+from bridge.studies.tcp_clusters import all_reduce, point_to_point
+from bridge.studies.tcp_clusters.hosts import (
+    COPY_BYTES_PER_S,
+    LINK_LATENCY_US,
+    SMALL_MESSAGE_US,
+    cluster,
+)
+
+
+@pytest.fixture(scope="module")
+def results(scenarios: Path) -> dict[str, bridge.Result]:
+    points = point_to_point.points(scenarios, "small")
+    return {point.name: bridge.run(point.scenario) for point in points}
+
+
+def test_the_latency_is_the_best_of_the_table(results: dict[str, bridge.Result]) -> None:
+    assert point_to_point.best_latency_us(results) == LINK_LATENCY_US
+
+
+def test_the_measurements_of_the_calibration_are_met(results: dict[str, bridge.Result]) -> None:
+    """Three measurements, three parameters."""
+    for us in point_to_point.LATENCIES_US:
+        one_byte_us = results[f"1 B, {us} us"].time_ns / 1e3
+        assert one_byte_us == pytest.approx(SMALL_MESSAGE_US, rel=0.01)
+    findings = point_to_point.evaluate(results, "small")
+    assert all(statement.holds for statement in findings.statements)
+    _, medium, rate = findings.statements
+    assert medium.ratio == pytest.approx(1, rel=0.02)
+    # Eight messages are copied one after another. The last of them is then copied once more at the
+    # receiver, after less than another message's time in the network.
+    assert rate.ratio is not None
+    assert 8 / (8 + 2) < rate.ratio < 8 / (8 + 1)
+
+
+def test_one_flow_cannot_exceed_the_rate_of_copying() -> None:
+    size = 32 * 1024 * 1024
+    point = cluster("", ranks=2, gbps=100, operation="all_reduce", size=size, chunks=16)
+    rate = all_reduce.bus_bandwidth_gbps(2, size, bridge.run(point.scenario))
+    copying = COPY_BYTES_PER_S * 8 / 1e9
+    assert 0.8 * copying < rate < copying
+
+
+def test_every_measurement_has_a_prediction_and_an_error(scenarios: Path) -> None:
+    names = {point.name for point in all_reduce.points(scenarios, "full")}
+    for one in all_reduce.MEASURED:
+        for flows in all_reduce.FLOWS:
+            assert f"{one.nodes} nodes {one.gbps} Gbps mtu {one.mtu} flows {flows}" in names
