@@ -39,8 +39,8 @@ The paper leaves some parameters open. We chose:
 
 - **Compute** is the roofline model of an A100 at its peak in TF32; the paper measured its
   operators. Models that compute longer gain less from a network. Here these are VGG and ResNet50.
-- **Strategies**: the paper's search ends with hybrid or pure data parallelism. Each point here uses
-  whichever of these two the estimate says is faster on its network.
+- **Strategies** are searched for each network, on TopoOpt in turn with the topology, with a stored
+  seed and few proposals. Sections 5.4 and 5.6 have the strategies that the paper names.
 - **Messages** are flows that share links fairly, without packets. The last experiment compares them
   with TCP packets.
 - **All-reduces** use TopoOpt's rings, and on other networks one ring in the order of the servers'
