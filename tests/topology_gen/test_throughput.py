@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.topology_gen.stored import ALL_TO_ALL, all_to_all_graph
 from topology_gen import graphs, kernels, specs
-from topology_gen.errors import ConnectivityError
+from topology_gen.errors import ConnectivityError, ParameterError
 from topology_gen.expansions import line_graph
 from topology_gen.graphs.digraph import from_edges, from_rules
 from topology_gen.graphs.symmetry import line_symmetry, symmetry_of
@@ -68,6 +68,11 @@ def test_unusual_digraphs(graph):
     bounds = throughput(graph)
     assert bounds.least <= bounds.greatest
     assert bounds.gap < 0.02
+
+
+def test_too_long():
+    with pytest.raises(ParameterError, match=r"2000 nodes .* a smaller diameter"):
+        throughput(from_edges(graphs.ring(2000).edges()))
 
 
 def test_little_work():

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from topology_gen.errors import ParameterError
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.graphs.symmetry import Symmetry, symmetry_of
 from topology_gen.schedules.link_lengths import LinkLengths
@@ -22,6 +23,9 @@ from topology_gen.schedules.walk_mix import WalkMix, walk_mix
 
 GREATEST_PRODUCT = 2048
 """Greatest product of sources and classes for which a linear program mixes trees."""
+
+GREATEST_TREES = 2**21
+"""The same for digraphs whose diameter is too large for walks; this can take half a minute."""
 
 GOAL, WORK = 2e-3, 1.5e10
 """The relative gap at which to stop, and the most steps over links; 10⁹ take about a second."""
@@ -73,6 +77,8 @@ def throughput(
     ------
     ConnectivityError
         The digraph is not strongly connected.
+    ParameterError
+        The digraph is large, has no known symmetries, and its diameter is hundreds of hops.
 
     See Also
     --------
@@ -90,6 +96,11 @@ def throughput(
         return _exact(lengths)
     mix = walk_mix(lengths, goal, work)
     if mix is None:
+        if len(lengths.symmetry.roots) * lengths.symmetry.classes > GREATEST_TREES:
+            raise ParameterError(
+                f"an all-to-all on {graph.nodes} nodes and {graph.links} links of no known "
+                f"symmetry: expected a smaller diameter"
+            )
         return _exact(lengths)
     return Throughput(1 / mix.greatest_load, 1 / lengths.least_load)
 
