@@ -46,6 +46,28 @@ def replay(
     is_reduce_scatter: bool,
 ) -> NDArray[np.uint64]: ...
 
+# For each path, its number of chunks, and the load of the most loaded class. The paths of pair i
+# are pair_begin[i] … pair_begin[i + 1]-1. Path j uses times[k] links of class kind[k], for k in
+# use_begin[j] … use_begin[j + 1]-1. `given` is rounded down where `is_rounded`.
+def share_chunks(
+    pair_begin: Ids,
+    use_begin: Ids,
+    kind: Ids,
+    times: Ids,
+    kinds: int,
+    given: Ids,
+    is_rounded: NDArray[np.uint8],
+    chunks: int,
+    rounds: int,
+) -> tuple[Ids, int]: ...
+
+# The greatest distance and the sum of the distances from the roots to all others; ValueError if a
+# node is not reached.
+def distances(nodes: int, source: Ids, target: Ids, roots: Ids) -> tuple[int, int]: ...
+
+# The same from the nodes 0 … roots-1, where rule i links node x to target[i·nodes + x].
+def rule_distances(nodes: int, target: Ids, roots: int) -> tuple[int, int]: ...
+
 # For each node, its mate or -1, and twice its dual variable. Every edge joins two different nodes,
 # and every weight is at least 1.
 def heaviest_matching(
@@ -62,6 +84,17 @@ def tree_loads(
     link_class: Ids,
     length: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+# The sum of the distances from the roots to all other nodes, where `length` gives the length of
+# each class of links; ValueError if a node is not reached.
+def sum_distances(
+    nodes: int,
+    source: Ids,
+    target: Ids,
+    roots: Ids,
+    link_class: Ids,
+    length: NDArray[np.float64],
+) -> float: ...
 
 # For each class of links, the load if every root sends 1 to every other node over all walks of at
 # most `hops` links. The probability of a walk is in proportion to the product of the weights of its

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,19 +12,13 @@ from rich.table import Table
 
 from bridge.batch.collective_sizes import read_sizes
 from bridge.cli.console import output
+from bridge.cli.find_answers import choices_of, search
 from bridge.cli.graph_options import graph_json_option
-from bridge.errors import InputError
-from bridge.files import prepare_directory, write_whole
 from frontend import units
 
 if TYPE_CHECKING:
     from bridge.batch.collective_sizes import Size
     from topology_gen.finder import Choice, Fabric
-    from topology_gen.search.store import Record
-
-
-MORE = 2
-"""How many candidates that are not on the frontier get their all-to-all computed."""
 
 
 class _Quantity(click.ParamType[int]):
@@ -93,6 +86,11 @@ class _Quantity(click.ParamType[int]):
     help="Use families only, not the topologies that searches have found.",
 )
 @click.option(
+    "--duplex",
+    is_flag=True,
+    help="Use only topologies in which every link has an opposite link, as cables have.",
+)
+@click.option(
     "--cayley",
     is_flag=True,
     help="Before choosing, search for new topologies: Cayley digraphs and lifts.",
@@ -128,6 +126,7 @@ def find_command(
     bandwidth: int,
     sizes: Path | None,
     families_only: bool,
+    duplex: bool,
     cayley: bool,
     seconds: float,
     seed: int,
@@ -141,16 +140,18 @@ def find_command(
     schedule is better if it has fewer steps (less latency) or a lower T_B (less time to transfer).
     T_B is the transfer time of an all-gather in units of M/B. The table lists the frontier: the
     candidates that no other beats in both. Some others follow if their all-to-all is faster. The
-    last row is a lower bound for all topologies of this size and degree. A star marks the topology
-    with the fastest all-reduce, or with the least total time for --sizes."""
+    last row is a lower bound for all topologies of this size and degree, or for all duplex ones.
+    The gap says by how much the all-to-all time may exceed the least possible one on that topology;
+    0 if the time is exact. A star marks the topology with the fastest all-reduce, or with the least
+    total time for --sizes."""
     from topology_gen.finder import costs, memory
 
     fabric = costs.Fabric(alpha / 1e6, bandwidth)
     workload = [] if sizes is None else read_sizes(sizes)
     where = memory.default_directory() if directory is None else directory
     if cayley:
-        _search(where / "found.json", nodes, degree, orbits, seconds, seed)
-    choices = _choices(where, nodes, degree, not families_only)
+        search(where / "found.json", nodes, degree, orbits, seconds, seed, duplex)
+    choices = choices_of(where, nodes, degree, not families_only, duplex)
 
     rows = [_row(choice, size, fabric, workload) for choice in choices]
     best = _on_frontier(choices)
@@ -163,8 +164,12 @@ def find_command(
         "frontier": frontier,
         "more": others,
         "bound": {
-            "allreduce_us": round(costs.least_all_reduce_us(nodes, degree, size, fabric), 3),
-            "all_to_all_us": round(costs.least_all_to_all_us(nodes, degree, size, fabric), 3),
+            "allreduce_us": round(
+                costs.least_all_reduce_us(nodes, degree, size, fabric, duplex), 3
+            ),
+            "all_to_all_us": round(
+                costs.least_all_to_all_us(nodes, degree, size, fabric, duplex), 3
+            ),
         },
         "choice": min(rows, key=lambda row: float(row[wanted]))["name"],
     }
@@ -180,6 +185,7 @@ def _row(choice: Choice, size: int, fabric: Fabric, workload: list[Size]) -> dic
         "name": choice.name,
         "topology": what.spec,
         "schedule": what.schedule,
+        "duplex": what.duplex,
         "steps": what.steps,
         "steps_reduce_scatter": what.steps_back,
         "t_b": str(what.bandwidth_time),
@@ -188,6 +194,7 @@ def _row(choice: Choice, size: int, fabric: Fabric, workload: list[Size]) -> dic
         "allreduce_us": round(choice.time_us("all_reduce", size, fabric), 3),
         "all_to_all_us": round(choice.time_us("all_to_all", size, fabric), 3),
         "all_to_all_exact": choice.rate.exact,
+        "all_to_all_gap": 0.0 if choice.rate.exact else round(choice.rate.gap, 6),
     }
     if workload:
         times = (s.times * choice.time_us(s.collective, s.size_bytes, fabric) for s in workload)
@@ -203,58 +210,6 @@ def _on_frontier(choices: list[Choice]) -> list[Choice]:
     return [choice for choice in choices if choice.candidate in best]
 
 
-def _choices(directory: Path, nodes: int, degree: int, found: bool) -> list[Choice]:
-    """Return the frontier and some choices of better all-to-all, from the cache if it has them."""
-    from topology_gen import finder
-    from topology_gen.finder import memory
-    from topology_gen.search import store
-
-    own = directory / "found.json"
-    more = store.read(own) if found else []
-    searched = hashlib.sha256(store.text(more).encode()).hexdigest()
-    file = directory / memory.file_name(nodes, degree, found)
-    try:
-        known = memory.loaded(file.read_bytes(), searched)
-    except OSError:
-        known = None
-    if known is not None:
-        return known
-    candidates = finder.Pool(found, more).candidates(nodes, degree)
-    best = finder.frontier(candidates)
-    others = [candidate for candidate in candidates if candidate not in best]
-    result = [finder.chosen(candidate) for candidate in [*best, *others[:MORE]]]
-    least = max(choice.rate.least for choice in result[: len(best)])
-    result[len(best) :] = [each for each in result[len(best) :] if each.rate.least > least]
-    prepare_directory(directory)
-    write_whole(file, memory.dumped(result, searched).encode())
-    return result
-
-
-def _search(file: Path, nodes: int, degree: int, orbits: int, seconds: float, seed: int) -> None:
-    """Search and add the findings to a file; an interrupt ends the search, not the command."""
-    from topology_gen.search import anneal, store
-
-    if orbits < 1 or nodes < 2 or nodes % orbits:
-        raise InputError(f"--orbits {orbits}: expected a divisor of --n {nodes}")
-    if nodes // orbits > anneal.GREATEST_ORDER:
-        raise InputError(f"--n {nodes}: expected at most {anneal.GREATEST_ORDER} with --cayley")
-    if not 1 <= degree <= nodes:
-        raise InputError(f"--degree {degree}: expected 1 … {nodes} with --cayley")
-    prepare_directory(file.parent)
-    records: list[Record] = []
-    try:
-        for found in anneal.search(nodes, degree, orbits, seconds, seed):
-            records.append(store.Record(nodes, degree, orbits, found))
-            click.echo(
-                f"{found.steps} steps, T_B {found.bandwidth_time} and "
-                f"{found.bandwidth_time_back}, mean distance {float(found.distance) / nodes:.4f}",
-                err=True,
-            )
-    except KeyboardInterrupt:
-        click.echo("search interrupted: keeping what was found", err=True)
-    write_whole(file, store.text(store.merged(store.read(file), records)).encode())
-
-
 def _print(answer: dict[str, Any], last: Literal["workload_us"] | None) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("topology", overflow="fold")
@@ -263,20 +218,30 @@ def _print(answer: dict[str, Any], last: Literal["workload_us"] | None) -> None:
         "t_b",
         "allreduce_us",
         "all_to_all_us",
+        "gap",
         "diameter",
         *([last] if last else []),
     ]
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("duplex")
     for row in [*answer["frontier"], *answer["more"]]:
         mark = "*" if row["name"] == answer["choice"] else "\N{NO-BREAK SPACE}"
         table.add_row(
-            f"{mark}\N{NO-BREAK SPACE}{row['name']}", *(_shown(row[column]) for column in columns)
+            f"{mark}\N{NO-BREAK SPACE}{row['name']}",
+            *(_shown(row | {"gap": _percent(row["all_to_all_gap"])}, column) for column in columns),
+            "yes" if row["duplex"] else "",
         )
     bound = answer["bound"]
-    table.add_row("  bound", "", "", _shown(bound["allreduce_us"]), _shown(bound["all_to_all_us"]))
+    least = (_shown(bound, key) for key in ("allreduce_us", "all_to_all_us"))
+    table.add_row("  bound", "", "", *least)
     output().print(table)
 
 
-def _shown(value: Any) -> str:
+def _shown(row: dict[str, Any], column: str) -> str:
+    value = row[column]
     return f"{value:.1f}" if isinstance(value, float) else str(value)
+
+
+def _percent(gap: float) -> str:
+    return f"{100 * gap:.2f}%" if gap else "0"

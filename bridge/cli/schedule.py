@@ -17,6 +17,8 @@ from bridge.cli.graph_options import (
     read_graph,
     topology_option,
 )
+from bridge.cli.schedule_costs import bfb_costs
+from bridge.cli.schedule_expansion import expansion_command
 from bridge.errors import InputError
 from bridge.files import write_whole
 from topology_gen import TopologyError
@@ -49,6 +51,9 @@ def schedule_group() -> None:
     without switches. A schedule says which node sends which chunk over which link in each step."""
 
 
+schedule_group.add_command(expansion_command)
+
+
 @schedule_group.command("bfb")
 @edges_option
 @topology_option
@@ -64,6 +69,11 @@ def schedule_group() -> None:
     show_default=True,
     help="The collective whose schedule --out gets.",
 )
+@click.option(
+    "--costs-only",
+    is_flag=True,
+    help="Compute steps and T_B without the sends; for up to millions of nodes if symmetric.",
+)
 @out_file_option
 @graph_json_option
 def bfb_command(
@@ -71,6 +81,7 @@ def bfb_command(
     topology: str | None,
     chunks: int | None,
     operation: str,
+    costs_only: bool,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -88,6 +99,11 @@ def bfb_command(
     from topology_gen.schedules.replay import can_replay, replay
 
     graph = read_graph(edges, topology)
+    if costs_only:
+        if out is not None:
+            raise InputError(f"--out {out} with --costs-only: expected one of the two, no schedule")
+        print_answer(bfb_costs(graph, chunks), as_json)
+        return
     begin = perf_counter()
     schedule, performance = bfb.all_gather_and_performance(graph, chunks)
     seconds = perf_counter() - begin
@@ -139,9 +155,10 @@ def all_to_all_command(
     """Make an all-to-all schedule from the best multi-commodity flow, and replay it.
 
     f is the bandwidth at which every node can send to every other at the same time, in units of a
-    link's bandwidth. f_schedule is the value that the schedule attains with whole chunks; it is 1
-    over max_link_load, the load of the most loaded link in shards. Nodes store a chunk before they
-    forward it, so `steps` is the length of the longest path."""
+    link's bandwidth. No flow exceeds f_bound, and gap is f_bound / f - 1: 0 if f is exact.
+    f_schedule is the value that the schedule attains with whole chunks; it is 1 over max_link_load,
+    the load of the most loaded link in shards. Nodes store a chunk before they forward it, so
+    `steps` is the length of the longest path."""
     from topology_gen.formats.schedule_json import write_json
     from topology_gen.schedules.all_to_all_schedule import all_to_all_schedule
     from topology_gen.schedules.replay import replay
@@ -160,6 +177,8 @@ def all_to_all_command(
         "degree": graph.degree,
         "f": made.optimum.f,
         "f_fraction": None if fraction is None else str(fraction),
+        "f_bound": made.optimum.greatest,
+        "gap": made.optimum.gap,
         "f_schedule": str(made.f),
         "max_link_load": str(1 / made.f),
         "steps": made.schedule.steps,

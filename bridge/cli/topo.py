@@ -182,9 +182,10 @@ def all_to_all_command(edges: Path | None, topology: str | None, as_json: bool) 
     """Compute the greatest all-to-all throughput f of a topology.
 
     f is the bandwidth at which every node can send to every other at the same time, in units of a
-    link's bandwidth. distance_bound is a value that no routing can exceed. f_fraction is f as an
-    exact fraction, if the command could prove it. With N nodes of degree d and bandwidth B, an
-    all-to-all of M bytes takes (M/N)/(f·B/d)."""
+    link's bandwidth; a flow attains it. No flow exceeds f_bound, and gap is f_bound / f - 1: 0 if f
+    is exact. distance_bound is a simpler bound, links over the sum of all distances. f_fraction is
+    f as an exact fraction, if the command could prove it. With N nodes of degree d and bandwidth B,
+    an all-to-all of M bytes takes (M/N)/(f·B/d)."""
     from topology_gen.schedules.all_to_all import all_to_all
 
     graph = read_graph(edges, topology)
@@ -198,6 +199,8 @@ def all_to_all_command(edges: Path | None, topology: str | None, as_json: bool) 
             "degree": degree,
             "f": answer.f,
             "f_fraction": None if fraction is None else str(fraction),
+            "f_bound": answer.greatest,
+            "gap": answer.gap,
             "distance_bound": float(answer.bound),
             "distance_bound_fraction": str(answer.bound),
         },

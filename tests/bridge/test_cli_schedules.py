@@ -157,7 +157,7 @@ def test_a_schedule_that_is_wrong() -> None:
         ("bfb --topology ring:n=4 --operation all_to_all", "is not one of"),
         ("all-to-all --topology ring:n=4 --chunks 0", "0 chunks of a shard: expected 1 … 1024"),
         ("all-to-all --topology double_binary_tree:n=8", "not regular"),
-        ("all-to-all --topology generalized_kautz:d=4,n=200", "expected at most 100000 flows"),
+        ("all-to-all --topology generalized_kautz:d=4,n=800", "expected at most 2097152 flows"),
         ("export pairs.xml --format dot", "is not one of"),
         (
             "export pairs.xml --format mscclpp-json",

@@ -2,12 +2,15 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from tests.topology_gen.stored import ALL_TO_ALL, all_to_all_graph
-from topology_gen import graphs
+from topology_gen import graphs, specs
 from topology_gen.errors import ConnectivityError, ParameterError
 from topology_gen.graphs.digraph import from_edges
+from topology_gen.graphs.symmetry import symmetry_of
+from topology_gen.schedules import bfb
 from topology_gen.schedules.all_to_all import all_to_all, distance_bound
 
 
@@ -64,5 +67,59 @@ def test_refusals():
         all_to_all(from_edges([[0, 1], [1, 0], [2, 3], [3, 2]]))
     with pytest.raises(ParameterError, match="1 node: expected at least 2"):
         all_to_all(from_edges([[0, 0]]))
-    with pytest.raises(ParameterError, match="expected at most 100000 flows"):
-        all_to_all(graphs.generalized_kautz(4, 200))
+    with pytest.raises(ParameterError, match="expected at most 268435456 flows"):
+        all_to_all(graphs.random_regular(10_000, 4, 1))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "line:of=[circulant:n=9]",
+        "line:of=[generalized_kautz:d=2,n=6],k=2",
+        "line:of=[product:of=[generalized_kautz:d=2,n=4]+[ring:n=3]]",
+        "product:of=[line:of=[complete:n=3]]+[generalized_kautz:d=2,n=3]+[ring:n=3]",
+        "power:of=[generalized_kautz:d=2,n=5],n=2",
+        "degree:of=[line:of=[complete:n=4]],n=2",
+        "degree:of=[generalized_kautz:d=2,n=6],n=2",
+        "bidirectional:of=[generalized_kautz:d=2,n=14]",
+        "modified_de_bruijn:d=3,k=3",
+        "de_bruijn:d=2,k=3",
+        "generalized_kautz:d=3,n=20",
+        "generalized_kautz:d=4,n=15",
+        "generalized_kautz:d=4,n=12",
+    ],
+)
+def test_symmetry_of_expansions(spec):
+    """The orbits have equal sizes, one source of each is enough, and all costs stay the same."""
+    graph = specs.parse(spec)
+    plain = from_edges(graph.edges())
+    symmetry = symmetry_of(graph)
+    size = graph.nodes // len(symmetry.roots)
+    assert set(np.bincount(symmetry.node_class).tolist()) - {0} == {size}
+    assert set(np.bincount(symmetry.link_class).tolist()) == {size}
+    assert all_to_all(graph) == all_to_all(plain)
+    assert graph.distance_sum == plain.distance_sum
+    assert bfb.costs(graph) == bfb.costs(plain)
+
+
+def test_self_loops_do_not_count():
+    # Π(4,12) has 48 links, some of which lead back to the node that they leave.
+    graph = graphs.generalized_kautz(4, 12)
+    assert distance_bound(graph) == Fraction(graph.links - graph.self_loops, graph.distance_sum)
+    assert distance_bound(graph) == Fraction(1, 5)
+    assert distance_bound(from_edges([[0, 1], [1, 0], [0, 0], [1, 1]])) == Fraction(1)
+
+
+@pytest.mark.parametrize("nodes", [159, 201])
+def test_large_digraphs_have_a_certified_gap(nodes):
+    answer = all_to_all(graphs.generalized_kautz(4, nodes))
+    assert answer.fraction is None
+    assert answer.f <= answer.greatest <= answer.bound
+    assert answer.greatest == pytest.approx(answer.f * (1 + answer.gap))
+    assert answer.gap < 0.005
+
+
+def test_very_large_symmetric_graphs():
+    answer = all_to_all(graphs.circulant(20_000))
+    assert answer.gap < 1e-6
+    assert answer.greatest <= float(answer.bound)

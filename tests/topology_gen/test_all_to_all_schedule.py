@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topology_gen import graphs
+from topology_gen import graphs, kernels, specs
 from topology_gen.errors import ConnectivityError, DegreeError, ParameterError, ScheduleError
 from topology_gen.graphs.digraph import from_edges, from_rules
 from topology_gen.schedules.all_to_all import solve
@@ -73,6 +73,16 @@ def test_few_chunks_are_rounded():
     assert all_to_all_schedule(graph).schedule.chunks == 6
 
 
+@pytest.mark.parametrize("spec", ["generalized_kautz:d=4,n=72", "line:of=[circulant:n=18]"])
+def test_above_the_linear_program(spec):
+    """The paths come from walks; the schedule attains nearly what no flow exceeds."""
+    made = all_to_all_schedule(specs.parse(spec))
+    assert made.optimum.fraction is None
+    assert replay(made.schedule).steps == made.schedule.steps
+    assert float(made.f) <= made.optimum.greatest
+    assert float(made.f) >= made.optimum.greatest / 1.015
+
+
 def test_paths_of_a_flow():
     graph = graphs.generalized_kautz(2, 9)
     flow = solve(graph)[1]
@@ -133,6 +143,18 @@ def test_replay_finds_what_is_wrong(schedule, text):
     replay(RING)
     with pytest.raises(ScheduleError, match=text):
         replay(schedule)
+
+
+def test_kernel_refuses():
+    zero, one = np.zeros(1, "u4"), np.ones(1, "u4")
+    begin = np.array([0, 1], "u4")
+    flags = np.zeros(1, "u1")
+    given_, greatest = kernels.share_chunks(begin, begin, zero, one, 1, zero, flags + 1, 1, 8)
+    assert (given_.tolist(), greatest) == ([1], 1)
+    with pytest.raises(ValueError, match="expected paths of classes that exist"):
+        kernels.share_chunks(begin, begin, one, one, 1, zero, flags, 1, 8)
+    with pytest.raises(ValueError, match="whether it was rounded"):
+        kernels.share_chunks(begin, begin, zero, one, 1, zero, flags[:0], 1, 8)
 
 
 def test_refusals():

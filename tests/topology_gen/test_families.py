@@ -139,6 +139,7 @@ def test_known_small_graphs():
 
 @given(st.integers(3, 1500))
 def test_two_offsets_of_least_diameter(nodes):
+    assume(nodes != 6)  # see test_circulants.py
     small, large = graphs.least_diameter_offsets(nodes)
     graph = graphs.circulant(nodes)
     assert (large, graph.degree, graph.diameter) == (small + 1, 4, small)

@@ -149,6 +149,53 @@ def test_better_than_published(nodes):
         assert choice.candidate.key in keys
 
 
+# All-reduce and all-to-all in microseconds, and steps, of the best duplex topology for 1 MiB. At
+# N = 1024 and d = 4, the lower bounds are 287.6 and 444.2.
+DUPLEX = {
+    (32, 4): (227.9, 193.1, 3),
+    (64, 4): (245.3, 245.1, 4),
+    (1024, 4): (309.0, 459.0, 7),
+    (256, 6): (247.2, 272.0, 4),
+    (128, 8): (226.6, 202.6, 3),
+    (1024, 8): (267.7, 297.0, 5),
+}
+
+
+@pytest.mark.parametrize(("nodes", "degree"), DUPLEX)
+def test_duplex(nodes, degree):
+    """One topology attains both times, and no candidate has a link without an opposite one."""
+    candidates = Pool().candidates(nodes, degree, duplex=True)
+    assert all(candidate.duplex for candidate in candidates)
+    assert all(specs.parse(candidate.spec).bidirectional for candidate in candidates)
+    all_reduce, all_to_all, steps = DUPLEX[nodes, degree]
+    best = chosen(frontier(candidates)[0])
+    assert best.candidate.steps == steps
+    assert (
+        least_all_reduce_us(nodes, degree, MIB, FABRIC, duplex=True)
+        <= best.time_us("all_reduce", MIB, FABRIC) + 1e-9
+        <= all_reduce
+    )
+    assert (
+        least_all_to_all_us(nodes, degree, MIB, FABRIC, duplex=True)
+        <= best.time_us("all_to_all", MIB, FABRIC) + 1e-9
+        <= all_to_all
+    )
+
+
+@pytest.mark.parametrize("nodes", [64, 128, 256])
+def test_duplex_candidates(nodes):
+    pool_ = Pool(found=False)
+    assert len(pool_.candidates(nodes, 4, duplex=True)) >= 2
+    assert not all(candidate.duplex for candidate in pool_.candidates(nodes, 4))
+
+
+def test_no_duplex():
+    assert Pool().candidates(9, 3, duplex=True) == []
+    assert Pool().candidates(7, 1, duplex=True) == []
+    with pytest.raises(ParameterError, match="7 nodes of degree 1: too many to be connected"):
+        least_all_reduce_us(7, 1, MIB, FABRIC, duplex=True)
+
+
 @pytest.mark.parametrize(
     ("nodes", "degree"), [(12, 4), (16, 3), (18, 6), (24, 2), (27, 3), (36, 4)]
 )

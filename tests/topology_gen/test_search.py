@@ -1,10 +1,13 @@
 """Groups, the search for Cayley digraphs, and the stored results."""
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from topology_gen import graphs
 from topology_gen.errors import ParameterError
@@ -13,6 +16,7 @@ from topology_gen.schedules import bfb
 from topology_gen.search import anneal, store
 from topology_gen.search.found import Found
 from topology_gen.search.groups import generated, named_groups, random_generators
+from topology_gen.search.lifts import DuplexLifts
 
 
 @pytest.mark.parametrize("order", [6, 12, 20, 24, 32, 48, 56, 60])
@@ -80,6 +84,46 @@ def test_search(nodes, degree, orbits):
     assert front
 
 
+@pytest.mark.parametrize(
+    ("nodes", "degree", "orbits"),
+    [(8, 3, 1), (12, 4, 1), (12, 4, 2), (18, 5, 2), (15, 4, 3), (16, 3, 4), (20, 6, 4)],
+)
+def test_search_duplex(nodes, degree, orbits):
+    """Every link of what is found has an opposite link."""
+    front: list[Found] = []
+    for found in anneal.search(nodes, degree, orbits, 0.4, seed=1, duplex=True):
+        front.append(found)
+        graph = graphs.lift(found.arcs)
+        assert (graph.nodes, graph.degree, graph.orbits) == (nodes, degree, orbits)
+        assert graph.bidirectional
+        check(found, graph)
+    assert front
+
+
+def test_no_duplex_digraph():
+    """A group of odd order has no involution, which an odd degree needs."""
+    assert not list(anneal.search(9, 3, 1, 0.1, seed=1, duplex=True))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 4), st.integers(2, 5), st.randoms(use_true_random=False))
+def test_changes_stay_duplex(orbits, degree, source):
+    group = generated("D4", [(1, 2, 3, 0), (0, 3, 2, 1)], 8)
+    assert group is not None
+    lifts = DuplexLifts(group, degree, orbits)
+    state = lifts.draw(source)
+    for _ in range(20):
+        rows = lifts.rows(state)
+        assert len(rows) == degree
+        arcs = [
+            [(to, group.elements[by]) for to, by in zip(row.orbit, row.element, strict=True)]
+            for row in rows
+        ]
+        # The group that the arcs generate can be smaller, but it has opposite arcs all the same.
+        assert graphs.lift(arcs).bidirectional
+        state = lifts.changed(state, source)
+
+
 def test_search_finds_the_complete_graph():
     """The only digraph of 5 nodes and degree 4 with one step; T_B is 4/5."""
     keys = [found.key for found in anneal.search(5, 4, 1, 0.5, seed=3)]
@@ -99,7 +143,21 @@ def test_stored():
             record.degree,
             record.orbits,
         )
+        assert graph.bidirectional == record.duplex
         check(record.found, graph)
+
+
+def test_duplex_records():
+    """There are duplex digraphs for all sizes, and the commands that found them are known."""
+    for degree in (4, 6, 8):
+        for nodes in (32, 64, 128, 256, 512, 1024, 2048):
+            records = [r for r in store.packaged()[nodes, degree] if r.duplex]
+            assert records
+            for record in records:
+                assert record.command.startswith(
+                    f"cosim topo find --n {nodes} --degree {degree} --duplex --cayley "
+                )
+                assert "--seed" in record.command
 
 
 def check(found, graph):
@@ -120,6 +178,11 @@ def test_file(tmp_path):
     assert sorted(store.read(file), key=lambda r: r.spec) == sorted(RECORDS, key=lambda r: r.spec)
     assert len(store.merged(RECORDS, RECORDS)) == len(RECORDS)
     assert store.merged([], RECORDS[:1]) == RECORDS[:1]
+    # A one-way digraph may be better, but does not replace a duplex one.
+    duplex = next(record for record in RECORDS if (record.nodes, record.duplex) == (1024, True))
+    better = replace(duplex, duplex=False, found=replace(duplex.found, steps=1))
+    assert store.merged([duplex], [better]) == [duplex, better]
+    assert store.merged([replace(duplex, duplex=False)], [duplex]) == [duplex]
     for broken in ("", "{}", "[1]", '{"format": 0, "found": []}', '{"format": 1, "found": [{}]}'):
         file.write_text(broken)
         assert store.read(file) == []

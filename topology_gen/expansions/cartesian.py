@@ -20,6 +20,7 @@ from topology_gen.expansions.sends import (
 )
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.graphs.families.parameters import check_least, check_size, power
+from topology_gen.graphs.symmetry import product_symmetry
 from topology_gen.schedules.schedule import Schedule
 
 
@@ -71,6 +72,7 @@ def cartesian_product(of: Sequence[Digraph]) -> Digraph:
         ids(np.concatenate(targets)),
         all(factor.vertex_transitive for factor in of),
         grid=tuple(length for factor in of for length in factor.grid or (factor.nodes,)),
+        symmetry=product_symmetry(of),
     )
 
 

@@ -11,6 +11,7 @@ from topology_gen.errors import ParameterError
 from topology_gen.expansions.sends import Sends, check_all_gather, check_sends, joined
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.graphs.families.parameters import check_least, check_size
+from topology_gen.graphs.symmetry import degree_symmetry
 from topology_gen.schedules.schedule import Schedule
 
 
@@ -62,6 +63,7 @@ def degree_expansion(of: Digraph, times: int) -> Digraph:
         ids(np.broadcast_to(source, shape).ravel()),
         ids(np.broadcast_to(target, shape).ravel()),
         of.vertex_transitive,
+        symmetry=degree_symmetry(of, times),
     )
 
 

@@ -11,6 +11,7 @@ from topology_gen.arrays import Ids, ids
 from topology_gen.expansions.sends import Sends, check_all_gather, check_sends, joined
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.graphs.families.parameters import check_least, check_size
+from topology_gen.graphs.symmetry import line_symmetry
 from topology_gen.schedules.schedule import Schedule
 
 
@@ -53,7 +54,8 @@ def line_graph(of: Digraph, times: int = 1) -> Digraph:
         target = after[begin[graph.target[source]] + place]
         graph = Digraph("", graph.links, ids(source), ids(target))
     power = f"^{times}" if times > 1 else ""
-    return replace(graph, name=f"L{power}({of.name})")
+    symmetry = line_symmetry(of, times) if of.regular else None
+    return replace(graph, name=f"L{power}({of.name})", symmetry=symmetry)
 
 
 def line_schedule(schedule: Schedule) -> Schedule:

@@ -8,6 +8,7 @@ from topology_gen.arrays import ids
 from topology_gen.errors import ParameterError
 from topology_gen.expansions.sends import Sends, check_all_gather, sorted_by_step, steps_of
 from topology_gen.graphs.digraph import Digraph
+from topology_gen.graphs.symmetry import bidirectional_symmetry
 from topology_gen.schedules.schedule import Schedule
 
 
@@ -35,6 +36,7 @@ def bidirectional(of: Digraph) -> Digraph:
         np.concatenate([of.source, of.target]),
         np.concatenate([of.target, of.source]),
         of.vertex_transitive,
+        symmetry=bidirectional_symmetry(of),
     )
 
 

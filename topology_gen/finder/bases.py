@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import gcd, isqrt
 
-from topology_gen.graphs import least_diameter_offsets
+from topology_gen.graphs import least_diameter_offsets, least_distance_offsets
 from topology_gen.search.store import packaged
 
 MOST_OFFSETS = 16
@@ -31,7 +31,21 @@ DISTANCE_REGULAR = {
 """Number of nodes of each distance-regular graph; to build them just to count takes too long."""
 
 
-def bases(nodes: int, degree: int, found: bool) -> Iterator[str]:
+ONE_WAY = (
+    "unidirectional_ring",
+    "unidirectional_torus",
+    "generalized_kautz",
+    "de_bruijn",
+    "modified_de_bruijn",
+    "directed_circulant",
+)
+"""Families whose links have no opposite links."""
+
+GREATEST_SPREAD = 2**12
+"""Greatest number of nodes for which the offsets of circulant graphs are searched."""
+
+
+def bases(nodes: int, degree: int, found: bool, duplex: bool = False) -> Iterator[str]:
     """Yield the specs of all families that have a topology of this size and degree.
 
     Parameters
@@ -40,6 +54,9 @@ def bases(nodes: int, degree: int, found: bool) -> Iterator[str]:
         Number of nodes, at least 2, and degree, at least 1.
     found : bool
         Whether to include the topologies that searches have found.
+    duplex : bool
+        Whether to leave out families with one-way links, and to include random graphs, for sizes
+        at which nothing else has few steps.
 
     Yields
     ------
@@ -52,6 +69,18 @@ def bases(nodes: int, degree: int, found: bool) -> Iterator[str]:
     ['complete_bipartite:d=4', 'ring:n=8,d=4', 'unidirectional_ring:n=8,d=4',
      'twisted_torus:a=2', 'generalized_kautz:d=4,n=8', 'circulant:n=8']
     """
+    for spec in _families(nodes, degree):
+        if not duplex or not spec.startswith(ONE_WAY):
+            yield spec
+    if duplex and degree < nodes and nodes * degree % 2 == 0:
+        yield f"random_regular:n={nodes},d={degree},seed=1"
+    if found:
+        for index, record in enumerate(packaged().get((nodes, degree), ())):
+            if record.duplex or not duplex:
+                yield f"found:n={nodes},d={degree},i={index}"
+
+
+def _families(nodes: int, degree: int) -> Iterator[str]:
     yield from _small(nodes, degree)
     if degree % 2 == 0:
         yield f"ring:n={nodes},d={degree}"
@@ -63,7 +92,7 @@ def bases(nodes: int, degree: int, found: bool) -> Iterator[str]:
             if degree**diameter == nodes:
                 yield f"de_bruijn:d={degree},k={diameter}"
                 yield f"modified_de_bruijn:d={degree},k={diameter}"
-    if degree % 4 == 0 and nodes >= 3:
+    if degree % 2 == 0 and nodes >= 3:
         yield from _circulants(nodes, degree)
     if degree == nodes - 2:
         yield f"directed_circulant:n={nodes}"
@@ -76,9 +105,6 @@ def bases(nodes: int, degree: int, found: bool) -> Iterator[str]:
         for name, size in DISTANCE_REGULAR.items():
             if size == nodes:
                 yield f"distance_regular:name={name}"
-    if found:
-        for index in range(len(packaged().get((nodes, degree), ()))):
-            yield f"found:n={nodes},d={degree},i={index}"
 
 
 def _small(nodes: int, degree: int) -> Iterator[str]:
@@ -130,11 +156,14 @@ def _all_factorizations(number: int, factors: int, least: int) -> Iterator[tuple
 
 
 def _circulants(nodes: int, degree: int) -> Iterator[str]:
-    times = degree // 4
-    if times == 1:
+    if degree == 4:
         yield f"circulant:n={nodes}"
         return
-    least, _ = least_diameter_offsets(nodes)
-    offsets = "+".join([f"{least}+{least + 1}"] * times)
-    if least + 1 < nodes:
+    if degree % 4 == 0:
+        least, _ = least_diameter_offsets(nodes)
+        offsets = "+".join([f"{least}+{least + 1}"] * (degree // 4))
+        if least + 1 < nodes:
+            yield f"circulant:n={nodes},offsets={offsets}"
+    if 6 <= degree < nodes - 1 and nodes <= GREATEST_SPREAD:
+        offsets = "+".join(map(str, least_distance_offsets(nodes, degree // 2)))
         yield f"circulant:n={nodes},offsets={offsets}"

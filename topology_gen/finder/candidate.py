@@ -30,6 +30,8 @@ class Candidate:
         computed.
     schedule : str
         "bfb", or "expansion" if the cost is that of the base's schedule, expanded.
+    duplex : bool
+        Whether every link has an opposite link, as cables have.
     """
 
     spec: str
@@ -41,6 +43,7 @@ class Candidate:
     bandwidth_time_back: Fraction
     distance: Fraction | None
     schedule: Literal["bfb", "expansion"]
+    duplex: bool
 
     @property
     def cost(self) -> tuple[int, Fraction]:
@@ -95,4 +98,5 @@ def of_graph(spec: str, graph: Digraph) -> Candidate:
         back.bandwidth_time,
         distance,
         "bfb",
+        graph.bidirectional,
     )

@@ -12,9 +12,11 @@ from typing import Literal
 
 from topology_gen import specs
 from topology_gen.finder.candidate import Candidate
-from topology_gen.graphs.symmetry import line_symmetry
-from topology_gen.schedules.bfb import moore_steps
+from topology_gen.graphs.moore import moore_layers
 from topology_gen.schedules.throughput import Throughput, throughput
+
+GOAL, WORK = 5e-3, 8e9
+"""The relative gap at which the search for an all-to-all stops, and the most steps over links."""
 
 Collective = Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all"]
 
@@ -94,29 +96,29 @@ def chosen(candidate: Candidate) -> Choice:
     ('C(12,{2,3})', 2, 0.214286)
     """
     graph = specs.parse(candidate.spec)
-    family, values = specs.read(candidate.spec)
-    symmetry = None
-    if family == "line":
-        base = specs.parse(specs.inner(values["of"]))
-        if base.orbits:
-            symmetry = line_symmetry(base, int(values.get("k", 1)))
     diameter = candidate.steps if candidate.schedule == "bfb" else graph.diameter
-    return Choice(candidate, graph.name, diameter, throughput(graph, symmetry))
+    return Choice(candidate, graph.name, diameter, throughput(graph, None, GOAL, WORK))
 
 
-def least_all_reduce_us(nodes: int, degree: int, size_bytes: float, fabric: Fabric) -> float:
+def least_all_reduce_us(
+    nodes: int, degree: int, size_bytes: float, fabric: Fabric, duplex: bool = False
+) -> float:
     """Return a lower bound for an all-reduce: the Moore bound's steps plus 2·(M/B)·(N-1)/N.
 
     Examples
     --------
     >>> round(least_all_reduce_us(1024, 4, 2**20, Fabric(10, 1e11)), 1)
     267.6
+    >>> round(least_all_reduce_us(1024, 4, 2**20, Fabric(10, 1e11), duplex=True), 1)
+    287.6
     """
-    steps = moore_steps(nodes, degree)
+    steps = len(moore_layers(nodes, degree, duplex))
     return 2 * (steps * fabric.hop_us + fabric.transfer_us(size_bytes) * (nodes - 1) / nodes)
 
 
-def least_all_to_all_us(nodes: int, degree: int, size_bytes: float, fabric: Fabric) -> float:
+def least_all_to_all_us(
+    nodes: int, degree: int, size_bytes: float, fabric: Fabric, duplex: bool = False
+) -> float:
     """Return a lower bound for an all-to-all: the greatest number of nodes at every distance.
 
     Examples
@@ -124,10 +126,6 @@ def least_all_to_all_us(nodes: int, degree: int, size_bytes: float, fabric: Fabr
     >>> round(least_all_to_all_us(1024, 4, 2**20, Fabric(10, 1e11)), 1)
     382.3
     """
-    left, layer, total = nodes - 1, 1, 0
-    hops = 0
-    while left > 0:
-        hops, layer = hops + 1, layer * degree
-        total += hops * min(left, layer)
-        left -= layer
+    layers = moore_layers(nodes, degree, duplex)
+    total = sum(hops * many for hops, many in enumerate(layers, 1))
     return fabric.transfer_us(size_bytes) * float(Fraction(total, nodes))

@@ -23,7 +23,7 @@ def default_directory() -> Path:
     return (Path(root) if root else Path.home() / ".cache") / "cosim"
 
 
-def file_name(nodes: int, degree: int, found: bool) -> str:
+def file_name(nodes: int, degree: int, found: bool, duplex: bool = False) -> str:
     """Return the name of the file that stores an answer.
 
     Examples
@@ -31,7 +31,8 @@ def file_name(nodes: int, degree: int, found: bool) -> str:
     >>> file_name(1024, 4, found=True)
     'find-1024-4.json'
     """
-    return f"find-{nodes}-{degree}{'' if found else '-families'}.json"
+    kind = ("-duplex" if duplex else "") + ("" if found else "-families")
+    return f"find-{nodes}-{degree}{kind}.json"
 
 
 def dumped(choices: Sequence[Choice], searched: str) -> str:

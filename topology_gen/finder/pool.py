@@ -52,10 +52,17 @@ class Pool:
     def __init__(self, found: bool = True, more: Sequence[Record] = ()) -> None:
         self.found = found
         self.more = more
-        self._known: dict[tuple[int, int], list[Candidate]] = {}
+        self._known: dict[tuple[int, int, bool], list[Candidate]] = {}
 
-    def candidates(self, nodes: int, degree: int) -> list[Candidate]:
+    def candidates(self, nodes: int, degree: int, duplex: bool = False) -> list[Candidate]:
         """Return the best candidates in ascending order of steps.
+
+        Parameters
+        ----------
+        nodes, degree : int
+            Size and degree.
+        duplex : bool
+            Whether every link must have an opposite link.
 
         Raises
         ------
@@ -66,21 +73,24 @@ class Pool:
             raise ParameterError(f"{nodes} nodes: expected 2 … {GREATEST_NODES}")
         if not 1 <= degree <= GREATEST_DEGREE:
             raise ParameterError(f"degree {degree}: expected 1 … {GREATEST_DEGREE}")
-        key = nodes, degree
+        key = nodes, degree, duplex
         if key not in self._known:
-            self._known[key] = _best(self._all(nodes, degree))
+            every = self._all(nodes, degree, duplex)
+            self._known[key] = _best(each for each in every if each.duplex or not duplex)
         return self._known[key]
 
-    def _all(self, nodes: int, degree: int) -> Iterator[Candidate]:
-        for spec in bases(nodes, degree, self.found):
+    def _all(self, nodes: int, degree: int, duplex: bool) -> Iterator[Candidate]:
+        """Yield all candidates, and if they must be duplex, also some that are not."""
+        for spec in bases(nodes, degree, self.found, duplex):
             yield from _with_bfb(spec, None)
         for record in self.more:
-            if (record.nodes, record.degree) == (nodes, degree):
+            if (record.nodes, record.degree) == (nodes, degree) and record.duplex >= duplex:
                 yield from _with_bfb(record.spec, None)
-        yield from self._lines(nodes, degree)
-        yield from self._degrees(nodes, degree)
-        yield from self._powers(nodes, degree)
-        yield from self._products(nodes, degree)
+        if not duplex:  # a link of a line graph has no opposite link
+            yield from self._lines(nodes, degree)
+        yield from self._degrees(nodes, degree, duplex)
+        yield from self._powers(nodes, degree, duplex)
+        yield from self._products(nodes, degree, duplex)
         if degree % 2 == 0:
             for base in self.candidates(nodes, degree // 2):
                 spec = f"bidirectional:of=[{base.spec}]"
@@ -95,37 +105,37 @@ class Pool:
             times = int(values.get("k", 1)) + 1 if family == "line" else 1
             of = values["of"] if family == "line" else f"[{base.spec}]"
             power = f",k={times}" if times > 1 else ""
-            expanded = _expanded(base, partial(line_cost, nodes=base.nodes))
+            expanded = replace(_expanded(base, partial(line_cost, nodes=base.nodes)), duplex=False)
             yield from _with_bfb(f"line:of={of}{power}", expanded, (nodes, degree))
 
-    def _degrees(self, nodes: int, degree: int) -> Iterator[Candidate]:
+    def _degrees(self, nodes: int, degree: int, duplex: bool) -> Iterator[Candidate]:
         for times in range(2, degree + 1):
             if degree % times or nodes % times or nodes // times < 2:
                 continue
-            for base in self.candidates(nodes // times, degree // times):
+            for base in self.candidates(nodes // times, degree // times, duplex):
                 expanded = _expanded(base, partial(degree_cost, nodes=base.nodes, times=times))
                 spec = f"degree:of=[{base.spec}],n={times}"
                 yield from _with_bfb(spec, expanded, (nodes, degree))
 
-    def _powers(self, nodes: int, degree: int) -> Iterator[Candidate]:
+    def _powers(self, nodes: int, degree: int, duplex: bool) -> Iterator[Candidate]:
         for times in range(2, degree + 1):
             side = round(nodes ** (1 / times))
             if degree % times or side**times != nodes or side < 2:
                 continue
-            for base in self.candidates(side, degree // times):
+            for base in self.candidates(side, degree // times, duplex):
                 expanded = _expanded(base, partial(power_cost, nodes=side, times=times))
                 spec = f"power:of=[{base.spec}],n={times}"
                 yield from _with_bfb(spec, expanded, (nodes, degree))
 
-    def _products(self, nodes: int, degree: int) -> Iterator[Candidate]:
+    def _products(self, nodes: int, degree: int, duplex: bool) -> Iterator[Candidate]:
         """Yield products of two bases with optimal BFB, which the product inherits (theorem 13)."""
         for side in range(2, nodes // 2 + 1):
             if nodes % side or side > nodes // side:
                 continue
             for part in range(1, degree):
                 factors = [
-                    _quickest(self.candidates(side, part)),
-                    _quickest(self.candidates(nodes // side, degree - part)),
+                    _quickest(self.candidates(side, part, duplex)),
+                    _quickest(self.candidates(nodes // side, degree - part, duplex)),
                 ]
                 product = _product([each for each in factors if each is not None])
                 if product is not None:
@@ -172,6 +182,7 @@ def _with_bfb(
             expanded.bandwidth_time_back,
             None,
             "expansion",
+            size is None or expanded.duplex,  # only a bidirectional expansion keeps the size
         )
         if nodes**2 * degree > GREATEST_MEASURED:
             yield by_formula
@@ -224,4 +235,5 @@ def _product(factors: list[Candidate]) -> Candidate | None:
         least,
         Fraction(distance),
         "bfb",
+        all(each.duplex for each in factors),
     )

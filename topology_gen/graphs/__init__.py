@@ -1,7 +1,11 @@
 """Direct-connect topologies by family: nodes linked to each other without switches."""
 
 from topology_gen.graphs.families.cayley import cayley
-from topology_gen.graphs.families.circulant import circulant, least_diameter_offsets
+from topology_gen.graphs.families.circulant import (
+    circulant,
+    least_diameter_offsets,
+    least_distance_offsets,
+)
 from topology_gen.graphs.families.complete import complete
 from topology_gen.graphs.families.complete_bipartite import complete_bipartite
 from topology_gen.graphs.families.de_bruijn import de_bruijn, modified_de_bruijn
@@ -35,6 +39,7 @@ __all__ = [
     "hypercube",
     "kautz",
     "least_diameter_offsets",
+    "least_distance_offsets",
     "lift",
     "modified_de_bruijn",
     "random_regular",

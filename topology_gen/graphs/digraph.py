@@ -15,6 +15,8 @@ from topology_gen.errors import ConnectivityError, DegreeError, EdgeListError
 if TYPE_CHECKING:
     import networkx as nx
 
+    from topology_gen.graphs.symmetry import Symmetry
+
 GREATEST_NODES = 2**24
 """Greatest number of nodes, so that a typing error does not fill the memory."""
 
@@ -44,6 +46,8 @@ class Digraph:
     grid : tuple of int
         The lengths of a grid whose places, in row-major order, are the nodes, if the family is
         usually drawn as a grid; empty if not.
+    symmetry : Symmetry or None
+        Further known symmetries, of digraphs whose nodes are numbered in another way.
 
     Raises
     ------
@@ -64,6 +68,7 @@ class Digraph:
     vertex_transitive: bool = False
     orbits: int = 0
     grid: tuple[int, ...] = ()
+    symmetry: Symmetry | None = None
 
     def __post_init__(self) -> None:
         if self.vertex_transitive or self.orbits == 1:
@@ -151,7 +156,13 @@ class Digraph:
             The digraph is not strongly connected.
         """
         total = sum(int(hops.sum()) for hops in self._distances())
-        return total * self.nodes // self.orbits if self.orbits else total
+        return total * self.nodes // len(self._roots())
+
+    def _roots(self) -> NDArray[np.integer]:
+        """Return the nodes, or one of each orbit if symmetries are known."""
+        if self.symmetry is not None:
+            return self.symmetry.roots
+        return np.arange(self.orbits or self.nodes)
 
     def _distances(self) -> Iterator[NDArray[np.float64]]:
         """Yield the hops from some nodes (rows), all or one of each orbit, to every node."""
@@ -161,14 +172,14 @@ class Digraph:
 
         shape = (self.nodes, self.nodes)
         matrix = csr_array((np.ones(self.links), (self.source, self.target)), shape=shape)
-        roots = self.orbits or self.nodes
-        for first in range(0, roots, ROWS):
-            rows = np.arange(first, min(first + ROWS, roots))
+        roots = self._roots()
+        for first in range(0, len(roots), ROWS):
+            rows = roots[first : first + ROWS]
             hops = dijkstra(matrix, indices=rows, unweighted=True)
             unreached = np.argwhere(np.isinf(hops))
             if unreached.size:
                 raise ConnectivityError(
-                    f"not connected: there is no path from node {first + unreached[0][0]} "
+                    f"not connected: there is no path from node {rows[unreached[0][0]]} "
                     f"to node {unreached[0][1]}"
                 )
             yield hops

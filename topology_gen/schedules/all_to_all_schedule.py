@@ -7,6 +7,7 @@ if all shares of the flow are multiples of 1/P. Otherwise it carries a little mo
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,13 +17,24 @@ from numpy.typing import NDArray
 from topology_gen.arrays import ids
 from topology_gen.errors import ParameterError
 from topology_gen.graphs.digraph import Digraph
-from topology_gen.schedules.all_to_all import AllToAll, solve
+from topology_gen.graphs.symmetry import symmetry_of
+from topology_gen.schedules.all_to_all import (
+    GREATEST_EXACT_FLOWS,
+    AllToAll,
+    distance_bound,
+    solve,
+)
 from topology_gen.schedules.flow_paths import Path, paths
 from topology_gen.schedules.path_chunks import Shares, share
 from topology_gen.schedules.schedule import Schedule
+from topology_gen.schedules.throughput import routed
+from topology_gen.schedules.walk_flow import walk_flow
 
 GREATEST_CHUNKS = 2**10
 """Greatest number of chunks for each pair of nodes."""
+
+GREATEST_FLOWS = 2**21
+"""Greatest number of flows (sources × links) that are split into paths."""
 
 GREATEST_SENDS = 2**24
 
@@ -83,9 +95,8 @@ def all_to_all_schedule(graph: Digraph, chunks: int | None = None) -> AllToAllSc
         raise ParameterError(f"{chunks} chunks of a shard: expected 1 … {GREATEST_CHUNKS}")
     _ = graph.degree  # raises if the digraph is not regular
     images = _translations(graph) if graph.vertex_transitive else None
-    if images is None:  # every node becomes a source
-        graph = Digraph(graph.name, graph.nodes, graph.source, graph.target)
-    optimum, flow = solve(graph)
+    sources = 1 if images is not None else graph.nodes
+    optimum, flow = _flow(graph, sources)
     pairs = [
         (root, node, found)
         for root, amounts in enumerate(flow)
@@ -98,6 +109,25 @@ def all_to_all_schedule(graph: Digraph, chunks: int | None = None) -> AllToAllSc
     schedule = _schedule(graph, pairs, shares, images)
     loads = np.bincount(schedule.link, schedule.count, minlength=graph.links)
     return AllToAllSchedule(schedule, optimum, Fraction(shares.chunks, int(loads.max())))
+
+
+def _flow(graph: Digraph, sources: int) -> tuple[AllToAll, Iterable[Sequence[Fraction]]]:
+    """Return the throughput, and the best known flow from node 0 or from every node."""
+    flows = sources * graph.links
+    if flows > GREATEST_FLOWS:
+        raise ParameterError(
+            f"{graph.nodes} nodes and {graph.links} links: expected at most {GREATEST_FLOWS} flows "
+            f"(sources × links) for an all-to-all schedule"
+        )
+    bound = distance_bound(graph)
+    found = routed(graph) if flows > GREATEST_EXACT_FLOWS else None
+    if found is None:
+        plain = Digraph(graph.name, graph.nodes, graph.source, graph.target)
+        return solve(graph if sources == 1 else plain)
+    bounds, mix = found
+    symmetry = symmetry_of(graph)
+    flow = (walk_flow(graph, symmetry, mix, root) for root in range(sources))
+    return AllToAll(bounds.least, None, bound, min(bounds.greatest, float(bound))), flow
 
 
 def _schedule(

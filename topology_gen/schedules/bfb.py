@@ -26,10 +26,15 @@ import numpy as np
 from topology_gen import kernels
 from topology_gen.errors import ConnectivityError, ParameterError
 from topology_gen.graphs.digraph import Digraph
+from topology_gen.graphs.moore import moore_steps as moore_steps
+from topology_gen.graphs.symmetry import symmetry_of
 from topology_gen.schedules.schedule import Schedule
 
 GREATEST_CHUNKS = 2**24
 """Greatest number of chunks per shard."""
+
+GREATEST_EXAMINED = 2**33
+"""Greatest product of nodes and links for which costs are computed; it takes about a minute."""
 
 GREATEST_NODES = 2**14
 """Greatest number of nodes; a schedule has N·(N-1) sends of 16 bytes, or more with more chunks."""
@@ -81,22 +86,6 @@ class Performance:
         return replace(self, loads=tuple(Fraction(ceil(u * chunks), chunks) for u in self.loads))
 
 
-def moore_steps(nodes: int, degree: int) -> int:
-    """Return the least k with 1 + d + … + dᵏ ≥ N, a lower bound for the diameter.
-
-    Examples
-    --------
-    >>> moore_steps(1024, 4)
-    5
-    """
-    reached, layer, steps = 1, 1, 0
-    while reached < nodes:
-        layer *= degree
-        reached += layer
-        steps += 1
-    return steps
-
-
 def all_gather_performance(graph: Digraph) -> Performance:
     """Return the steps and exact loads of the best BFB all-gather, without making the schedule.
 
@@ -120,7 +109,7 @@ def all_gather_performance(graph: Digraph) -> Performance:
     >>> performance.steps, str(performance.bandwidth_time)
     (4, '191/150')
     """
-    return _performance(graph, _kernel(graph, graph.orbits or graph.nodes))
+    return _performance(graph, *_examined(graph))
 
 
 def costs(graph: Digraph) -> tuple[Performance, Performance, Fraction]:
@@ -142,13 +131,12 @@ def costs(graph: Digraph) -> tuple[Performance, Performance, Fraction]:
     >>> forward.steps, str(back.bandwidth_time), str(distance)
     (3, '15/16', '30')
     """
-    roots = graph.orbits or graph.nodes
-    kernel = _kernel(graph, roots)
-    forward = _performance(graph, kernel)
+    kernel, roots = _examined(graph)
+    forward = _performance(graph, kernel, roots)
     back = forward
     if not graph.bidirectional:
         transposed = graph.transpose()
-        back = _performance(transposed, _kernel(transposed, roots))
+        back = _performance(transposed, *_examined(transposed))
         back = Performance(back.nodes, back.degree, back.loads[::-1])
     return forward, back, Fraction(kernel.distance_sum, roots)
 
@@ -238,7 +226,7 @@ def all_gather_and_performance(
     if graph.nodes > GREATEST_NODES:
         raise ParameterError(f"{graph.nodes} nodes: expected at most {GREATEST_NODES}")
     kernel = _kernel(graph, graph.nodes)
-    exact = _performance(graph, kernel)
+    exact = _performance(graph, kernel, graph.orbits or graph.nodes)
     parts = exact.chunks if chunks is None else chunks
     try:
         sends = kernel.sends(parts)
@@ -281,8 +269,22 @@ def _kernel(graph: Digraph, roots: int) -> kernels.Bfb:
         raise ConnectivityError(f"not strongly connected: {error}") from None
 
 
-def _performance(graph: Digraph, kernel: kernels.Bfb) -> Performance:
-    roots = graph.orbits or graph.nodes
+def _examined(graph: Digraph) -> tuple[kernels.Bfb, int]:
+    """Return the solved problems of one node of every orbit, and the number of these nodes."""
+    roots = symmetry_of(graph).roots
+    if len(roots) * graph.links > GREATEST_EXAMINED:
+        raise ParameterError(
+            f"{graph.nodes} nodes and {graph.links} links: expected at most {GREATEST_EXAMINED} "
+            f"for the product of the links and the nodes that no symmetry maps to each other"
+        )
+    others = np.delete(np.arange(graph.nodes), roots)
+    place = np.empty(graph.nodes, np.uint32)
+    place[np.concatenate([roots, others])] = np.arange(graph.nodes)  # the kernel examines the first
+    renumbered = Digraph(graph.name, graph.nodes, place[graph.source], place[graph.target])
+    return _kernel(renumbered, len(roots)), len(roots)
+
+
+def _performance(graph: Digraph, kernel: kernels.Bfb, roots: int) -> Performance:
     above, below = kernel.least_loads(roots)
     # The numbers are small enough that rounding keeps the order of the quotients.
     greatest = (above / below).argmax(axis=1)

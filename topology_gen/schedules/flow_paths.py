@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import lcm
 from typing import NamedTuple
 
 from topology_gen.errors import ConnectivityError
@@ -51,7 +52,9 @@ class _Decomposition:
         self._root = root
         self._nodes = graph.nodes
         self._source = graph.source.tolist()
-        self._left = list(flow)
+        # Whole numbers are faster than fractions; `self._one` stands for 1.
+        self._one = lcm(*{amount.denominator for amount in flow})
+        self._left = [amount.numerator * (self._one // amount.denominator) for amount in flow]
         self._into: list[list[int]] = [[] for _ in range(graph.nodes)]
         for link, target in enumerate(graph.target.tolist()):
             self._into[target].append(link)
@@ -59,7 +62,7 @@ class _Decomposition:
     def run(self) -> list[list[Path]]:
         found: list[list[Path]] = [[] for _ in range(self._nodes)]
         for node in range(self._nodes):
-            wanted = Fraction(node != self._root)
+            wanted = self._one if node != self._root else 0
             while wanted:
                 links = self._back(node)
                 share = wanted
@@ -69,7 +72,7 @@ class _Decomposition:
                     share = min(wanted, *(self._left[link] for link in links))
                     for link in links:
                         self._left[link] -= share
-                found[node].append(Path(links, share))
+                found[node].append(Path(links, Fraction(share, self._one)))
                 wanted -= share
         return found
 

@@ -8,6 +8,10 @@ from fractions import Fraction
 from math import lcm
 from typing import NamedTuple
 
+import numpy as np
+
+from topology_gen import kernels
+from topology_gen.arrays import Ids, ids
 from topology_gen.schedules.flow_paths import Path
 
 CHUNKS = 64
@@ -54,76 +58,51 @@ def share(routes: Routes, kind: Sequence[int], load: Fraction, chunks: int | Non
     >>> share(routes, [0, 1], Fraction(1), None)
     Shares(chunks=1, given=[[1, 0], [0, 1]])
     """
+    rounding = _Rounding(routes, kind)
     if chunks is not None:
-        return Shares(chunks, _Rounding(routes, kind, chunks).given)
+        return rounding.share(chunks)[0]
     needed = lcm(*{path.share.denominator for paths in routes for path in paths})
     near: Shares | None = None
     for number in sorted({1, 2, 4, 8, 16, 32, CHUNKS} | ({needed} if needed <= CHUNKS else set())):
-        rounding = _Rounding(routes, kind, number)
-        found = Shares(number, rounding.given)
-        if rounding.greatest <= load * number:
+        found, greatest = rounding.share(number)
+        if greatest <= load * number:
             return found
-        if near is None and rounding.greatest <= load * number * TOLERANCE:
+        if near is None and greatest <= load * number * TOLERANCE:
             near = found
     return near or found
 
 
 class _Rounding:
-    """The chunks of all paths, and the loads of the classes of links that result."""
+    """The paths of all pairs as arrays."""
 
-    def __init__(self, routes: Routes, kind: Sequence[int], chunks: int) -> None:
-        self._uses = [
-            [Counter(kind[link] for link in path.links) for path in paths] for paths in routes
-        ]
-        self._loads = [0] * (max(kind) + 1)
-        self.given = [[int(path.share * chunks) for path in paths] for paths in routes]
-        for uses, given in zip(self._uses, self.given, strict=True):
-            for use, count in zip(uses, given, strict=True):
-                self._add(use, count)
-        for paths, uses, given in zip(routes, self._uses, self.given, strict=True):
-            self._give_rest(paths, uses, given, chunks)
-        for _ in range(ROUNDS):
-            if not self._level():
-                break
+    def __init__(self, routes: Routes, kind: Sequence[int]) -> None:
+        every = [path for paths in routes for path in paths]
+        self._shares = [(path.share.numerator, path.share.denominator) for path in every]
+        self._pair_begin = _begins([len(paths) for paths in routes])
+        uses = [sorted(Counter(kind[link] for link in path.links).items()) for path in every]
+        self._use_begin = _begins([len(use) for use in uses])
+        self._kind = ids([one for use in uses for one, _ in use])
+        self._times = ids([times for use in uses for _, times in use])
+        self._kinds = max(kind) + 1
 
-    @property
-    def greatest(self) -> int:
-        """The load of the most loaded class."""
-        return max(self._loads)
+    def share(self, chunks: int) -> tuple[Shares, int]:
+        """Return the chunks on each path, and the chunks on the most loaded class."""
+        parts = [divmod(above * chunks, below) for above, below in self._shares]
+        given, greatest = kernels.share_chunks(
+            self._pair_begin,
+            self._use_begin,
+            self._kind,
+            self._times,
+            self._kinds,
+            ids([whole for whole, _ in parts]),
+            np.array([rest > 0 for _, rest in parts], np.uint8),
+            chunks,
+            ROUNDS,
+        )
+        rows = np.split(given, self._pair_begin[1:-1])
+        return Shares(chunks, [row.tolist() for row in rows]), greatest
 
-    def _give_rest(
-        self, paths: Sequence[Path], uses: list[Counter[int]], given: list[int], chunks: int
-    ) -> None:
-        """Give chunks lost by rounding down to the least loaded of the paths that lost some."""
-        lost = [i for i, path in enumerate(paths) if given[i] < path.share * chunks]
-        for _ in range(chunks - sum(given) if paths else 0):
-            fullest = {i: max(self._loads[kind] for kind in uses[i]) for i in lost}
-            best = min(lost, key=lambda i: (fullest[i], len(paths[i].links)))
-            lost.remove(best)
-            given[best] += 1
-            self._add(uses[best], 1)
 
-    def _level(self) -> bool:
-        """Move chunks to other paths of their pair as long as loads get more even."""
-        moved = False
-        for uses, given in zip(self._uses, self.given, strict=True):
-            for source in range(len(uses)):
-                for target in range(len(uses)):
-                    while given[source] and self._evens(uses[source], uses[target]):
-                        given[source] -= 1
-                        given[target] += 1
-                        self._add(uses[source], -1)
-                        self._add(uses[target], 1)
-                        moved = True
-        return moved
-
-    def _evens(self, source: Counter[int], target: Counter[int]) -> bool:
-        """Return whether moving a chunk lowers the greatest load of the classes it affects."""
-        kinds = [kind for kind in source.keys() | target.keys() if source[kind] != target[kind]]
-        before = max((self._loads[kind] for kind in kinds), default=0)
-        after = (self._loads[kind] + target[kind] - source[kind] for kind in kinds)
-        return max(after, default=0) < before
-
-    def _add(self, use: Counter[int], count: int) -> None:
-        for kind, times in use.items():
-            self._loads[kind] += times * count
+def _begins(counts: Sequence[int]) -> Ids:
+    """Return where each part begins, and the end."""
+    return ids(np.concatenate([[0], np.cumsum(counts)]))

@@ -34,12 +34,18 @@ class Record:
         Number of orbits of the group; 1 for a Cayley digraph.
     found : Found
         The digraph and its cost.
+    duplex : bool
+        Whether every link has an opposite link.
+    command : str
+        The command that found it; empty if unknown.
     """
 
     nodes: int
     degree: int
     orbits: int
     found: Found
+    duplex: bool = False
+    command: str = ""
 
     @property
     def spec(self) -> str:
@@ -58,7 +64,8 @@ def found(nodes: int, degree: int, index: int = 0) -> Digraph:
     degree : int
         Degree of the digraph.
     index : int
-        Number of the digraph, from 0, in ascending order of steps.
+        Number of the digraph, from 0: those with one-way links in ascending order of steps, then
+        the duplex ones.
 
     Raises
     ------
@@ -89,7 +96,7 @@ def found(nodes: int, degree: int, index: int = 0) -> Digraph:
 
 @cache
 def packaged() -> dict[tuple[int, int], list[Record]]:
-    """Return the package's records by nodes and degree, each list in ascending order of steps."""
+    """Return the package's records by nodes and degree, each list in the order of `found`."""
     result: dict[tuple[int, int], list[Record]] = {}
     for record in read(PACKAGED):
         result.setdefault((record.nodes, record.degree), []).append(record)
@@ -109,22 +116,32 @@ def read(path: Path) -> list[Record]:
 
 def text(records: Iterable[Record]) -> str:
     """Return the content of a file: sorted records, one on each line."""
-    ordered = sorted(records, key=lambda each: (each.degree, each.nodes, each.found.key))
+    ordered = sorted(
+        records, key=lambda each: (each.degree, each.nodes, each.duplex, each.found.key)
+    )
     lines = ",\n".join(json.dumps(_entry(record)) for record in ordered)
     return f'{{"format": {FORMAT}, "found": [\n{lines}\n]}}\n'
 
 
 def merged(records: Iterable[Record], other: Iterable[Record]) -> list[Record]:
-    """Return the records of both that no other of the same size and degree equals or beats."""
+    """Return the records of both that no other of the same size and degree equals or beats.
+
+    A duplex digraph is compared with duplex ones only.
+    """
     front: list[Record] = []
     for record in [*records, *other]:
-        same = [
-            each for each in front if (each.nodes, each.degree) == (record.nodes, record.degree)
-        ]
-        if not any(record.found.beaten_by(each.found) for each in same):
-            beaten = [each for each in same if each.found.beaten_by(record.found)]
-            front = [each for each in front if each not in beaten] + [record]
+        if not any(_beats(each, record) for each in front):
+            front = [each for each in front if not _beats(record, each)] + [record]
     return front
+
+
+def _beats(one: Record, other: Record) -> bool:
+    """Return whether a record makes another one useless."""
+    return (
+        (one.nodes, one.degree) == (other.nodes, other.degree)
+        and one.duplex >= other.duplex
+        and other.found.beaten_by(one.found)
+    )
 
 
 def _entry(record: Record) -> dict[str, Any]:
@@ -138,6 +155,8 @@ def _entry(record: Record) -> dict[str, Any]:
         "t_b": str(what.bandwidth_time),
         "t_b_reduce_scatter": str(what.bandwidth_time_back),
         "distance": str(what.distance),
+        "duplex": record.duplex,
+        "command": record.command,
         "arcs": [[_written(arc) for arc in row] for row in what.arcs],
     }
 
@@ -155,6 +174,8 @@ def _record(entry: dict[str, Any]) -> Record:
             Fraction(entry["t_b_reduce_scatter"]),
             Fraction(entry["distance"]),
         ),
+        bool(entry.get("duplex", False)),
+        str(entry.get("command", "")),
     )
 
 

@@ -3,6 +3,9 @@
  */
 
 #include "bfb.h"
+#include "chunk-shares.h"
+#include "hop-distances.h"
+#include "length-distances.h"
 #include "path-loads.h"
 #include "replay.h"
 #include "tree-loads.h"
@@ -13,6 +16,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <span>
+#include <stdexcept>
 #include <utility>
 
 namespace py = pybind11;
@@ -130,6 +134,18 @@ tree_loads(uint32_t nodes,
     return py::make_tuple(loads, distances);
 }
 
+double
+sum_distances(uint32_t nodes,
+              const Array<uint32_t>& source,
+              const Array<uint32_t>& target,
+              const Array<uint32_t>& roots,
+              const Array<uint32_t>& linkClass,
+              const Array<double>& length)
+{
+    const cosim::LinkView links{nodes, view(source), view(target), view(linkClass)};
+    return cosim::SumDistances(links, view(roots), view(length));
+}
+
 py::array_t<double>
 walk_loads(uint32_t nodes,
            const Array<uint32_t>& source,
@@ -142,6 +158,50 @@ walk_loads(uint32_t nodes,
     const cosim::LinkView links{nodes, view(source), view(target), view(linkClass)};
     const auto loads = cosim::WalkLoads(links, view(roots), view(weight), hops);
     return py::array_t<double>(static_cast<py::ssize_t>(loads.size()), loads.data());
+}
+
+py::tuple
+share_chunks(const Array<uint32_t>& pairBegin,
+             const Array<uint32_t>& useBegin,
+             const Array<uint32_t>& kind,
+             const Array<uint32_t>& times,
+             uint32_t kinds,
+             const Array<uint32_t>& given,
+             const Array<uint8_t>& isRounded,
+             uint32_t chunks,
+             uint32_t rounds)
+{
+    if (isRounded.size() != given.size())
+    {
+        throw std::invalid_argument("expected to know of every path whether it was rounded");
+    }
+    cosim::ChunkShares shares({view(pairBegin), view(useBegin), view(kind), view(times)},
+                              kinds,
+                              view(given));
+    shares.GiveRest(view(isRounded), chunks);
+    shares.Level(rounds);
+    const auto& result = shares.GetGiven();
+    return py::make_tuple(
+        py::array_t<uint32_t>(static_cast<py::ssize_t>(result.size()), result.data()),
+        shares.GetGreatestLoad());
+}
+
+py::tuple
+distances(uint32_t nodes,
+          const Array<uint32_t>& source,
+          const Array<uint32_t>& target,
+          const Array<uint32_t>& roots)
+{
+    const cosim::LinkTable outLinks(nodes, view(target), view(source));
+    const auto [greatest, sum] = cosim::FindDistances(outLinks, view(roots));
+    return py::make_tuple(greatest, sum);
+}
+
+py::tuple
+rule_distances(uint32_t nodes, const Array<uint32_t>& target, uint32_t roots)
+{
+    const auto [greatest, sum] = cosim::FindRuleDistances(nodes, view(target), roots);
+    return py::make_tuple(greatest, sum);
 }
 
 py::array_t<double>
@@ -211,6 +271,10 @@ PYBIND11_MODULE(_kernels, module)
     module.def("replay", &replay);
     module.def("path_loads", &path_loads);
     module.def("heaviest_matching", &heaviest_matching);
+    module.def("share_chunks", &share_chunks);
+    module.def("distances", &distances);
+    module.def("rule_distances", &rule_distances);
+    module.def("sum_distances", &sum_distances);
     module.def("tree_loads", &tree_loads);
     module.def("walk_loads", &walk_loads);
 }

@@ -5,7 +5,6 @@
 #include "walk-loads.h"
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <string>
 
@@ -14,39 +13,6 @@ namespace cosim
 
 namespace
 {
-
-constexpr std::size_t LANES = 8; // number of roots that are processed at the same time
-
-using Lanes = std::array<double, LANES>;
-
-/// The data of a link, stored together.
-struct Step
-{
-    uint32_t source;
-    uint32_t target;
-    uint32_t linkClass;
-    double weight;
-};
-
-/// @return the links ordered by source, so that memory is read in order
-std::vector<Step>
-MakeSteps(const LinkView& links, std::span<const double> weight)
-{
-    std::vector<Step> steps;
-    for (std::size_t link = 0; link < links.source.size(); ++link)
-    {
-        const uint32_t index = links.linkClass[link];
-        if (links.source[link] >= links.nodes || links.target[link] >= links.nodes ||
-            index >= weight.size())
-        {
-            throw std::invalid_argument("link " + std::to_string(link) +
-                                        " names a node or a class that does not exist");
-        }
-        steps.push_back({links.source[link], links.target[link], index, weight[index]});
-    }
-    std::ranges::stable_sort(steps, {}, &Step::source);
-    return steps;
-}
 
 /**
  * Replaces the sum of all walks to each node by the factor with which these walks deliver 1.
@@ -78,6 +44,145 @@ Invert(std::vector<Lanes>& wanted, std::span<const uint32_t> roots)
     }
 }
 
+/// The walks from some roots, by number of hops.
+class Walks
+{
+  public:
+    Walks(const WeightedLinks& links, uint32_t hops)
+        : m_links(links),
+          m_nodes(links.GetNodes()),
+          m_hops(hops),
+          m_from((hops + 1) * m_nodes),
+          m_active(hops + 1),
+          m_isActive(m_nodes),
+          m_wanted(m_nodes),
+          m_after(m_nodes),
+          m_before(m_nodes)
+    {
+    }
+
+    /**
+     * Adds the loads of some roots.
+     *
+     * @param roots at most as many roots as there are lanes
+     * @param loads for each class, its load
+     */
+    void Run(std::span<const uint32_t> roots, std::span<double> loads)
+    {
+        Start(roots);
+        for (uint32_t hop = 0; hop < m_hops; ++hop)
+        {
+            Spread(hop);
+        }
+        Invert(m_wanted, roots);
+        for (const uint32_t node : m_active[m_hops])
+        {
+            m_after[node] = m_wanted[node];
+        }
+        for (uint32_t hop = m_hops; hop-- > 0;)
+        {
+            Collect(hop, loads);
+            m_after.swap(m_before);
+        }
+    }
+
+  private:
+    /// Forgets earlier roots, and starts a walk of no hops at each root.
+    void Start(std::span<const uint32_t> roots)
+    {
+        for (uint32_t hop = 0; hop <= m_hops; ++hop)
+        {
+            for (const uint32_t node : m_active[hop])
+            {
+                m_from[hop * m_nodes + node] = {};
+            }
+            m_active[hop].clear();
+        }
+        std::ranges::fill(m_wanted, Lanes{});
+        for (std::size_t lane = 0; lane < roots.size(); ++lane)
+        {
+            m_links.CheckRoot(roots[lane]);
+            if (std::ranges::all_of(m_from[roots[lane]], [](double walks) { return walks == 0; }))
+            {
+                m_active[0].push_back(roots[lane]);
+            }
+            m_from[roots[lane]][lane] = 1;
+        }
+    }
+
+    /// Continues all walks of some number of hops over one more link.
+    COSIM_FASTEST void Spread(uint32_t hop)
+    {
+        const Lanes* here = &m_from[hop * m_nodes];
+        Lanes* next = &m_from[(hop + 1) * m_nodes];
+        std::vector<uint32_t>& active = m_active[hop + 1];
+        for (const uint32_t node : m_active[hop])
+        {
+            const Lanes walks = here[node];
+            for (const auto& step : m_links.GetOutLinks(node))
+            {
+                if (!m_isActive[step.target])
+                {
+                    m_isActive[step.target] = 1;
+                    active.push_back(step.target);
+                }
+                for (std::size_t lane = 0; lane < LANES; ++lane)
+                {
+                    next[step.target][lane] += walks[lane] * step.weight;
+                }
+            }
+        }
+        for (const uint32_t node : active)
+        {
+            m_isActive[node] = 0;
+            for (std::size_t lane = 0; lane < LANES; ++lane)
+            {
+                m_wanted[node][lane] += next[node][lane];
+            }
+        }
+    }
+
+    /// Adds the loads of the links that are taken after some number of hops.
+    COSIM_FASTEST void Collect(uint32_t hop, std::span<double> loads)
+    {
+        const Lanes* here = &m_from[hop * m_nodes];
+        for (const uint32_t node : m_active[hop])
+        {
+            const Lanes walks = here[node];
+            Lanes demand = m_wanted[node];
+            for (const auto& step : m_links.GetOutLinks(node))
+            {
+                Lanes load;
+                for (std::size_t lane = 0; lane < LANES; ++lane)
+                {
+                    const double flow = step.weight * m_after[step.target][lane];
+                    load[lane] = walks[lane] * flow;
+                    demand[lane] += flow;
+                }
+                for (std::size_t half = LANES / 2; half > 0; half /= 2)
+                {
+                    for (std::size_t lane = 0; lane < half; ++lane)
+                    {
+                        load[lane] += load[lane + half];
+                    }
+                }
+                loads[step.linkClass] += load[0];
+            }
+            m_before[node] = demand;
+        }
+    }
+
+    const WeightedLinks& m_links;
+    std::size_t m_nodes;
+    uint32_t m_hops;
+    std::vector<Lanes> m_from;                   //!< by hop and node, the sum of walks to it
+    std::vector<std::vector<uint32_t>> m_active; //!< by hop, the nodes that walks reach
+    std::vector<uint8_t> m_isActive;             //!< for each node, whether it is in the next list
+    std::vector<Lanes> m_wanted;                 //!< for each node, its demand by root
+    std::vector<Lanes> m_after;  //!< for each node, the demand of all walks that start there
+    std::vector<Lanes> m_before; //!< the same one hop earlier
+};
+
 } // namespace
 
 std::vector<double>
@@ -86,69 +191,12 @@ WalkLoads(const LinkView& links,
           std::span<const double> weight,
           uint32_t hops)
 {
-    if (links.target.size() != links.source.size() || links.linkClass.size() != links.source.size())
-    {
-        throw std::invalid_argument("expected a target and a class for every link");
-    }
-    const std::vector<Step> steps = MakeSteps(links, weight);
-    const std::size_t nodes = links.nodes;
+    const WeightedLinks steps(links, weight);
     std::vector<double> loads(weight.size());
-    std::vector<Lanes> from((hops + 1) * nodes); // for each hop and node, the sum of walks to it
-    std::vector<Lanes> wanted(nodes);
-    std::vector<Lanes> after(nodes); // for each node, the demand of all walks that start there
-    std::vector<Lanes> before(nodes);
+    Walks walks(steps, hops);
     for (std::size_t first = 0; first < roots.size(); first += LANES)
     {
-        const auto some = roots.subspan(first, std::min(LANES, roots.size() - first));
-        std::ranges::fill(from, Lanes{});
-        std::ranges::fill(wanted, Lanes{});
-        for (std::size_t lane = 0; lane < some.size(); ++lane)
-        {
-            if (some[lane] >= nodes)
-            {
-                throw std::invalid_argument("root " + std::to_string(some[lane]) +
-                                            " is not a node");
-            }
-            from[some[lane]][lane] = 1;
-        }
-        for (uint32_t hop = 0; hop < hops; ++hop)
-        {
-            const Lanes* here = &from[hop * nodes];
-            Lanes* next = &from[(hop + 1) * nodes];
-            for (const Step& step : steps)
-            {
-                for (std::size_t lane = 0; lane < LANES; ++lane)
-                {
-                    next[step.target][lane] += here[step.source][lane] * step.weight;
-                }
-            }
-            for (std::size_t node = 0; node < nodes; ++node)
-            {
-                for (std::size_t lane = 0; lane < LANES; ++lane)
-                {
-                    wanted[node][lane] += next[node][lane];
-                }
-            }
-        }
-        Invert(wanted, some);
-        after = wanted;
-        for (uint32_t hop = hops; hop-- > 0;)
-        {
-            const Lanes* here = &from[hop * nodes];
-            before = wanted;
-            for (const Step& step : steps)
-            {
-                double load = 0;
-                for (std::size_t lane = 0; lane < LANES; ++lane)
-                {
-                    const double flow = step.weight * after[step.target][lane];
-                    load += here[step.source][lane] * flow;
-                    before[step.source][lane] += flow;
-                }
-                loads[step.linkClass] += load;
-            }
-            after.swap(before);
-        }
+        walks.Run(roots.subspan(first, std::min(LANES, roots.size() - first)), loads);
     }
     return loads;
 }

@@ -5,21 +5,14 @@
 #ifndef COSIM_WALK_LOADS_H
 #define COSIM_WALK_LOADS_H
 
+#include "weighted-links.h"
+
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace cosim
 {
-
-/// The links of a digraph, and their classes.
-struct LinkView
-{
-    uint32_t nodes;                      //!< number of nodes
-    std::span<const uint32_t> source;    //!< for each link, the node that it leaves
-    std::span<const uint32_t> target;    //!< for each link, the node that it enters
-    std::span<const uint32_t> linkClass; //!< for each link, an index into the classes
-};
 
 /**
  * Computes the loads of an all-to-all over random walks: every root sends 1 to every other node

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
-from math import isqrt
+from math import inf, isqrt
 
 import numpy as np
 
 from topology_gen.graphs.digraph import Digraph, from_rules
 from topology_gen.graphs.families.parameters import check_least, check_offsets
+
+STARTS = 4
+"""Number of starts of the search for offsets."""
 
 
 def circulant(nodes: int, offsets: Sequence[int] | None = None) -> Digraph:
@@ -55,6 +59,7 @@ def least_diameter_offsets(nodes: int) -> tuple[int, int]:
     """Return the two offsets m and m+1 for which a circulant graph has the least diameter, m.
 
     m is the least number with 2m² + 2m + 1 ≥ n, the size of a ball of radius m in a square grid.
+    For 6 nodes, it is one less: the diameter is the same, and no links are parallel.
 
     Parameters
     ----------
@@ -75,4 +80,79 @@ def least_diameter_offsets(nodes: int) -> tuple[int, int]:
     least = (isqrt(2 * nodes - 1) - 1) // 2
     while 2 * least * (least + 1) + 1 < nodes:
         least += 1
+    if nodes == 2 * (least + 1) and least > 1:
+        least -= 1  # 6 nodes: the offset 3 would lead to the same node in both directions
     return least, least + 1
+
+
+def least_distance_offsets(nodes: int, count: int) -> tuple[int, ...]:
+    """Return offsets for which a circulant graph has a small diameter and small distances.
+
+    Every offset in turn is replaced by the best one, until none is better. The result is the best
+    of several starts, which are the same in every call; it need not be the best of all.
+
+    Parameters
+    ----------
+    nodes : int
+        Number n of nodes, more than twice the number of offsets.
+    count : int
+        Number of offsets, at least 1.
+
+    Raises
+    ------
+    ParameterError
+        There are too few nodes for different offsets below n/2, or no offsets.
+
+    Examples
+    --------
+    >>> offsets = least_distance_offsets(64, 3)
+    >>> circulant(64, offsets).diameter, circulant(64).diameter
+    (4, 6)
+    """
+    check_least(1, offsets=count)
+    check_least(2 * count + 1, nodes=nodes)
+    source = random.Random(f"{nodes},{count}")
+    every = range(1, (nodes + 1) // 2)
+    return min(
+        (_improved(nodes, source.sample(every, count)) for _ in range(STARTS)),
+        key=lambda offsets: (_distances(nodes, offsets), offsets),
+    )
+
+
+def _improved(nodes: int, offsets: Sequence[int]) -> tuple[int, ...]:
+    """Return the offsets after replacing one at a time, as long as distances get less."""
+    best, least = tuple(offsets), _distances(nodes, offsets)
+    unchanged = 0
+    place = 0
+    while unchanged < len(best):
+        rest = best[:place] + best[place + 1 :]
+        unchanged += 1
+        for offset in range(1, (nodes + 1) // 2):
+            if offset not in rest:
+                value = _distances(nodes, (*rest, offset))
+                if value < least:
+                    best, least, unchanged = (*rest[:place], offset, *rest[place:]), value, 0
+        place = (place + 1) % len(best)
+    return tuple(sorted(best))
+
+
+def _distances(nodes: int, offsets: Sequence[int]) -> tuple[float, int]:
+    """Return the diameter, infinite if not connected, and the sum of distances from node 0.
+
+    The bits of a number are the nodes of a set; to rotate the bits is to walk along the circle.
+    """
+    everything = (1 << nodes) - 1
+    turns = [*offsets, *(nodes - offset for offset in offsets)]
+    reached = layer = 1
+    diameter, total = 0, 0
+    while reached != everything:
+        ahead = 0
+        for turn in turns:
+            ahead |= layer << turn
+        layer = (ahead | ahead >> nodes) & everything & ~reached
+        if not layer:
+            return inf, 0
+        reached |= layer
+        diameter += 1
+        total += diameter * layer.bit_count()
+    return diameter, total

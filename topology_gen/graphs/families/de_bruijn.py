@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from topology_gen.arrays import ids
 from topology_gen.graphs.digraph import Digraph, from_rules
 from topology_gen.graphs.families.parameters import check_least, check_size, power
+from topology_gen.graphs.symmetry import Symmetry
 
 
 def de_bruijn(degree: int, diameter: int) -> Digraph:
@@ -41,7 +45,8 @@ def de_bruijn(degree: int, diameter: int) -> Digraph:
     check_size(nodes, degree)
     every = np.arange(nodes)
     rules = [(degree * every + letter) % nodes for letter in range(degree)]
-    return from_rules(f"DBJ({degree},{diameter})", nodes, rules)
+    graph = from_rules(f"DBJ({degree},{diameter})", nodes, rules)
+    return replace(graph, symmetry=_letter_shifts(degree, diameter))
 
 
 def modified_de_bruijn(degree: int, diameter: int) -> Digraph:
@@ -78,4 +83,16 @@ def modified_de_bruijn(degree: int, diameter: int) -> Digraph:
     target = graph.target.copy()
     loops = np.flatnonzero(graph.source == graph.target)
     target[loops] = graph.target[np.roll(loops, -1)]
-    return Digraph(f"DBJMod({degree},{diameter})", graph.nodes, graph.source, target)
+    return replace(graph, name=f"DBJMod({degree},{diameter})", target=target)
+
+
+def _letter_shifts(degree: int, diameter: int) -> Symmetry:
+    """Return the symmetries that replace every letter by one that is a fixed number ahead.
+
+    Equivalent words have the same differences to their first letter, which is the first digit.
+    """
+    places = degree ** np.arange(diameter)[::-1]
+    letters = np.arange(degree**diameter)[:, None] // places % degree
+    node_class = (letters - letters[:, :1]) % degree @ places
+    appended = (np.arange(degree)[:, None] - letters[:, 0]) % degree
+    return Symmetry(ids(node_class), ids((node_class * degree + appended).ravel()))

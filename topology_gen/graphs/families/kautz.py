@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import gcd
 
 import numpy as np
 
+from topology_gen.arrays import ids
 from topology_gen.graphs.digraph import Digraph, from_rules
 from topology_gen.graphs.families.parameters import check_least, check_size, power
+from topology_gen.graphs.symmetry import Symmetry
 
 
 def generalized_kautz(degree: int, nodes: int) -> Digraph:
@@ -47,7 +50,23 @@ def generalized_kautz(degree: int, nodes: int) -> Digraph:
     check_size(nodes, degree)
     every = np.arange(nodes)
     rules = [(-degree * every - shift) % nodes for shift in range(1, degree + 1)]
-    return from_rules(f"Pi({degree},{nodes})", nodes, rules)
+    graph = from_rules(f"Pi({degree},{nodes})", nodes, rules)
+    return replace(graph, symmetry=_turns(degree, nodes))
+
+
+def _turns(degree: int, nodes: int) -> Symmetry:
+    """Return the symmetries that add to every node a multiple of m/gcd(d+1,m), and x → -1-x.
+
+    The latter is left out if one of the symmetries would fix a node.
+    """
+    step = nodes // gcd(degree + 1, nodes)
+    node = np.arange(nodes) % step
+    link = (np.arange(1, degree + 1)[:, None] * step + node).ravel()
+    if nodes % 2 == 0 and step % 2 == 0:
+        # x → -1-x maps the link with shift a to the one with shift d+1-a.
+        other = (np.arange(degree, 0, -1)[:, None] * step + step - 1 - node).ravel()
+        node, link = np.minimum(node, step - 1 - node), np.minimum(link, other)
+    return Symmetry(*(ids(np.unique(each, return_inverse=True)[1]) for each in (node, link)))
 
 
 def kautz(degree: int, diameter: int) -> Digraph:

@@ -1,0 +1,117 @@
+"""Duplex topologies, certified gaps, costs without sends, and derived schedules as commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from bridge.cli.main import main
+from topology_gen import specs
+from topology_gen.search import store
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def answer_of(*arguments: str) -> dict[str, Any]:
+    answer = CliRunner().invoke(main, [*arguments, "--json"])
+    assert answer.exit_code == 0, answer.output
+    result: dict[str, Any] = json.loads(answer.stdout)
+    return result
+
+
+def rows(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*answer["frontier"], *answer["more"]]
+
+
+def test_duplex() -> None:
+    one_way = answer_of("topo", "find", "--n", "64", "--degree", "4")
+    duplex = answer_of("topo", "find", "--n", "64", "--degree", "4", "--duplex")
+    assert not all(row["duplex"] for row in rows(one_way))
+    assert all(row["duplex"] for row in rows(duplex))
+    for row in [*rows(one_way), *rows(duplex)]:
+        assert specs.parse(row["topology"]).bidirectional == row["duplex"]
+        assert (row["all_to_all_gap"] == 0) == row["all_to_all_exact"]
+        assert row["all_to_all_gap"] < 0.02
+    # A duplex topology is one of all topologies, so the bound of those is higher.
+    assert duplex["bound"]["all_to_all_us"] > one_way["bound"]["all_to_all_us"]
+    assert min(row["allreduce_us"] for row in rows(duplex)) <= 245.3
+    table = CliRunner().invoke(main, ["topo", "find", "--n", "64", "--degree", "4", "--duplex"])
+    assert "duplex" in table.stdout
+    assert "gap" in table.stdout
+
+
+def test_search_duplex() -> None:
+    size = ("--n", "14", "--degree", "3")
+    options = ("--duplex", "--cayley", "--orbits", "1", "--seconds", "0.5", "--seed", "3")
+    answer = answer_of("topo", "find", *size, *options)
+    assert all(row["duplex"] for row in rows(answer))
+    [*records] = store.read(Path("cache/cosim/found.json"))
+    assert records
+    for record in records:
+        assert record.duplex
+        assert record.command == f"cosim topo find {' '.join([*size, *options])}"
+    # Topologies that may have one-way links are candidates, too, but no others with --duplex.
+    assert answer_of("topo", "find", *size)["n"] == 14
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ("topo find --n 9 --degree 3 --duplex", "no such topology is known"),
+        ("topo find --n 9 --degree 1 --duplex", "degree 1 only connects two"),
+        ("topo find --n 20000 --degree 4 --duplex", "20000 nodes: expected 2 … 16384"),
+        ("schedule expansion --topology ring:n=5", "expected one of the expansions line, degree"),
+        ("schedule expansion --topology line:of=[ring:n=x]", "n is 'x', expected a whole number"),
+        ("schedule bfb --topology ring:n=5 --costs-only --out a.json", "--out a.json with --costs"),
+        (
+            "schedule bfb --topology random_regular:n=60000,d=3,seed=1 --costs-only",
+            "60000 nodes and 180000 links: expected at most",
+        ),
+    ],
+)
+def test_refused(arguments: str, text: str) -> None:
+    answer = CliRunner().invoke(main, arguments.split())
+    assert answer.exit_code == 2
+    assert text in " ".join(answer.stderr.split())
+
+
+def test_gap() -> None:
+    exact = answer_of("topo", "all-to-all", "--topology", "circulant:n=12")
+    assert (exact["f_bound"], exact["gap"]) == (exact["f"], 0)
+    answer = answer_of("topo", "all-to-all", "--topology", "generalized_kautz:d=4,n=159")
+    assert answer["f"] <= answer["f_bound"] <= answer["distance_bound"]
+    assert 0 < answer["gap"] < 0.01
+    made = answer_of("schedule", "all-to-all", "--topology", "circulant:n=12")
+    assert (made["f_bound"], made["gap"]) == (made["f"], 0)
+
+
+def test_costs_only() -> None:
+    of = ("--topology", "generalized_kautz:d=3,n=20")
+    costs = answer_of("schedule", "bfb", *of, "--costs-only")
+    whole = answer_of("schedule", "bfb", *of)
+    assert {**whole, **costs, "seconds": 0} == {**whole, "seconds": 0}
+    assert "sends" not in costs
+    two = answer_of("schedule", "bfb", *of, "--costs-only", "--chunks", "2")
+    assert two["t_b"] == answer_of("schedule", "bfb", *of, "--chunks", "2")["t_b"]
+    large = answer_of("schedule", "bfb", "--topology", "circulant:n=100000", "--costs-only")
+    assert (large["steps"], large["t_b"], large["n"]) == (224, "99999/100000", 100_000)
+
+
+@pytest.mark.parametrize("operation", ["all_gather", "reduce_scatter", "all_reduce"])
+def test_expansion(operation: str) -> None:
+    spec = "line:of=[generalized_kautz:d=2,n=5],k=2"
+    options = ("--operation", operation, "--out", "made.json")
+    answer = answer_of("schedule", "expansion", "--topology", spec, *options)
+    assert (answer["n"], answer["degree"], answer["replayed"]) == (20, 2, True)
+    checked = answer_of("schedule", "check", "made.json")
+    assert (checked["valid"], checked["operation"]) == (True, operation)
+    if operation == "all_gather":
+        assert (checked["steps"], checked["t_b"]) == (answer["steps"], answer["t_b"])

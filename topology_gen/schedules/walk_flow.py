@@ -1,0 +1,43 @@
+"""The flow of a routing over walks, source by source."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from topology_gen import kernels
+from topology_gen.graphs.digraph import Digraph
+from topology_gen.graphs.symmetry import Symmetry
+from topology_gen.schedules.walk_mix import WalkMix
+
+UNITS = 2**16
+"""Amounts are rounded to this fraction of what a node gets."""
+
+
+def walk_flow(graph: Digraph, symmetry: Symmetry, mix: WalkMix, root: int) -> list[Fraction]:
+    """Return the amount on each link if a node sends 1 to every other, rounded to 1/UNITS.
+
+    Parameters
+    ----------
+    graph : Digraph
+        The digraph.
+    symmetry : Symmetry
+        The classes of its links, to which the lengths of the routing belong.
+    mix : WalkMix
+        The routing.
+    root : int
+        The node that sends.
+    """
+    flow = np.zeros(graph.links)
+    for share, length in mix.parts:
+        flow += share * kernels.walk_loads(
+            graph.nodes,
+            graph.source,
+            graph.target,
+            np.array([root], np.uint32),
+            np.arange(graph.links, dtype=np.uint32),
+            np.exp(-length[symmetry.link_class]),
+            mix.hops,
+        )
+    return [Fraction(amount, UNITS) for amount in np.rint(flow * UNITS).astype(np.int64).tolist()]
