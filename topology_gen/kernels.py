@@ -5,10 +5,14 @@ from __future__ import annotations
 try:
     from topology_gen._kernels import (
         Bfb,
+        balance_uneven,
         heaviest_matching,
         layers,
+        pack_trees,
         path_loads,
+        remove_switches,
         replay,
+        tightest_cut,
         tree_loads,
         walk_loads,
     )
@@ -21,4 +25,16 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from None
 
-__all__ = ["Bfb", "heaviest_matching", "layers", "path_loads", "replay", "tree_loads", "walk_loads"]
+__all__ = [
+    "Bfb",
+    "balance_uneven",
+    "heaviest_matching",
+    "layers",
+    "pack_trees",
+    "path_loads",
+    "remove_switches",
+    "replay",
+    "tightest_cut",
+    "tree_loads",
+    "walk_loads",
+]

@@ -55,7 +55,7 @@ def all_to_all_schedule(graph: Digraph, chunks: int | None = None) -> AllToAllSc
     Parameters
     ----------
     graph : Digraph
-        A regular and strongly connected digraph of at least 2 nodes.
+        A strongly connected digraph of at least 2 nodes.
     chunks : int, optional
         Number of chunks for each pair of nodes. By default, the least number with which no link
         carries more than in the flow, tried among the powers of two up to 64 and the number that
@@ -64,8 +64,6 @@ def all_to_all_schedule(graph: Digraph, chunks: int | None = None) -> AllToAllSc
 
     Raises
     ------
-    DegreeError
-        The digraph is not regular, or has degree 0.
     ConnectivityError
         The digraph is not strongly connected.
     ParameterError
@@ -81,7 +79,6 @@ def all_to_all_schedule(graph: Digraph, chunks: int | None = None) -> AllToAllSc
     """
     if chunks is not None and not 1 <= chunks <= GREATEST_CHUNKS:
         raise ParameterError(f"{chunks} chunks of a shard: expected 1 … {GREATEST_CHUNKS}")
-    _ = graph.degree  # raises if the digraph is not regular
     images = _translations(graph) if graph.vertex_transitive else None
     if images is None:  # every node becomes a source
         graph = Digraph(graph.name, graph.nodes, graph.source, graph.target)
