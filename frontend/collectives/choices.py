@@ -13,7 +13,16 @@ from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.registry import ALGORITHMS, OPERATIONS, Algorithm
 from frontend.schema.base import Model
 
-Operation = Literal["all_reduce", "reduce_scatter", "all_gather", "all_to_all"]
+Operation = Literal[
+    "all_reduce",
+    "reduce_scatter",
+    "all_gather",
+    "all_to_all",
+    "broadcast",
+    "reduce",
+    "gather",
+    "scatter",
+]
 
 
 class AlgorithmFile(Model):

@@ -109,7 +109,7 @@ class Digraph:
 
     @property
     def ports(self) -> int:
-        """Greatest number of links that leave or enter a node; the degree if all nodes are equal."""
+        """Greatest number of links that leave or enter a node; the degree if there is one."""
         return max(int(np.bincount(ends, minlength=1).max()) for ends in (self.source, self.target))
 
     @property

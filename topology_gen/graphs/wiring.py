@@ -13,7 +13,7 @@ from topology_gen.arrays import Amounts
 from topology_gen.errors import ConnectivityError, LinkError, ParameterError
 from topology_gen.graphs.digraph import Digraph
 
-_FAILURE = re.compile(r"\s*(\d{1,9})\s*(?:([->])\s*(\d{1,9})\s*)?", re.ASCII)
+_LINKS = re.compile(r"\s*(\d{1,9})\s*([->])\s*(\d{1,9})\s*", re.ASCII)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,33 +115,61 @@ class Wiring:
         kept = np.ones(self.graph.links, np.bool_)
         alive = np.ones(self.graph.nodes, np.bool_)
         for failure in given:
-            match = _FAILURE.fullmatch(failure)
-            if match is None:
-                raise ParameterError(
-                    f"failure {failure!r}: expected links such as 3-7 (both directions) or 3>7, or "
-                    "a node such as 3"
-                )
-            ends = [int(number) for number in (match[1], match[3]) if number is not None]
-            if max(ends) >= self.graph.nodes:
-                raise ParameterError(
-                    f"failure {failure!r}: there is no node {max(ends)}; expected "
-                    f"0 … {self.graph.nodes - 1}"
-                )
-            if len(ends) == 1:
-                alive[ends[0]] = False
-                continue
-            source, target = self.graph.source, self.graph.target
-            failed = (source == ends[0]) & (target == ends[1])
-            if match[2] == "-":
-                failed |= (source == ends[1]) & (target == ends[0])
-            if not failed.any():
-                raise ParameterError(
-                    f"failure {failure!r}: there is no link between nodes {ends[0]} and {ends[1]}"
-                )
-            kept &= ~failed
+            if failure.strip().isdecimal():
+                alive[self._node(failure, int(failure))] = False
+            else:
+                kept &= ~self._named(failure, ", or a node such as 3")
         if not given:
             return self
         return self._keep(kept, alive, f"{self.name} without {', '.join(given)}")
+
+    def changed(
+        self, links: str, rate_bps: int | None = None, latency_ps: int | None = None
+    ) -> Wiring:
+        """Return the wiring with another rate or latency of some links.
+
+        Parameters
+        ----------
+        links : str
+            ``"3-7"`` for the links between nodes 3 and 7 in both directions, ``"3>7"`` for those
+            from 3 to 7.
+        rate_bps, latency_ps : int, optional
+            The new values; None keeps the present ones.
+
+        Raises
+        ------
+        ParameterError
+            The text has another form, or there are no such links.
+        """
+        named = self._named(links)
+        rate = self.rate_bps if rate_bps is None else np.where(named, rate_bps, self.rate_bps)
+        latency = (
+            self.latency_ps if latency_ps is None else np.where(named, latency_ps, self.latency_ps)
+        )
+        return Wiring(self.graph, rate.astype(np.uint64), latency.astype(np.uint64), self.switches)
+
+    def _named(self, text: str, more: str = "") -> NDArray[np.bool_]:
+        """Return which links a text such as ``3-7`` or ``3>7`` names."""
+        match = _LINKS.fullmatch(text)
+        if match is None:
+            raise ParameterError(
+                f"{text!r}: expected links such as 3-7 (both directions) or 3>7{more}"
+            )
+        first, second = self._node(text, int(match[1])), self._node(text, int(match[3]))
+        source, target = self.graph.source, self.graph.target
+        named: NDArray[np.bool_] = (source == first) & (target == second)
+        if match[2] == "-":
+            named |= (source == second) & (target == first)
+        if not named.any():
+            raise ParameterError(f"{text!r}: there is no link between nodes {first} and {second}")
+        return named
+
+    def _node(self, text: str, node: int) -> int:
+        if node >= self.graph.nodes:
+            raise ParameterError(
+                f"{text!r}: there is no node {node}; expected 0 … {self.graph.nodes - 1}"
+            )
+        return node
 
     def _keep(
         self,

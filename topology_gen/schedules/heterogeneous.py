@@ -97,13 +97,7 @@ def all_gather(
     (4, 1.0)
     """
     problems = _Problems(wiring, shard_bytes)
-    if chunks is not None:
-        return problems.solve(chunks)
-    best = float(problems.times(GREATEST_CHUNKS).sum())
-    number = 1
-    while number < MOST_CHUNKS and problems.times(number).sum() > best * TOLERANCE:
-        number *= 2
-    return problems.solve(number)
+    return problems.solve(problems.best_chunks() if chunks is None else chunks)
 
 
 def reduce_scatter(
@@ -123,6 +117,11 @@ def reduce_scatter(
     """
     back = all_gather(wiring.transpose(), shard_bytes, chunks)
     return HeterogeneousSchedule(back.schedule.reversed_on(wiring.graph), back.times_s[::-1])
+
+
+def best_chunks(wiring: Wiring, shard_bytes: float) -> int:
+    """Return the number of chunks per shard that `all_gather` chooses by default."""
+    return _Problems(wiring, shard_bytes).best_chunks()
 
 
 class _Problem:
@@ -181,6 +180,14 @@ class _Problems:
             slowest = spent[load > 0].max()
             times[problem.step - 1] = max(times[problem.step - 1], slowest)
         return times
+
+    def best_chunks(self) -> int:
+        """Return the least power of two up to 64 that costs at most 1 % of the time, or 64."""
+        best = float(self.times(GREATEST_CHUNKS).sum())
+        number = 1
+        while number < MOST_CHUNKS and self.times(number).sum() > best * TOLERANCE:
+            number *= 2
+        return number
 
     def solve(self, chunks: int) -> HeterogeneousSchedule:
         """Return the schedule with a number of chunks per shard."""

@@ -17,6 +17,7 @@ from frontend.collectives import (
 )
 from frontend.collectives.program.program import assemble
 from topology_gen import graphs
+from topology_gen.graphs.wiring import uniform
 
 COLUMNS = ("phase", "op", "peer", "offset", "count", "target")
 MEMBER, OP, OFFSET, TARGET = 0, 2, 4, 6
@@ -30,6 +31,8 @@ def small(operation, algorithm):
         chosen["segments"] = 2
     if "graph" in options(operation, algorithm):
         chosen["graph"] = graphs.ring(6, 2)
+    if "wiring" in options(operation, algorithm):
+        chosen["wiring"] = uniform(graphs.ring(6, 2))
     return build(operation, algorithm, 6, **chosen)
 
 
