@@ -92,7 +92,7 @@ def _of_schedule(schedule: Schedule | AllReduce) -> dict[str, Any]:
         "name": graph.name,
         "n": graph.nodes,
         "steps": schedule.steps,
-        "t_b": str(schedule.bandwidth_time) if graph.regular else None,
+        "t_b": str(schedule.bandwidth_time),
         "u_per_step": [str(load) for load in steps],
         "chunks_per_shard": [part.chunks for part in parts],
         "sends": schedule.sends,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from math import lcm
 from typing import Literal
@@ -78,15 +79,15 @@ class TreeCollective:
         """Return the time in the model of `Forest.time_s`; the parts run one after the other."""
         return sum(part.time_s(size, segments) for part in self.forests)
 
-    def least_time_s(self, size: float) -> float:
-        """Return the time at the greatest rate, without latency; no schedule over trees is faster.
+    @property
+    def optimum_bps(self) -> Fraction:
+        """The data over the least time of the parts, one after the other (bit/s)."""
+        return 1 / sum(1 / (part.optimum.rate * part.senders) for part in self.forests)
 
-        Parameters
-        ----------
-        size : float
-            The bytes of the whole data.
-        """
-        return sum(8 * size / float(part.optimum.rate * part.senders) for part in self.forests)
+    @property
+    def algbw_bps(self) -> Fraction:
+        """The data over the time that a long transfer takes over the trees (bit/s)."""
+        return 1 / sum(1 / part.algbw_bps for part in self.forests)
 
     def best_segments(self, size: float, header_bytes: int = 0) -> int:
         """Return the number of segments with which the parts take least time."""
