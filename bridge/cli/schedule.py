@@ -106,9 +106,7 @@ def import_command(file: Path, out: Path) -> None:
 @click.option(
     "--protocol",
     type=click.Choice(["Simple", "LL", "LL128"]),
-    default="Simple",
-    show_default=True,
-    help="Protocol that the file names (MSCCL XML only).",
+    help="Protocol that the file names (MSCCL XML only); by default that of FILE, or Simple.",
 )
 @click.option(
     "-o",
@@ -118,7 +116,7 @@ def import_command(file: Path, out: Path) -> None:
     help="The file to write; stdout by default.",
 )
 def export_command(
-    file: Path, form: str, channels: int | None, protocol: str, output: Path | None
+    file: Path, form: str, channels: int | None, protocol: str | None, output: Path | None
 ) -> None:
     """Check FILE, and write it in the format of a collective runtime."""
     from bridge.batch.schedule_check import export, facts
@@ -136,7 +134,10 @@ def _read(file: Path) -> Content:
     from topology_gen.formats.registry import read
 
     try:
-        return _naming(file, lambda: read(file.read_bytes()))
+        content = _naming(file, lambda: read(file.read_bytes()))
+        for phrase in content.ignored:
+            click.echo(f"cosim: {file}: {phrase}", err=True)
+        return content
     except OSError as error:
         raise InputError(f"{file}: {error.strerror}") from None
 

@@ -306,8 +306,13 @@ def trees_command(
         before = tree_collective(links.intact, operation, root, most_trees)
         answer["optimum_gbytes_per_s_intact"] = float(before.optimum_bps) / 8e9
         answer["slowdown"] = float(before.algbw_bps / attained)
+    if not as_json and len(first.optimum.senders) > MOST_SHOWN:
+        answer["cut_senders"] = f"{len(first.optimum.senders)} nodes, see --json"
     _finish(answer, schedule, out, as_json)
 
+
+MOST_SHOWN = 32
+"""Greatest number of nodes of a cut that a table lists."""
 
 HEADER_BYTES = 64
 """Bytes that a message adds, for the number of segments."""

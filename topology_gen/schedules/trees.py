@@ -32,6 +32,9 @@ from topology_gen.schedules.tree_rates import Optimum, greatest_rate, padded, wh
 
 GREATEST_SENDS = 2**24
 
+GREATEST_RANKS = 1024
+"""Greatest number of ranks; packing takes time in proportion to about its fourth power."""
+
 MOST_TREES = 64
 """Greatest number of trees for each rank by default."""
 
@@ -209,8 +212,8 @@ def forest(wiring: Wiring, root: int | None = None, most_trees: int = MOST_TREES
     ConnectivityError
         There is no path between some ranks.
     ParameterError
-        There is a single rank, the root does not exist, `most_trees` is less than 1, or a switch
-        has other rates in than out.
+        There is a single rank or there are too many, the root does not exist, `most_trees` is less
+        than 1, or a switch has other rates in than out.
 
     Examples
     --------
@@ -224,6 +227,8 @@ def forest(wiring: Wiring, root: int | None = None, most_trees: int = MOST_TREES
         raise ParameterError(f"{most_trees} trees: expected at least 1")
     if root is not None and not 0 <= root < wiring.ranks:
         raise ParameterError(f"root {root}: expected a rank from 0 to {wiring.ranks - 1}")
+    if wiring.ranks > GREATEST_RANKS:
+        raise ParameterError(f"{wiring.ranks} ranks: expected at most {GREATEST_RANKS} for trees")
     wiring = wiring.without_loops()
     supply = [int(root is None or rank == root) for rank in range(wiring.ranks)]
     optimum = greatest_rate(wiring, supply)

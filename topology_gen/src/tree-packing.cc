@@ -12,6 +12,12 @@
 namespace cosim
 {
 
+namespace
+{
+/// Greatest number of nodes for which all trees grow together.
+constexpr uint32_t MOST_TOGETHER = 96;
+} // namespace
+
 TreePacking::TreePacking(const Capacities& graph, std::span<const int64_t> wanted)
     : m_nodes(graph.nodes),
       m_source(graph.source.begin(), graph.source.end()),
@@ -46,10 +52,15 @@ TreePacking::Run()
     while (!m_unfinished.empty())
     {
         // The bundle that is least deep grows next, so that no tree is left with the links that
-        // the others do not want, which would make it deep.
-        const auto next = std::ranges::min_element(m_unfinished, {}, [](const Bundle& bundle) {
-            return bundle.depth[bundle.next];
-        });
+        // the others do not want, which would make it deep. Every flow visits all bundles that have
+        // begun, so if there are many nodes, one bundle is completed after the other.
+        auto next = m_unfinished.end() - 1;
+        if (m_nodes <= MOST_TOGETHER)
+        {
+            next = std::ranges::min_element(m_unfinished, {}, [](const Bundle& bundle) {
+                return bundle.depth[bundle.next];
+            });
+        }
         Bundle bundle = std::move(*next);
         m_unfinished.erase(next);
         Grow(bundle);
