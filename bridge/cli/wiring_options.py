@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from topology_gen.graphs.wiring import Wiring
 
 
-class Quantity(click.ParamType):
+class Quantity(click.ParamType[int]):
     """A quantity with a unit, such as 100Gbps, as an integer in its base unit."""
 
     def __init__(self, kind: units.Kind) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from frontend.errors import RefusedError
@@ -145,7 +145,7 @@ class WiredFamily(LinkedFamily[AnyDirect]):
             check_ranks(wiring.ranks)
             wiring.check_connected()
         for number, setting in enumerate(topology.links):
-            with refusing(lambda _, path=f"topology.links.{number}.link": path):
+            with refusing(partial(_always, f"topology.links.{number}.link")):
                 wiring = wiring.changed(setting.link, setting.bandwidth, setting.latency)
         if topology.without:
             with refusing(lambda _: "topology.without"):
@@ -174,6 +174,10 @@ def refusing(blame: Callable[[str], str]) -> Iterator[None]:
         yield
     except TopologyError as error:
         raise RefusedError(blame(str(error)), str(error)) from None
+
+
+def _always(path: str, _: str) -> str:
+    return path
 
 
 def check_ranks(ranks: int) -> None:

@@ -139,7 +139,7 @@ def test_irregular_graphs():
     # Three ranks in a row: each end sends a shard to the middle and one over it to the other end.
     made = all_to_all_schedule(from_pairs("path", 3, [[0, 1], [1, 2]]))
     assert made.f == Fraction(1, 2)
-    assert replay(made.schedule).loads == (2, 1)
+    assert list(replay(made.schedule).loads) == [2, 1]
     assert made.schedule.bandwidth_time == Fraction(2 * 3, 3)
 
 

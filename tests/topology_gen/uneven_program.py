@@ -16,7 +16,7 @@ def step_times(wiring, shard_bytes):
     graph = wiring.graph
     latency = wiring.latency_ps * 1e-12
     shard_s = 8 * shard_bytes / wiring.rate_bps
-    times = []
+    times: list[float] = []
     for root in range(graph.nodes):
         for step, groups in enumerate(
             kernels.layers(graph.nodes, graph.source, graph.target, root)
@@ -56,4 +56,5 @@ def _solve(groups, latency, shard_s):
         A_eq=parts,
         b_eq=[count for _, count in groups],
     )
+    assert answer.x is not None
     return answer.x[-1] * unit

@@ -155,8 +155,8 @@ class _Problems:
                 f"{graph.nodes} nodes: expected at most {GREATEST_NODES} for links that differ"
             )
         self._graph = graph
-        self._latency = wiring.latency_ps * 1e-12
-        self._shard_s = 8 * shard_bytes / wiring.rate_bps
+        self._latency = wiring.latency_ps.astype(np.float64) * 1e-12
+        self._shard_s: NDArray[np.float64] = 8 * shard_bytes / wiring.rate_bps.astype(np.float64)
         hops = _hops(graph.nodes, graph.source, graph.target)
         into = np.argsort(graph.target, kind="stable")
         cuts = np.searchsorted(graph.target[into], np.arange(graph.nodes + 1))

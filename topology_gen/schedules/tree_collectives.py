@@ -82,12 +82,13 @@ class TreeCollective:
     @property
     def optimum_bps(self) -> Fraction:
         """The data over the least time of the parts, one after the other (bit/s)."""
-        return 1 / sum(1 / (part.optimum.rate * part.senders) for part in self.forests)
+        times = [1 / (part.optimum.rate * part.senders) for part in self.forests]
+        return 1 / sum(times, Fraction(0))
 
     @property
     def algbw_bps(self) -> Fraction:
         """The data over the time that a long transfer takes over the trees (bit/s)."""
-        return 1 / sum(1 / part.algbw_bps for part in self.forests)
+        return 1 / sum((1 / part.algbw_bps for part in self.forests), Fraction(0))
 
     def best_segments(self, size: float, header_bytes: int = 0) -> int:
         """Return the number of segments with which the parts take least time."""

@@ -108,7 +108,7 @@ class Forest:
     @cached_property
     def hop_ps(self) -> int:
         """The greatest latency of a channel in picoseconds."""
-        latency = self.wiring.latency_ps.tolist()
+        latency: list[int] = self.wiring.latency_ps.tolist()
         return max(sum(latency[link] for link in path) for path in self.paths)
 
     def time_s(self, size: float, segments: int) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from frontend.collectives.program.program import Ints
+from frontend.collectives.program.program import Ints, lengths
 from topology_gen.schedules.schedule import Schedule
 
 
@@ -32,7 +32,7 @@ def paced(schedule: Schedule, free: Ints, ahead: int) -> tuple[Ints, Ints]:
     """
     graph, steps = schedule.graph, schedule.steps
     link = schedule.link.astype(np.int64)
-    step = np.repeat(np.arange(steps), np.diff(schedule.step_begin.astype(np.int64)))
+    step = np.repeat(np.arange(steps), lengths(schedule.step_begin))
     key = link * steps + step
     by_key = np.argsort(key, kind="stable")
     used = np.unique(link)

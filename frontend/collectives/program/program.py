@@ -308,7 +308,7 @@ def assemble(
     )
 
 
-def lengths(begin: Array) -> Ints:
+def lengths(begin: npt.NDArray[np.unsignedinteger]) -> Ints:
     """Return the lengths of the slices that a ``*_begin`` array delimits."""
     ends = begin.astype(np.int64)
     return ends[1:] - ends[:-1]
