@@ -14,7 +14,7 @@ from topology_gen.formats.msccl import refusals, write_xml
 from topology_gen.formats.mscclpp import write_plan
 from topology_gen.formats.registry import Content
 from topology_gen.lowering.algorithm import Algorithm
-from topology_gen.lowering.lowering import lower
+from topology_gen.lowering.lowering import lower_table
 from topology_gen.lowering.order import Order
 from topology_gen.schedules.all_reduce import AllReduce
 from topology_gen.schedules.replay import replay
@@ -81,10 +81,10 @@ def export(
             )
         return write_xml(what if protocol is None else replace(what, protocol=protocol))
     for number in CHANNELS if channels is None else (channels,):
-        algorithm = lower(what, number, protocol or "Simple")
-        if not refusals(algorithm):
+        table = lower_table(what, number, protocol or "Simple")
+        if not refusals(table):
             break
-    return write_xml(algorithm)
+    return write_xml(table)
 
 
 def _of_schedule(schedule: Schedule | AllReduce) -> dict[str, Any]:

@@ -7,29 +7,49 @@ finished, lie in the rank's scratch buffer, so that the input is never overwritt
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from topology_gen.lowering.algorithm import (
-    Algorithm,
-    Block,
-    Buffer,
-    Gpu,
-    Instruction,
-    Kind,
-    Place,
-    Step,
+from topology_gen.arrays import Numbers
+from topology_gen.lowering.algorithm import Algorithm, Kind
+from topology_gen.lowering.layout import (
+    INPUT,
+    MOST_COUNT,
+    OUTPUT,
+    WIDTH,
+    Layout,
+    common_chunks,
 )
-from topology_gen.lowering.layout import MOST_COUNT, Layout, Move, common_chunks
+from topology_gen.lowering.table import KINDS, Table
+from topology_gen.lowering.waits import Waits, find_waits
 from topology_gen.schedules.all_reduce import AllReduce
 from topology_gen.schedules.schedule import Schedule
 
-_NOWHERE = Place(Buffer.INPUT, -1), Place(Buffer.OUTPUT, -1)
+SEND, RECEIVE, REDUCE, COPY, NOP = (
+    KINDS.index(kind)
+    for kind in (Kind.SEND, Kind.RECEIVE, Kind.RECEIVE_REDUCE_COPY, Kind.COPY, Kind.NOP)
+)
 
 
 def lower(schedule: Schedule | AllReduce, channels: int = 1, protocol: str = "Simple") -> Algorithm:
-    """Return the algorithm that executes a schedule.
+    """Return the algorithm that executes a schedule; see `lower_table`.
+
+    Examples
+    --------
+    >>> from topology_gen.schedules import bfb
+    >>> from topology_gen import graphs
+    >>> algorithm = lower(bfb.all_gather(graphs.hypercube(8)))
+    >>> algorithm.operation, algorithm.ranks, len(algorithm.gpus[0].blocks)
+    ('all_gather', 8, 7)
+    """
+    return lower_table(schedule, channels, protocol).algorithm()
+
+
+def lower_table(
+    schedule: Schedule | AllReduce, channels: int = 1, protocol: str = "Simple"
+) -> Table:
+    """Return the algorithm that executes a schedule, as arrays.
 
     The algorithm works in place and out of place, except for an all-to-all, which works out of
     place only. Connections need no buffers: the algorithm also completes if every send waits for
@@ -47,156 +67,163 @@ def lower(schedule: Schedule | AllReduce, channels: int = 1, protocol: str = "Si
     Raises
     ------
     AlgorithmError
-        There are more chunks on links than fit into memory as objects.
-
-    Examples
-    --------
-    >>> from topology_gen.schedules import bfb
-    >>> from topology_gen import graphs
-    >>> algorithm = lower(bfb.all_gather(graphs.hypercube(8)))
-    >>> algorithm.operation, algorithm.ranks, len(algorithm.gpus[0].blocks)
-    ('all_gather', 8, 7)
+        There are more chunks on links than fit into memory.
     """
     chunks = common_chunks(schedule)
     layout = Layout(schedule, chunks)
-    blocks = _Blocks(schedule, channels)
-    for rank in range(layout.ranks):
-        own = layout.own(rank)
-        if own is not None:
-            blocks.copy(rank, *own)
-    for part in schedule.parts if isinstance(schedule, AllReduce) else (schedule,):
-        for step in range(1, part.steps + 1):
-            for link, moved in layout.step(part, step):
-                blocks.message(link, moved)
-    return Algorithm(
+    blocks = _blocks(schedule, layout, channels)
+    rows = _instructions(layout, blocks, schedule, channels)
+    waits = find_waits(rows.block, rows.rank, rows.read, rows.write, rows.count)
+    steps, step_begin = _placed(rows, waits, blocks)
+    whole, shard = layout.shards * chunks, chunks
+    sizes = np.empty((layout.ranks, 3), np.int64)
+    sizes[:, 0] = shard if layout.operation == "all_gather" else whole
+    sizes[:, 1] = shard if layout.operation == "reduce_scatter" else whole
+    sizes[:, 2] = layout.scratch
+    return Table(
         name=f"{schedule.operation}_{schedule.graph.name}",
         operation=schedule.operation,
-        chunks=layout.ranks * chunks,
+        chunks=whole,
         in_place=schedule.operation != "all_to_all",
         out_of_place=True,
-        gpus=tuple(blocks.gpu(rank, layout) for rank in range(layout.ranks)),
         protocol=protocol,
+        least_bytes=0,
+        most_bytes=0,
+        root=layout.root,
+        sizes=sizes,
+        block_begin=blocks.begin,
+        blocks=blocks.ends,
+        step_begin=step_begin,
+        steps=steps,
     )
 
 
-def _each(place: Place, chunks: int) -> Iterator[Place]:
-    for chunk in range(chunks):
-        yield Place(place.buffer, place.offset + chunk)
-
-
+@dataclass(frozen=True, eq=False)
 class _Blocks:
-    """The thread blocks of all ranks, to which instructions are added."""
+    """The blocks of all ranks: first that of the rank's own copy, then senders, then receivers."""
 
-    def __init__(self, schedule: Schedule | AllReduce, channels: int) -> None:
-        graph = schedule.graph
-        parts = schedule.parts if isinstance(schedule, AllReduce) else (schedule,)
-        used = np.unique(np.concatenate([part.link for part in parts])).tolist()
-        self._ends = graph.edges()
-        self._channels = channels
-        self._turn = dict.fromkeys(used, 0)
-        self._blocks: list[list[_Filling]] = [[] for _ in range(graph.nodes)]
-        if Layout(schedule, 1).own(0) is not None:
-            for blocks in self._blocks:
-                blocks.append(_Filling(None, None, 0))
-        self._of: dict[tuple[int, int, bool], int] = {}
-        parallel: dict[tuple[int, int], int] = {}
-        for sending in (True, False):
-            parallel.clear()
-            for link in used:
-                source, target = self._ends[link]
-                for turn in range(channels):
-                    channel = parallel.setdefault((source, target), 0)
-                    parallel[source, target] += 1
-                    rank = source if sending else target
-                    self._of[link, turn, sending] = len(self._blocks[rank])
-                    self._blocks[rank].append(
-                        _Filling(target, None, channel)
-                        if sending
-                        else _Filling(None, source, channel)
-                    )
-        self._writer: list[dict[Place, Step]] = [{} for _ in range(graph.nodes)]
-
-    def copy(self, rank: int, source: Place, target: Place, count: int) -> None:
-        """Add a copy to the block of a rank that has no peers."""
-        for first in range(0, count, MOST_COUNT):
-            self._blocks[rank][0].add(
-                Instruction(
-                    Kind.COPY,
-                    source._replace(offset=source.offset + first),
-                    target._replace(offset=target.offset + first),
-                    min(MOST_COUNT, count - first),
-                ),
-                (),
-            )
-
-    def message(self, link: int, move: Move) -> None:
-        """Add a send and its receive."""
-        here, there = self._ends[link]
-        turn = self._turn[link]
-        self._turn[link] = (turn + 1) % self._channels
-        send = Instruction(Kind.SEND, move.source, move.target, move.chunks)
-        self._add(here, self._of[link, turn, True], send, move.source)
-        if move.operand is None:
-            receive = Instruction(Kind.RECEIVE, move.source, move.target, move.chunks)
-        else:
-            kind = Kind.RECEIVE_REDUCE_COPY
-            receive = Instruction(kind, move.operand, move.target, move.chunks)
-        self._add(there, self._of[link, turn, False], receive, move.operand)
-
-    def gpu(self, rank: int, layout: Layout) -> Gpu:
-        """Return a rank with its blocks."""
-        whole, shard = layout.ranks * layout.chunks, layout.chunks
-        return Gpu(
-            shard if layout.operation == "all_gather" else whole,
-            shard if layout.operation == "reduce_scatter" else whole,
-            layout.scratch[rank],
-            tuple(block.done() for block in self._blocks[rank]),
-        )
-
-    def _add(self, rank: int, number: int, step: Instruction, read: Place | None) -> None:
-        """Add an instruction, ordered after the instructions that wrote what it reads."""
-        blocks, writer = self._blocks[rank], self._writer[rank]
-        needed: dict[int, int] = {}
-        for place in _each(read, step.chunks) if read is not None else ():
-            wrote = writer.get(place)
-            if wrote is not None and wrote.block != number:
-                needed[wrote.block] = max(needed.get(wrote.block, 0), wrote.number)
-        index = blocks[number].add(step, (Step(*item) for item in sorted(needed.items())))
-        for block, waited in needed.items():
-            blocks[block].awaited.add(waited)
-        if step.kind.writes:
-            for place in _each(step.target, step.chunks):
-                writer[place] = Step(number, index)
+    begin: Numbers  # shape (ranks+1,)
+    ends: Numbers  # shape (blocks, 3): send, receive, channel
+    rank: Numbers  # the rank of each block
+    own: Numbers  # for each rank, the block of its own copy, or -1
+    sending: Numbers  # by link · channels + turn; -1 if the link is not used
+    receiving: Numbers
 
 
-class _Filling:
-    """A thread block to which instructions are added."""
+def _blocks(schedule: Schedule | AllReduce, layout: Layout, channels: int) -> _Blocks:
+    graph = schedule.graph
+    used = np.repeat(np.unique(layout.moves.link), channels)
+    turn = np.arange(used.size) % channels
+    source, target = graph.source[used].astype(np.int64), graph.target[used].astype(np.int64)
+    # The channels of a pair of ranks are numbered over its parallel links and their turns.
+    pair = source * graph.nodes + target
+    order = np.argsort(pair, kind="stable")
+    channel = np.empty_like(pair)
+    channel[order] = np.arange(pair.size) - np.searchsorted(pair[order], pair[order])
+    owners = np.array([rank for rank in range(graph.nodes) if layout.own(rank)], np.int64)
+    none = np.full(used.size, -1)
+    rank = np.concatenate([owners, source, target])
+    ends = np.concatenate(
+        [
+            np.tile([-1, -1, 0], (owners.size, 1)),
+            np.stack([target, none, channel], 1),
+            np.stack([none, source, channel], 1),
+        ]
+    )
+    by_rank = np.argsort(rank, kind="stable")
+    number = np.empty(rank.size, np.int64)
+    number[by_rank] = np.arange(rank.size)
+    own = np.full(graph.nodes, -1)
+    own[owners] = number[: owners.size]
+    of = np.full((2, graph.links * channels), -1)
+    of[:, used * channels + turn] = number[owners.size :].reshape(2, -1)
+    begin = np.searchsorted(rank[by_rank], np.arange(graph.nodes + 1))
+    return _Blocks(begin, ends[by_rank], rank[by_rank], own, of[0], of[1])
 
-    def __init__(self, send: int | None, receive: int | None, channel: int) -> None:
-        self._head = (send, receive, channel)
-        self._steps: list[Instruction] = []
-        self._waited: dict[int, int] = {}
-        self.awaited: set[int] = set()
 
-    def add(self, step: Instruction, needed: Iterable[Step]) -> int:
-        """Add an instruction and return its index.
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Instructions in an order in which they can be executed; places are -1 if there are none."""
 
-        The instruction itself waits for one step; a nop before it waits for each of the others.
-        Steps that the block has already waited for are left out.
-        """
-        new = [wait for wait in needed if self._waited.get(wait.block, -1) < wait.number]
-        self._waited.update((wait.block, wait.number) for wait in new)
-        for wait in new[:-1]:
-            self._steps.append(Instruction(Kind.NOP, *_NOWHERE, 0, wait))
-        self._steps.append(step._replace(after=new[-1]) if new else step)
-        return len(self._steps) - 1
+    block: Numbers
+    rank: Numbers
+    kind: Numbers
+    source: Numbers
+    target: Numbers
+    count: Numbers
+    read: Numbers
+    write: Numbers
 
-    def done(self) -> Block:
-        """Return the finished block."""
-        return Block(
-            *self._head,
-            tuple(
-                step._replace(awaited=True) if index in self.awaited else step
-                for index, step in enumerate(self._steps)
-            ),
-        )
+
+def _instructions(
+    layout: Layout, blocks: _Blocks, schedule: Schedule | AllReduce, channels: int
+) -> _Rows:
+    """Return the copies of own data, then a send and a receive for each move."""
+    moves = layout.moves
+    by_link = np.argsort(moves.link, kind="stable")
+    turn = np.empty(moves.link.size, np.int64)
+    ordered = moves.link[by_link]
+    turn[by_link] = (np.arange(ordered.size) - np.searchsorted(ordered, ordered)) % channels
+    port = moves.link * channels + turn
+    copies: list[tuple[int, ...]] = []
+    for rank in range(layout.ranks):
+        data = layout.own(rank)
+        if data is not None:
+            source, target, chunks = data
+            for first in range(0, chunks, MOST_COUNT):
+                count = min(MOST_COUNT, chunks - first)
+                ends = source.offset + first, target.offset + first
+                copies.append((int(blocks.own[rank]), rank, *ends, count))
+    own = np.array(copies, np.int64).reshape(-1, 5).T
+    start, end = INPUT * WIDTH + own[2], OUTPUT * WIDTH + own[3]
+    none = np.full(port.size, -1)
+    reduces = moves.operand >= 0
+    graph = schedule.graph
+
+    def both(first: Numbers, second: Numbers) -> Numbers:
+        """Return the columns of sends and receives, one after the other."""
+        return np.stack([first, second], 1).ravel()
+
+    def all_(copied: Numbers, sends: Numbers, receives: Numbers) -> Numbers:
+        return np.concatenate([copied, both(sends, receives)]).astype(np.int64)
+
+    return _Rows(
+        block=all_(own[0], blocks.sending[port], blocks.receiving[port]),
+        rank=all_(own[1], graph.source[moves.link], graph.target[moves.link]),
+        kind=all_(
+            np.full(own[0].size, COPY),
+            np.full(port.size, SEND),
+            np.where(reduces, REDUCE, RECEIVE),
+        ),
+        source=all_(start, moves.source, np.where(reduces, moves.operand, moves.source)),
+        target=all_(end, moves.target, moves.target),
+        count=all_(own[4], moves.count, moves.count),
+        # What a copy reads and a send's target are not written before.
+        read=all_(np.full(own[0].size, -1), moves.source, moves.operand),
+        write=all_(end, none, moves.target),
+    )
+
+
+def _placed(rows: _Rows, waits: Waits, blocks: _Blocks) -> tuple[Numbers, Numbers]:
+    """Return the table's steps and the first of each block, with nops for additional waits."""
+    nops = np.maximum(waits.number - 1, 0)
+    order = np.argsort(rows.block, kind="stable")
+    ends = np.cumsum((nops + 1)[order])
+    row = np.empty(rows.block.size, np.int64)
+    row[order] = ends - 1  # of the instruction itself; its nops come before
+    total = int(ends[-1]) if ends.size else 0
+    begin = np.searchsorted(rows.block[order], np.arange(len(blocks.ends) + 1))
+    step_begin = np.concatenate([[0], ends])[begin]
+    steps = np.empty((total, 9), np.int64)
+    steps[:] = [NOP, INPUT, -1, OUTPUT, -1, 0, -1, -1, 0]
+    steps[row, 0] = rows.kind
+    steps[row, 1], steps[row, 2] = np.divmod(rows.source, WIDTH)
+    steps[row, 3], steps[row, 4] = np.divmod(rows.target, WIDTH)
+    steps[row, 5] = rows.count
+    # The k-th of an instruction's waits but the last is that of its k-th nop.
+    at = row[waits.waiting] - (waits.number[waits.waiting] - 1 - waits.turn)
+    block = rows.block[waits.waited]
+    steps[at, 6] = block - blocks.begin[blocks.rank[block]]
+    steps[at, 7] = row[waits.waited] - step_begin[block]
+    steps[row[waits.awaited], 8] = 1
+    return steps, step_begin
