@@ -14,7 +14,7 @@ from topology_gen.formats.msccl import refusals, write_xml
 from topology_gen.formats.mscclpp import write_plan
 from topology_gen.formats.registry import Content
 from topology_gen.lowering.algorithm import Algorithm
-from topology_gen.lowering.lowering import lower_table
+from topology_gen.lowering.lowering import Lowering
 from topology_gen.lowering.order import Order
 from topology_gen.schedules.all_reduce import AllReduce
 from topology_gen.schedules.replay import replay
@@ -80,8 +80,9 @@ def export(
                 "export a schedule with --channels instead"
             )
         return write_xml(what if protocol is None else replace(what, protocol=protocol))
+    lowering = Lowering(what)
     for number in CHANNELS if channels is None else (channels,):
-        table = lower_table(what, number, protocol or "Simple")
+        table = lowering.table(number, protocol or "Simple")
         if not refusals(table):
             break
     return write_xml(table)

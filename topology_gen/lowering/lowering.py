@@ -22,7 +22,7 @@ from topology_gen.lowering.layout import (
     common_chunks,
 )
 from topology_gen.lowering.table import KINDS, Table
-from topology_gen.lowering.waits import Waits, find_waits
+from topology_gen.lowering.waits import Waits, find_waits, last_writers
 from topology_gen.schedules.all_reduce import AllReduce
 from topology_gen.schedules.schedule import Schedule
 
@@ -33,7 +33,7 @@ SEND, RECEIVE, REDUCE, COPY, NOP = (
 
 
 def lower(schedule: Schedule | AllReduce, channels: int = 1, protocol: str = "Simple") -> Algorithm:
-    """Return the algorithm that executes a schedule; see `lower_table`.
+    """Return the algorithm that executes a schedule; see `Lowering`.
 
     Examples
     --------
@@ -43,59 +43,69 @@ def lower(schedule: Schedule | AllReduce, channels: int = 1, protocol: str = "Si
     >>> algorithm.operation, algorithm.ranks, len(algorithm.gpus[0].blocks)
     ('all_gather', 8, 7)
     """
-    return lower_table(schedule, channels, protocol).algorithm()
+    return Lowering(schedule).table(channels, protocol).algorithm()
 
 
-def lower_table(
-    schedule: Schedule | AllReduce, channels: int = 1, protocol: str = "Simple"
-) -> Table:
-    """Return the algorithm that executes a schedule, as arrays.
+class Lowering:
+    """What the algorithms of a schedule have in common, with any number of channels.
 
-    The algorithm works in place and out of place, except for an all-to-all, which works out of
-    place only. Connections need no buffers: the algorithm also completes if every send waits for
-    its receive.
+    The algorithms work in place and out of place, except for an all-to-all, which works out of
+    place only. Connections need no buffers: an algorithm also completes if every send waits for its
+    receive.
 
     Parameters
     ----------
     schedule : Schedule or AllReduce
         A schedule that `topology_gen.schedules.replay.replay` accepts.
-    channels : int
-        Number of thread block pairs for each link. The messages of the link use them in turn.
-    protocol : str
-        "Simple", "LL" or "LL128".
 
     Raises
     ------
     AlgorithmError
         There are more chunks on links than fit into memory.
     """
-    chunks = common_chunks(schedule)
-    layout = Layout(schedule, chunks)
-    blocks = _blocks(schedule, layout, channels)
-    rows = _instructions(layout, blocks, schedule, channels)
-    waits = find_waits(rows.block, rows.rank, rows.read, rows.write, rows.count)
-    steps, step_begin = _placed(rows, waits, blocks)
-    whole, shard = layout.shards * chunks, chunks
-    sizes = np.empty((layout.ranks, 3), np.int64)
-    sizes[:, 0] = shard if layout.operation == "all_gather" else whole
-    sizes[:, 1] = shard if layout.operation == "reduce_scatter" else whole
-    sizes[:, 2] = layout.scratch
-    return Table(
-        name=f"{schedule.operation}_{schedule.graph.name}",
-        operation=schedule.operation,
-        chunks=whole,
-        in_place=schedule.operation != "all_to_all",
-        out_of_place=True,
-        protocol=protocol,
-        least_bytes=0,
-        most_bytes=0,
-        root=layout.root,
-        sizes=sizes,
-        block_begin=blocks.begin,
-        blocks=blocks.ends,
-        step_begin=step_begin,
-        steps=steps,
-    )
+
+    def __init__(self, schedule: Schedule | AllReduce) -> None:
+        self._schedule = schedule
+        self._layout = Layout(schedule, common_chunks(schedule))
+        self._rows = _rows(self._layout, schedule)
+        rows = self._rows
+        self._needed = last_writers(rows.rank, rows.read, rows.write, rows.count)
+
+    def table(self, channels: int = 1, protocol: str = "Simple") -> Table:
+        """Return the algorithm as arrays.
+
+        Parameters
+        ----------
+        channels : int
+            Number of thread block pairs for each link. The messages of the link use them in turn.
+        protocol : str
+            "Simple", "LL" or "LL128".
+        """
+        layout = self._layout
+        blocks = _blocks(self._schedule, layout, channels)
+        block = _block_of_each(self._rows, layout, blocks, channels)
+        steps, step_begin = _placed(self._rows, block, find_waits(block, *self._needed), blocks)
+        whole, shard = layout.shards * layout.chunks, layout.chunks
+        sizes = np.empty((layout.ranks, 3), np.int64)
+        sizes[:, 0] = shard if layout.operation == "all_gather" else whole
+        sizes[:, 1] = shard if layout.operation == "reduce_scatter" else whole
+        sizes[:, 2] = layout.scratch
+        return Table(
+            name=f"{layout.operation}_{self._schedule.graph.name}",
+            operation=layout.operation,
+            chunks=whole,
+            in_place=layout.operation != "all_to_all",
+            out_of_place=True,
+            protocol=protocol,
+            least_bytes=0,
+            most_bytes=0,
+            root=layout.root,
+            sizes=sizes,
+            block_begin=blocks.begin,
+            blocks=blocks.ends,
+            step_begin=step_begin,
+            steps=steps,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,9 +153,12 @@ def _blocks(schedule: Schedule | AllReduce, layout: Layout, channels: int) -> _B
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Instructions in an order in which they can be executed; places are -1 if there are none."""
+    """Instructions in an order in which they can be executed; places are -1 if there are none.
 
-    block: Numbers
+    The copies of own data come first, then a send and a receive for each move.
+    """
+
+    copies: int
     rank: Numbers
     kind: Numbers
     source: Numbers
@@ -155,16 +168,8 @@ class _Rows:
     write: Numbers
 
 
-def _instructions(
-    layout: Layout, blocks: _Blocks, schedule: Schedule | AllReduce, channels: int
-) -> _Rows:
-    """Return the copies of own data, then a send and a receive for each move."""
-    moves = layout.moves
-    by_link = np.argsort(moves.link, kind="stable")
-    turn = np.empty(moves.link.size, np.int64)
-    ordered = moves.link[by_link]
-    turn[by_link] = (np.arange(ordered.size) - np.searchsorted(ordered, ordered)) % channels
-    port = moves.link * channels + turn
+def _rows(layout: Layout, schedule: Schedule | AllReduce) -> _Rows:
+    moves, graph = layout.moves, schedule.graph
     copies: list[tuple[int, ...]] = []
     for rank in range(layout.ranks):
         data = layout.own(rank)
@@ -172,47 +177,58 @@ def _instructions(
             source, target, chunks = data
             for first in range(0, chunks, MOST_COUNT):
                 count = min(MOST_COUNT, chunks - first)
-                ends = source.offset + first, target.offset + first
-                copies.append((int(blocks.own[rank]), rank, *ends, count))
-    own = np.array(copies, np.int64).reshape(-1, 5).T
-    start, end = INPUT * WIDTH + own[2], OUTPUT * WIDTH + own[3]
-    none = np.full(port.size, -1)
+                copies.append((rank, source.offset + first, target.offset + first, count))
+    own = np.array(copies, np.int64).reshape(-1, 4).T
+    start, end = INPUT * WIDTH + own[1], OUTPUT * WIDTH + own[2]
     reduces = moves.operand >= 0
-    graph = schedule.graph
-
-    def both(first: Numbers, second: Numbers) -> Numbers:
-        """Return the columns of sends and receives, one after the other."""
-        return np.stack([first, second], 1).ravel()
+    none = np.full(reduces.size, -1)
+    source_rank = graph.source.astype(np.int64)[moves.link]
+    target_rank = graph.target.astype(np.int64)[moves.link]
 
     def all_(copied: Numbers, sends: Numbers, receives: Numbers) -> Numbers:
-        return np.concatenate([copied, both(sends, receives)]).astype(np.int64)
+        return np.concatenate([copied, np.stack([sends, receives], 1).ravel()]).astype(np.int64)
 
     return _Rows(
-        block=all_(own[0], blocks.sending[port], blocks.receiving[port]),
-        rank=all_(own[1], graph.source[moves.link], graph.target[moves.link]),
+        copies=len(copies),
+        rank=all_(own[0], source_rank, target_rank),
         kind=all_(
-            np.full(own[0].size, COPY),
-            np.full(port.size, SEND),
+            np.full(len(copies), COPY),
+            np.full(reduces.size, SEND),
             np.where(reduces, REDUCE, RECEIVE),
         ),
         source=all_(start, moves.source, np.where(reduces, moves.operand, moves.source)),
         target=all_(end, moves.target, moves.target),
-        count=all_(own[4], moves.count, moves.count),
-        # What a copy reads and a send's target are not written before.
-        read=all_(np.full(own[0].size, -1), moves.source, moves.operand),
+        count=all_(own[3], moves.count, moves.count),
+        # Nothing writes to the input, so only other places need an order.
+        read=all_(
+            np.full(len(copies), -1),
+            np.where(moves.source >= OUTPUT * WIDTH, moves.source, -1),
+            np.where(moves.operand >= OUTPUT * WIDTH, moves.operand, -1),
+        ),
         write=all_(end, none, moves.target),
     )
 
 
-def _placed(rows: _Rows, waits: Waits, blocks: _Blocks) -> tuple[Numbers, Numbers]:
+def _block_of_each(rows: _Rows, layout: Layout, blocks: _Blocks, channels: int) -> Numbers:
+    """Return the block of each instruction; the messages of a link take its channels in turn."""
+    link = layout.moves.link
+    by_link = np.argsort(link, kind="stable")
+    turn = np.empty(link.size, np.int64)
+    turn[by_link] = np.arange(link.size) - np.searchsorted(link[by_link], link[by_link])
+    port = link * channels + turn % channels
+    pairs = np.stack([blocks.sending[port], blocks.receiving[port]], 1).ravel()
+    return np.concatenate([blocks.own[rows.rank[: rows.copies]], pairs])
+
+
+def _placed(rows: _Rows, block: Numbers, waits: Waits, blocks: _Blocks) -> tuple[Numbers, Numbers]:
     """Return the table's steps and the first of each block, with nops for additional waits."""
     nops = np.maximum(waits.number - 1, 0)
-    order = np.argsort(rows.block, kind="stable")
+    order = np.argsort(block, kind="stable")
     ends = np.cumsum((nops + 1)[order])
-    row = np.empty(rows.block.size, np.int64)
+    row = np.empty(block.size, np.int64)
     row[order] = ends - 1  # of the instruction itself; its nops come before
     total = int(ends[-1]) if ends.size else 0
-    begin = np.searchsorted(rows.block[order], np.arange(len(blocks.ends) + 1))
+    begin = np.searchsorted(block[order], np.arange(len(blocks.ends) + 1))
     step_begin = np.concatenate([[0], ends])[begin]
     steps = np.empty((total, 9), np.int64)
     steps[:] = [NOP, INPUT, -1, OUTPUT, -1, 0, -1, -1, 0]
@@ -222,8 +238,8 @@ def _placed(rows: _Rows, waits: Waits, blocks: _Blocks) -> tuple[Numbers, Number
     steps[row, 5] = rows.count
     # The k-th of an instruction's waits but the last is that of its k-th nop.
     at = row[waits.waiting] - (waits.number[waits.waiting] - 1 - waits.turn)
-    block = rows.block[waits.waited]
-    steps[at, 6] = block - blocks.begin[blocks.rank[block]]
-    steps[at, 7] = row[waits.waited] - step_begin[block]
+    other = block[waits.waited]
+    steps[at, 6] = other - blocks.begin[blocks.rank[other]]
+    steps[at, 7] = row[waits.waited] - step_begin[other]
     steps[row[waits.awaited], 8] = 1
     return steps, step_begin

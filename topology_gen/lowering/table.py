@@ -104,7 +104,8 @@ class Table:
                         instructions,
                     )
                 )
-            gpus.append(Gpu(*self.sizes[rank].tolist(), tuple(blocks)))
+            own, result, scratch = self.sizes[rank].tolist()
+            gpus.append(Gpu(own, result, scratch, tuple(blocks)))
         return Algorithm(
             self.name,
             self.operation,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topology_gen.arrays import Numbers
+from topology_gen.lowering.layout import BUFFERS, WIDTH
 
 
 class Waits(NamedTuple):
@@ -32,21 +33,16 @@ class Waits(NamedTuple):
     awaited: Numbers
 
 
-def find_waits(
-    block: Numbers, rank: Numbers, read: Numbers, write: Numbers, count: Numbers
-) -> Waits:
-    """Return the waits that order every instruction after those that wrote what it reads.
+def find_waits(block: Numbers, reader: Numbers, writer: Numbers) -> Waits:
+    """Return the waits of instructions for instructions of other blocks.
 
     Parameters
     ----------
-    block, rank : array, shape (instructions,)
-        The block and the rank of each instruction. A block executes its instructions in order.
-    read, write : array, shape (instructions,)
-        The first place that each instruction reads and writes, or -1.
-    count : array, shape (instructions,)
-        Number of places.
+    block : array, shape (instructions,)
+        The block of each instruction. A block executes its instructions in order.
+    reader, writer : array
+        Pairs of instructions, of which the first must run after the second; see `last_writers`.
     """
-    reader, writer = _last_writers(rank, read, write, count)
     other = block[reader] != block[writer]
     reader, writer = reader[other], writer[other]
     # Of the writers in one block, the last one suffices.
@@ -71,10 +67,20 @@ def find_waits(
     return Waits(waiting, waited, turn, np.bincount(waiting, minlength=block.size), awaited)
 
 
-def _last_writers(
+def last_writers(
     rank: Numbers, read: Numbers, write: Numbers, count: Numbers
 ) -> tuple[Numbers, Numbers]:
-    """Return the pairs of an instruction and the last that wrote a place before it reads it."""
+    """Return the pairs of an instruction and the last that wrote a place before it reads it.
+
+    Parameters
+    ----------
+    rank : array, shape (instructions,)
+        The rank of each instruction, in an order in which they can be executed.
+    read, write : array, shape (instructions,)
+        The first place that each instruction reads and writes, or -1.
+    count : array, shape (instructions,)
+        Number of places.
+    """
     reads, writes = np.flatnonzero(read >= 0), np.flatnonzero(write >= 0)
     who = np.concatenate([reads, writes])
     sizes = count[who]
@@ -83,10 +89,15 @@ def _last_writers(
     writing = np.repeat(np.arange(who.size) >= reads.size, sizes)
     who = np.repeat(who, sizes)
     # An instruction reads before it writes.
-    order = np.lexsort((2 * who + writing, place, rank[who]))
+    # One number sorts by rank, buffer, offset and time; it fits, because offsets are small.
+    buffer, offset = np.divmod(place, WIDTH)
+    place = (rank[who] * len(BUFFERS) + buffer) * (int(offset.max(initial=0)) + 1) + offset
+    order = np.argsort((place * rank.size + who) * 2 + writing)
     who, place, writing = who[order], place[order], writing[order]
     last = np.maximum.accumulate(np.where(writing, np.arange(who.size), -1))
     reading = np.flatnonzero(~writing & (last >= 0))
     before = last[reading]
-    same = (place[before] == place[reading]) & (rank[who[before]] == rank[who[reading]])
-    return who[reading[same]], who[before[same]]
+    same = place[before] == place[reading]
+    pairs = np.unique(who[reading[same]] * rank.size + who[before[same]])
+    reader, writer = np.divmod(pairs, max(rank.size, 1))
+    return reader, writer

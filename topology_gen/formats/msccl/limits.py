@@ -51,9 +51,7 @@ def refusals(algorithm: Algorithm | Table) -> list[str]:
             f"expected at most {MOST_ELEMENTS}"
         )
     for rank in np.flatnonzero(blocks > MOST_BLOCKS)[:1].tolist():
-        found.append(
-            f"gpu {rank} has {blocks[rank]} thread blocks: expected at most {MOST_BLOCKS}"
-        )
+        found.append(f"gpu {rank} has {blocks[rank]} thread blocks: expected at most {MOST_BLOCKS}")
     ranks = np.repeat(np.arange(table.ranks), blocks)
     number = np.arange(ranks.size) - table.block_begin[ranks]
     for column, end in enumerate(("send", "receive")):
