@@ -47,7 +47,7 @@ class _Collective(WorkloadKind[CollectiveWorkload]):
         if workload.root >= ranks:
             yield "workload.root", f"expected a rank from 0 to {ranks - 1}"
         if workload.root and workload.operation not in ROOTED:
-            yield "workload.root", f"expected 0, because an {workload.operation} has no root"
+            yield "workload.root", f"expected 0, because {workload.operation} has no root"
 
     def plan(
         self, workload: CollectiveWorkload, layout: Layout, collective: CollectiveAlgorithms | None

@@ -157,7 +157,7 @@ def test_a_bad_rate_of_a_link() -> None:
         ("schedule bfb --topology ring:n=8 --without 0-1 --without 4-5", "not strongly connected"),
         ("schedule bfb --topology ring:n=8 --without x", "expected links such as 3-7"),
         ("schedule trees --topology ring:n=8 --without 8", "there is no node 8; expected 0 … 7"),
-        ("schedule trees --topology ring:n=8 --root 1", "root 1: expected none for an all_gather"),
+        ("schedule trees --topology ring:n=8 --root 1", "root 1: expected none for all_gather"),
         ("schedule trees --topology ring:n=2000", "2000 ranks: expected at most 1024 for trees"),
         ("schedule bfb --topology ring:n=4 --chunks 0", "0 chunks of a shard: expected 1"),
         ("schedule bfb --topology ring:n=100000", "100000 nodes: expected at most 16384"),

@@ -174,7 +174,7 @@ def tree_collective(
     """
     rooted = operation in ROOTED
     if root is not None and not rooted:
-        raise ParameterError(f"root {root}: expected none for an {operation}")
+        raise ParameterError(f"root {root}: expected none for {operation}")
     start = (root or 0) if rooted else None
     wiring = wiring.without_loops()
     reducing = spreading = None
