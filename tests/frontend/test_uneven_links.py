@@ -113,9 +113,9 @@ def test_switches_of_edges():
     ("topology", "workload", "sentence"),
     [
         ({"links": [{"link": "0-2"}]}, {}, "topology.links.0.link: value 0-2: '0-2': there is no"),
-        ({"links": [{"link": "0"}]}, {}, "topology.links.0.link: value 0: '0': expected links such"),
+        ({"links": [{"link": "0"}]}, {}, "topology.links.0.link: value 0: '0': expected"),
         ({"without": ["0-1", "2-3"]}, {}, "topology.without: value ['0-1', '2-3']: not connected"),
-        ({}, {"root": 4, "operation": "reduce"}, "workload.root: value 4: expected a rank from 0 to"),
+        ({}, {"root": 4, "operation": "reduce"}, "workload.root: value 4: expected a rank from 0"),
         ({}, {"root": 1}, "workload.root: value 1: expected 0, because all_gather has no root"),
         (BOXES | {"ranks": 6}, {}, "topology.ranks: value 6: expected a multiple of topology.rank"),
         (

@@ -81,7 +81,7 @@ def greatest_rate(wiring: Wiring, supply: Sequence[int]) -> Optimum:
     >>> from topology_gen.graphs.wiring import uniform
     >>> found = greatest_rate(uniform(complete(2), 8), [1, 1])
     >>> str(found.rate), found.senders
-    ('8', (0,))
+    ('8', (1,))
     """
     if wiring.ranks < 2:
         raise ParameterError("expected at least 2 ranks")
