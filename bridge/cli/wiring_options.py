@@ -124,9 +124,9 @@ def _read(
     if edges is not None:
         from frontend.schema import edges as schema
 
+        content = read_json_list(edges)
         try:
-            listed = schema.parsed(read_json_list(edges))
-            return schema.wiring(listed, rate_bps, latency_ps, name=edges.name)
+            return schema.wiring(schema.parsed(content), rate_bps, latency_ps, name=edges.name)
         except (TopologyError, ValueError) as error:
             raise InputError(f"{edges}: {error}") from None
     from frontend import load_scenario
