@@ -43,7 +43,8 @@ def replay(
     shard: Ids,
     first: Ids,
     count: Ids,
-    is_reduce_scatter: bool,
+    owners: Ids,  # for each shard, the node whose shard it is
+    is_reduction: bool,
 ) -> NDArray[np.uint64]: ...
 
 # For each path, its number of chunks, and the load of the most loaded class. The paths of pair i
@@ -108,3 +109,45 @@ def walk_loads(
     weight: NDArray[np.float64],
     hops: int,
 ) -> NDArray[np.float64]: ...
+
+# None if each of the first `receivers` nodes can get what all nodes supply. Otherwise a cut that is
+# too small: for each node, 1 if it is on the senders' side.
+def tightest_cut(
+    nodes: int,
+    source: Ids,
+    target: Ids,
+    capacity: NDArray[np.int64],
+    supply: NDArray[np.int64],
+    receivers: int,
+) -> NDArray[np.uint8] | None: ...
+
+# Spanning trees, `wanted[v]` from each node v, as (root, number of equal trees, links); ValueError
+# if the capacities do not suffice. The link into a node precedes the links out of it.
+def pack_trees(
+    nodes: int,
+    source: Ids,
+    target: Ids,
+    capacity: NDArray[np.int64],
+    wanted: NDArray[np.int64],
+) -> list[tuple[int, int, list[int]]]: ...
+
+# The links between the first `ranks` nodes, and paths over the others that replace all other links,
+# as (source, target, capacity, links). Ranks can get as much from each other as before.
+def remove_switches(
+    nodes: int,
+    source: Ids,
+    target: Ids,
+    capacity: NDArray[np.int64],
+    supply: NDArray[np.int64],
+    ranks: int,
+) -> list[tuple[int, int, int, list[int]]]: ...
+
+# Chunks on links that differ, such that the last link is done as early as possible. Group i may use
+# links[begin[i]:begin[i + 1]]; the answer has the chunks of each of these entries.
+def balance_uneven(
+    begin: Ids,
+    links: Ids,
+    chunks: NDArray[np.int64],
+    latency: NDArray[np.float64],
+    chunk_time: NDArray[np.float64],
+) -> NDArray[np.int64]: ...

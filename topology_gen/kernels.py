@@ -5,14 +5,18 @@ from __future__ import annotations
 try:
     from topology_gen._kernels import (
         Bfb,
+        balance_uneven,
         distances,
         heaviest_matching,
         layers,
+        pack_trees,
         path_loads,
+        remove_switches,
         replay,
         rule_distances,
         share_chunks,
         sum_distances,
+        tightest_cut,
         tree_loads,
         walk_loads,
     )
@@ -27,14 +31,18 @@ except ModuleNotFoundError as error:
 
 __all__ = [
     "Bfb",
+    "balance_uneven",
     "distances",
     "heaviest_matching",
     "layers",
+    "pack_trees",
     "path_loads",
+    "remove_switches",
     "replay",
     "rule_distances",
     "share_chunks",
     "sum_distances",
+    "tightest_cut",
     "tree_loads",
     "walk_loads",
 ]

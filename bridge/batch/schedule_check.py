@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +14,7 @@ from topology_gen.formats.msccl import refusals, write_xml
 from topology_gen.formats.mscclpp import write_plan
 from topology_gen.formats.registry import Content
 from topology_gen.lowering.algorithm import Algorithm
-from topology_gen.lowering.lowering import lower
+from topology_gen.lowering.lowering import Lowering
 from topology_gen.lowering.order import Order
 from topology_gen.schedules.all_reduce import AllReduce
 from topology_gen.schedules.replay import replay
@@ -31,14 +32,16 @@ def facts(content: Content) -> dict[str, Any]:
         The schedule or the algorithm is wrong.
     """
     what = content.what
-    head = {"format": content.form, "operation": what.operation}
+    head: dict[str, Any] = {"format": content.form, "operation": what.operation}
+    if content.ignored:
+        head["ignored"] = list(content.ignored)
     if isinstance(what, Algorithm):
         return head | _of_algorithm(what)
     return head | _of_schedule(what)
 
 
 def export(
-    what: Schedule | AllReduce | Algorithm, form: str, channels: int | None, protocol: str
+    what: Schedule | AllReduce | Algorithm, form: str, channels: int | None, protocol: str | None
 ) -> str:
     """Return a checked schedule or algorithm as text in "msccl-xml" or "mscclpp-json".
 
@@ -51,8 +54,8 @@ def export(
     channels : int, optional
         Thread blocks for each link and direction, for MSCCL XML. By default, the least power of two
         that the format accepts, up to 32.
-    protocol : str
-        The protocol that MSCCL XML names.
+    protocol : str, optional
+        The protocol that MSCCL XML names; by default that of the algorithm, or Simple.
 
     Raises
     ------
@@ -60,6 +63,10 @@ def export(
         The format cannot hold it.
     """
     if form == "mscclpp-json":
+        if channels is not None or protocol not in (None, "Simple"):
+            raise AlgorithmError(
+                "expected no --channels and no --protocol but Simple for an MSCCL++ plan"
+            )
         if isinstance(what, Algorithm):
             raise AlgorithmError(
                 "MSCCL++ plans are written from schedules with steps; this is an algorithm of "
@@ -67,12 +74,18 @@ def export(
             )
         return write_plan(what)
     if isinstance(what, Algorithm):
-        return write_xml(what)
+        if channels is not None:
+            raise AlgorithmError(
+                "expected no --channels for an algorithm of thread blocks, which has its own; "
+                "export a schedule with --channels instead"
+            )
+        return write_xml(what if protocol is None else replace(what, protocol=protocol))
+    lowering = Lowering(what)
     for number in CHANNELS if channels is None else (channels,):
-        algorithm = lower(what, number, protocol)
-        if not refusals(algorithm):
+        table = lowering.table(number, protocol or "Simple")
+        if not refusals(table):
             break
-    return write_xml(algorithm)
+    return write_xml(table)
 
 
 def _of_schedule(schedule: Schedule | AllReduce) -> dict[str, Any]:
@@ -92,7 +105,7 @@ def _of_schedule(schedule: Schedule | AllReduce) -> dict[str, Any]:
         "name": graph.name,
         "n": graph.nodes,
         "steps": schedule.steps,
-        "t_b": str(schedule.bandwidth_time) if graph.regular else None,
+        "t_b": str(schedule.bandwidth_time),
         "u_per_step": [str(load) for load in steps],
         "chunks_per_shard": [part.chunks for part in parts],
         "sends": schedule.sends,
@@ -120,6 +133,10 @@ def _of_algorithm(algorithm: Algorithm) -> dict[str, Any]:
         "out_of_place": algorithm.out_of_place,
         "adds_to": "dst" if found.adds_to_target else "src",
         "slots": order.slots(),
+        "redundant_receives": found.redundant,
+        "protocol": algorithm.protocol,
+        "least_bytes": algorithm.least_bytes,
+        "most_bytes": algorithm.most_bytes or None,
         "msccl_refuses": refusals(algorithm)[:1],
         "max_link_load": str(max(loads.values(), default=Fraction(0))),
         "link_loads": [

@@ -23,7 +23,7 @@ edges_option = click.option(
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
     help="A JSON file with a list of directed [from, to] pairs, one for each link; parallel links "
-    "and self-loops are allowed.",
+    'and self-loops are allowed. A rate and a latency may follow: [0, 1, "50Gbps", "2us"].',
 )
 
 topology_option = click.option(
@@ -63,12 +63,13 @@ def read_graph(edges: Path | None, topology: str | None) -> Digraph:
             "expected exactly one topology: either --edges FILE or a SPEC such as hypercube:n=1024"
         )
     try:
-        return from_edges(_pairs(edges), name=edges.name)
+        return from_edges([_pair(entry) for entry in read_json_list(edges)], name=edges.name)
     except TopologyError as error:
         raise InputError(f"{edges}: {error}") from None
 
 
-def _pairs(path: Path) -> list[Any]:
+def read_json_list(path: Path) -> list[Any]:
+    """Return the list in a JSON file; raise InputError if it is none."""
     try:
         content = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
@@ -78,6 +79,11 @@ def _pairs(path: Path) -> list[Any]:
             f"{path}: expected a JSON list of directed pairs, such as [[0, 1], [1, 0]]"
         )
     return content
+
+
+def _pair(entry: Any) -> Any:
+    """Return a link without the rate and latency that may follow."""
+    return entry[:2] if isinstance(entry, list) and 2 < len(entry) <= 4 else entry
 
 
 def print_answer(answer: dict[str, Any], as_json: bool) -> None:

@@ -33,7 +33,7 @@ def bfb_costs(graph: Digraph, chunks: int | None) -> dict[str, Any]:
     return {
         "name": graph.name,
         "n": graph.nodes,
-        "degree": graph.degree,
+        "degree": graph.ports,
         "steps": forward.steps,
         "t_b": str(forward.bandwidth_time),
         "steps_reduce_scatter": back.steps,

@@ -184,19 +184,19 @@ def all_to_all_command(edges: Path | None, topology: str | None, as_json: bool) 
     f is the bandwidth at which every node can send to every other at the same time, in units of a
     link's bandwidth; a flow attains it. No flow exceeds f_bound, and gap is f_bound / f - 1: 0 if f
     is exact. distance_bound is a simpler bound, links over the sum of all distances. f_fraction is
-    f as an exact fraction, if the command could prove it. With N nodes of degree d and bandwidth B,
-    an all-to-all of M bytes takes (M/N)/(f·B/d)."""
+    f as an exact fraction, if the command could prove it. With N nodes of d links and bandwidth B,
+    an all-to-all of M bytes takes (M/N)/(f·B/d); `degree` is d, the greatest number of links of a
+    node."""
     from topology_gen.schedules.all_to_all import all_to_all
 
     graph = read_graph(edges, topology)
-    degree = graph.degree  # raises if the graph is not regular
     answer = all_to_all(graph)
     fraction = answer.fraction
     print_answer(
         {
             "name": graph.name,
             "n": graph.nodes,
-            "degree": degree,
+            "degree": graph.ports,
             "f": answer.f,
             "f_fraction": None if fraction is None else str(fraction),
             "f_bound": answer.greatest,

@@ -121,8 +121,8 @@ class Collective(_Block):
     algbw_bps: float
     """Algorithm bandwidth: bytes / time."""
     busbw_bps: float
-    """Bus bandwidth as in nccl-tests: algbw times 2(n-1)/n for an all_reduce, times (n-1)/n for the
-    others."""
+    """Bus bandwidth as in nccl-tests: algbw times 2(n-1)/n for an all_reduce, times 1 for a
+    broadcast or a reduce, times (n-1)/n for the others."""
 
 
 class DimensionStatistics(_Block):

@@ -13,6 +13,7 @@ from frontend.collectives.algorithms import (
     multi_ring,
     ring,
     superposed_rings,
+    trees,
 )
 from frontend.collectives.program.composition import Piece, compose
 from frontend.collectives.program.errors import CollectiveError, Problem, ScheduleError
@@ -37,6 +38,7 @@ for _algorithm in (
     bfb.ALGORITHM,
     superposed_rings.ALGORITHM,
     multi_ring.ALGORITHM,
+    trees.ALGORITHM,
 ):
     ALGORITHMS.register(_algorithm)
 

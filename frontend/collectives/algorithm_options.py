@@ -34,9 +34,10 @@ class AlgorithmOptions(Model):
     """direct: the order of rank i's peers: from rank i+1 on, from rank 0 on, or a random order of
     its own that depends on the seed."""
     segments: Segments = "auto"
-    """dbt: number of parts of a chunk, which form a pipeline through the trees.
+    """dbt, trees: number of parts of a chunk, which form a pipeline through the trees.
 
-    auto: 256 in all chunks of a collective together, but none smaller than 8 KiB.
+    auto: dbt: 256 in all chunks of a collective together, but none smaller than 8 KiB. trees: the
+    number up to 64 with the least time.
     """
     tree_pairs: Annotated[int, Field(ge=1, le=64)] = 1
     """dbt: pairs of trees with different orders of the ranks, each with an equal part of the data.
@@ -44,7 +45,8 @@ class AlgorithmOptions(Model):
     shard_chunks: Segments = "auto"
     """bfb: number of parts of a rank's shard, which may take different links.
 
-    auto: the number up to 64 with the fewest bytes on the busiest links, headers included.
+    auto: the number up to 64 with the fewest bytes on the busiest links, headers included; if links
+    differ, the least power of two that costs at most 1 % of the time.
     """
     rings: Segments = "auto"
     """multi_ring: number of rings. Their strides form roughly a geometric progression.

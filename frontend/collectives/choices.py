@@ -10,10 +10,20 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from frontend.collectives.algorithm_options import AlgorithmOptions
-from frontend.collectives.registry import ALGORITHMS, OPERATIONS, Algorithm
+from frontend.collectives.registry import ALGORITHMS, OPERATIONS, ROOTED, Algorithm
+from frontend.collectives.setting import Setting
 from frontend.schema.base import Model
 
-Operation = Literal["all_reduce", "reduce_scatter", "all_gather", "all_to_all"]
+Operation = Literal[
+    "all_reduce",
+    "reduce_scatter",
+    "all_gather",
+    "all_to_all",
+    "broadcast",
+    "reduce",
+    "gather",
+    "scatter",
+]
 
 
 class AlgorithmFile(Model):
@@ -66,7 +76,17 @@ def algorithm_of(choice: AnyAlgorithm) -> Algorithm:
 
     path = Path(choice.file)
     builders = {operation: partial(from_file, path, operation) for operation in OPERATIONS}
-    return Algorithm(choice.file, "an algorithm from a file", builders)
+    choose = partial(_of_file, path)
+    return Algorithm(choice.file, "an algorithm from a file", builders, choose=choose)
+
+
+def _of_file(path: Path, setting: Setting) -> dict[str, Any]:
+    """Return the options of an algorithm from a file, if it is made for the collective's size."""
+    from frontend.collectives.importers.from_file import check_size
+
+    check_size(path, setting.chunks * setting.chunk_bytes)
+    root = {"root": setting.root} if setting.operation in ROOTED else {}
+    return {"dimension": "scale_out"} | root
 
 
 class CollectiveAlgorithms(AlgorithmOptions):

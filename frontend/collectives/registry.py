@@ -13,7 +13,19 @@ from frontend.collectives.setting import Setting
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.registry import Registry
 
-OPERATIONS = ("all_reduce", "reduce_scatter", "all_gather", "all_to_all")
+OPERATIONS = (
+    "all_reduce",
+    "reduce_scatter",
+    "all_gather",
+    "all_to_all",
+    "broadcast",
+    "reduce",
+    "gather",
+    "scatter",
+)
+
+ROOTED = ("broadcast", "reduce", "gather", "scatter")
+"""The operations that start or end at one member."""
 
 Builder = Callable[..., Program]
 
@@ -118,7 +130,7 @@ def build(operation: str, algorithm: str, group_size: int, **chosen: Any) -> Pro
     Parameters
     ----------
     operation : str
-        "all_reduce", "reduce_scatter", "all_gather" or "all_to_all".
+        One of `OPERATIONS`.
     algorithm : str
         One of ``algorithm_names()[operation]``.
     group_size : int

@@ -17,7 +17,7 @@ class Setting:
     Attributes
     ----------
     operation : str
-        "all_reduce", "reduce_scatter", "all_gather" or "all_to_all".
+        One of `frontend.collectives.OPERATIONS`.
     given : AlgorithmOptions
         Options from the scenario.
     ranks : sequence of int
@@ -32,6 +32,8 @@ class Setting:
         Seed of the scenario.
     header_bytes : int
         Bytes on the wire that a packet adds to its payload.
+    root : int
+        The rank at which a broadcast or scatter starts, or a reduce or gather ends.
     """
 
     operation: str
@@ -43,3 +45,4 @@ class Setting:
     rings: GroupRings | None
     seed: int
     header_bytes: int
+    root: int = 0

@@ -38,7 +38,13 @@ class ProgramLibrary:
         algorithm, size = algorithm_of(issue.algorithm), len(setting.ranks)
         try:
             options = algorithm.choose(setting)
-            key = (issue.operation, issue.algorithm, size, issue.route, *sorted(options.items()))
+            key = (
+                issue.operation,
+                issue.algorithm,
+                size,
+                issue.route,
+                *sorted(options.items()),
+            )
             if key not in self._known:
                 program = algorithm.build(issue.operation, size, **options)
                 self._known[key] = len(self.programs)
@@ -86,6 +92,7 @@ class ProgramLibrary:
             rings=issue.rings,
             seed=scenario.seed,
             header_bytes=scenario.transport.packet_overhead,
+            root=issue.root,
         )
 
 

@@ -1,10 +1,14 @@
 """What all direct-connect topologies have in common: ranks linked to ranks."""
 
+from typing import Annotated
+
+from pydantic import BeforeValidator, PlainSerializer
+
 from frontend.schema.base import Model
 from frontend.schema.quantities import Buffer, Rate, Time
 
 
-class DirectTopology(Model):
+class LinkedTopology(Model):
     """Ranks linked to ranks, without switches. Ranks forward packets for other ranks."""
 
     family: str
@@ -17,3 +21,37 @@ class DirectTopology(Model):
     `unlimited`."""
     forwarding_delay: Time = Time.parse("0ns")
     """Per-hop forwarding delay at a rank."""
+
+
+class LinkSetting(Model):
+    """The rate and latency of links that differ from the others."""
+
+    link: str
+    """`3-7` for the links between ranks 3 and 7 in both directions, `3>7` for those from 3 to 7."""
+    bandwidth: Rate | None = None
+    """Rate of each of these links; null: that of the topology."""
+    latency: Time | None = None
+    """Propagation latency of each of these links; null: that of the topology."""
+
+
+def _as_tuple(value: object) -> object:
+    if isinstance(value, list):
+        return tuple(str(item) if type(item) is int else item for item in value)
+    return value
+
+
+Failures = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_as_tuple),
+    PlainSerializer(list, return_type=list[str]),
+]
+
+
+class DirectTopology(LinkedTopology):
+    """Ranks linked to ranks, without switches. Ranks forward packets for other ranks."""
+
+    links: Annotated[tuple[LinkSetting, ...], BeforeValidator(_as_tuple)] = ()
+    """Links with another rate or latency than the rest."""
+    without: Failures = ()
+    """What has failed: `3-7` (the links between ranks 3 and 7 in both directions), `3>7` (those
+    from 3 to 7) or `3` (rank 3 with its links; later ranks move up by one number)."""

@@ -40,6 +40,14 @@ class Chunks(NumberOrMapping):
     """Chunks of an all-gather."""
     all_to_all: Count = 1
     """Chunks of an all-to-all."""
+    broadcast: Count = 1
+    """Chunks of a broadcast."""
+    reduce: Count = 1
+    """Chunks of a reduce."""
+    gather: Count = 1
+    """Chunks of a gather."""
+    scatter: Count = 1
+    """Chunks of a scatter."""
 
 
 class ConcurrentChunks(NumberOrMapping):

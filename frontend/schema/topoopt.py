@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from frontend.schema.base import Count, Model, Whole, cross_check_error
-from frontend.schema.direct_connect import DirectTopology
+from frontend.schema.direct_connect import LinkedTopology
 from frontend.schema.files import read_json
 from frontend.schema.quantities import Time
 from topology_gen.topoopt.demand import from_json
@@ -26,7 +26,7 @@ DemandChoice = Annotated[
 ]
 
 
-class DemandTopology(DirectTopology):
+class DemandTopology(LinkedTopology):
     """Ranks linked according to the transfers of a job, with `d` ports each."""
 
     d: Count

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
-import numpy as np
-
 from frontend.errors import RefusedError
-from frontend.schema.direct_connect import DirectTopology
-from frontend.topologies.layout import GRAPH, RANK_LINKS, Layout, WorkloadDemand
+from frontend.schema.direct_connect import DirectTopology, LinkedTopology
+from frontend.topologies.layout import GRAPH, RANK_LINKS, WIRING, Layout, WorkloadDemand
 from frontend.topologies.registry import Buffer, TopologyFamily
 from topology_gen import Network, TopologyError, direct_connect
 from topology_gen.graphs.digraph import Digraph
+from topology_gen.graphs.wiring import Wiring, wired
+from topology_gen.networks.direct_connect import wired_network
 
 GREATEST_RANKS = 65536
 
+AnyLinked = TypeVar("AnyLinked", bound=LinkedTopology)
 AnyDirect = TypeVar("AnyDirect", bound=DirectTopology)
 
 
-def link_keywords(topology: DirectTopology, ecn_threshold_bytes: int) -> dict[str, Any]:
+def link_keywords(topology: LinkedTopology, ecn_threshold_bytes: int) -> dict[str, Any]:
     """Return the link parameters as keywords for `topology_gen.direct_connect` and its variants."""
     return {
         "bandwidth_bps": topology.bandwidth,
@@ -33,11 +35,11 @@ def link_keywords(topology: DirectTopology, ecn_threshold_bytes: int) -> dict[st
 
 
 class DirectLayout(Layout):
-    """The layout of a network whose links join ranks directly.
+    """The layout of a network whose links are all equal and join ranks directly.
 
     Parameters
     ----------
-    topology : DirectTopology
+    topology : LinkedTopology
         Link parameters.
     ranks : int
         Number of ranks.
@@ -47,7 +49,7 @@ class DirectLayout(Layout):
 
     features = frozenset({RANK_LINKS, GRAPH})
 
-    def __init__(self, topology: DirectTopology, ranks: int, make: Callable[[], Digraph]) -> None:
+    def __init__(self, topology: LinkedTopology, ranks: int, make: Callable[[], Digraph]) -> None:
         self.topology = topology
         self.ranks = ranks
         self._make = make
@@ -62,7 +64,57 @@ class DirectLayout(Layout):
         return direct_connect(self.graph, **link_keywords(self.topology, ecn_threshold_bytes))
 
 
-class LinkedFamily(TopologyFamily[AnyDirect]):
+class WiredLayout(Layout):
+    """The layout of a network whose links may differ, and which may have switches.
+
+    Parameters
+    ----------
+    ranks : int
+        Number of ranks.
+    make : callable
+        Function without arguments that returns the wiring. It is called once, on first use.
+    buffer_bytes : int
+        Packet memory of each port; 0 means unlimited.
+    forwarding_delay_ps : int
+        The delay of a packet in each rank that forwards it.
+    """
+
+    def __init__(
+        self,
+        ranks: int,
+        make: Callable[[], Wiring],
+        buffer_bytes: int,
+        forwarding_delay_ps: int,
+    ) -> None:
+        self.ranks = ranks
+        self._make = make
+        self._buffer_bytes = buffer_bytes
+        self._forwarding_delay_ps = forwarding_delay_ps
+
+    @cached_property
+    def wiring(self) -> Wiring:
+        """The links and switches."""
+        return self._make()
+
+    @property
+    def features(self) -> frozenset[str]:  # type: ignore[override]
+        """`GRAPH` is missing if there are switches."""
+        links = {RANK_LINKS, WIRING}
+        return frozenset(links if self.wiring.switches else links | {GRAPH})
+
+    @property
+    def graph(self) -> Digraph | None:
+        """The links between ranks, including self-loops; None if there are switches."""
+        return None if self.wiring.switches else self.wiring.graph
+
+    def network(self, ecn_threshold_bytes: int) -> Network:
+        """Return the nodes, links and paths."""
+        return wired_network(
+            self.wiring, self._buffer_bytes, ecn_threshold_bytes, self._forwarding_delay_ps
+        )
+
+
+class LinkedFamily(TopologyFamily[AnyLinked]):
     """A family of topologies whose links join ranks directly."""
 
     @property
@@ -71,46 +123,64 @@ class LinkedFamily(TopologyFamily[AnyDirect]):
         return "direct-connect"
 
     @abstractmethod
-    def blame(self, topology: AnyDirect, problem: str) -> str:
+    def blame(self, topology: AnyLinked, problem: str) -> str:
         """Return the key path of the parameter that causes a problem."""
 
-    def buffers(self, topology: AnyDirect) -> Sequence[Buffer]:
+    def buffers(self, topology: AnyLinked) -> Sequence[Buffer]:
         """Return the buffer of a port; ports do not share buffers."""
         return [Buffer("topology.buffer", topology.buffer, 1)]
 
 
-class DirectFamily(LinkedFamily[AnyDirect]):
-    """A family whose parameters determine its links; `graph` computes them."""
+class WiredFamily(LinkedFamily[AnyDirect]):
+    """A family whose parameters determine its links; `wiring` computes them."""
+
+    @abstractmethod
+    def wiring(self, topology: AnyDirect) -> Wiring:
+        """Return the links before any failures; raise TopologyError if none exist."""
+
+    def layout(self, topology: AnyDirect, demand: WorkloadDemand | None) -> Layout:
+        """Return the layout; raise RefusedError if the links do not connect all ranks."""
+        with refusing(lambda problem: self.blame(topology, problem)):
+            wiring = self.wiring(topology)
+            check_ranks(wiring.ranks)
+            wiring.check_connected()
+        for number, setting in enumerate(topology.links):
+            with refusing(partial(_always, f"topology.links.{number}.link")):
+                wiring = wiring.changed(setting.link, setting.bandwidth, setting.latency)
+        if topology.without:
+            with refusing(lambda _: "topology.without"):
+                wiring = wiring.without(topology.without)
+                check_ranks(wiring.ranks)
+                wiring.check_connected()
+        return WiredLayout(wiring.ranks, lambda: wiring, topology.buffer, topology.forwarding_delay)
+
+
+class DirectFamily(WiredFamily[AnyDirect]):
+    """A family of equal links between ranks; `graph` computes them."""
 
     @abstractmethod
     def graph(self, topology: AnyDirect) -> Digraph:
         """Return the digraph; raise TopologyError if none exists."""
 
-    def layout(self, topology: AnyDirect, demand: WorkloadDemand | None) -> Layout:
-        """Return the layout; raise RefusedError if the digraph does not connect all ranks."""
-        try:
-            graph = self.graph(topology)
-            check_ranks(graph.nodes)
-            _check_connected(graph)
-        except TopologyError as error:
-            raise RefusedError(self.blame(topology, str(error)), str(error)) from None
-        return DirectLayout(topology, graph.nodes, lambda: graph)
+    def wiring(self, topology: AnyDirect) -> Wiring:
+        """Return the links, which all have the topology's rate and latency."""
+        return wired(self.graph(topology), topology.bandwidth, topology.latency)
+
+
+@contextmanager
+def refusing(blame: Callable[[str], str]) -> Iterator[None]:
+    """Turn a TopologyError into a RefusedError with the key path that `blame` returns for it."""
+    try:
+        yield
+    except TopologyError as error:
+        raise RefusedError(blame(str(error)), str(error)) from None
+
+
+def _always(path: str, _: str) -> str:
+    return path
 
 
 def check_ranks(ranks: int) -> None:
     """Raise TopologyError if the number of ranks cannot be simulated."""
     if not 2 <= ranks <= GREATEST_RANKS:
         raise TopologyError(f"{ranks} nodes: expected 2 … {GREATEST_RANKS} ranks")
-
-
-def _check_connected(graph: Digraph) -> None:
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    ends = (graph.source, graph.target)
-    links = csr_array((np.ones(graph.links), ends), shape=(graph.nodes, graph.nodes))
-    pieces, _ = connected_components(links, connection="strong")
-    if pieces > 1:
-        raise TopologyError(
-            f"expected a path from every rank to every other, not {pieces} separate parts"
-        )

@@ -1,18 +1,18 @@
 """Topology family `edges`: a digraph given as a list of links."""
 
-from frontend.schema.edges import EdgesTopology
-from frontend.topologies.direct_connect import DirectFamily
-from topology_gen.graphs.digraph import Digraph, from_edges
+from frontend.schema.edges import EdgesTopology, wiring
+from frontend.topologies.direct_connect import WiredFamily
+from topology_gen.graphs.wiring import Wiring
 
 
-class _Edges(DirectFamily[EdgesTopology]):
+class _Edges(WiredFamily[EdgesTopology]):
     model = EdgesTopology
 
-    def graph(self, topology: EdgesTopology) -> Digraph:
-        return from_edges(topology.edges)
+    def wiring(self, topology: EdgesTopology) -> Wiring:
+        return wiring(topology.edges, topology.bandwidth, topology.latency, topology.switches)
 
     def blame(self, topology: EdgesTopology, problem: str) -> str:
-        return "topology.edges"
+        return "topology.switches" if "switches: expected" in problem else "topology.edges"
 
 
 FAMILY = _Edges()

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from topology_gen import Network
 from topology_gen.graphs.digraph import Digraph
+from topology_gen.graphs.wiring import Wiring
 from topology_gen.networks.shards import Shard
 from topology_gen.topoopt import Demand
 from topology_gen.topoopt import TopoOptTopology as Found
@@ -23,6 +24,10 @@ RANK_LINKS = "links between ranks"
 
 GRAPH = "a graph of all ranks"
 """Feature: the links between ranks connect all ranks, and `Layout.graph` gives these links."""
+
+
+WIRING = "links and switches with known rates"
+"""Feature: `Layout.wiring` gives all links with their rates, and the switches between them."""
 
 
 class Part(NamedTuple):
@@ -71,8 +76,8 @@ class Layout(ABC):
     ranks : int
         Number of ranks.
     features : frozenset of str
-        Features that collective algorithms may need: a subset of `SUPER_NODES`, `RANK_LINKS` and
-        `GRAPH`.
+        Features that collective algorithms may need: a subset of `SUPER_NODES`, `RANK_LINKS`,
+        `GRAPH` and `WIRING`.
     """
 
     ranks: int
@@ -90,6 +95,11 @@ class Layout(ABC):
     @property
     def graph(self) -> Digraph | None:
         """The links between ranks, including self-loops; None for a network of switches."""
+        return None
+
+    @property
+    def wiring(self) -> Wiring | None:
+        """The links and switches with their rates; None for networks with rules of their own."""
         return None
 
     @property

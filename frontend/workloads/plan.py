@@ -67,6 +67,8 @@ class Issue(NamedTuple):
     """Rings for `multi_ring`, if they differ from the topology's rings for these ranks."""
     route: int = 0
     """First of the routes that its messages take."""
+    root: int = 0
+    """Rank at which a broadcast or scatter starts, or a reduce or gather ends."""
 
 
 class Trace(NamedTuple):
@@ -124,10 +126,13 @@ class Plan:
         options: AlgorithmOptions,
         size_bytes: int,
         after: Iterable[int] = (),
+        root: int = 0,
     ) -> int:
         """Append a collective that all ranks issue after `after`, and return its node's index."""
         index = self.layers.index(layer)
-        self.issues.append(Issue(name, operation, algorithm, options, size_bytes, iteration, index))
+        self.issues.append(
+            Issue(name, operation, algorithm, options, size_bytes, iteration, index, root=root)
+        )
         number = len(self.issues) - 1
         node = Node(name, NodeType.COLLECTIVE, index, iteration, 0, number, tuple(after))
         self.nodes.append(node)

@@ -127,6 +127,10 @@ double
 BusFactor(const Program& program)
 {
     const double n = program.groupSize;
+    if (program.operation == "broadcast" || program.operation == "reduce")
+    {
+        return 1;
+    }
     return (program.operation == "all_reduce" ? 2 : 1) * (n - 1) / n;
 }
 

@@ -156,7 +156,7 @@ def test_a_schedule_that_is_wrong() -> None:
         ("bfb --topology ring:n=4 --out missing/x.json", "missing/x.json: No such file"),
         ("bfb --topology ring:n=4 --operation all_to_all", "is not one of"),
         ("all-to-all --topology ring:n=4 --chunks 0", "0 chunks of a shard: expected 1 … 1024"),
-        ("all-to-all --topology double_binary_tree:n=8", "not regular"),
+        ("all-to-all --topology ring:n=4 --without 0-1 --without 1-2", "not connected"),
         ("all-to-all --topology generalized_kautz:d=4,n=800", "expected at most 2097152 flows"),
         ("export pairs.xml --format dot", "is not one of"),
         (
@@ -169,3 +169,54 @@ def test_a_schedule_that_is_wrong() -> None:
 def test_bad_arguments(arguments: str, sentence: str) -> None:
     Path("pairs.xml").write_text(msccl_files.all_pairs_all_reduce(3))
     assert sentence in refused(*arguments.split()).stderr
+
+
+def test_a_failure_costs_what_the_schedules_around_it_say() -> None:
+    # A node of a 4x4 torus with three links gets 15 shards over them instead of four: 4/3.
+    torus = ("--topology", "torus:dims=4x4", "--without", "0-1")
+    for kind in ("bfb", "trees"):
+        made = answer_of(kind, *torus, "--out", "s.json")
+        assert made["name"] == "Torus(4x4) without 0-1"
+        assert made["slowdown"] == pytest.approx(4 / 3)
+        checked = answer_of("check", "s.json")
+        assert len(checked["link_loads"]) == 62
+        assert checked["max_link_load"] == "5"
+    made = answer_of("all-to-all", *torus, "--out", "s.json")
+    assert made["f_intact"] == pytest.approx(1 / 8)
+    assert made["slowdown"] == pytest.approx(made["f_intact"] / made["f"])
+    assert answer_of("check", "s.json")["n"] == 16
+    # Without a node, the others send on around it.
+    assert answer_of("bfb", *torus[:2], "--without", "5")["n"] == 15
+
+
+def test_trees_of_boxes_that_a_scenario_describes() -> None:
+    boxes = str(Path(__file__).parents[2] / "scenarios" / "boxes.yaml")
+    made = answer_of("trees", "--scenario", boxes)
+    # 15 shards enter a rank over 300 GB/s in the box and a rail of 25 GB/s.
+    assert made["optimum_gbytes_per_s"] == pytest.approx(16 / 15 * 325)
+    assert made["algbw_gbytes_per_s"] > 0.998 * 16 / 15 * 325
+    assert len(made["cut_senders"]) == 15
+    assert made["replayed"] is True
+    assert made["cut_gbytes_per_s"] == pytest.approx(325)
+    # Breadth-first broadcast needs both directions of a rail in turn: 260 GB/s without latency.
+    bfb = answer_of("bfb", "--scenario", boxes, "--bytes", "16GB", "--chunks", "1024")
+    assert bfb["algbw_gbytes_per_s"] == pytest.approx(260, rel=1e-3)
+
+
+@pytest.mark.parametrize("operation", ["all_reduce", "broadcast", "reduce", "reduce_scatter"])
+def test_trees_of_every_operation(operation: str) -> None:
+    graph = ("--topology", "torus:dims=3x3", "--operation", operation, "--segments", "2")
+    made = answer_of("trees", *graph, "--out", "s.json")
+    assert answer_of("check", "s.json")["operation"] == operation
+    # 8/9 of the data at 4 links of 12.5 GB/s; a broadcast fills all links of the root.
+    share = {"all_reduce": 16 / 9, "reduce_scatter": 8 / 9}.get(operation, 1)
+    assert made["optimum_gbytes_per_s"] == pytest.approx(50 / share)
+    assert made["algbw_gbytes_per_s"] == pytest.approx(50 / share)
+
+
+def test_rates_of_links_in_a_file() -> None:
+    Path("pair.json").write_text('[[0, 1, "30Gbps"], [0, 1], [1, 0, "30Gbps"], [1, 0]]')
+    made = answer_of("bfb", "--edges", "pair.json", "--bandwidth", "10Gbps", "--bytes", "1MB")
+    # Half of the data over 40 Gbit/s.
+    assert made["time_us"] == pytest.approx(100)
+    assert made["chunks_per_shard"] == 4

@@ -54,7 +54,7 @@ workload:
 
 RIGHT = {"flat": FLAT, "hierarchical": HIERARCHICAL, "direct": DIRECT}
 SWITCHED = ["flat", "hierarchical", "fat_tree", "cost_equivalent_fat_tree", "topoopt", "ocs"]
-FAMILIES = ", ".join([*SWITCHED, *specs.FAMILIES, "edges"])
+FAMILIES = ", ".join([*SWITCHED, *specs.FAMILIES, "edges", "boxes"])
 WRONG = YAML(typ="safe").load(Path(__file__).with_name("wrong_scenarios.yaml"))
 
 

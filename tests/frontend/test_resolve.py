@@ -50,7 +50,7 @@ def test_nothing_is_written_into_a_scenario():
 
 
 def test_what_only_the_optimiser_tells_is_found_by_validate_and_compile():
-    scenario = load(UNEVEN, ALL_GATHER)
+    scenario = load(UNEVEN, ALL_GATHER | {"algorithm": "superposed_rings"})
     graph = resolve(load(UNEVEN, ALL_GATHER | {"algorithm": "ring"})).layout.graph
     assert graph is not None
     assert not graph.regular
@@ -58,8 +58,8 @@ def test_what_only_the_optimiser_tells_is_found_by_validate_and_compile():
         with pytest.raises(ScenarioError) as caught:
             refuse(scenario)
         assert str(caught.value) == (
-            "workload.algorithm: value bfb: expected another algorithm: bfb needs a regular "
-            "topology"
+            "workload.algorithm: value superposed_rings: expected another algorithm: the links of "
+            f"{graph.name} are not listed as rings through all 4 nodes"
         )
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 
 import pytest
 
+from frontend.collectives.importers.from_algorithm import checked
 from topology_gen import graphs
 from topology_gen.errors import AlgorithmError, FileFormatError
 from topology_gen.formats.mscclpp import read_plan, write_plan
@@ -126,7 +127,7 @@ PLAN = PLANS["reduce_scatter"]
     ("plan", "sentence"),
     [
         (PLAN | {"collective": "broadcast"}, "collective: 'broadcast': expected one of allreduce"),
-        (PLAN | {"protocol": "LL"}, "protocol: 'LL': expected one of Simple"),
+        (PLAN | {"protocol": "LL128"}, "protocol: 'LL128': expected one of Simple, LL"),
         (PLAN | {"gpus": PLAN["gpus"][1:]}, r"gpus\[0\].id: expected 0"),
         (with_first(PLAN, name="get"), r"gpus\[0\].threadblocks\[0\].ops\[0\].name: 'get'"),
         (with_first(PLAN, channel_ids=[5]), r"channel_ids: 5: expected 0 … 1"),
@@ -159,3 +160,58 @@ def test_channels_without_an_other_end():
     lonely["gpus"][0]["channels"][0]["connected_to"][-1] = 0
     with pytest.raises(FileFormatError, match="rank 0: expected another rank's number"):
         read_plan(json.dumps(lonely).encode())
+
+
+def packet_plan():
+    """Return a plan in which two ranks exchange their halves as packets, and add them."""
+
+    def local(buffer, index):
+        return {"type": buffer, "index": index, "size": 1}
+
+    def gpu(rank):
+        other = 1 - rank
+        remote = {"buffer_id": 0, "index": rank, "size": 1}
+        put = {"name": "ppkt", "src_buff": [local("i", other)], "dst_buff": [remote]}
+        add = {
+            "name": "respkt",
+            "src_buff": [local("i", rank), local("s", other)],
+            "dst_buff": [local("i", rank), {"buffer_id": 0, "index": 2 + rank, "size": 1}],
+        }
+        unpack = {
+            "name": "upkt",
+            "src_buff": [local("s", 2 + other)],
+            "dst_buff": [local("i", other)],
+        }
+        channels = [{"channel_type": "memory", "channel_ids": [0]}]
+        buffers = [{"access_channel_type": "memory", "remote_buffer_ids": [0]}]
+        return {
+            "id": rank,
+            "input_chunks": 2,
+            "output_chunks": 2,
+            "scratch_chunks": 4,
+            "threadblocks": [
+                {"id": 0, "ops": [put, add], "channels": channels, "remote_buffer_refs": buffers},
+                {"id": 1, "ops": [unpack], "channels": [], "remote_buffer_refs": []},
+            ],
+            "channels": [{"channel_type": "memory", "connected_to": [other]}],
+            "remote_buffers": [{"rank": other, "type": "s", "access_channel_types": ["memory"]}],
+            "semaphores": [],
+        }
+
+    plan = {"name": "packets", "collective": "allreduce", "protocol": "LL", "inplace": True}
+    return json.dumps(plan | {"gpus": [gpu(0), gpu(1)]})
+
+
+def test_packets_are_their_own_signals():
+    algorithm = read_plan(packet_plan().encode())
+    assert algorithm.protocol == "LL"
+    program = checked(algorithm).program
+    assert (program.operation, program.group_size) == ("all_reduce", 2)
+    # Nothing writes chunk 2 of this scratch buffer, so its reader waits for nothing.
+    wrong = json.loads(packet_plan())
+    wrong["gpus"][0]["threadblocks"][1]["ops"][0]["src_buff"][0]["index"] = 2
+    with pytest.raises(AlgorithmError, match="touch the same chunks in no fixed order"):
+        checked(read_plan(json.dumps(wrong).encode()))
+    wrong["gpus"][0]["threadblocks"][1]["ops"][0]["tbg_info"] = {"tb_id": 0, "tbg_size": 2}
+    with pytest.raises(FileFormatError, match="tbg_info: expected no groups of thread blocks"):
+        read_plan(json.dumps(wrong).encode())

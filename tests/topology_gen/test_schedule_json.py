@@ -76,7 +76,7 @@ def changed(document, **values):
         (b"[" * 100_000, "expected JSON, but"),
         (changed(SCHEDULE, format="other"), "format: 'other': expected one of cosim-schedule"),
         (changed(SCHEDULE, version=2), "version is 2: expected 1"),
-        (changed(SCHEDULE, operation="broadcast"), "operation: 'broadcast': expected one of"),
+        (changed(SCHEDULE, operation="sum"), "operation: 'sum': expected one of"),
         (changed(SCHEDULE, chunks=0), "chunks: 0: expected a whole number from 1"),
         (changed(SCHEDULE, chunks=True), "chunks: True: expected a whole number"),
         (changed(SCHEDULE, link=3), "link: expected a list"),

@@ -49,6 +49,10 @@ class Fields:
         """Return an error that says what is expected of a field."""
         return FileFormatError(f"{self._at(name)}: {expected}")
 
+    def has(self, name: str) -> bool:
+        """Return whether there is such a field."""
+        return name in self._value
+
     def number(self, name: str, least: int = 0) -> int:
         """Return a field that holds a whole number of at least `least`."""
         value = self._get(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from topology_gen.formats.msccl import read_xml
+from topology_gen.formats.msccl import read_xml_and_ignored
 from topology_gen.formats.mscclpp import read_plan
 from topology_gen.formats.schedule_json import read_json
 from topology_gen.lowering.algorithm import Algorithm
@@ -18,10 +18,11 @@ MSCCL_XML, MSCCLPP_JSON, JSON = "msccl-xml", "mscclpp-json", "json"
 
 
 class Content(NamedTuple):
-    """The content of a file, and the file's format."""
+    """The content of a file, its format, and a phrase for everything in it that was ignored."""
 
     form: str
     what: Schedule | AllReduce | Algorithm
+    ignored: tuple[str, ...] = ()
 
 
 def read(content: bytes) -> Content:
@@ -38,7 +39,7 @@ def read(content: bytes) -> Content:
         The content has none of these formats, or is not valid.
     """
     if content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<":
-        return Content(MSCCL_XML, read_xml(content))
+        return Content(MSCCL_XML, *read_xml_and_ignored(content))
     try:
         document = json.loads(content)
     except (ValueError, RecursionError):

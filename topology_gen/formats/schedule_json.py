@@ -36,7 +36,8 @@ MOST_SENDS = 2**24
 """Greatest number of sends in a file; a send takes a few dozen bytes."""
 
 _ARRAYS = ("step_begin", "link", "shard", "first", "count")
-_OPERATIONS = ("all_gather", "reduce_scatter", "all_to_all", "all_reduce")
+_SCHEDULES = ("all_gather", "reduce_scatter", "all_to_all", "all_reduce", "broadcast", "reduce")
+_OPERATIONS = (*_SCHEDULES, "gather", "scatter")
 
 
 def write_json(content: Schedule | AllReduce | Algorithm) -> str:
@@ -101,7 +102,7 @@ def read_json(content: bytes) -> Schedule | AllReduce | Algorithm:
         raise FileFormatError(f"version is {version}: expected {VERSION}")
     if kind == ALGORITHM:
         return _read_algorithm(document)
-    operation: Any = document.word("operation", _OPERATIONS)
+    operation: Any = document.word("operation", _SCHEDULES)
     graph = _read_graph(document.part("graph"))
     if operation != "all_reduce":
         return _read_arrays(document, operation, graph)
@@ -117,7 +118,7 @@ def _arrays(schedule: Schedule) -> dict[str, Any]:
 
 
 def _read_arrays(fields: Fields, operation: Any, graph: Digraph) -> Schedule:
-    if fields.word("operation", _OPERATIONS) != operation:
+    if fields.word("operation", _SCHEDULES) != operation:
         raise fields.error("operation", f"expected {operation}")
     begin, *columns = (_array(fields, name, 64 if name == "step_begin" else 32) for name in _ARRAYS)
     link, shard, first, count = columns
@@ -161,6 +162,7 @@ def _algorithm(algorithm: Algorithm) -> dict[str, Any]:
         "protocol": algorithm.protocol,
         "least_bytes": algorithm.least_bytes,
         "most_bytes": algorithm.most_bytes,
+        "root": algorithm.root,
         "gpus": [
             {
                 "input": gpu.input,
@@ -197,6 +199,7 @@ def _read_algorithm(fields: Fields) -> Algorithm:
         protocol=fields.text("protocol"),
         least_bytes=fields.number("least_bytes"),
         most_bytes=fields.number("most_bytes"),
+        root=fields.number("root") if fields.has("root") else 0,
         gpus=tuple(_read_gpu(gpu) for gpu in fields.parts("gpus")),
     )
 

@@ -113,6 +113,11 @@ class Digraph:
         return degrees[0]
 
     @property
+    def ports(self) -> int:
+        """Greatest number of links that leave or enter a node; the degree if there is one."""
+        return max(int(np.bincount(ends, minlength=1).max()) for ends in (self.source, self.target))
+
+    @property
     def regular(self) -> bool:
         """Whether `degree` is defined."""
         try:

@@ -15,7 +15,19 @@ from typing import Literal, NamedTuple
 
 from topology_gen.errors import AlgorithmError
 
-Operation = Literal["all_reduce", "reduce_scatter", "all_gather", "all_to_all"]
+Operation = Literal[
+    "all_reduce",
+    "reduce_scatter",
+    "all_gather",
+    "all_to_all",
+    "broadcast",
+    "reduce",
+    "gather",
+    "scatter",
+]
+
+WHOLE = ("all_reduce", "broadcast", "reduce")
+"""The operations whose input and output are both the whole data."""
 
 
 class Buffer(StrEnum):
@@ -132,7 +144,8 @@ class Algorithm:
     ----------
     name : str
     operation : str
-        "all_reduce", "reduce_scatter", "all_gather" or "all_to_all".
+        "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "reduce", "gather"
+        or "scatter".
     chunks : int
         Number of chunks of a rank's input or output, whichever is larger.
     in_place, out_of_place : bool
@@ -141,6 +154,8 @@ class Algorithm:
         "Simple", "LL" or "LL128".
     least_bytes, most_bytes : int
         The range of sizes for which the algorithm is made; a `most_bytes` of 0 means no limit.
+    root : int
+        The rank at which a broadcast or scatter starts, or a reduce or gather ends.
     gpus : tuple of Gpu
         One for each rank.
 
@@ -160,13 +175,16 @@ class Algorithm:
     protocol: str = "Simple"
     least_bytes: int = 0
     most_bytes: int = 0
+    root: int = 0
 
     def __post_init__(self) -> None:
         if self.ranks < 2:
             raise AlgorithmError(f"{self.ranks} ranks: expected at least 2")
         if self.chunks < 1:
             raise AlgorithmError(f"{self.chunks} chunks: expected at least 1")
-        if self.operation != "all_reduce" and self.chunks % self.ranks:
+        if not 0 <= self.root < self.ranks:
+            raise AlgorithmError(f"root {self.root}: expected 0 … {self.ranks - 1}")
+        if self.operation not in WHOLE and self.chunks % self.ranks:
             raise AlgorithmError(
                 f"{self.chunks} chunks: expected a multiple of the number of ranks, {self.ranks}, "
                 f"for an {self.operation}"
@@ -187,12 +205,12 @@ class Algorithm:
     @property
     def input_chunks(self) -> int:
         """Number of chunks of a rank's input."""
-        return self.shard if self.operation == "all_gather" else self.chunks
+        return self.shard if self.operation in ("all_gather", "gather") else self.chunks
 
     @property
     def output_chunks(self) -> int:
         """Number of chunks of a rank's output."""
-        return self.shard if self.operation == "reduce_scatter" else self.chunks
+        return self.shard if self.operation in ("reduce_scatter", "scatter") else self.chunks
 
     def connections(self) -> dict[Connection, tuple[list[Step], list[Step]]]:
         """Return the instructions that send and receive over each connection, in order.

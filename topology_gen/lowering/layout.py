@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from math import lcm
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from topology_gen.arrays import Numbers
 from topology_gen.errors import AlgorithmError
 from topology_gen.lowering.algorithm import Buffer, Place
 from topology_gen.schedules.all_reduce import AllReduce
 from topology_gen.schedules.schedule import Schedule
 
 MOST_MOVES = 2**22
-"""Greatest number of chunks times the links that carry them; each takes a few objects."""
+"""Greatest number of chunks times the links that carry them."""
 
 MOST_COUNT = 71
 """Greatest number of chunks of a move, the limit of all MSCCL runtimes."""
+
+BUFFERS = (Buffer.INPUT, Buffer.OUTPUT, Buffer.SCRATCH)
+"""The buffers in the order of their codes."""
+
+INPUT, OUTPUT, SCRATCH = range(3)
+
+WIDTH = 2**32
+"""A place is buffer code · WIDTH + offset; -1 is no place."""
 
 
 class Move(NamedTuple):
@@ -29,13 +40,34 @@ class Move(NamedTuple):
     chunks: int
 
 
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """Moves in the order in which they happen, as arrays.
+
+    Attributes
+    ----------
+    step_begin : array
+        The moves of step t, counted from 1 over all parts, are step_begin[t-1] … step_begin[t]-1.
+    link, source, target, operand, count : int64 arrays
+        For each move, its link, its places (buffer code · WIDTH + offset; -1 for no operand), and
+        its number of chunks.
+    """
+
+    step_begin: Numbers
+    link: Numbers
+    source: Numbers
+    target: Numbers
+    operand: Numbers
+    count: Numbers
+
+
 def common_chunks(schedule: Schedule | AllReduce) -> int:
     """Return the least number of chunks per shard that suits all parts of a schedule.
 
     Raises
     ------
     AlgorithmError
-        There are more chunks on links than fit into memory as objects.
+        There are more chunks on links than fit into memory.
     """
     parts = schedule.parts if isinstance(schedule, AllReduce) else (schedule,)
     chunks = lcm(*(part.chunks for part in parts))
@@ -48,8 +80,16 @@ def common_chunks(schedule: Schedule | AllReduce) -> int:
     return chunks
 
 
+def place_of(code: int) -> Place:
+    """Return a place from its number."""
+    buffer, offset = divmod(code, WIDTH)
+    return Place(BUFFERS[buffer], offset)
+
+
 class Layout:
     """The places of a schedule's chunks while it is executed.
+
+    Data that a rank only forwards, and sums that are not finished, lie in its scratch buffer.
 
     Parameters
     ----------
@@ -60,100 +100,161 @@ class Layout:
     """
 
     def __init__(self, schedule: Schedule | AllReduce, chunks: int) -> None:
+        parts = schedule.parts if isinstance(schedule, AllReduce) else (schedule,)
         self.operation = schedule.operation
+        self.root = 0 if isinstance(schedule, AllReduce) else schedule.root or 0
         self.ranks = schedule.graph.nodes
         self.chunks = chunks
-        self.scratch = [0] * self.ranks
-        self._source = schedule.graph.source.tolist()
-        self._target = schedule.graph.target.tolist()
-        self._kept: list[dict[tuple[int, int], Place]] = [{} for _ in range(self.ranks)]
-        """For each rank, by (shard, chunk): the place of chunks that it has received."""
+        self.scratch = np.zeros(self.ranks, np.int64)
+        self._source = schedule.graph.source.astype(np.int64)
+        self._target = schedule.graph.target.astype(np.int64)
+        self.moves = _concatenated([self._part(part) for part in parts])
+
+    @property
+    def shards(self) -> int:
+        """Number of shards of the whole data."""
+        return 1 if self.operation in ("broadcast", "reduce") else self.ranks
 
     def own(self, rank: int) -> tuple[Place, Place, int] | None:
         """Return (source, target, chunks) of a rank's copy of its own data, or None."""
-        if self.operation in ("reduce_scatter", "all_reduce"):
+        if self.operation in ("reduce_scatter", "all_reduce", "reduce"):
             return None
+        if self.operation == "broadcast":
+            whole = Place(Buffer.INPUT, 0), Place(Buffer.OUTPUT, 0), self.chunks
+            return whole if rank == self.root else None
         first = rank * self.chunks if self.operation == "all_to_all" else 0
         source, target = Place(Buffer.INPUT, first), Place(Buffer.OUTPUT, rank * self.chunks)
         return source, target, self.chunks
 
-    def step(self, part: Schedule, number: int) -> Iterator[tuple[int, Move]]:
-        """Yield the links and moves of a step, joined to as few as the places allow."""
-        where, scale = part.step(number), self.chunks // part.chunks
-        sends = np.stack(
-            [a[where].astype(np.int64) for a in (part.link, part.shard, part.first, part.count)], 1
-        )
-        sends[:, 2:] *= scale
-        order = np.lexsort((sends[:, 2], sends[:, 1], sends[:, 0]))
-        single = [
-            (link, self._move(part.operation, link, shard, chunk))
-            for link, shard, first, count in sends[order].tolist()
-            for chunk in range(first, first + count)
-        ]
-        yield from _joined(single)
+    def steps(self) -> Iterator[list[tuple[int, Move]]]:
+        """Yield the links and moves of each step."""
+        moves = self.moves
+        columns = (moves.link, moves.source, moves.target, moves.operand, moves.count)
+        for begin, end in zip(moves.step_begin[:-1], moves.step_begin[1:], strict=True):
+            rows = zip(*(column[begin:end].tolist() for column in columns), strict=True)
+            yield [
+                (
+                    link,
+                    Move(
+                        place_of(source),
+                        place_of(target),
+                        place_of(operand) if operand >= 0 else None,
+                        count,
+                    ),
+                )
+                for link, source, target, operand, count in rows
+            ]
 
-    def _move(self, operation: str, link: int, shard: int, chunk: int) -> Move:
-        """Return the move of one chunk, and remember the chunk's new place."""
+    def _part(self, part: Schedule) -> Moves:
+        """Return the moves of a part, joined to as few as the places allow."""
+        scale = self.chunks // part.chunks
+        count = part.count.astype(np.int64) * scale
+        step = np.repeat(np.arange(part.steps), np.diff(part.step_begin.astype(np.int64)).tolist())
+        first = part.first.astype(np.int64) * scale
+        order = np.lexsort((first, part.shard, part.link, step))
+        sizes = count[order]
+        within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        step = np.repeat(step[order], sizes)
+        link = np.repeat(part.link[order].astype(np.int64), sizes)
+        shard = np.repeat(part.shard[order].astype(np.int64), sizes)
+        chunk = np.repeat(first[order], sizes) + within
+        source, target, operand = self._places(part, link, shard, chunk)
+        return _joined(step, part.steps, link, source, target, operand)
+
+    def _places(
+        self, part: Schedule, link: Numbers, shard: Numbers, chunk: Numbers
+    ) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the source, target and operand of every chunk's move, in order."""
         here, there = self._source[link], self._target[link]
-        key = (shard, chunk)
-        source = self._kept[here].get(key) or self._start(operation, here, shard, chunk)
-        if operation != "reduce_scatter":
-            target = self._end(operation, there, shard, chunk)
-            self._kept[there][key] = target
-            return Move(source, target, None, 1)
-        operand = self._kept[there].get(key)
-        if operand is not None:
-            return Move(source, operand, operand, 1)
-        target = self._end(operation, there, shard, chunk)
-        self._kept[there][key] = target
-        return Move(source, target, self._start(operation, there, shard, chunk), 1)
+        none = np.full(link.size, -1)
+        whole = chunk if self.shards == 1 else shard * self.chunks + chunk
+        if part.operation in ("all_gather", "broadcast"):
+            # At the start, the input holds a rank's own shard, or the output holds its sum.
+            starts = (here == shard) & (self.operation != "all_reduce")
+            return np.where(starts, chunk, OUTPUT * WIDTH + whole), OUTPUT * WIDTH + whole, none
+        if part.operation == "all_to_all":
+            start = INPUT * WIDTH + shard % self.ranks * self.chunks + chunk
+            ends = shard % self.ranks == there
+            end = OUTPUT * WIDTH + shard // self.ranks * self.chunks + chunk
+            target = np.where(ends, end, self._fresh(there, ~ends))
+            # A chunk leaves the place to which its last move brought it.
+            order = np.argsort(shard * self.chunks + chunk, kind="stable")
+            source = start[order]
+            again = np.flatnonzero(np.diff((shard * self.chunks + chunk)[order]) == 0) + 1
+            source[again] = target[order][again - 1]
+            result = np.empty_like(source)
+            result[order] = source
+            return result, target, none
+        # The first of a rank's receives of a chunk adds it to the rank's own, in another place.
+        key = there * self.shards * self.chunks + whole
+        keys, first = np.unique(key, return_index=True)
+        begins = np.zeros(link.size, np.bool_)
+        begins[first] = True
+        at = 0 if self.operation == "reduce_scatter" else shard * self.chunks
+        end = OUTPUT * WIDTH + chunk + (0 if self.shards == 1 else at)
+        kept = np.where(there == shard, end, self._fresh(there, begins & (there != shard)))
+        target = kept[first][np.searchsorted(keys, key)]
+        operand = np.where(begins, INPUT * WIDTH + whole, target)
+        passed = here * self.shards * self.chunks + whole
+        place = np.minimum(np.searchsorted(keys, passed), max(keys.size - 1, 0))
+        source = np.where(keys[place] == passed, kept[first][place], INPUT * WIDTH + whole)
+        return source, target, operand
 
-    def _start(self, operation: str, rank: int, shard: int, chunk: int) -> Place:
-        """Return the place that a rank's chunk has at the start."""
-        if operation == "all_gather":  # the input holds only the rank's own shard
-            return Place(Buffer.INPUT, chunk)
-        block = shard % self.ranks  # an all-to-all's shard is source · ranks + target
-        return Place(Buffer.INPUT, block * self.chunks + chunk)
-
-    def _end(self, operation: str, rank: int, shard: int, chunk: int) -> Place:
-        """Return the place at which a rank keeps a chunk that it receives for the first time."""
-        if operation == "all_gather":
-            return Place(Buffer.OUTPUT, shard * self.chunks + chunk)
-        if operation == "all_to_all" and shard % self.ranks == rank:
-            return Place(Buffer.OUTPUT, shard // self.ranks * self.chunks + chunk)
-        if operation == "reduce_scatter" and shard == rank:
-            first = rank * self.chunks if self.operation == "all_reduce" else 0
-            return Place(Buffer.OUTPUT, first + chunk)
-        self.scratch[rank] += 1
-        return Place(Buffer.SCRATCH, self.scratch[rank] - 1)
-
-
-def _joined(moves: Iterable[tuple[int, Move]]) -> Iterator[tuple[int, Move]]:
-    """Yield the moves, with those over the same link joined if their places are adjacent."""
-    last: tuple[int, Move] | None = None
-    for link, move in moves:
-        if last is not None:
-            before = last[1]
-            places = zip(
-                (before.source, before.target, before.operand),
-                (move.source, move.target, move.operand),
-                strict=True,
-            )
-            if (
-                last[0] == link
-                and before.chunks < MOST_COUNT
-                and (before.operand == before.target) == (move.operand == move.target)
-                and all(_adjacent(a, b, before.chunks) for a, b in places)
-            ):
-                last = (link, before._replace(chunks=before.chunks + 1))
-                continue
-            yield last
-        last = (link, move)
-    if last is not None:
-        yield last
+    def _fresh(self, rank: Numbers, needed: NDArray[np.bool_]) -> Numbers:
+        """Return a new place in scratch memory for each of the needed, in order of the moves."""
+        chosen = np.flatnonzero(needed)
+        owner = rank[chosen]
+        order = np.argsort(owner, kind="stable")
+        begin = np.searchsorted(owner[order], owner[order], side="left")
+        offset = np.empty(chosen.size, np.int64)
+        offset[order] = np.arange(chosen.size) - begin
+        result = np.full(rank.size, -1)
+        result[chosen] = SCRATCH * WIDTH + self.scratch[owner] + offset
+        self.scratch += np.bincount(owner, minlength=self.ranks)
+        return result
 
 
-def _adjacent(before: Place | None, after: Place | None, count: int) -> bool:
-    if before is None or after is None:
-        return before is after
-    return before.buffer is after.buffer and before.offset + count == after.offset
+def _joined(
+    step: Numbers, steps: int, link: Numbers, source: Numbers, target: Numbers, operand: Numbers
+) -> Moves:
+    """Return the moves, with those over the same link joined if their places are adjacent."""
+    own = operand == target
+
+    def same(values: NDArray[np.generic]) -> NDArray[np.bool_]:
+        result: NDArray[np.bool_] = values[1:] == values[:-1]
+        return result
+
+    def next_(values: Numbers) -> NDArray[np.bool_]:
+        result: NDArray[np.bool_] = values[1:] == values[:-1] + 1
+        return result
+
+    follows = np.zeros(link.size, np.bool_)
+    if link.size:
+        bare = (operand[1:] < 0) & (operand[:-1] < 0)
+        follows[1:] = same(step) & same(link) & next_(source) & next_(target)
+        follows[1:] &= same(own) & (bare | next_(operand))
+    run = np.flatnonzero(~follows)
+    position = np.arange(link.size) - np.repeat(run, np.diff(np.append(run, link.size)))
+    begin = np.flatnonzero(position % MOST_COUNT == 0)
+    return Moves(
+        np.searchsorted(step[begin], np.arange(steps + 1)).astype(np.int64),
+        link[begin],
+        source[begin],
+        target[begin],
+        operand[begin],
+        np.diff(np.append(begin, link.size)),
+    )
+
+
+def _concatenated(parts: list[Moves]) -> Moves:
+    """Return the moves of parts that run one after the other."""
+    begins = [np.zeros(1, np.int64)]
+    for part in parts:
+        begins.append(begins[-1][-1] + part.step_begin[1:])
+    return Moves(
+        np.concatenate(begins),
+        *(
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("link", "source", "target", "operand", "count")
+        ),
+    )

@@ -77,6 +77,7 @@ class Units:
         self.in_place = in_place
         self.chunks, self.shard = algorithm.chunks, algorithm.shard
         self._operation = algorithm.operation
+        self._root = algorithm.root
         twice = algorithm.operation == "all_to_all" or not in_place
         self._scratch = (2 if twice else 1) * algorithm.chunks
         used = self._scratch + max(gpu.scratch for gpu in algorithm.gpus)
@@ -87,8 +88,9 @@ class Units:
         if place.buffer is Buffer.SCRATCH:
             return self._scratch + place.offset
         if place.buffer is Buffer.INPUT:
-            return place.offset + (rank * self.shard if self._operation == "all_gather" else 0)
-        shift = rank * self.shard if self._operation == "reduce_scatter" else 0
+            shards = self._operation in ("all_gather", "gather")
+            return place.offset + (rank * self.shard if shards else 0)
+        shift = rank * self.shard if self._operation in ("reduce_scatter", "scatter") else 0
         return place.offset + shift + (0 if self.in_place else self.chunks)
 
     def delivery(self, rank: int) -> tuple[int, int, int] | None:
@@ -97,6 +99,8 @@ class Units:
             return (0, self.chunks, self.chunks) if self.in_place else None
         if self.in_place:
             return None
-        if self._operation == "reduce_scatter":
+        if self._operation in ("reduce", "gather") and rank != self._root:
+            return None
+        if self._operation in ("reduce_scatter", "scatter"):
             return self.chunks + rank * self.shard, rank * self.shard, self.shard
         return self.chunks, 0, self.chunks

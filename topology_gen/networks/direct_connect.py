@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from topology_gen.arrays import Ids, ids
 from topology_gen.errors import RankCountError
 from topology_gen.graphs.digraph import Digraph
+from topology_gen.graphs.wiring import Wiring, wired
 from topology_gen.networks.network import Network
 from topology_gen.networks.shortest_paths import ShortestPaths
 from topology_gen.networks.stars import link_class
 
 DIMENSION = "scale_out"
+
+MOST_ROUTES = 64
+"""Number of routes of a pair among which `route_numbers` looks for a path."""
 
 
 def direct_connect(
@@ -62,28 +68,59 @@ def direct_connect(
     >>> [network.paths([0], [t]).links.size for t in (3, 4, 6)]
     [1, 2, 2]
     """
-    if graph.nodes < 2:
-        raise RankCountError(f"{graph.nodes} ranks: expected at least 2")
+    wiring = wired(graph, bandwidth_bps, latency_ps)
+    return wired_network(wiring, buffer_bytes, ecn_threshold_bytes, forwarding_delay_ps)
+
+
+def wired_network(
+    wiring: Wiring,
+    buffer_bytes: int = 0,
+    ecn_threshold_bytes: int = 0,
+    forwarding_delay_ps: int = 0,
+) -> Network:
+    """Return the network of ranks and switches whose links may all differ.
+
+    Self-loops are left out. Messages between ranks take the paths with the fewest links, which may
+    lead over switches and through other ranks; see `ShortestPaths`.
+
+    Parameters
+    ----------
+    wiring : Wiring
+        The links, with at least 2 ranks.
+    buffer_bytes, ecn_threshold_bytes, forwarding_delay_ps : int
+        As for `direct_connect`; switches have such ports, too, but forward without delay.
+
+    Raises
+    ------
+    RankCountError
+        There is a single rank.
+    LinkError
+        A delay, a buffer or the threshold is out of range.
+    """
+    if wiring.ranks < 2:
+        raise RankCountError(f"{wiring.ranks} ranks: expected at least 2")
     # The delay has the same valid range as a latency.
-    links = link_class(bandwidth_bps, latency_ps, buffer_bytes, 1, ecn_threshold_bytes)
-    link_class(bandwidth_bps, forwarding_delay_ps, 0, 1, 0)
-    used = without_loops(graph)
+    link_class(1, forwarding_delay_ps, buffer_bytes, 1, ecn_threshold_bytes)
+    used = wiring.without_loops()
 
     def amount(value: int) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
-        return np.full(used.links, value, dtype=np.uint64)
+        return np.full(used.graph.links, value, dtype=np.uint64)
 
     return Network(
-        ranks=used.nodes,
-        node_names=tuple(f"rank{i}" for i in range(used.nodes)),
+        ranks=used.ranks,
+        node_names=(
+            *(f"rank{i}" for i in range(used.ranks)),
+            *(f"switch{i}" for i in range(used.switches)),
+        ),
         dimensions=(DIMENSION,),
-        source=used.source,
-        target=used.target,
-        rate_bps=amount(links.rate_bps),
-        latency_ps=amount(links.latency_ps),
-        buffer_bytes=amount(links.port_buffer_bytes),
-        ecn_threshold_bytes=amount(links.ecn_threshold_bytes),
+        source=used.graph.source,
+        target=used.graph.target,
+        rate_bps=used.rate_bps,
+        latency_ps=used.latency_ps,
+        buffer_bytes=amount(buffer_bytes),
+        ecn_threshold_bytes=amount(ecn_threshold_bytes),
         dimension=amount(0).astype(np.uint32),
-        router=ShortestPaths(used),
+        router=ShortestPaths(used.graph),
         forwarding_delay_ps=forwarding_delay_ps,
     )
 
@@ -112,4 +149,50 @@ def parallel_index(graph: Digraph) -> Ids:
     first = np.searchsorted(pair[order], pair[order], side="left")
     result = np.empty(graph.links, np.int64)
     result[order] = np.arange(graph.links) - first
+    return ids(result)
+
+
+def route_numbers(wiring: Wiring, channels: Digraph, paths: Sequence[Sequence[int]]) -> Ids:
+    """Return, for every channel, the route of its two ranks that follows its path.
+
+    Parameters
+    ----------
+    wiring : Wiring
+        Ranks and switches, without self-loops.
+    channels : Digraph
+        The two ranks of each channel.
+    paths : sequence of sequences of int
+        The links of each channel. A path for which no route is found, because there are shorter
+        ones, gets route 0.
+
+    Examples
+    --------
+    Two ranks with links to two switches: a path over each of them.
+
+    >>> from topology_gen.graphs.digraph import from_edges, from_pairs
+    >>> two = wired(from_pairs("two", 4, [[0, 2], [1, 2], [0, 3], [1, 3]]), 1, 0, switches=2)
+    >>> channels = from_edges([[0, 1], [0, 1]])
+    >>> len(set(route_numbers(two, channels, [[0, 3], [4, 7]]).tolist()))
+    2
+    """
+    if not wiring.switches:
+        return parallel_index(channels)
+    router = ShortestPaths(wiring.graph)
+    source, target = channels.source.astype(np.int64), channels.target.astype(np.int64)
+    result = np.zeros(channels.links, np.int64)
+    left = np.arange(channels.links)
+    for route in range(MOST_ROUTES):
+        begin, links = router(source[left], target[left], np.full(left.size, route))
+        found = np.split(links, begin[1:-1])
+        right = np.array(
+            [
+                np.array_equal(path, paths[channel])
+                for path, channel in zip(found, left.tolist(), strict=True)
+            ],
+            np.bool_,
+        )
+        result[left[right]] = route
+        left = left[~right]
+        if not left.size:
+            break
     return ids(result)

@@ -84,13 +84,13 @@ def all_reduce(graph: Digraph, chunks: int | None = None) -> AllReduce:
     Parameters
     ----------
     graph : Digraph
-        A regular and strongly connected digraph.
+        A strongly connected digraph.
     chunks : int, optional
         As in `topology_gen.schedules.bfb.all_gather`.
 
     Raises
     ------
-    DegreeError, ConnectivityError, ParameterError
+    ConnectivityError, ParameterError
         As for `topology_gen.schedules.bfb.all_gather`.
 
     Examples

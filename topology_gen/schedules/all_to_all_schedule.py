@@ -67,7 +67,7 @@ def all_to_all_schedule(graph: Digraph, chunks: int | None = None) -> AllToAllSc
     Parameters
     ----------
     graph : Digraph
-        A regular and strongly connected digraph of at least 2 nodes.
+        A strongly connected digraph of at least 2 nodes.
     chunks : int, optional
         Number of chunks for each pair of nodes. By default, the least number with which no link
         carries more than in the flow, tried among the powers of two up to 64 and the number that
@@ -76,8 +76,6 @@ def all_to_all_schedule(graph: Digraph, chunks: int | None = None) -> AllToAllSc
 
     Raises
     ------
-    DegreeError
-        The digraph is not regular, or has degree 0.
     ConnectivityError
         The digraph is not strongly connected.
     ParameterError
@@ -93,7 +91,6 @@ def all_to_all_schedule(graph: Digraph, chunks: int | None = None) -> AllToAllSc
     """
     if chunks is not None and not 1 <= chunks <= GREATEST_CHUNKS:
         raise ParameterError(f"{chunks} chunks of a shard: expected 1 … {GREATEST_CHUNKS}")
-    _ = graph.degree  # raises if the digraph is not regular
     images = _translations(graph) if graph.vertex_transitive else None
     sources = 1 if images is not None else graph.nodes
     optimum, flow = _flow(graph, sources)

@@ -47,7 +47,7 @@ class Performance:
     Attributes
     ----------
     nodes, degree : int
-        Number of nodes N and degree d.
+        Number of nodes N, and the greatest number d of links that leave or enter a node.
     loads : tuple of Fraction
         For each step, the number of shards on the most loaded link.
     """
@@ -93,8 +93,6 @@ def all_gather_performance(graph: Digraph) -> Performance:
 
     Raises
     ------
-    DegreeError
-        The digraph is not regular, or has degree 0.
     ConnectivityError
         The digraph is not strongly connected.
 
@@ -119,8 +117,6 @@ def costs(graph: Digraph) -> tuple[Performance, Performance, Fraction]:
 
     Raises
     ------
-    DegreeError
-        The digraph is not regular, or has degree 0.
     ConnectivityError
         The digraph is not strongly connected.
 
@@ -148,8 +144,6 @@ def reduce_scatter_performance(graph: Digraph) -> Performance:
 
     Raises
     ------
-    DegreeError
-        The digraph is not regular, or has degree 0.
     ConnectivityError
         The digraph is not strongly connected.
 
@@ -169,15 +163,13 @@ def all_gather(graph: Digraph, chunks: int | None = None) -> Schedule:
     Parameters
     ----------
     graph : Digraph
-        A regular and strongly connected digraph.
+        A strongly connected digraph.
     chunks : int, optional
         Number P of chunks per shard. By default, the least with which rounding to whole chunks
         costs no time. A link carries at most ceil(P·U) chunks, which is the least possible.
 
     Raises
     ------
-    DegreeError
-        The digraph is not regular, or has degree 0.
     ConnectivityError
         The digraph is not strongly connected.
     ParameterError
@@ -205,13 +197,13 @@ def all_gather_and_performance(
     Parameters
     ----------
     graph : Digraph
-        A regular and strongly connected digraph.
+        A strongly connected digraph.
     chunks : int, optional
         As for `all_gather`; the cost is that with this number of chunks.
 
     Raises
     ------
-    DegreeError, ConnectivityError, ParameterError
+    ConnectivityError, ParameterError
         As for `all_gather`.
 
     Examples
@@ -241,13 +233,13 @@ def reduce_scatter(graph: Digraph, chunks: int | None = None) -> Schedule:
     Parameters
     ----------
     graph : Digraph
-        A regular and strongly connected digraph.
+        A strongly connected digraph.
     chunks : int, optional
         As for `all_gather`.
 
     Raises
     ------
-    DegreeError, ConnectivityError, ParameterError
+    ConnectivityError, ParameterError
         As for `all_gather`.
 
     Examples
@@ -262,7 +254,6 @@ def reduce_scatter(graph: Digraph, chunks: int | None = None) -> Schedule:
 
 def _kernel(graph: Digraph, roots: int) -> kernels.Bfb:
     """Return the solved balancing problems of the first `roots` nodes."""
-    _ = graph.degree  # raises if the digraph is not regular
     try:
         return kernels.Bfb(graph.nodes, graph.source, graph.target, roots)
     except ValueError as error:
@@ -291,4 +282,4 @@ def _performance(graph: Digraph, kernel: kernels.Bfb, roots: int) -> Performance
     steps = np.arange(kernel.steps)
     pairs = zip(above[steps, greatest].tolist(), below[steps, greatest].tolist(), strict=True)
     loads = [Fraction(most, links) for most, links in pairs]
-    return Performance(graph.nodes, graph.degree, tuple(loads))
+    return Performance(graph.nodes, graph.ports, tuple(loads))

@@ -1,69 +1,82 @@
-"""Breadth-first broadcast over links of different latency and bandwidth, by linear programs.
+"""Breadth-first broadcast over links of different latency and bandwidth.
 
-In step t, node u solves: minimise U with U ≥ α_l + β_l·Σ_v x(v,l) for every in-link l that it uses.
-Here α_l is the link's latency, β_l the time of a shard on it, and x(v,l) the part of v's shard that
-arrives over it. A link whose latency alone exceeds U should not be used, which a linear program
-cannot express. So the slowest links are removed one after the other as long as this may help.
+As in `topology_gen.schedules.bfb`, node u receives the shards of all nodes at distance t in step t.
+A link l with n chunks takes the time α_l + β_l·n, where α_l is its latency and β_l the time of a
+chunk; an unused link takes none. For a given time U, link l has room for floor((U - α_l)/β_l)
+chunks, so a greatest flow from shards to links says whether U suffices. The least U is found by
+bisection.
 
-Source: L. Zhao et al., "Efficient direct-connect topologies for collective communications",
-NSDI 2025, appendix E.3.
+Source of the problem, which it states as linear programs: L. Zhao et al., "Efficient direct-connect
+topologies for collective communications", NSDI 2025, appendix E.3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from topology_gen import kernels
-from topology_gen.errors import ConnectivityError, LinkError
-from topology_gen.graphs.digraph import Digraph
+from topology_gen.arrays import ids
+from topology_gen.errors import ConnectivityError, ParameterError
+from topology_gen.graphs.wiring import Wiring
+from topology_gen.schedules.schedule import Schedule
 
-Group = tuple[list[int], int]
-"""Some in-links, and the number of shards that can arrive only over these."""
+GREATEST_CHUNKS = 2**20
+"""Greatest number of chunks per shard; rounding then costs about a millionth."""
+
+GREATEST_NODES = 2**12
+
+MOST_CHUNKS = 64
+"""Greatest number of chunks per shard that is chosen by default."""
+
+TOLERANCE = 1.01
+"""The time, as a multiple of that with the most chunks, at which fewer chunks are preferred."""
+
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class HeterogeneousLoads:
-    """The amount that every link carries in every step, and the time that this takes.
+class HeterogeneousSchedule:
+    """A schedule over links of different latency and bandwidth, and the time that it takes.
 
     Attributes
     ----------
+    schedule : Schedule
+        An all-gather or a reduce-scatter.
     times_s : float array, shape (steps,)
-        For each step, the time of the slowest node in seconds.
-    shards : float array, shape (steps, links)
-        The number of shards that each link carries.
+        For each step, the time of the slowest link in seconds.
     """
 
+    schedule: Schedule
     times_s: NDArray[np.float64]
-    shards: NDArray[np.float64]
 
     @property
     def time_s(self) -> float:
-        """Time of the whole all-gather in seconds."""
+        """Time of the whole collective in seconds."""
         return float(self.times_s.sum())
 
 
-def heterogeneous_all_gather(
-    graph: Digraph, latency_s: ArrayLike, bandwidth_bps: ArrayLike, shard_bytes: float
-) -> HeterogeneousLoads:
+def all_gather(
+    wiring: Wiring, shard_bytes: float, chunks: int | None = None
+) -> HeterogeneousSchedule:
     """Return the best BFB all-gather over links with different attributes.
 
     Parameters
     ----------
-    graph : Digraph
-        A strongly connected digraph; it need not be regular.
-    latency_s, bandwidth_bps : float, or array of shape (links,)
-        Latency (seconds, at least 0) and bandwidth (bit/s, above 0) of each link.
+    wiring : Wiring
+        Links between ranks, without switches. They need not be regular.
     shard_bytes : float
-        Size of each node's shard, above 0.
+        Size of each rank's shard, above 0.
+    chunks : int, optional
+        Number of chunks per shard. By default the least power of two up to 64 that costs at most
+        1 % of the time, or else 64.
 
     Raises
     ------
-    LinkError
-        A latency, a bandwidth or the size is out of range.
+    ParameterError
+        There are switches, too many ranks, or the size or the number of chunks is out of range.
     ConnectivityError
         The digraph is not strongly connected.
 
@@ -73,84 +86,170 @@ def heterogeneous_all_gather(
 
     Examples
     --------
-    Two nodes with a fast and a slow link in each direction. In the best split, both links finish
-    at the same time.
+    Two ranks with a fast and a slow link in each direction. In the best split, both links finish at
+    the same time.
 
     >>> from topology_gen.graphs.digraph import from_edges
+    >>> from topology_gen.graphs.wiring import wired
     >>> pair = from_edges([[0, 1], [0, 1], [1, 0], [1, 0]])
-    >>> loads = heterogeneous_all_gather(pair, 0.0, [3e9, 1e9, 3e9, 1e9], 5e8)
-    >>> round(loads.time_s, 9), loads.shards.round(9).tolist()
-    (1.0, [[0.75, 0.25, 0.75, 0.25]])
+    >>> found = all_gather(wired(pair, [3 * 10**9, 10**9] * 2, 0), 5e8)
+    >>> found.schedule.chunks, round(found.time_s, 9)
+    (4, 1.0)
     """
-    latency = np.broadcast_to(np.asarray(latency_s, dtype=float), (graph.links,))
-    bandwidth = np.broadcast_to(np.asarray(bandwidth_bps, dtype=float), (graph.links,))
-    if not (np.all(latency >= 0) and np.all(np.isfinite(latency))):
-        raise LinkError(f"latency {latency.min()} s: expected finite latencies of at least 0")
-    if not (np.all(bandwidth > 0) and shard_bytes > 0):
-        raise LinkError(
-            f"bandwidth {bandwidth.min()} bit/s and shard of {shard_bytes} bytes: "
-            f"expected both to be above 0"
+    problems = _Problems(wiring, shard_bytes)
+    return problems.solve(problems.best_chunks() if chunks is None else chunks)
+
+
+def reduce_scatter(
+    wiring: Wiring, shard_bytes: float, chunks: int | None = None
+) -> HeterogeneousSchedule:
+    """Return the best BFB reduce-scatter: the reversed all-gather of the transposed digraph.
+
+    Parameters
+    ----------
+    wiring, shard_bytes, chunks
+        As for `all_gather`.
+
+    Raises
+    ------
+    ParameterError, ConnectivityError
+        As for `all_gather`.
+    """
+    back = all_gather(wiring.transpose(), shard_bytes, chunks)
+    return HeterogeneousSchedule(back.schedule.reversed_on(wiring.graph), back.times_s[::-1])
+
+
+def best_chunks(wiring: Wiring, shard_bytes: float) -> int:
+    """Return the number of chunks per shard that `all_gather` chooses by default."""
+    return _Problems(wiring, shard_bytes).best_chunks()
+
+
+class _Problem:
+    """The shards that a node receives in a step, grouped by the in-links that they may use."""
+
+    def __init__(self, step: int, shards: Ints, links: Ints, usable: NDArray[np.bool_]) -> None:
+        self.step = step
+        masks, group = np.unique(usable, axis=0, return_inverse=True)
+        order = np.argsort(group, kind="stable")
+        self.shards = shards[order]
+        self.counts = np.bincount(group)
+        used = np.flatnonzero(masks.any(axis=0))
+        self.links = links[used]
+        rows, self.columns = np.nonzero(masks[:, used])
+        self.begin = np.searchsorted(rows, np.arange(len(masks) + 1))
+
+
+class _Problems:
+    """The balancing problems of all nodes and steps."""
+
+    def __init__(self, wiring: Wiring, shard_bytes: float) -> None:
+        if wiring.switches:
+            raise ParameterError(
+                f"{wiring.name}: expected links between ranks only, not {wiring.switches} switches"
+            )
+        if not shard_bytes > 0:
+            raise ParameterError(f"{shard_bytes} bytes of a shard: expected more than 0")
+        graph = wiring.graph
+        if graph.nodes > GREATEST_NODES:
+            raise ParameterError(
+                f"{graph.nodes} nodes: expected at most {GREATEST_NODES} for links that differ"
+            )
+        self._graph = graph
+        self._latency = wiring.latency_ps.astype(np.float64) * 1e-12
+        self._shard_s: NDArray[np.float64] = 8 * shard_bytes / wiring.rate_bps.astype(np.float64)
+        hops = _hops(graph.nodes, graph.source, graph.target)
+        into = np.argsort(graph.target, kind="stable")
+        cuts = np.searchsorted(graph.target[into], np.arange(graph.nodes + 1))
+        self._problems: list[_Problem] = []
+        self.steps = int(hops.max())
+        for node in range(graph.nodes):
+            links = into[cuts[node] : cuts[node + 1]]
+            before = hops[:, graph.source[links]] + 1
+            for step in range(1, int(hops[:, node].max()) + 1):
+                shards = np.flatnonzero(hops[:, node] == step)
+                usable = before[shards] == step
+                self._problems.append(_Problem(step, shards, links, usable))
+
+    def times(self, chunks: int) -> NDArray[np.float64]:
+        """Return the time of each step with a number of chunks per shard."""
+        times = np.zeros(self.steps)
+        for problem in self._problems:
+            amounts = self._balance(problem, chunks)
+            load = np.bincount(problem.columns, amounts, minlength=len(problem.links))
+            spent = self._latency[problem.links] + self._shard_s[problem.links] / chunks * load
+            slowest = spent[load > 0].max()
+            times[problem.step - 1] = max(times[problem.step - 1], slowest)
+        return times
+
+    def best_chunks(self) -> int:
+        """Return the least power of two up to 64 that costs at most 1 % of the time, or 64."""
+        best = float(self.times(GREATEST_CHUNKS).sum())
+        number = 1
+        while number < MOST_CHUNKS and self.times(number).sum() > best * TOLERANCE:
+            number *= 2
+        return number
+
+    def solve(self, chunks: int) -> HeterogeneousSchedule:
+        """Return the schedule with a number of chunks per shard."""
+        if not 1 <= chunks <= GREATEST_CHUNKS:
+            raise ParameterError(f"{chunks} chunks of a shard: expected 1 … {GREATEST_CHUNKS}")
+        rows = [
+            row
+            for problem in self._problems
+            for row in _sends(problem, self._balance(problem, chunks), chunks)
+        ]
+        step, link, shard, first, count = np.array(rows, np.int64).reshape(-1, 5).T
+        order = np.lexsort((first, shard, link, step))
+        step_begin = np.searchsorted(step[order], np.arange(1, self.steps + 2))
+        columns = (ids(column[order]) for column in (link, shard, first, count))
+        begin = step_begin.astype(np.uint64)
+        schedule = Schedule("all_gather", self._graph, chunks, begin, *columns)
+        return HeterogeneousSchedule(schedule, self.times(chunks))
+
+    def _balance(self, problem: _Problem, chunks: int) -> Ints:
+        """Return the chunks of each group on each of its links."""
+        return kernels.balance_uneven(
+            ids(problem.begin),
+            ids(problem.columns),
+            problem.counts * chunks,
+            self._latency[problem.links],
+            self._shard_s[problem.links] / chunks,
         )
-    shard_s = 8 * shard_bytes / bandwidth
-    times: list[float] = []
-    shards: list[NDArray[np.float64]] = []
-    for root in range(graph.nodes):
-        layers = kernels.layers(graph.nodes, graph.source, graph.target, root)
-        if sum(count for groups in layers for _, count in groups) + 1 < graph.nodes:
-            raise ConnectivityError(f"not strongly connected: not every node reaches node {root}")
-        for step, groups in enumerate(layers):
-            if step == len(times):
-                times.append(0.0)
-                shards.append(np.zeros(graph.links))
-            time, carried = _balance(groups, latency, shard_s)
-            times[step] = max(times[step], time)
-            for link, amount in carried.items():
-                shards[step][link] = amount
-    return HeterogeneousLoads(np.array(times), np.array(shards).reshape(-1, graph.links))
 
 
-def _balance(
-    groups: Sequence[Group], latency: NDArray[np.float64], shard_s: NDArray[np.float64]
-) -> tuple[float, dict[int, float]]:
-    """Return the least time of a node's step, and the amount that each in-link then carries."""
-    best: tuple[float, dict[int, float]] | None = None
-    while all(links for links, _ in groups):
-        time, carried = _solve(groups, latency, shard_s)
-        if best is None or time < best[0]:
-            best = time, carried
-        slowest = max(float(latency[link]) for links, _ in groups for link in links)
-        if time > slowest * (1 + 1e-9):
-            break  # the step is not limited by a latency
-        groups = [([x for x in links if latency[x] < slowest], count) for links, count in groups]
-    assert best is not None  # every group of a layer has links
-    return best
+def _sends(problem: _Problem, amounts: Ints, chunks: int) -> list[tuple[int, int, int, int, int]]:
+    """Return (step, link, shard, first, count): consecutive chunks of a group for each link."""
+    rows = []
+    shard = 0  # of the problem's shards, which are ordered by group
+    for group, number in enumerate(problem.counts.tolist()):
+        at = shard * chunks
+        arcs = slice(problem.begin[group], problem.begin[group + 1])
+        for column, amount in zip(
+            problem.columns[arcs].tolist(), amounts[arcs].tolist(), strict=True
+        ):
+            left = amount
+            while left:
+                within = at % chunks
+                count = min(left, chunks - within)
+                source = int(problem.shards[at // chunks])
+                rows.append((problem.step, int(problem.links[column]), source, within, count))
+                at += count
+                left -= count
+        shard += number
+    return rows
 
 
-def _solve(
-    groups: Sequence[Group], latency: NDArray[np.float64], shard_s: NDArray[np.float64]
-) -> tuple[float, dict[int, float]]:
-    from scipy.optimize import linprog
+def _hops(nodes: int, source: NDArray[np.uint32], target: NDArray[np.uint32]) -> Ints:
+    """Return the hops from each node (row) to each node (column)."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
 
-    links = sorted({link for members, _ in groups for link in members})
-    arcs = [(index, link) for index, (members, _) in enumerate(groups) for link in members]
-    # Variables: the shards of each arc, then U. Times are scaled to at most 1, for the solver.
-    unit = float(max(latency[links].max(), shard_s[links].max()))
-    loads = np.zeros((len(links), len(arcs) + 1))
-    parts = np.zeros((len(groups), len(arcs) + 1))
-    for column, (group, link) in enumerate(arcs):
-        loads[links.index(link), column] = shard_s[link] / unit
-        parts[group, column] = 1
-    loads[:, -1] = -1
-    answer = linprog(
-        [0.0] * len(arcs) + [1.0],
-        A_ub=loads,
-        b_ub=-latency[links] / unit,
-        A_eq=parts,
-        b_eq=[count for _, count in groups],
-        method="highs",
-    )
-    assert answer.x is not None  # every distribution of the shards is feasible
-    carried = dict.fromkeys(links, 0.0)
-    for (_, link), amount in zip(arcs, answer.x[:-1], strict=True):
-        carried[link] += float(amount)
-    return float(answer.x[-1]) * unit, carried
+    matrix = csr_array((np.ones(len(source)), (source, target)), shape=(nodes, nodes))
+    hops = dijkstra(matrix, unweighted=True)
+    if np.isinf(hops).any():
+        lost = np.argwhere(np.isinf(hops))[0]
+        raise ConnectivityError(
+            f"not strongly connected: there is no path from node {lost[0]} to node {lost[1]}"
+        )
+    result: Ints = hops.astype(np.int64)
+    return result

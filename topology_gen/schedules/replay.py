@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from topology_gen import kernels
+from topology_gen.arrays import ids
 from topology_gen.errors import ScheduleError
 from topology_gen.schedules.bfb import Performance
 from topology_gen.schedules.schedule import Schedule
@@ -54,7 +55,7 @@ def can_replay(schedule: Schedule) -> bool:
     True
     """
     room = GREATEST_FOLLOWED if schedule.operation == "all_to_all" else GREATEST_HOLDINGS
-    return 1 <= schedule.chunks <= room // schedule.graph.nodes**2
+    return 1 <= schedule.chunks <= room // (schedule.graph.nodes * schedule.shards)
 
 
 def replay(schedule: Schedule, claim: Performance | None = None) -> Replay:
@@ -64,6 +65,7 @@ def replay(schedule: Schedule, claim: Performance | None = None) -> Replay:
     that it had before the step. Reduce-scatter: it must be the reverse of such an all-gather, so
     every rank sends each chunk of other ranks once, after it has received and added all parts of
     it. All-to-all: every chunk must end at its target, and only the rank that holds it may send it.
+    Broadcast and reduce: as all-gather and reduce-scatter, with only the shard of the root.
 
     Parameters
     ----------
@@ -89,6 +91,9 @@ def replay(schedule: Schedule, claim: Performance | None = None) -> Replay:
     graph = schedule.graph
     if schedule.operation == "all_to_all":
         return _replay_all_to_all(schedule)
+    root = schedule.root
+    if root is not None and root >= graph.nodes:
+        raise ScheduleError(f"{schedule.operation} on {graph.name}: there is no rank {root}")
     if not can_replay(schedule):
         raise ScheduleError(
             f"{graph.nodes} nodes and {schedule.chunks} chunks of a shard: "
@@ -102,10 +107,11 @@ def replay(schedule: Schedule, claim: Performance | None = None) -> Replay:
             schedule.chunks,
             schedule.step_begin,
             schedule.link,
-            schedule.shard,
+            schedule.shard if root is None else ids(schedule.shard != root),
             schedule.first,
             schedule.count,
-            schedule.operation == "reduce_scatter",
+            ids(range(graph.nodes) if root is None else [root]),
+            schedule.operation in ("reduce_scatter", "reduce"),
         )
     except ValueError as error:
         raise ScheduleError(f"{schedule.operation} on {graph.name}: {error}") from None
@@ -115,7 +121,7 @@ def replay(schedule: Schedule, claim: Performance | None = None) -> Replay:
             f"{schedule.operation} on {graph.name}: the loads of its {len(loads)} steps are "
             f"{_listed(loads)}, not {_listed(claim.loads)}"
         )
-    share = Fraction(graph.degree, graph.nodes)
+    share = Fraction(graph.ports, schedule.shards)
     return Replay(loads, schedule.sends, share * sum(loads))
 
 

@@ -45,7 +45,7 @@ def all_gather(graph: Digraph) -> Schedule:
     (11, 4, '11/12')
     """
     nodes = graph.nodes
-    rings = _rings(graph)
+    rings = ring_links(graph)
     count, steps = len(rings), nodes - 1
     back = np.arange(steps)[:, None, None]
     shape = (steps, count, nodes)
@@ -83,8 +83,14 @@ def reduce_scatter(graph: Digraph) -> Schedule:
     return all_gather(graph.transpose()).reversed_on(graph)
 
 
-def _rings(graph: Digraph) -> Numbers:
-    """Return the links of each ring in ring order, as an array of shape (rings, nodes)."""
+def ring_links(graph: Digraph) -> Numbers:
+    """Return the links of each ring in ring order, as an array of shape (rings, nodes).
+
+    Raises
+    ------
+    ParameterError
+        The digraph does not consist of rings.
+    """
     nodes = graph.nodes
     rings = []
     for first in range(0, graph.links, nodes):

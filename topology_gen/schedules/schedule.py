@@ -13,7 +13,15 @@ from topology_gen.arrays import Ids
 from topology_gen.errors import ParameterError, ScheduleError
 from topology_gen.graphs.digraph import Digraph
 
-Operation = Literal["all_gather", "reduce_scatter", "all_to_all"]
+Operation = Literal["all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce"]
+
+REVERSE: dict[Operation, Operation] = {
+    "all_gather": "reduce_scatter",
+    "reduce_scatter": "all_gather",
+    "broadcast": "reduce",
+    "reduce": "broadcast",
+}
+"""The operation that an operation becomes if its sends run backwards."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +31,12 @@ class Schedule:
     The shard of node v is split into equal chunks. Send i moves the chunks first[i] …
     first[i]+count[i]-1 of shard[i] over link[i]. In a reduce-scatter, the sender sends the sum of
     what it holds of them. In an all-to-all, shard s·nodes + t holds the data from node s to node t.
+    In a broadcast or a reduce, the only shard is that of the root.
 
     Attributes
     ----------
     operation : str
-        "all_gather", "reduce_scatter" or "all_to_all".
+        "all_gather", "reduce_scatter", "all_to_all", "broadcast" or "reduce".
     graph : Digraph
         The digraph of the links.
     chunks : int
@@ -61,6 +70,17 @@ class Schedule:
         """Number of sends."""
         return len(self.link)
 
+    @property
+    def root(self) -> int | None:
+        """The rank that broadcasts or gets the sum; None for other operations."""
+        rooted = self.operation in ("broadcast", "reduce")
+        return int(self.shard[0]) if rooted and self.sends else None
+
+    @property
+    def shards(self) -> int:
+        """Number of shards of the total data: one for each node, or one for the root."""
+        return self.graph.nodes if self.root is None else 1
+
     def step(self, number: int) -> slice:
         """Return the slice of the arrays that holds the sends of a step, counted from 1."""
         return slice(int(self.step_begin[number - 1]), int(self.step_begin[number]))
@@ -76,11 +96,11 @@ class Schedule:
     def bandwidth_time(self) -> Fraction:
         """T_B in units of M/B: the time of the most loaded link, summed over the steps.
 
-        M is the total data, or in an all-to-all the data of one node. B is the bandwidth of a node,
-        which its links share evenly.
+        M is the total data, or in an all-to-all the data of one node. B is the bandwidth of a node
+        with the most links, each of which has an equal share.
         """
         greatest = sum(int(self.loads(t).max(initial=0)) for t in range(1, self.steps + 1))
-        return Fraction(self.graph.degree * greatest, self.graph.nodes * self.chunks)
+        return Fraction(self.graph.ports * greatest, self.shards * self.chunks)
 
     def on(self, graph: Digraph) -> Schedule:
         """Return the schedule on a digraph that differs only in the order of its links.
@@ -119,23 +139,23 @@ class Schedule:
     def reversed(self) -> Schedule:
         """Return the reverse schedule on the transposed digraph: all sends back, last step first.
 
-        An all-gather becomes a reduce-scatter, and the reverse. Link ids stay the same. Reversing
-        twice returns the same schedule, except for the digraph's name.
+        An all-gather becomes a reduce-scatter, a broadcast a reduce, and the reverse. Link ids stay
+        the same. Reversing twice returns the same schedule, except for the digraph's name.
 
         Raises
         ------
         ScheduleError
             The schedule is an all-to-all, for which there is no reverse operation.
         """
-        if self.operation == "all_to_all":
-            raise ScheduleError("expected an all_gather or a reduce_scatter to be reversed")
+        if self.operation not in REVERSE:
+            raise ScheduleError(f"there is no reverse of an {self.operation}")
         order = np.concatenate(
             [np.arange(0), *(np.r_[self.step(t)] for t in range(self.steps, 0, -1))]
         )
         end = self.step_begin[-1]
         return replace(
             self,
-            operation="reduce_scatter" if self.operation == "all_gather" else "all_gather",
+            operation=REVERSE[self.operation],
             graph=self.graph.transpose(),
             step_begin=(end - self.step_begin)[::-1].copy(),
             link=self.link[order],

@@ -8,13 +8,17 @@
 #include "length-distances.h"
 #include "path-loads.h"
 #include "replay.h"
+#include "switch-removal.h"
 #include "tree-loads.h"
+#include "tree-packing.h"
+#include "uneven-balance.h"
 #include "walk-loads.h"
 #include "weighted-matching.h"
 
 #include <memory>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -225,11 +229,15 @@ replay(uint32_t nodes,
        const Array<uint32_t>& shard,
        const Array<uint32_t>& first,
        const Array<uint32_t>& count,
-       bool isReduceScatter)
+       const Array<uint32_t>& owners,
+       bool isReduction)
 {
     const cosim::SendView sends{view(stepBegin), view(link), view(shard), view(first), view(count)};
-    const auto loads =
-        cosim::Replay(nodes, view(source), view(target), chunks, sends, isReduceScatter);
+    const auto loads = cosim::Replay({nodes, view(source), view(target)},
+                                     chunks,
+                                     sends,
+                                     view(owners),
+                                     isReduction);
     return py::array_t<uint64_t>(static_cast<py::ssize_t>(loads.size()), loads.data());
 }
 
@@ -248,6 +256,92 @@ heaviest_matching(int32_t nodes,
     const auto duals = matching.GetDuals();
     return py::make_tuple(py::array_t<int32_t>(static_cast<py::ssize_t>(nodes), mates.data()),
                           py::array_t<int64_t>(static_cast<py::ssize_t>(nodes), duals.data()));
+}
+
+py::object
+tightest_cut(uint32_t nodes,
+             const Array<uint32_t>& source,
+             const Array<uint32_t>& target,
+             const Array<int64_t>& capacity,
+             const Array<int64_t>& supply,
+             uint32_t receivers)
+{
+    const cosim::Capacities graph{nodes, view(source), view(target), view(capacity)};
+    cosim::Cut cut;
+    {
+        const py::gil_scoped_release release;
+        cut = cosim::FindTightestCut(graph, view(supply), receivers);
+    }
+    if (cut.suffices)
+    {
+        return py::none();
+    }
+    return py::array_t<uint8_t>(static_cast<py::ssize_t>(cut.side.size()), cut.side.data());
+}
+
+py::list
+pack_trees(uint32_t nodes,
+           const Array<uint32_t>& source,
+           const Array<uint32_t>& target,
+           const Array<int64_t>& capacity,
+           const Array<int64_t>& wanted)
+{
+    std::vector<cosim::Tree> trees;
+    {
+        const py::gil_scoped_release release;
+        trees =
+            cosim::TreePacking({nodes, view(source), view(target), view(capacity)}, view(wanted))
+                .Run();
+    }
+    py::list result;
+    for (const auto& tree : trees)
+    {
+        result.append(py::make_tuple(tree.root, tree.weight, py::cast(tree.links)));
+    }
+    return result;
+}
+
+py::array_t<int64_t>
+balance_uneven(const Array<uint32_t>& begin,
+               const Array<uint32_t>& links,
+               const Array<int64_t>& chunks,
+               const Array<double>& latency,
+               const Array<double>& chunkTime)
+{
+    const cosim::UnevenBalance problem{view(begin),
+                                       view(links),
+                                       view(chunks),
+                                       view(latency),
+                                       view(chunkTime)};
+    const auto amounts = problem.Run();
+    return py::array_t<int64_t>(static_cast<py::ssize_t>(amounts.size()), amounts.data());
+}
+
+py::list
+remove_switches(uint32_t nodes,
+                const Array<uint32_t>& source,
+                const Array<uint32_t>& target,
+                const Array<int64_t>& capacity,
+                const Array<int64_t>& supply,
+                uint32_t ranks)
+{
+    std::vector<cosim::Channel> channels;
+    {
+        const py::gil_scoped_release release;
+        channels = cosim::SwitchRemoval({nodes, view(source), view(target), view(capacity)},
+                                        view(supply),
+                                        ranks)
+                       .Run();
+    }
+    py::list result;
+    for (const auto& channel : channels)
+    {
+        result.append(py::make_tuple(channel.source,
+                                     channel.target,
+                                     channel.capacity,
+                                     py::cast(channel.links)));
+    }
+    return result;
 }
 
 } // namespace
@@ -277,4 +371,8 @@ PYBIND11_MODULE(_kernels, module)
     module.def("sum_distances", &sum_distances);
     module.def("tree_loads", &tree_loads);
     module.def("walk_loads", &walk_loads);
+    module.def("tightest_cut", &tightest_cut);
+    module.def("pack_trees", &pack_trees);
+    module.def("remove_switches", &remove_switches);
+    module.def("balance_uneven", &balance_uneven);
 }

@@ -19,10 +19,10 @@ namespace
 class Holdings
 {
   public:
-    Holdings(uint32_t nodes, uint32_t chunks)
-        : m_nodes(nodes),
+    Holdings(uint32_t nodes, std::size_t shards, uint32_t chunks)
+        : m_shards(shards),
           m_chunks(chunks),
-          m_bits((std::size_t{nodes} * nodes * chunks + 63) / 64)
+          m_bits((nodes * shards * chunks + 63) / 64)
     {
     }
 
@@ -41,10 +41,10 @@ class Holdings
   private:
     std::size_t Place(uint32_t node, uint32_t shard, uint32_t chunk) const
     {
-        return (std::size_t{node} * m_nodes + shard) * m_chunks + chunk;
+        return (node * m_shards + shard) * m_chunks + chunk;
     }
 
-    uint32_t m_nodes;
+    std::size_t m_shards;
     uint32_t m_chunks;
     std::vector<uint64_t> m_bits; //!< a bit for each node, shard and chunk
 };
@@ -56,7 +56,7 @@ Name(uint32_t shard, uint32_t chunk)
 }
 
 void
-CheckShape(uint32_t nodes, std::size_t links, uint32_t chunks, const SendView& sends)
+CheckShape(std::size_t shards, std::size_t links, uint32_t chunks, const SendView& sends)
 {
     const std::size_t total = sends.link.size();
     if (sends.shard.size() != total || sends.first.size() != total || sends.count.size() != total ||
@@ -73,13 +73,13 @@ CheckShape(uint32_t nodes, std::size_t links, uint32_t chunks, const SendView& s
                                         std::to_string(sends.link[i]) + ", but there are " +
                                         std::to_string(links));
         }
-        if (sends.shard[i] >= nodes || sends.count[i] == 0 ||
+        if (sends.shard[i] >= shards || sends.count[i] == 0 ||
             uint64_t{sends.first[i]} + sends.count[i] > chunks)
         {
             throw std::invalid_argument(
                 "send " + std::to_string(i) + " has chunks " + std::to_string(sends.first[i]) +
                 " and the next " + std::to_string(sends.count[i]) + " of shard " +
-                std::to_string(sends.shard[i]) + ", but there are " + std::to_string(nodes) +
+                std::to_string(sends.shard[i]) + ", but there are " + std::to_string(shards) +
                 " shards of " + std::to_string(chunks) + " chunks");
         }
     }
@@ -88,32 +88,32 @@ CheckShape(uint32_t nodes, std::size_t links, uint32_t chunks, const SendView& s
 } // namespace
 
 std::vector<uint64_t>
-Replay(uint32_t nodes,
-       std::span<const uint32_t> source,
-       std::span<const uint32_t> target,
+Replay(const LinkEnds& graph,
        uint32_t chunks,
        const SendView& sends,
-       bool isReduceScatter)
+       std::span<const uint32_t> owners,
+       bool isReduction)
 {
-    CheckShape(nodes, source.size(), chunks, sends);
-    const auto& from = isReduceScatter ? target : source;
-    const auto& to = isReduceScatter ? source : target;
-    const std::string verb = isReduceScatter ? " passes on " : " gets ";
-    Holdings holdings(nodes, chunks);
-    for (uint32_t node = 0; node < nodes; ++node)
+    const auto shards = static_cast<uint32_t>(owners.size());
+    CheckShape(shards, graph.source.size(), chunks, sends);
+    const auto& from = isReduction ? graph.target : graph.source;
+    const auto& to = isReduction ? graph.source : graph.target;
+    const std::string verb = isReduction ? " passes on " : " gets ";
+    Holdings holdings(graph.nodes, shards, chunks);
+    for (uint32_t shard = 0; shard < shards; ++shard)
     {
         for (uint32_t chunk = 0; chunk < chunks; ++chunk)
         {
-            holdings.Add(node, node, chunk);
+            holdings.Add(owners[shard], shard, chunk);
         }
     }
 
     const std::size_t steps = sends.stepBegin.size() - 1;
     std::vector<uint64_t> greatest(steps);
-    std::vector<uint64_t> load(source.size());
+    std::vector<uint64_t> load(graph.source.size());
     for (std::size_t played = 0; played < steps; ++played)
     {
-        const std::size_t step = isReduceScatter ? steps - 1 - played : played;
+        const std::size_t step = isReduction ? steps - 1 - played : played;
         const std::string place = " in step " + std::to_string(step + 1);
         std::ranges::fill(load, 0);
         for (uint64_t i = sends.stepBegin[step]; i < sends.stepBegin[step + 1]; ++i)
@@ -125,10 +125,10 @@ Replay(uint32_t nodes,
                 {
                     const std::string what = Name(sends.shard[i], chunk) + place;
                     throw std::invalid_argument(
-                        isReduceScatter ? "rank " + std::to_string(node) + " takes in " + what +
-                                              ", but does not pass it on later"
-                                        : "rank " + std::to_string(node) + " sends " + what +
-                                              ", but does not have it before");
+                        isReduction ? "rank " + std::to_string(node) + " takes in " + what +
+                                          ", but does not pass it on later"
+                                    : "rank " + std::to_string(node) + " sends " + what +
+                                          ", but does not have it before");
                 }
             }
             load[sends.link[i]] += sends.count[i];
@@ -142,7 +142,8 @@ Replay(uint32_t nodes,
                 {
                     throw std::invalid_argument(
                         "rank " + std::to_string(node) + verb + Name(sends.shard[i], chunk) +
-                        place + (node == sends.shard[i] ? ", its own" : ", but also elsewhere"));
+                        place +
+                        (node == owners[sends.shard[i]] ? ", its own" : ", but also elsewhere"));
                 }
                 holdings.Add(node, sends.shard[i], chunk);
             }
@@ -150,9 +151,9 @@ Replay(uint32_t nodes,
         greatest[step] = load.empty() ? 0 : *std::ranges::max_element(load);
     }
 
-    for (uint32_t node = 0; node < nodes; ++node)
+    for (uint32_t node = 0; node < graph.nodes; ++node)
     {
-        for (uint32_t shard = 0; shard < nodes; ++shard)
+        for (uint32_t shard = 0; shard < shards; ++shard)
         {
             for (uint32_t chunk = 0; chunk < chunks; ++chunk)
             {

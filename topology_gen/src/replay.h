@@ -22,28 +22,34 @@ struct SendView
     std::span<const uint32_t> count;
 };
 
+/// The digraph of a schedule: for each link, the nodes that it leaves and enters.
+struct LinkEnds
+{
+    uint32_t nodes;
+    std::span<const uint32_t> source;
+    std::span<const uint32_t> target;
+};
+
 /**
- * Executes an all-gather send by send, and checks it: a node sends only what it had before the
- * step, receives no chunk that it has, and has every chunk of every shard at the end.
+ * Executes an all-gather or a broadcast send by send, and checks it: a node sends only what it had
+ * before the step, receives no chunk that it has, and has every chunk of every shard at the end.
  *
- * A reduce-scatter is checked as the reverse of an all-gather: a node sends each chunk of each
- * shard of other nodes once, after it has received all its parts.
+ * A reduce-scatter or a reduce is checked as the reverse: a node sends each chunk of each shard of
+ * other nodes once, after it has received all its parts.
  *
- * @param nodes number of nodes
- * @param source for each link, the node that it leaves
- * @param target for each link, the node that it enters
+ * @param graph the digraph
  * @param chunks number of chunks per shard
  * @param sends the schedule
- * @param isReduceScatter whether the schedule is a reduce-scatter
+ * @param owners for each shard, the node whose shard it is
+ * @param isReduction whether the schedule is a reduce-scatter or a reduce
  * @return for each step, the number of chunks on the most loaded link
  * @throws std::invalid_argument with a description of the first error
  */
-std::vector<uint64_t> Replay(uint32_t nodes,
-                             std::span<const uint32_t> source,
-                             std::span<const uint32_t> target,
+std::vector<uint64_t> Replay(const LinkEnds& graph,
                              uint32_t chunks,
                              const SendView& sends,
-                             bool isReduceScatter);
+                             std::span<const uint32_t> owners,
+                             bool isReduction);
 
 } // namespace cosim
 

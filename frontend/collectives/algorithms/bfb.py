@@ -11,7 +11,7 @@ NSDI 2025, section 6.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Program
@@ -21,8 +21,17 @@ from frontend.collectives.setting import Setting
 from frontend.topologies.layout import GRAPH
 from topology_gen import TopologyError
 from topology_gen.graphs.digraph import Digraph
-from topology_gen.schedules import bfb
+from topology_gen.graphs.wiring import Wiring
+from topology_gen.schedules import bfb, heterogeneous
 from topology_gen.schedules.bfb import Performance
+
+
+class Uneven(NamedTuple):
+    """Links that differ in rate or latency, and the size for which a schedule is made."""
+
+    wiring: Wiring
+    shard_bytes: float
+
 
 MOST_CHUNKS = 64
 """Largest number of chunks per shard that `best_chunks` considers."""
@@ -40,7 +49,7 @@ def best_chunks(
     Parameters
     ----------
     graph : Digraph
-        A regular and strongly connected digraph.
+        A strongly connected digraph.
     operation : str
         "reduce_scatter", "all_gather" or "all_reduce".
     shard_bytes : int or Fraction
@@ -82,7 +91,12 @@ def _performances(graph: Digraph, operation: str) -> list[Performance]:
 
 
 def _program(
-    operation: str, group_size: int, graph: Digraph, shard_chunks: int, dimension: str
+    operation: str,
+    group_size: int,
+    graph: Digraph,
+    shard_chunks: int,
+    dimension: str,
+    uneven: Uneven | None,
 ) -> Program:
     if graph.nodes != group_size:
         raise CollectiveError(
@@ -90,49 +104,74 @@ def _program(
             "members of the group"
         )
     try:
-        return scheduled(
-            "bfb",
-            operation,
-            scatter=None if operation == "all_gather" else bfb.reduce_scatter(graph, shard_chunks),
-            gather=None if operation == "reduce_scatter" else bfb.all_gather(graph, shard_chunks),
-            dimension=dimension,
-        )
+        scatter = gather = None
+        if operation != "all_gather":
+            scatter = (
+                bfb.reduce_scatter(graph, shard_chunks)
+                if uneven is None
+                else heterogeneous.reduce_scatter(*uneven, shard_chunks).schedule
+            )
+        if operation != "reduce_scatter":
+            gather = (
+                bfb.all_gather(graph, shard_chunks)
+                if uneven is None
+                else heterogeneous.all_gather(*uneven, shard_chunks).schedule
+            )
+        return scheduled("bfb", operation, scatter=scatter, gather=gather, dimension=dimension)
     except TopologyError as error:
         raise CollectiveError(f"bfb: {error}") from None
 
 
 def all_reduce(
-    group_size: int, *, graph: Digraph, shard_chunks: int = 1, dimension: str = "scale_out"
+    group_size: int,
+    *,
+    graph: Digraph,
+    shard_chunks: int = 1,
+    dimension: str = "scale_out",
+    uneven: Uneven | None = None,
 ) -> Program:
     """Return a reduce-scatter and an all-gather, which sends a shard as soon as it is reduced."""
-    return _program("all_reduce", group_size, graph, shard_chunks, dimension)
+    return _program("all_reduce", group_size, graph, shard_chunks, dimension, uneven)
 
 
 def reduce_scatter(
-    group_size: int, *, graph: Digraph, shard_chunks: int = 1, dimension: str = "scale_out"
+    group_size: int,
+    *,
+    graph: Digraph,
+    shard_chunks: int = 1,
+    dimension: str = "scale_out",
+    uneven: Uneven | None = None,
 ) -> Program:
     """Return the reverse of the all-gather on the transposed digraph."""
-    return _program("reduce_scatter", group_size, graph, shard_chunks, dimension)
+    return _program("reduce_scatter", group_size, graph, shard_chunks, dimension, uneven)
 
 
 def all_gather(
-    group_size: int, *, graph: Digraph, shard_chunks: int = 1, dimension: str = "scale_out"
+    group_size: int,
+    *,
+    graph: Digraph,
+    shard_chunks: int = 1,
+    dimension: str = "scale_out",
+    uneven: Uneven | None = None,
 ) -> Program:
     """Return the all-gather that fetches shards from distance t in step t, over balanced links."""
-    return _program("all_gather", group_size, graph, shard_chunks, dimension)
+    return _program("all_gather", group_size, graph, shard_chunks, dimension, uneven)
 
 
 def _choose(setting: Setting) -> dict[str, Any]:
     graph, chunks = setting.layout.graph, setting.given.shard_chunks
     assert graph is not None  # guaranteed by `needs`
+    shard = Fraction(setting.chunk_bytes, graph.nodes)
+    options = {"dimension": "scale_out", "graph": graph}
+    wiring = setting.layout.wiring
+    if wiring is not None and not wiring.even:
+        uneven = Uneven(wiring, float(shard))
+        if chunks == "auto":
+            chunks = heterogeneous.best_chunks(*uneven)
+        return options | {"shard_chunks": chunks, "uneven": uneven}
     if chunks == "auto":
-        shard = Fraction(setting.chunk_bytes, graph.nodes)
         chunks = best_chunks(graph, setting.operation, shard, setting.header_bytes)
-    return {"dimension": "scale_out", "graph": graph, "shard_chunks": chunks}
-
-
-def _graph_problem(graph: Digraph) -> str | None:
-    return None if graph.regular else "expected another algorithm: bfb needs a regular topology"
+    return options | {"shard_chunks": chunks}
 
 
 ALGORITHM = Algorithm(
@@ -141,5 +180,4 @@ ALGORITHM = Algorithm(
     {"all_reduce": all_reduce, "reduce_scatter": reduce_scatter, "all_gather": all_gather},
     needs=frozenset({GRAPH}),
     choose=_choose,
-    graph_problem=_graph_problem,
 )

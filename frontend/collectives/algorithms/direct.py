@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from frontend.collectives.algorithms.direct_rooted import broadcast, gather, reduce, scatter
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Ints, Op, Program
 from frontend.collectives.program.symmetric import symmetric
-from frontend.collectives.registry import Algorithm, always_works
+from frontend.collectives.registry import ROOTED, Algorithm, always_works
 from frontend.collectives.setting import Setting
 
 PEER_ORDERS = ("rotated", "same", "random")
@@ -209,6 +210,9 @@ def order_options(setting: Setting) -> dict[str, Any]:
 
 
 def _choose(setting: Setting) -> dict[str, Any]:
+    """Return the options: the root where there is one, and otherwise the peer order."""
+    if setting.operation in ROOTED:
+        return {"dimension": "scale_out", "root": setting.root}
     routes = setting.layout.paths if setting.operation == "all_to_all" else 1
     options = {"dimension": "scale_out"} | order_options(setting)
     return options | ({"routes": routes} if routes > 1 else {})
@@ -222,6 +226,10 @@ ALGORITHM = Algorithm(
         "reduce_scatter": reduce_scatter,
         "all_gather": all_gather,
         "all_to_all": all_to_all,
+        "broadcast": broadcast,
+        "reduce": reduce,
+        "gather": gather,
+        "scatter": scatter,
     },
     choose=_choose,
     check=always_works,

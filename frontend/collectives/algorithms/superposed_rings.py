@@ -53,10 +53,19 @@ def all_gather(group_size: int, *, graph: Digraph, dimension: str = "scale_out")
     return _program("all_gather", group_size, graph, dimension)
 
 
+def _graph_problem(graph: Digraph) -> str | None:
+    try:
+        rings.ring_links(graph)
+    except TopologyError as error:
+        return f"expected another algorithm: {error}".partition(": expected a topology")[0]
+    return None
+
+
 ALGORITHM = Algorithm(
     "superposed_rings",
     "every ring of a direct-connect topology carries an equal part of the data",
     {"all_reduce": all_reduce, "reduce_scatter": reduce_scatter, "all_gather": all_gather},
     needs=frozenset({GRAPH}),
     choose=lambda setting: {"dimension": "scale_out", "graph": setting.layout.graph},
+    graph_problem=_graph_problem,
 )

@@ -24,7 +24,6 @@ _WHAT = {
     "undefined": "reads chunks that hold nothing yet",
     "mixed": "adds to chunks of other data",
     "double": "adds a contribution that is there already",
-    "duplicate": "receives chunks that are there already",
 }
 
 
@@ -39,10 +38,13 @@ class Checked:
     adds_to_target : bool
         Whether the algorithm is correct only if receives that reduce have the meaning of
         msccl-tools; see `topology_gen.lowering.places.adding_to_target`.
+    redundant : int
+        Number of instructions that receive chunks that are there already, which only wastes time.
     """
 
     program: Program
     adds_to_target: bool
+    redundant: int
 
 
 def checked(algorithm: Algorithm, dimension: str = "scale_out") -> Checked:
@@ -73,18 +75,21 @@ def checked(algorithm: Algorithm, dimension: str = "scale_out") -> Checked:
     ('all_gather', 8)
     """
     try:
-        return Checked(_checked(algorithm, dimension), False)
+        program, redundant = _checked(algorithm, dimension)
+        return Checked(program, False, redundant)
     except AlgorithmError as error:
         meant = adding_to_target(algorithm)
         if meant is algorithm:
             raise
         try:
-            return Checked(_checked(meant, dimension), True)
+            program, redundant = _checked(meant, dimension)
+            return Checked(program, True, redundant)
         except AlgorithmError:
             raise error from None
 
 
-def _checked(algorithm: Algorithm, dimension: str) -> Program:
+def _checked(algorithm: Algorithm, dimension: str) -> tuple[Program, int]:
+    """Return the program and the number of redundant receives."""
     check_places(algorithm)
     space = 4 * algorithm.chunks + max(gpu.scratch for gpu in algorithm.gpus)
     if space * algorithm.ranks * (8 + algorithm.ranks / 8) > MOST_CONTENTS:
@@ -93,17 +98,21 @@ def _checked(algorithm: Algorithm, dimension: str) -> Program:
             f"into {MOST_CONTENTS >> 20} MiB while it is executed"
         )
     programs = []
+    redundant = 0
     modes = ((False, algorithm.out_of_place), (True, algorithm.in_place))
     for in_place in [mode for mode, wanted in modes if wanted]:
         translation = _Translation(algorithm, in_place)
         program = translation.program(dimension)
         found = problems(program)
+        wasted = [problem for problem in found if problem.kind == "duplicate"]
+        redundant = max(redundant, len(wasted))
+        found = [problem for problem in found if problem.kind != "duplicate"]
         if found:
             where = "in place" if in_place else "out of place"
             more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
             raise AlgorithmError(f"{where}, {translation.explain(found[0])}{more}")
         programs.append(program)
-    return programs[0]
+    return programs[0], redundant
 
 
 class _Translation:
@@ -152,6 +161,7 @@ class _Translation:
             (dimension,),
             steps,
             np.array(self._edges, np.int64).reshape(-1, 2),
+            root=algorithm.root,
         )
 
     def explain(self, problem: Problem) -> str:

@@ -51,6 +51,8 @@ class Program:
         For each phase, the network dimension whose chunk slots it occupies.
     step_begin, op, phase, peer, offset, count, target, dep_begin, dep, route : array of uint32
         As in the stream. An empty `route` means route 0 for every step.
+    root : int
+        The member at which a broadcast or scatter starts, or a reduce or gather ends.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Program:
     dep_begin: Array
     dep: Array
     route: Array = field(default_factory=lambda: np.zeros(0, np.uint32))
+    root: int = 0
 
     def __post_init__(self) -> None:
         for name in ("step_begin", *_STEP_COLUMNS[1:], "dep_begin", "dep", "route"):
@@ -134,7 +137,7 @@ class ProgramBuilder:
 
     Parameters
     ----------
-    name, operation, group_size, units, space, equal_units
+    name, operation, group_size, units, space, equal_units, root
         As in `Program`. `space` defaults to `units`.
     dimensions : tuple of str
         Network dimension of each phase.
@@ -158,7 +161,9 @@ class ProgramBuilder:
         dimensions: tuple[str, ...],
         space: int | None = None,
         equal_units: bool = False,
+        root: int = 0,
     ) -> None:
+        self._root = root
         self._head = (
             name, operation, group_size, units, space or units, equal_units, dimensions,
         )  # fmt: skip
@@ -241,7 +246,7 @@ class ProgramBuilder:
         edges = np.array(self._edges, np.int64).reshape(-1, 2)
         routes = np.zeros(len(steps), np.int64)
         routes[list(self._routes)] = list(self._routes.values())
-        return assemble(*self._head, steps, edges, routes)
+        return assemble(*self._head, steps, edges, routes, self._root)
 
 
 def assemble(
@@ -255,6 +260,7 @@ def assemble(
     steps: Ints,
     edges: Ints,
     route: Ints | None = None,
+    root: int = 0,
 ) -> Program:
     """Sort steps by member and phase, renumber them, and return the program.
 
@@ -267,6 +273,8 @@ def assemble(
         Each row is a step and a step that it waits for.
     route : array, shape (n,), optional
         For each SEND, the index of the path of the pair that it takes; 0 by default.
+    root : int
+        As in `Program`.
     """
     order = np.lexsort((steps[:, 1], steps[:, 0]))  # stable, so it keeps the order in a phase
     number = np.empty_like(order)
@@ -296,10 +304,11 @@ def assemble(
         dep_begin=_begin(waiting, order.size),
         dep=_narrow(waited[by_step]),
         route=_narrow(np.zeros(0, np.int64) if route is None or not route.any() else route[order]),
+        root=root,
     )
 
 
-def lengths(begin: Array) -> Ints:
+def lengths(begin: npt.NDArray[np.unsignedinteger]) -> Ints:
     """Return the lengths of the slices that a ``*_begin`` array delimits."""
     ends = begin.astype(np.int64)
     return ends[1:] - ends[:-1]

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from frontend.collectives.program.pacing import paced
 from frontend.collectives.program.program import Ints, Op, Program, assemble, ranges
+from topology_gen.arrays import Ids
 from topology_gen.networks.direct_connect import parallel_index
 from topology_gen.schedules.schedule import Schedule
 
@@ -17,7 +19,7 @@ from topology_gen.schedules.schedule import Schedule
 class _Messages:
     """The sends of a schedule as messages between members, in units of a chunk."""
 
-    def __init__(self, schedule: Schedule, receive: Op) -> None:
+    def __init__(self, schedule: Schedule, receive: Op, route: Ids) -> None:
         graph = schedule.graph
         nodes, self.chunks = graph.nodes, schedule.chunks
         self.op = receive
@@ -25,11 +27,12 @@ class _Messages:
         self.target = graph.target[schedule.link].astype(np.int64)
         self.shard = schedule.shard.astype(np.int64)
         self.count = schedule.count.astype(np.int64)
-        self.offset = self.shard * self.chunks + schedule.first
+        # The units of a broadcast or a reduce are the chunks of the root's shard.
+        self.offset = schedule.first + self.shard * (self.chunks if schedule.root is None else 0)
         self.size = schedule.sends
         # Only SENDs have a route; the second half, for the receives, stays 0.
         self.route = np.zeros(2 * self.size, np.int64)
-        self.route[: self.size] = parallel_index(graph)[schedule.link]
+        self.route[: self.size] = route[schedule.link]
         # Number the units of all members consecutively.
         self.sent = self.source * nodes * self.chunks + self.offset
         self.received = self.target * nodes * self.chunks + self.offset
@@ -67,25 +70,36 @@ def scheduled(
     scatter: Schedule | None = None,
     gather: Schedule | None = None,
     dimension: str = "scale_out",
+    route: Ids | None = None,
+    ahead: int | None = None,
 ) -> Program:
-    """Return the program of a reduce-scatter, an all-gather, or both, which make an all-reduce.
+    """Return the program of a reducing or a spreading schedule, or both, as for an all-reduce.
 
     Parameters
     ----------
     name, operation : str
         Name and operation of the program.
-    scatter, gather : Schedule, optional
-        The schedules; at least one is required. If both are given, they must be on the same digraph
-        and have the same number of chunks per shard.
+    scatter : Schedule, optional
+        A reduce-scatter or a reduce.
+    gather : Schedule, optional
+        An all-gather or a broadcast. At least one of the two is required. If both are given, they
+        must be on the same digraph and have the same number of chunks per shard.
     dimension : str
         Network dimension of the program.
+    route : array, shape (links,), optional
+        For each link of the digraph, the route that its messages take. By default, it selects the
+        link among parallel ones.
+    ahead : int, optional
+        Number of steps that a member may be ahead with sends that wait for nothing else; see
+        `paced`. By default, it posts them at the start.
     """
     some = scatter or gather
     assert some is not None
     nodes, chunks = some.graph.nodes, some.chunks
+    taken = parallel_index(some.graph) if route is None else route
     rows: list[Ints] = []
     edges: list[Ints] = []
-    route: list[Ints] = []
+    routes: list[Ints] = []
     first = 0
 
     def wait(waiting: Ints, waited: Ints) -> None:
@@ -93,45 +107,53 @@ def scheduled(
 
     join = -1  # first of the rows that COPY each unit of each member's own shard
     if scatter is not None:
-        moved = _Messages(scatter, Op.RECV_REDUCE)
+        moved = _Messages(scatter, Op.RECV_REDUCE, taken)
         rows.append(moved.rows(0))
-        route.append(moved.route)
+        routes.append(moved.route)
         first = 2 * moved.size
         passed = np.flatnonzero(moved.target != moved.shard)
         # A member sends a chunk of another member's shard once, after all receives of this chunk.
         received, sent = _overlaps(moved.received[passed], moved.count[passed], moved.sent)
         wait(sent, moved.size + passed[received])
+        if ahead is not None:
+            free = np.setdiff1d(np.arange(moved.size), sent)
+            waiting, waited = paced(scatter, free, ahead)
+            wait(waiting, moved.size + waited)
         if gather is not None:
             join = first
             rows.append(_joins(nodes, chunks))
-            route.append(np.zeros(nodes * chunks, np.int64))
+            routes.append(np.zeros(nodes * chunks, np.int64))
             first += nodes * chunks
             ended = np.flatnonzero(moved.target == moved.shard)
             received, unit = _units(moved.offset[ended], moved.count[ended])
             wait(join + unit, moved.size + ended[received])
     if gather is not None:
-        moved = _Messages(gather, Op.RECV)
+        moved = _Messages(gather, Op.RECV, taken)
         rows.append(moved.rows(first))
-        route.append(moved.route)
+        routes.append(moved.route)
         passed = np.flatnonzero(moved.source != moved.shard)
         # A member receives a chunk once, and forwards it as often as the schedule says.
         sent, received = _overlaps(moved.sent[passed], moved.count[passed], moved.received)
         wait(first + passed[sent], first + moved.size + received)
+        own = np.flatnonzero(moved.source == moved.shard)
+        if ahead is not None:
+            waiting, waited = paced(gather, own, ahead)
+            wait(first + waiting, first + moved.size + waited)
         if join >= 0:
-            own = np.flatnonzero(moved.source == moved.shard)
             sent, unit = _units(moved.offset[own], moved.count[own])
             wait(first + own[sent], join + unit)
     return assemble(
         name,
         operation,
         nodes,
-        nodes * chunks,
-        nodes * chunks,
+        some.shards * chunks,
+        some.shards * chunks,
         False,
         (dimension,),
         np.vstack(rows),
         np.vstack(edges),
-        np.concatenate(route),
+        np.concatenate(routes),
+        root=some.root or 0,
     )
 
 

@@ -51,9 +51,10 @@ def precondition(program: Program) -> Contents:
     own = np.arange(size)
     origin = np.full((size, program.space), -1, np.int64)
     origin[:, :units] = np.arange(units)
-    if program.operation == "all_gather":
-        others = own[:, None] != _shard_owner(program)
-        origin[:, :units][others] = -1
+    if program.operation in ("all_gather", "gather"):
+        origin[:, :units][own[:, None] != _shard_owner(program)] = -1
+    if program.operation in ("broadcast", "scatter"):
+        origin[own != program.root, :units] = -1
     members = np.zeros((size, program.space, -(-size // 64)), np.uint64)
     members[:, :units] = sets(own, size)[:, None, :]
     members[origin < 0] = 0
@@ -76,12 +77,17 @@ def postcondition(program: Program) -> tuple[Flags, Contents]:
         return wanted, Contents(origin, members)
     wanted[:, :units] = True
     origin[:, :units] = np.arange(units)
-    if program.operation == "all_gather":
+    own = np.arange(size)
+    if program.operation in ("all_gather", "gather"):
         members[:, :units] = sets(_shard_owner(program), size)
+    elif program.operation in ("broadcast", "scatter"):
+        members[:, :units] = sets(np.array(program.root), size)
     else:
         members[:, :units] = full_set(size)
-    if program.operation == "reduce_scatter":
-        wanted[:, :units] = np.arange(size)[:, None] == _shard_owner(program)
+    if program.operation in ("reduce_scatter", "scatter"):
+        wanted[:, :units] = own[:, None] == _shard_owner(program)
+    if program.operation in ("reduce", "gather"):
+        wanted[own != program.root] = False
     return wanted, Contents(origin, members)
 
 

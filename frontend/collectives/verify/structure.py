@@ -10,6 +10,10 @@ from frontend.collectives.program.program import Flags, Ints, Op, Program, is_me
 _SHOWN = 5
 
 
+WHOLE = ("all_reduce", "broadcast", "reduce")
+"""The operations whose data has no shards."""
+
+
 def structure_problems(program: Program) -> list[Problem]:
     """Return the structure and matching problems of a program.
 
@@ -49,7 +53,7 @@ def _shape_problems(program: Program) -> list[Problem]:
     if not program.phase_dimension:
         wrong.append("there is no phase")
     if program.group_size > 1:
-        if program.operation != "all_reduce" and program.units % program.group_size:
+        if program.operation not in WHOLE and program.units % program.group_size:
             wrong.append(
                 f"{program.units} units do not divide into {program.group_size} equal shards"
             )

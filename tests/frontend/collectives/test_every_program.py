@@ -10,7 +10,7 @@ PAIRS = [
     (operation, name)
     for operation, names in algorithm_names().items()
     for name in names
-    if "graph" not in options(operation, name)  # test_scheduled.py tests these
+    if not {"graph", "wiring"} & options(operation, name)  # test_scheduled.py tests these
 ]
 DIVISORS = {n: [d for d in range(1, n + 1) if n % d == 0] for n in SIZES}
 
@@ -20,6 +20,8 @@ def variants(operation, algorithm, size):
     known = options(operation, algorithm)
     if "local_size" in known:
         return [{"local_size": d} for d in DIVISORS[size]]
+    if "root" in known:
+        return [{"root": 0}, {"root": size - 1}]
     if "segments" in known:
         return [{"segments": 1}, {"segments": 5}, {}]
     if "peer_order" in known:

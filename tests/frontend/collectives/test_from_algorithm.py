@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +18,7 @@ from topology_gen import graphs
 from topology_gen.errors import AlgorithmError
 from topology_gen.formats.msccl import read_xml, refusals, write_xml
 from topology_gen.formats.mscclpp import read_plan, write_plan
+from topology_gen.formats.schedule_json import read_json, write_json
 from topology_gen.graphs.digraph import from_rules
 from topology_gen.lowering.algorithm import Algorithm
 from topology_gen.lowering.lowering import lower
@@ -196,10 +198,6 @@ SUM = (Op("s", "i0", "i0"), Op("rrc", "i0", "i0"))
     [
         (both(*SUM, *SUM), r"step 3 \(rrc\) adds a contribution that is there already"),
         (
-            both(*SUM, Op("s", "i0", "i0"), Op("r", "i0", "i0")),
-            r"step 3 \(r\) receives chunks that are there already",
-        ),
-        (
             both(*SUM[::-1]),
             r"deadlock: 4 steps wait for each other, such as gpu 0 tb 0 step 0 \(rrc\)",
         ),
@@ -240,3 +238,46 @@ def test_in_place_and_out_of_place() -> None:
     checked(read(text))
     with pytest.raises(AlgorithmError, match="in place"):
         checked(read(text.replace('inplace="0"', 'inplace="1" outofplace="1"')))
+
+
+def test_a_redundant_receive_only_wastes_time() -> None:
+    wasteful = checked(read(both(*SUM, Op("s", "i0", "i0"), Op("r", "i0", "i0"))))
+    assert wasteful.redundant == 2  # one at each rank
+    assert checked(read(both(*SUM))).redundant == 0
+
+
+def rooted(operation: str, *, root: int, shards: bool) -> str:
+    """Return an in-place algorithm with a root and two other ranks, which exchange one message."""
+    others = [rank for rank in range(3) if rank != root]
+    gpus: list[dict[str, Any]] = [{} for _ in range(3)]
+    away = operation in ("broadcast", "scatter")
+    kind = "rrc" if operation == "reduce" else "r"
+    for other in others:
+        place = f"i{other}" if shards else "i0"
+        at_root = place if away else (f"o{other}" if shards else "i0")
+        at_other = "o0" if operation == "scatter" else "i0"
+        sends, gets = (at_root, at_other) if away else (at_other, at_root)
+        source, target = (root, other) if away else (other, root)
+        gpus[source][f"to{target}"] = (target, -1, 0, (Op("s", sends, sends),))
+        gpus[target][f"from{source}"] = (-1, source, 0, (Op(kind, gets, gets),))
+    sizes = {"gather": (1, 3, 0), "scatter": (3, 1, 0)}.get(operation, (1, 1, 0))
+    return xml(gpus, operation, 3 if shards else 1, sizes, in_place=True)
+
+
+@pytest.mark.parametrize("root", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("operation", "shards"),
+    [("broadcast", False), ("reduce", False), ("gather", True), ("scatter", True)],
+)
+def test_operations_with_a_root(operation: str, shards: bool, root: int) -> None:
+    text = rooted(operation, root=root, shards=shards)
+    algorithm = read(text)
+    assert (algorithm.operation, algorithm.root) == (operation, root)
+    if operation != "reduce":  # both senders add to the same chunk, in no fixed order
+        program = checked(algorithm).program
+        assert (program.operation, program.root) == (operation, root)
+        wrong = text.replace('type="r"', 'type="rrc"')
+        with pytest.raises(AlgorithmError):
+            checked(read(wrong))
+    again = read_json(write_json(algorithm).encode())
+    assert again == algorithm

@@ -19,6 +19,7 @@ from frontend.collectives.verify.structure import structure_problems
 from tests.frontend.collectives.interleaving import Interleaving
 from topology_gen import graphs
 from topology_gen.graphs.digraph import from_edges
+from topology_gen.graphs.wiring import uniform
 
 PAIRS = [(operation, name) for operation, names in algorithm_names().items() for name in names]
 
@@ -56,6 +57,10 @@ def right_programs(draw, largest=9):
                   if n in algorithm_names()[operation]]  # fmt: skip
         chosen["scale_up_algorithm"] = draw(st.sampled_from(usable))
         chosen["scale_out_algorithm"] = draw(st.sampled_from(usable))
+    if "wiring" in known:
+        chosen["wiring"] = uniform(draw(topologies(size, rings=False)))
+    if "root" in known:
+        chosen["root"] = draw(st.integers(0, size - 1))
     if "graph" in known:
         chosen["graph"] = draw(topologies(size, rings=algorithm == "superposed_rings"))
     if "orders" in known:

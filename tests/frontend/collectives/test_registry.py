@@ -23,12 +23,16 @@ from topology_gen.errors import RegistrationError
 
 def test_table():
     flat = {"ring", "direct", "halving_doubling"}
-    no_all_to_all = {"dbt", "bfb", "superposed_rings", "multi_ring"}
+    no_all_to_all = {"dbt", "bfb", "superposed_rings", "multi_ring", "trees"}
     expected = {
         "all_reduce": flat | no_all_to_all | {"hierarchical", "hierarchical_optimal"},
         "reduce_scatter": flat | no_all_to_all,
         "all_gather": flat | no_all_to_all,
         "all_to_all": flat | {"hierarchical"},
+        "broadcast": {"direct", "trees"},
+        "reduce": {"direct", "trees"},
+        "gather": {"direct"},
+        "scatter": {"direct"},
     }
     assert {operation: set(names) for operation, names in algorithm_names().items()} == expected
     assert tuple(algorithm_names()) == OPERATIONS

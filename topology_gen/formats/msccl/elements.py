@@ -44,17 +44,18 @@ class Element:
         return int(value)
 
 
-def read_elements(content: bytes) -> Element:
-    """Return the root element of a file.
+def read_elements(content: bytes) -> tuple[Element, tuple[str, ...]]:
+    """Return the root element of a file, and what was ignored.
 
-    A document type is an error. So there are no entities, which could read other files or expand
+    As in the runtime, elements and attributes that are not in MSCCL's schema are ignored. A
+    document type is an error. So there are no entities, which could read other files or expand
     without limit.
 
     Raises
     ------
     FileFormatError
-        The file is too large or not XML, or an element or attribute is missing, is in the wrong
-        place, or is not in MSCCL's schema.
+        The file is too large or not XML, or an element or attribute is missing or in the wrong
+        place.
     """
     if len(content) > MOST_BYTES:
         raise FileFormatError(f"{len(content)} bytes: expected at most {MOST_BYTES}")
@@ -66,13 +67,15 @@ def read_elements(content: bytes) -> Element:
             raise
         raise FileFormatError(f"expected MSCCL XML, but it is not XML: {error}") from None
     assert reader.root is not None  # otherwise the parser would have failed
-    return reader.root
+    return reader.root, reader.ignored
 
 
 class _Reader:
     def __init__(self) -> None:
         self.root: Element | None = None
         self.open: list[Element] = []
+        self._unknown = 0  # depth inside an element that is ignored
+        self._ignored: dict[str, list[int]] = {}  # what, and the lines
         self.parser = expat.ParserCreate()
         self.parser.StartDoctypeDeclHandler = self._doctype
         self.parser.StartElementHandler = self._start
@@ -84,10 +87,16 @@ class _Reader:
         raise FileFormatError(f"line {line}: expected a file without a document type")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        element = Element(name, self.parser.CurrentLineNumber, attributes)
+        line = self.parser.CurrentLineNumber
+        element = Element(name, line, attributes)
         parent = self.open[-1].name if self.open else None
+        if self._unknown or (name not in PARENT and parent is not None):
+            self._unknown += 1
+            if self._unknown == 1:
+                self._ignored.setdefault(f"element <{name}>", []).append(line)
+            return
         if name not in PARENT:
-            raise element.error(f"unknown element: expected {', '.join(PARENT)}")
+            raise element.error("unknown element: expected algo")
         if PARENT[name] != parent:
             inside = f"inside <{PARENT[name]}>" if PARENT[name] else "as the outermost element"
             raise element.error(f"expected this element {inside}, not inside <{parent}>")
@@ -97,18 +106,30 @@ class _Reader:
         known = (*REQUIRED[name], *OPTIONAL.get(name, ()))
         for key in attributes:
             if key not in known:
-                raise element.error(f"unknown attribute {key}: expected {', '.join(known)}")
+                self._ignored.setdefault(f"attribute {key} of <{name}>", []).append(line)
         if self.open:
             self.open[-1].children.append(element)
         else:
             self.root = element
         self.open.append(element)
 
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """A phrase for each unknown element and attribute."""
+        return tuple(
+            f"line {lines[0]}: {what} is ignored, as the runtime ignores it"
+            + (f" (and {len(lines) - 1} more)" if len(lines) > 1 else "")
+            for what, lines in self._ignored.items()
+        )
+
     def _end(self, _: str) -> None:
-        self.open.pop()
+        if self._unknown:
+            self._unknown -= 1
+        else:
+            self.open.pop()
 
     def _text(self, data: str) -> None:
-        if data.strip():
+        if data.strip() and not self._unknown:
             line = self.parser.CurrentLineNumber
             raise FileFormatError(
                 f"line {line}: expected elements only, not the text {data.strip()[:20]!r}"

@@ -8,7 +8,10 @@ elements of the other ranks.
 
 from __future__ import annotations
 
+import numpy as np
+
 from topology_gen.lowering.algorithm import Algorithm, Kind
+from topology_gen.lowering.table import KINDS, Table, table_of
 
 MOST_CHANNELS = 32
 MOST_BLOCKS = 128
@@ -24,62 +27,65 @@ MOST_ELEMENTS = 4095
 MOST_NAME = 63
 
 
-def refusals(algorithm: Algorithm) -> list[str]:
+def refusals(algorithm: Algorithm | Table) -> list[str]:
     """Return the reasons why the runtime would reject an algorithm, often none.
 
     Returns
     -------
     list of str
-        A phrase for each reason.
+        A phrase for each reason, or for each kind of reason with its first place.
     """
+    table = algorithm if isinstance(algorithm, Table) else table_of(algorithm)
     found = []
-    name = algorithm.name
+    name = table.name
     if len(name) > MOST_NAME or not name.isprintable() or any(c in "\"'<>&" for c in name):
         found.append(
             f"the name {name[:80]!r}: expected at most {MOST_NAME} characters, without quotes or "
             f"<>&"
         )
-    for rank, gpu in enumerate(algorithm.gpus):
-        elements = 1 + algorithm.ranks + sum(1 + len(block.instructions) for block in gpu.blocks)
-        if elements > MOST_ELEMENTS:
+    blocks = np.diff(table.block_begin)
+    elements = 1 + table.ranks + blocks + np.diff(table.step_begin[table.block_begin])
+    for rank in np.flatnonzero(elements > MOST_ELEMENTS)[:1].tolist():
+        found.append(
+            f"gpu {rank} has {elements[rank]} elements, including those of all ranks: "
+            f"expected at most {MOST_ELEMENTS}"
+        )
+    for rank in np.flatnonzero(blocks > MOST_BLOCKS)[:1].tolist():
+        found.append(f"gpu {rank} has {blocks[rank]} thread blocks: expected at most {MOST_BLOCKS}")
+    ranks = np.repeat(np.arange(table.ranks), blocks)
+    number = np.arange(ranks.size) - table.block_begin[ranks]
+    for column, end in enumerate(("send", "receive")):
+        used = table.blocks[:, column] >= 0
+        pairs, counts = np.unique(
+            np.stack([ranks[used], table.blocks[used, 2]], 1), axis=0, return_counts=True
+        )
+        for place in np.flatnonzero(counts > MOST_BLOCKS_OF_A_CHANNEL)[:1].tolist():
             found.append(
-                f"gpu {rank} has {elements} elements, including those of all ranks: "
-                f"expected at most {MOST_ELEMENTS}"
+                f"gpu {pairs[place, 0]} has {counts[place]} thread blocks that {end} over a "
+                f"channel: expected at most {MOST_BLOCKS_OF_A_CHANNEL}"
             )
-        if len(gpu.blocks) > MOST_BLOCKS:
+
+    def where(block: int) -> str:
+        return f"gpu {ranks[block]} tb {number[block]}"
+
+    channel = table.blocks[:, 2]
+    for block in np.flatnonzero(channel >= MOST_CHANNELS)[:1].tolist():
+        found.append(
+            f"{where(block)} has channel {channel[block]}: expected 0 … {MOST_CHANNELS - 1}"
+        )
+    sizes = np.diff(table.step_begin)
+    for block in np.flatnonzero(sizes > MOST_STEPS)[:1].tolist():
+        found.append(f"{where(block)} has {sizes[block]} steps: expected at most {MOST_STEPS}")
+    count = np.where(table.steps[:, 0] == KINDS.index(Kind.NOP), 0, table.steps[:, 5])
+    offset = table.steps[:, [2, 4]].max(axis=1, initial=-1)
+    for values, most, verb in (
+        (count, MOST_COUNT, "has {} chunks"),
+        (offset, MOST_OFFSET, "is at chunk {}"),
+    ):
+        for step in np.flatnonzero(values > most)[:1].tolist():
+            block = int(np.searchsorted(table.step_begin, step, side="right")) - 1
             found.append(
-                f"gpu {rank} has {len(gpu.blocks)} thread blocks: expected at most {MOST_BLOCKS}"
+                f"{where(block)} step {step - table.step_begin[block]} "
+                f"{verb.format(values[step])}: expected at most {most}"
             )
-        for end in ("send", "receive"):
-            peers: dict[int, int] = {}
-            for block in gpu.blocks:
-                if getattr(block, end) is not None:
-                    peers[block.channel] = peers.get(block.channel, 0) + 1
-            if max(peers.values(), default=0) > MOST_BLOCKS_OF_A_CHANNEL:
-                found.append(
-                    f"gpu {rank} has {max(peers.values())} thread blocks that {end} over a "
-                    f"channel: expected at most {MOST_BLOCKS_OF_A_CHANNEL}"
-                )
-        for number, block in enumerate(gpu.blocks):
-            where = f"gpu {rank} tb {number}"
-            if block.channel >= MOST_CHANNELS:
-                found.append(
-                    f"{where} has channel {block.channel}: expected 0 … {MOST_CHANNELS - 1}"
-                )
-            if len(block.instructions) > MOST_STEPS:
-                found.append(
-                    f"{where} has {len(block.instructions)} steps: expected at most {MOST_STEPS}"
-                )
-            for index, step in enumerate(block.instructions):
-                if step.kind is not Kind.NOP and step.chunks > MOST_COUNT:
-                    found.append(
-                        f"{where} step {index} has {step.chunks} chunks: "
-                        f"expected at most {MOST_COUNT}"
-                    )
-                if max(step.source.offset, step.target.offset) > MOST_OFFSET:
-                    found.append(
-                        f"{where} step {index} is at chunk "
-                        f"{max(step.source.offset, step.target.offset)}: "
-                        f"expected at most {MOST_OFFSET}"
-                    )
     return found

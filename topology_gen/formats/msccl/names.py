@@ -11,6 +11,10 @@ COLLECTIVES: Mapping[str, Operation] = {
     "reducescatter": "reduce_scatter",
     "allgather": "all_gather",
     "alltoall": "all_to_all",
+    "broadcast": "broadcast",
+    "reduce": "reduce",
+    "gather": "gather",
+    "scatter": "scatter",
     "reduce_scatter": "reduce_scatter",  # the spelling of msccl-tools
 }
 

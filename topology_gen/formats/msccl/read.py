@@ -18,6 +18,7 @@ from topology_gen.lowering.algorithm import (
     Gpu,
     Instruction,
     Kind,
+    Operation,
     Place,
     Step,
 )
@@ -28,11 +29,17 @@ _MOST_BYTES = 2**63 - 1
 
 
 def read_xml(content: bytes) -> Algorithm:
-    """Return the algorithm of an MSCCL XML file.
+    """Return the algorithm of an MSCCL XML file; see `read_xml_and_ignored`."""
+    return read_xml_and_ignored(content)[0]
+
+
+def read_xml_and_ignored(content: bytes) -> tuple[Algorithm, tuple[str, ...]]:
+    """Return the algorithm of an MSCCL XML file, and a phrase for everything that was ignored.
 
     The meaning is that of the runtime. A receive that reduces adds to its `src`. A step that others
     depend on signals them if its `hasdep` is 1; otherwise the next step of its block with `hasdep`
-    1 does.
+    1 does. The root of a broadcast or scatter is the rank that receives least, that of a reduce or
+    gather the rank that sends least.
 
     Parameters
     ----------
@@ -50,7 +57,7 @@ def read_xml(content: bytes) -> Algorithm:
     --------
     topology_gen.formats.msccl.write_xml
     """
-    root = read_elements(content)
+    root, ignored = read_elements(content)
     collective = COLLECTIVES[root.text("coll", COLLECTIVES)]
     channels = root.number("nchannels", 0)
     gpus = _in_order(root, root.number("ngpus", 1), "gpu")
@@ -58,17 +65,35 @@ def read_xml(content: bytes) -> Algorithm:
     given = root.attributes
     # Older files lack the attribute `outofplace` and are for one of the two.
     out_of_place = root.number("outofplace", 0, 1) == 1 if "outofplace" in given else not in_place
-    return Algorithm(
+    parts = tuple(_gpu(element, channels) for element in gpus)
+    algorithm = Algorithm(
         name=given.get("name", ""),
         operation=collective,
         chunks=root.number("nchunksperloop", 1),
         in_place=in_place,
         out_of_place=out_of_place,
-        gpus=tuple(_gpu(element, channels) for element in gpus),
+        gpus=parts,
+        root=_root(collective, parts),
         protocol=root.text("proto", PROTOCOLS),
         least_bytes=root.number("minBytes", 0, _MOST_BYTES) if "minBytes" in given else 0,
         most_bytes=root.number("maxBytes", 0, _MOST_BYTES) if "maxBytes" in given else 0,
     )
+    return algorithm, ignored
+
+
+def _root(operation: Operation, gpus: Sequence[Gpu]) -> int:
+    """Return the rank that receives or sends least, if the operation has a root."""
+
+    def moved(rank: int) -> int:
+        return sum(
+            step.chunks
+            for block in gpus[rank].blocks
+            for step in block.instructions
+            if (step.kind.receives if operation in ("broadcast", "scatter") else step.kind.sends)
+        )
+
+    rooted = operation in ("broadcast", "scatter", "reduce", "gather")
+    return min(range(len(gpus)), key=moved) if rooted else 0
 
 
 def _in_order(parent: Element, count: int, name: str) -> list[Element]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from topology_gen.errors import AlgorithmError
 from topology_gen.formats.msccl.limits import refusals
 from topology_gen.formats.msccl.names import SPELLING
-from topology_gen.lowering.algorithm import Algorithm, Instruction, Kind, Step
+from topology_gen.lowering.algorithm import Algorithm, Kind
+from topology_gen.lowering.table import BUFFERS, KINDS, Table, table_of
 
 
-def write_xml(algorithm: Algorithm) -> str:
+def write_xml(algorithm: Algorithm | Table) -> str:
     """Return the MSCCL XML of an algorithm.
 
     The runtime uses its own simple parser. The file must therefore start with `algo`, have one
@@ -18,7 +19,7 @@ def write_xml(algorithm: Algorithm) -> str:
 
     Parameters
     ----------
-    algorithm : Algorithm
+    algorithm : Algorithm or Table
         The algorithm to write.
 
     Raises
@@ -30,57 +31,52 @@ def write_xml(algorithm: Algorithm) -> str:
     --------
     topology_gen.formats.msccl.read_xml, topology_gen.formats.msccl.refusals
     """
-    refused = refusals(algorithm)
+    table = algorithm if isinstance(algorithm, Table) else table_of(algorithm)
+    refused = refusals(table)
     if refused:
         raise AlgorithmError(f"the MSCCL runtime would reject the algorithm: {refused[0]}")
-    channels = [block.channel for gpu in algorithm.gpus for block in gpu.blocks]
     head = {
-        "name": algorithm.name or "algorithm",
-        "proto": algorithm.protocol,
-        "nchannels": max(channels, default=0) + 1,
-        "nchunksperloop": algorithm.chunks,
-        "ngpus": algorithm.ranks,
-        "coll": SPELLING[algorithm.operation],
-        "inplace": int(algorithm.in_place),
-        "outofplace": int(algorithm.out_of_place),
-        "minBytes": algorithm.least_bytes,
-        "maxBytes": algorithm.most_bytes,
+        "name": table.name or "algorithm",
+        "proto": table.protocol,
+        "nchannels": int(table.blocks[:, 2].max(initial=0)) + 1,
+        "nchunksperloop": table.chunks,
+        "ngpus": table.ranks,
+        "coll": SPELLING[table.operation],
+        "inplace": int(table.in_place),
+        "outofplace": int(table.out_of_place),
+        "minBytes": table.least_bytes,
+        "maxBytes": table.most_bytes,
     }
-    lines = [_tag("algo", head, ">")]
-    for rank, gpu in enumerate(algorithm.gpus):
-        waited = {step.after for block in gpu.blocks for step in block.instructions}
-        sizes = {"i_chunks": gpu.input, "o_chunks": gpu.output, "s_chunks": gpu.scratch}
-        lines.append("  " + _tag("gpu", {"id": rank, **sizes}, ">"))
-        for number, block in enumerate(gpu.blocks):
-            peers = {
-                "send": -1 if block.send is None else block.send,
-                "recv": -1 if block.receive is None else block.receive,
-            }
-            lines.append("    " + _tag("tb", {"id": number, **peers, "chan": block.channel}, ">"))
-            for index, step in enumerate(block.instructions):
-                signals = step.awaited or Step(number, index) in waited
-                lines.append(_step(index, step, signals))
-            lines.append("    </tb>")
-        lines.append("  </gpu>")
-    return "\n".join([*lines, "</algo>", ""])
+    gpus = ("\n".join(_gpu(table, rank)) for rank in range(table.ranks))
+    return "\n".join([_tag("algo", head, ">"), *gpus, "</algo>", ""])
 
 
-def _step(index: int, instruction: Instruction, signals: bool) -> str:
-    idle = instruction.kind is Kind.NOP
-    block, step = instruction.after or (-1, -1)
-    attributes = {
-        "s": index,
-        "type": str(instruction.kind),
-        "srcbuf": "i" if idle else str(instruction.source.buffer),
-        "srcoff": -1 if idle else instruction.source.offset,
-        "dstbuf": "o" if idle else str(instruction.target.buffer),
-        "dstoff": -1 if idle else instruction.target.offset,
-        "cnt": 0 if idle else instruction.chunks,
-        "depid": block,
-        "deps": step,
-        "hasdep": int(signals),
-    }
-    return "      " + _tag("step", attributes, "/>")
+def _gpu(table: Table, rank: int) -> Iterator[str]:
+    """Yield the lines of a rank."""
+    first, last = table.block_begin[rank : rank + 2].tolist()
+    rows = table.steps[table.step_begin[first] : table.step_begin[last]]
+    waited = {(block, step) for block, step in rows[:, 6:8].tolist() if block >= 0}
+    i, o, s = table.sizes[rank].tolist()
+    yield "  " + _tag("gpu", {"id": rank, "i_chunks": i, "o_chunks": o, "s_chunks": s}, ">")
+    for number, block in enumerate(range(first, last)):
+        send, receive, channel = table.blocks[block].tolist()
+        yield "    " + _tag(
+            "tb", {"id": number, "send": send, "recv": receive, "chan": channel}, ">"
+        )
+        begin, end = table.step_begin[block : block + 2].tolist()
+        for index, row in enumerate(table.steps[begin:end].tolist()):
+            kind, source, at, target, to, count, wait, step, awaited = row
+            signals = int(awaited or (number, index) in waited)
+            if KINDS[kind] is Kind.NOP:
+                source, at, target, to, count = 0, -1, 1, -1, 0
+            yield (
+                f'      <step s="{index}" type="{KINDS[kind].value}" '
+                f'srcbuf="{BUFFERS[source].value}" srcoff="{at}" '
+                f'dstbuf="{BUFFERS[target].value}" dstoff="{to}" cnt="{count}" '
+                f'depid="{wait}" deps="{step}" hasdep="{signals}"/>'
+            )
+        yield "    </tb>"
+    yield "  </gpu>"
 
 
 def _tag(name: str, attributes: Mapping[str, object], end: str) -> str:

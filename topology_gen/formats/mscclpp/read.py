@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from topology_gen.formats.json_fields import Fields, parse
+from topology_gen.formats.mscclpp import packets
+from topology_gen.formats.mscclpp.packets import Packets
 from topology_gen.lowering.algorithm import (
     Algorithm,
     Block,
@@ -32,7 +34,8 @@ COLLECTIVES: Mapping[str, Operation] = {
 }
 
 _OPERATIONS = (
-    "nop", "barrier", "put", "pws", "pwsf", "copy", "signal", "wait", "flush", "re",
+    "nop", "barrier", "put", "pws", "pwsf", "copy", "signal", "wait", "rlxsignal", "rlxwait",
+    "flush", "re", *packets.OPERATIONS,
 )  # fmt: skip
 _TYPES = ("port", "memory")
 _NOWHERE = Place(Buffer.INPUT, -1), Place(Buffer.OUTPUT, -1)
@@ -41,8 +44,9 @@ _NOWHERE = Place(Buffer.INPUT, -1), Place(Buffer.OUTPUT, -1)
 def read_plan(content: bytes) -> Algorithm:
     """Return the algorithm of an execution plan.
 
-    Plans of the Simple protocol may contain puts, signals, waits, copies, reductions and barriers.
-    Semaphores, packets, pipelines and switch channels are not supported.
+    Plans of the Simple protocol may contain puts, signals, waits, copies, reductions and barriers;
+    those of the LL protocol also operations on packets. Semaphores, remote reads, pipelines and
+    switch channels are not supported.
 
     Raises
     ------
@@ -57,7 +61,8 @@ def read_plan(content: bytes) -> Algorithm:
     """
     document = parse(content)
     operation = COLLECTIVES[document.word("collective", tuple(COLLECTIVES))]
-    gpus = [_Gpu(fields, rank) for rank, fields in enumerate(document.parts("gpus"))]
+    shared = Packets()
+    gpus = [_Gpu(fields, rank, shared) for rank, fields in enumerate(document.parts("gpus"))]
     for gpu in gpus:
         gpu.connect(gpus)
     for gpu in gpus:
@@ -72,7 +77,7 @@ def read_plan(content: bytes) -> Algorithm:
         chunks=chunks,
         in_place=in_place,
         out_of_place=not in_place,
-        protocol=document.word("protocol", ("Simple",)),
+        protocol=document.word("protocol", ("Simple", "LL")),
         gpus=tuple(gpu.done(gpus) for gpu in gpus),
     )
 
@@ -80,7 +85,8 @@ def read_plan(content: bytes) -> Algorithm:
 class _Gpu:
     """A rank: the blocks of its plan, then one block for each channel's receives and sends."""
 
-    def __init__(self, fields: Fields, rank: int) -> None:
+    def __init__(self, fields: Fields, rank: int, packets: Packets) -> None:
+        self._packets = packets
         if fields.number("id") != rank:
             raise fields.error("id", f"expected {rank}, the rank's place in the list")
         self.rank = rank
@@ -138,6 +144,8 @@ class _Gpu:
             ]
         for part in fields.parts("ops"):
             name = part.word("name", _OPERATIONS)
+            if part.has("tbg_info"):
+                raise part.error("tbg_info", "expected no groups of thread blocks")
             if name == "barrier":
                 self._barriers[part.number("barrier_id")][number].append(len(self._blocks[number]))
                 blocks = part.number("num_threadblocks", 1)
@@ -146,11 +154,13 @@ class _Gpu:
                     self._add(number, Kind.NOP, *_NOWHERE, 0)
             elif name in ("copy", "re"):
                 self._local(number, name, part)
+            elif name in packets.OPERATIONS:
+                self._packet(number, part, buffers["memory"])
             elif name != "nop":
                 kind = part.word("channel_type", _TYPES)
                 ids = part.array("channel_ids")
                 for channel in [self._pick(part, "channel_ids", i, channels[kind]) for i in ids]:
-                    self._channel(number, name, part, channel, buffers[kind])
+                    self._channel(number, name.removeprefix("rlx"), part, channel, buffers[kind])
 
     def _channel(
         self, number: int, name: str, fields: Fields, channel: int, buffers: list[tuple[int, str]]
@@ -187,6 +197,21 @@ class _Gpu:
             if name == "copy":
                 raise fields.error("src_buff", "expected one place for a copy")
             self._add(number, Kind.REDUCE, place, target, count)
+
+    def _packet(self, number: int, fields: Fields, buffers: list[tuple[int, str]]) -> None:
+        """Read an operation on packets."""
+        sources = [self._place(part) for part in fields.parts("src_buff")]
+        local: list[Place] = []
+        remote: list[tuple[int, Place]] = []
+        for part in fields.parts("dst_buff"):
+            if part.has("buffer_id"):
+                rank, buffer = self._pick(part, "buffer_id", part.number("buffer_id"), buffers)
+                remote.append((rank, Place(Buffer(buffer), part.number("index"))))
+            else:
+                local.append(self._place(part)[0])
+            if not sources or any(part.number("size") != size for _, size in sources):
+                raise part.error("size", "expected the size of every src_buff")
+        self._packets.operate(self._blocks[number], (self.rank, number), sources, local, remote)
 
     def connect(self, gpus: list[_Gpu]) -> None:
         """Find the other end of every channel.
@@ -225,6 +250,8 @@ class _Gpu:
                     nop = self._blocks[block][index]
                     self._blocks[block][index] = nop._replace(after=Step(landing, before - 1))
 
+        self._packets.wait(self.rank, self._blocks, len(self._blocks) + len(self._landings))
+
     def done(self, gpus: list[_Gpu]) -> Gpu:
         """Return the rank with all its blocks."""
         blocks = [Block(None, None, 0, tuple(block)) for block in self._blocks]
@@ -241,9 +268,11 @@ class _Gpu:
                     ),
                 )
             )
+        blocks += self._packets.landings(self.rank)
         for channel, sends in sorted(self._sends.items()):
             peer = self.peers[channel][1]
             blocks.append(Block(peer, None, self._name(channel), tuple(sends)))
+        blocks += self._packets.sends(self.rank)
         return Gpu(self.input, self.output, self.scratch, tuple(blocks))
 
     def _name(self, channel: int) -> int:

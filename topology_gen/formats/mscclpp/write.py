@@ -44,11 +44,12 @@ def write_plan(schedule: Schedule | AllReduce) -> str:
     --------
     topology_gen.formats.mscclpp.read_plan
     """
+    if schedule.operation not in _SPELLING:
+        raise AlgorithmError(
+            f"MSCCL++: expected one of {', '.join(_SPELLING)}, not {schedule.operation}"
+        )
     layout = Layout(schedule, common_chunks(schedule))
-    parts = schedule.parts if isinstance(schedule, AllReduce) else (schedule,)
-    steps = [
-        list(layout.step(part, number)) for part in parts for number in range(1, part.steps + 1)
-    ]
+    steps = list(layout.steps())
     ends = schedule.graph.edges()
     ranks = [_Rank(rank, layout, ends) for rank in range(layout.ranks)]
     used = sorted({link for step in steps for link, _ in step})
@@ -117,7 +118,7 @@ class _Rank:
         self._rank = rank
         self._layout = layout
         self._ends = ends
-        self._scratch = layout.scratch[rank]
+        self._scratch = int(layout.scratch[rank])
         self._remote: dict[tuple[int, str], int] = {}
         self._operations: list[list[dict[str, Any]]] = []
         self._channels: list[list[int]] = []

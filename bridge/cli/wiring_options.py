@@ -1,0 +1,141 @@
+"""The options that name links, with their rates and failures, shared by several commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bridge.cli.graph_options import edges_option, read_json_list, topology_option
+from bridge.errors import InputError
+from frontend import units
+from topology_gen import TopologyError
+
+if TYPE_CHECKING:
+    from topology_gen.graphs.wiring import Wiring
+
+
+class Quantity(click.ParamType[int]):
+    """A quantity with a unit, such as 100Gbps, as an integer in its base unit."""
+
+    def __init__(self, kind: units.Kind) -> None:
+        self.name = kind.name
+        self._kind = kind
+
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> int:
+        """Return the quantity; fail with what is accepted."""
+        try:
+            return units.parse(value, self._kind)
+        except ValueError as error:
+            self.fail(f"{value!r}: {error}", parameter, context)
+
+
+@dataclass(frozen=True)
+class Links:
+    """The links that the options name.
+
+    Attributes
+    ----------
+    intact : Wiring
+        The links before the failures.
+    wiring : Wiring
+        The links that are left.
+    without : tuple of str
+        The failures.
+    """
+
+    intact: Wiring
+    wiring: Wiring
+    without: tuple[str, ...]
+
+
+def wiring_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options to a command, which gets a `Links` as its first argument, `links`."""
+
+    @wraps(command)
+    def with_links(
+        edges: Path | None,
+        topology: str | None,
+        scenario: Path | None,
+        bandwidth: int,
+        latency: int,
+        without: tuple[str, ...],
+        **others: Any,
+    ) -> None:
+        intact = _read(edges, topology, scenario, bandwidth, latency)
+        command(links=Links(intact, intact.without(without), without), **others)
+
+    for option in (
+        click.option(
+            "--without",
+            metavar="LINK",
+            multiple=True,
+            help="What has failed: 3-7 (the links between nodes 3 and 7 in both directions), 3>7 "
+            "(those from 3 to 7) or 3 (node 3 with its links; later nodes move up by one number). "
+            "Can be repeated.",
+        ),
+        click.option(
+            "--latency",
+            type=Quantity(units.TIME),
+            default="0ns",
+            show_default=True,
+            help="Latency of links that --edges gives none.",
+        ),
+        click.option(
+            "--bandwidth",
+            type=Quantity(units.RATE),
+            default="100Gbps",
+            show_default=True,
+            help="Rate of links that --edges gives none.",
+        ),
+        click.option(
+            "--scenario",
+            metavar="FILE",
+            type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
+            help="A scenario whose topology is used, with its rates, latencies and switches.",
+        ),
+        topology_option,
+        edges_option,
+    ):
+        with_links = option(with_links)
+    return with_links
+
+
+def _read(
+    edges: Path | None, topology: str | None, scenario: Path | None, rate_bps: int, latency_ps: int
+) -> Wiring:
+    """Return the links of the one source that is given."""
+    from topology_gen import specs
+    from topology_gen.graphs.wiring import uniform
+
+    if sum(source is not None for source in (edges, topology, scenario)) != 1:
+        raise InputError(
+            "expected exactly one topology: --edges FILE, --scenario FILE or a SPEC such as "
+            "hypercube:n=1024"
+        )
+    if topology is not None:
+        return uniform(specs.parse(topology), rate_bps, latency_ps)
+    if edges is not None:
+        from frontend.schema import edges as schema
+
+        content = read_json_list(edges)
+        try:
+            return schema.wiring(schema.parsed(content), rate_bps, latency_ps, name=edges.name)
+        except (TopologyError, ValueError) as error:
+            raise InputError(f"{edges}: {error}") from None
+    from frontend import load_scenario
+    from frontend.resolve import resolve
+
+    assert scenario is not None
+    wiring = resolve(load_scenario(scenario)).layout.wiring
+    if wiring is None:
+        raise InputError(
+            f"{scenario}: topology.family: expected a direct-connect family, edges or boxes"
+        )
+    return wiring

@@ -1,0 +1,280 @@
+"""Pipelined spanning trees: the collectives of greatest throughput on any links and switches.
+
+Every rank starts trees_per_rank spanning trees of equal rate, each of which carries an equal part
+of its data to all other ranks. The trees together use no link for more than its rate, so once all
+of their links are busy, data flows at the rate of `tree_rates.greatest_rate`, which no schedule can
+exceed. Data passes the trees in segments, so that a rank forwards one while it receives the next.
+
+An all-gather has trees from all ranks, a broadcast from one. Reduce-scatter and reduce are their
+reverse on the reversed links.
+
+Source: L. Zhao et al., "ForestColl: throughput-optimal collective communications on heterogeneous
+network fabrics", arXiv 2402.06787.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topology_gen import kernels
+from topology_gen.arrays import ids
+from topology_gen.errors import ParameterError
+from topology_gen.graphs.digraph import Digraph
+from topology_gen.graphs.wiring import Wiring
+from topology_gen.schedules.schedule import Schedule
+from topology_gen.schedules.tree_rates import Optimum, greatest_rate, padded, whole_rates
+
+GREATEST_SENDS = 2**24
+
+GREATEST_RANKS = 1024
+"""Greatest number of ranks; packing takes time in proportion to about its fourth power."""
+
+MOST_TREES = 64
+"""Greatest number of trees for each rank by default."""
+
+Spreading = Literal["all_gather", "broadcast"]
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """Spanning trees that carry data from some ranks to all others.
+
+    Attributes
+    ----------
+    wiring : Wiring
+        The links, without self-loops.
+    operation : str
+        "all_gather" or "broadcast".
+    optimum : Optimum
+        The greatest rate, and the cut that proves it.
+    rate : Fraction
+        The rate in bit/s at which every sender sends to all others over the trees.
+    trees_per_rank : int
+        Number of trees that start at each sender.
+    channels : Digraph
+        The links between ranks and the paths over switches that the trees use: the digraph of the
+        schedules. Without switches, the digraph of the wiring.
+    paths : tuple of tuple of int
+        For each channel, its links in the wiring.
+    roots, weights : int64 array, shape (bundles,)
+        For each bundle of equal trees, the rank at which they start, and their number.
+    links : int64 array, shape (bundles, ranks-1)
+        The channels of each bundle's tree. A channel into a rank precedes those out of it.
+    """
+
+    wiring: Wiring
+    operation: Spreading
+    optimum: Optimum
+    rate: Fraction
+    trees_per_rank: int
+    channels: Digraph
+    paths: tuple[tuple[int, ...], ...]
+    roots: NDArray[np.int64]
+    weights: NDArray[np.int64]
+    links: NDArray[np.int64]
+
+    @cached_property
+    def depths(self) -> NDArray[np.int64]:
+        """The number of channels from the root to the end of each channel of `links`."""
+        rows = np.arange(len(self.roots))
+        depth = np.zeros((len(rows), self.wiring.ranks), np.int64)
+        result = np.empty_like(self.links)
+        for column, channel in enumerate(self.links.T):
+            here, there = self.channels.source[channel], self.channels.target[channel]
+            result[:, column] = depth[rows, there] = depth[rows, here] + 1
+        return result
+
+    @property
+    def depth(self) -> int:
+        """The greatest depth of a tree."""
+        return int(self.depths.max())
+
+    @property
+    def senders(self) -> int:
+        """Number of ranks at which trees start."""
+        return len(np.unique(self.roots))
+
+    @property
+    def algbw_bps(self) -> Fraction:
+        """The data that every rank has at the end over the time that a long transfer takes."""
+        return self.rate * self.senders
+
+    @cached_property
+    def hop_ps(self) -> int:
+        """The greatest latency of a channel in picoseconds."""
+        latency: list[int] = self.wiring.latency_ps.tolist()
+        return max(sum(latency[link] for link in path) for path in self.paths)
+
+    def time_s(self, size: float, segments: int) -> float:
+        """Return the time of a collective over the trees, in a model without headers.
+
+        Parameters
+        ----------
+        size : float
+            The bytes that every rank has at the end.
+        segments : int
+            The number of parts in which each tree carries its data.
+        """
+        whole = 8 * size / float(self.algbw_bps)
+        return whole * (segments + self.depth - 1) / segments + self.depth * self.hop_ps * 1e-12
+
+    def best_segments(self, size: float, header_bytes: int = 0, most: int = 256) -> int:
+        """Return the number of segments with which a collective takes least time.
+
+        More segments fill the trees sooner, but each message has headers of its own.
+
+        Parameters
+        ----------
+        size : float
+            The bytes that every rank has at the end.
+        header_bytes : int
+            Bytes that each message adds.
+        most : int
+            Greatest number of segments.
+        """
+        part = size / self.senders / self.trees_per_rank  # of one tree
+
+        def cost(segments: int) -> float:
+            return (segments + self.depth - 1) * (max(part / segments, 1) + header_bytes)
+
+        return min(range(1, most + 1), key=cost)
+
+    def schedule(self, segments: int = 1) -> Schedule:
+        """Return the schedule: in step t, a channel at depth h carries segment t - h.
+
+        A shard has segments · trees_per_rank chunks.
+
+        Parameters
+        ----------
+        segments : int
+            The number of parts in which each tree carries its data, at least 1.
+
+        Raises
+        ------
+        ParameterError
+            `segments` is less than 1, or there are too many sends.
+        """
+        sends = segments * self.links.size
+        if segments < 1 or sends > GREATEST_SENDS:
+            raise ParameterError(
+                f"{segments} segments: expected at least 1, and at most "
+                f"{GREATEST_SENDS // self.links.size} for these trees"
+            )
+        before = np.cumsum(self.weights) - self.weights
+        first = before - before[np.searchsorted(self.roots, self.roots)]
+        width = self.links.shape[1]
+        columns = [
+            self.depths.ravel(),
+            self.links.ravel(),
+            np.repeat(self.roots, width),
+            np.repeat(first, width),
+            np.repeat(self.weights, width),
+        ]
+        part = np.repeat(np.arange(segments), self.links.size)
+        step, link, shard, begin, count = (np.tile(column, segments) for column in columns)
+        step += part
+        begin += part * self.trees_per_rank
+        order = np.lexsort((begin, shard, link, step))
+        step_begin = np.searchsorted(step[order], np.arange(1, step.max() + 2))
+        return Schedule(
+            self.operation,
+            self.channels,
+            segments * self.trees_per_rank,
+            step_begin.astype(np.uint64),
+            ids(link[order]),
+            ids(shard[order]),
+            ids(begin[order]),
+            ids(count[order]),
+        )
+
+
+def forest(wiring: Wiring, root: int | None = None, most_trees: int = MOST_TREES) -> Forest:
+    """Return the spanning trees of an all-gather, or of a broadcast from one rank.
+
+    Parameters
+    ----------
+    wiring : Wiring
+        Links and switches. Every switch needs the same rate in and out.
+    root : int, optional
+        The rank that broadcasts; by default, all ranks send to all others.
+    most_trees : int
+        Greatest number of trees for each sender. The greatest rate may need more; then the least
+        number is used that attains 99.9 % of it, or else the best.
+
+    Raises
+    ------
+    ConnectivityError
+        There is no path between some ranks.
+    ParameterError
+        There is a single rank or there are too many, the root does not exist, `most_trees` is less
+        than 1, or a switch has other rates in than out.
+
+    Examples
+    --------
+    >>> from topology_gen.graphs import torus
+    >>> from topology_gen.graphs.wiring import uniform
+    >>> found = forest(uniform(torus([3, 3])))
+    >>> found.trees_per_rank, str(found.rate), found.depth
+    (1, '1/2', 3)
+    """
+    if most_trees < 1:
+        raise ParameterError(f"{most_trees} trees: expected at least 1")
+    if root is not None and not 0 <= root < wiring.ranks:
+        raise ParameterError(f"root {root}: expected a rank from 0 to {wiring.ranks - 1}")
+    if wiring.ranks > GREATEST_RANKS:
+        raise ParameterError(f"{wiring.ranks} ranks: expected at most {GREATEST_RANKS} for trees")
+    wiring = wiring.without_loops()
+    supply = [int(root is None or rank == root) for rank in range(wiring.ranks)]
+    optimum = greatest_rate(wiring, supply)
+    whole = whole_rates(wiring, supply, optimum, most_trees)
+    wanted = padded(supply, wiring) * whole.trees
+    channels, paths, capacity = _channels(wiring, whole.capacity, wanted)
+    try:
+        bundles = kernels.pack_trees(
+            channels.nodes,
+            channels.source,
+            channels.target,
+            capacity,
+            wanted[: wiring.ranks],
+        )
+    except ValueError:
+        raise ParameterError(
+            f"{wiring.name}: expected every switch to have the same rate in and out"
+        ) from None
+    bundles.sort()
+    return Forest(
+        wiring,
+        "all_gather" if root is None else "broadcast",
+        optimum,
+        whole.rate,
+        whole.trees,
+        channels,
+        paths,
+        np.array([bundle[0] for bundle in bundles], np.int64),
+        np.array([bundle[1] for bundle in bundles], np.int64),
+        np.array([bundle[2] for bundle in bundles], np.int64),
+    )
+
+
+def _channels(
+    wiring: Wiring, capacity: NDArray[np.int64], wanted: NDArray[np.int64]
+) -> tuple[Digraph, tuple[tuple[int, ...], ...], NDArray[np.int64]]:
+    """Return the digraph of links and paths between ranks, their links, and their capacities."""
+    graph = wiring.graph
+    if not wiring.switches:
+        return graph, tuple((link,) for link in range(graph.links)), capacity
+    found = kernels.remove_switches(
+        graph.nodes, graph.source, graph.target, capacity, wanted, wiring.ranks
+    )
+    source, target, room, paths = zip(*found, strict=True)
+    return (
+        Digraph(f"{wiring.name} over switches", wiring.ranks, ids(source), ids(target)),
+        tuple(map(tuple, paths)),
+        np.array(room, np.int64),
+    )
