@@ -55,7 +55,15 @@ def fidelity_command(
     if not chosen:
         raise click.UsageError(f"--only {only}: no scenario of the set has this in its name")
     counter = Counter(len(chosen) * len(fabrics(native)), quiet=as_json)
-    rows = compare(chosen, native=native, jobs=jobs, folder=out, on_done=counter)
+    with counter:
+        rows = compare(
+            chosen,
+            native=native,
+            jobs=jobs,
+            folder=out,
+            on_done=counter,
+            on_progress=counter.running,
+        )
     if as_json:
         click.echo(json.dumps(document(rows), indent=2))
     else:

@@ -57,9 +57,14 @@ def sweep_command(
         folder = Path("results") / f"{points[0].point.scenario.name}-sweep"
     counter = Counter(len(points), quiet=as_json)
     try:
-        outcomes = run_points(
-            [one.point for one in points], jobs=jobs, folder=folder, on_done=counter
-        )
+        with counter:
+            outcomes = run_points(
+                [one.point for one in points],
+                jobs=jobs,
+                folder=folder,
+                on_done=counter,
+                on_progress=counter.running,
+            )
     except KeyboardInterrupt:
         kept = f"{counter.done} of {counter.total} points were done"
         again = f", the same command continues from {folder}" if folder else ""

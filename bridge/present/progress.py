@@ -34,8 +34,12 @@ class Snapshot(Protocol):
         """Number of executed events."""
 
     @property
+    def packets(self) -> int:
+        """Number of packets sent, ACKs included."""
+
+    @property
     def delivered_bytes(self) -> int:
-        """Payload bytes delivered in order so far."""
+        """Payload bytes delivered in order so far, also of messages that are under way."""
 
     @property
     def total_bytes(self) -> int:
@@ -144,14 +148,17 @@ def reporter_for(console: Console) -> Reporter:
     -------
     Reporter
     """
+    return BarReporter(console) if is_watched(console) else LineReporter(console)
+
+
+def is_watched(console: Console) -> bool:
+    """Return whether a console is a terminal that somebody may look at."""
     # Some CI systems provide a terminal, but keep only its final text.
-    if console.is_terminal and not os.environ.get("CI"):
-        return BarReporter(console)
-    return LineReporter(console)
+    return console.is_terminal and not os.environ.get("CI")
 
 
 def details(progress: Snapshot) -> list[str]:
-    """Return the progress as texts: bytes delivered, speed, wall time, time left.
+    """Return the progress as texts: bytes delivered, packets/s, wall time, time left.
 
     Parameters
     ----------
@@ -168,7 +175,7 @@ def details(progress: Snapshot) -> list[str]:
         share = progress.delivered_bytes / progress.total_bytes
         parts.append(f"{percent_text(share)} of {scaled_text(progress.total_bytes, 'B')}")
     if progress.wall_s > 0:
-        parts.append(f"{scaled_text(progress.events / progress.wall_s)} events/s")
+        parts.append(f"{scaled_text(progress.packets / progress.wall_s)} packets/s")
     parts.append(seconds_text(progress.wall_s))
     left = seconds_left(progress)
     if left is not None:

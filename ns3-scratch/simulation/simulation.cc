@@ -252,6 +252,7 @@ Simulation::GetProgress() const
     progress.timeNs = static_cast<double>(m_fabric->SimGetTime().GetTimeStep()) / 1e3;
     progress.wallS = std::chrono::duration<double>(Clock::now() - m_started).count();
     progress.events = ns3::Simulator::GetEventCount();
+    progress.packets = m_fabric->GetSentPackets();
     progress.deliveredBytes = m_fabric->GetDeliveredBytes();
     progress.totalBytes = m_executor->GetTotalBytes();
     return progress;

@@ -24,23 +24,24 @@ class Made:
 
     time_ns: float = 1_500_000.0
     wall_s: float = 20.0
-    events: int = 40_000_000
+    events: int = 90_000_000
+    packets: int = 40_000_000
     delivered_bytes: int = 250_000_000
     total_bytes: int = 1_000_000_000
 
 
 def test_details() -> None:
-    assert details(Made()) == ["25.0 % of 1 GB", "2 M events/s", "20.0 s", "1 min 00 s left"]
+    assert details(Made()) == ["25.0 % of 1 GB", "2 M packets/s", "20.0 s", "1 min 00 s left"]
 
 
 def test_without_bytes_there_is_no_estimate() -> None:
     snapshot = Made(total_bytes=0, delivered_bytes=0)
     assert seconds_left(snapshot) is None
-    assert details(snapshot) == ["2 M events/s", "20.0 s"]
+    assert details(snapshot) == ["2 M packets/s", "20.0 s"]
 
 
 def test_nothing_is_divided_by_zero() -> None:
-    assert details(Made(0, 0, 0, 0, 0)) == ["0.0 s"]
+    assert details(Made(0, 0, 0, 0, 0, 0)) == ["0.0 s"]
 
 
 def test_lines_come_at_an_interval(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +54,7 @@ def test_lines_come_at_an_interval(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = stream.getvalue().splitlines()
     # At 110 and 120.5 s, each one line however narrow the log is.
     assert len(lines) == 2
-    assert lines[0].startswith("simulated 1.500 ms, 25.0 % of 1 GB, 2 M events/s, 20.0 s")
+    assert lines[0].startswith("simulated 1.500 ms, 25.0 % of 1 GB, 2 M packets/s, 20.0 s")
 
 
 def test_bar_shows_stages_and_progress() -> None:

@@ -25,7 +25,7 @@ HIERARCHICAL = ROOT / "scenarios" / "dlrm_hier_small.yaml"
         ("topology.bandwidth=1e9", lambda s: s.topology.bandwidth == 10**9),
         ("topology.latency=1us", lambda s: s.topology.latency == 10**6),
         ("topology.buffer=64MB", lambda s: s.topology.buffer == 64 * 10**6),
-        ("topology.buffer=unlimited", lambda s: s.topology.buffer == 0),
+        ("topology.buffer=unlimited", lambda s: s.topology.buffer == 2**48),
         ("workload.operation=all_gather", lambda s: s.workload.operation == "all_gather"),
         ("workload.algorithm=dbt", lambda s: s.workload.algorithm == "dbt"),
         ("workload.peer_order=random", lambda s: s.workload.peer_order == "random"),
