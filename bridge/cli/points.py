@@ -65,15 +65,15 @@ class Counter:
 
     def running(self, point: Point, progress: Snapshot) -> None:
         """Show how far a point is."""
-        self._display.running(point.name, progress)
+        self._display.running(point.title, progress)
 
     def __call__(self, outcome: Outcome) -> None:
         """Count a finished point."""
         self.done += 1
         time = time_text(outcome.result.time_ns) if outcome.result else "no result"
         said = outcome.error or ("as before" if outcome.is_old else self._cost(outcome))
-        name = outcome.point.name
-        self._display.done(name, f"[{self.done}/{self.total}] {name}: {time}, {said}")
+        line = f"[{self.done}/{self.total}] {outcome.point.name}: {time}, {said}"
+        self._display.done(outcome.point.title, line)
 
     @staticmethod
     def _cost(outcome: Outcome) -> str:

@@ -63,10 +63,10 @@ class Origin:
         return None
 
     def where(self, path: Path) -> str:
-        """Return the start of a sentence: `file:line: `, `--set key=value: ` or an empty string."""
+        """Return the start of a sentence: `file:line: `, `--set key=value: ` or nothing."""
         override = self.override(path)
         if override is not None:
-            return f"--set {override}: "
+            return f"{override}: "
         line = self.line(path)
         return f"{self.name}:{line}: " if line else f"{self.name}: " if self.name else ""
 

@@ -107,8 +107,8 @@ class ElementSize(PositiveSize):
 class Buffer(Size):
     """Bytes of a switch's packet memory, or `unlimited`.
 
-    An unlimited buffer is held as 256 TiB, the most that the simulator accepts. No run fills it, and
-    its queues are measured like those of other buffers.
+    An unlimited buffer is held as 256 TiB, the most that the simulator accepts. No run fills it,
+    and its queues are measured like those of other buffers.
     """
 
     unlimited: ClassVar[int] = 2**48

@@ -53,7 +53,7 @@ def test_bad_override(
         (["simulate"], "No such command"),
         (["schema", "stream"], "is not one of"),
         (["plot", "small.yaml"], "Missing option '-o'"),
-        (["run", "small.yaml", "--seed", "-1"], "seed=-1"),
+        (["run", "small.yaml", "--seed", "-1"], "--seed -1: seed: value -1: expected at least 1"),
         (["validate", "empty.yaml"], "empty.yaml"),
         (["validate", "broken.yaml"], "broken.yaml"),
         (["run", "tagged.yaml"], "tagged.yaml"),

@@ -1,4 +1,4 @@
-"""What a run has delivered so far, also of messages that are under way; and queues without limit."""
+"""What a run has delivered so far, also of messages under way; and queues without limit."""
 
 from __future__ import annotations
 
