@@ -188,7 +188,7 @@ Simulation::OnTimeLimit()
     }
     else if (m_stream.settings.timeLimitPs != 0)
     {
-        End("time_limit", "the time limit is reached: " + m_executor->DescribeWaiting());
+        End("time_limit", "the time limit is reached: " + m_executor->DescribeWaiting(0));
     }
     else
     {
