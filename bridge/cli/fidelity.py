@@ -21,6 +21,7 @@ from bridge.results.errors import SimulationError
 @jobs_option
 @click.option("--only", metavar="TEXT", default="", help="Only scenarios whose name contains TEXT.")
 @click.option(
+    "-o",
     "--out",
     metavar="DIR",
     type=click.Path(path_type=Path),

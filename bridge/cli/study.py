@@ -66,6 +66,7 @@ def study_command(study: Study) -> click.Command:
     )
     @jobs_option
     @click.option(
+        "-o",
         "--out",
         metavar="DIR",
         type=click.Path(path_type=Path),

@@ -15,7 +15,7 @@ from bridge.cli.console import output
 from bridge.cli.options import scenario_argument, seed_option, set_option
 from bridge.cli.points import Counter, jobs_option, require_all
 from bridge.present.metrics import METRICS, Metric, usual
-from bridge.present.report import table
+from bridge.present.table import table
 from bridge.present.unbroken import WIDTH
 from bridge.results.folders import free_folder, holds_another
 
@@ -43,6 +43,7 @@ from bridge.results.folders import free_folder, holds_another
 @seed_option
 @jobs_option
 @click.option(
+    "-o",
     "--out",
     metavar="DIR",
     type=click.Path(path_type=Path),

@@ -24,7 +24,10 @@ def test_a_message_under_way_counts(small: dict[str, Any], fabric: str) -> None:
     assert 0.9 * 25e6 < network.payload_bytes < 25e6
 
 
-def test_progress_grows_during_a_message(small: dict[str, Any]) -> None:
+def test_progress_grows_during_a_message(
+    small: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bridge.simulator.simulate.PROGRESS_INTERVAL_S", 0.0)
     seen: list[tuple[int, int, int]] = []
 
     def note(progress: Snapshot) -> None:
