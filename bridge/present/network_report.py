@@ -9,7 +9,7 @@ from rich.table import Table
 from bridge.present.metrics import is_estimate
 from bridge.present.quantities import percent_text, scaled_text, time_text
 from bridge.present.table import table
-from bridge.results.measurements import NetworkStatistics, Reconfiguration
+from bridge.results.measurements import DimensionStatistics, NetworkStatistics, Reconfiguration
 from bridge.results.result import Result
 
 
@@ -34,12 +34,18 @@ def network_table(result: Result) -> Table:
         (
             f"  {dimension.name}",
             f"{percent_text(dimension.utilization_mean)} mean, "
-            f"{percent_text(dimension.utilization_max)} busiest link, "
-            f"longest queue {scaled_text(dimension.max_queue_bytes, 'B')}",
+            f"{percent_text(dimension.utilization_max)} busiest link{_queue(result, dimension)}",
         )
         for dimension in network.dimensions
     ]
     return table(("network", ""), rows, numbers=False)
+
+
+def _queue(result: Result, dimension: DimensionStatistics) -> str:
+    """Return the longest queue of a dimension, if its fabric models queues."""
+    if is_estimate(result) and not dimension.max_queue_bytes:
+        return ""
+    return f", longest queue {scaled_text(dimension.max_queue_bytes, 'B')}"
 
 
 def _packets(network: NetworkStatistics, carried: str) -> list[tuple[str, str]]:

@@ -17,6 +17,9 @@ from bridge.present.quantities import percent_text, scaled_text, seconds_text, t
 #: Seconds of wall time between two lines of progress if there is no terminal.
 LINE_INTERVAL_S = 10.0
 
+#: Columns of a terminal that the bar and the simulated time take.
+BESIDE_DETAILS = 28
+
 
 class Snapshot(Protocol):
     """How far a simulation is, as the compiled module reports it."""
@@ -115,7 +118,7 @@ class BarReporter(Reporter):
             description=time_text(progress.time_ns),
             total=progress.total_bytes or None,
             completed=progress.delivered_bytes,
-            details=", ".join(details(progress)),
+            details=_fitting(details(progress), self._bar.console.width - BESIDE_DETAILS),
         )
 
 
@@ -181,6 +184,13 @@ def details(progress: Snapshot) -> list[str]:
     if left is not None:
         parts.append(f"{seconds_text(left)} left")
     return parts
+
+
+def _fitting(parts: list[str], width: int) -> str:
+    """Return the texts that fit a width; the first and the last (time left) stay longest."""
+    while len(parts) > 1 and len(", ".join(parts)) > width:
+        parts = [*parts[:-2], parts[-1]]
+    return ", ".join(parts)
 
 
 def seconds_left(progress: Snapshot) -> float | None:

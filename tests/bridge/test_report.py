@@ -26,7 +26,7 @@ def test_fits_80_columns(result: Result) -> None:
         "top_mlp_0",
         "500.0 µs",  # exposed communication
         "57.8 %",  # of the iteration
-        "16.9 GB/s",
+        "16.91 GB/s",
         "3 drops, 3 retransmissions, 1 RTOs",
         "not sampled",  # no RTT samples
         "49.38 k per second",
