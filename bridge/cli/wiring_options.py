@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bridge.cli.graph_options import read_json_list
+from bridge.cli.graph_options import graph_options, read_json_list
 from bridge.errors import InputError
 from frontend import units
 from topology_gen import TopologyError
@@ -102,7 +102,7 @@ def wiring_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
     ):
         with_links = option(with_links)
-    return with_links
+    return graph_options(with_links)
 
 
 def _read(
