@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from topology_gen.lazy import importer
 
 if TYPE_CHECKING:
+    from bridge.batch.sweep import Swept, sweep
     from bridge.errors import (
         HookError,
         InputError,
@@ -37,10 +38,12 @@ _HOMES = {
     "SimulationError": "bridge.results.errors",
     "SimulationInterrupted": "bridge.results.errors",
     "StreamError": "bridge.errors",
+    "Swept": "bridge.batch.sweep",
     "compile": "bridge.simulator.simulate",
     "load_scenario": "frontend",
     "replay": "bridge.simulator.simulate",
     "run": "bridge.simulator.simulate",
+    "sweep": "bridge.batch.sweep",
 }
 
 __all__ = [
@@ -56,10 +59,12 @@ __all__ = [
     "SimulationError",
     "SimulationInterrupted",
     "StreamError",
+    "Swept",
     "compile",
     "load_scenario",
     "replay",
     "run",
+    "sweep",
 ]
 
 __getattr__ = importer(__name__, _HOMES)

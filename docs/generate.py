@@ -34,9 +34,15 @@ A *scenario* is one YAML 1.2 file that describes a simulation. Its blocks are:
 
 Only `topology` and `workload` are required. An unknown key is an error. You can set every key on
 the command line: `--set topology.bandwidth=400Gbps`. Quantities carry a unit: times `0.5us`, rates
-`100Gbps`, sizes `8MB` (10⁶ bytes) or `8MiB` (2²⁰ bytes). The [README](../README.md#a-scenario)
-shows a complete scenario, and the [glossary](glossary.md) explains the terms. `cosim schema` prints
-this reference as a JSON Schema, for editors.
+`100Gbps` or `12.5GB/s`, sizes `8MB` (10⁶ bytes) or `8MiB` (2²⁰ bytes).
+
+Parts that repeat can stand below a key of your own that begins with `x-`, which cosim ignores. Give
+them an anchor (`x-links: &links {latency: 1us, buffer: 64MB}`), and merge them where you need them
+(`<<: *links`). Where a command takes a scenario, it also takes the `result.json` of a run, and uses
+the scenario in it.
+
+The [README](../README.md#a-scenario) shows a complete scenario, and the [glossary](glossary.md)
+explains the terms. `cosim schema` prints this reference as a JSON Schema, for editors.
 """
 
 RESULT_INTRODUCTION = """\

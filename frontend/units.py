@@ -47,10 +47,11 @@ SIZE = Kind("size", "bytes", _BYTES, "B, KB … TB, KiB … TiB", "64MiB", plain
 RATE = Kind(
     "rate",
     "bit/s",
-    {p + u: n for p, n in _DECIMAL.items() for u in ("bps", "b/s", "bit/s")},
-    "bps, kbps, Mbps, Gbps, Tbps",
+    {p + u: n for p, n in _DECIMAL.items() for u in ("bps", "b/s", "bit/s")}
+    | {u + "/s": 8 * n for u, n in _BYTES.items()},
+    "bps … Tbps, B/s … TB/s",
     "100Gbps",
-    plain=True,
+    plain=False,
 )
 BYTE_RATE = Kind(
     "byte rate",
@@ -58,7 +59,7 @@ BYTE_RATE = Kind(
     {u + "/s": n for u, n in _BYTES.items()},
     "B/s, KB/s … TB/s, KiB/s … TiB/s",
     "900GB/s",
-    plain=True,
+    plain=False,
 )
 COMPUTE = Kind(
     "compute rate",
@@ -66,7 +67,7 @@ COMPUTE = Kind(
     {p + u: n for p, n in (_DECIMAL | {"P": 10**15}).items() for u in ("FLOPS", "FLOP/s")},
     "FLOPS, GFLOPS, TFLOPS, PFLOPS",
     "60TFLOPS",
-    plain=True,
+    plain=False,
 )
 
 _NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*(\S*)\s*", re.ASCII)
@@ -84,8 +85,8 @@ def parse(value: object, kind: Kind) -> int:
     Parameters
     ----------
     value : str, int or float
-        For example "100Gbps", "0.5us", "64MiB", or a plain number of base units. MB is 10**6 bytes
-        and MiB is 2**20 bytes. Times other than 0 need a unit.
+        For example "100Gbps", "450GB/s", "0.5us", "64MiB". MB is 10**6 bytes and MiB is 2**20
+        bytes. A plain number is a size in bytes; other quantities than 0 need a unit.
 
     Raises
     ------
@@ -95,7 +96,7 @@ def parse(value: object, kind: Kind) -> int:
 
     Examples
     --------
-    >>> parse("0.5us", TIME), parse("64MiB", SIZE), parse(1e9, RATE)
+    >>> parse("0.5us", TIME), parse("64MiB", SIZE), parse("125MB/s", RATE)
     (500000, 67108864, 1000000000)
     """
     text = repr(value) if isinstance(value, int | float) and not isinstance(value, bool) else value

@@ -18,7 +18,17 @@ class PathError(TopologyError):
 
 
 class ParameterError(TopologyError):
-    """A parameter of a family that is out of range, such as a negative size."""
+    """A parameter of a family that is out of range, such as a negative size.
+
+    Attributes
+    ----------
+    parameter : str
+        The argument of the function that made the error; empty if it is not one argument's fault.
+    """
+
+    def __init__(self, message: str, parameter: str = "") -> None:
+        super().__init__(message)
+        self.parameter = parameter
 
 
 class DegreeError(TopologyError):

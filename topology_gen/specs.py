@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from topology_gen import expansions, graphs
@@ -222,6 +223,9 @@ def read(spec: str) -> tuple[str, dict[str, str]]:
         )
     name, _, rest = spec.partition(":")
     if name not in FAMILIES:
+        near = get_close_matches(name, FAMILIES, n=1)
+        if near:
+            raise SpecError(f"topology {spec!r}: did you mean {example(near[0])}?")
         raise SpecError(f"topology {spec!r}: expected one of the families {', '.join(FAMILIES)}")
     keys = FAMILIES[name].parameters
     values: dict[str, str] = {}

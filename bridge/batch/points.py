@@ -36,6 +36,13 @@ class Point:
     """The name of its folder, unique among the points."""
     scenario: Scenario
     """The scenario to simulate."""
+    label: str = ""
+    """A shorter name for people; empty if there is none."""
+
+    @property
+    def title(self) -> str:
+        """What people see: the label, or else the name."""
+        return self.label or self.name
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ class Search:
     folder : Path, optional
         The folder to write to; nothing is written without one.
     resume : bool
-        Whether to continue from the state in the folder, if there is one.
+        Whether to continue from the state in the folder.
     on_proposal : callable, optional
         Called with the round (from 0), the number of proposals in it so far, and the iteration
         time in seconds of the best strategy so far.
@@ -85,7 +85,7 @@ class Search:
     Raises
     ------
     InputError
-        The folder cannot be written to, or holds the state of another search.
+        The folder cannot be written to, holds the state of another search, or holds none to resume.
     """
 
     def __init__(
@@ -99,13 +99,22 @@ class Search:
     ) -> None:
         self.job = job
         self.settings = settings
+        if resume and folder is None:
+            raise InputError("--resume: expected a folder that holds the state, --out DIR")
+        if resume and folder is not None and not (folder / STATE_FILE).exists():
+            raise InputError(
+                f"{folder / STATE_FILE}: no such file to resume from: search without --resume"
+            )
         self._folder = prepare_directory(folder) if folder is not None else None
         self._on_proposal = on_proposal
         self._saved = time.monotonic()
         self._better: Found | None = None
         self._estimator = _Estimators(job)
-        kept = self._kept() if resume else None
-        self.state = kept or begin(job.graph, self._estimator, job.start, settings.beta)
+        self.state = (
+            self._kept(self._folder / STATE_FILE)
+            if resume and self._folder is not None
+            else begin(job.graph, self._estimator, job.start, settings.beta)
+        )
 
     def run(self) -> State:
         """Search until the rounds are done; save the best so far if interrupted.
@@ -196,10 +205,7 @@ class Search:
             "seed": settings.seed,
         }
 
-    def _kept(self) -> State | None:
-        if self._folder is None or not (self._folder / STATE_FILE).exists():
-            return None
-        file = self._folder / STATE_FILE
+    def _kept(self, file: Path) -> State:
         try:
             content = json.loads(file.read_bytes())
             for key, value in self._identity().items():

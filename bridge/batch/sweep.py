@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from bridge.batch.points import Outcome, Point
+from bridge.batch.points import Outcome, Point, run_points
+from bridge.batch.worker import Progress
 from bridge.errors import InputError
-from bridge.simulator.simulate import with_absolute_hook
-from frontend import ScenarioError, load_scenario
+from bridge.present.metrics import Metric
+from bridge.results.result import Result
+from bridge.simulator.simulate import load, with_absolute_hook
+from frontend import ScenarioError
+from frontend.loading.load import Source
+from frontend.loading.overrides import Override, Overrides, listed
+from frontend.loading.python_values import python_values
 from frontend.loading.yaml_document import read
 
 
@@ -62,31 +69,37 @@ def axis(text: str) -> Axis:
         entries = read(f"[{values}]", f"--over {text}", one_line=True).data
     except ScenarioError as error:
         raise InputError(str(error)) from None
+    if not entries:
+        raise InputError(f"--over {text}: no value, expected key.path=value,value,…")
+    return _axis(key.strip(), entries, f"--over {text}")
+
+
+def _axis(key: str, values: Iterable[Any], where: str) -> Axis:
     texts = tuple(
         value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for value in entries
+        for value in map(python_values, values)
     )
-    if not texts:
-        raise InputError(f"--over {text}: no value, expected key.path=value,value,…")
     twice = sorted({value for value in texts if texts.count(value) > 1})
     if twice:
-        raise InputError(
-            f"--over {text}: the value {twice[0]} is given twice, expected different values"
-        )
-    return Axis(key.strip(), texts)
+        raise InputError(f"{where}: the value {twice[0]} is given twice, expected different values")
+    return Axis(key, texts)
 
 
-def sweep_points(file: Path, fixed: Sequence[str], axes: Sequence[Axis]) -> list[SweepPoint]:
+def sweep_points(
+    source: Source, fixed: Overrides, axes: Sequence[Axis], seed: int | None = None
+) -> list[SweepPoint]:
     """Return a point for every combination of the axes' values; the last axis changes fastest.
 
     Parameters
     ----------
-    file : Path
+    source : path, mapping or Scenario
         The scenario.
-    fixed : sequence of str
-        Overrides ``key=value`` that all points share.
+    fixed : mapping or sequence of str
+        Overrides that all points share.
     axes : sequence of Axis
         The axes; their keys must differ.
+    seed : int, optional
+        Replaces the scenario's seed.
 
     Returns
     -------
@@ -103,13 +116,95 @@ def sweep_points(file: Path, fixed: Sequence[str], axes: Sequence[Axis]) -> list
     twice = sorted({key for key in keys if keys.count(key) > 1})
     if twice:
         raise InputError(f"--over {twice[0]}: the key is given twice, expected one list of values")
+    short = short_keys(axes)
     points = []
     for values in product(*(one.values for one in axes)):
-        changes = [f"{key}={value}" for key, value in zip(keys, values, strict=True)]
-        scenario = with_absolute_hook(load_scenario(file, [*fixed, *changes]), file)
-        name = quote("_".join(changes) or scenario.name, safe="=.")
-        points.append(SweepPoint(values, Point(name, scenario)))
+        changes = [Override(key, value, "--over") for key, value in zip(keys, values, strict=True)]
+        scenario = load(source, [*listed(fixed), *changes], seed)
+        if isinstance(source, str | os.PathLike):
+            scenario = with_absolute_hook(scenario, Path(source))
+        name = quote("_".join(f"{one.key}={one.value}" for one in changes), safe="=.")
+        label = ", ".join(f"{key}={value}" for key, value in zip(short, values, strict=True))
+        points.append(SweepPoint(values, Point(name or scenario.name, scenario, label)))
     return points
+
+
+@dataclass(frozen=True)
+class Swept:
+    """One combination of values, and what came of it."""
+
+    overrides: Mapping[str, str]
+    """The value of each key, as text."""
+    result: Result | None
+    """The result: partial if there is an error, None if the simulation could not even begin."""
+    error: str | None
+    """Why the simulation did not complete; None if it did."""
+
+
+def sweep(
+    scenario: Source,
+    over: Mapping[str, Iterable[Any]],
+    overrides: Overrides | None = None,
+    *,
+    seed: int | None = None,
+    jobs: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    progress: Callable[[Point, Progress], object] | None = None,
+) -> list[Swept]:
+    """Simulate every combination of values, each in a child process.
+
+    Parameters
+    ----------
+    scenario : path, mapping or Scenario
+        The scenario that all points share.
+    over : mapping of key path to values
+        The keys to change, and the values of each: ``{"topology.ranks": [8, 16]}``. The last key
+        changes fastest.
+    overrides : mapping or sequence of str, optional
+        Changes that all points share, as for `run`.
+    seed : int, optional
+        Replaces the scenario's seed.
+    jobs : int, optional
+        How many points run at the same time. By default, the number of cores that this process may
+        use.
+    out : path, optional
+        The folder that keeps a result for each point. Points that are complete there do not run
+        again. By default, nothing is kept.
+    progress : callable, optional
+        Called from other threads, several times a second, with a point that runs and a snapshot.
+
+    Returns
+    -------
+    list of Swept
+        One for each combination. A simulation that fails does not affect the others.
+
+    Raises
+    ------
+    frontend.ScenarioError
+        A combination is not a valid scenario. Nothing has been simulated.
+    InputError
+        A value is given twice, or `out` cannot be written to.
+    KeyboardInterrupt
+        The user pressed Ctrl-C. Complete results stay in `out`.
+
+    Examples
+    --------
+    >>> runs = sweep("scenarios/collective.yaml", {"topology.ranks": [4, 8]})  # doctest: +SKIP
+    >>> [run.result.time_ns for run in runs]  # doctest: +SKIP
+    """
+    axes = [_axis(key, values, key) for key, values in over.items()]
+    points = sweep_points(scenario, overrides or {}, axes, seed)
+    outcomes = run_points(
+        [one.point for one in points], jobs=jobs, folder=out, on_progress=progress
+    )
+    return [
+        Swept(
+            {one.key: value for one, value in zip(axes, point.changes, strict=True)},
+            outcome.result,
+            outcome.error,
+        )
+        for point, outcome in zip(points, outcomes, strict=True)
+    ]
 
 
 def short_keys(axes: Sequence[Axis]) -> list[str]:
@@ -121,7 +216,10 @@ def short_keys(axes: Sequence[Axis]) -> list[str]:
 
 
 def document(
-    axes: Sequence[Axis], points: Sequence[SweepPoint], outcomes: Sequence[Outcome]
+    axes: Sequence[Axis],
+    points: Sequence[SweepPoint],
+    outcomes: Sequence[Outcome],
+    metrics: Sequence[Metric],
 ) -> Any:
     """Return the measurements of a sweep as JSON data.
 
@@ -131,13 +229,15 @@ def document(
         The sweep.
     outcomes : sequence of Outcome
         The outcome of each point, in the order of `points`.
+    metrics : sequence of Metric
+        Numbers to add.
 
     Returns
     -------
     list of dict
-        For each point, ``overrides``, ``point`` (its folder) and ``error`` (null if there is none),
-        and from its result ``time_ns``, ``iterations``, ``network`` and ``simulator`` (null
-        without a result). ``iteration_times`` is there, too, if jobs share the cluster.
+        For each point, ``overrides``, ``point`` (its folder), ``error`` (null if there is none) and
+        ``metrics``, and from its result ``time_ns``, ``iterations``, ``network`` and ``simulator``
+        (null without a result). ``iteration_times`` is there, too, if jobs share the cluster.
     """
     entries = []
     for point, outcome in zip(points, outcomes, strict=True):
@@ -149,6 +249,10 @@ def document(
                 },
                 "point": point.point.name,
                 "error": outcome.error,
+                "metrics": {
+                    one.key: one.value(outcome.result) if outcome.result else None
+                    for one in metrics
+                },
                 **{
                     key: measured.get(key)
                     for key in ("time_ns", "iterations", "network", "simulator")

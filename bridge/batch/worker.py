@@ -2,8 +2,8 @@
 
 `bridge.batch.workers` starts it. Each line of stdin is a JSON object with the ``scenario`` of a
 point and the ``folder`` for its result. Lines of stdout answer: any number of ``{"progress": …}``,
-then one ``{"error": …}``, which is null if the point completed. An error that cosim does not expect,
-and an abort of ns-3, end the process with a message on stderr.
+then one ``{"error": …}``, which is null if the point completed. An abort of ns-3, and an error that
+cosim does not expect, end the process with a message on stderr.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class Progress:
     time_ns: float
     wall_s: float
     events: int
+    packets: int
     delivered_bytes: int
     total_bytes: int
 
@@ -42,6 +43,7 @@ class Progress:
             snapshot.time_ns,
             snapshot.wall_s,
             snapshot.events,
+            snapshot.packets,
             snapshot.delivered_bytes,
             snapshot.total_bytes,
         )

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -134,9 +135,9 @@ class _Worker:
         self._messages.seek(self._read)
         lines = self._messages.read().decode(errors="replace").splitlines()
         last = next((line for line in reversed(lines) if line.strip()), "it said nothing")
-        return _DiedError(
-            last if status > 0 else f"the process ended with signal {-status}: {last}"
-        )
+        if status < 0:
+            last = f"the process ended with signal {-status}: {last}"
+        return _DiedError(last)
 
     def terminate(self) -> None:
         """End the child now; `simulate` then raises an error in its thread."""
@@ -148,8 +149,6 @@ class _Worker:
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
             assert stream is not None
-            try:
+            with suppress(BrokenPipeError):  # a request that a dead child did not read
                 stream.close()
-            except BrokenPipeError:
-                pass  # a request that a dead child did not read
         self._messages.close()

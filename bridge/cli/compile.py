@@ -18,7 +18,9 @@ from bridge.simulator import simulate
 @seed_option
 @click.option(
     "-o",
+    "--out",
     "--output",
+    "output",
     metavar="STREAM",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
     help="The stream file to write; results/NAME.stream by default.",

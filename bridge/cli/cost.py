@@ -66,10 +66,12 @@ def cost_command(
         "degree": degree,
         "bandwidth_bps": rate_bps,
     }
+    parts: dict[str, int] = {}
     if architecture == FAT_TREE:
         equivalent = equivalent_bandwidth(servers, degree, rate_bps, seed)
         answer |= {"equivalent_bandwidth_bps": round(equivalent)}
     else:
-        answer |= {part: round(cost) for part, cost in asdict(bill).items() if cost}
-    answer |= {"cost": round(bill.total), "cost_per_server": round(bill.total / servers, 2)}
-    print_answer(answer, as_json)
+        parts = {part: round(cost) for part, cost in asdict(bill).items() if cost}
+        answer |= parts
+    total = {"cost": round(bill.total), "cost_per_server": round(bill.total / servers, 2)}
+    print_answer(answer | total, as_json, dollars={*parts, *total})

@@ -21,6 +21,7 @@ from bridge.results.errors import SimulationError
 @jobs_option
 @click.option("--only", metavar="TEXT", default="", help="Only scenarios whose name contains TEXT.")
 @click.option(
+    "-o",
     "--out",
     metavar="DIR",
     type=click.Path(path_type=Path),
@@ -55,7 +56,15 @@ def fidelity_command(
     if not chosen:
         raise click.UsageError(f"--only {only}: no scenario of the set has this in its name")
     counter = Counter(len(chosen) * len(fabrics(native)), quiet=as_json)
-    rows = compare(chosen, native=native, jobs=jobs, folder=out, on_done=counter)
+    with counter:
+        rows = compare(
+            chosen,
+            native=native,
+            jobs=jobs,
+            folder=out,
+            on_done=counter,
+            on_progress=counter.running,
+        )
     if as_json:
         click.echo(json.dumps(document(rows), indent=2))
     else:

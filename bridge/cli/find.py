@@ -143,7 +143,7 @@ def find_command(
     last row is a lower bound for all topologies of this size and degree, or for all duplex ones.
     The gap says by how much the all-to-all time may exceed the least possible one on that topology;
     0 if the time is exact. A star marks the topology with the fastest all-reduce, or with the least
-    total time for --sizes."""
+    total time for --sizes. Other commands take the names of the topologies as SPEC."""
     from topology_gen.finder import costs, memory
 
     fabric = costs.Fabric(alpha / 1e6, bandwidth)
@@ -228,7 +228,7 @@ def _print(answer: dict[str, Any], last: Literal["workload_us"] | None) -> None:
     for row in [*answer["frontier"], *answer["more"]]:
         mark = "*" if row["name"] == answer["choice"] else "\N{NO-BREAK SPACE}"
         table.add_row(
-            f"{mark}\N{NO-BREAK SPACE}{row['name']}",
+            f"{mark}\N{NO-BREAK SPACE}{row['topology']}",
             *(_shown(row | {"gap": _percent(row["all_to_all_gap"])}, column) for column in columns),
             "yes" if row["duplex"] else "",
         )

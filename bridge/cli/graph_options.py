@@ -1,10 +1,12 @@
-"""The two options that name a digraph on the command line, shared by several commands."""
+"""The argument and options that name a digraph on the command line, shared by several commands."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Collection
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 from rich import box
@@ -13,25 +15,47 @@ from rich.text import Text
 
 from bridge.cli.console import output
 from bridge.errors import InputError
+from bridge.present.quantities import scaled_text, time_text
 from topology_gen import TopologyError
 
 if TYPE_CHECKING:
     from topology_gen.graphs.digraph import Digraph
 
-edges_option = click.option(
+F = TypeVar("F", bound=Callable[..., Any])
+
+_spec_argument = click.argument("spec", metavar="[SPEC]", required=False)
+
+_topology_option = click.option(
+    "--topology",
+    metavar="SPEC",
+    help="The SPEC as an option: a family of topologies with its parameters, such as "
+    "hypercube:n=1024; `cosim topo list` shows all families.",
+)
+
+_edges_option = click.option(
     "--edges",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
-    help="A JSON file with a list of directed [from, to] pairs, one for each link; parallel links "
-    'and self-loops are allowed. A rate and a latency may follow: [0, 1, "50Gbps", "2us"].',
+    help="Instead of SPEC: a JSON file with a list of directed [from, to] pairs, one for each "
+    "link; parallel links and self-loops are allowed. A rate and a latency may follow: "
+    '[0, 1, "50Gbps", "2us"].',
 )
 
-topology_option = click.option(
-    "--topology",
-    metavar="SPEC",
-    help="A family of topologies with its parameters, such as hypercube:n=1024; `cosim topo list` "
-    "shows all families.",
-)
+
+def graph_options(command: F) -> F:
+    """Add SPEC, --topology and --edges to a command, which gets `topology` and `edges`."""
+
+    @_spec_argument
+    @_topology_option
+    @_edges_option
+    @wraps(command)
+    def with_one_topology(*, spec: str | None, topology: str | None, **others: Any) -> Any:
+        if spec is not None and topology is not None:
+            raise InputError(f"--topology {topology}: expected either this option or {spec}")
+        return command(topology=spec if topology is None else topology, **others)
+
+    return cast(F, with_one_topology)
+
 
 graph_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -86,8 +110,18 @@ def _pair(entry: Any) -> Any:
     return entry[:2] if isinstance(entry, list) and 2 < len(entry) <= 4 else entry
 
 
-def print_answer(answer: dict[str, Any], as_json: bool) -> None:
-    """Print names and values as JSON or as a table."""
+def print_answer(answer: dict[str, Any], as_json: bool, *, dollars: Collection[str] = ()) -> None:
+    """Print names and values as JSON or as a table.
+
+    Parameters
+    ----------
+    answer : dict
+        The unit of a number stands at the end of its name: `_bps`, `_us`, `seconds`.
+    as_json : bool
+        Whether to print JSON.
+    dollars : collection of str
+        The names of amounts of money.
+    """
     if as_json:
         click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
         return
@@ -95,9 +129,23 @@ def print_answer(answer: dict[str, Any], as_json: bool) -> None:
     table.add_column("", no_wrap=True)
     table.add_column("", overflow="fold")
     for name, value in answer.items():
-        if isinstance(value, bool):
-            value = "yes" if value else "no"
-        if isinstance(value, list):
-            value = " ".join(str(item) for item in value)
-        table.add_row(name, Text(str(value)))
+        text = f"{value:,} dollars" if name in dollars else _text(name, value)
+        table.add_row(name.removesuffix("_bps").removesuffix("_us"), Text(text))
     output().print(table)
+
+
+def _text(name: str, value: Any) -> str:
+    """Return a value for people: a number with few digits, and with its unit if it has one."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return "–"
+    if isinstance(value, list):
+        return " ".join(str(item) for item in value)
+    if name.endswith("_bps"):
+        return scaled_text(value, "bit/s")
+    if name.endswith("_us"):
+        return time_text(1e3 * value)
+    if name == "seconds":
+        return time_text(1e9 * value)
+    return f"{value:.5g}" if isinstance(value, float) else str(value)

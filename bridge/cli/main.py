@@ -52,7 +52,23 @@ class _Group(click.Group):
 
     def main(self, *arguments: Any, **settings: Any) -> Any:
         try:
-            return super().main(*arguments, **settings)
+            status = super().main(*arguments, **{**settings, "standalone_mode": False})
+            sys.exit(status if isinstance(status, int) else 0)
+        except click.exceptions.NoArgsIsHelpError as error:
+            error.show()
+            sys.exit(BAD_INPUT)
+        except click.UsageError as error:
+            path = error.ctx.command_path.split()[1:] if error.ctx is not None else []
+            command = " ".join(["cosim", *path])
+            sentence = " ".join(error.format_message().split()).rstrip(".")
+            _complain(f"{sentence}; see {command} --help")
+            sys.exit(BAD_INPUT)
+        except click.ClickException as error:
+            _complain(error.format_message())
+            sys.exit(BAD_INPUT)
+        except click.Abort:
+            _complain(NOT_BEGUN)
+            sys.exit(INTERRUPTED)
         except OSError as error:
             if error.errno not in DISK_ERRORS:
                 raise

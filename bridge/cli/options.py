@@ -29,6 +29,7 @@ set_option = click.option(
 seed_option = click.option("--seed", type=int, help="Set the scenario's random seed.")
 
 out_option = click.option(
+    "-o",
     "--out",
     metavar="DIR",
     type=click.Path(path_type=Path),

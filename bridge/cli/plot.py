@@ -14,7 +14,9 @@ from bridge.results.result import Result
 @click.argument("result", metavar="RESULT", type=click.Path(exists=True, path_type=Path))
 @click.option(
     "-o",
+    "--out",
     "--output",
+    "output",
     required=True,
     metavar="PICTURE",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 import click
+from rich.console import Console
 
-from bridge.batch.points import Outcome
+from bridge.batch.points import Outcome, Point
 from bridge.examples import examples_folder
+from bridge.present.points_progress import PointsDisplay, points_display
+from bridge.present.progress import Snapshot
 from bridge.present.quantities import seconds_text, time_text
 from bridge.results.errors import SimulationError
 
@@ -29,7 +34,9 @@ scenarios_option = click.option(
 
 
 class Counter:
-    """Counts finished points and writes a line to stderr for each.
+    """Counts finished points, and shows on stderr which are done and which run.
+
+    It is a context manager; leaving it removes what shows the running points.
 
     Parameters
     ----------
@@ -42,16 +49,31 @@ class Counter:
     def __init__(self, total: int, *, quiet: bool = False) -> None:
         self.total = total
         self.done = 0
-        self._quiet = quiet
+        self._display = PointsDisplay() if quiet else points_display(Console(stderr=True), total)
+
+    def __enter__(self) -> Self:
+        self._display.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._display.__exit__(kind, error, trace)
+
+    def running(self, point: Point, progress: Snapshot) -> None:
+        """Show how far a point is."""
+        self._display.running(point.title, progress)
 
     def __call__(self, outcome: Outcome) -> None:
         """Count a finished point."""
         self.done += 1
-        if self._quiet:
-            return
         time = time_text(outcome.result.time_ns) if outcome.result else "no result"
         said = outcome.error or ("as before" if outcome.is_old else self._cost(outcome))
-        click.echo(f"[{self.done}/{self.total}] {outcome.point.name}: {time}, {said}", err=True)
+        line = f"[{self.done}/{self.total}] {outcome.point.name}: {time}, {said}"
+        self._display.done(outcome.point.title, line)
 
     @staticmethod
     def _cost(outcome: Outcome) -> str:

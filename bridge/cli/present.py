@@ -16,7 +16,7 @@ from bridge.files import DISK_ERRORS
 from bridge.present.outputs import JSON, SUMMARY
 from bridge.present.progress import Reporter, reporter_for
 from bridge.results.errors import SimulationError, SimulationInterrupted, UnsavedError
-from bridge.results.folders import free_folder
+from bridge.results.folders import free_folder, holds_another
 from bridge.results.result import FILE_NAME, Result
 
 
@@ -72,7 +72,8 @@ def _default_folder(name: str, scenario: Callable[[], dict[str, Any] | None]) ->
     wanted = Path("results") / name
     if not (wanted / FILE_NAME).exists():
         return wanted
-    folder = free_folder(wanted, scenario())
+    resolved = scenario()
+    folder = free_folder(wanted, lambda folder: holds_another(folder, resolved))
     if folder != wanted:
         click.echo(f"{wanted} holds another result, so this one goes to {folder}", err=True)
     return folder

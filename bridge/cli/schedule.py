@@ -72,8 +72,8 @@ def check_command(file: Path, as_json: bool) -> None:
 @schedule_group.command("import")
 @file_argument
 @click.option(
-    "--out",
     "-o",
+    "--out",
     metavar="FILE",
     required=True,
     type=click.Path(dir_okay=False, path_type=Path),
@@ -112,7 +112,9 @@ def import_command(file: Path, out: Path) -> None:
 )
 @click.option(
     "-o",
+    "--out",
     "--output",
+    "output",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
     help="The file to write; stdout by default.",

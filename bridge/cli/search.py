@@ -19,7 +19,7 @@ from bridge.cli.options import scenario_argument, seed_option, set_option
 from bridge.errors import InputError
 from bridge.present.progress import Reporter, reporter_for
 from bridge.present.quantities import time_text
-from bridge.present.report import table
+from bridge.present.table import table
 from bridge.simulator import simulate
 from frontend import load_scenario
 from frontend.fabrics import FABRICS
@@ -56,6 +56,7 @@ NAMES = {"start": "start, estimated", "estimate": "found, estimated"}
 )
 @seed_option
 @click.option(
+    "-o",
     "--out",
     metavar="DIR",
     type=click.Path(path_type=Path),
@@ -132,13 +133,18 @@ def _fabrics(check: str) -> list[str]:
 
 
 def _answer(job: Job, state: State, times: dict[str, float]) -> dict[str, Any]:
-    placed = Counter(placement.text for placement in state.best.strategy.placements)
+    strategy = state.best.strategy
+    placed = Counter(placement.text for placement in strategy.placements)
     return {
         "name": job.scenario.name,
         "seconds": times,
         "rounds": [list(entry) for entry in state.history],
         "converged": state.converged,
         "placements": dict(sorted(placed.items())),
+        "servers": strategy.servers,
+        "used_servers": len(
+            {server for placement in strategy.placements for server in placement.servers}
+        ),
     }
 
 
@@ -149,8 +155,19 @@ def _print(answer: dict[str, Any], console: Console) -> None:
     console.print()
     rows = [(placement, str(count)) for placement, count in answer["placements"].items()]
     console.print(table(["placement", "operators"], rows))
+    if answer["used_servers"] < answer["servers"]:
+        console.print(f"\n{_unused(answer)}", highlight=False)
     if "topology" in answer:
         console.print(f"\nTopology: {answer['topology']}", highlight=False)
+
+
+def _unused(answer: dict[str, Any]) -> str:
+    if answer["used_servers"] == 1:
+        return (
+            f"The best strategy puts the whole job on 1 of {answer['servers']} servers, and sends "
+            "nothing."
+        )
+    return f"The best strategy uses {answer['used_servers']} of {answer['servers']} servers."
 
 
 class _SearchProgress:

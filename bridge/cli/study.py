@@ -66,6 +66,7 @@ def study_command(study: Study) -> click.Command:
     )
     @jobs_option
     @click.option(
+        "-o",
         "--out",
         metavar="DIR",
         type=click.Path(path_type=Path),
@@ -94,15 +95,17 @@ def study_command(study: Study) -> click.Command:
             prepare_directory(page.parent)
         counter = Counter(len(all_points(chosen(study, figures), scenarios, scale)), quiet=as_json)
         try:
-            chapters = run_study(
-                study,
-                scale,
-                scenarios=scenarios,
-                folder=folder / "points",
-                figures=figures,
-                jobs=jobs,
-                on_done=counter,
-            )
+            with counter:
+                chapters = run_study(
+                    study,
+                    scale,
+                    scenarios=scenarios,
+                    folder=folder / "points",
+                    figures=figures,
+                    jobs=jobs,
+                    on_done=counter,
+                    on_progress=counter.running,
+                )
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 f"interrupted: {counter.done} of {counter.total} points were done, "

@@ -7,14 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from rich.table import Table
 
 from bridge.batch.points import Outcome, run_points
 from bridge.batch.sweep import Axis, SweepPoint, axis, document, short_keys, sweep_points
 from bridge.cli.console import output
-from bridge.cli.options import scenario_argument, set_option
+from bridge.cli.options import scenario_argument, seed_option, set_option
 from bridge.cli.points import Counter, jobs_option, require_all
-from bridge.present.quantities import percent_text, scaled_text, time_text
-from bridge.present.report import table
+from bridge.present.metrics import METRICS, Metric, usual
+from bridge.present.table import table
+from bridge.present.unbroken import WIDTH
+from bridge.results.folders import free_folder, holds_another
 
 
 @click.command("sweep")
@@ -28,19 +31,33 @@ from bridge.present.report import table
     required=True,
     help="A key and the values to try; repeat it to try all combinations.",
 )
+@click.option(
+    "--metric",
+    "names",
+    multiple=True,
+    type=click.Choice(list(METRICS), case_sensitive=False),
+    metavar="NAME",
+    help="A column of the table, may be repeated: " + ", ".join(METRICS) + ". By default those "
+    "that suit the workload and fit the terminal.",
+)
+@seed_option
 @jobs_option
 @click.option(
+    "-o",
     "--out",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Folder for the results, with a folder for each point: results/NAME-sweep by default, "
-    "none with --json. Points that are complete there are not run again.",
+    help="Folder for the results, with a folder for each point. By default results/NAME-sweep, or "
+    "results/NAME-sweep-2 … if that holds another sweep; none with --json. Points that are "
+    "complete there are not run again.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON to stdout and no progress.")
 def sweep_command(
     scenario: Path,
     overrides: tuple[str, ...],
     axes: tuple[str, ...],
+    names: tuple[str, ...],
+    seed: int | None,
     jobs: int | None,
     out: Path | None,
     as_json: bool,
@@ -48,51 +65,88 @@ def sweep_command(
     """Simulate a scenario with many combinations of values.
 
     The command simulates FILE with every combination of the values of --over. A point is one
-    combination. Each point runs in its own process, so a failure does not affect
-    the others. If you stop a sweep, the same command continues it."""
+    combination. The points run in child processes, so a failure does not affect the others. If you
+    stop a sweep, the same command continues it."""
     parsed = [axis(text) for text in axes]
-    points = sweep_points(scenario, overrides, parsed)
+    points = sweep_points(scenario, overrides, parsed, seed)
     folder = out
     if folder is None and not as_json:
-        folder = Path("results") / f"{points[0].point.scenario.name}-sweep"
+        folder = _folder(points)
     counter = Counter(len(points), quiet=as_json)
     try:
-        outcomes = run_points(
-            [one.point for one in points], jobs=jobs, folder=folder, on_done=counter
-        )
+        with counter:
+            outcomes = run_points(
+                [one.point for one in points],
+                jobs=jobs,
+                folder=folder,
+                on_done=counter,
+                on_progress=counter.running,
+            )
     except KeyboardInterrupt:
         kept = f"{counter.done} of {counter.total} points were done"
         again = f", the same command continues from {folder}" if folder else ""
         raise KeyboardInterrupt(f"interrupted: {kept}{again}") from None
+    complete = [one.result for one in outcomes if one.result is not None and not one.error]
+    metrics = [METRICS[name] for name in names] or usual(complete)
     if as_json:
-        click.echo(json.dumps(document(parsed, points, outcomes), indent=2, ensure_ascii=False))
+        data = document(parsed, points, outcomes, metrics)
+        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
     else:
-        output().print(_table(parsed, points, outcomes))
+        _print(parsed, points, outcomes, metrics, all_metrics=bool(names))
         click.echo(f"Results: {folder}", err=True)
     require_all(outcomes)
 
 
+def _folder(points: Sequence[SweepPoint]) -> Path:
+    """Return the default folder: one that holds no result of another sweep."""
+    wanted = Path("results") / f"{points[0].point.scenario.name}-sweep"
+
+    def holds_another_sweep(folder: Path) -> bool:
+        return any(
+            holds_another(folder / one.point.name, one.point.scenario.resolved()) for one in points
+        )
+
+    folder = free_folder(wanted, holds_another_sweep)
+    if folder != wanted:
+        click.echo(f"{wanted} holds another sweep, so this one goes to {folder}", err=True)
+    return folder
+
+
+def _print(
+    axes: Sequence[Axis],
+    points: Sequence[SweepPoint],
+    outcomes: Sequence[Outcome],
+    metrics: Sequence[Metric],
+    *,
+    all_metrics: bool,
+) -> None:
+    """Print the table, without the last metrics if the terminal is too narrow for them."""
+    console = output()
+    for count in range(len(metrics), 0, -1):
+        made = _table(axes, points, outcomes, metrics[:count])
+        wanted = console.measure(made, options=console.options.update(width=WIDTH)).maximum
+        if all_metrics or wanted <= console.width:
+            break
+    console.print(made)
+
+
 def _table(
-    axes: Sequence[Axis], points: Sequence[SweepPoint], outcomes: Sequence[Outcome]
-) -> object:
-    headings = [*short_keys(axes), "time", "compute", "drops", "RTOs", "utilization", "CPU s"]
-    rows = [
-        [*point.changes, *_cells(outcome)] for point, outcome in zip(points, outcomes, strict=True)
-    ]
-    return table(headings, rows)
+    axes: Sequence[Axis],
+    points: Sequence[SweepPoint],
+    outcomes: Sequence[Outcome],
+    metrics: Sequence[Metric],
+) -> Table:
+    return table(
+        [*short_keys(axes), *(metric.name for metric in metrics)],
+        [
+            [*point.changes, *_cells(outcome, metrics)]
+            for point, outcome in zip(points, outcomes, strict=True)
+        ],
+    )
 
 
-def _cells(outcome: Outcome) -> list[str]:
-    """Return a point's cells; `compute` is the fraction of the time in which a rank computes."""
+def _cells(outcome: Outcome, metrics: Sequence[Metric]) -> list[str]:
     result = outcome.result
     if result is None or outcome.error:
-        return ["failed", *["–"] * 5]
-    compute = sum(iteration.compute_ns for iteration in result.iterations)
-    return [
-        time_text(result.time_ns),
-        percent_text(compute / result.time_ns if compute else None),
-        scaled_text(result.network.drops),
-        scaled_text(result.network.rto_events),
-        percent_text(result.network.link_utilization_mean),
-        f"{result.simulator.cpu_s:.1f}",
-    ]
+        return ["failed", *["–"] * (len(metrics) - 1)]
+    return [metric.cell(result) for metric in metrics]

@@ -14,11 +14,10 @@ from rich.text import Text
 from bridge.cli.console import output
 from bridge.cli.find import find_command
 from bridge.cli.graph_options import (
-    edges_option,
     graph_json_option,
+    graph_options,
     print_answer,
     read_graph,
-    topology_option,
 )
 from bridge.cli.options import set_option
 from bridge.cli.topoopt import topoopt_command, totient_command
@@ -30,8 +29,6 @@ from bridge.present.graph_picture import draw_graph, draw_network
 if TYPE_CHECKING:
     from topology_gen.graphs.digraph import Digraph
     from topology_gen.networks.network import Network
-
-spec_argument = click.argument("topology", metavar="[SPEC]", required=False)
 
 
 @click.group("topo")
@@ -67,8 +64,7 @@ def list_command(as_json: bool) -> None:
 
 
 @topo_group.command("show")
-@spec_argument
-@edges_option
+@graph_options
 @graph_json_option
 def show_command(topology: str | None, edges: Path | None, as_json: bool) -> None:
     """Show the size, the degree and the distances of a topology."""
@@ -93,8 +89,7 @@ def show_command(topology: str | None, edges: Path | None, as_json: bool) -> Non
 
 
 @topo_group.command("export")
-@spec_argument
-@edges_option
+@graph_options
 @click.option(
     "--scenario",
     metavar="FILE",
@@ -114,7 +109,9 @@ def show_command(topology: str | None, edges: Path | None, as_json: bool) -> Non
 )
 @click.option(
     "-o",
+    "--out",
     "--output",
+    "output",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
     help="The file to write; stdout by default.",
@@ -175,8 +172,7 @@ def _exported(
 
 
 @topo_group.command("all-to-all")
-@edges_option
-@topology_option
+@graph_options
 @graph_json_option
 def all_to_all_command(edges: Path | None, topology: str | None, as_json: bool) -> None:
     """Compute the greatest all-to-all throughput f of a topology.

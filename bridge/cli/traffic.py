@@ -25,7 +25,9 @@ _PLAIN_RATE_BPS = 10**9
 )
 @click.option(
     "-o",
+    "--out",
     "--output",
+    "output",
     metavar="PICTURE",
     type=click.Path(dir_okay=False, path_type=Path),
     help="A picture to write; the file extension selects the format, such as .svg or .png.",

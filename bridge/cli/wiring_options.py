@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bridge.cli.graph_options import edges_option, read_json_list, topology_option
+from bridge.cli.graph_options import graph_options, read_json_list
 from bridge.errors import InputError
 from frontend import units
 from topology_gen import TopologyError
@@ -100,11 +100,9 @@ def wiring_options(command: Callable[..., None]) -> Callable[..., None]:
             type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
             help="A scenario whose topology is used, with its rates, latencies and switches.",
         ),
-        topology_option,
-        edges_option,
     ):
         with_links = option(with_links)
-    return with_links
+    return graph_options(with_links)
 
 
 def _read(

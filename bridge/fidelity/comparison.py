@@ -9,6 +9,7 @@ from statistics import mean
 from typing import Any
 
 from bridge.batch.points import Outcome, Point, run_points
+from bridge.batch.worker import Progress
 from bridge.fidelity.cases import Case
 from frontend import Scenario, load_scenario
 from frontend.fabrics import ESTIMATORS
@@ -60,6 +61,7 @@ def compare(
     jobs: int | None = None,
     folder: Path | None = None,
     on_done: Callable[[Outcome], object] | None = None,
+    on_progress: Callable[[Point, Progress], object] | None = None,
 ) -> list[Row]:
     """Simulate every case on every fabric.
 
@@ -69,7 +71,7 @@ def compare(
         The scenarios.
     native : bool
         Whether to include ns-3's unmodified datapath, which is slow.
-    jobs, folder, on_done
+    jobs, folder, on_done, on_progress
         As for `bridge.batch.points.run_points`.
 
     Returns
@@ -84,7 +86,9 @@ def compare(
     ]
     outcomes = {
         outcome.point.name: outcome
-        for outcome in run_points(points, jobs=jobs, folder=folder, on_done=on_done)
+        for outcome in run_points(
+            points, jobs=jobs, folder=folder, on_done=on_done, on_progress=on_progress
+        )
     }
     return [
         _row(case, {fabric: outcomes[f"{case.name}-{fabric}"] for fabric in fabrics(native)})

@@ -17,6 +17,9 @@ from bridge.present.quantities import percent_text, scaled_text, seconds_text, t
 #: Seconds of wall time between two lines of progress if there is no terminal.
 LINE_INTERVAL_S = 10.0
 
+#: Columns of a terminal that the bar and the simulated time take.
+BESIDE_DETAILS = 28
+
 
 class Snapshot(Protocol):
     """How far a simulation is, as the compiled module reports it."""
@@ -34,8 +37,12 @@ class Snapshot(Protocol):
         """Number of executed events."""
 
     @property
+    def packets(self) -> int:
+        """Number of packets sent, ACKs included."""
+
+    @property
     def delivered_bytes(self) -> int:
-        """Payload bytes delivered in order so far."""
+        """Payload bytes delivered in order so far, also of messages that are under way."""
 
     @property
     def total_bytes(self) -> int:
@@ -111,7 +118,7 @@ class BarReporter(Reporter):
             description=time_text(progress.time_ns),
             total=progress.total_bytes or None,
             completed=progress.delivered_bytes,
-            details=", ".join(details(progress)),
+            details=_fitting(details(progress), self._bar.console.width - BESIDE_DETAILS),
         )
 
 
@@ -144,14 +151,17 @@ def reporter_for(console: Console) -> Reporter:
     -------
     Reporter
     """
+    return BarReporter(console) if is_watched(console) else LineReporter(console)
+
+
+def is_watched(console: Console) -> bool:
+    """Return whether a console is a terminal that somebody may look at."""
     # Some CI systems provide a terminal, but keep only its final text.
-    if console.is_terminal and not os.environ.get("CI"):
-        return BarReporter(console)
-    return LineReporter(console)
+    return console.is_terminal and not os.environ.get("CI")
 
 
 def details(progress: Snapshot) -> list[str]:
-    """Return the progress as texts: bytes delivered, speed, wall time, time left.
+    """Return the progress as texts: bytes delivered, packets/s, wall time, time left.
 
     Parameters
     ----------
@@ -168,12 +178,19 @@ def details(progress: Snapshot) -> list[str]:
         share = progress.delivered_bytes / progress.total_bytes
         parts.append(f"{percent_text(share)} of {scaled_text(progress.total_bytes, 'B')}")
     if progress.wall_s > 0:
-        parts.append(f"{scaled_text(progress.events / progress.wall_s)} events/s")
+        parts.append(f"{scaled_text(progress.packets / progress.wall_s)} packets/s")
     parts.append(seconds_text(progress.wall_s))
     left = seconds_left(progress)
     if left is not None:
         parts.append(f"{seconds_text(left)} left")
     return parts
+
+
+def _fitting(parts: list[str], width: int) -> str:
+    """Return the texts that fit a width; the first and the last (time left) stay longest."""
+    while len(parts) > 1 and len(", ".join(parts)) > width:
+        parts = [*parts[:-2], parts[-1]]
+    return ", ".join(parts)
 
 
 def seconds_left(progress: Snapshot) -> float | None:

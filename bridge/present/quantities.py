@@ -76,6 +76,17 @@ def scaled_text(value: float | None, unit: str = "") -> str:
     return f"{_significant(value)} {unit}".rstrip()
 
 
+def byte_rate_text(bits_per_s: float | None) -> str:
+    """Return a rate in bit/s as bytes a second, as nccl-tests print bandwidths.
+
+    Examples
+    --------
+    >>> byte_rate_text(100e9)
+    '12.5 GB/s'
+    """
+    return scaled_text(None if bits_per_s is None else bits_per_s / 8, "B/s")
+
+
 def percent_text(fraction: float | None) -> str:
     """Return a fraction as a percentage.
 

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Sequence
 from io import StringIO
 from itertools import groupby
 from pathlib import Path
 
-from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from bridge.files import write_whole
-from bridge.present.quantities import percent_text, scaled_text, seconds_text, time_text
+from bridge.present.network_report import circuits_table, network_table
+from bridge.present.quantities import (
+    byte_rate_text,
+    percent_text,
+    scaled_text,
+    seconds_text,
+    time_text,
+)
+from bridge.present.table import table
 from bridge.present.unbroken import unbroken
-from bridge.results.measurements import Collective, IterationTimes, Reconfiguration
+from bridge.results.measurements import (
+    Collective,
+    IterationTimes,
+    Layer,
+)
 from bridge.results.result import Result
 
 #: With more collectives than this, the summary groups them by operation, algorithm and size.
 MANY_COLLECTIVES = 16
+
+#: With more layers than this, the summary groups those whose names differ only in numbers.
+MANY_LAYERS = 24
 
 
 def write_report(result: Result, file: Path) -> None:
@@ -77,9 +92,9 @@ def report(result: Result) -> RenderableType:
         parts.append(_layers(result))
     if result.collectives:
         parts.append(_collectives(result.collectives))
-    parts.append(_network(result))
+    parts.append(network_table(result))
     if result.reconfigurations is not None:
-        parts.append(_circuits(result.reconfigurations))
+        parts.append(circuits_table(result.reconfigurations))
     parts.append(_simulator(result))
     spaced = (line for part in parts for line in (part, Text()))
     return Group(*spaced)
@@ -126,17 +141,31 @@ def _iteration_times(times: IterationTimes) -> Table:
 
 
 def _layers(result: Result) -> Table:
-    rows = [
-        (
-            layer.name,
-            time_text(layer.compute_ns),
-            time_text(layer.raw_comm_ns),
-            time_text(layer.exposed_comm_ns),
-            _share(layer.exposed_comm_ns, layer.raw_comm_ns),
+    groups = [(layer.name, [layer]) for layer in result.layers]
+    if len(groups) > MANY_LAYERS:
+        groups = _alike(result.layers)
+    rows = []
+    for name, layers in groups:
+        raw = sum(layer.raw_comm_ns for layer in layers)
+        exposed = sum(layer.exposed_comm_ns for layer in layers)
+        rows.append(
+            (
+                name if len(layers) == 1 else f"{name} ({len(layers)})",
+                time_text(sum(layer.compute_ns for layer in layers)),
+                time_text(raw),
+                time_text(exposed),
+                _share(exposed, raw),
+            )
         )
-        for layer in result.layers
-    ]
     return table(("layer", "compute", "raw comm.", "exposed comm.", "exposed / raw"), rows)
+
+
+def _alike(layers: Sequence[Layer]) -> list[tuple[str, list[Layer]]]:
+    """Return the layers in groups of names that differ only in numbers, with one name for each."""
+    groups: dict[str, list[Layer]] = {}
+    for layer in layers:
+        groups.setdefault(re.sub(r"\d+", "*", layer.name), []).append(layer)
+    return [(name if len(group) > 1 else group[0].name, group) for name, group in groups.items()]
 
 
 def _collectives(collectives: Sequence[Collective]) -> Table:
@@ -150,7 +179,7 @@ def _collectives(collectives: Sequence[Collective]) -> Table:
                     scaled_text(collective.bytes, "B"),
                     time_text(collective.start_ns),
                     time_text(collective.time_ns),
-                    scaled_text(collective.busbw_bps, "bit/s"),
+                    byte_rate_text(collective.busbw_bps),
                 )
                 for collective in collectives
             ],
@@ -176,63 +205,6 @@ def _collectives(collectives: Sequence[Collective]) -> Table:
     return table(("collectives", "algorithm", "bytes", "count", "mean time", "longest"), rows)
 
 
-def _network(result: Result) -> Table:
-    network = result.network
-    lost = (
-        f"{scaled_text(network.drops)} drops, "
-        f"{scaled_text(network.retransmissions)} retransmissions, "
-        f"{scaled_text(network.rto_events)} RTOs"
-    )
-    carried = (
-        f"{scaled_text(network.payload_bytes, 'B')} payload, "
-        f"{scaled_text(network.wire_bytes, 'B')} on the wire, "
-        f"{scaled_text(network.packets)} packets"
-    )
-    rows = [
-        ("carried", carried),
-        ("lost", lost),
-        (
-            "RTT",
-            _percentiles(network.rtt_mean_ns, network.rtt_p50_ns, network.rtt_p99_ns)
-            if network.rtt_flows
-            else "not sampled",
-        ),
-        (
-            "FCT",
-            _percentiles(network.fct_mean_ns, network.fct_p50_ns, network.fct_p99_ns)
-            if network.messages
-            else "no message",
-        ),
-        ("link utilization", f"{percent_text(network.link_utilization_mean)} mean"),
-    ]
-    rows += [
-        (
-            f"  {dimension.name}",
-            f"{percent_text(dimension.utilization_mean)} mean, "
-            f"{percent_text(dimension.utilization_max)} busiest link, "
-            f"longest queue {scaled_text(dimension.max_queue_bytes, 'B')}",
-        )
-        for dimension in network.dimensions
-    ]
-    return table(("network", ""), rows, numbers=False)
-
-
-def _circuits(changes: Sequence[Reconfiguration]) -> Table:
-    paused = time_text(sum(change.pause_ns for change in changes))
-    rows = [("changed", f"{scaled_text(len(changes))} times, paused {paused} in all")]
-    if changes:
-        circuits = sum(change.new_circuits for change in changes) / len(changes)
-        demand = sum(change.demand_bytes for change in changes) / len(changes)
-        distant = sum(change.distant_pairs for change in changes)
-        pairs = sum(change.demand_pairs for change in changes)
-        rows += [
-            ("new circuits", f"{scaled_text(circuits)} a change, mean"),
-            ("demand measured", f"{scaled_text(demand, 'B')} mean"),
-            ("without a circuit", f"{percent_text(distant / pairs)} of the pairs with demand"),
-        ]
-    return table(("circuits", ""), rows, numbers=False)
-
-
 def _simulator(result: Result) -> Table:
     simulator = result.simulator
     speed = simulator.events / simulator.wall_s if simulator.wall_s else None
@@ -245,41 +217,6 @@ def _simulator(result: Result) -> Table:
         ("versions", versions),
     ]
     return table(("simulator", ""), rows, numbers=False)
-
-
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = True) -> Table:
-    """Return a table for a terminal.
-
-    Parameters
-    ----------
-    headings : sequence of str
-        The names of the columns.
-    rows : iterable of sequence of str
-        The cells of each row.
-    numbers : bool
-        Whether all columns but the first hold numbers, which are right-aligned.
-
-    Returns
-    -------
-    rich.table.Table
-    """
-    layout = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    for index, heading in enumerate(headings):
-        layout.add_column(
-            heading,
-            justify="right" if numbers and index else "left",
-            # Long names wrap instead of being cut; numbers never wrap.
-            overflow="fold",
-            no_wrap=numbers and index > 0,
-        )
-    for row in rows:
-        # Text instead of str, so that rich does not read a name in brackets as markup.
-        layout.add_row(*(Text(cell) for cell in row))
-    return layout
-
-
-def _percentiles(mean: float, median: float, p99: float) -> str:
-    return f"mean {time_text(mean)}, p50 {time_text(median)}, p99 {time_text(p99)}"
 
 
 def _share(part: float, whole: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -10,28 +11,35 @@ from bridge.errors import ResultError
 from bridge.results.result import FILE_NAME, Result
 
 
-def free_folder(wanted: Path, scenario: dict[str, Any] | None) -> Path:
-    """Return a folder in which a result of a scenario replaces no result of another scenario.
+def free_folder(wanted: Path, is_taken: Callable[[Path], bool]) -> Path:
+    """Return a folder in which no earlier result is lost.
 
     Parameters
     ----------
     wanted : Path
         The folder to prefer.
-    scenario : dict or None
-        The scenario with all defaults. None if it is not known, so that every result is another.
+    is_taken : callable
+        Whether a folder holds something else than what will be written; see `holds_another`.
 
     Returns
     -------
     Path
-        `wanted`, or the first of ``wanted-2``, ``wanted-3`` … that is free.
+        `wanted`, or the first of ``wanted-2``, ``wanted-3`` … that is not taken.
     """
     numbered = (wanted.with_name(f"{wanted.name}-{number}") for number in count(2))
-    return next(
-        folder for folder in chain([wanted], numbered) if not _holds_another(folder, scenario)
-    )
+    return next(folder for folder in chain([wanted], numbered) if not is_taken(folder))
 
 
-def _holds_another(folder: Path, scenario: dict[str, Any] | None) -> bool:
+def holds_another(folder: Path, scenario: dict[str, Any] | None) -> bool:
+    """Return whether a folder holds the result of another scenario.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder, which need not exist.
+    scenario : dict or None
+        The scenario with all defaults. None if it is not known, so that every result is another.
+    """
     if not (folder / FILE_NAME).exists():
         return False
     try:

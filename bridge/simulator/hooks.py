@@ -93,13 +93,18 @@ def load_hook(path: str | os.PathLike[str]) -> Hook:
     Raises
     ------
     HookError
-        There is no such file, or it does not define ``on_built``. Exceptions that the file raises
-        pass through.
+        There is no such file, it is not Python, or it does not define ``on_built``. Exceptions that
+        the file raises pass through.
     """
     file = Path(path)
     if not file.is_file():
         raise HookError(f"hooks: {file}: no such file, expected a Python file")
-    function = runpy.run_path(str(file)).get(_FUNCTION)
+    try:
+        function = runpy.run_path(str(file)).get(_FUNCTION)
+    except SyntaxError as error:
+        raise HookError(
+            f"hooks: {error.filename}:{error.lineno}: {error.msg}, expected Python"
+        ) from None
     if not callable(function):
         raise HookError(f"hooks: {file}: the file defines no function {_FUNCTION}(ns, sim)")
     hook: Hook = function

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from bridge.stopwatch import Stopwatch
 from bridge.stream_header import read_header
 from frontend import Scenario
 from frontend.loading.load import Source
-from frontend.loading.overrides import Overrides
+from frontend.loading.overrides import Override, Overrides, listed
 
 if TYPE_CHECKING:
     from bridge.simulator import core
@@ -181,11 +181,9 @@ def load(
     -------
     frontend.Scenario
     """
-    changes: Overrides = overrides or {}
-    if seed is not None and isinstance(changes, Mapping):
-        changes = {**changes, "seed": seed}
-    elif seed is not None:
-        changes = [*changes, f"seed={seed}"]
+    changes = listed(overrides or {})
+    if seed is not None:
+        changes.append(Override("seed", seed, "--seed"))
     return frontend.load_scenario(scenario, changes)
 
 

@@ -96,6 +96,7 @@ register_simulation(py::module_& module)
         .def_readonly("time_ns", &RunProgress::timeNs)
         .def_readonly("wall_s", &RunProgress::wallS)
         .def_readonly("events", &RunProgress::events)
+        .def_readonly("packets", &RunProgress::packets)
         .def_readonly("delivered_bytes", &RunProgress::deliveredBytes)
         .def_readonly("total_bytes", &RunProgress::totalBytes);
 

@@ -1,5 +1,6 @@
 """Load a scenario from a file, dict or Scenario, apply overrides, and check the result."""
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +17,9 @@ from frontend.loading.yaml_document import read
 from frontend.resolve import check
 from frontend.scenario import Scenario
 from frontend.schema.files import FOLDER
+
+OWN_KEYS = "x-"
+"""How keys begin that are the user's own, such as a place for YAML anchors; cosim ignores them."""
 
 _ALGORITHM_KEYS = {"workload": ("algorithm",), "collective": ("all_reduce", "all_to_all")}
 
@@ -34,7 +38,7 @@ def load_scenario(source: Source, overrides: Overrides = ()) -> Scenario:
     Parameters
     ----------
     source : path, mapping or Scenario
-        A YAML 1.2 file, or its content.
+        A YAML 1.2 file, or its content. The file `result.json` of a run gives its scenario.
     overrides : mapping of key path to value, or sequence of "key.path=value"
         Values to set before checking, as `cosim run --set` does.
 
@@ -90,6 +94,7 @@ def _checked(data: Any, origin: Origin, overrides: Overrides) -> Scenario:
             f"{origin.name or 'scenario'}: expected a mapping with the keys "
             f"{', '.join(Scenario.model_fields)}"
         )
+    data = {key: value for key, value in data.items() if not str(key).startswith(OWN_KEYS)}
     data = overriding.apply(data, overrides, origin)
     try:
         scenario = Scenario.model_validate(data, context={FOLDER: origin.folder})
@@ -123,10 +128,25 @@ def _data(source: Source) -> tuple[Any, Origin]:
         raise ScenarioError(f"{name}: not UTF-8 text: expected a scenario in YAML") from None
     except OSError as error:
         raise ScenarioError(f"{name}: {error.strerror}: expected a readable YAML file") from None
+    scenario = _scenario_of_result(text)
+    if scenario is not None:
+        return scenario, Origin(name)
     document = read(text, name)
     if isinstance(document.data, Mapping):
         _set_beside(document.data, path.parent)
     return document.data, Origin(name, document.lines)
+
+
+def _scenario_of_result(text: str) -> dict[str, Any] | None:
+    """Return the scenario in the text of a result.json; None if it is another text."""
+    if not text.startswith("{"):
+        return None
+    try:
+        content = json.loads(text)
+    except ValueError:
+        return None
+    scenario = content.get("scenario") if "simulator" in content else None
+    return scenario if isinstance(scenario, dict) else None
 
 
 def _set_beside(data: Mapping[str, Any], folder: Path) -> None:

@@ -1,7 +1,8 @@
 """Apply overrides (`--set key.path=value`) to a scenario before it is checked."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic.fields import FieldInfo
@@ -13,7 +14,26 @@ from frontend.loading.python_values import python_values
 from frontend.loading.yaml_document import read
 from frontend.schema.system import NumberOrMapping
 
-Overrides = Mapping[str, Any] | Sequence[str]
+
+@dataclass(frozen=True)
+class Override:
+    """A value for a key of a scenario."""
+
+    key: str
+    """Key path, such as `topology.bandwidth`."""
+    value: Any
+    """The value. A text is read as a YAML scalar or flow value."""
+    option: str = "--set"
+    """The option that gave it, for error messages."""
+
+    def __str__(self) -> str:
+        """Return what the user wrote."""
+        if self.option == f"--{self.key}":
+            return f"{self.option} {self.value}"
+        return f"{self.option} {self.key}={self.value}"
+
+
+Overrides = Mapping[str, Any] | Sequence[str | Override]
 
 
 def apply(data: Mapping[str, Any], overrides: Overrides, origin: Origin) -> dict[str, Any]:
@@ -21,7 +41,7 @@ def apply(data: Mapping[str, Any], overrides: Overrides, origin: Origin) -> dict
 
     Parameters
     ----------
-    overrides : mapping of key path to value, or sequence of "key.path=value"
+    overrides : mapping of key path to value, or sequence of "key.path=value" or Override
         A text value is read as a YAML scalar or flow value. A mapping replaces the whole part at
         its path.
 
@@ -32,11 +52,15 @@ def apply(data: Mapping[str, Any], overrides: Overrides, origin: Origin) -> dict
         For an unknown path the text suggests the nearest one.
     """
     result = deepcopy(dict(data))
-    for text, path, value in _parsed(overrides):
+    for override in listed(overrides):
+        text, path, value = str(override), tuple(override.key.strip().split(".")), override.value
+        value = python_values(value)
+        if isinstance(value, str):
+            value = read(value, text, one_line=True).data
         # Check one by one: an override may select the family that the next override's key is in.
         known = key_paths(result)
         if path not in known:
-            raise ScenarioError(f"--set {text}: {'.'.join(path)}: {unknown_key(path, known)}")
+            raise ScenarioError(f"{text}: {'.'.join(path)}: {unknown_key(path, known)}")
         part = result
         for depth, key in enumerate(path[:-1], 1):
             part[key] = _mapping(part.get(key), known[path[:depth]])
@@ -58,21 +82,23 @@ def _mapping(part: Any, field: FieldInfo) -> dict[str, Any]:
     return {}
 
 
-def _parsed(overrides: Overrides) -> Iterator[tuple[str, tuple[str, ...], Any]]:
-    """Yield the text, key path and value of each override."""
+def listed(overrides: Overrides) -> list[Override]:
+    """Return overrides of any form as a list.
+
+    Raises
+    ------
+    ScenarioError
+        If a text has no `=` or no key.
+    """
     if isinstance(overrides, str):
         overrides = [overrides]
-    items = overrides.items() if isinstance(overrides, Mapping) else map(_split, overrides)
-    for name, value in items:
-        text = f"{name}={value}"
-        value = python_values(value)
-        if isinstance(value, str):
-            value = read(value, f"--set {text}", one_line=True).data
-        yield text, tuple(name.strip().split(".")), value
+    if isinstance(overrides, Mapping):
+        return [Override(name, value) for name, value in overrides.items()]
+    return [one if isinstance(one, Override) else _split(one) for one in overrides]
 
 
-def _split(text: str) -> tuple[str, str]:
+def _split(text: str) -> Override:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise ScenarioError(f"--set {text}: expected key.path=value")
-    return name, value
+    return Override(name, value)

@@ -63,10 +63,10 @@ class Origin:
         return None
 
     def where(self, path: Path) -> str:
-        """Return the start of a sentence: `file:line: `, `--set key=value: ` or an empty string."""
+        """Return the start of a sentence: `file:line: `, `--set key=value: ` or nothing."""
         override = self.override(path)
         if override is not None:
-            return f"--set {override}: "
+            return f"{override}: "
         line = self.line(path)
         return f"{self.name}:{line}: " if line else f"{self.name}: " if self.name else ""
 
@@ -80,7 +80,10 @@ def unknown_key(path: Path, known: Known) -> str:
     near += [_name(key) for key in known if key[-1] == path[-1]]
     if near:
         return f"unknown key: did you mean {near[0]}?"
-    return f"unknown key: expected one of {beside or _keys((), known)}"
+    parent = path[:-1]
+    while not _keys(parent, known):
+        parent = parent[:-1]
+    return f"unknown key: expected one of {_keys(parent, known)}"
 
 
 def describe(error: ValidationError, data: Any, origin: Origin) -> list[str]:

@@ -1,4 +1,7 @@
-"""Read YAML 1.2 as plain data with line numbers; tags, duplicate keys and objects are errors."""
+"""Read YAML 1.2 as plain data with line numbers; tags, duplicate keys and objects are errors.
+
+Merge keys (`<<: *anchor`) work as in YAML 1.1, as most tools understand them.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +16,7 @@ from frontend.errors import ScenarioError
 Path = tuple[str | int, ...]
 
 _SCALARS = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str")}
+_MERGE = "tag:yaml.org,2002:merge"
 _MOST_NODES = 100_000  # nested aliases could otherwise expand to any amount of memory
 
 
@@ -89,7 +93,7 @@ class _Reader:
     def scalar(self, node: ScalarNode, path: Path, line: int) -> Any:
         tag = str(node.tag)
         # Dates stay text, because no key of a scenario takes a date.
-        if tag in ("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:merge"):
+        if tag in ("tag:yaml.org,2002:timestamp", _MERGE):
             return node.value
         if tag not in _SCALARS:
             raise self.refuse(line, path, f"expected a value without the YAML tag {tag}")
@@ -99,8 +103,11 @@ class _Reader:
             raise self.refuse(line, path, f"expected a value that fits {tag}") from None
 
     def mapping(self, node: MappingNode, path: Path) -> dict[str, Any]:
+        merged = self.merged(node, path)
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
+            if key_node.tag == _MERGE:
+                continue
             line = key_node.start_mark.line + 1
             key = key_node.value
             if not isinstance(key_node, ScalarNode):
@@ -110,9 +117,31 @@ class _Reader:
                 raise self.refuse(
                     line, (*path, key), f"expected the key once (it is also at line {first})"
                 )
+            if key in merged:
+                self.forget((*path, key))
             self.lines[*path, key] = line
             result[key] = self.construct(value_node, (*path, key))
+        return {**merged, **result}
+
+    def merged(self, node: MappingNode, path: Path) -> dict[str, Any]:
+        """Return what the key `<<` of a mapping merges into it; of two mappings, the first wins."""
+        sources: list[Node] = []
+        for key_node, value_node in node.value:
+            if key_node.tag == _MERGE:
+                several = isinstance(value_node, SequenceNode)
+                sources += value_node.value if several else [value_node]
+        result: dict[str, Any] = {}
+        for source in reversed(sources):
+            if not isinstance(source, MappingNode):
+                line = source.start_mark.line + 1
+                raise self.refuse(line, (*path, "<<"), "expected a mapping, or a list of mappings")
+            result |= self.construct(source, path)
         return result
+
+    def forget(self, path: Path) -> None:
+        """Drop the lines of a merged value that another value replaces."""
+        for known in [one for one in self.lines if one[: len(path)] == path]:
+            del self.lines[known]
 
     def where(self, line: int) -> str:
         return self.name if self.one_line else f"{self.name}:{line}"

@@ -105,13 +105,19 @@ class ElementSize(PositiveSize):
 
 
 class Buffer(Size):
-    """Bytes of a switch's packet memory, or `unlimited` (held as 0)."""
+    """Bytes of a switch's packet memory, or `unlimited`.
+
+    An unlimited buffer is held as 256 TiB, the most that the simulator accepts. No run fills it,
+    and its queues are measured like those of other buffers.
+    """
+
+    unlimited: ClassVar[int] = 2**48
 
     @classmethod
     def parse(cls, value: object) -> Self:
         """As `Quantity.parse`, and `unlimited`."""
         if isinstance(value, str) and value.strip() == "unlimited":
-            result = cls(0)
+            result = cls(cls.unlimited)
             result.given = "unlimited"
             return result
         try:

@@ -52,13 +52,14 @@ class DemandFamily(LinkedFamily[AnyDemandTopology]):
             check_ranks(wanted.nodes)
             return self.for_demand(topology, wanted)
         except TopologyError as error:
-            raise RefusedError(self.blame(topology, str(error)), str(error)) from None
+            raise RefusedError(self.blame(topology, error), str(error)) from None
 
-    def blame(self, topology: AnyDemandTopology, problem: str) -> str:
+    def blame(self, topology: AnyDemandTopology, problem: TopologyError) -> str:
         """Return the key path of the parameter that causes a problem."""
-        if problem == _ONE_DEMAND:
+        text = str(problem)
+        if text == _ONE_DEMAND:
             return "topology"
-        if problem.startswith("degree"):
+        if text.startswith("degree"):
             return "topology.d"
         return "topology.n" if topology.demand is None else "topology.demand"
 

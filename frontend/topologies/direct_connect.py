@@ -123,7 +123,7 @@ class LinkedFamily(TopologyFamily[AnyLinked]):
         return "direct-connect"
 
     @abstractmethod
-    def blame(self, topology: AnyLinked, problem: str) -> str:
+    def blame(self, topology: AnyLinked, problem: TopologyError) -> str:
         """Return the key path of the parameter that causes a problem."""
 
     def buffers(self, topology: AnyLinked) -> Sequence[Buffer]:
@@ -168,15 +168,15 @@ class DirectFamily(WiredFamily[AnyDirect]):
 
 
 @contextmanager
-def refusing(blame: Callable[[str], str]) -> Iterator[None]:
+def refusing(blame: Callable[[TopologyError], str]) -> Iterator[None]:
     """Turn a TopologyError into a RefusedError with the key path that `blame` returns for it."""
     try:
         yield
     except TopologyError as error:
-        raise RefusedError(blame(str(error)), str(error)) from None
+        raise RefusedError(blame(error), str(error)) from None
 
 
-def _always(path: str, _: str) -> str:
+def _always(path: str, _: TopologyError) -> str:
     return path
 
 

@@ -2,6 +2,7 @@
 
 from frontend.schema.edges import EdgesTopology, wiring
 from frontend.topologies.direct_connect import WiredFamily
+from topology_gen import TopologyError
 from topology_gen.graphs.wiring import Wiring
 
 
@@ -11,8 +12,8 @@ class _Edges(WiredFamily[EdgesTopology]):
     def wiring(self, topology: EdgesTopology) -> Wiring:
         return wiring(topology.edges, topology.bandwidth, topology.latency, topology.switches)
 
-    def blame(self, topology: EdgesTopology, problem: str) -> str:
-        return "topology.switches" if "switches: expected" in problem else "topology.edges"
+    def blame(self, topology: EdgesTopology, problem: TopologyError) -> str:
+        return "topology.switches" if "switches: expected" in str(problem) else "topology.edges"
 
 
 FAMILY = _Edges()

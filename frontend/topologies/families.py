@@ -10,7 +10,8 @@ from pydantic import BeforeValidator, ConfigDict, Field, create_model
 from frontend.schema.base import Whole
 from frontend.schema.direct_connect import DirectTopology
 from frontend.topologies.direct_connect import DirectFamily
-from topology_gen import specs
+from topology_gen import TopologyError, specs
+from topology_gen.errors import ParameterError
 from topology_gen.graphs.digraph import Digraph
 
 
@@ -69,17 +70,13 @@ class _Family(DirectFamily[FamilyTopology]):
                 given[parameter.argument] = read(value) if read else value
         return family.make(**given)
 
-    def blame(self, topology: FamilyTopology, problem: str) -> str:
+    def blame(self, topology: FamilyTopology, problem: TopologyError) -> str:
         parameters = specs.FAMILIES[topology.family].parameters
         if len(parameters) == 1:
             return f"topology.{next(iter(parameters))}"
-        places = {
-            # A problem names the parameter: "offset 15: expected 1 … 11" names `offsets`.
-            key: problem.find(parameter.argument.removesuffix("s"))
-            for key, parameter in parameters.items()
-        }
-        named = [key for key in places if places[key] >= 0]
-        return f"topology.{min(named, key=lambda key: places[key])}" if named else "topology"
+        named = problem.parameter if isinstance(problem, ParameterError) else ""
+        keys = (key for key, parameter in parameters.items() if parameter.argument == named)
+        return ".".join(["topology", *keys])
 
 
 def graph_families() -> Iterator[DirectFamily[FamilyTopology]]:

@@ -13,6 +13,7 @@ from topology_gen import hierarchical
 
 class _Hierarchical(TopologyFamily[HierarchicalTopology]):
     model = HierarchicalTopology
+    joins_gpus = True
 
     def layout(
         self, topology: HierarchicalTopology, demand: WorkloadDemand | None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from frontend.schema.quantities import Buffer
 from frontend.schema.topoopt import OcsTopology, Reconfiguration
 from frontend.topologies.demand import DemandFamily
 from frontend.topologies.direct_connect import DirectLayout, link_keywords
@@ -32,7 +33,13 @@ class _Changing(DirectLayout):
         """Return the nodes, links and paths."""
         forwarding = self._setting.forwarding
         links = link_keywords(self.topology, ecn_threshold_bytes)
+        links |= {"buffer_bytes": self._circuit_buffer}
         return circuits(self.graph, forwarding=forwarding, **links)
+
+    @property
+    def _circuit_buffer(self) -> int:
+        """The buffer of a circuit [bytes]; a link adds up those of at most `d` circuits."""
+        return min(self._circuits.buffer, Buffer.unlimited // self._circuits.d)
 
     @property
     def changes(self) -> LinkChanges:
@@ -46,7 +53,7 @@ class _Changing(DirectLayout):
             forwarding=setting.forwarding,
             circuit_rate_bps=topology.bandwidth,
             circuit_latency_ps=topology.latency,
-            circuit_buffer_bytes=topology.buffer,
+            circuit_buffer_bytes=self._circuit_buffer,
             control_network=setting.acknowledgements == "control",
         )
 

@@ -34,11 +34,14 @@ class TopologyFamily(ABC, Generic[AnyTopology]):
         Whether `Layout.graph` runs an optimiser. Optimisers do not run while a scenario is loaded.
     links_jobs : bool
         Whether each job in a shared cluster gets links of its own.
+    joins_gpus : bool
+        Whether the topology has the links between the GPUs of a server, so that a rank is a GPU.
     """
 
     model: type[AnyTopology]
     optimised: bool = False
     links_jobs: bool = False
+    joins_gpus: bool = False
 
     @property
     def name(self) -> str:

@@ -209,8 +209,9 @@ class _Cluster(WorkloadKind[ClusterWorkload]):
         for index, kind in enumerate(workload.mix):
             if kind.name in names[:index]:
                 yield f"workload.mix.{index}.name", "expected a different name for each kind of job"
-            path = f"workload.mix.{index}.strategy"
-            yield from training.strategy_problems(path, kind, workload.servers)
+            path = f"workload.mix.{index}"
+            yield from training.gpu_problems(path, kind, family)
+            yield from training.strategy_problems(f"{path}.strategy", kind, workload.servers)
 
     def demand(self, workload: ClusterWorkload, ranks: int) -> WorkloadDemand:
         return WorkloadDemand(

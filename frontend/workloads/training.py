@@ -114,6 +114,16 @@ def strategy_problems(path: str, workload: Training, servers: int) -> Problems:
         yield path, str(error)
 
 
+def gpu_problems(path: str, workload: Training, family: TopologyFamily[Any]) -> Problems:
+    """Yield a problem if the NVLink of a server would count twice; `path` is that of the job."""
+    if family.joins_gpus and workload.gpus > 1:
+        yield (
+            f"{path}.gpus",
+            f"expected 1, because a rank of a {family.label} topology is one GPU, and the topology "
+            "has the NVLinks",
+        )
+
+
 class _Training(WorkloadKind[TrainingWorkload]):
     model = TrainingWorkload
 
@@ -123,6 +133,7 @@ class _Training(WorkloadKind[TrainingWorkload]):
     def problems(
         self, workload: TrainingWorkload, ranks: int, family: TopologyFamily[Any]
     ) -> Problems:
+        yield from gpu_problems("workload", workload, family)
         yield from strategy_problems("workload.strategy", workload, ranks)
 
     def job(self, workload: TrainingWorkload) -> Training:

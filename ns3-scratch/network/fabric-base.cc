@@ -155,6 +155,12 @@ FabricBase::GetDeliveredBytes() const
     return m_counters.payloadBytes;
 }
 
+uint64_t
+FabricBase::GetSentPackets() const
+{
+    return m_counters.packets;
+}
+
 std::string
 FabricBase::GetFailure() const
 {
@@ -178,6 +184,7 @@ FabricBase::GetMessageStatistics() const
 {
     constexpr double psPerNs = 1000;
     NetworkStatistics statistics = m_counters;
+    statistics.payloadBytes = GetDeliveredBytes();
     statistics.fctMeanNs = m_completionPs.GetMean() / psPerNs;
     statistics.fctP50Ns = m_completionPs.GetQuantile(0.5) / psPerNs;
     statistics.fctP99Ns = m_completionPs.GetQuantile(0.99) / psPerNs;

@@ -47,6 +47,7 @@ class FabricBase : public Fabric
     // Fabric
     void Finish() override;
     uint64_t GetDeliveredBytes() const override;
+    uint64_t GetSentPackets() const override;
     std::string GetFailure() const override;
     void SetObservers(const RunObservers& observers) override;
     void SetPollHook(PollHook hook) override;

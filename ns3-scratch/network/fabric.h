@@ -48,8 +48,11 @@ class Fabric : public NetworkApi
     /// @return the counters so far; link utilization is relative to the time since Start
     virtual NetworkStatistics GetStatistics() const = 0;
 
-    /// @return the payload bytes that were delivered in order so far
+    /// @return the payload bytes that were delivered in order so far, also of unfinished messages
     virtual uint64_t GetDeliveredBytes() const = 0;
+
+    /// @return the packets that were sent into the first link of a path so far
+    virtual uint64_t GetSentPackets() const = 0;
 
     /**
      * @return the object that changes the links during a run, or null if this fabric cannot change

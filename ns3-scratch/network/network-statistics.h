@@ -19,7 +19,7 @@ struct DimensionStatistics
     uint64_t links{0};
     uint64_t wireBytes{0};     //!< bytes carried, headers included, summed over the links
     uint64_t drops{0};         //!< packets that an egress queue had no room for
-    uint64_t maxQueueBytes{0}; //!< longest egress queue of the links with a limited buffer [bytes]
+    uint64_t maxQueueBytes{0}; //!< longest egress queue of the links with a buffer size [bytes]
     double utilizationMean{0}; //!< mean over the links of busy time / elapsed time
     double utilizationMax{0};  //!< busy time / elapsed time of the busiest link
 };

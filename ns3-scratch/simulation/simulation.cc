@@ -188,7 +188,7 @@ Simulation::OnTimeLimit()
     }
     else if (m_stream.settings.timeLimitPs != 0)
     {
-        End("time_limit", "the time limit is reached: " + m_executor->DescribeWaiting());
+        End("time_limit", "the time limit is reached: " + m_executor->DescribeWaiting(0));
     }
     else
     {
@@ -252,6 +252,7 @@ Simulation::GetProgress() const
     progress.timeNs = static_cast<double>(m_fabric->SimGetTime().GetTimeStep()) / 1e3;
     progress.wallS = std::chrono::duration<double>(Clock::now() - m_started).count();
     progress.events = ns3::Simulator::GetEventCount();
+    progress.packets = m_fabric->GetSentPackets();
     progress.deliveredBytes = m_fabric->GetDeliveredBytes();
     progress.totalBytes = m_executor->GetTotalBytes();
     return progress;

@@ -32,6 +32,7 @@ struct RunProgress
     double timeNs{0};           //!< simulated time [ns]
     double wallS{0};            //!< wall time since the run began [s]
     uint64_t events{0};         //!< number of events that ns-3 executed
+    uint64_t packets{0};        //!< packets sent, ACKs included
     uint64_t deliveredBytes{0}; //!< payload bytes delivered in order
     uint64_t totalBytes{0};     //!< payload bytes of the whole workload
 };

@@ -254,8 +254,8 @@ class WireReaderTest : public UnitTest<WireReaderTest>
         }
         const Message huge(WireWriter().Key(1, 2).Varint(MAX).Raw("abc").GetBytes());
         NS_TEST_ASSERT_MSG_EQ(GetRefusal([&] { huge.ReadField().ReadString(); }),
-                              "the stream is corrupt at byte 11: it is cut off: " +
-                                  std::to_string(MAX) + " bytes must follow, but only 3 are left",
+                              "the stream is corrupt at byte 11: it is cut off, " +
+                                  std::to_string(MAX - 3) + " bytes are missing",
                               "a length that would wrap around");
     }
 

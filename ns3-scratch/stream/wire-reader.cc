@@ -171,8 +171,8 @@ WireReader::ReadSlice(uint64_t length)
 {
     if (length > static_cast<uint64_t>(m_end - m_next))
     {
-        Refuse("it is cut off: " + std::to_string(length) + " bytes must follow, but only " +
-               std::to_string(m_end - m_next) + " are left");
+        const uint64_t missing = length - static_cast<uint64_t>(m_end - m_next);
+        Refuse("it is cut off, " + std::to_string(missing) + " bytes are missing");
     }
     const uint8_t* begin = m_next;
     m_next += length;

@@ -35,6 +35,12 @@ class FifoQueue
         return m_items[m_head];
     }
 
+    /// @return the oldest item; the queue must not be empty
+    const T& Front() const
+    {
+        return m_items[m_head];
+    }
+
     /// @param item the item to append
     void Push(T item)
     {

@@ -338,9 +338,9 @@ TraceExecutor::OnProgressCheck()
 }
 
 std::string
-TraceExecutor::DescribeWaiting() const
+TraceExecutor::DescribeWaiting(uint32_t details) const
 {
-    return cosim::DescribeWaiting(m_workers.GetAll(), m_engine);
+    return cosim::DescribeWaiting(m_workers.GetAll(), m_engine, details);
 }
 
 uint64_t

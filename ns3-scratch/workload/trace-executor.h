@@ -79,7 +79,7 @@ class TraceExecutor : public CollectiveListener
     }
 
     /// @return a sentence that names the waiting ranks and says what the first of them wait for
-    std::string DescribeWaiting() const;
+    std::string DescribeWaiting(uint32_t details = 4) const;
 
     void OnCollectiveDone(uint32_t collective, Rank rank) override;
     void OnEngineSettled() override;

@@ -64,18 +64,19 @@ Describe(const TraceWorker& worker, const CollectiveEngine& engine)
 } // namespace
 
 std::string
-DescribeWaiting(const std::vector<TraceWorker>& workers, const CollectiveEngine& engine)
+DescribeWaiting(const std::vector<TraceWorker>& workers,
+                const CollectiveEngine& engine,
+                uint32_t details)
 {
-    constexpr uint32_t maxDetails = 4;
     std::vector<Rank> ranks;
-    std::string details;
+    std::string reasons;
     for (const TraceWorker& worker : workers)
     {
         if (worker.nodesLeft != 0)
         {
-            if (ranks.size() < maxDetails)
+            if (ranks.size() < details)
             {
-                details += "; " + Describe(worker, engine);
+                reasons += "; " + Describe(worker, engine);
             }
             ranks.push_back(worker.rank);
         }
@@ -84,7 +85,7 @@ DescribeWaiting(const std::vector<TraceWorker>& workers, const CollectiveEngine&
     const std::string deadlock = engine.GetAdmission().DescribeDeadlock();
     return std::to_string(ranks.size()) + " of " + std::to_string(workers.size()) +
            " ranks wait (" + DescribeRanges(ranks) + ")" +
-           (deadlock.empty() ? "" : ": " + deadlock) + details;
+           (deadlock.empty() ? "" : ": " + deadlock) + reasons;
 }
 
 } // namespace cosim

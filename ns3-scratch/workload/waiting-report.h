@@ -8,6 +8,7 @@
 #include "system/collective-engine.h"
 #include "workload/trace-workers.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,12 @@ namespace cosim
  *
  * @param workers the workers of all ranks that have a trace
  * @param engine supplies the progress of the collectives
+ * @param details for how many ranks to say what they wait for
  * @return a sentence
  */
 std::string DescribeWaiting(const std::vector<TraceWorker>& workers,
-                            const CollectiveEngine& engine);
+                            const CollectiveEngine& engine,
+                            uint32_t details);
 
 } // namespace cosim
 

@@ -50,6 +50,29 @@ def test_schedule_of_a_family() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    "command", [("topo", "show"), ("topo", "export"), ("topo", "all-to-all"), ("schedule", "bfb")]
+)
+def test_a_spec_is_an_argument_or_an_option(command: tuple[str, str]) -> None:
+    spec = "torus:dims=3x3"
+    as_argument, as_option = invoke(*command, spec), invoke(*command, "--topology", spec)
+    if "bfb" not in command:  # its output has the time that it took
+        assert as_argument.stdout == as_option.stdout
+    both = CliRunner().invoke(main, [*command, spec, "--topology", spec])
+    assert both.exit_code == 2
+    assert both.stderr.startswith(f"cosim: --topology {spec}: expected either this option or ")
+
+
+def test_numbers_for_people_have_few_digits_and_units() -> None:
+    shown = invoke("topo", "show", "torus:dims=4x4x3").stdout
+    assert "mean_distance" in shown
+    assert max(len(word) for word in shown.split() if word[0].isdigit()) <= 6
+    cost = ("--servers", "128", "--degree", "4", "--bandwidth", "100Gbps")
+    bill = invoke("cost", "--architecture", "topoopt", *cost).stdout
+    assert "100 Gbit/s" in bill
+    assert bill.count(" dollars") == 7
+
+
 def test_schedule_of_edges_in_chunks() -> None:
     # On a ring of 4 the far shard comes half from either side, or whole if it must not be cut.
     edges = [[v, (v + way) % 4] for v in range(4) for way in (1, 3)]

@@ -53,7 +53,7 @@ def test_bad_override(
         (["simulate"], "No such command"),
         (["schema", "stream"], "is not one of"),
         (["plot", "small.yaml"], "Missing option '-o'"),
-        (["run", "small.yaml", "--seed", "-1"], "seed=-1"),
+        (["run", "small.yaml", "--seed", "-1"], "--seed -1: seed: value -1: expected at least 1"),
         (["validate", "empty.yaml"], "empty.yaml"),
         (["validate", "broken.yaml"], "broken.yaml"),
         (["run", "tagged.yaml"], "tagged.yaml"),
@@ -81,6 +81,41 @@ def test_bad_arguments(
     assert "Traceback" not in answer.stderr
     assert answer.stdout == ""
     assert sorted(os.listdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["run"], "Missing argument 'FILE'; see cosim run --help"),
+        (["simulate"], "No such command 'simulate'; see cosim --help"),
+        (
+            ["topo", "show", "ring:n=4", "--depth", "3"],
+            "No such option '--depth'; see cosim topo",
+        ),
+        (["sweep", "small.yaml", "--over", "seed=1", "--jobs", "0"], "Invalid value for '--jobs'"),
+    ],
+)
+def test_wrong_options_are_one_sentence(
+    small_file: Path, arguments: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(small_file.parent)
+    answer = CliRunner().invoke(main, arguments)
+    assert answer.exit_code == 2
+    assert answer.stderr.startswith(f"cosim: {sentence}")
+    assert answer.stderr.count("\n") == 1
+
+
+def test_a_result_is_a_scenario(small_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulating `result.json` again gives the same result, in the same folder."""
+    monkeypatch.chdir(small_file.parent)
+    first = CliRunner().invoke(main, ["run", str(small_file), "--set", "workload.bytes=4KB"])
+    assert first.exit_code == 0
+    again = CliRunner().invoke(main, ["run", "results/small/result.json"])
+    assert again.stderr == "Result: results/small/result.json\n"
+    assert again.stdout.splitlines()[0] == first.stdout.splitlines()[0]
+    changed = ["validate", "results/small/result.json", "--set", "topology.ranks=1"]
+    answer = CliRunner().invoke(main, changed)
+    assert answer.stderr.startswith("cosim: --set topology.ranks=1: topology.ranks: value 1: ")
 
 
 @pytest.mark.usefixtures("without_core")

@@ -34,6 +34,13 @@ def test_file_without_the_function(tmp_path: Path) -> None:
         load_hook(file)
 
 
+def test_file_that_is_not_python(tmp_path: Path) -> None:
+    file = tmp_path / "hook.py"
+    file.write_text("def on_built(ns, sim):\n    ns.\n")
+    with pytest.raises(HookError, match=r"hooks: .*/hook\.py:2: invalid syntax, expected Python$"):
+        load_hook(file)
+
+
 def test_error_in_the_file_passes_through(tmp_path: Path) -> None:
     file = tmp_path / "hook.py"
     file.write_text("1 / 0\n")

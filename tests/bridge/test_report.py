@@ -26,7 +26,7 @@ def test_fits_80_columns(result: Result) -> None:
         "top_mlp_0",
         "500.0 µs",  # exposed communication
         "57.8 %",  # of the iteration
-        "135.2 Gbit/s",
+        "16.91 GB/s",
         "3 drops, 3 retransmissions, 1 RTOs",
         "not sampled",  # no RTT samples
         "49.38 k per second",
@@ -45,6 +45,44 @@ def test_many_collectives_are_grouped(raw_result: dict[str, Any]) -> None:
     line = next(line for line in text.splitlines() if line.startswith("all_reduce"))
     # 1 … 17 µs: 9 in the mean.
     assert line.split()[1:] == ["dbt", "17.04", "MB", "17", "9.000", "µs", "17.00", "µs"]
+
+
+def test_many_layers_are_grouped(raw_result: dict[str, Any]) -> None:
+    """Sixteen blocks of two layers, each 1.5 ms of computation, and two other layers."""
+    block = raw_result["layers"][0]
+    raw_result["layers"] += [
+        block | {"name": f"block_{number}.{part}"}
+        for number in range(16)
+        for part in ("attention", "dense_1")
+    ]
+    lines = summary(Result.model_validate(raw_result)).splitlines()
+    for name in ("block_*.attention (16)", "block_*.dense_* (16)"):
+        (line,) = [line for line in lines if line.startswith(name)]
+        assert line.removeprefix(name).split() == [
+            "24.00",
+            "ms",
+            "32.00",
+            "ms",
+            "8.000",
+            "ms",
+            "25.0",
+            "%",
+        ]
+    assert any(line.startswith("top_mlp_0 ") for line in lines)
+
+
+def test_marks_are_shown_if_there_are_any(raw_result: dict[str, Any]) -> None:
+    assert "ECN" not in summary(Result.model_validate(raw_result))
+    raw_result["network"]["ecn_marks"] = 9188
+    assert "9.188 k packets with ECN" in summary(Result.model_validate(raw_result))
+
+
+def test_an_estimate_has_no_packets(raw_result: dict[str, Any]) -> None:
+    raw_result["scenario"]["fabric"] = "flow"
+    text = summary(Result.model_validate(raw_result))
+    for packets in ("packets", "RTO", "RTT", "drops"):
+        assert packets not in text
+    assert "FCT" in text
 
 
 def test_partial_result_says_so(raw_result: dict[str, Any]) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 import bridge
 from bridge.batch.strategy_search import Search, Settings
 from bridge.batch.training_job import Job
 from bridge.cli.main import main
+from bridge.cli.search import _print
 from bridge.errors import InputError
 from frontend import load_scenario
 from frontend.parallelization import (
@@ -194,6 +197,34 @@ def test_the_command_ends_with_130_when_interrupted(tmp_path, monkeypatch):
     assert answer.exit_code == 130
     assert f"{folder} holds the best so far, and --resume continues from there" in answer.stderr
     assert (folder / "scenario.yaml").exists()
+
+
+def test_nothing_to_resume(tmp_path):
+    file = tmp_path / "searched.json"
+    file.write_text(json.dumps(scenario(SWITCH)))
+    folder = tmp_path / "out"
+    answer = CliRunner().invoke(main, ["search", str(file), "--out", str(folder), "--resume"])
+    assert answer.exit_code == 2
+    assert answer.stderr == (
+        f"cosim: {folder}/search.json: no such file to resume from: search without --resume\n"
+    )
+    assert not folder.exists()
+    with pytest.raises(InputError, match=r"--resume: expected a folder"):
+        Search(Job(load_scenario(scenario(SWITCH))), settings(), resume=True)
+
+
+@pytest.mark.parametrize(
+    ("used", "sentence"),
+    [
+        (1, "The best strategy puts the whole job on 1 of 8 servers, and sends nothing."),
+        (3, "The best strategy uses 3 of 8 servers."),
+    ],
+)
+def test_unused_servers_are_told(used, sentence):
+    stream = StringIO()
+    answer = {"name": "x", "rounds": [], "seconds": {"start": 1.0}, "placements": {}}
+    _print(answer | {"servers": 8, "used_servers": used}, Console(file=stream, width=100))
+    assert sentence in stream.getvalue()
 
 
 def test_without_a_folder_nothing_is_written(tmp_path, monkeypatch):

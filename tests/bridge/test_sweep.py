@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+import bridge
 from bridge.batch.sweep import Axis, axis, short_keys, sweep_points
 from bridge.cli.main import main
 from bridge.errors import InputError
@@ -73,13 +76,75 @@ def test_table_and_resumption(small_file: Path, tmp_path: Path) -> None:
     first = sweep(*arguments, "--jobs", "1")
     assert first.exit_code == 0, first.output
     lines = first.stdout.splitlines()
-    assert lines[0].split()[:3] == ["ranks", "time", "compute"]
+    assert lines[0].split()[:3] == ["ranks", "time", "algbw"]
     assert [line.split()[0] for line in lines[2:4]] == ["2", "4"]
     assert "[2/2] topology.ranks=4: " in first.stderr
     assert (tmp_path / "out" / "topology.ranks=4" / "result.json").exists()
     second = sweep(*arguments)
     assert second.stdout.splitlines() == lines
     assert second.stderr.count("as before") == 2
+
+
+def test_another_sweep_gets_a_number(
+    small_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Points of the same name under another --set replace no result."""
+    monkeypatch.chdir(tmp_path)
+    over = ("--over", "topology.ranks=2,4", "--jobs", "1")
+    small = (small_file, "--set", "workload.bytes=4KB", *over)
+    assert sweep(small_file, *over).stderr.endswith("Results: results/small-sweep\n")
+    answer = sweep(*small)
+    said = "results/small-sweep holds another sweep, so this one goes to results/small-sweep-2\n"
+    assert answer.stderr.startswith(said)
+    again = sweep(*small)
+    assert again.stderr.count("as before") == 2
+    assert sweep(small_file, *over).stderr.count("as before") == 2
+
+
+def test_metrics(small_file: Path) -> None:
+    """The bus bandwidth of four ranks is 6/4 of the bytes over the time."""
+    arguments = ("--over", "workload.bytes=64KB", "--metric", "busbw", "--metric", "queue")
+    answer = sweep(small_file, *arguments)
+    assert answer.stdout.split()[:3] == ["bytes", "busbw", "queue"]
+    (point,) = json.loads(sweep(small_file, *arguments, "--json").stdout)
+    assert list(point["metrics"]) == ["busbw_bps", "max_queue_bytes"]
+    expected = 64e3 * 8 * 6 / 4 / (point["time_ns"] / 1e9)
+    assert point["metrics"]["busbw_bps"] == pytest.approx(expected)
+    assert sweep(small_file, *arguments, "--metric", "speed").exit_code == 2
+
+
+def test_an_estimate_has_no_columns_of_packets(small_file: Path) -> None:
+    header = sweep(small_file, "--set", "fabric=flow", "--over", "seed=1").stdout.splitlines()[0]
+    assert header.split() == ["seed", "time", "algbw", "busbw", "utilization", "CPU"]
+
+
+def test_a_narrow_terminal_shows_fewer_columns(
+    small_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = sweep(small_file, "--over", "topology.ranks=2,4").stdout.splitlines()
+    assert lines[0].split() == ["ranks", "time", "algbw", "busbw"]
+    assert max(map(len, lines)) <= 40
+
+
+def test_from_python(small_file: Path) -> None:
+    over: dict[str, Any] = {"topology.ranks": np.array([2, 4]), "workload.bytes": ["4KB"]}
+    runs = bridge.sweep(small_file, over, {"seed": np.int64(3)})
+    assert [run.overrides for run in runs] == [
+        {"topology.ranks": ranks, "workload.bytes": "4KB"} for ranks in ("2", "4")
+    ]
+    for run in runs:
+        assert run.error is None
+        assert run.result
+        assert run.result.scenario["seed"] == 3
+        alone = bridge.run(small_file, {**run.overrides, "seed": 3})
+        assert run.result.time_ns == alone.time_ns
+
+
+def test_what_came_from_over_is_blamed_on_it(small_file: Path) -> None:
+    answer = sweep(small_file, "--set", "seed=2", "--over", "topology.ranks=2,0")
+    said = "cosim: --over topology.ranks=0: topology.ranks: value 0: expected at least 2\n"
+    assert answer.stderr == said
 
 
 def test_json_and_a_failure(small_file: Path) -> None:

@@ -144,4 +144,4 @@ def test_weight_updates_can_cost_time():
 
 def test_an_operator_that_never_ends_is_refused():
     with pytest.raises(ScenarioError, match=r"^workload\.compute: .* would last \d+ s: expected"):
-        build("workload.compute.peak_flops=1")
+        build("workload.compute.peak_flops=1FLOPS")

@@ -52,6 +52,19 @@ workload:
   bytes: 1MB
 """
 
+MERGED = """\
+x-links: &links {bandwidth: 25Gbps, latency: 1us}
+x-switch: &switch
+  bandwidth: 50Gbps
+  buffer: 1MB
+topology:
+  family: flat
+  ranks: 4
+  latency: 2us
+  <<: [*links, *switch]
+workload: {kind: collective, operation: all_reduce, algorithm: ring, bytes: 1MB}
+"""
+
 RIGHT = {"flat": FLAT, "hierarchical": HIERARCHICAL, "direct": DIRECT}
 SWITCHED = ["flat", "hierarchical", "fat_tree", "cost_equivalent_fat_tree", "topoopt", "ocs"]
 FAMILIES = ", ".join([*SWITCHED, *specs.FAMILIES, "edges", "boxes"])
@@ -148,3 +161,37 @@ def test_network_without_a_workload(write):
     # A workload that is there is checked.
     with pytest.raises(ScenarioError, match=r"workload\.bytes"):
         frontend.load_network(write(FLAT.replace("1MB\n", "-1\n")), ["workload.bytes=-1"])
+
+
+def test_merge_keys(tmp_path: Path) -> None:
+    """The mapping's own keys win over merged ones, and the first merged mapping over the next."""
+    file = tmp_path / "x.yaml"
+    file.write_text(MERGED)
+    topology = load_scenario(file).resolved()["topology"]
+    values = {"bandwidth": "25Gbps", "latency": "2us", "buffer": "1MB"}
+    assert topology == {"family": "flat", "ranks": 4} | values
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("25Gbps", "fast", "x.yaml:1: topology.bandwidth: value fast: expected a rate"),
+        ("buffer: 1MB", "buffer: 1Mb", "x.yaml:4: topology.buffer: value 1Mb: expected a size"),
+        ("latency: 2us", "latency: 2", "x.yaml:8: topology.latency: value 2: expected a time"),
+        (
+            "[*links, *switch]",
+            "[*links, 3]",
+            "x.yaml:9: topology.<<: expected a mapping",
+        ),
+        ("x-switch: &switch", "y-switch: &switch", "x.yaml:2: y-switch: unknown key"),
+        ("&links {", "&links {<<: *links, ", "x.yaml:1: x-links: expected a finite document"),
+    ],
+)
+def test_errors_in_merged_values_name_their_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, sentence: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.yaml").write_text(MERGED.replace(old, new))
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario("x.yaml")
+    assert str(caught.value).startswith(sentence)

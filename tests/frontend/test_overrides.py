@@ -22,10 +22,10 @@ HIERARCHICAL = ROOT / "scenarios" / "dlrm_hier_small.yaml"
     [
         ("topology.ranks=16", lambda s: s.topology.ranks == 16),
         ("topology.bandwidth=800Gbps", lambda s: s.topology.bandwidth == 800 * 10**9),
-        ("topology.bandwidth=1e9", lambda s: s.topology.bandwidth == 10**9),
+        ("topology.bandwidth=1e9bps", lambda s: s.topology.bandwidth == 10**9),
         ("topology.latency=1us", lambda s: s.topology.latency == 10**6),
         ("topology.buffer=64MB", lambda s: s.topology.buffer == 64 * 10**6),
-        ("topology.buffer=unlimited", lambda s: s.topology.buffer == 0),
+        ("topology.buffer=unlimited", lambda s: s.topology.buffer == 2**48),
         ("workload.operation=all_gather", lambda s: s.workload.operation == "all_gather"),
         ("workload.algorithm=dbt", lambda s: s.workload.algorithm == "dbt"),
         ("workload.peer_order=random", lambda s: s.workload.peer_order == "random"),
@@ -99,6 +99,10 @@ def test_the_original_is_left_alone():
         ("topology.scale_out.bandwidth=1", "unknown key: did you mean topology.bandwidth?"),
         ("bandwidth=1", "unknown key: did you mean topology.bandwidth?"),
         ("seed.x=1", "unknown key: seed has no keys inside"),
+        (
+            "topology.qq.zz=1",
+            "unknown key: expected one of family, ranks, bandwidth, latency, buffer",
+        ),
         ("topology.ranks=x", "value x: expected a whole number"),
         ("workload={}", "missing key: expected one of collective, dlrm, moe, training, cluster"),
         ("transport.window=1KB", "value 1KB: expected at least one segment (transport.mss, 8960)"),
@@ -157,10 +161,10 @@ def test_numbers_of_numpy() -> None:
     """A script computes values with numpy: they mean the same as Python's."""
     with_numpy = {
         "topology.ranks": np.int64(8),
-        "topology.bandwidth": np.float64(1e9),
+        "seed": np.float64(3.0),
         "workload.bytes": np.uint32(4096),
     }
-    plain = {"topology.ranks": 8, "topology.bandwidth": 1e9, "workload.bytes": 4096}
+    plain = {"topology.ranks": 8, "seed": 3, "workload.bytes": 4096}
     assert load_scenario(SMALL, with_numpy) == load_scenario(SMALL, plain)
     wrong = {"topology.ranks": np.float64(1.5)}
     with pytest.raises(ScenarioError, match=r"value 1\.5: expected a whole number"):

@@ -70,7 +70,7 @@ def test_validate_finds_what_compiling_would_without_a_program(monkeypatch):
     strategy = {"format": "cosim.strategy.v1", "servers": 4, "operators": entries}
     content = {
         "topology": topology,
-        "workload": TRAINING | {"strategy": strategy},
+        "workload": TRAINING | {"gpus": 1, "strategy": strategy},
         "collective": {"all_reduce": "hierarchical"},
     }
     scenario = load_scenario(content)

@@ -41,8 +41,8 @@ def test_a_matrix_product_moves_each_matrix_once():
 def test_twice_the_rates_take_half_the_time(flop, memory_bytes, peak, bandwidth):
     def duration(factor):
         compute = Compute(
-            peak_flops=ComputeRate.parse(factor * peak),
-            memory_bandwidth=ByteRate.parse(factor * bandwidth),
+            peak_flops=ComputeRate.parse(f"{factor * peak}FLOPS"),
+            memory_bandwidth=ByteRate.parse(f"{factor * bandwidth}B/s"),
         )
         return duration_ps(Cost(flop, memory_bytes), compute)
 

@@ -17,8 +17,10 @@ KINDS = [units.TIME, units.SIZE, units.RATE, units.BYTE_RATE, units.COMPUTE]
         ("100Gbps", units.RATE, 100_000_000_000),
         ("1200 Gb/s", units.RATE, 1_200_000_000_000),
         ("0.1Tbit/s", units.RATE, 100_000_000_000),
-        (1e9, units.RATE, 10**9),
-        ("1e9", units.RATE, 10**9),
+        ("1e9bps", units.RATE, 10**9),
+        ("450GB/s", units.RATE, 3_600_000_000_000),
+        ("1KiB/s", units.RATE, 8192),
+        (1e9, units.SIZE, 10**9),
         ("0.5us", units.TIME, 500_000),
         ("0.01µs", units.TIME, 10_000),
         ("50ms", units.TIME, 50_000_000_000),
@@ -47,8 +49,13 @@ def test_accepted(text, kind, expected):
         (
             "100Gb",
             units.RATE,
-            "expected a rate such as 100Gbps (units: bps, kbps, Mbps, Gbps, Tbps), "
-            "or a plain number of bit/s",
+            "expected a rate such as 100Gbps (units: bps … Tbps, B/s … TB/s)",
+        ),
+        (100, units.RATE, "expected a rate such as 100Gbps (units: bps … Tbps, B/s … TB/s)"),
+        (
+            "900",
+            units.BYTE_RATE,
+            "expected a byte rate such as 900GB/s (units: B/s, KB/s … TB/s, KiB/s … TiB/s)",
         ),
         (50, units.TIME, "expected a time such as 0.5us (units: ps, ns, us, ms, s)"),
         ("0.3ps", units.TIME, "expected a whole number of picoseconds"),

@@ -34,7 +34,7 @@ def scenario(
     parameters = specs.FAMILIES[family].parameters
     items = [item.split("=") for item in rest.split(",")]
     keys = {key: parameters[key].parser.read(value) for key, value in items}
-    links = {"bandwidth": RATE_BPS, "latency": f"{LATENCY_NS}ns", "buffer": "unlimited"}
+    links = {"bandwidth": f"{RATE_BPS}bps", "latency": f"{LATENCY_NS}ns", "buffer": "unlimited"}
     return {
         "topology": {"family": family} | keys | links | topology,
         "workload": {

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from bridge.present.quantities import scaled_text
-from bridge.present.report import table
+from bridge.present.table import table
 from bridge.studies.framework.model import Chart, Findings, Scale, Statement, Study, quantity_text
 from bridge.studies.framework.runner import Chapter
 from bridge.studies.framework.scoring import EFFECT_WITHIN, EQUAL, WITHIN

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bridge.batch.points import Outcome, Point, run_points
+from bridge.batch.worker import Progress
 from bridge.studies.framework.model import Experiment, Findings, Scale, Study
 
 
@@ -61,6 +62,7 @@ def run_study(
     figures: Collection[str] = (),
     jobs: int | None = None,
     on_done: Callable[[Outcome], object] | None = None,
+    on_progress: Callable[[Point, Progress], object] | None = None,
 ) -> list[Chapter]:
     """Simulate a study, or the experiments behind some of its figures.
 
@@ -76,7 +78,7 @@ def run_study(
         Stores each result. Points that are complete there do not run again.
     figures : collection of str
         Keep only the findings of these figures; by default all.
-    jobs, on_done
+    jobs, on_done, on_progress
         As for `bridge.batch.points.run_points`.
 
     Returns
@@ -97,7 +99,9 @@ def run_study(
     points = all_points(experiments, scenarios, scale)
     done = {
         outcome.point.name: outcome
-        for outcome in run_points(points, jobs=jobs, folder=folder, on_done=on_done)
+        for outcome in run_points(
+            points, jobs=jobs, folder=folder, on_done=on_done, on_progress=on_progress
+        )
     }
     return [
         _chapter(

@@ -203,6 +203,12 @@ HostFabric::GetDeliveredBytes() const
     return m_fabric->GetDeliveredBytes();
 }
 
+uint64_t
+HostFabric::GetSentPackets() const
+{
+    return m_fabric->GetSentPackets();
+}
+
 LinkControl*
 HostFabric::GetLinkControl()
 {

@@ -57,6 +57,7 @@ class HostFabric : public Fabric
     void Finish() override;
     NetworkStatistics GetStatistics() const override;
     uint64_t GetDeliveredBytes() const override;
+    uint64_t GetSentPackets() const override;
     LinkControl* GetLinkControl() override;
     std::string GetFailure() const override;
     void SetObservers(const RunObservers& observers) override;

@@ -243,6 +243,22 @@ PacketFabric::GetMaxWireBytes() const
     return m_settings.tcp.mtuBytes + m_settings.tcp.linkHeaderBytes;
 }
 
+uint64_t
+PacketFabric::GetDeliveredBytes() const
+{
+    uint64_t sum = FabricBase::GetDeliveredBytes();
+    for (const Flow& flow : m_flows)
+    {
+        if (!flow.messages.IsEmpty())
+        {
+            const Message& message = flow.messages.Front();
+            const uint64_t begin = message.streamEnd - std::max<uint64_t>(message.bytes, 1);
+            sum += flow.delivered - begin;
+        }
+    }
+    return sum;
+}
+
 NetworkStatistics
 PacketFabric::GetStatistics() const
 {
@@ -284,7 +300,7 @@ PacketFabric::AddLinkStatistics(NetworkStatistics& statistics) const
         LinkCounters counters = GetLinkCounters(link);
         if (m_liveLinks.Get(link).bufferBytes == 0)
         {
-            counters.maxQueueBytes = 0; // only queues with a limit are reported
+            counters.maxQueueBytes = 0; // the queue of a rank, not of a switch
         }
         summary.Add(m_liveLinks.Get(link).dimension, counters);
     }

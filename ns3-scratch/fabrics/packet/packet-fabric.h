@@ -40,6 +40,7 @@ class PacketFabric : public FabricBase, protected FlowObserver
 
     // Fabric
     void Start() override;
+    uint64_t GetDeliveredBytes() const override;
     NetworkStatistics GetStatistics() const override;
 
   protected:

@@ -39,7 +39,7 @@ def directed_circulant(nodes: int, offsets: Sequence[int] | None = None) -> Digr
     """
     if offsets is None:
         if nodes < 3:
-            raise ParameterError(f"nodes {nodes} without offsets: expected at least 3")
+            raise ParameterError(f"nodes {nodes} without offsets: expected at least 3", "nodes")
         offsets = range(1, nodes - 1)
     check_offsets(nodes, offsets)
     every = np.arange(nodes)

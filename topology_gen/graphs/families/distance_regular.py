@@ -40,7 +40,7 @@ def distance_regular(name: str) -> Digraph:
     """
     if name not in _GRAPHS:
         raise ParameterError(
-            f"distance-regular graph {name!r}: expected one of {', '.join(_GRAPHS)}"
+            f"distance-regular graph {name!r}: expected one of {', '.join(_GRAPHS)}", "name"
         )
     return replace(_GRAPHS[name](), name=name)
 

@@ -45,18 +45,20 @@ def lift(arcs: Sequence[Sequence[tuple[int, Sequence[int]]]]) -> Digraph:
     (6, 2, 2, 2)
     """
     if not arcs or not arcs[0]:
-        raise ParameterError("no generators: expected at least one permutation")
+        raise ParameterError("no generators: expected at least one permutation", "arcs")
     orbits = len(arcs[0])
     letters = len(arcs[0][0][1])
     for arc_row in arcs:
         if sorted(to for to, _ in arc_row) != list(range(orbits)):
             leads = ", ".join(str(to) for to, _ in arc_row)
-            raise ParameterError(f"arcs to {leads}: expected one to each of 0 … {orbits - 1}")
+            raise ParameterError(
+                f"arcs to {leads}: expected one to each of 0 … {orbits - 1}", "arcs"
+            )
         for _, by in arc_row:
             if sorted(by) != list(range(letters)):
                 shown = ".".join(str(image) for image in by)
                 raise ParameterError(
-                    f"generator {shown}: expected a permutation of 0 … {letters - 1}"
+                    f"generator {shown}: expected a permutation of 0 … {letters - 1}", "arcs"
                 )
     steps = [[tuple(by) for _, by in arc_row] for arc_row in arcs]
     elements = [tuple(range(letters))]

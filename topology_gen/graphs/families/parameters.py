@@ -25,7 +25,7 @@ def check_least(least: int, **values: int) -> None:
     """
     for name, value in values.items():
         if value < least:
-            raise ParameterError(f"{name} {value}: expected at least {least}")
+            raise ParameterError(f"{name} {value}: expected at least {least}", name)
 
 
 def check_size(nodes: int, degree: int) -> None:
@@ -37,7 +37,9 @@ def check_size(nodes: int, degree: int) -> None:
         It has more.
     """
     if max(nodes, nodes * degree) > GREATEST:
-        raise ParameterError(f"{nodes} nodes of degree {degree}: expected at most {GREATEST} links")
+        raise ParameterError(
+            f"{nodes} nodes of degree {degree}: expected at most {GREATEST} links", "nodes"
+        )
 
 
 def power(base: int, exponent: int) -> int:
@@ -68,17 +70,18 @@ def check_offsets(nodes: int, offsets: Sequence[int]) -> None:
     """
     check_least(2, nodes=nodes)
     if not offsets:
-        raise ParameterError("no offsets: expected at least one")
+        raise ParameterError("no offsets: expected at least one", "offsets")
     for offset in offsets:
         if not 0 < offset < nodes:
-            raise ParameterError(f"offset {offset}: expected 1 … {nodes - 1}")
+            raise ParameterError(f"offset {offset}: expected 1 … {nodes - 1}", "offsets")
     check_size(nodes, 2 * len(offsets))
     factor = gcd(nodes, *offsets)
     if factor > 1:
         listed = ", ".join(str(offset) for offset in offsets)
         raise ParameterError(
             f"offsets {listed} share the factor {factor} with {nodes} nodes, which leaves nodes "
-            f"unconnected: expected no common factor"
+            f"unconnected: expected no common factor",
+            "offsets",
         )
 
 
@@ -97,5 +100,5 @@ def exact_log(value: int, base: int, name: str) -> int:
     """
     exponent = round(log(value, base)) if value > 0 else 0
     if exponent < 1 or base**exponent != value:
-        raise ParameterError(f"{name} {value}: expected a power of {base}")
+        raise ParameterError(f"{name} {value}: expected a power of {base}", name)
     return exponent

@@ -46,12 +46,16 @@ def random_regular(nodes: int, degree: int, seed: int = 1) -> Digraph:
     check_least(degree + 1, nodes=nodes)
     check_size(nodes, degree)
     if nodes * degree % 2:
-        raise ParameterError(f"{nodes} nodes of degree {degree}: expected their product to be even")
+        raise ParameterError(
+            f"{nodes} nodes of degree {degree}: expected their product to be even", "nodes"
+        )
     for attempt in range(100):
         graph = nx.random_regular_graph(degree, nodes, seed=100 * seed + attempt)
         if nx.is_connected(graph):
             break
     else:
-        raise ParameterError(f"{nodes} nodes of degree {degree}: found no connected random graph")
+        raise ParameterError(
+            f"{nodes} nodes of degree {degree}: found no connected random graph", "nodes"
+        )
     pairs = sorted((min(edge), max(edge)) for edge in graph.edges())
     return from_pairs(f"RandomRegular({nodes},{degree},seed {seed})", nodes, pairs)

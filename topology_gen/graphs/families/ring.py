@@ -36,7 +36,9 @@ def ring(nodes: int, degree: int = 2) -> Digraph:
     """
     check_least(2, nodes=nodes, degree=degree)
     if degree % 2:
-        raise ParameterError(f"degree {degree} of a bidirectional ring: expected an even number")
+        raise ParameterError(
+            f"degree {degree} of a bidirectional ring: expected an even number", "degree"
+        )
     check_size(nodes, degree)
     every = np.arange(nodes)
     rules = [(every + 1) % nodes, (every - 1) % nodes] * (degree // 2)

@@ -41,7 +41,7 @@ def shifted_ring(nodes: int, degree: int = 4) -> Digraph:
     """
     check_least(2, degree=degree)
     if degree % 2:
-        raise ParameterError(f"degree {degree} of shifted rings: expected an even number")
+        raise ParameterError(f"degree {degree} of shifted rings: expected an even number", "degree")
     strides = ring_strides(nodes, degree // 2)
     listed = ",".join(str(stride) for stride in strides)
     return replace(circulant(nodes, strides), name=f"ShiftedRing({nodes},{{{listed}}})")

@@ -70,7 +70,7 @@ def unidirectional_torus(dims: Sequence[int]) -> Digraph:
 
 def _product(kind: str, dims: Sequence[int], directions: tuple[int, ...]) -> Digraph:
     if not dims:
-        raise ParameterError("no dimensions: expected at least one length")
+        raise ParameterError("no dimensions: expected at least one length", "dims")
     for length in dims:
         check_least(2, length=length)
     nodes = prod(dims)

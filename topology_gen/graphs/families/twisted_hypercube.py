@@ -42,7 +42,7 @@ def twisted_hypercube(nodes: int) -> Digraph:
     """
     cube = hypercube(nodes)
     if nodes < 8:
-        raise ParameterError(f"nodes {nodes} of a twisted hypercube: expected at least 8")
+        raise ParameterError(f"nodes {nodes} of a twisted hypercube: expected at least 8", "nodes")
     target = cube.target.copy()
     corner = nodes // 2 + np.arange(4)
     target[corner] = corner[::-1]  # the first links in the list are those that change bit 0

@@ -45,7 +45,9 @@ def twisted_torus(side: int, dimensions: int = 2) -> Digraph:
     """
     check_least(2, side=side)
     if dimensions not in (2, 3):
-        raise ParameterError(f"{dimensions} dimensions of a twisted torus: expected 2 or 3")
+        raise ParameterError(
+            f"{dimensions} dimensions of a twisted torus: expected 2 or 3", "dimensions"
+        )
     nodes = 2 * side**dimensions
     check_size(nodes, 2 * dimensions)
     every = np.arange(nodes)

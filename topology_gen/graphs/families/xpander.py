@@ -47,7 +47,9 @@ def xpander(nodes: int, degree: int, seed: int = 1) -> Digraph:
     check_least(0, seed=seed)
     pods = degree + 1
     if nodes < pods or nodes % pods:
-        raise ParameterError(f"{nodes} nodes of degree {degree}: expected a multiple of {pods}")
+        raise ParameterError(
+            f"{nodes} nodes of degree {degree}: expected a multiple of {pods}", "nodes"
+        )
     check_size(nodes, degree)
     size = nodes // pods
     generator = np.random.default_rng(seed)
@@ -60,4 +62,4 @@ def xpander(nodes: int, degree: int, seed: int = 1) -> Digraph:
         graph = from_pairs(f"Xpander({nodes},{degree},seed {seed})", nodes, np.concatenate(pairs))
         if nx.is_strongly_connected(graph.graph()):
             return graph
-    raise ParameterError(f"{nodes} nodes of degree {degree}: found no connected lift")
+    raise ParameterError(f"{nodes} nodes of degree {degree}: found no connected lift", "nodes")

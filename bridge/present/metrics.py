@@ -1,0 +1,144 @@
+"""The numbers of a result that a table of many runs can show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bridge.present.quantities import byte_rate_text, percent_text, scaled_text, time_text
+from bridge.results.measurements import Collective
+from bridge.results.result import Result
+from frontend.fabrics import ESTIMATORS
+
+Value = float | None
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number of a result."""
+
+    name: str
+    """Name on the command line, and heading of its column."""
+    key: str
+    """Name in JSON, with the unit."""
+    value: Callable[[Result], Value]
+    """Returns the number; None if the result does not have it."""
+    text: Callable[[float], str]
+    """Formats the number."""
+
+    def cell(self, result: Result) -> str:
+        """Return the number as text; a dash if the result does not have it."""
+        value = self.value(result)
+        return "–" if value is None else self.text(value)
+
+
+def _share_of_time(part: Callable[[Result], float]) -> Callable[[Result], Value]:
+    """Return the share of the time of all iterations; None for runs without computation."""
+
+    def share(result: Result) -> Value:
+        computes = any(iteration.compute_ns for iteration in result.iterations)
+        return part(result) / result.time_ns if computes and result.time_ns else None
+
+    return share
+
+
+def _bandwidth(of: Callable[[Collective], float]) -> Callable[[Result], Value]:
+    """Return the mean of a bandwidth over the collectives, weighted by their times."""
+
+    def mean(result: Result) -> Value:
+        time = sum(one.time_ns for one in result.collectives)
+        return sum(of(one) * one.time_ns for one in result.collectives) / time if time else None
+
+    return mean
+
+
+def _of_packets(count: Callable[[Result], float]) -> Callable[[Result], Value]:
+    """Return a number that only simulated packets have; None for an estimate."""
+    return lambda result: None if is_estimate(result) else count(result)
+
+
+def is_estimate(result: Result) -> bool:
+    """Return whether the fabric of a result estimates instead of simulating packets."""
+    return result.scenario.get("fabric") in ESTIMATORS
+
+
+def _longest_queue(result: Result) -> float:
+    return max((one.max_queue_bytes for one in result.network.dimensions), default=0)
+
+
+def _iteration(result: Result) -> Value:
+    if result.iteration_times is not None:
+        return result.iteration_times.mean_ns
+    times = [iteration.time_ns for iteration in result.iterations]
+    return sum(times) / len(times) if times else None
+
+
+def _size(value: float) -> str:
+    return scaled_text(value, "B")
+
+
+def _cpu(value: float) -> str:
+    return f"{value:.1f} s"
+
+
+METRICS = {
+    metric.name: metric
+    for metric in (
+        Metric("time", "time_ns", lambda r: r.time_ns, time_text),
+        Metric("iteration", "iteration_mean_ns", _iteration, time_text),
+        Metric(
+            "compute",
+            "compute_share",
+            _share_of_time(lambda r: sum(one.compute_ns for one in r.iterations)),
+            percent_text,
+        ),
+        Metric(
+            "exposed",
+            "exposed_share",
+            _share_of_time(lambda r: sum(one.exposed_comm_ns for one in r.iterations)),
+            percent_text,
+        ),
+        Metric("algbw", "algbw_bps", _bandwidth(lambda c: c.algbw_bps), byte_rate_text),
+        Metric("busbw", "busbw_bps", _bandwidth(lambda c: c.busbw_bps), byte_rate_text),
+        Metric("drops", "drops", _of_packets(lambda r: r.network.drops), scaled_text),
+        Metric("RTOs", "rto_events", _of_packets(lambda r: r.network.rto_events), scaled_text),
+        Metric("marks", "ecn_marks", _of_packets(lambda r: r.network.ecn_marks), scaled_text),
+        Metric("queue", "max_queue_bytes", _longest_queue, _size),
+        Metric(
+            "utilization",
+            "link_utilization_mean",
+            lambda r: r.network.link_utilization_mean,
+            percent_text,
+        ),
+        Metric("FCT-p50", "fct_p50_ns", lambda r: r.network.fct_p50_ns, time_text),
+        Metric("FCT-p99", "fct_p99_ns", lambda r: r.network.fct_p99_ns, time_text),
+        Metric("CPU", "cpu_s", lambda r: r.simulator.cpu_s, _cpu),
+    )
+}
+"""Metrics by name, in the order in which tables show them."""
+
+_OF_TRAINING = ("time", "compute", "exposed", "drops", "RTOs", "utilization", "CPU")
+_OF_COLLECTIVES = ("time", "algbw", "busbw", "drops", "RTOs", "utilization", "CPU")
+
+
+def usual(results: Sequence[Result]) -> list[Metric]:
+    """Return the metrics that suit the workload of some results, without those that all lack.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Results of the same scenario with other values.
+
+    Returns
+    -------
+    list of Metric
+        Bandwidths as nccl-tests print them if the workload only communicates, else the shares of
+        computation and exposed communication.
+    """
+    computes = any(METRICS["compute"].value(result) is not None for result in results)
+    names = _OF_TRAINING if computes else _OF_COLLECTIVES
+    return [
+        METRICS[name]
+        for name in names
+        if not results or any(METRICS[name].value(result) is not None for result in results)
+    ]

@@ -1,0 +1,40 @@
+"""One layout for the tables of all commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = True) -> Table:
+    """Return a table for a terminal.
+
+    Parameters
+    ----------
+    headings : sequence of str
+        The names of the columns.
+    rows : iterable of sequence of str
+        The cells of each row.
+    numbers : bool
+        Whether all columns but the first hold numbers, which are right-aligned.
+
+    Returns
+    -------
+    rich.table.Table
+    """
+    layout = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    for index, heading in enumerate(headings):
+        layout.add_column(
+            heading,
+            justify="right" if numbers and index else "left",
+            # Long names wrap instead of being cut; numbers never wrap.
+            overflow="fold",
+            no_wrap=numbers and index > 0,
+        )
+    for row in rows:
+        # Text instead of str, so that rich does not read a name in brackets as markup.
+        layout.add_row(*(Text(cell) for cell in row))
+    return layout
