@@ -6,8 +6,7 @@ import json
 import time
 from collections import Counter
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import click
 from rich.console import Console
@@ -17,7 +16,8 @@ from bridge.batch.strategy_search import SCENARIO_FILE, Search, Settings
 from bridge.batch.training_job import Job
 from bridge.cli.options import scenario_argument, seed_option, set_option
 from bridge.errors import InputError
-from bridge.present.progress import Reporter, reporter_for
+from bridge.present.live_bar import LiveBar
+from bridge.present.progress import LINE_INTERVAL_S, Reporter, reporter_for
 from bridge.present.quantities import time_text
 from bridge.present.table import table
 from bridge.simulator import simulate
@@ -26,8 +26,6 @@ from frontend.fabrics import FABRICS
 from frontend.parallelization import State
 from frontend.resolve import resolve
 
-LINE_INTERVAL_S = 10.0
-"""Seconds of wall time between two lines of progress if stderr is no terminal."""
 NAMES = {"start": "start, estimated", "estimate": "found, estimated"}
 
 
@@ -170,35 +168,25 @@ def _unused(answer: dict[str, Any]) -> str:
     return f"The best strategy uses {answer['used_servers']} of {answer['servers']} servers."
 
 
-class _SearchProgress:
+class _SearchProgress(LiveBar):
     """Shows the progress of a search: a bar on a terminal, a line now and then elsewhere."""
 
     def __init__(self, settings: Settings, *, quiet: bool) -> None:
         self._settings = settings
         self._console = Console(stderr=True, quiet=quiet)
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=None),
-            TextColumn("{task.completed}/{task.total}"),
-            TimeRemainingColumn(),
-            console=self._console,
-            transient=True,
-            disable=quiet or not self._console.is_terminal,
+        super().__init__(
+            Progress(
+                TextColumn("{task.description}"),
+                BarColumn(bar_width=None),
+                TextColumn("{task.completed}/{task.total}"),
+                TimeRemainingColumn(),
+                console=self._console,
+                transient=True,
+                disable=quiet or not self._console.is_terminal,
+            )
         )
         self._task = self._bar.add_task("", total=settings.budget)
         self._last = time.monotonic()
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._bar.stop()
 
     def __call__(self, done: int, number: int, best: float) -> None:
         """Show the number of finished rounds, of proposals in this one, and the best time."""

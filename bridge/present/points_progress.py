@@ -6,13 +6,13 @@ import threading
 import time
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
 from rich.table import Column
 
+from bridge.present.live_bar import LiveBar
 from bridge.present.progress import (
     LINE_INTERVAL_S,
     Snapshot,
@@ -44,7 +44,7 @@ class PointsDisplay(AbstractContextManager["PointsDisplay"]):
         return None
 
 
-class PointBars(PointsDisplay):
+class PointBars(LiveBar, PointsDisplay):
     """A line for each point that has ended, and below them a bar for each that runs.
 
     Parameters
@@ -56,31 +56,21 @@ class PointBars(PointsDisplay):
     """
 
     def __init__(self, console: Console, total: int) -> None:
-        self._bar = Bar(
-            TextColumn("{task.description}", table_column=Column(ratio=3, no_wrap=True)),
-            BarColumn(bar_width=None, table_column=Column(ratio=2)),
-            TextColumn("{task.fields[details]}", table_column=Column(no_wrap=True)),
-            console=console,
-            transient=True,
-            expand=True,
+        super().__init__(
+            Bar(
+                TextColumn("{task.description}", table_column=Column(ratio=3, no_wrap=True)),
+                BarColumn(bar_width=None, table_column=Column(ratio=2)),
+                TextColumn("{task.fields[details]}", table_column=Column(no_wrap=True)),
+                console=console,
+                transient=True,
+                expand=True,
+            )
         )
         self._lock = threading.Lock()
         self._tasks: dict[str, TaskID] = {}
         self._all = self._bar.add_task("all points", total=total, details=f"0 of {total}")
         self._total = total
         self._ended = 0
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._bar.stop()
 
     def running(self, name: str, progress: Snapshot) -> None:
         """Show the bar of a point."""

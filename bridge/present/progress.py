@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, SpinnerColumn, TextColumn
 from rich.progress import Progress as Bar
 
+from bridge.present.live_bar import LiveBar
 from bridge.present.quantities import percent_text, scaled_text, seconds_text, time_text
 
 #: Seconds of wall time between two lines of progress if there is no terminal.
@@ -83,31 +84,21 @@ class CallbackReporter(Reporter):
         self._function(progress)
 
 
-class BarReporter(Reporter):
+class BarReporter(LiveBar, Reporter):
     """A progress bar for a terminal."""
 
     def __init__(self, console: Console) -> None:
-        self._bar = Bar(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=None),
-            TextColumn("{task.fields[details]}"),
-            console=console,
-            transient=True,
+        super().__init__(
+            Bar(
+                SpinnerColumn(),
+                TextColumn("{task.description}"),
+                BarColumn(bar_width=None),
+                TextColumn("{task.fields[details]}"),
+                console=console,
+                transient=True,
+            )
         )
         self._task = self._bar.add_task("", total=None, details="")
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._bar.stop()
 
     def stage(self, text: str) -> None:
         self._bar.update(self._task, description=text, total=None, completed=0, details="")

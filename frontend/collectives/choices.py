@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, Tag
 from pydantic.json_schema import JsonSchemaValue
@@ -13,17 +13,6 @@ from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.registry import ALGORITHMS, OPERATIONS, ROOTED, Algorithm
 from frontend.collectives.setting import Setting
 from frontend.schema.base import Model
-
-Operation = Literal[
-    "all_reduce",
-    "reduce_scatter",
-    "all_gather",
-    "all_to_all",
-    "broadcast",
-    "reduce",
-    "gather",
-    "scatter",
-]
 
 
 class AlgorithmFile(Model):

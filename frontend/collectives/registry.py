@@ -5,24 +5,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Program, empty
 from frontend.collectives.setting import Setting
 from topology_gen.graphs.digraph import Digraph
+from topology_gen.lowering.algorithm import Operation
 from topology_gen.registry import Registry
 
-OPERATIONS = (
-    "all_reduce",
-    "reduce_scatter",
-    "all_gather",
-    "all_to_all",
-    "broadcast",
-    "reduce",
-    "gather",
-    "scatter",
-)
+OPERATIONS: tuple[str, ...] = get_args(Operation)
 
 ROOTED = ("broadcast", "reduce", "gather", "scatter")
 """The operations that start or end at one member."""

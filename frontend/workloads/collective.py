@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from frontend.collectives.algorithm_options import AlgorithmOptions
-from frontend.collectives.choices import AnyAlgorithm, CollectiveAlgorithms, Operation
+from frontend.collectives.choices import AnyAlgorithm, CollectiveAlgorithms
 from frontend.collectives.registry import ROOTED
 from frontend.schema.base import Whole
 from frontend.schema.quantities import PositiveSize
@@ -12,6 +12,7 @@ from frontend.topologies import TopologyFamily
 from frontend.topologies.layout import Layout
 from frontend.workloads.plan import Plan
 from frontend.workloads.registry import Chosen, WorkloadKind
+from topology_gen.lowering.algorithm import Operation
 
 
 class CollectiveWorkload(AlgorithmOptions):
