@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
-from rich import box
-from rich.table import Table
 
 from bridge.batch.collective_sizes import read_sizes
 from bridge.cli.console import output
 from bridge.cli.find_answers import choices_of, search
 from bridge.cli.graph_options import graph_json_option
+from bridge.present.table import table
 from frontend import units
 
 if TYPE_CHECKING:
@@ -211,31 +210,30 @@ def _on_frontier(choices: list[Choice]) -> list[Choice]:
 
 
 def _print(answer: dict[str, Any], last: Literal["workload_us"] | None) -> None:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("topology", overflow="fold")
     columns = [
         "steps",
         "t_b",
         "allreduce_us",
         "all_to_all_us",
         "gap",
-        "diameter",
         *([last] if last else []),
     ]
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("duplex")
+    rows = []
     for row in [*answer["frontier"], *answer["more"]]:
         mark = "*" if row["name"] == answer["choice"] else "\N{NO-BREAK SPACE}"
-        table.add_row(
-            f"{mark}\N{NO-BREAK SPACE}{row['topology']}",
-            *(_shown(row | {"gap": _percent(row["all_to_all_gap"])}, column) for column in columns),
-            "yes" if row["duplex"] else "",
+        gap = {"gap": _percent(row["all_to_all_gap"])}
+        rows.append(
+            [
+                f"{mark}\N{NO-BREAK SPACE}{row['topology']}",
+                *(_shown(row | gap, column) for column in columns),
+                "yes" if row["duplex"] else "",
+            ]
         )
     bound = answer["bound"]
-    least = (_shown(bound, key) for key in ("allreduce_us", "all_to_all_us"))
-    table.add_row("  bound", "", "", *least)
-    output().print(table)
+    rows.append(["  bound", "", "", _shown(bound, "allreduce_us"), _shown(bound, "all_to_all_us")])
+    # Names that fit into 80 columns can be copied into other commands.
+    headings = [column.replace("_us", "\n[µs]") for column in columns]
+    output().print(table(["topology", *headings, "duplex"], rows))
 
 
 def _shown(row: dict[str, Any], column: str) -> str:

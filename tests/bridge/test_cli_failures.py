@@ -22,7 +22,7 @@ from frontend import network_api_pb2 as api
 from frontend.stream import decode, encode
 
 #: A run that takes minutes unless it is stopped.
-LONG = ("topology.ranks=32", "workload.bytes=2GB", "topology.buffer=unlimited")
+LONG = ("topology.ranks=32", "workload.bytes=20GB", "topology.buffer=unlimited")
 
 
 def changes(*overrides: str) -> list[str]:

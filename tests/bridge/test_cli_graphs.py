@@ -155,7 +155,7 @@ def test_bad_edges(command: tuple[str, str], content: str, sentence: str) -> Non
 
 
 def test_a_bad_rate_of_a_link() -> None:
-    Path("edges.json").write_text('[[0, 1, "5"], [1, 0, "x"]]')
+    Path("edges.json").write_text('[[0, 1, "5Gbps"], [1, 0, "x"]]')
     sentence = "edges.json: edge 1 is [1, 0, 'x']: expected a rate such as 100Gbps"
     refused(["schedule", "bfb", "--edges", "edges.json", "--json"], sentence)
 

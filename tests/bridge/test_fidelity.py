@@ -31,7 +31,7 @@ def test_the_set(set_: list[Case], scenarios: Path) -> None:
 
 
 def test_no_scenarios(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="source tree"):
+    with pytest.raises(InputError, match="expected the scenarios that come with cosim"):
         cases(tmp_path)
 
 

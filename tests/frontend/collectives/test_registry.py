@@ -42,7 +42,7 @@ def test_table():
 
 def test_options_are_the_keywords_of_the_algorithm():
     assert options("all_reduce", "direct") == {"peer_order", "seed", "dimension"}
-    assert options("all_reduce", "dbt") == {"segments", "separate_links", "dimension"}
+    assert options("all_reduce", "dbt") == {"segments", "separate_links", "pairs", "dimension"}
     assert "local_size" in options("all_to_all", "hierarchical")
 
 
