@@ -18,7 +18,7 @@ from bridge.present.metrics import Metric
 from bridge.results.result import Result
 from bridge.simulator.simulate import load, with_absolute_hook
 from frontend import ScenarioError
-from frontend.loading.load import Source
+from frontend.loading.load import Source, read_scenario
 from frontend.loading.overrides import Override, Overrides, listed
 from frontend.loading.python_values import python_values
 from frontend.loading.yaml_document import read
@@ -32,6 +32,8 @@ class Axis:
     """Its path, such as ``topology.bandwidth``."""
     values: tuple[str, ...]
     """The values as text, as an override writes them."""
+    option: str = "--over"
+    """What gave it, for error messages."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def axis(text: str) -> Axis:
     return _axis(key.strip(), entries, f"--over {text}")
 
 
-def _axis(key: str, values: Iterable[Any], where: str) -> Axis:
+def _axis(key: str, values: Iterable[Any], where: str, option: str = Axis.option) -> Axis:
     texts = tuple(
         value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         for value in map(python_values, values)
@@ -82,7 +84,7 @@ def _axis(key: str, values: Iterable[Any], where: str) -> Axis:
     twice = sorted({value for value in texts if texts.count(value) > 1})
     if twice:
         raise InputError(f"{where}: the value {twice[0]} is given twice, expected different values")
-    return Axis(key, texts)
+    return Axis(key, texts, option)
 
 
 def sweep_points(
@@ -117,10 +119,13 @@ def sweep_points(
     if twice:
         raise InputError(f"--over {twice[0]}: the key is given twice, expected one list of values")
     short = short_keys(axes)
+    content = read_scenario(source)
     points = []
     for values in product(*(one.values for one in axes)):
-        changes = [Override(key, value, "--over") for key, value in zip(keys, values, strict=True)]
-        scenario = load(source, [*listed(fixed), *changes], seed)
+        changes = [
+            Override(one.key, value, one.option) for one, value in zip(axes, values, strict=True)
+        ]
+        scenario = load(content, [*listed(fixed), *changes], seed)
         if isinstance(source, str | os.PathLike):
             scenario = with_absolute_hook(scenario, Path(source))
         name = quote("_".join(f"{one.key}={one.value}" for one in changes), safe="=.")
@@ -192,7 +197,7 @@ def sweep(
     >>> runs = sweep("scenarios/collective.yaml", {"topology.ranks": [4, 8]})  # doctest: +SKIP
     >>> [run.result.time_ns for run in runs]  # doctest: +SKIP
     """
-    axes = [_axis(key, values, key) for key, values in over.items()]
+    axes = [_axis(key, values, key, "over") for key, values in over.items()]
     points = sweep_points(scenario, overrides or {}, axes, seed)
     outcomes = run_points(
         [one.point for one in points], jobs=jobs, folder=out, on_progress=progress

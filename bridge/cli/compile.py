@@ -10,6 +10,7 @@ from bridge.cli.options import scenario_argument, seed_option, set_option
 from bridge.files import prepare_directory
 from bridge.present.quantities import scaled_text
 from bridge.simulator import simulate
+from frontend.loading.overrides import Override
 
 
 @click.command("compile")
@@ -26,7 +27,7 @@ from bridge.simulator import simulate
     help="The stream file to write; results/NAME.stream by default.",
 )
 def compile_command(
-    scenario: Path, overrides: tuple[str, ...], seed: int | None, output: Path | None
+    scenario: Path, overrides: list[Override], seed: int | None, output: Path | None
 ) -> None:
     """Compile the scenario FILE to a stream.
 

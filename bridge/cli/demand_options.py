@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,6 +11,7 @@ import click
 
 from bridge.cli.options import set_option
 from bridge.errors import InputError
+from frontend.loading.overrides import Override
 from topology_gen import TopologyError
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def demand_options(command: F) -> F:
 
 
 def read_demand(
-    nodes: int | None, path: Path | None, scenario: Path | None, overrides: Sequence[str]
+    nodes: int | None, path: Path | None, scenario: Path | None, overrides: list[Override]
 ) -> Demand:
     """Return the demand that the options name.
 
@@ -71,7 +72,7 @@ def read_demand(
     if scenario is not None:
         return _scenario_demand(scenario, overrides)
     if overrides:
-        raise InputError(f"--set {overrides[0]}: expected --scenario FILE with it")
+        raise InputError(f"{overrides[0]}: expected --scenario FILE with it")
     if nodes is not None:
         return data_parallel(nodes)
     assert path is not None
@@ -85,7 +86,7 @@ def read_demand(
         raise InputError(f"{path}: {error}") from None
 
 
-def _scenario_demand(path: Path, overrides: Sequence[str]) -> Demand:
+def _scenario_demand(path: Path, overrides: list[Override]) -> Demand:
     from frontend import load_scenario
     from frontend.resolve.layout import layout
     from frontend.workloads import WORKLOADS

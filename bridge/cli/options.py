@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from frontend.loading.overrides import Override
+
+
+def _overrides(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> list[Override]:
+    # Here, because commands without --set use this module, too, and the import takes long.
+    from frontend.loading.overrides import split
+
+    return [split(text, "--set") for text in texts]
+
 
 scenario_argument = click.argument(
     "scenario",
@@ -23,6 +35,7 @@ set_option = click.option(
     "overrides",
     metavar="KEY=VALUE",
     multiple=True,
+    callback=_overrides,
     help="Set a key of the scenario, such as topology.bandwidth=800Gbps; may be repeated.",
 )
 

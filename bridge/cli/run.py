@@ -9,6 +9,7 @@ import click
 from bridge.cli.options import json_option, out_option, scenario_argument, seed_option, set_option
 from bridge.cli.present import present
 from bridge.simulator import simulate
+from frontend.loading.overrides import Override
 
 
 @click.command("run")
@@ -19,7 +20,7 @@ from bridge.simulator import simulate
 @seed_option
 def run_command(
     scenario: Path,
-    overrides: tuple[str, ...],
+    overrides: list[Override],
     out: Path | None,
     as_json: bool,
     seed: int | None,

@@ -23,6 +23,7 @@ from bridge.present.table import table
 from bridge.simulator import simulate
 from frontend import load_scenario
 from frontend.fabrics import FABRICS
+from frontend.loading.overrides import Override
 from frontend.parallelization import State
 from frontend.resolve import resolve
 
@@ -72,7 +73,7 @@ NAMES = {"start": "start, estimated", "estimate": "found, estimated"}
 @click.option("--json", "as_json", is_flag=True, help="Print JSON to stdout and no progress.")
 def search_command(
     scenario: Path,
-    overrides: tuple[str, ...],
+    overrides: list[Override],
     rounds: int,
     budget: int,
     beta: float | None,

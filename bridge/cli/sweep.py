@@ -18,6 +18,7 @@ from bridge.present.metrics import METRICS, Metric, usual
 from bridge.present.table import table
 from bridge.present.unbroken import WIDTH
 from bridge.results.folders import free_folder, holds_another
+from frontend.loading.overrides import Override
 
 
 @click.command("sweep")
@@ -54,7 +55,7 @@ from bridge.results.folders import free_folder, holds_another
 @click.option("--json", "as_json", is_flag=True, help="Print JSON to stdout and no progress.")
 def sweep_command(
     scenario: Path,
-    overrides: tuple[str, ...],
+    overrides: list[Override],
     axes: tuple[str, ...],
     names: tuple[str, ...],
     seed: int | None,

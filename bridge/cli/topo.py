@@ -25,6 +25,7 @@ from bridge.cli.traffic import traffic_command
 from bridge.errors import InputError
 from bridge.files import write_whole
 from bridge.present.graph_picture import draw_graph, draw_network
+from frontend.loading.overrides import Override
 
 if TYPE_CHECKING:
     from topology_gen.graphs.digraph import Digraph
@@ -120,7 +121,7 @@ def export_command(
     topology: str | None,
     edges: Path | None,
     scenario: Path | None,
-    overrides: tuple[str, ...],
+    overrides: list[Override],
     form: str,
     output: Path | None,
 ) -> None:
@@ -147,14 +148,14 @@ def export_command(
 
 
 def _exported(
-    topology: str | None, edges: Path | None, scenario: Path | None, overrides: tuple[str, ...]
+    topology: str | None, edges: Path | None, scenario: Path | None, overrides: list[Override]
 ) -> tuple[Digraph, Network | None]:
     """Return the digraph that the options name, and its network if it has switches."""
     from topology_gen.graphs.digraph import Digraph
 
     if scenario is None:
         if overrides:
-            raise InputError(f"--set {overrides[0]}: expected --scenario FILE with it")
+            raise InputError(f"{overrides[0]}: expected --scenario FILE with it")
         return read_graph(edges, topology), None
     if edges is not None or topology is not None:
         raise InputError(

@@ -11,6 +11,7 @@ import click
 from bridge.cli.demand_options import demand_options, read_demand
 from bridge.cli.graph_options import graph_json_option, print_answer
 from bridge.errors import InputError
+from frontend.loading.overrides import Override
 
 if TYPE_CHECKING:
     from topology_gen.topoopt import Demand, TopoOptTopology
@@ -82,7 +83,7 @@ def topoopt_command(
     degree: int,
     demand: Path | None,
     scenario: Path | None,
-    overrides: tuple[str, ...],
+    overrides: list[Override],
     simplex: bool,
     primes: bool,
     spare_ports: str,

@@ -8,6 +8,7 @@ import click
 
 from bridge.cli.demand_options import demand_options, read_demand
 from bridge.cli.graph_options import graph_json_option, print_answer
+from frontend.loading.overrides import Override
 
 _PLAIN_RATE_BPS = 10**9
 """Bandwidth of the links; the measures do not depend on it."""
@@ -37,7 +38,7 @@ def traffic_command(
     nodes: int | None,
     demand: Path | None,
     scenario: Path | None,
-    overrides: tuple[str, ...],
+    overrides: list[Override],
     degree: int,
     routes: int,
     output: Path | None,

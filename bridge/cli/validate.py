@@ -10,6 +10,7 @@ import click
 import frontend
 from bridge.cli.options import scenario_argument, set_option
 from bridge.present.quantities import byte_rate_text, scaled_text
+from frontend.loading.overrides import Override
 from frontend.schema.base import Model
 from frontend.schema.quantities import ByteRate, Rate
 
@@ -17,7 +18,7 @@ from frontend.schema.quantities import ByteRate, Rate
 @click.command("validate")
 @scenario_argument
 @set_option
-def validate_command(scenario: Path, overrides: tuple[str, ...]) -> None:
+def validate_command(scenario: Path, overrides: list[Override]) -> None:
     """Check the scenario FILE without simulating it; this needs no ns-3.
 
     On stderr, the command prints each bandwidth in bits and in bytes per second."""

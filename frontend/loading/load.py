@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from pydantic import ValidationError
 
 from frontend.errors import RefusedError, ScenarioError
 from frontend.loading import overrides as overriding
+from frontend.loading.key_paths import KeyPath
 from frontend.loading.overrides import Overrides
 from frontend.loading.problems import Origin, describe, describe_refusal
 from frontend.loading.python_values import python_values
@@ -23,7 +25,19 @@ OWN_KEYS = "x-"
 
 _ALGORITHM_KEYS = {"workload": ("algorithm",), "collective": ("all_reduce", "all_to_all")}
 
-Source = str | os.PathLike[str] | Mapping[str, Any] | Scenario
+
+@dataclass(frozen=True)
+class Content:
+    """The content of a scenario that has been read and not been checked yet."""
+
+    data: Any
+    name: str
+    """The file; empty if there is none."""
+    lines: Mapping[KeyPath, int]
+    """The line of each key path."""
+
+
+Source = str | os.PathLike[str] | Mapping[str, Any] | Scenario | Content
 
 ANY_WORKLOAD = {"kind": "collective", "operation": "all_to_all", "algorithm": "direct", "bytes": 1}
 """A workload for every network, in place of one that a network does not need."""
@@ -37,7 +51,7 @@ def load_scenario(source: Source, overrides: Overrides = ()) -> Scenario:
 
     Parameters
     ----------
-    source : path, mapping or Scenario
+    source : path, mapping, Scenario or Content
         A YAML 1.2 file, or its content. The file `result.json` of a run gives its scenario.
     overrides : mapping of key path to value, or sequence of "key.path=value"
         Values to set before checking, as `cosim run --set` does.
@@ -59,7 +73,7 @@ def load_scenario(source: Source, overrides: Overrides = ()) -> Scenario:
     >>> int(scenario.topology.bandwidth)
     2000000000
     """
-    return _checked(*_data(source), overrides)
+    return _checked(read_scenario(source), overrides)
 
 
 def load_network(source: Source, overrides: Overrides = ()) -> Scenario:
@@ -82,13 +96,14 @@ def load_network(source: Source, overrides: Overrides = ()) -> Scenario:
     >>> scenario.topology.ranks, scenario.workload.kind
     (4, 'collective')
     """
-    data, origin = _data(source)
-    if isinstance(data, Mapping):
-        data = {"workload": ANY_WORKLOAD, **data}
-    return _checked(data, origin, overrides)
+    document = read_scenario(source)
+    if isinstance(document.data, Mapping):
+        document = replace(document, data={"workload": ANY_WORKLOAD, **document.data})
+    return _checked(document, overrides)
 
 
-def _checked(data: Any, origin: Origin, overrides: Overrides) -> Scenario:
+def _checked(document: Content, overrides: Overrides) -> Scenario:
+    data, origin = document.data, Origin(document.name, document.lines)
     if not isinstance(data, Mapping):
         raise ScenarioError(
             f"{origin.name or 'scenario'}: expected a mapping with the keys "
@@ -106,13 +121,27 @@ def _checked(data: Any, origin: Origin, overrides: Overrides) -> Scenario:
     return scenario
 
 
-def _data(source: Source) -> tuple[Any, Origin]:
+def read_scenario(source: Source) -> Content:
+    """Read a scenario without checking it, so that it can be loaded with many overrides.
+
+    Parameters
+    ----------
+    source : path, mapping, Scenario or Content
+        As for `load_scenario`. A file is read once, so it may be a pipe.
+
+    Raises
+    ------
+    ScenarioError
+        If the file cannot be read or is not YAML.
+    """
+    if isinstance(source, Content):
+        return source
     if isinstance(source, Scenario):
         # Values that were not set stay unset, so that overriding `mtu` still moves the default of
         # `mss`.
-        return source.model_dump(mode="json", exclude_unset=True), Origin()
+        return Content(source.model_dump(mode="json", exclude_unset=True), "", {})
     if isinstance(source, Mapping):
-        return python_values(source), Origin()
+        return Content(python_values(source), "", {})
     if not isinstance(source, str | os.PathLike):
         raise ScenarioError(
             f"scenario: {source!r}: expected the path of a YAML file, its content as a mapping, or "
@@ -130,11 +159,11 @@ def _data(source: Source) -> tuple[Any, Origin]:
         raise ScenarioError(f"{name}: {error.strerror}: expected a readable YAML file") from None
     scenario = _scenario_of_result(text)
     if scenario is not None:
-        return scenario, Origin(name)
-    document = read(text, name)
-    if isinstance(document.data, Mapping):
-        _set_beside(document.data, path.parent)
-    return document.data, Origin(name, document.lines)
+        return Content(scenario, name, {})
+    content = read(text, name)
+    if isinstance(content.data, Mapping):
+        _set_beside(content.data, path.parent)
+    return Content(content.data, name, content.lines)
 
 
 def _scenario_of_result(text: str) -> dict[str, Any] | None:

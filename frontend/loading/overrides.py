@@ -1,4 +1,4 @@
-"""Apply overrides (`--set key.path=value`) to a scenario before it is checked."""
+"""Apply overrides, such as those of `--set`, to a scenario before it is checked."""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -23,8 +23,8 @@ class Override:
     """Key path, such as `topology.bandwidth`."""
     value: Any
     """The value. A text is read as a YAML scalar or flow value."""
-    option: str = "--set"
-    """The option that gave it, for error messages."""
+    option: str = "override"
+    """The option of the command line that gave it, for error messages; `override` for Python."""
 
     def __str__(self) -> str:
         """Return what the user wrote."""
@@ -94,11 +94,25 @@ def listed(overrides: Overrides) -> list[Override]:
         overrides = [overrides]
     if isinstance(overrides, Mapping):
         return [Override(name, value) for name, value in overrides.items()]
-    return [one if isinstance(one, Override) else _split(one) for one in overrides]
+    return [one if isinstance(one, Override) else split(one) for one in overrides]
 
 
-def _split(text: str) -> Override:
+def split(text: str, option: str = Override.option) -> Override:
+    """Return the override that a text `key.path=value` describes.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    option : str
+        The option that gave it, for error messages.
+
+    Raises
+    ------
+    ScenarioError
+        If the text has no `=` or no key.
+    """
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise ScenarioError(f"--set {text}: expected key.path=value")
-    return Override(name, value)
+        raise ScenarioError(f"{option} {text}: expected key.path=value")
+    return Override(name, value, option)

@@ -63,7 +63,7 @@ class Origin:
         return None
 
     def where(self, path: Path) -> str:
-        """Return the start of a sentence: `file:line: `, `--set key=value: ` or nothing."""
+        """Return the start of a sentence: `file:line: `, the override or nothing."""
         override = self.override(path)
         if override is not None:
             return f"{override}: "
@@ -76,7 +76,9 @@ def unknown_key(path: Path, known: Known) -> str:
     beside = _keys(path[:-1], known)
     if not beside and path[:-1] in known:
         return f"unknown key: {_name(path[:-1])} has no keys inside"
-    near = get_close_matches(_name(path), map(_name, known), n=1, cutoff=0.75)
+    # A longer name of a parent is often near its own name, which helps nobody.
+    others = [key for key in known if path[: len(key)] != key]
+    near = get_close_matches(_name(path), map(_name, others), n=1, cutoff=0.75)
     near += [_name(key) for key in known if key[-1] == path[-1]]
     if near:
         return f"unknown key: did you mean {near[0]}?"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import bridge
+import frontend
 from bridge.batch.sweep import Axis, axis, short_keys, sweep_points
 from bridge.cli.main import main
 from bridge.errors import InputError
@@ -53,6 +55,24 @@ def test_every_combination_once(small_file: Path) -> None:
         assert resolved["topology"]["ranks"] == int(ranks)
         assert resolved["workload"]["bytes"] == size
     assert points[0].point.name == "topology.ranks=2_workload.bytes=4KB"
+
+
+def test_a_pipe_is_read_once(small_file: Path) -> None:
+    end, writing = os.pipe()
+    with os.fdopen(writing, "w", encoding="utf-8") as pipe:
+        pipe.write(small_file.read_text(encoding="utf-8"))
+    try:
+        points = sweep_points(f"/dev/fd/{end}", [], [axis("topology.ranks=2,4")])
+    finally:
+        os.close(end)
+    assert [point.point.scenario.topology.ranks for point in points] == [2, 4]
+
+
+def test_python_is_not_blamed_on_options(small_file: Path) -> None:
+    with pytest.raises(frontend.ScenarioError, match=r"^over topology\.ranks=0: topology\.ranks: "):
+        bridge.sweep(small_file, {"topology.ranks": [0]})
+    with pytest.raises(frontend.ScenarioError, match=r"^override seed=0: seed: value 0: "):
+        bridge.sweep(small_file, {"topology.ranks": [2]}, {"seed": 0})
 
 
 def test_names_are_folders(small_file: Path) -> None:

@@ -146,4 +146,4 @@ def test_what_cannot_be(override, sentence):
     with pytest.raises(ScenarioError) as caught:
         load("moe_small", override)
     key = override.partition("=")[0]
-    assert str(caught.value).startswith(f"--set {override}: {key}: {sentence}")
+    assert str(caught.value).startswith(f"override {override}: {key}: {sentence}")

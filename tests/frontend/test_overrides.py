@@ -98,6 +98,10 @@ def test_the_original_is_left_alone():
         ("topology.bandwith=1", "unknown key: did you mean topology.bandwidth?"),
         ("topology.scale_out.bandwidth=1", "unknown key: did you mean topology.bandwidth?"),
         ("bandwidth=1", "unknown key: did you mean topology.bandwidth?"),
+        (
+            "topology.qq=1",
+            "unknown key: expected one of family, ranks, bandwidth, latency, buffer",
+        ),
         ("seed.x=1", "unknown key: seed has no keys inside"),
         (
             "topology.qq.zz=1",
@@ -112,21 +116,21 @@ def test_refusals_name_the_override_and_the_key(override, sentence):
     with pytest.raises(ScenarioError) as caught:
         load_scenario(COLLECTIVE, [override])
     key = "workload.kind" if override == "workload={}" else override.partition("=")[0]
-    assert str(caught.value) == f"--set {override}: {key}: {sentence}"
+    assert str(caught.value) == f"override {override}: {key}: {sentence}"
 
 
 @pytest.mark.parametrize("override", ["workload.bytes", "=3", ""])
 def test_what_is_no_override(override):
     with pytest.raises(ScenarioError) as caught:
         load_scenario(COLLECTIVE, [override])
-    assert str(caught.value) == f"--set {override}: expected key.path=value"
+    assert str(caught.value) == f"override {override}: expected key.path=value"
 
 
 @pytest.mark.parametrize("value", ["[1", "!!set {a}", "{a: 1, a: 2}", "*x"])
 def test_a_value_that_is_no_plain_yaml(value):
     with pytest.raises(ScenarioError) as caught:
         load_scenario(COLLECTIVE, [f"seed={value}"])
-    assert str(caught.value).startswith(f"--set seed={value}: ")
+    assert str(caught.value).startswith(f"override seed={value}: ")
     assert ": expected " in str(caught.value)
 
 
