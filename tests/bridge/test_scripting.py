@@ -118,3 +118,13 @@ def test_observing_changes_nothing(small_file: Path, hook: Path, tmp_path: Path)
         subprocess.run([*command, *extra, "--out", str(out)], check=True, capture_output=True)
         times.append(json.loads((out / "result.json").read_text())["time_ns"])
     assert times[0] == times[1]
+
+
+def test_hook_in_the_points_of_a_sweep(small_file: Path, hook: Path, tmp_path: Path) -> None:
+    """Each point has its hook in a child process that no other point uses."""
+    out = tmp_path / "out"
+    options = ["--set", f"hooks={hook.name}", "--set", "fabric=native", "--over", "seed=1,2"]
+    command = [sys.executable, "-m", "bridge", "sweep", str(small_file), *options, "--jobs", "1"]
+    subprocess.run([*command, "--out", str(out)], check=True, capture_output=True)
+    reports = [check(out / f"seed={seed}") for seed in (1, 2)]
+    assert reports[0]["transmissions"] == reports[1]["transmissions"]
