@@ -148,7 +148,9 @@ def _answer(job: Job, state: State, times: dict[str, float]) -> dict[str, Any]:
 
 
 def _print(answer: dict[str, Any], console: Console) -> None:
-    console.print(f"{answer['name']}: {len(answer['rounds'])} rounds\n", highlight=False)
+    count = len(answer["rounds"])
+    rounds = "1 round" if count == 1 else f"{count} rounds"
+    console.print(f"{answer['name']}: {rounds}\n", highlight=False)
     rows = [(NAMES.get(key, key), time_text(1e9 * t)) for key, t in answer["seconds"].items()]
     console.print(table(["iteration", "time"], rows))
     console.print()
