@@ -65,7 +65,7 @@ def test_a_pipe_is_read_once(small_file: Path) -> None:
         points = sweep_points(f"/dev/fd/{end}", [], [axis("topology.ranks=2,4")])
     finally:
         os.close(end)
-    assert [point.point.scenario.topology.ranks for point in points] == [2, 4]
+    assert [point.point.scenario.resolved()["topology"]["ranks"] for point in points] == [2, 4]
 
 
 def test_python_is_not_blamed_on_options(small_file: Path) -> None:
