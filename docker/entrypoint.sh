@@ -1,14 +1,17 @@
 #!/bin/sh
 # Runs a cosim command; FILE.yaml [OPTION]... is short for run FILE.yaml [OPTION]...
 #
-# The simulator never runs as root. compose.yaml starts this script as root, so that it can switch to the user who owns the
-# results folder on the host; the results then belong to that user. If the owner is root, it switches to the image's user.
+# compose.yaml starts this script as root, so that it can switch to the user who owns the results folder on the host; the
+# results then belong to that user. If the owner is root, it switches to the image's user. Without a mounted results folder,
+# root is the user whom `docker run --user` named, and stays.
 set -eu
 case ${1:-} in
 *.yaml | *.yml) set -- run "$@" ;;
 esac
 
-[ "$(id -u)" = 0 ] || exec cosim "$@"
+if [ "$(id -u)" != 0 ] || ! grep -q ' /results ' /proc/self/mounts; then
+    exec cosim "$@"
+fi
 
 # With a rootless engine, root in the container is already an ordinary user of the host.
 read -r _ host_uid _ </proc/self/uid_map
