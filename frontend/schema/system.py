@@ -82,7 +82,7 @@ class System(Model):
     simulate faster, but pipelines fill more slowly. null: no extra limit."""
     concurrent_chunks: ConcurrentChunks = ConcurrentChunks()
     """Most chunks that a rank has in flight: one number, or one for each dimension."""
-    admission: Literal["local", "negotiated"] = "local"
+    admission: Literal["local", "negotiated"] = "negotiated"
     """Who decides that a phase of a chunk starts. local: each rank, when it has reached the phase
     and has a free slot of `concurrent_chunks`; it keeps its last free slot for its oldest chunk.
     negotiated: all members of the phase together, when each has reached it and has a free slot."""
