@@ -62,9 +62,9 @@ What the numbers mean:
 
   | | express | flow | all chunks | analytical | all chunks |
   | --- | ---: | ---: | ---: | ---: | ---: |
-  | dlrm_hier_opt, 32 of 128 | 9.131 ms | 8.719 ms | 8.450 ms | 9.410 ms | 9.243 ms |
-  | dlrm_hier, 64 of 128 | 41.09 ms | 44.03 ms | 43.92 ms | 41.80 ms | 41.27 ms |
-  | dlrm_flat100, 128 of 1024 | 40.38 ms | 43.85 ms | 44.09 ms | 40.87 ms | 40.01 ms |
+  | dlrm_hier_opt, 32 of 128 | 9.164 ms | 8.854 ms | 8.494 ms | 9.593 ms | 9.259 ms |
+  | dlrm_hier, 64 of 128 | 41.12 ms | 44.06 ms | 43.86 ms | 42.00 ms | 41.29 ms |
+  | dlrm_flat100, 128 of 1024 | 40.38 ms | 43.81 ms | 44.08 ms | 40.86 ms | 40.01 ms |
 
   `dlrm_flat800` depends on the latency of its steps, so chunks matter more: with 128 of 1024 chunks
   it takes 7.29 ms on `flow` instead of 9.32 ms. It therefore keeps all chunks.
