@@ -12,29 +12,13 @@ from bridge.batch.collective_sizes import read_sizes
 from bridge.cli.console import output
 from bridge.cli.find_answers import choices_of, search
 from bridge.cli.graph_options import graph_json_option
+from bridge.cli.quantity import Quantity
 from bridge.present.table import table
 from frontend import units
 
 if TYPE_CHECKING:
     from bridge.batch.collective_sizes import Size
     from topology_gen.finder import Choice, Fabric
-
-
-class _Quantity(click.ParamType[int]):
-    """A quantity above 0 with a unit; a time may be 0."""
-
-    def __init__(self, kind: units.Kind) -> None:
-        self.kind = kind
-        self.name = kind.name
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        try:
-            result = units.parse(value, self.kind)
-        except ValueError as error:
-            self.fail(f"{value!r}: {error}", param, ctx)
-        if result == 0 and self.kind is not units.TIME:
-            self.fail(f"{value!r}: expected {units.accepted(self.kind)}, more than 0", param, ctx)
-        return result
 
 
 @click.command("find")
@@ -50,7 +34,7 @@ class _Quantity(click.ParamType[int]):
     "--bytes",
     "size",
     metavar="SIZE",
-    type=_Quantity(units.SIZE),
+    type=Quantity(units.SIZE),
     default="1MiB",
     show_default=True,
     help="Size M of a collective, the data of all nodes together, such as 64MiB.",
@@ -58,7 +42,7 @@ class _Quantity(click.ParamType[int]):
 @click.option(
     "--alpha",
     metavar="TIME",
-    type=_Quantity(units.TIME),
+    type=Quantity(units.TIME),
     default="10us",
     show_default=True,
     help="Latency of a step of the schedule, such as 0.5us.",
@@ -66,7 +50,7 @@ class _Quantity(click.ParamType[int]):
 @click.option(
     "--bandwidth",
     metavar="RATE",
-    type=_Quantity(units.RATE),
+    type=Quantity(units.RATE),
     default="100Gbps",
     show_default=True,
     help="Bandwidth B of a node, the sum over its D links, such as 400Gbps.",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import click
@@ -33,7 +33,7 @@ scenarios_option = click.option(
 )
 
 
-class Counter:
+class Counter(ExitStack):
     """Counts finished points, and shows on stderr which are done and which run.
 
     It is a context manager; leaving it removes what shows the running points.
@@ -47,21 +47,14 @@ class Counter:
     """
 
     def __init__(self, total: int, *, quiet: bool = False) -> None:
+        super().__init__()
         self.total = total
         self.done = 0
         self._display = PointsDisplay() if quiet else points_display(Console(stderr=True), total)
 
     def __enter__(self) -> Self:
-        self._display.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._display.__exit__(kind, error, trace)
+        self.enter_context(self._display)
+        return super().__enter__()
 
     def running(self, point: Point, progress: Snapshot) -> None:
         """Show how far a point is."""

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from bridge.cli.graph_options import graph_json_option, print_answer
+from bridge.cli.schedule_make import operation_option, out_file_option
 from bridge.errors import InputError
 from bridge.files import write_whole
 
@@ -19,20 +20,8 @@ from bridge.files import write_whole
     required=True,
     help="An expansion, such as line:of=[complete_bipartite:d=4],k=2.",
 )
-@click.option(
-    "--operation",
-    type=click.Choice(["all_gather", "reduce_scatter", "all_reduce"]),
-    default="all_gather",
-    show_default=True,
-    help="The collective whose schedule --out gets.",
-)
-@click.option(
-    "--out",
-    "-o",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The file to write the schedule to, in cosim's JSON format.",
-)
+@operation_option
+@out_file_option
 @graph_json_option
 def expansion_command(topology: str, operation: str, out: Path | None, as_json: bool) -> None:
     """Make the schedule that an expansion derives from its base, and replay it.

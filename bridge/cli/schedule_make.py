@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from bridge.cli.graph_options import graph_json_option, print_answer
+from bridge.cli.quantity import Quantity
 from bridge.cli.schedule_costs import bfb_costs
-from bridge.cli.wiring_options import Links, Quantity, wiring_options
+from bridge.cli.wiring_options import Links, wiring_options
 from bridge.errors import InputError
 from bridge.files import write_whole
 from frontend import units
@@ -26,6 +27,14 @@ out_file_option = click.option(
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
     help="The file to write the schedule to, in cosim's JSON format.",
+)
+
+operation_option = click.option(
+    "--operation",
+    type=click.Choice(["all_gather", "reduce_scatter", "all_reduce"]),
+    default="all_gather",
+    show_default=True,
+    help="The collective whose schedule --out gets.",
 )
 
 bytes_option = click.option(
@@ -46,13 +55,7 @@ bytes_option = click.option(
     help="Number of chunks per shard; by default the least with which rounding costs no time, or "
     "at most 1 % if links differ.",
 )
-@click.option(
-    "--operation",
-    type=click.Choice(["all_gather", "reduce_scatter", "all_reduce"]),
-    default="all_gather",
-    show_default=True,
-    help="The collective whose schedule --out gets.",
-)
+@operation_option
 @bytes_option
 @click.option(
     "--costs-only",

@@ -11,29 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bridge.cli.graph_options import graph_options, read_json_list
+from bridge.cli.quantity import Quantity
 from bridge.errors import InputError
 from frontend import units
 from topology_gen import TopologyError
 
 if TYPE_CHECKING:
     from topology_gen.graphs.wiring import Wiring
-
-
-class Quantity(click.ParamType[int]):
-    """A quantity with a unit, such as 100Gbps, as an integer in its base unit."""
-
-    def __init__(self, kind: units.Kind) -> None:
-        self.name = kind.name
-        self._kind = kind
-
-    def convert(
-        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
-    ) -> int:
-        """Return the quantity; fail with what is accepted."""
-        try:
-            return units.parse(value, self._kind)
-        except ValueError as error:
-            self.fail(f"{value!r}: {error}", parameter, context)
 
 
 @dataclass(frozen=True)
