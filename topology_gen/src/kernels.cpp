@@ -47,6 +47,14 @@ owned(std::unique_ptr<uint32_t[]> values, std::size_t size)
     return py::array_t<uint32_t>(static_cast<py::ssize_t>(size), data, owner);
 }
 
+/// Copies numbers into a NumPy array.
+template <typename T>
+py::array_t<T>
+copied(const std::vector<T>& values)
+{
+    return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
+}
+
 py::tuple
 least_loads(const cosim::Bfb& bfb, uint32_t roots)
 {
@@ -161,7 +169,7 @@ walk_loads(uint32_t nodes,
 {
     const cosim::LinkView links{nodes, view(source), view(target), view(linkClass)};
     const auto loads = cosim::WalkLoads(links, view(roots), view(weight), hops);
-    return py::array_t<double>(static_cast<py::ssize_t>(loads.size()), loads.data());
+    return copied(loads);
 }
 
 py::tuple
@@ -185,9 +193,7 @@ share_chunks(const Array<uint32_t>& pairBegin,
     shares.GiveRest(view(isRounded), chunks);
     shares.Level(rounds);
     const auto& result = shares.GetGiven();
-    return py::make_tuple(
-        py::array_t<uint32_t>(static_cast<py::ssize_t>(result.size()), result.data()),
-        shares.GetGreatestLoad());
+    return py::make_tuple(copied(result), shares.GetGreatestLoad());
 }
 
 py::tuple
@@ -216,7 +222,7 @@ path_loads(const Array<uint32_t>& begin,
            uint32_t count)
 {
     const auto loads = cosim::PathLoads({view(begin), view(links)}, view(used), view(bytes), count);
-    return py::array_t<double>(static_cast<py::ssize_t>(loads.size()), loads.data());
+    return copied(loads);
 }
 
 py::array_t<uint64_t>
@@ -238,7 +244,7 @@ replay(uint32_t nodes,
                                      sends,
                                      view(owners),
                                      isReduction);
-    return py::array_t<uint64_t>(static_cast<py::ssize_t>(loads.size()), loads.data());
+    return copied(loads);
 }
 
 py::tuple
@@ -276,7 +282,7 @@ tightest_cut(uint32_t nodes,
     {
         return py::none();
     }
-    return py::array_t<uint8_t>(static_cast<py::ssize_t>(cut.side.size()), cut.side.data());
+    return copied(cut.side);
 }
 
 py::list
@@ -314,7 +320,7 @@ balance_uneven(const Array<uint32_t>& begin,
                                        view(latency),
                                        view(chunkTime)};
     const auto amounts = problem.Run();
-    return py::array_t<int64_t>(static_cast<py::ssize_t>(amounts.size()), amounts.data());
+    return copied(amounts);
 }
 
 py::list

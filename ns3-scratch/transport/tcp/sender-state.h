@@ -9,6 +9,7 @@
 
 #include "ns3/sequence-number.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -30,6 +31,16 @@ struct RttState
     int64_t latestPs{0}; //!< round trip of the segment that was acknowledged last
     int64_t smallestPs{std::numeric_limits<int64_t>::max()}; //!< smallest estimate
     uint32_t samples{0};
+
+    /**
+     * @param granularityPs granularity of TCP's clock
+     * @param minPs smallest retransmission timeout
+     * @return the retransmission timeout (RFC 6298, 2.3)
+     */
+    int64_t GetTimeoutPs(int64_t granularityPs, int64_t minPs) const
+    {
+        return std::max(estimatePs + std::max(granularityPs, variationPs * 4), minPs);
+    }
 };
 
 /**

@@ -208,9 +208,8 @@ TcpSender::Acknowledge(const Segment& ack, std::size_t segments)
     const auto acked = static_cast<uint32_t>(ack.acknowledgment - m_state.head);
     OpenWindow(acked);
     m_state.head = ack.acknowledgment;
-    m_state.timeoutPs = std::max(
-        m_state.rtt.estimatePs + std::max(m_config.clockGranularityPs, m_state.rtt.variationPs * 4),
-        m_config.minTimeoutPs);
+    m_state.timeoutPs =
+        m_state.rtt.GetTimeoutPs(m_config.clockGranularityPs, m_config.minTimeoutPs);
     m_retransmissionTimer.Arm(TimeStep(static_cast<uint64_t>(m_state.timeoutPs)));
     if (m_state.inFlight.IsEmpty())
     {
