@@ -15,7 +15,7 @@ from topology_gen.schedules.replay import replay
 def by_hand(dims):
     """Count step by step: a part in a dimension sends, on each link of a ring of n nodes, half of
     what it gathered before (all, if n is 2), on n-1 steps."""
-    loads = {}
+    loads: dict[tuple[int, int], Fraction] = {}
     for part in range(len(dims)):
         step, gathered = 0, 1
         for dimension in (*range(part, len(dims)), *range(part)):
