@@ -107,7 +107,7 @@ def test_host_links_limit_all_links_of_a_rank_together(fabric: str) -> None:
     for host_bps, rate_bps in ((60e9, 60e9), (400e9, 4 * RATE_BPS)):
         measured = time_ns(fabric, spec, "bfb", size, "all_gather", host_bandwidth=f"{host_bps}bps")
         payload_ns = size * 4 / 5 * 8e9 / rate_bps
-        assert measured == pytest.approx(ALPHA_NS + payload_ns, rel=0.04)
+        assert measured == pytest.approx(ALPHA_NS + payload_ns, rel=0.06)  # ACKs queue, too
         assert measured > payload_ns
 
 
