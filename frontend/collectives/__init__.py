@@ -13,6 +13,7 @@ from frontend.collectives.algorithms import (
     multi_ring,
     ring,
     superposed_rings,
+    torus_rings,
     trees,
 )
 from frontend.collectives.program.composition import Piece, compose
@@ -37,6 +38,7 @@ for _algorithm in (
     hierarchical.OPTIMAL,
     bfb.ALGORITHM,
     superposed_rings.ALGORITHM,
+    torus_rings.ALGORITHM,
     multi_ring.ALGORITHM,
     trees.ALGORITHM,
 ):

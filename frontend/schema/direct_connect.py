@@ -50,6 +50,10 @@ Failures = Annotated[
 class DirectTopology(LinkedTopology):
     """Ranks linked to ranks, without switches. Ranks forward packets for other ranks."""
 
+    host_bandwidth: Rate | None = None
+    """Rate at which a rank sends over all its links together, and receives, such as that of its
+    PCIe slot; null: the links are the only limit."""
+
     links: Annotated[tuple[LinkSetting, ...], BeforeValidator(_as_tuple)] = ()
     """Links with another rate or latency than the rest."""
     without: Failures = ()

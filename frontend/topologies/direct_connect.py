@@ -9,13 +9,16 @@ from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from frontend.errors import RefusedError
+from frontend.schema.base import Problems
 from frontend.schema.direct_connect import DirectTopology, LinkedTopology
+from frontend.schema.transport import Transport
 from frontend.topologies.layout import GRAPH, RANK_LINKS, WIRING, Layout, WorkloadDemand
 from frontend.topologies.registry import Buffer, TopologyFamily
 from topology_gen import Network, TopologyError, direct_connect
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.graphs.wiring import Wiring, wired
 from topology_gen.networks.direct_connect import wired_network
+from topology_gen.networks.host_links import with_host_links
 
 GREATEST_RANKS = 65536
 
@@ -77,6 +80,8 @@ class WiredLayout(Layout):
         Packet memory of each port; 0 means unlimited.
     forwarding_delay_ps : int
         The delay of a packet in each rank that forwards it.
+    host_bps : int, optional
+        Rate of a rank over all its links together (bit/s); None: no limit.
     """
 
     def __init__(
@@ -85,11 +90,13 @@ class WiredLayout(Layout):
         make: Callable[[], Wiring],
         buffer_bytes: int,
         forwarding_delay_ps: int,
+        host_bps: int | None = None,
     ) -> None:
         self.ranks = ranks
         self._make = make
         self._buffer_bytes = buffer_bytes
         self._forwarding_delay_ps = forwarding_delay_ps
+        self._host_bps = host_bps
 
     @cached_property
     def wiring(self) -> Wiring:
@@ -109,9 +116,10 @@ class WiredLayout(Layout):
 
     def network(self, ecn_threshold_bytes: int) -> Network:
         """Return the nodes, links and paths."""
-        return wired_network(
+        network = wired_network(
             self.wiring, self._buffer_bytes, ecn_threshold_bytes, self._forwarding_delay_ps
         )
+        return network if self._host_bps is None else with_host_links(network, self._host_bps)
 
 
 class LinkedFamily(TopologyFamily[AnyLinked]):
@@ -152,7 +160,18 @@ class WiredFamily(LinkedFamily[AnyDirect]):
                 wiring = wiring.without(topology.without)
                 check_ranks(wiring.ranks)
                 wiring.check_connected()
-        return WiredLayout(wiring.ranks, lambda: wiring, topology.buffer, topology.forwarding_delay)
+        return WiredLayout(
+            wiring.ranks,
+            lambda: wiring,
+            topology.buffer,
+            topology.forwarding_delay,
+            topology.host_bandwidth,
+        )
+
+    def problems(self, topology: AnyDirect, transport: Transport) -> Problems:
+        """Refuse a forwarding delay behind host links: the NIC forwards, not the rank."""
+        if topology.host_bandwidth is not None and topology.forwarding_delay:
+            yield "topology.forwarding_delay", "expected 0ns beside topology.host_bandwidth"
 
 
 class DirectFamily(WiredFamily[AnyDirect]):

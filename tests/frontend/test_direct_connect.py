@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from frontend import load_scenario
+from frontend import ScenarioError, load_scenario
 from frontend.compiler.compile import compile_scenario
 from frontend.resolve import resolve
 from frontend.stream import decode
@@ -102,3 +102,9 @@ def test_forwarding_delay_reaches_the_stream():
     loaded = load_scenario(scenario(family="torus", dims=[3, 3], forwarding_delay="2us"))
     topology = next(r.topology for r in decode(compile_scenario(loaded)) if r.HasField("topology"))
     assert topology.forwarding_delay_ps == 2_000_000
+
+
+def test_a_forwarding_delay_beside_a_host_bandwidth_is_refused():
+    wrong = scenario(family="ring", n=4, host_bandwidth="50Gbps", forwarding_delay="1us")
+    with pytest.raises(ScenarioError, match=r"topology.forwarding_delay: .* expected 0ns beside"):
+        load_scenario(wrong)

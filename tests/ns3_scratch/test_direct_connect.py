@@ -97,6 +97,20 @@ def test_parallel_links_carry_their_share(fabric: str) -> None:
     assert one - latency == pytest.approx(2 * (two - latency), rel=0.02)
 
 
+@pytest.mark.parametrize("fabric", ["express", "native", "flow"])
+def test_host_links_limit_all_links_of_a_rank_together(fabric: str) -> None:
+    """An all-gather on K_5: each rank sends its shard over four links, at a host's rate if lower.
+
+    `analytical` queues whole messages on the host link, so the links behind it idle.
+    """
+    size, spec = 50_000_000, "complete:n=5"
+    for host_bps, rate_bps in ((60e9, 60e9), (400e9, 4 * RATE_BPS)):
+        measured = time_ns(fabric, spec, "bfb", size, "all_gather", host_bandwidth=f"{host_bps}bps")
+        payload_ns = size * 4 / 5 * 8e9 / rate_bps
+        assert measured == pytest.approx(ALPHA_NS + payload_ns, rel=0.06)  # ACKs queue, too
+        assert measured > payload_ns
+
+
 @pytest.mark.parametrize("spec", ["torus:dims=4x4", "generalized_kautz:d=4,n=11", "ring:n=5,d=4"])
 @pytest.mark.parametrize("fabric", ["flow", "express"])
 def test_every_link_carries_what_the_schedule_says(fabric: str, spec: str, tmp_path: Path) -> None:

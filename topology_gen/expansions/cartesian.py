@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import prod
+from math import lcm, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,10 +111,9 @@ def cartesian_power(of: Digraph, times: int) -> Digraph:
 def power_schedule(schedule: Schedule, times: int) -> Schedule:
     """Return the all-gather on a Cartesian power that an all-gather on the base expands to.
 
-    Every shard is split into n parts. Part r is first gathered along dimension r. Along each next
-    dimension, cyclically, a node then passes on all that it has gathered of the part. No two parts
-    therefore use the same dimension at the same time. The result takes n times the steps of the
-    base, and N/(N-1)·(Nⁿ-1)/Nⁿ times its T_B.
+    It is the `product_schedule` of n times the same all-gather. No two parts use a dimension at
+    the same time, so the result takes n times the steps of the base, and N/(N-1)·(Nⁿ-1)/Nⁿ times
+    its T_B.
 
     Parameters
     ----------
@@ -137,57 +136,111 @@ def power_schedule(schedule: Schedule, times: int) -> Schedule:
     (4, '15/16')
     """
     check_all_gather(schedule)
-    base = schedule.graph
-    graph = cartesian_power(base, times)
-    size, others = base.nodes, base.nodes ** (times - 1)
-    check_sends(times * schedule.sends * others * (graph.nodes - 1) // max(1, size - 1))
-    step = steps_of(schedule)
+    graph = cartesian_power(schedule.graph, times)
+    return replace(product_schedule([schedule] * times), graph=graph)
+
+
+def product_schedule(schedules: Sequence[Schedule]) -> Schedule:
+    """Return the all-gather on a Cartesian product that all-gathers on its factors form.
+
+    Every shard is split into as many parts as there are factors. Part r is first gathered along
+    dimension r. Along each next dimension, cyclically, a node then passes on all that it has
+    gathered of the part. If the factors differ, parts can meet in a dimension, and their sends
+    share its links.
+
+    Parameters
+    ----------
+    schedules : sequence of Schedule
+        An all-gather on each factor, at least 2.
+
+    Raises
+    ------
+    ParameterError
+        A schedule is not an all-gather, there are fewer than 2, or the result has too many sends.
+
+    See Also
+    --------
+    topology_gen.schedules.bfb.all_gather : the best steps, and T_B if the factors' BFB is optimal
+
+    Examples
+    --------
+    >>> from topology_gen.graphs import torus
+    >>> from topology_gen.schedules import rings
+    >>> made = product_schedule([rings.all_gather(torus([n])) for n in (3, 4)])
+    >>> made.steps, str(made.bandwidth_time)
+    (5, '5/4')
+    """
+    for schedule in schedules:
+        check_all_gather(schedule)
+    graph = cartesian_product([schedule.graph for schedule in schedules])
+    chunks = lcm(*(schedule.chunks for schedule in schedules))
+    bases = [schedule.in_chunks(chunks) for schedule in schedules]
+    grid = _Grid([base.graph.nodes for base in bases])
+    links = [base.graph.links * (graph.nodes // base.graph.nodes) for base in bases]
+    first_link = np.concatenate([[0], np.cumsum(links)])
+    dimensions = range(len(bases))
+    turns = [[*dimensions[part:], *dimensions[:part]] for part in dimensions]
+    check_sends(
+        sum(
+            bases[dimension].sends * graph.nodes // grid.sizes[dimension] * grid.count(turn[:phase])
+            for turn in turns
+            for phase, dimension in enumerate(turn)
+        )
+    )
 
     parts, steps = [], []
-    for part in range(times):
-        for phase in range(times):
-            dimension = (part + phase) % times
-            gathered = [(part + earlier) % times for earlier in range(phase)]
-            stride = size ** (times - 1 - dimension)
+    for part, turn in enumerate(turns):
+        done = 0  # steps of this part along the earlier dimensions
+        for phase, dimension in enumerate(turn):
+            base, gathered = bases[dimension], turn[:phase]
             # `here` is the sender in the other dimensions. The owner of the shard is at the same
             # place, except in the dimensions that are already gathered, where it can be anywhere.
-            here = _combinations(size, times, [i for i in range(times) if i != dimension])
-            away = _combinations(size, times, gathered)
-            there = here[:, None] - _projected(here, size, times, gathered)[:, None] + away
+            here = grid.combinations([i for i in dimensions if i != dimension])
+            away = grid.combinations(gathered)
+            there = here[:, None] - grid.projected(here, gathered)[:, None] + away
             # The links of a dimension are consecutive, ordered by the other dimensions' nodes.
-            rank = np.arange(others)
-            link = dimension * base.links * others + schedule.link.astype(np.int64) * others
-            shape = (schedule.sends, others, len(away))
-            links = np.broadcast_to((link[:, None] + rank)[:, :, None], shape)
-            shards = schedule.shard.astype(np.int64)[:, None, None] * stride + there
+            others = len(here)
+            link = first_link[dimension] + base.link.astype(np.int64) * others
+            shape = (base.sends, others, len(away))
+            numbers = np.broadcast_to((link[:, None] + np.arange(others))[:, :, None], shape)
+            owner = base.shard.astype(np.int64)[:, None, None] * grid.strides[dimension]
             many = others * len(away)
             parts.append(
                 Sends(
-                    ids(links.ravel()),
-                    ids(shards.ravel()),
-                    ids(np.repeat(schedule.first + np.uint32(part * schedule.chunks), many)),
-                    np.repeat(schedule.count, many),
+                    ids(numbers.ravel()),
+                    ids((owner + there).ravel()),
+                    ids(np.repeat(base.first + np.uint32(part * chunks), many)),
+                    np.repeat(base.count, many),
                 )
             )
-            steps.append(np.repeat(step + phase * schedule.steps, many))
-    return sorted_by_step(graph, times * schedule.chunks, parts, np.concatenate(steps))
+            steps.append(np.repeat(steps_of(base) + done, many))
+            done += base.steps
+    return sorted_by_step(graph, len(bases) * chunks, parts, np.concatenate(steps))
 
 
-def _combinations(size: int, times: int, dimensions: Sequence[int]) -> NDArray[np.int64]:
-    """Return, in ascending order, all nodes whose coordinates are 0 outside some dimensions."""
-    result = np.zeros(1, np.int64)
-    for dimension in sorted(dimensions):
-        steps = np.arange(size) * size ** (times - 1 - dimension)
-        result = (result[:, None] + steps).ravel()
-    return result
+class _Grid:
+    """The nodes of a product, by their coordinates in every factor."""
 
+    def __init__(self, sizes: Sequence[int]) -> None:
+        self.sizes = sizes
+        self.strides = [prod(sizes[dimension + 1 :]) for dimension in range(len(sizes))]
 
-def _projected(
-    nodes: NDArray[np.int64], size: int, times: int, dimensions: Sequence[int]
-) -> NDArray[np.int64]:
-    """Return the nodes with all coordinates set to 0 outside some dimensions."""
-    result = np.zeros_like(nodes)
-    for dimension in dimensions:
-        stride = size ** (times - 1 - dimension)
-        result += nodes // stride % size * stride
-    return result
+    def count(self, dimensions: Sequence[int]) -> int:
+        """Return the number of combinations of coordinates in some dimensions."""
+        return prod(self.sizes[dimension] for dimension in dimensions)
+
+    def combinations(self, dimensions: Sequence[int]) -> NDArray[np.int64]:
+        """Return, in ascending order, the nodes whose coordinates are 0 in other dimensions."""
+        result = np.zeros(1, np.int64)
+        for dimension in sorted(dimensions):
+            steps = np.arange(self.sizes[dimension]) * self.strides[dimension]
+            result = (result[:, None] + steps).ravel()
+        return result
+
+    def projected(self, nodes: NDArray[np.int64], dimensions: Sequence[int]) -> NDArray[np.int64]:
+        """Return the nodes with all coordinates set to 0 outside some dimensions."""
+        result = np.zeros_like(nodes)
+        for dimension in dimensions:
+            stride = self.strides[dimension]
+            result += nodes // stride % self.sizes[dimension] * stride
+        return result

@@ -23,7 +23,7 @@ from topology_gen.errors import RegistrationError
 
 def test_table():
     flat = {"ring", "direct", "halving_doubling"}
-    no_all_to_all = {"dbt", "bfb", "superposed_rings", "multi_ring", "trees"}
+    no_all_to_all = {"dbt", "bfb", "superposed_rings", "torus_rings", "multi_ring", "trees"}
     expected = {
         "all_reduce": flat | no_all_to_all | {"hierarchical", "hierarchical_optimal"},
         "reduce_scatter": flat | no_all_to_all,

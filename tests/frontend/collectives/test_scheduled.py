@@ -10,7 +10,7 @@ from frontend.collectives.algorithms.bfb import best_chunks
 from topology_gen import graphs
 from topology_gen.graphs.digraph import from_edges
 from topology_gen.networks.direct_connect import parallel_index
-from topology_gen.schedules import bfb, rings
+from topology_gen.schedules import bfb, rings, torus_rings
 
 GRAPHS = [
     graphs.torus([4, 4]),
@@ -71,6 +71,21 @@ def test_rings_are_right_and_use_every_link_alike(graph, operation):
     assert (program.op == Op.SEND).sum() == rounds * graph.links
 
 
+@pytest.mark.parametrize("dims", [[4, 4], [3, 3, 2], [5]])
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_torus_rings_are_right_and_send_what_the_schedule_says(dims, operation):
+    graph = graphs.torus(dims)
+    program = build(operation, "torus_rings", graph.nodes, graph=graph)
+    check(program)
+    parts = []
+    if operation != "all_gather":
+        parts.append(torus_rings.reduce_scatter(graph))
+    if operation != "reduce_scatter":
+        parts.append(torus_rings.all_gather(graph))
+    for found, wanted in zip(sends(program), expected(*parts), strict=True):
+        assert np.array_equal(found, wanted)
+
+
 def test_best_chunks_is_the_exact_number_where_data_is_large():
     for graph in GRAPHS:
         for operation in ("all_gather", "reduce_scatter"):
@@ -90,7 +105,7 @@ def test_best_chunks_weighs_rounding_against_headers():
     assert best_chunks(graph, "all_gather", 841, 42) == 4
 
 
-@pytest.mark.parametrize("algorithm", ["bfb", "superposed_rings"])
+@pytest.mark.parametrize("algorithm", ["bfb", "superposed_rings", "torus_rings"])
 def test_a_digraph_of_another_size_is_refused(algorithm):
     with pytest.raises(CollectiveError, match="has 6 nodes: expected 5, the number of members"):
         build("all_gather", algorithm, 5, graph=graphs.ring(6))
@@ -104,3 +119,5 @@ def test_what_the_schedules_refuse_is_a_collective_error():
         best_chunks(apart, "all_reduce", 1, 42)
     with pytest.raises(CollectiveError, match=r"superposed_rings: .* not listed as rings"):
         build("all_reduce", "superposed_rings", 16, graph=graphs.torus([4, 4]))
+    with pytest.raises(CollectiveError, match=r"torus_rings: .* are not those of a torus"):
+        build("all_reduce", "torus_rings", 16, graph=graphs.circulant(16))
