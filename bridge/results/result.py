@@ -49,7 +49,6 @@ class Result(BaseModel):
         frozen=True,
         defer_build=True,
         extra="forbid",
-        use_attribute_docstrings=True,
         json_schema_serialization_defaults_required=True,
         title="Simulation result",
     )
@@ -209,7 +208,10 @@ def result_schema() -> dict[str, Any]:
     dict
         A schema of draft 2020-12, with a description of every field.
     """
-    schema = Result.model_json_schema(mode="serialization")
+    # Imported here because it takes as long as reading a result.
+    from frontend.schema.documented import DocumentedSchema
+
+    schema = Result.model_json_schema(mode="serialization", schema_generator=DocumentedSchema)
     schema["required"] = [name for name in schema["required"] if name not in OPTIONAL]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 

@@ -1,19 +1,39 @@
 """List the key paths that a scenario may have, given the families and kinds that it selects."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from frontend.scenario import Scenario
+from frontend.schema.base import description
 
 KeyPath = tuple[str | int, ...]
-Known = Mapping[KeyPath, FieldInfo]
+
+
+class Key(NamedTuple):
+    """A key of the schema: a field of a model."""
+
+    model: type[BaseModel]
+    name: str
+
+    @property
+    def field(self) -> FieldInfo:
+        """The field."""
+        return self.model.model_fields[self.name]
+
+    @property
+    def description(self) -> str:
+        """What the key means."""
+        return description(self.model, self.name)
+
+
+Known = Mapping[KeyPath, Key]
 
 
 def key_paths(data: Any, model: type[BaseModel] = Scenario) -> Known:
-    """Return every key path of the schema with its field.
+    """Return every key path of the schema with its key.
 
     Parameters
     ----------
@@ -27,12 +47,10 @@ def key_paths(data: Any, model: type[BaseModel] = Scenario) -> Known:
     return dict(_walk(model, data, ()))
 
 
-def _walk(
-    model: type[BaseModel], data: Any, prefix: KeyPath
-) -> Iterator[tuple[KeyPath, FieldInfo]]:
+def _walk(model: type[BaseModel], data: Any, prefix: KeyPath) -> Iterator[tuple[KeyPath, Key]]:
     for name, field in model.model_fields.items():
         path = (*prefix, name)
-        yield path, field
+        yield path, Key(model, name)
         value = data.get(name) if isinstance(data, Mapping) else None
         parts = list(_models(field.annotation))
         if isinstance(field.discriminator, str):
@@ -54,11 +72,12 @@ def _chosen(parts: list[type[BaseModel]], key: str, value: Any) -> list[type[Bas
     return fitting or parts
 
 
-def families(field: FieldInfo) -> list[str]:
-    """Return the discriminator values (family names) that a field accepts."""
-    key = field.discriminator
-    assert isinstance(key, str)
-    return [tag for part in _models(field.annotation) for tag in _tags(part, key)]
+def families(key: Key) -> list[str]:
+    """Return the discriminator values (family names) that a key accepts."""
+    discriminator = key.field.discriminator
+    assert isinstance(discriminator, str)
+    models = _models(key.field.annotation)
+    return [tag for part in models for tag in _tags(part, discriminator)]
 
 
 def _tags(part: type[BaseModel], key: str) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ def apply(data: Mapping[str, Any], overrides: Overrides, origin: Origin) -> dict
             raise ScenarioError(f"{text}: {'.'.join(path)}: {unknown_key(path, known)}")
         part = result
         for depth, key in enumerate(path[:-1], 1):
-            part[key] = _mapping(part.get(key), known[path[:depth]])
+            part[key] = _mapping(part.get(key), known[path[:depth]].field)
             part = part[key]
         part[path[-1]] = value
         origin.overrides.pop(path, None)

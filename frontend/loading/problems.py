@@ -116,7 +116,7 @@ def _path(details: ErrorDetails, known: Known) -> Path:
     while location:
         path = (*path, location.pop(0))
         parent = known.get(path)
-        if parent is not None and parent.discriminator and location:
+        if parent is not None and parent.field.discriminator and location:
             location.pop(0)
     if details["type"].startswith("union_tag"):
         path = (*path, details["ctx"]["discriminator"].strip("'"))
@@ -176,9 +176,9 @@ def _keys(path: Path, known: Known) -> str:
 def _description(path: Path, known: Known) -> str:
     """Return the meaning of the key at a path, or the names of the families for a discriminator."""
     parent = known.get(path[:-1])
-    if parent is not None and path[-1:] == (parent.discriminator,):
+    if parent is not None and path[-1:] == (parent.field.discriminator,):
         names = families(parent)
         return " or ".join(names) if len(names) <= _FEW else f"one of {', '.join(names)}"
-    field = known.get(path)
-    text = " ".join((field.description if field and field.description else "a value").split())
+    key = known.get(path)
+    text = " ".join((key.description if key else "").split()) or "a value"
     return text[0].lower() + text[1:].rstrip(".")

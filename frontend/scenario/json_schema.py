@@ -2,15 +2,22 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from frontend.scenario.model import Scenario
+from frontend.schema.documented import DocumentedSchema
 
 PATH = Path(__file__).parents[1] / "scenario.schema.json"
 
 
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of a scenario, with a description of every key."""
+    return Scenario.model_json_schema(schema_generator=DocumentedSchema)
+
+
 def text() -> str:
-    """Return the JSON Schema, the exact content of `scenario.schema.json`."""
-    schema = Scenario.model_json_schema(mode="validation")
-    schema["patternProperties"] = {"^x-": {"description": "Ignored: a place for YAML anchors."}}
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    """Return the exact content of `scenario.schema.json`, for editors."""
+    document = schema()
+    document["patternProperties"] = {"^x-": {"description": "Ignored: a place for YAML anchors."}}
+    document["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

@@ -6,22 +6,31 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 from pydantic_core import PydanticCustomError
 
+from frontend.schema.docstrings import attribute_docstrings
+
 Problems = Iterator[tuple[str, str]]
 """For each value that cannot work: its key path, and what is accepted."""
 
 
 class Model(BaseModel):
-    """A frozen part of a scenario: unknown keys are errors, docstrings are descriptions."""
+    """A frozen part of a scenario: unknown keys are errors.
+
+    A docstring below a field describes it; see `description`.
+    """
 
     model_config = ConfigDict(
         frozen=True,
         defer_build=True,  # only whole scenarios are checked
         extra="forbid",
         strict=True,
-        use_attribute_docstrings=True,
         validate_default=True,
         ser_json_inf_nan="strings",
     )
+
+
+def description(model: type[BaseModel], key: str) -> str:
+    """Return the meaning of a key: the description of the field, or else its docstring."""
+    return model.model_fields[key].description or attribute_docstrings(model).get(key, "")
 
 
 def cross_check_error(path: str, expected: str) -> PydanticCustomError:

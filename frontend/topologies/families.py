@@ -19,9 +19,6 @@ class FamilyTopology(DirectTopology):
     """A direct-connect topology of one of topology_gen's families."""
 
     model_config = ConfigDict(
-        # Every field already has a description, and pydantic would spend a large part of a second
-        # on searching the source code of these models for docstrings.
-        use_attribute_docstrings=False,
         json_schema_extra={
             "x-group": ["direct-connect families", cleandoc(DirectTopology.__doc__ or "")]
         },

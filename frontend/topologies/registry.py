@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
-from frontend.schema.base import Model, Problems
+from frontend.schema.base import Model, Problems, description
 from frontend.schema.transport import Transport
 from frontend.topologies.layout import Layout, WorkloadDemand
 from topology_gen.registry import Registry
@@ -52,7 +52,7 @@ class TopologyFamily(ABC, Generic[AnyTopology]):
     @property
     def description(self) -> str:
         """The family in one line."""
-        return self.model.model_fields["family"].description or ""
+        return description(self.model, "family")
 
     @property
     def label(self) -> str:

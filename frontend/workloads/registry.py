@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
 from frontend.collectives.choices import AnyAlgorithm, CollectiveAlgorithms
-from frontend.schema.base import Model, Problems
+from frontend.schema.base import Model, Problems, description
 from frontend.schema.training import Training
 from frontend.topologies.layout import Layout, WorkloadDemand
 from frontend.topologies.registry import TopologyFamily
@@ -46,7 +46,7 @@ class WorkloadKind(ABC, Generic[AnyWorkload]):
     @property
     def description(self) -> str:
         """The kind in one line."""
-        return self.model.model_fields["kind"].description or ""
+        return description(self.model, "kind")
 
     def default_collective(self) -> CollectiveAlgorithms | None:
         """Return the default of `collective`; None if the workload names its only algorithm."""

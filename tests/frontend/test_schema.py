@@ -32,9 +32,9 @@ def test_json_schema_refuses_unknown_keys_and_describes_the_known():
 
 
 def test_every_key_has_a_description():
-    for path, field in key_paths({}).items():
-        assert field.description, path
-        assert field.description.strip().endswith("."), path
+    for path, key in key_paths({}).items():
+        assert key.description, path
+        assert key.description.strip().endswith("."), path
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=NAMES)

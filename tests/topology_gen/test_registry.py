@@ -28,7 +28,7 @@ def installed(monkeypatch):
     def install(name, attribute):
         point = EntryPoint(name, f"{__name__}:{attribute}", "cosim.colours")
         monkeypatch.setattr(point.__class__, "load", lambda _: globals()[attribute])
-        monkeypatch.setattr(module, "entry_points", lambda group: EntryPoints([point]))
+        monkeypatch.setattr(module, "_installed", lambda path: EntryPoints([point]))
 
     return install
 
