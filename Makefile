@@ -26,7 +26,7 @@ test: lint cosim-tests ## run lint, type checks, C++ warnings as errors, and all
 	$(BIN)/python -m pytest -n auto $(ARGS)
 
 cosim-tests: setup ## build the unit tests in C++ that `make test` runs
-	@$(BIN)/cmake --build $$(ls -td build/*/ | head -1) --target cosim-tests
+	@$(BIN)/cmake --build $$(ls -td build/cp3*/ | head -1) --target cosim-tests
 
 lint: WERROR = ON
 lint: setup $(VENV)/.dev $(VENV)/.strict

@@ -25,20 +25,32 @@ ns3_version=${ns3_version#ns3-}
 tools=build/wheel-tools
 fresh="-qq --no-input --disable-pip-version-check"
 
-build() { # PYTHON: prints the wheel's file
-    local environment=$tools/$1
-    rm -rf "$environment" build/wheel-raw
-    "$2" -m venv "$environment" >&2
-    # shellcheck disable=SC2086
-    "$environment/bin/pip" install $fresh -c constraints.txt --upgrade pip >&2
+tag_of() { # PYTHON: prints a tag such as cp311
+    "$1" -c 'import sys; print(f"cp{sys.version_info.major}{sys.version_info.minor}")'
+}
+
+build() { # TAG PYTHON: prints the wheel's file
+    local environment=$tools/$1 options
+    rm -rf build/wheel-raw
+    if [ "$1" = "$(tag_of "$venv/bin/python")" ]; then
+        # What `make setup` compiled serves for the wheel, too.
+        environment=$venv
+        options=()
+    else
+        rm -rf "$environment"
+        "$2" -m venv "$environment" >&2
+        # shellcheck disable=SC2086
+        "$environment/bin/pip" install $fresh -c constraints.txt --upgrade pip >&2
+        # ns-3's C++ is the same in its wheels for all Pythons. One build folder therefore serves the others, and only the
+        # bindings are compiled again; its cache of options is not kept, because it names the Python.
+        rm -f build/wheel-tree/CMakeCache.txt
+        options=(-Cbuild-dir=build/wheel-tree -Ccmake.define.NS3_ROOT="$ns3" -Ccmake.define.COSIM_NS3_BESIDE=ON)
+    fi
     # shellcheck disable=SC2086
     "$environment/bin/pip" install $fresh -c constraints.txt --group build --group wheel >&2
-    # ns-3's C++ is the same in its wheels for all Pythons. One build folder therefore serves all, and only the bindings are
-    # compiled again; its cache of options is not kept, because it names the Python.
-    rm -f build/wheel-tree/CMakeCache.txt
     # shellcheck disable=SC2086
     PATH=$PWD/$environment/bin:$PATH "$environment/bin/pip" wheel $fresh --no-build-isolation --no-deps -w build/wheel-raw . \
-        -Cbuild-dir=build/wheel-tree -Ccmake.define.NS3_ROOT="$ns3" -Ccmake.define.COSIM_NS3_BESIDE=ON >&2
+        "${options[@]}" >&2
     # The libraries of ns-3 stay in the ns3 wheel, which is installed beside this one.
     PATH=$PWD/$environment/bin:$PATH "$environment/bin/auditwheel" repair --exclude 'libns3*' -w dist build/wheel-raw/*.whl \
         2>"$tools/auditwheel.log" >&2 || { cat "$tools/auditwheel.log" >&2; exit 1; }
@@ -57,19 +69,22 @@ try() { # TAG PYTHON WHEEL: installs the wheel without a compiler and simulates
     work=$(mktemp -d)
     (
         cd "$work"
-        "$environment/bin/cosim" init >/dev/null
-        "$environment/bin/cosim" run first.yaml --json >result.json 2>/dev/null
-        "$environment/bin/cosim" examples >/dev/null
-        "$environment/bin/cosim" run scenarios/dlrm_hier_small.yaml >/dev/null 2>&1
-        "$environment/bin/cosim" compile first.yaml -o first.stream 2>/dev/null
-        "$environment"/lib/python3.*/site-packages/bridge/bin/replay first.stream >/dev/null
+        bare() { env -i HOME="$work" PATH="$environment/bin" "$@" 2>messages || { cat messages >&2; exit 1; }; }
+        bare cosim init >/dev/null
+        bare cosim run first.yaml --json >result.json
+        bare cosim examples >/dev/null
+        bare cosim run scenarios/dlrm_hier_small.yaml >/dev/null
+        bare cosim sweep first.yaml --over seed=1,2 --jobs 2 >/dev/null
+        bare cosim compile first.yaml -o first.stream
+        bare "$(echo "$environment"/lib/python3.*/site-packages/bridge/bin/replay)" first.stream >/dev/null
+        bare python -c 'import cosim; assert cosim.run("first.yaml").status == "complete"'
     )
     rm -rf "$work"
 }
 
 mkdir -p dist "$tools"
 for python in "${pythons[@]}"; do
-    tag=cp$("$python" -c 'import sys; print(f"{sys.version_info.major}{sys.version_info.minor}")')
+    tag=$(tag_of "$python")
     echo "Building the wheel for $("$python" --version)"
     wheel=$(build "$tag" "$python")
     echo "Testing $wheel"
