@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bridge.cli.options import scenario_argument, seed_option, set_option
+from bridge.cli.options import scenario_argument, seed_option, set_option, with_seed
 from bridge.files import prepare_directory
 from bridge.present.quantities import scaled_text
 from bridge.simulator import simulate
@@ -33,7 +33,7 @@ def compile_command(
 
     A stream is a file that holds the network, the transport settings and the workload of one
     scenario. Run it with `cosim replay`, or without Python with ns3-scratch/replay."""
-    loaded = simulate.load(scenario, overrides, seed)
+    loaded = simulate.load(scenario, with_seed(overrides, seed))
     if output is None:
         output = prepare_directory("results") / f"{loaded.name}.stream"
     stream = simulate.compile(loaded, out=output)

@@ -18,6 +18,13 @@ def _overrides(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) ->
     return [split(text, "--set") for text in texts]
 
 
+def with_seed(overrides: list[Override], seed: int | None) -> list[Override]:
+    """Return the overrides of ``--set``, and then that of ``--seed`` if it is given."""
+    from frontend.loading.overrides import Override
+
+    return overrides if seed is None else [*overrides, Override("seed", seed, "--seed")]
+
+
 scenario_argument = click.argument(
     "scenario",
     metavar="FILE",

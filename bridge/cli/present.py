@@ -17,7 +17,7 @@ from bridge.present.outputs import JSON, SUMMARY
 from bridge.present.progress import Reporter, reporter_for
 from bridge.results.errors import SimulationError, SimulationInterrupted, UnsavedError
 from bridge.results.folders import free_folder, holds_another
-from bridge.results.result import FILE_NAME, Result
+from bridge.results.result import FILE_NAME, PARTIAL_NAME, Result
 
 
 def present(
@@ -89,7 +89,15 @@ def _show_saved(result: Result, folder: Path | None, as_json: bool) -> None:
         raise SaveError(f"stdout: {error.strerror}; {_keep(result)}") from None
     finally:
         if folder is not None:
-            click.echo(f"Result: {folder / FILE_NAME}", err=True)
+            click.echo(f"Result: {_where(folder)}", err=True)
+
+
+def _where(folder: Path) -> str:
+    """Return where a result has just been saved."""
+    partial = folder / PARTIAL_NAME
+    if partial.exists():
+        return f"{partial}; {FILE_NAME} keeps the complete result of an earlier run"
+    return str(folder / FILE_NAME)
 
 
 def _show(result: Result, as_json: bool) -> None:

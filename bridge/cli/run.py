@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 
-from bridge.cli.options import json_option, out_option, scenario_argument, seed_option, set_option
+from bridge.cli.options import (
+    json_option,
+    out_option,
+    scenario_argument,
+    seed_option,
+    set_option,
+    with_seed,
+)
 from bridge.cli.present import present
 from bridge.simulator import simulate
 from frontend.loading.overrides import Override
@@ -30,7 +37,7 @@ def run_command(
     FILE is a YAML file, such as those in scenarios/. The summary goes to stdout; the full result
     goes to result.json in the folder that --out names."""
     # Loaded only once, because FILE may be a pipe.
-    loaded = simulate.load(scenario, overrides, seed)
+    loaded = simulate.load(scenario, with_seed(overrides, seed))
     hook = simulate.scenario_hook(loaded, scenario)
     present(
         lambda reporter, folder: simulate.run(loaded, on_built=hook, progress=reporter, out=folder),

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from bridge.batch.strategy_search import SCENARIO_FILE, Search, Settings
 from bridge.batch.training_job import Job
-from bridge.cli.options import scenario_argument, seed_option, set_option
+from bridge.cli.options import scenario_argument, seed_option, set_option, with_seed
 from bridge.errors import InputError
 from bridge.present.live_bar import LiveBar
 from bridge.present.progress import LINE_INTERVAL_S, Reporter, reporter_for
@@ -90,7 +90,8 @@ def search_command(
     does. With `family: topoopt`, each round also makes a topology for its strategy. The folder of
     --out holds scenario.yaml, which `cosim run` takes, and strategy.json."""
     fabrics = _fabrics(check)
-    loaded = simulate.with_absolute_hook(simulate.load(scenario, overrides, seed), scenario)
+    given = simulate.load(scenario, with_seed(overrides, seed))
+    loaded = simulate.with_absolute_hook(given, scenario)
     job = Job(loaded)
     folder = out
     if folder is None and not as_json:

@@ -12,7 +12,7 @@ from rich.table import Table
 from bridge.batch.points import Outcome, run_points
 from bridge.batch.sweep import Axis, SweepPoint, axis, document, short_keys, sweep_points
 from bridge.cli.console import output
-from bridge.cli.options import scenario_argument, seed_option, set_option
+from bridge.cli.options import scenario_argument, seed_option, set_option, with_seed
 from bridge.cli.points import Counter, jobs_option, require_all
 from bridge.present.metrics import METRICS, Metric, usual
 from bridge.present.table import table
@@ -69,7 +69,7 @@ def sweep_command(
     combination. The points run in child processes, so a failure does not affect the others. If you
     stop a sweep, the same command continues it."""
     parsed = [axis(text) for text in axes]
-    points = sweep_points(scenario, overrides, parsed, seed)
+    points = sweep_points(scenario, with_seed(overrides, seed), parsed)
     folder = out
     if folder is None and not as_json:
         folder = _folder(points)

@@ -38,6 +38,9 @@ SCHEMA_VERSION = 1
 #: The file that `Result.save` writes to a folder.
 FILE_NAME = "result.json"
 
+#: Where it writes an incomplete result if `FILE_NAME` holds a complete one.
+PARTIAL_NAME = "result.partial.json"
+
 #: Fields that are left out if they do not apply: no error, one job, or circuits that do not change.
 OPTIONAL = ("error", "jobs", "iteration_times", "reconfigurations")
 
@@ -140,6 +143,8 @@ class Result(BaseModel):
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Write ``result.json`` to a folder, completely or not at all.
 
+        An incomplete result does not replace a complete one: it goes to ``result.partial.json``.
+
         Parameters
         ----------
         directory : path
@@ -155,8 +160,14 @@ class Result(BaseModel):
         OutputError
             The folder cannot be created or written to.
         """
-        file = prepare_directory(directory) / FILE_NAME
+        folder = prepare_directory(directory)
+        partial = folder / PARTIAL_NAME
+        if self.status != "complete" and _is_complete(folder):
+            write_whole(partial, self.to_json().encode())
+            return partial
+        file = folder / FILE_NAME
         write_whole(file, self.to_json().encode())
+        partial.unlink(missing_ok=True)  # it was of an earlier run
         return file
 
     @classmethod
@@ -198,6 +209,13 @@ class Result(BaseModel):
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"]))
             raise ResultError(f"{file}: {where}: {first['msg']}") from None
+
+
+def _is_complete(folder: Path) -> bool:
+    try:
+        return Result.load(folder).status == "complete"
+    except ResultError:
+        return False
 
 
 def result_schema() -> dict[str, Any]:

@@ -183,7 +183,7 @@ def load(
     """
     changes = listed(overrides or {})
     if seed is not None:
-        changes.append(Override("seed", seed, "--seed"))
+        changes.append(Override("seed", seed, "seed"))
     return frontend.load_scenario(scenario, changes)
 
 

@@ -24,12 +24,15 @@ class Override:
     value: Any
     """The value. A text is read as a YAML scalar or flow value."""
     option: str = "override"
-    """The option of the command line that gave it, for error messages; `override` for Python."""
+    """The option of the command line that gave it, for error messages. In Python `override`, or the
+    key if it is an argument of its own."""
 
     def __str__(self) -> str:
         """Return what the user wrote."""
         if self.option == f"--{self.key}":
             return f"{self.option} {self.value}"
+        if self.option == self.key:
+            return f"{self.key}={self.value}"
         return f"{self.option} {self.key}={self.value}"
 
 

@@ -68,3 +68,21 @@ def test_replay(cosim, small_file: Path) -> None:
         answer = cosim("replay", "x.stream")
         assert answer.stderr.endswith(f"Result: results/{folder}/result.json\n")
         assert size(f"results/{folder}") == value
+
+
+def test_an_incomplete_result_does_not_replace_a_complete_one(cosim, small_file: Path) -> None:
+    limited = ("run", small_file, "--set", "measurement.time_limit=2us", "--out", "mine")
+    complete, partial = Path("mine/result.json"), Path("mine/result.partial.json")
+
+    assert cosim(*limited).stderr.startswith("Result: mine/result.json\n")
+    cosim("run", small_file, "--out", "mine")
+    kept = complete.read_text()
+    assert json.loads(kept)["status"] == "complete"
+
+    said = f"Result: {partial}; result.json keeps the complete result of an earlier run\n"
+    assert cosim(*limited).stderr.startswith(said)
+    assert complete.read_text() == kept
+    assert json.loads(partial.read_text())["status"] == "time_limit"
+
+    cosim("run", small_file, "--out", "mine")
+    assert not partial.exists()

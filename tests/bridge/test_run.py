@@ -27,6 +27,11 @@ def test_overrides_as_mapping_or_texts(small: dict[str, Any]) -> None:
     assert mapping.simulator.seed == texts.simulator.seed == 5
 
 
+def test_a_wrong_seed_is_blamed_on_the_argument(small: dict[str, Any]) -> None:
+    with pytest.raises(ScenarioError, match=r"^seed=-1: seed: value -1: expected at least 1$"):
+        bridge.run(small, seed=-1)
+
+
 def test_collective_of_the_result(small: dict[str, Any]) -> None:
     result = bridge.run(small)
     (collective,) = result.collectives
