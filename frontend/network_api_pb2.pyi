@@ -265,7 +265,7 @@ class Program(_message.Message):
     def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., operation: _Optional[str] = ..., group_size: _Optional[int] = ..., units: _Optional[int] = ..., space: _Optional[int] = ..., equal_units: bool = ..., phase_dimension: _Optional[_Iterable[int]] = ..., step_begin: _Optional[_Iterable[int]] = ..., op: _Optional[_Iterable[int]] = ..., phase: _Optional[_Iterable[int]] = ..., peer: _Optional[_Iterable[int]] = ..., offset: _Optional[_Iterable[int]] = ..., count: _Optional[_Iterable[int]] = ..., target: _Optional[_Iterable[int]] = ..., dep_begin: _Optional[_Iterable[int]] = ..., dep: _Optional[_Iterable[int]] = ..., route: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Collective(_message.Message):
-    __slots__ = ("id", "name", "program", "ranks", "bytes", "chunks", "priority_class", "iteration", "layer")
+    __slots__ = ("id", "name", "program", "ranks", "bytes", "chunks", "priority_class", "iteration", "layer", "groups", "choice")
     ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     PROGRAM_FIELD_NUMBER: _ClassVar[int]
@@ -275,6 +275,8 @@ class Collective(_message.Message):
     PRIORITY_CLASS_FIELD_NUMBER: _ClassVar[int]
     ITERATION_FIELD_NUMBER: _ClassVar[int]
     LAYER_FIELD_NUMBER: _ClassVar[int]
+    GROUPS_FIELD_NUMBER: _ClassVar[int]
+    CHOICE_FIELD_NUMBER: _ClassVar[int]
     id: int
     name: str
     program: int
@@ -284,10 +286,12 @@ class Collective(_message.Message):
     priority_class: int
     iteration: int
     layer: int
-    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., program: _Optional[int] = ..., ranks: _Optional[_Iterable[int]] = ..., bytes: _Optional[int] = ..., chunks: _Optional[int] = ..., priority_class: _Optional[int] = ..., iteration: _Optional[int] = ..., layer: _Optional[int] = ...) -> None: ...
+    groups: int
+    choice: str
+    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., program: _Optional[int] = ..., ranks: _Optional[_Iterable[int]] = ..., bytes: _Optional[int] = ..., chunks: _Optional[int] = ..., priority_class: _Optional[int] = ..., iteration: _Optional[int] = ..., layer: _Optional[int] = ..., groups: _Optional[int] = ..., choice: _Optional[str] = ...) -> None: ...
 
 class Trace(_message.Message):
-    __slots__ = ("ranks", "layers", "names", "type", "layer", "iteration", "duration_ps", "collective", "peer", "bytes", "tag", "dep_begin", "dep", "route", "jobs", "job")
+    __slots__ = ("ranks", "layers", "names", "type", "layer", "iteration", "duration_ps", "collective", "peer", "bytes", "tag", "dep_begin", "dep", "route", "jobs", "job", "peer_modulus")
     class Type(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         COMPUTE: _ClassVar[Trace.Type]
@@ -316,6 +320,7 @@ class Trace(_message.Message):
     ROUTE_FIELD_NUMBER: _ClassVar[int]
     JOBS_FIELD_NUMBER: _ClassVar[int]
     JOB_FIELD_NUMBER: _ClassVar[int]
+    PEER_MODULUS_FIELD_NUMBER: _ClassVar[int]
     ranks: _containers.RepeatedScalarFieldContainer[int]
     layers: _containers.RepeatedScalarFieldContainer[str]
     names: _containers.RepeatedScalarFieldContainer[str]
@@ -332,4 +337,5 @@ class Trace(_message.Message):
     route: _containers.RepeatedScalarFieldContainer[int]
     jobs: _containers.RepeatedScalarFieldContainer[str]
     job: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, ranks: _Optional[_Iterable[int]] = ..., layers: _Optional[_Iterable[str]] = ..., names: _Optional[_Iterable[str]] = ..., type: _Optional[_Iterable[int]] = ..., layer: _Optional[_Iterable[int]] = ..., iteration: _Optional[_Iterable[int]] = ..., duration_ps: _Optional[_Iterable[int]] = ..., collective: _Optional[_Iterable[int]] = ..., peer: _Optional[_Iterable[int]] = ..., bytes: _Optional[_Iterable[int]] = ..., tag: _Optional[_Iterable[int]] = ..., dep_begin: _Optional[_Iterable[int]] = ..., dep: _Optional[_Iterable[int]] = ..., route: _Optional[_Iterable[int]] = ..., jobs: _Optional[_Iterable[str]] = ..., job: _Optional[_Iterable[int]] = ...) -> None: ...
+    peer_modulus: int
+    def __init__(self, ranks: _Optional[_Iterable[int]] = ..., layers: _Optional[_Iterable[str]] = ..., names: _Optional[_Iterable[str]] = ..., type: _Optional[_Iterable[int]] = ..., layer: _Optional[_Iterable[int]] = ..., iteration: _Optional[_Iterable[int]] = ..., duration_ps: _Optional[_Iterable[int]] = ..., collective: _Optional[_Iterable[int]] = ..., peer: _Optional[_Iterable[int]] = ..., bytes: _Optional[_Iterable[int]] = ..., tag: _Optional[_Iterable[int]] = ..., dep_begin: _Optional[_Iterable[int]] = ..., dep: _Optional[_Iterable[int]] = ..., route: _Optional[_Iterable[int]] = ..., jobs: _Optional[_Iterable[str]] = ..., job: _Optional[_Iterable[int]] = ..., peer_modulus: _Optional[int] = ...) -> None: ...

@@ -92,6 +92,8 @@ def report(result: Result) -> RenderableType:
         parts.append(_layers(result))
     if result.collectives:
         parts.append(_collectives(result.collectives))
+        if any(collective.choice for collective in result.collectives):
+            parts.append(_choices(result.collectives))
     parts.append(network_table(result))
     if result.reconfigurations is not None:
         parts.append(circuits_table(result.reconfigurations))
@@ -203,6 +205,17 @@ def _collectives(collectives: Sequence[Collective]) -> Table:
             )
         )
     return table(("collectives", "algorithm", "bytes", "count", "mean time", "longest"), rows)
+
+
+def _choices(collectives: Sequence[Collective]) -> Table:
+    """Return what `auto` chose and why, once for each kind of collective."""
+    chosen = {
+        (one.operation, scaled_text(one.bytes, "B"), one.algorithm, one.choice)
+        for one in collectives
+        if one.choice
+    }
+    headings = ("auto for", "bytes", "chose", "estimated times")
+    return table(headings, sorted(chosen), numbers=False)
 
 
 def _simulator(result: Result) -> Table:

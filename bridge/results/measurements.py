@@ -97,7 +97,8 @@ class Collective(_Block):
     name: str
     """The operation that issued it, such as top_mlp_3.weight_gradient."""
     operation: str
-    """all_reduce, reduce_scatter, all_gather or all_to_all."""
+    """all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, reduce, gather, scatter or
+    barrier."""
     algorithm: str
     """The algorithm, such as ring or dbt."""
     bytes: int
@@ -105,7 +106,11 @@ class Collective(_Block):
     chunks: int
     """Number of parts that run independently."""
     group_size: int
-    """Number of ranks that take part."""
+    """Number of ranks that take part; of each group, if there are several."""
+    groups: int = 1
+    """Number of groups that run it at the same time, each on its own. Absent if there is one."""
+    choice: str = ""
+    """Why `auto` chose this algorithm. Absent if the scenario names the algorithm."""
     iteration: int
     """Index of the iteration."""
     layer: str

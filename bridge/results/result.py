@@ -44,6 +44,9 @@ PARTIAL_NAME = "result.partial.json"
 #: Fields that are left out if they do not apply: no error, one job, or circuits that do not change.
 OPTIONAL = ("error", "jobs", "iteration_times", "reconfigurations")
 
+#: Fields of a collective that are left out if they have this value.
+ONLY_IF_OTHER = {"groups": 1, "choice": ""}
+
 
 class Result(BaseModel):
     """The measurements of one simulation."""
@@ -99,6 +102,10 @@ class Result(BaseModel):
         for name in OPTIONAL:
             if document[name] is None:
                 del document[name]
+        for collective in document["collectives"]:
+            for name, default in ONLY_IF_OTHER.items():
+                if collective[name] == default:
+                    del collective[name]
         return document
 
     def to_pandas(self) -> dict[str, pd.DataFrame]:
@@ -230,6 +237,8 @@ def result_schema() -> dict[str, Any]:
     from frontend.schema.documented import DocumentedSchema
 
     schema = Result.model_json_schema(mode="serialization", schema_generator=DocumentedSchema)
+    collective = schema["$defs"]["Collective"]
+    collective["required"] = [n for n in collective["required"] if n not in ONLY_IF_OTHER]
     schema["required"] = [name for name in schema["required"] if name not in OPTIONAL]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 

@@ -5,8 +5,10 @@ the entry points `cosim.collectives` of your own package (docs/extending.md).
 """
 
 from frontend.collectives.algorithms import (
+    auto,
     bfb,
     direct,
+    dissemination,
     double_binary_tree,
     halving_doubling,
     hierarchical,
@@ -41,6 +43,8 @@ for _algorithm in (
     torus_rings.ALGORITHM,
     multi_ring.ALGORITHM,
     trees.ALGORITHM,
+    dissemination.ALGORITHM,
+    auto.ALGORITHM,
 ):
     ALGORITHMS.register(_algorithm)
 

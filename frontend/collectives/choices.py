@@ -3,16 +3,17 @@
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import Discriminator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, Tag
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from frontend.collectives.algorithm_options import AlgorithmOptions
-from frontend.collectives.registry import ALGORITHMS, OPERATIONS, ROOTED, Algorithm
+from frontend.collectives.registry import ALGORITHMS, Algorithm, dimension_and_root
 from frontend.collectives.setting import Setting
 from frontend.schema.base import Model
+from topology_gen.lowering.algorithm import Operation
 
 
 class AlgorithmFile(Model):
@@ -64,7 +65,7 @@ def algorithm_of(choice: AnyAlgorithm) -> Algorithm:
     from frontend.collectives.importers.from_file import from_file
 
     path = Path(choice.file)
-    builders = {operation: partial(from_file, path, operation) for operation in OPERATIONS}
+    builders = {operation: partial(from_file, path, operation) for operation in get_args(Operation)}
     choose = partial(_of_file, path)
     return Algorithm(choice.file, "an algorithm from a file", builders, choose=choose)
 
@@ -74,8 +75,7 @@ def _of_file(path: Path, setting: Setting) -> dict[str, Any]:
     from frontend.collectives.importers.from_file import check_size
 
     check_size(path, setting.chunks * setting.chunk_bytes)
-    root = {"root": setting.root} if setting.operation in ROOTED else {}
-    return {"dimension": "scale_out"} | root
+    return dimension_and_root(setting)
 
 
 class CollectiveAlgorithms(AlgorithmOptions):

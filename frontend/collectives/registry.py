@@ -5,16 +5,27 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Program, empty
 from frontend.collectives.setting import Setting
 from topology_gen.graphs.digraph import Digraph
-from topology_gen.lowering.algorithm import Operation
 from topology_gen.registry import Registry
 
-OPERATIONS: tuple[str, ...] = get_args(Operation)
+CollectiveOperation = Literal[
+    "all_reduce",
+    "reduce_scatter",
+    "all_gather",
+    "all_to_all",
+    "broadcast",
+    "reduce",
+    "gather",
+    "scatter",
+    "barrier",
+]
+
+OPERATIONS: tuple[str, ...] = get_args(CollectiveOperation)
 
 ROOTED = ("broadcast", "reduce", "gather", "scatter")
 """The operations that start or end at one member."""
@@ -22,9 +33,10 @@ ROOTED = ("broadcast", "reduce", "gather", "scatter")
 Builder = Callable[..., Program]
 
 
-def _only_dimension(setting: Setting) -> dict[str, Any]:
-    """Return the options of an algorithm whose only option is the network dimension."""
-    return {"dimension": "scale_out"}
+def dimension_and_root(setting: Setting) -> dict[str, Any]:
+    """Return the options of an algorithm that takes the network dimension, and the root if any."""
+    root = {"root": setting.root} if setting.operation in ROOTED else {}
+    return {"dimension": setting.dimension} | root
 
 
 def always_works(setting: Setting) -> None:
@@ -47,13 +59,17 @@ class Algorithm:
     needs : frozenset of str
         Features that the topology must have; see `Layout.features`.
     choose : callable
-        Function that returns the options for a `Setting`. By default, it returns the dimension.
+        Function that returns the options for a `Setting`. By default, it returns the dimension,
+        and the root of an operation that has one.
     graph_problem : callable, optional
         Function of the links between ranks. It returns None if the algorithm can use them, and a
         phrase that says what is accepted otherwise.
     check : callable, optional
         Function that takes a `Setting` and raises `CollectiveError` if the program cannot be built.
         Without it, ``cosim validate`` builds the program to find out.
+    explain : callable, optional
+        Function that takes a `Setting` and returns why `choose` returns what it does, for the
+        result. Without it, the scenario alone determines the program.
 
     Raises
     ------
@@ -65,9 +81,10 @@ class Algorithm:
     description: str
     operations: Mapping[str, Builder]
     needs: frozenset[str] = frozenset()
-    choose: Callable[[Setting], dict[str, Any]] = _only_dimension
+    choose: Callable[[Setting], dict[str, Any]] = dimension_and_root
     graph_problem: Callable[[Digraph], str | None] | None = None
     check: Callable[[Setting], None] | None = None
+    explain: Callable[[Setting], str] | None = None
 
     def __post_init__(self) -> None:
         for operation in self.operations:

@@ -106,8 +106,12 @@ def _flows(plan: Plan, library: ProgramLibrary, uses: Sequence[Use], ranks: int)
             rows[:, :2] = np.array(group, dtype=np.int64)[rows[:, :2]]
         flows.append(rows)
     for trace in plan.all_traces():
-        ends = {(node.peer, node.route) for node in trace.nodes if node.type == NodeType.SEND}
-        sends = [(rank, *end) for rank in _all(trace.ranks, ranks) for end in sorted(ends)]
+        ends = {(node.peer, node.route): node for node in trace.nodes if node.type == NodeType.SEND}
+        sends = [
+            (rank, trace.peer(node, rank), node.route)
+            for rank in _all(trace.ranks, ranks)
+            for _, node in sorted(ends.items())
+        ]
         flows.append(np.array(sends, dtype=np.int64).reshape(-1, 3))
     return np.concatenate(flows)
 
@@ -220,6 +224,8 @@ def _collectives(plan: Plan, uses: Sequence[Use], ranks: int) -> Iterator[api.Re
                 priority_class=_PRIORITY_CLASS.get(issue.operation, _OTHER_PRIORITY_CLASS),
                 iteration=issue.iteration,
                 layer=issue.layer,
+                groups=issue.groups if issue.groups > 1 else 0,
+                choice=use.choice,
             )
         )
 
@@ -244,4 +250,5 @@ def _trace(plan: Plan, trace: Trace, ranks: int) -> api.Trace:
         route=routes if any(routes) else [],
         jobs=plan.jobs,
         job=[node.job for node in nodes] if plan.jobs else [],
+        peer_modulus=trace.peer_modulus,
     )

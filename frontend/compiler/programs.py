@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frontend.collectives.choices import algorithm_of
+from frontend.collectives.program.composition import side_by_side
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Program
+from frontend.collectives.registry import ROOTED
 from frontend.collectives.setting import Setting
 from frontend.errors import ScenarioError
 from frontend.fabrics import ESTIMATORS
@@ -22,6 +24,8 @@ class Use(NamedTuple):
     """Index of the program in `ProgramLibrary.programs`."""
     chunks: int
     """Number of chunks."""
+    choice: str
+    """Why this algorithm was chosen; empty if the scenario names it."""
 
 
 @dataclass
@@ -31,18 +35,27 @@ class ProgramLibrary:
     resolved: Resolved
     programs: list[Program] = field(default_factory=list)
     _known: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    _used: dict[Issue, Use] = field(default_factory=dict)
 
     def use(self, issue: Issue) -> Use:
         """Return the program and the chunks of an issue; raise ScenarioError if none fits."""
+        alike = issue._replace(name="", iteration=0, layer=0)
+        if alike not in self._used:
+            self._used[alike] = self._use(issue)
+        return self._used[alike]
+
+    def _use(self, issue: Issue) -> Use:
         setting = self.setting(issue)
         algorithm, size = algorithm_of(issue.algorithm), len(setting.ranks)
         try:
             options = algorithm.choose(setting)
+            choice = algorithm.explain(setting) if algorithm.explain is not None else ""
             key = (
                 issue.operation,
                 issue.algorithm,
                 size,
                 issue.route,
+                issue.groups,
                 *sorted(options.items()),
             )
             if key not in self._known:
@@ -50,10 +63,11 @@ class ProgramLibrary:
                 self._known[key] = len(self.programs)
                 spreads = issue.operation == "all_to_all"
                 first = 0 if spreads else self.resolved.layout.relay_route
-                self.programs.append(_routed(program, issue.route + first))
+                program = _routed(program, issue.route + first)
+                self.programs.append(side_by_side(program, issue.groups))
         except CollectiveError as error:
             raise ScenarioError(f"{issue.name}: {error}") from None
-        return Use(self._known[key], setting.chunks)
+        return Use(self._known[key], setting.chunks, choice)
 
     def check(self, issue: Issue) -> None:
         """Raise ScenarioError where `use` would; build a program only if there is no check."""
@@ -82,17 +96,22 @@ class ProgramLibrary:
     def setting(self, issue: Issue) -> Setting:
         """Return the setting from which an issue's algorithm chooses its options."""
         scenario, chunks = self.resolved.scenario, self.chunks(issue)
+        every = range(self.resolved.ranks) if issue.ranks is None else issue.ranks
+        ranks = every[: len(every) // issue.groups]
         return Setting(
             operation=issue.operation,
             given=issue.options,
-            ranks=range(self.resolved.ranks) if issue.ranks is None else issue.ranks,
+            ranks=ranks,
             chunks=chunks,
             chunk_bytes=issue.bytes // chunks,
             layout=self.resolved.layout,
             rings=issue.rings,
             seed=scenario.seed,
             header_bytes=scenario.transport.packet_overhead,
-            root=issue.root,
+            network=lambda: self.resolved.network,
+            hop_ps=2 * scenario.system.injection_latency,
+            root=ranks.index(issue.root) if issue.operation in ROOTED else 0,
+            blocks=issue.blocks,
         )
 
 

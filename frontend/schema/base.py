@@ -69,13 +69,14 @@ Switches = Annotated[int, Field(ge=1, le=1024), BeforeValidator(_integral)]
 """Parallel switches."""
 
 
-def _as_tuple(value: Any) -> Any:
+def as_tuple(value: Any) -> Any:
+    """Let a list of YAML be a tuple."""
     return tuple(value) if isinstance(value, list) else value
 
 
 Widths = Annotated[
     tuple[Width, ...],
-    BeforeValidator(_as_tuple),
+    BeforeValidator(as_tuple),
     Field(min_length=1),
     PlainSerializer(list, return_type=list[int]),
 ]

@@ -48,6 +48,8 @@ class Chunks(NumberOrMapping):
     """Chunks of a gather."""
     scatter: Count = 1
     """Chunks of a scatter."""
+    barrier: Count = 1
+    """Chunks of a barrier."""
 
 
 class ConcurrentChunks(NumberOrMapping):

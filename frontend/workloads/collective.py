@@ -1,34 +1,51 @@
-"""Workload kind `collective`: one collective over all ranks, which start it at time 0."""
+"""Workload kind `collective`: one collective over a group, whose ranks start it at time 0."""
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, PlainSerializer
 
 from frontend.collectives.algorithm_options import AlgorithmOptions
-from frontend.collectives.choices import AnyAlgorithm, CollectiveAlgorithms
-from frontend.collectives.registry import ROOTED
-from frontend.schema.base import Whole
+from frontend.collectives.choices import AnyAlgorithm, CollectiveAlgorithms, algorithm_of
+from frontend.collectives.program.blocks import block_units
+from frontend.collectives.registry import ROOTED, CollectiveOperation
+from frontend.schema.base import Whole, as_tuple
+from frontend.schema.matrix import SizeMatrix, parts
 from frontend.schema.quantities import PositiveSize
 from frontend.topologies import TopologyFamily
 from frontend.topologies.layout import Layout
-from frontend.workloads.plan import Plan
+from frontend.workloads.plan import Issue, Node, NodeType, Plan, Trace
 from frontend.workloads.registry import Chosen, WorkloadKind
-from topology_gen.lowering.algorithm import Operation
+
+Group = Annotated[
+    tuple[Whole, ...],
+    BeforeValidator(as_tuple),
+    Field(min_length=2),
+    PlainSerializer(list, return_type=list[int]),
+]
 
 
 class CollectiveWorkload(AlgorithmOptions):
-    """One collective over all ranks."""
+    """One collective over all ranks, or over some of them."""
 
     kind: Literal["collective"]
     """One collective."""
-    operation: Operation
+    operation: CollectiveOperation
     """The operation."""
     algorithm: AnyAlgorithm
-    """The algorithm."""
-    bytes: PositiveSize
+    """The algorithm. auto: the one with the least estimated time; the result says why."""
+    bytes: PositiveSize | None = None
     """Buffer of one rank: the data that it reduces, that it holds after an all-gather, that it
-    sends to all others together in an all-to-all, or that a root sends or gets."""
-    root: Whole = 0
-    """broadcast, scatter: the rank that has the data. reduce, gather: the rank that gets it."""
+    sends to all others together in an all-to-all, or that a root sends or gets. A barrier has
+    none."""
+    matrix: SizeMatrix | None = None
+    """all_to_all: the bytes that each member of the group sends to each member, instead of `bytes`:
+    rows of sizes, or `{file: …}` with such rows as JSON."""
+    group: Group | None = None
+    """The ranks that take part, in the order of the members; null: all ranks."""
+    root: Whole | None = None
+    """broadcast, scatter: the rank that has the data. reduce, gather: the rank that gets it. null:
+    the first member of the group."""
 
 
 class _Collective(WorkloadKind[CollectiveWorkload]):
@@ -45,28 +62,70 @@ class _Collective(WorkloadKind[CollectiveWorkload]):
     def problems(
         self, workload: CollectiveWorkload, ranks: int, family: TopologyFamily[Any]
     ) -> Iterator[tuple[str, str]]:
-        if workload.root >= ranks:
-            yield "workload.root", f"expected a rank from 0 to {ranks - 1}"
+        group = workload.group
+        members = range(ranks) if group is None else group
+        if group is not None:
+            if max(group) >= ranks:
+                yield "workload.group", f"expected ranks from 0 to {ranks - 1}"
+            if len(set(group)) < len(group):
+                yield "workload.group", "expected each rank once"
+        if workload.root is not None and workload.root not in members:
+            known = f"from 0 to {ranks - 1}" if group is None else "of workload.group"
+            yield "workload.root", f"expected a rank {known}"
         if workload.root and workload.operation not in ROOTED:
             yield "workload.root", f"expected 0, because {workload.operation} has no root"
+        yield from _size_problems(workload, len(members))
 
     def plan(
         self, workload: CollectiveWorkload, layout: Layout, collective: CollectiveAlgorithms | None
     ) -> Plan:
         """Return a plan with one node. The operation names its layer and its collective."""
-        name = workload.operation
-        result = Plan(layers=(name,))
-        result.collective(
+        name, group = workload.operation, workload.group
+        members = layout.ranks if group is None else len(group)
+        blocks, size = None, int(workload.bytes or members)  # a barrier has a byte for each member
+        if workload.matrix is not None:
+            blocks, part = parts(workload.matrix)
+            size = block_units(blocks) * part
+        root = workload.root
+        if root is None:
+            root = 0 if group is None else group[0]
+        issue = Issue(
             name,
-            name,
-            0,
             name,
             workload.algorithm,
             workload,
-            workload.bytes,
-            root=workload.root,
+            size,
+            iteration=0,
+            layer=0,
+            ranks=group,
+            root=root,
+            blocks=blocks,
         )
-        return result
+        node = Node(name, NodeType.COLLECTIVE, 0, 0, 0, 0, ())
+        return Plan(layers=(name,), issues=[issue], traces=[Trace(group, (node,))])
+
+
+def _size_problems(workload: CollectiveWorkload, members: int) -> Iterator[tuple[str, str]]:
+    """Check that the size of the data is given once, in the form that the operation has."""
+    matrix = workload.matrix
+    if workload.operation == "barrier":
+        if workload.bytes is not None:
+            yield "workload.bytes", "expected no value, because a barrier carries no data"
+    elif (workload.bytes is None) == (matrix is None):
+        yield "workload.bytes", "expected a size such as 8MB, or workload.matrix instead"
+    if matrix is None:
+        return
+    if workload.operation != "all_to_all":
+        yield "workload.matrix", f"expected no value, because {workload.operation} is even"
+    if len(matrix) != members:
+        yield "workload.matrix", f"expected {members} rows, one for each rank of the group"
+    builder = algorithm_of(workload.algorithm)
+    if builder.name not in ("direct", "auto"):
+        yield "workload.algorithm", "expected direct or auto, because workload.matrix is given"
+    try:
+        parts(matrix)
+    except ValueError as error:
+        yield "workload.matrix", str(error)
 
 
 KIND = _Collective()

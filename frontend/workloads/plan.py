@@ -8,6 +8,7 @@ from typing import NamedTuple
 from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.choices import AnyAlgorithm
 from frontend.collectives.group_rings import GroupRings
+from frontend.collectives.program.blocks import Blocks
 
 Ranks = tuple[int, ...]
 
@@ -69,6 +70,11 @@ class Issue(NamedTuple):
     """First of the routes that its messages take."""
     root: int = 0
     """Rank at which a broadcast or scatter starts, or a reduce or gather ends."""
+    blocks: Blocks | None = None
+    """All-to-all with unequal blocks: parts of `bytes` that each member sends to each member."""
+    groups: int = 1
+    """Number of groups of equal size, one after the other in `ranks`. Each group runs the
+    collective on its own."""
 
 
 class Trace(NamedTuple):
@@ -78,6 +84,13 @@ class Trace(NamedTuple):
     """The ranks; None for all ranks."""
     nodes: tuple[Node, ...]
     """Nodes in the order of the compute stream."""
+    peer_modulus: int = 0
+    """0: `Node.peer` is a rank. Otherwise it is added to the rank that runs the node, modulo this
+    number, so that ranks with different peers can share a trace."""
+
+    def peer(self, node: Node, rank: int) -> int:
+        """Return the rank at the other end of a message of `rank`."""
+        return (rank + node.peer) % self.peer_modulus if self.peer_modulus else node.peer
 
 
 @dataclass

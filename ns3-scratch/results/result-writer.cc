@@ -124,9 +124,9 @@ WriteLayers(JsonWriter& json,
 
 /// @return busbw / algbw, as nccl-tests defines them
 double
-BusFactor(const Program& program)
+BusFactor(const Program& program, uint32_t groupSize)
 {
-    const double n = program.groupSize;
+    const double n = groupSize;
     if (program.operation == "broadcast" || program.operation == "reduce")
     {
         return 1;
@@ -150,13 +150,23 @@ WriteCollectives(JsonWriter& json, const Stream& stream, const CollectiveRecord&
         const double bandwidth = duration == 0 ? 0
                                                : static_cast<double>(collective.bytes) * 8e12 /
                                                      static_cast<double>(duration);
+        const uint32_t groups = std::max(1U, collective.groups);
+        const uint32_t groupSize = program.groupSize / groups;
         json.BeginObject();
         json.Key("name").String(collective.name);
         json.Key("operation").String(program.operation);
         json.Key("algorithm").String(program.name);
         json.Key("bytes").Uint(collective.bytes);
         json.Key("chunks").Uint(collective.chunks);
-        json.Key("group_size").Uint(program.groupSize);
+        json.Key("group_size").Uint(groupSize);
+        if (groups > 1)
+        {
+            json.Key("groups").Uint(groups);
+        }
+        if (!collective.choice.empty())
+        {
+            json.Key("choice").String(collective.choice);
+        }
         json.Key("iteration").Uint(collective.iteration);
         json.Key("layer");
         if (stream.traces.empty())
@@ -171,7 +181,7 @@ WriteCollectives(JsonWriter& json, const Stream& stream, const CollectiveRecord&
         json.Key("end_ns").Nanoseconds(times.end);
         json.Key("time_ns").Nanoseconds(duration);
         json.Key("algbw_bps").Double(bandwidth);
-        json.Key("busbw_bps").Double(bandwidth * BusFactor(program));
+        json.Key("busbw_bps").Double(bandwidth * BusFactor(program, groupSize));
         json.EndObject();
     }
     json.EndArray();

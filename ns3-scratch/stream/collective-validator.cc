@@ -7,6 +7,7 @@
 #include "stream/validation.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,6 +56,7 @@ ValidateCollectives(const Stream& stream, const PathTable& paths)
 {
     const std::vector<std::vector<Exchange>> exchanges = FindExchanges(stream);
     std::vector<uint32_t> sorted;
+    std::set<std::pair<uint32_t, std::vector<uint32_t>>> known; // programs and groups
     for (const Collective& collective : stream.collectives)
     {
         const std::string where =
@@ -78,6 +80,13 @@ ValidateCollectives(const Stream& stream, const PathTable& paths)
         Require(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(),
                 where,
                 ": a rank occurs twice in its group");
+        Require(collective.groups == 0 || program.groupSize % collective.groups == 0,
+                where,
+                ": ",
+                program.groupSize,
+                " members do not divide into ",
+                collective.groups,
+                " groups");
         Require(collective.chunks >= 1 && collective.chunks <= MAX_COUNT,
                 where,
                 ": chunks is ",
@@ -95,6 +104,10 @@ ValidateCollectives(const Stream& stream, const PathTable& paths)
                 " bytes and its scratch space are more than the ",
                 MAX_BYTES,
                 " bytes that are accepted");
+        if (!known.insert({collective.program, collective.ranks}).second)
+        {
+            continue;
+        }
         for (const auto& [pair, route] : exchanges[collective.program])
         {
             paths.RequireBothWays(

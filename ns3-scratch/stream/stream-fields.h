@@ -16,8 +16,15 @@ namespace cosim
 /**
  * @file
  * Maps the fields of the messages of frontend/network_api.proto to struct members. Fields are
- * numbered 1, 2, 3 and so on; the members are listed in the order of these numbers.
+ * numbered 1, 2, 3 and so on; the members are listed in the order of these numbers. `From{n}` says
+ * that the next member has the number n.
  */
+
+/// The number of the next field, where numbers before it are not in use.
+struct From
+{
+    uint32_t number; //!< greater than that of the field before
+};
 
 /**
  * The fields of a message type: a tuple of pointers to members, or null if the type is not a
@@ -138,7 +145,9 @@ inline constexpr auto FIELDS<Collective> = std::make_tuple(&Collective::id,
                                                            &Collective::chunks,
                                                            &Collective::priorityClass,
                                                            &Collective::iteration,
-                                                           &Collective::layer);
+                                                           &Collective::layer,
+                                                           &Collective::groups,
+                                                           &Collective::choice);
 
 template <>
 inline constexpr auto FIELDS<Trace> = std::make_tuple(&Trace::ranks,
@@ -156,7 +165,9 @@ inline constexpr auto FIELDS<Trace> = std::make_tuple(&Trace::ranks,
                                                       &Trace::dep,
                                                       &Trace::route,
                                                       &Trace::jobs,
-                                                      &Trace::job);
+                                                      &Trace::job,
+                                                      From{30},
+                                                      &Trace::peerModulus);
 
 /// A struct that has a table of fields in FIELDS.
 template <typename T>

@@ -149,9 +149,21 @@ void
 Read(WireReader& reader, T& message)
 {
     WireReader fields = reader.ReadMessage();
-    const auto readField = [&fields, &message](auto... members) {
-        uint32_t number = 0;
-        return ((++number == fields.GetField() && (Read(fields, message.*members), true)) || ...);
+    uint32_t number = 0;
+    const auto readIfNext = [&fields, &message, &number](auto member) {
+        if constexpr (std::is_same_v<decltype(member), From>)
+        {
+            number = member.number - 1;
+            return false;
+        }
+        else
+        {
+            return ++number == fields.GetField() && (Read(fields, message.*member), true);
+        }
+    };
+    const auto readField = [&readIfNext, &number](auto... members) {
+        number = 0;
+        return (readIfNext(members) || ...);
     };
     while (fields.NextField())
     {
@@ -169,7 +181,13 @@ Clear(T& value)
 {
     if constexpr (StreamMessage<T>)
     {
-        std::apply([&value](auto... members) { (Clear(value.*members), ...); }, FIELDS<T>);
+        const auto clear = [&value](auto member) {
+            if constexpr (!std::is_same_v<decltype(member), From>)
+            {
+                Clear(value.*member);
+            }
+        };
+        std::apply([&clear](auto... members) { (clear(members), ...); }, FIELDS<T>);
     }
     else
     {

@@ -203,6 +203,8 @@ struct Collective
     uint32_t priorityClass{0};
     uint32_t iteration{0};
     uint32_t layer{0};
+    uint32_t groups{0}; //!< groups that run the program on their own; 0 means 1
+    std::string choice; //!< why this algorithm was chosen; empty if the scenario names it
 };
 
 /// The type of a trace node.
@@ -234,6 +236,19 @@ struct Trace
     std::vector<uint32_t> route; //!< empty: 0 for every node
     std::vector<std::string> jobs;
     std::vector<uint32_t> job; //!< from 1, 0: none; empty: 0 for every node
+    uint32_t peerModulus{0};   //!< not 0: add peer to the rank that runs the node, modulo this
+
+    /**
+     * @param node index of a SEND or RECV node
+     * @param rank the rank that runs it
+     * @return the other rank
+     */
+    uint32_t GetPeer(std::size_t node, uint32_t rank) const
+    {
+        return peerModulus == 0
+                   ? peer[node]
+                   : static_cast<uint32_t>((uint64_t{rank} + peer[node]) % peerModulus);
+    }
 };
 
 /// A whole stream. Programs and collectives stand at the index that is their id.

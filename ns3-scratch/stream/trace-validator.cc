@@ -139,14 +139,12 @@ class TraceValidator
             }
             for (const uint32_t rank : trace.ranks)
             {
-                if (trace.peer[i] == rank)
+                const uint32_t peer = trace.GetPeer(i, rank);
+                if (peer == rank)
                 {
                     Refuse(name(), " is a message of rank ", rank, " to itself");
                 }
-                m_paths.RequireBothWays(rank,
-                                        trace.peer[i],
-                                        name,
-                                        trace.route.empty() ? 0 : trace.route[i]);
+                m_paths.RequireBothWays(rank, peer, name, trace.route.empty() ? 0 : trace.route[i]);
             }
         }
     }

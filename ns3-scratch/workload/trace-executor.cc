@@ -235,7 +235,7 @@ TraceExecutor::StartMessage(uint32_t id, uint32_t node)
     const Trace& trace = *worker.plan->trace;
     if (trace.type[node] == NodeType::RECV)
     {
-        m_network.SimRecv(trace.peer[node],
+        m_network.SimRecv(trace.GetPeer(node, worker.rank),
                           worker.rank,
                           trace.bytes[node],
                           trace.tag[node],
@@ -265,7 +265,7 @@ TraceExecutor::PostMessage(uint32_t id, uint32_t node)
     const TraceWorker& worker = m_workers.Get(id);
     const Trace& trace = *worker.plan->trace;
     m_network.SimSend(worker.rank,
-                      trace.peer[node],
+                      trace.GetPeer(node, worker.rank),
                       trace.bytes[node],
                       trace.tag[node],
                       trace.route.empty() ? 0 : trace.route[node],

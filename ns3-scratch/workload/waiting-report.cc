@@ -36,8 +36,8 @@ Describe(const TraceWorker& worker, const CollectiveEngine& engine)
             }
             else if (trace.type[node] == NodeType::RECV)
             {
-                text << ", " << trace.bytes[node] << " bytes from rank " << trace.peer[node]
-                     << " with tag " << trace.tag[node];
+                text << ", " << trace.bytes[node] << " bytes from rank "
+                     << trace.GetPeer(node, worker.rank) << " with tag " << trace.tag[node];
             }
             return text.str();
         }

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from frontend import ScenarioError, collectives, load_scenario
-from frontend.collectives.algorithms.double_binary_tree import segments_of
+from frontend.collectives.program.segments import segments_of
 from frontend.compiler.programs import ProgramLibrary
 from frontend.resolve import resolve
 
@@ -93,8 +93,9 @@ FLAT = [
 
 @pytest.mark.parametrize(("operation", "algorithm"), FLAT)
 def test_every_flat_algorithm_is_reached_from_a_scenario(operation, algorithm):
+    data = {"workload__bytes": None} if operation == "barrier" else {}
     result, _ = library(
-        "collective_small", workload__operation=operation, workload__algorithm=algorithm
+        "collective_small", workload__operation=operation, workload__algorithm=algorithm, **data
     )
     (program,) = result.programs
     assert (program.operation, program.group_size) == (operation, 16)

@@ -163,7 +163,8 @@ class Trace:
         return len(self.rows) - 1
 
     def record(self) -> api.Record:
-        columns = ("layer", "iteration", "duration_ps", "collective", "peer", "bytes", "tag")
+        names = ("layer", "iteration", "duration_ps", "collective", "peer", "bytes", "tag")
+        columns: dict[str, Any] = {name: [row.get(name, 0) for row in self.rows] for name in names}
         after = [row["after"] for row in self.rows]
         return api.Record(
             trace=api.Trace(
@@ -173,7 +174,7 @@ class Trace:
                 type=[row["type"] for row in self.rows],
                 dep_begin=np.cumsum([0, *map(len, after)]).tolist(),
                 dep=[node for nodes in after for node in nodes],
-                **{name: [row.get(name, 0) for row in self.rows] for name in columns},
+                **columns,
                 route=[row.get("route", 0) for row in self.rows],
                 jobs=self.jobs,
                 job=[row.get("job", 0) for row in self.rows],

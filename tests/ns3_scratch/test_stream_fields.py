@@ -44,10 +44,15 @@ def struct_of(message: str) -> str:
 
 
 def members_by_number(struct: str) -> list[str]:
-    """Return the members for the fields 1, 2, 3 …, in snake case."""
+    """Return the members for the fields 1, 2, 3 …, in snake case; "" for a number not in use."""
     (table,) = re.findall(rf"FIELDS<{struct}> =\s*std::make_tuple\(([^;]*)\);", FIELDS)
-    members = re.findall(rf"&{struct}::(\w+)", table)
-    assert len(members) == table.count("&")
+    members: list[str] = []
+    assert table.count("&") == table.count(f"&{struct}::")
+    for entry in (entry.strip() for entry in table.split(",")):
+        if jump := re.fullmatch(r"From\{(\d+)\}", entry):
+            members += [""] * (int(jump[1]) - 1 - len(members))
+        else:
+            members += re.findall(rf"^&{struct}::(\w+)$", entry)
     return [re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", name) for name in members]
 
 
@@ -80,7 +85,8 @@ def test_every_message_has_its_fields() -> None:
 def test_fields_have_the_same_numbers(message: str) -> None:
     members = members_by_number(struct_of(message))
     fields = {field.name: field.number for field in MESSAGES[message].fields}
-    assert dict(zip(members, range(1, len(members) + 1), strict=True)) == fields
+    numbers = {name: number for number, name in enumerate(members, 1) if name}
+    assert numbers == fields
 
 
 @pytest.mark.parametrize("message", RECORDS)

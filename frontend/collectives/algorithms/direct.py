@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from frontend.collectives.algorithms import direct_blocks
 from frontend.collectives.algorithms.direct_rooted import broadcast, gather, reduce, scatter
+from frontend.collectives.program.blocks import Blocks
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Ints, Op, Program
 from frontend.collectives.program.symmetric import symmetric
-from frontend.collectives.registry import ROOTED, Algorithm, always_works
+from frontend.collectives.registry import ROOTED, Algorithm, always_works, dimension_and_root
 from frontend.collectives.setting import Setting
 
 PEER_ORDERS = ("rotated", "same", "random")
@@ -79,7 +81,7 @@ class _Exchange:
 def _one_exchange(
     operation: str, group_size: int, peer_order: str, seed: int, dimension: str
 ) -> Program:
-    """Return the program of a single exchange of shards: reduce-scatter or all-gather."""
+    """Return the program of a single exchange of shards, which one operation adds up."""
     size = group_size
     exchange = _Exchange(size, peer_orders(size, peer_order, seed), 0)
     own = np.broadcast_to(np.arange(size)[:, None], (size, size - 1))
@@ -162,19 +164,29 @@ def all_gather(
     return _one_exchange("all_gather", group_size, peer_order, seed, dimension)
 
 
+def barrier(group_size: int, *, dimension: str = "scale_out") -> Program:
+    """Return the program in which each member tells every other member that it has arrived."""
+    return _one_exchange("barrier", group_size, "rotated", 0, dimension)
+
+
 def all_to_all(
     group_size: int,
     *,
     peer_order: str = "rotated",
     seed: int = 0,
     routes: int = 1,
+    blocks: Blocks | None = None,
     dimension: str = "scale_out",
 ) -> Program:
     """Return the program in which each member sends block j to member j.
 
-    A block is divided evenly among `routes` messages, each with a route of its own.
+    A block is divided evenly among `routes` messages, each with a route of its own. Blocks with
+    sizes of their own (`blocks`) take one route each.
     """
     size = group_size
+    if blocks is not None:
+        order = peer_orders(size, peer_order, seed)
+        return direct_blocks.all_to_all(size, blocks, order, dimension)
     exchange = _Exchange(size, peer_orders(size, peer_order, seed), 0)
     own = np.arange(size)[:, None] * routes
     route = np.arange(2 * (size - 1) * routes) % routes  # of each SEND and receive
@@ -211,10 +223,13 @@ def order_options(setting: Setting) -> dict[str, Any]:
 
 def _choose(setting: Setting) -> dict[str, Any]:
     """Return the options: the root where there is one, and otherwise the peer order."""
-    if setting.operation in ROOTED:
-        return {"dimension": "scale_out", "root": setting.root}
+    options = dimension_and_root(setting)
+    if setting.operation in (*ROOTED, "barrier"):
+        return options
+    options |= order_options(setting)
+    if setting.blocks is not None:
+        return options | {"blocks": setting.blocks}
     routes = setting.layout.paths if setting.operation == "all_to_all" else 1
-    options = {"dimension": "scale_out"} | order_options(setting)
     return options | ({"routes": routes} if routes > 1 else {})
 
 
@@ -230,6 +245,7 @@ ALGORITHM = Algorithm(
         "reduce": reduce,
         "gather": gather,
         "scatter": scatter,
+        "barrier": barrier,
     },
     choose=_choose,
     check=always_works,

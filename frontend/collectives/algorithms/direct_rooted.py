@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from frontend.collectives.program.errors import CollectiveError
-from frontend.collectives.program.program import Program, ProgramBuilder
+from frontend.collectives.program.program import Program, ProgramBuilder, known_root
 
 
 def _program(operation: str, group_size: int, root: int, dimension: str) -> Program:
-    if not 0 <= root < group_size:
-        raise CollectiveError(f"root {root}: expected a member from 0 to {group_size - 1}")
+    known_root(root, group_size)
     shards = operation in ("gather", "scatter")
     builder = ProgramBuilder(
         "direct",

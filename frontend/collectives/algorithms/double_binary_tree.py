@@ -17,6 +17,8 @@ one tree only.
 With several pairs of trees, each pair has an order of the ranks of its own and carries an equal
 part of the data, so that all-reduces load more links (TopoOpt, Appendix A).
 
+A broadcast and a reduce use two trees that join all ranks but the root.
+
 All-to-all is not supported, because all data would pass through the roots.
 
 Source: paper, Table II, "DBT"; P. Sanders, J. Speck, J. L. Träff, "Two-tree algorithms for full
@@ -29,19 +31,14 @@ from collections import Counter
 from itertools import permutations
 from typing import Any
 
+from frontend.collectives.algorithms.two_trees_rooted import broadcast, reduce
 from frontend.collectives.binary_trees import Parents, top_down, trees_of
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Program, ProgramBuilder
-from frontend.collectives.registry import Algorithm, always_works
+from frontend.collectives.program.segments import segments_of
+from frontend.collectives.registry import ROOTED, Algorithm, always_works, dimension_and_root
 from frontend.collectives.setting import Setting
 from frontend.topologies.layout import RANK_LINKS
-
-SEGMENT_PARTS = 256
-"""With `segments: auto`, chunks × segments is about this number. Filling the pipeline then costs a
-few percent: a double binary tree of 128 ranks is 14 hops deep, up and down."""
-
-SEGMENT_BYTES = 8192
-"""With `segments: auto`, no segment is smaller than this: about one packet of a 9000-byte MTU."""
 
 
 def _routes(trees: list[Parents], separate: bool) -> dict[tuple[int, int, int], int]:
@@ -202,33 +199,13 @@ def all_gather(
     return _sharded("all_gather", group_size, segments, pairs, separate_links, dimension)
 
 
-def segments_of(given: int | str, chunks: int, chunk_bytes: int, trees: int = 2) -> int:
-    """Return the number of segments of a chunk. Each of the trees carries an equal part of it.
-
-    Parameters
-    ----------
-    given : int or "auto"
-        The value in the scenario.
-    chunks, chunk_bytes : int
-        Number of chunks of the collective, and size of each in bytes.
-    trees : int
-        Number of trees.
-
-    Examples
-    --------
-    >>> segments_of("auto", 1, 160_000)  # 80 000 bytes in segments of at least 8 KiB
-    9
-    """
-    if isinstance(given, int):
-        return given
-    return max(1, min(SEGMENT_PARTS // chunks, chunk_bytes // trees // SEGMENT_BYTES))
-
-
 def _choose(setting: Setting) -> dict[str, Any]:
     given = setting.given
     trees = 2 * given.tree_pairs
     segments = segments_of(given.segments, setting.chunks, setting.chunk_bytes, trees)
-    options: dict[str, Any] = {"dimension": "scale_out", "segments": segments}
+    options = dimension_and_root(setting) | {"segments": segments}
+    if setting.operation in ROOTED:
+        return options
     if given.tree_pairs > 1:
         options["pairs"] = given.tree_pairs
     return options | ({"separate_links": True} if RANK_LINKS in setting.layout.features else {})
@@ -237,7 +214,13 @@ def _choose(setting: Setting) -> dict[str, Any]:
 ALGORITHM = Algorithm(
     "dbt",
     "double binary tree, pipelined in segments",
-    {"all_reduce": all_reduce, "reduce_scatter": reduce_scatter, "all_gather": all_gather},
+    {
+        "all_reduce": all_reduce,
+        "reduce_scatter": reduce_scatter,
+        "all_gather": all_gather,
+        "broadcast": broadcast,
+        "reduce": reduce,
+    },
     choose=_choose,
     check=always_works,
 )

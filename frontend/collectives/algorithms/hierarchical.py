@@ -23,10 +23,11 @@ from typing import Any
 import numpy as np
 
 from frontend.collectives import registry
-from frontend.collectives.algorithms import direct, double_binary_tree
+from frontend.collectives.algorithms import direct
 from frontend.collectives.program.composition import Piece, compose
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Program
+from frontend.collectives.program.segments import segments_of
 from frontend.collectives.registry import Algorithm
 from frontend.collectives.setting import Setting
 from frontend.topologies.layout import SUPER_NODES
@@ -247,12 +248,12 @@ def all_to_all(
 
 
 def _check(setting: Setting) -> None:
-    _check_local_size(len(setting.ranks), setting.layout.super_node)
+    _check_local_size(len(setting.ranks), setting.local_size)
 
 
 def _choose(setting: Setting) -> dict[str, Any]:
     """Return the super-node size, and the options of the algorithms in both dimensions."""
-    chosen: dict[str, Any] = {"local_size": setting.layout.super_node, "dimensions": _DIMENSIONS}
+    chosen: dict[str, Any] = {"local_size": setting.local_size, "dimensions": _DIMENSIONS}
     if setting.operation == "all_to_all":
         return chosen | direct.order_options(setting)
     given = setting.given
@@ -261,7 +262,7 @@ def _choose(setting: Setting) -> dict[str, Any]:
     parts = {given.scale_up_algorithm, given.scale_out_algorithm}
     if "dbt" in parts:
         size = setting.chunk_bytes
-        chosen["segments"] = double_binary_tree.segments_of(given.segments, setting.chunks, size)
+        chosen["segments"] = segments_of(given.segments, setting.chunks, size)
     if "direct" in parts:
         chosen |= direct.order_options(setting)
     return chosen
@@ -269,9 +270,7 @@ def _choose(setting: Setting) -> dict[str, Any]:
 
 def _choose_optimal(setting: Setting) -> dict[str, Any]:
     """Return the options as `_choose`, but for trees that carry one shard between super-nodes."""
-    super_node = setting.layout.super_node
-    assert super_node is not None  # guaranteed by `needs`
-    return _choose(replace(setting, chunk_bytes=setting.chunk_bytes // super_node))
+    return _choose(replace(setting, chunk_bytes=setting.chunk_bytes // setting.local_size))
 
 
 ALGORITHM = Algorithm(

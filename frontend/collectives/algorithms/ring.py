@@ -10,11 +10,16 @@ workstations", J. Parallel Distrib. Comput. 69 (2009).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from frontend.collectives.algorithms.ring_rooted import broadcast, reduce
 from frontend.collectives.program.program import Op, Program
+from frontend.collectives.program.segments import segments_of
 from frontend.collectives.program.symmetric import edge_list, symmetric
-from frontend.collectives.registry import Algorithm, always_works
+from frontend.collectives.registry import ROOTED, Algorithm, always_works, dimension_and_root
+from frontend.collectives.setting import Setting
 
 
 def _ring(operation: str, group_size: int, rounds: range, dimension: str) -> Program:
@@ -120,6 +125,15 @@ def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Program:
     )
 
 
+def _choose(setting: Setting) -> dict[str, Any]:
+    """Return the options: a broadcast or reduce also has the number of segments."""
+    options = dimension_and_root(setting)
+    if setting.operation not in ROOTED:
+        return options
+    given, size = setting.given.segments, setting.chunk_bytes
+    return options | {"segments": segments_of(given, setting.chunks, size, trees=1)}
+
+
 ALGORITHM = Algorithm(
     "ring",
     "each member sends only to the next one",
@@ -128,6 +142,9 @@ ALGORITHM = Algorithm(
         "reduce_scatter": reduce_scatter,
         "all_gather": all_gather,
         "all_to_all": all_to_all,
+        "broadcast": broadcast,
+        "reduce": reduce,
     },
+    choose=_choose,
     check=always_works,
 )

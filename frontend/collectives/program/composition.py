@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from frontend.collectives.program.errors import CollectiveError
-from frontend.collectives.program.program import Ints, Op, Program, assemble, is_message, ranges
+from frontend.collectives.program.program import (
+    Array,
+    Ints,
+    Op,
+    Program,
+    assemble,
+    is_message,
+    ranges,
+)
 
 
 @dataclass(frozen=True)
@@ -153,4 +161,42 @@ def compose(
         np.vstack(rows),
         np.vstack(edges),
         np.concatenate(routes),
+    )
+
+
+def side_by_side(program: Program, groups: int) -> Program:
+    """Return the program in which several groups of equal size each run `program` on their own.
+
+    Group g has the members ``g * group_size … (g + 1) * group_size - 1``. The groups exchange no
+    messages, so the result is for running and not for `check`.
+    """
+    if groups == 1:
+        return program
+    size, steps = program.group_size, program.steps
+    group = np.arange(groups, dtype=np.uint32)[:, None]
+
+    def moved(array: Array, by: int) -> Array:
+        shifted: Array = (array + group * np.uint32(by)).reshape(-1)
+        return shifted
+
+    def every(array: Array) -> Array:
+        return np.tile(array, groups)
+
+    message = is_message(program.op)
+    target = np.where(message, program.target + group * np.uint32(steps), program.target)
+    return replace(
+        program,
+        group_size=groups * size,
+        step_begin=np.append(moved(program.step_begin[:-1], steps), groups * steps),
+        op=every(program.op),
+        phase=every(program.phase),
+        peer=moved(program.peer, size),
+        offset=every(program.offset),
+        count=every(program.count),
+        target=target.reshape(-1),
+        dep_begin=np.append(
+            moved(program.dep_begin[:-1], program.dep.size), groups * program.dep.size
+        ),
+        dep=moved(program.dep, steps),
+        route=every(program.route),
     )

@@ -9,6 +9,8 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
+from frontend.collectives.program.errors import CollectiveError
+
 Array = npt.NDArray[np.uint32]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -53,6 +55,8 @@ class Program:
         As in the stream. An empty `route` means route 0 for every step.
     root : int
         The member at which a broadcast or scatter starts, or a reduce or gather ends.
+    blocks : array of uint32, shape (N, N), optional
+        For an all-to-all with unequal blocks: units that each member sends to each member.
     """
 
     name: str
@@ -73,6 +77,7 @@ class Program:
     dep: Array
     route: Array = field(default_factory=lambda: np.zeros(0, np.uint32))
     root: int = 0
+    blocks: Array | None = None
 
     def __post_init__(self) -> None:
         for name in ("step_begin", *_STEP_COLUMNS[1:], "dep_begin", "dep", "route"):
@@ -122,6 +127,12 @@ def empty(name: str, operation: str, dimension: str) -> Program:
         dimensions=(dimension,),
     )
     return builder.build()
+
+
+def known_root(root: int, group_size: int) -> None:
+    """Raise CollectiveError unless `root` is a member of the group."""
+    if not 0 <= root < group_size:
+        raise CollectiveError(f"root {root}: expected a member from 0 to {group_size - 1}")
 
 
 def is_message(op: npt.NDArray[np.integer]) -> Flags:

@@ -11,9 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from frontend.collectives.program.blocks import block_places
 from frontend.collectives.program.program import Flags, Ints, Program
 
 Bits = npt.NDArray[np.uint64]
+
+_SHARDS = ("all_gather", "gather", "barrier")
+"""Operations in which each member begins with its shard. A barrier gathers tokens of arrival."""
 
 
 @dataclass
@@ -51,7 +55,7 @@ def precondition(program: Program) -> Contents:
     own = np.arange(size)
     origin = np.full((size, program.space), -1, np.int64)
     origin[:, :units] = np.arange(units)
-    if program.operation in ("all_gather", "gather"):
+    if program.operation in _SHARDS:
         origin[:, :units][own[:, None] != _shard_owner(program)] = -1
     if program.operation in ("broadcast", "scatter"):
         origin[own != program.root, :units] = -1
@@ -67,6 +71,8 @@ def postcondition(program: Program) -> tuple[Flags, Contents]:
     wanted = np.zeros((size, program.space), np.bool_)
     origin = np.full((size, program.space), -1, np.int64)
     members = np.zeros((size, program.space, -(-size // 64)), np.uint64)
+    if program.blocks is not None:
+        return _received_blocks(program)
     if program.operation == "all_to_all":
         block = units // size
         output = slice(units, 2 * units)
@@ -78,7 +84,7 @@ def postcondition(program: Program) -> tuple[Flags, Contents]:
     wanted[:, :units] = True
     origin[:, :units] = np.arange(units)
     own = np.arange(size)
-    if program.operation in ("all_gather", "gather"):
+    if program.operation in _SHARDS:
         members[:, :units] = sets(_shard_owner(program), size)
     elif program.operation in ("broadcast", "scatter"):
         members[:, :units] = sets(np.array(program.root), size)
@@ -88,6 +94,25 @@ def postcondition(program: Program) -> tuple[Flags, Contents]:
         wanted[:, :units] = own[:, None] == _shard_owner(program)
     if program.operation in ("reduce", "gather"):
         wanted[own != program.root] = False
+    return wanted, Contents(origin, members)
+
+
+def _received_blocks(program: Program) -> tuple[Flags, Contents]:
+    """Return the postcondition of an all-to-all with unequal blocks."""
+    size, units = program.group_size, program.units
+    assert program.blocks is not None
+    blocks = program.blocks.astype(np.int64)
+    sent, received = block_places(blocks)
+    wanted = np.zeros((size, program.space), np.bool_)
+    origin = np.full((size, program.space), -1, np.int64)
+    members = np.zeros((size, program.space, -(-size // 64)), np.uint64)
+    for source, target in np.argwhere(blocks).tolist():
+        count = int(blocks[source, target])
+        place = slice(units + int(received[source, target]), None)
+        first = int(sent[source, target])
+        wanted[target, place][:count] = True
+        origin[target, place][:count] = np.arange(first, first + count)
+        members[target, place][:count] = sets(np.array(source), size)
     return wanted, Contents(origin, members)
 
 

@@ -53,7 +53,8 @@ def _shape_problems(program: Program) -> list[Problem]:
     if not program.phase_dimension:
         wrong.append("there is no phase")
     if program.group_size > 1:
-        if program.operation not in WHOLE and program.units % program.group_size:
+        sharded = program.operation not in WHOLE and program.blocks is None
+        if sharded and program.units % program.group_size:
             wrong.append(
                 f"{program.units} units do not divide into {program.group_size} equal shards"
             )
@@ -114,7 +115,8 @@ def _step_problems(program: Program) -> list[Problem]:
     partner = target[sends]
     report("matching", count[sends] != count[partner], "a different count than its receive", sends)
     report("matching", phase[sends] != phase[partner], "a different phase than its receive", sends)
-    if not program.equal_units:
+    # An unequal block moves as a whole, to a place that depends on the other blocks.
+    if not program.equal_units and program.blocks is None:
         size = program.units
         moved = (offset[sends] - offset[partner]) % size != 0
         report("structure", moved, "received into units of different sizes", sends)

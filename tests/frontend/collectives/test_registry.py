@@ -16,23 +16,25 @@ from frontend.collectives import (
 )
 from frontend.collectives import group_rings as rings_module
 from frontend.collectives import registry as registry_module
-from frontend.collectives.algorithms import double_binary_tree as tree_module
 from frontend.collectives.program import program as program_module
+from frontend.collectives.program import segments as segments_module
 from topology_gen.errors import RegistrationError
 
 
 def test_table():
-    flat = {"ring", "direct", "halving_doubling"}
+    flat = {"ring", "direct", "halving_doubling", "auto"}
+    rooted = {"ring", "direct", "dbt", "trees", "auto"}
     no_all_to_all = {"dbt", "bfb", "superposed_rings", "torus_rings", "multi_ring", "trees"}
     expected = {
         "all_reduce": flat | no_all_to_all | {"hierarchical", "hierarchical_optimal"},
         "reduce_scatter": flat | no_all_to_all,
         "all_gather": flat | no_all_to_all,
         "all_to_all": flat | {"hierarchical"},
-        "broadcast": {"direct", "trees"},
-        "reduce": {"direct", "trees"},
-        "gather": {"direct"},
-        "scatter": {"direct"},
+        "broadcast": rooted,
+        "reduce": rooted,
+        "gather": {"direct", "auto"},
+        "scatter": {"direct", "auto"},
+        "barrier": {"direct", "dissemination", "auto"},
     }
     assert {operation: set(names) for operation, names in algorithm_names().items()} == expected
     assert tuple(algorithm_names()) == OPERATIONS
@@ -99,7 +101,7 @@ def test_registration(monkeypatch):
         Algorithm("other", "", {"sum": frontend.collectives.algorithms.ring.all_reduce})
 
 
-@pytest.mark.parametrize("module", [program_module, registry_module, rings_module, tree_module])
+@pytest.mark.parametrize("module", [program_module, registry_module, rings_module, segments_module])
 def test_examples_run(module):
     public = {name: getattr(frontend.collectives, name) for name in frontend.collectives.__all__}
     result = doctest.testmod(module, extraglobs=public)

@@ -1,0 +1,171 @@
+"""Choose the algorithm of a collective by its size, its group and its network.
+
+The candidates are those between which NCCL chooses: ring and trees for reductions, all ranks at
+once where a scale-up switch joins them, and point-to-point messages for an all-to-all. NCCL adds
+the latency of the steps to the bytes over the bandwidth, and takes the algorithm with the least
+time. So does this module, with the latency and the rate of the paths between neighbours.
+
+Source: S. Jeaugey, "Massively scale your deep learning training with NCCL 2.4", NVIDIA (2019);
+R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in
+MPICH", Int. J. High Performance Computing Applications 19 (2005).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import ceil, log2
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frontend.collectives.program.errors import CollectiveError
+from frontend.collectives.program.program import Program, lengths
+from frontend.collectives.program.segments import segments_of
+from frontend.collectives.registry import ALGORITHMS, OPERATIONS, Algorithm, always_works
+from frontend.collectives.setting import Setting
+
+_PS_BITS = 8 * 10**12  # picoseconds of a byte at 1 bit/s
+
+CANDIDATES: dict[str, tuple[str, ...]] = {
+    "all_reduce": ("ring", "dbt", "direct", "hierarchical_optimal"),
+    "reduce_scatter": ("ring", "direct"),
+    "all_gather": ("ring", "direct"),
+    "all_to_all": ("direct",),
+    "broadcast": ("ring", "dbt"),
+    "reduce": ("ring", "dbt"),
+    "gather": ("direct",),
+    "scatter": ("direct",),
+    "barrier": ("dissemination",),
+}
+"""The algorithms that are compared for each operation; of equal times, the first is taken."""
+
+
+class _Hop(NamedTuple):
+    """The slowest path between neighbours of a group."""
+
+    latency_ps: float
+    rate_bps: int
+
+    def time_ps(self, steps: float, size: float) -> float:
+        """Return the time of `steps` messages one after the other, and of `size` bytes."""
+        return steps * self.latency_ps + size * _PS_BITS / self.rate_bps
+
+
+def _hop(setting: Setting, ranks: Sequence[int]) -> _Hop:
+    network, members = setting.network(), np.asarray(ranks, np.int64)
+    paths = network.paths(members, np.roll(members, -1))
+    hops = lengths(paths.begin)
+    path = np.repeat(np.arange(hops.size), hops)
+    latency = np.bincount(path, network.latency_ps[paths.links], hops.size).max()
+    rate = int(network.rate_bps[paths.links].min(initial=2**62))
+    return _Hop(float(latency) + setting.hop_ps, rate)
+
+
+def _times(setting: Setting) -> dict[str, float]:
+    """Return the estimated time of each candidate in picoseconds, without contention."""
+    size, given = len(setting.ranks), setting.given.segments
+    data = float(setting.chunks * setting.chunk_bytes)
+    hop = _hop(setting, setting.ranks)
+    shards = data * (size - 1) / size
+    depth = ceil(log2(size))
+    part = data / (segments_of(given, setting.chunks, setting.chunk_bytes) * setting.chunks)
+    link = data / (segments_of(given, setting.chunks, setting.chunk_bytes, 1) * setting.chunks)
+    whole = {
+        "ring": hop.time_ps(2 * (size - 1), 2 * shards),
+        "dbt": hop.time_ps(2 * depth, 2 * data + 2 * depth * part),
+        "direct": hop.time_ps(2, 2 * shards),
+    }
+    local = _local_size(setting)
+    if local is not None:
+        up, out = _hop(setting, setting.ranks[:local]), _hop(setting, setting.ranks[::local])
+        rounds = 2 * ceil(log2(size // local))
+        whole["hierarchical_optimal"] = up.time_ps(2, 2 * data * (local - 1) / local) + out.time_ps(
+            rounds, (2 * data + rounds * part) / local
+        )
+    shard = {"ring": hop.time_ps(size - 1, shards), "direct": hop.time_ps(1, shards)}
+    rooted = {
+        "ring": hop.time_ps(size - 1, data + (size - 2) * link),
+        "dbt": hop.time_ps(depth + 1, data + depth * part),
+    }
+    return {
+        "all_reduce": whole,
+        "reduce_scatter": shard,
+        "all_gather": shard,
+        "broadcast": rooted,
+        "reduce": rooted,
+    }[setting.operation]
+
+
+def _local_size(setting: Setting) -> int | None:
+    """Return the members in each super-node, if there are several in each of several."""
+    if setting.layout.super_node is None:
+        return None
+    try:
+        local = setting.local_size
+    except CollectiveError:
+        return None
+    return local if 1 < local < len(setting.ranks) else None
+
+
+def _compared(setting: Setting) -> dict[str, float]:
+    """Return the times of the candidates that fit, the best one first; empty if one is left."""
+    candidates = CANDIDATES[setting.operation]
+    if len(candidates) == 1 or len(setting.ranks) == 1:
+        return {}
+    times = _times(setting)
+    # Where links are shared, messages between all pairs at once collide.
+    if setting.dimension != "scale_up":
+        times.pop("direct", None)
+    if len(times) == 1:
+        return {}
+    return {name: times[name] for name in sorted(times, key=lambda name: times[name])}
+
+
+def _chosen(setting: Setting) -> str:
+    return next(iter(_compared(setting)), CANDIDATES[setting.operation][0])
+
+
+def _choose(setting: Setting) -> dict[str, Any]:
+    name = _chosen(setting)
+    options = ALGORITHMS[name].choose(setting)
+    return {"algorithm": name, "options": tuple(sorted(options.items()))}
+
+
+def _explain(setting: Setting) -> str:
+    """Return the estimated times of the candidates, or why there is only one."""
+    times = _compared(setting)
+    if not times:
+        return f"{_chosen(setting)}: the only candidate for this operation and group"
+    hop = _hop(setting, setting.ranks)
+    estimates = ", ".join(f"{name} {time / 1e6:.4g} us" for name, time in times.items())
+    return (
+        f"{estimates}; {len(setting.ranks)} ranks, {hop.latency_ps / 1e6:.4g} us and "
+        f"{hop.rate_bps / 1e9:.4g} Gbit/s between neighbours"
+    )
+
+
+def _build(
+    operation: str,
+    group_size: int,
+    *,
+    algorithm: str = "",
+    options: tuple[tuple[str, Any], ...] = (),
+) -> Program:
+    """Return the program of an algorithm with its options; the first candidate by default."""
+    name = algorithm or CANDIDATES[operation][0]
+    return ALGORITHMS[name].build(operation, group_size, **dict(options))
+
+
+_BUILDERS: dict[str, Callable[..., Program]] = {
+    operation: partial(_build, operation) for operation in OPERATIONS
+}
+
+ALGORITHM = Algorithm(
+    "auto",
+    "the algorithm with the least estimated time for the size and the group, as NCCL chooses",
+    _BUILDERS,
+    choose=_choose,
+    check=always_works,
+    explain=_explain,
+)
