@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import closing
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bridge.batch.best_strategy import StrategySearch, with_strategy
 from bridge.batch.worker import Progress
 from bridge.batch.workers import Workers
 from bridge.errors import ResultError
@@ -26,6 +28,8 @@ from frontend import Scenario, ScenarioError, load_scenario
 
 #: The file that holds the reason why a point failed, in the folder where its result would be.
 ERROR_NAME = "error.txt"
+#: The folder of what searches found, beside the points.
+SEARCHES_NAME = "searches"
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,9 @@ class Point:
     """The scenario to simulate."""
     label: str = ""
     """A shorter name for people; empty if there is none."""
+    search: StrategySearch | None = None
+    """The search for its strategy, which comes before the simulation; by default, the scenario is
+    simulated as it is."""
 
     @property
     def title(self) -> str:
@@ -77,7 +84,8 @@ def run_points(
         process may use.
     folder : path, optional
         The folder that keeps the results. A point is not run again if its folder holds a complete
-        result of the same scenario and the same versions. By default, nothing is kept.
+        result of the same scenario and the same versions. What searches find is kept in
+        ``searches``, and not searched again. By default, nothing is kept.
     on_done : callable, optional
         Called from this thread with each outcome, in the order in which points finish.
     on_progress : callable, optional
@@ -109,9 +117,10 @@ def run_points(
             )
     root = prepare_directory(folder)
     workers = Workers()
+    searches = _Searches(root / SEARCHES_NAME, workers)
 
     def run(point: Point) -> Outcome:
-        return _run(point, root, workers, on_progress)
+        return _run(point, root, workers, searches, on_progress)
 
     with (
         closing(workers),
@@ -136,15 +145,46 @@ def _report(future: Future[Outcome], on_done: Callable[[Outcome], object] | None
     return outcome
 
 
+class _Searches:
+    """What searches found: each is run once, also if several points ask for it."""
+
+    def __init__(self, folder: Path, workers: Workers) -> None:
+        self._folder = folder
+        self._workers = workers
+        self._lock = threading.Lock()
+        self._running: dict[str, threading.Lock] = {}
+
+    def scenario(self, point: Point) -> tuple[Scenario, str | None]:
+        """Return what to simulate for a point, and why its search failed if it did."""
+        search = point.search
+        if search is None:
+            return point.scenario, None
+        with self._lock:
+            own = self._running.setdefault(search.file_name, threading.Lock())
+        with own:
+            found = search.kept(self._folder)
+            if found is None:
+                prepare_directory(self._folder)
+                error = self._workers.search(search, self._folder / search.file_name)
+                if error is not None:
+                    return point.scenario, error
+                found = search.kept(self._folder)
+        if found is None:
+            return point.scenario, f"{self._folder / search.file_name}: cannot be read"
+        return with_strategy(point.scenario, found), None
+
+
 def _run(
     point: Point,
     root: Path,
     workers: Workers,
+    searches: _Searches,
     on_progress: Callable[[Point, Progress], object] | None,
 ) -> Outcome:
     folder = prepare_directory(root / point.name)
+    scenario, error = searches.scenario(point)
     old = _load(folder)
-    if old is not None and _is_current(old, point):
+    if error is None and old is not None and _is_current(old, scenario):
         return Outcome(point, old, is_old=True)
     for name in (FILE_NAME, ERROR_NAME):
         (folder / name).unlink(missing_ok=True)
@@ -153,7 +193,8 @@ def _run(
         if on_progress is not None:
             on_progress(point, progress)
 
-    error = workers.simulate(point.scenario.resolved(), folder, report)
+    if error is None:
+        error = workers.simulate(scenario.resolved(), folder, report)
     result = _load(folder)
     if error is None and result is None:
         error = f"{folder}: the result cannot be read"
@@ -169,11 +210,11 @@ def _load(folder: Path) -> Result | None:
         return None
 
 
-def _is_current(result: Result, point: Point) -> bool:
+def _is_current(result: Result, scenario: Scenario) -> bool:
     return (
         result.status == "complete"
         and result.simulator.versions == versions()
-        and _resolved_now(result) == point.scenario.resolved()
+        and _resolved_now(result) == scenario.resolved()
     )
 
 

@@ -1,8 +1,9 @@
 """A child process that simulates points, one after the other.
 
 `bridge.batch.workers` starts it. Each line of stdin is a JSON object with the ``scenario`` of a
-point and the ``folder`` for its result. Lines of stdout answer: any number of ``{"progress": …}``,
-then one ``{"error": …}``, which is null if the point completed. An abort of ns-3, and an error that
+point and the ``folder`` for its result, or with a ``search`` for a strategy and the ``file`` for
+what it finds. Lines of stdout answer: any number of ``{"progress": …}``,
+then one ``{"error": …}``, which is null if the task completed. An abort of ns-3, and an error that
 cosim does not expect, end the process with a message on stderr.
 """
 
@@ -17,6 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from bridge.batch.best_strategy import StrategySearch
 from bridge.errors import InputError
 from bridge.present.progress import Snapshot
 from bridge.results.errors import SimulationError
@@ -67,11 +69,14 @@ def serve(requests: IO[str], answers: IO[str]) -> None:
         _forget_peak_memory()
         error = None
         try:
-            simulate.run(
-                load_scenario(request["scenario"]),
-                progress=lambda snapshot: answer({"progress": asdict(Progress.of(snapshot))}),
-                out=request["folder"],
-            )
+            if "search" in request:
+                StrategySearch.of(request["search"]).run(Path(request["file"]))
+            else:
+                simulate.run(
+                    load_scenario(request["scenario"]),
+                    progress=lambda snapshot: answer({"progress": asdict(Progress.of(snapshot))}),
+                    out=request["folder"],
+                )
         except (ScenarioError, InputError, TopologyError, SimulationError, ImportError) as problem:
             error = str(problem)
         answer({"error": error})

@@ -1,4 +1,5 @@
-"""Keeps child processes that simulate one point after the other.
+"""Keeps child processes that do one task after the other: they simulate points, and search for
+their strategies.
 
 A child takes about a second to start, more than most points, so it serves many. ns-3 ends its whole
 process when it meets an error; the next point then gets a new child.
@@ -17,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from bridge.batch.best_strategy import StrategySearch
 from bridge.batch.worker import Progress
 
 #: What starts a child. ``-P`` keeps the working folder off the import path: a folder ``bridge`` or
@@ -52,18 +54,47 @@ class Workers:
         str or None
             Why the simulation did not complete; None if it did.
         """
+        request = {"scenario": scenario, "folder": str(folder.absolute())}
+        # A hook may change what later points would see.
+        return self._ask(request, on_progress, last=scenario.get("hooks") is not None)
+
+    def search(self, search: StrategySearch, file: Path) -> str | None:
+        """Search a strategy in a child process.
+
+        Parameters
+        ----------
+        search : StrategySearch
+            The search.
+        file : Path
+            Where the child writes what it finds.
+
+        Returns
+        -------
+        str or None
+            Why the search failed; None if it did not.
+        """
+        request = {"search": search.request(), "file": str(file.absolute())}
+        return self._ask(request, lambda progress: None)
+
+    def _ask(
+        self,
+        request: dict[str, Any],
+        on_progress: Callable[[Progress], object],
+        *,
+        last: bool = False,
+    ) -> str | None:
+        """Let a child do what a request asks for; it is the child's last request if told so."""
         with self._lock:
             if self._ended:
                 return "interrupted"
             worker = self._idle.pop() if self._idle else _Worker()
             self._all.add(worker)
         try:
-            error = worker.simulate(scenario, folder, on_progress)
+            error = worker.ask(request, on_progress)
         except _DiedError as death:
             self._drop(worker)
             return str(death)
-        if scenario.get("hooks") is not None:
-            # The hook may have changed what later points would see.
+        if last:
             self._drop(worker)
         else:
             with self._lock:
@@ -109,13 +140,10 @@ class _Worker:
             encoding="utf-8",
         )
 
-    def simulate(
-        self, scenario: dict[str, Any], folder: Path, on_progress: Callable[[Progress], object]
-    ) -> str | None:
-        """Do the work of `Workers.simulate`; raise _DiedError if the child ends."""
+    def ask(self, request: dict[str, Any], on_progress: Callable[[Progress], object]) -> str | None:
+        """Do the work of `Workers._ask`; raise _DiedError if the child ends."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        request = {"scenario": scenario, "folder": str(folder.absolute())}
         try:
             self._process.stdin.write(json.dumps(request) + "\n")
             self._process.stdin.flush()
@@ -140,7 +168,7 @@ class _Worker:
         return _DiedError(last)
 
     def terminate(self) -> None:
-        """End the child now; `simulate` then raises an error in its thread."""
+        """End the child now; `ask` then raises an error in its thread."""
         self._process.terminate()
 
     def end(self) -> None:

@@ -48,7 +48,7 @@ def all_points(experiments: Sequence[Experiment], scenarios: Path, scale: Scale)
     for experiment in experiments:
         for point in experiment.points(scenarios, scale):
             known = points.setdefault(point.name, point)
-            if known.scenario != point.scenario:
+            if known != point:
                 raise ValueError(f"{point.name}: two scenarios of this name in one study")
     return list(points.values())
 

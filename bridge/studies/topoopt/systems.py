@@ -11,10 +11,9 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from bridge.batch.best_strategy import best_strategy
+from bridge.batch.best_strategy import StrategySearch
 from bridge.batch.points import Point
 from bridge.batch.strategy_search import Settings
-from bridge.batch.training_job import Job
 from bridge.results.result import Result
 from bridge.studies.framework.model import Scale
 from frontend import Scenario, load_scenario
@@ -162,11 +161,16 @@ def _point(
 ) -> Point:
     cluster = scale, model, degree, rate_gbps
     name = job_name(model, architecture, degree, rate_gbps, dict(changes))
-    if STRATEGY not in dict(changes):
-        jobs = tuple((key, value) for key, value in changes if not key.startswith("topology"))
-        estimated = _ESTIMATED_AS.get(architecture, architecture)
-        changes = (*_searched(folder, estimated, *cluster, jobs), *changes)
-    return Point(name, _scenario(folder, architecture, *cluster, changes))
+    scenario = _scenario(folder, architecture, *cluster, changes)
+    if STRATEGY in dict(changes):
+        return Point(name, scenario)
+    # The search knows neither the fabric nor circuits that change, so such points share it.
+    known = [one for one in changes if one[0] != "fabric" and not one[0].startswith("topology")]
+    estimated = _ESTIMATED_AS.get(architecture, architecture)
+    starts = tuple(
+        _scenario(folder, estimated, *cluster, (*known, (STRATEGY, start))) for start in _STARTS
+    )
+    return Point(name, scenario, search=StrategySearch(starts, _SEARCHES[scale]))
 
 
 def _scenario(
@@ -188,27 +192,6 @@ def _scenario(
     if architecture in CHANGING:
         overrides = {"workload.iterations": ITERATIONS[scale]} | overrides
     return load_scenario(folder / f"topoopt_{model}.yaml", overrides)
-
-
-@cache  # points that differ only in their circuits share it
-def _searched(
-    folder: Path,
-    architecture: str,
-    scale: Scale,
-    model: str,
-    degree: int,
-    rate_gbps: int,
-    changes: Changes,
-) -> Changes:
-    """Return the overrides for the strategy that the search finds, on TopoOpt with its topology."""
-    cluster = scale, model, degree, rate_gbps
-    jobs = [
-        Job(_scenario(folder, architecture, *cluster, (*changes, (STRATEGY, start))))
-        for start in _STARTS
-    ]
-    data = best_strategy(jobs, _SEARCHES[scale])
-    found = (STRATEGY, data["workload"]["strategy"])
-    return (found, ("topology", data["topology"])) if jobs[0].alternates else (found,)
 
 
 def job_name(
