@@ -2,7 +2,8 @@
 
 Source: J. Devlin et al., "BERT: pre-training of deep bidirectional transformers for language
 understanding", NAACL 2019. The sizes are from W. Wang et al., "TopoOpt", NSDI 2023, Appendix D.
-There, embeddings are narrower than the blocks, so a projection follows them, as in ALBERT.
+There, embeddings are narrower than the blocks, so a projection follows them, as in ALBERT. Experts
+in place of feed-forward networks are those of W. Fedus et al., "Switch transformers", JMLR 2022.
 """
 
 from frontend.models.graph import GraphBuilder
@@ -31,6 +32,11 @@ def build(model: BertModel, graph: GraphBuilder) -> None:
             f"{block}_attention", last, tokens, model.heads, hidden // model.heads
         )
         last = graph.dense(f"{block}_projection", [last, before], hidden, rows=tokens, norm=True)
+        if model.experts and number % model.expert_blocks == model.expert_blocks - 1:
+            last = graph.experts(
+                block, last, tokens, model.feed_forward, model.experts, model.experts_per_token
+            )
+            continue
         before = last
         last = graph.dense(f"{block}_up", [last], model.feed_forward, rows=tokens)
         last = graph.dense(f"{block}_down", [last, before], hidden, rows=tokens, norm=True)

@@ -233,6 +233,52 @@ class GraphBuilder:
             gathered=3 * tokens * width,
         )
 
+    def experts(
+        self,
+        name: str,
+        source: int,
+        tokens: int,
+        feed_forward: int,
+        experts: int,
+        chosen: int,
+    ) -> int:
+        """Add a mixture of experts: feed-forward networks, of which each token takes some.
+
+        A dense layer chooses the experts. The dispatch copies each token once per chosen expert.
+        Experts are the parts of the operator after it, so servers that divide it have some of the
+        experts, and receive only their tokens: an equal number for each expert. The last operator
+        adds the experts' outputs to the token, and normalises the sum.
+        """
+        width = self.elements(source) // tokens
+        gate = self.dense(f"{name}_gate", [source], experts, rows=tokens, parts=1)
+        copies = chosen * tokens
+        moved = Cost(0, tokens * width + copies * width)
+        dispatch = self._add(
+            f"{name}_dispatch", [source, gate], moved, moved, output=copies * width
+        )
+        flop = 2 * 2 * copies * width * feed_forward
+        traffic = 2 * copies * (width + feed_forward)  # two layers, each reads and writes
+        mixed = self._add(
+            f"{name}_experts",
+            [dispatch],
+            Cost(flop, traffic),
+            Cost(2 * flop, 2 * traffic),
+            weights=experts * (2 * width * feed_forward + feed_forward + width),
+            output=copies * width,
+            parts=experts,
+            aligned=(0,),
+            gathered=copies * width,
+        )
+        added, written = copies * width, tokens * width
+        return self._add(
+            f"{name}_combine",
+            [mixed, source],
+            Cost(added + written, added + (2 + _NORM_FORWARD) * written),
+            Cost(added, added + (2 + _NORM_BACKWARD) * written),
+            weights=2 * width,
+            output=written,
+        )
+
     def _add(
         self,
         name: str,

@@ -5,10 +5,12 @@ from frontend.parallelization import state_json
 from frontend.parallelization.alternating import Candidate, State, alternate, begin, next_round
 from frontend.parallelization.demands import demand, reduced_groups
 from frontend.parallelization.errors import StrategyError
-from frontend.parallelization.estimator import Estimator, Plan
+from frontend.parallelization.estimator import Estimator
 from frontend.parallelization.fabric import Fabric, LinkLoad, Routes, Wire
 from frontend.parallelization.mcmc import Found, accept, default_beta, search
 from frontend.parallelization.operators import Operator, OperatorGraph, check_graph
+from frontend.parallelization.pipeline import pipeline, propose_pipeline
+from frontend.parallelization.plan import Plan
 from frontend.parallelization.proposals import (
     Division,
     divisions,
@@ -79,8 +81,10 @@ __all__ = [
     "next_round",
     "on_server",
     "partial_sums",
+    "pipeline",
     "placements",
     "propose",
+    "propose_pipeline",
     "reduced_groups",
     "search",
     "state_json",

@@ -43,20 +43,22 @@ def demand(graph: OperatorGraph, strategy: Strategy) -> Demand:
     (AllReduce(members=(0, 1, 2, 3), bytes=1000),)
     """
     check_strategy(strategy, graph)
+    batch = graph.microbatch(strategy.microbatches).batch
     reduced: dict[tuple[int, ...], int] = {}
     moved = np.zeros((strategy.servers, strategy.servers), np.int64)
     for operator, placement in zip(graph.operators, strategy.placements, strict=True):
         for members, size in reduced_groups(operator, placement):
             reduced[members] = reduced.get(members, 0) + size
         if placement.rows > 1:
-            moved += partial_sums(operator, graph.batch, placement).matrix(strategy.servers)
+            moved += partial_sums(operator, batch, placement).matrix(strategy.servers)
         for position, source in enumerate(operator.inputs):
             read, origin = graph.operators[source], strategy.placements[source]
             if origin != placement or placement.weight_parts > 1:
-                one = transfer(read, graph.batch, origin, placement, operator, position)
+                one = transfer(read, batch, origin, placement, operator, position)
                 moved += one.matrix(strategy.servers)
     groups = tuple(AllReduce(members, total) for members, total in reduced.items())
-    return Demand(strategy.servers, groups, (moved + moved.T).astype(np.float64))
+    both = (moved + moved.T) * strategy.microbatches
+    return Demand(strategy.servers, groups, both.astype(np.float64))
 
 
 def reduced_groups(operator: Operator, placement: Placement) -> list[tuple[tuple[int, ...], int]]:

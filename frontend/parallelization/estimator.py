@@ -3,6 +3,9 @@
 Each server computes one operator after another: forward in the order of the graph, and backward in
 reverse order. It waits for outputs and gradients from other servers.
 
+The micro-batches of a batch go forward one after another, then backward. A server goes on with the
+next one while other servers work on an earlier one.
+
 Transfers and all-reduces occupy links, one after another in the order in which they become ready. A
 transfer is ready when all its senders have the output. It is done when its last byte arrives on the
 last of its links; all its receivers get it at this time. The servers of an operator wait for the
@@ -21,8 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 
@@ -32,9 +33,10 @@ from frontend.parallelization.errors import StrategyError
 from frontend.parallelization.fabric import Fabric, LinkLoad, Routes, Seconds, Wire
 from frontend.parallelization.link_queue import LinkQueue
 from frontend.parallelization.operators import OperatorGraph, check_graph
+from frontend.parallelization.plan import Move, Plan, Task
 from frontend.parallelization.server import Server, work
 from frontend.parallelization.strategy import Placement, Strategy, check_placement, check_strategy
-from frontend.parallelization.transfers import Numbers, Transfer, partial_sums, transfer
+from frontend.parallelization.transfers import Transfer, partial_sums, transfer
 from topology_gen import Network
 from topology_gen.topoopt import TopoOptTopology
 
@@ -43,47 +45,6 @@ _SUMS = -1
 
 _REMEMBERED = 8192
 """Size of each cache of loads, in placements or pairs of them; an entry has a few kilobytes."""
-
-
-class _Move(NamedTuple):
-    """A transfer: its senders, the receivers that wait for it, and its load on the links."""
-
-    senders: Numbers
-    receivers: Numbers
-    load: LinkLoad
-    messages: int
-    """Number of pairs of servers that exchange data."""
-
-
-class _Task(NamedTuple):
-    """An operator under a placement. Arrays have an entry per server, 0 where it does not run."""
-
-    forward: Seconds
-    backward: Seconds
-    memory_bytes: Seconds
-    members: Numbers
-    all_reduce: LinkLoad | None
-    """All-reduces of all groups together."""
-    sums: tuple[_Move, _Move] | None
-    """Exchange of partial sums, forward and backward."""
-
-
-class Plan(NamedTuple):
-    """A strategy with its tasks and moves."""
-
-    strategy: Strategy
-    tasks: tuple[_Task, ...]
-    """The task of each operator."""
-    moves: tuple[tuple[tuple[_Move, _Move] | None, ...], ...]
-    """For each input of each operator, the forward and the backward transfer; None for neither."""
-    memory_bytes: Seconds
-    """Memory that each server needs."""
-
-    @property
-    def messages(self) -> int:
-        """Number of messages between servers in an iteration, if each takes one path."""
-        pairs = [*(task.sums for task in self.tasks), *chain.from_iterable(self.moves)]
-        return sum(there.messages + back.messages for there, back in filter(None, pairs))
 
 
 class Estimator:
@@ -149,7 +110,8 @@ class Estimator:
                 f"a strategy for {strategy.servers} servers: expected one for {self.servers}, the "
                 "number of servers in the network"
             )
-        tasks = tuple(self._task(*entry) for entry in enumerate(strategy.placements))
+        batch = self.graph.microbatch(strategy.microbatches).batch
+        tasks = tuple(self._task(*entry, batch) for entry in enumerate(strategy.placements))
         moves = tuple(
             tuple(
                 self._between(source, index, position, strategy)
@@ -174,13 +136,14 @@ class Estimator:
             list(plan.moves),
         )
         memory = plan.memory_bytes.copy()
+        batch = self.graph.microbatch(plan.strategy.microbatches).batch
         for index, placement in proposed.items():
             check_placement(placement, self.graph.operators[index], self.servers)
             placements[index] = placement
             memory -= tasks[index].memory_bytes
-            tasks[index] = self._task(index, placement)
+            tasks[index] = self._task(index, placement, batch)
             memory += tasks[index].memory_bytes
-        strategy = Strategy(self.servers, tuple(placements))
+        strategy = plan.strategy._replace(placements=tuple(placements))
         reading = {reader for index in chosen for reader, _ in self.graph.readers[index]}
         for index in chosen | reading:
             moves[index] = tuple(
@@ -211,8 +174,17 @@ class Estimator:
         """Return the iteration time of a plan in seconds."""
         clock = np.zeros(self.servers)
         links = LinkQueue(self._fabric.network.links)
-        tasks, moves = plan.tasks, plan.moves
-        for index, task in enumerate(tasks):
+        count = plan.strategy.microbatches
+        for _ in range(count):
+            self._forward(plan, clock, links)
+        for number in range(count):
+            self._backward(plan, clock, links, is_last=number == count - 1)
+        return max(float(clock.max()), links.finish())
+
+    def _forward(self, plan: Plan, clock: Seconds, links: LinkQueue) -> None:
+        """Advance the clocks of the servers by the forward phase of a micro-batch."""
+        moves = plan.moves
+        for index, task in enumerate(plan.tasks):
             for number, pair in enumerate(moves[index]):
                 if pair is not None:
                     links.wait((index, number), clock, pair[0].receivers)
@@ -222,6 +194,10 @@ class Estimator:
                 pair = moves[reader][number]
                 if pair is not None:
                     links.send((reader, number), clock[pair[0].senders].max(), pair[0].load)
+
+    def _backward(self, plan: Plan, clock: Seconds, links: LinkQueue, *, is_last: bool) -> None:
+        """Advance the clocks of the servers by the backward phase of a micro-batch."""
+        tasks, moves = plan.tasks, plan.moves
         for index in range(len(tasks) - 1, -1, -1):
             task = tasks[index]
             for reader, number in self.graph.readers[index]:
@@ -230,24 +206,27 @@ class Estimator:
                     links.wait((reader, number), clock, pair[1].receivers)
             self._exchange(links, clock, index, task, 1)
             clock += task.backward
-            if task.all_reduce is not None:
-                links.send(None, clock[task.members].max(), task.all_reduce)
+            if is_last:
+                clock += task.summing
+                if task.all_reduce is not None:
+                    links.send(None, clock[task.members].max(), task.all_reduce)
             for number, pair in enumerate(moves[index]):
                 if pair is not None:
                     links.send((index, number), clock[pair[1].senders].max(), pair[1].load)
-        return max(float(clock.max()), links.finish())
 
     @staticmethod
-    def _exchange(links: LinkQueue, clock: Seconds, index: int, task: _Task, phase: int) -> None:
+    def _exchange(links: LinkQueue, clock: Seconds, index: int, task: Task, phase: int) -> None:
         """Let the servers of an operator exchange its partial sums, or the gradients of the sum."""
         if task.sums is not None:
             move = task.sums[phase]
             links.send((index, _SUMS), clock[move.senders].max(), move.load)
             links.wait((index, _SUMS), clock, move.receivers)
 
-    def _make_task(self, index: int, placement: Placement) -> _Task:
+    def _make_task(self, index: int, placement: Placement, batch: int) -> Task:
         operator = self.graph.operators[index]
-        done = work(operator, placement, self.graph.batch, self._server)
+        done = work(operator, placement, batch, self._server)
+        # The outputs of all micro-batches are stored until these go backward.
+        stored = work(operator, placement, self.graph.batch, self._server).memory_bytes
         members = np.array(placement.servers, dtype=np.int64)
 
         def spread(amount: Seconds) -> Seconds:
@@ -258,9 +237,10 @@ class Estimator:
         reduced = self._all_reduces(tuple(reduced_groups(operator, placement)))
         sums = None
         if placement.rows > 1:
-            sums = self._both_ways(partial_sums(operator, self.graph.batch, placement))
-        parts = spread(done.forward), spread(done.backward), spread(done.memory_bytes)
-        return _Task(*parts, members, reduced, sums)
+            sums = self._both_ways(partial_sums(operator, batch, placement))
+        forward, backward = spread(done.forward), spread(done.backward)
+        summing, memory = spread(done.summing), spread(stored)
+        return Task(forward, backward, summing, memory, members, reduced, sums)
 
     def _make_all_reduces(self, groups: tuple[tuple[tuple[int, ...], int], ...]) -> LinkLoad | None:
         rings = [(group_rings(members, self._topology), size) for members, size in groups]
@@ -268,32 +248,39 @@ class Estimator:
 
     def _between(
         self, source: int, target: int, position: int, strategy: Strategy
-    ) -> tuple[_Move, _Move] | None:
+    ) -> tuple[Move, Move] | None:
         placed = strategy.placements
         origin, there = placed[source], placed[target]
         if origin == there and there.weight_parts == 1:
             return None
         aligned = position in self.graph.operators[target].aligned
         reader = self._alike[target] if there.weight_parts > 1 else -1
-        return self._move(self._alike[source], origin, there, reader, aligned)
+        batch = self.graph.microbatch(strategy.microbatches).batch
+        return self._move(self._alike[source], origin, there, reader, aligned, batch)
 
     def _make_move(
-        self, source: int, origin: Placement, target: Placement, reader: int, aligned: bool
-    ) -> tuple[_Move, _Move] | None:
+        self,
+        source: int,
+        origin: Placement,
+        target: Placement,
+        reader: int,
+        aligned: bool,
+        batch: int,
+    ) -> tuple[Move, Move] | None:
         read = None if reader < 0 else self.graph.operators[reader]
         if read is not None:
             read = read._replace(aligned=(0,) if aligned else ())
         output = self.graph.operators[source]
-        return self._both_ways(transfer(output, self.graph.batch, origin, target, read))
+        return self._both_ways(transfer(output, batch, origin, target, read))
 
-    def _both_ways(self, forward: Transfer) -> tuple[_Move, _Move] | None:
+    def _both_ways(self, forward: Transfer) -> tuple[Move, Move] | None:
         there, back = self._moved(forward), self._moved(forward.reversed)
         return None if there is None or back is None else (there, back)
 
-    def _moved(self, one: Transfer) -> _Move | None:
+    def _moved(self, one: Transfer) -> Move | None:
         load = self._fabric.transfer(one)
         if load is None:
             return None
         senders = one.sources[one.bytes.any(axis=1)]
         receivers = one.targets[one.bytes.any(axis=0)]
-        return _Move(senders, receivers, load, int(np.count_nonzero(one.bytes)))
+        return Move(senders, receivers, load, int(np.count_nonzero(one.bytes)))

@@ -13,12 +13,17 @@ from typing import NamedTuple
 import numpy as np
 
 from frontend.parallelization.errors import StrategyError
-from frontend.parallelization.estimator import Estimator, Plan
+from frontend.parallelization.estimator import Estimator
+from frontend.parallelization.pipeline import propose_pipeline
+from frontend.parallelization.plan import Plan
 from frontend.parallelization.proposals import propose
 from frontend.parallelization.strategy import Strategy
 
 RETURNS = 100
 """Number of times in a search that the chain returns to the best strategy so far."""
+
+PIPELINES = 0.05
+"""Fraction of the proposals that make stages, or change the number of micro-batches."""
 
 MOST_MESSAGES = 500_000
 """The search rejects strategies with more messages between servers, if the start has fewer. The
@@ -71,7 +76,8 @@ def search(
 ) -> Found:
     """Return the fastest strategy in a chain of proposals.
 
-    A proposal changes the placement of one operator or of several (see `propose`). The chain
+    A proposal changes the placement of one operator or of several (see `propose`), or the stages or
+    micro-batches of all of them (see `propose_pipeline`). The chain
     rejects strategies that do not fit into the memory of the servers, and those with more than
     `MOST_MESSAGES` messages. After every `budget` / 100 proposals, it returns to the best strategy
     so far.
@@ -110,20 +116,30 @@ def search(
     for number in range(budget):
         if number % span == 0:
             current, current_seconds = best, found.seconds
-        changes = propose(estimator.graph, estimator.servers, random, estimator.gpus)
+        proposed = _proposed(estimator, current, random)
         chance = float(random.random())
-        placed = current.strategy.placements
-        if any(placed[index] != placement for index, placement in changes.items()):
-            proposed = estimator.changed(current, changes)
-            if estimator.fits(proposed) and proposed.messages <= most:
-                seconds = estimator.seconds(proposed)
-                if seconds < found.seconds:
-                    best, found = proposed, Found(proposed.strategy, seconds)
-                if accept(seconds - current_seconds, beta, chance):
-                    current, current_seconds = proposed, seconds
+        if proposed is not None and estimator.fits(proposed) and proposed.messages <= most:
+            seconds = estimator.seconds(proposed)
+            if seconds < found.seconds:
+                best, found = proposed, Found(proposed.strategy, seconds)
+            if accept(seconds - current_seconds, beta, chance):
+                current, current_seconds = proposed, seconds
         if on_proposal is not None:
             on_proposal(number + 1, found)
     return found
+
+
+def _proposed(estimator: Estimator, current: Plan, random: np.random.Generator) -> Plan | None:
+    """Return the plan of a random change of a strategy; None if nothing changes."""
+    graph, strategy = estimator.graph, current.strategy
+    if random.random() < PIPELINES:
+        other = propose_pipeline(graph, strategy, random)
+        return None if other == strategy else estimator.plan(other)
+    changes = propose(graph, estimator.servers, random, estimator.gpus, strategy.placements)
+    placed = strategy.placements
+    if all(placed[index] == placement for index, placement in changes.items()):
+        return None
+    return estimator.changed(current, changes)
 
 
 def require_memory(estimator: Estimator, plan: Plan) -> None:

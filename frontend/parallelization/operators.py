@@ -6,7 +6,7 @@ Source: Z. Jia, M. Zaharia, A. Aiken, "Beyond data and model parallelism for dee
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -87,6 +87,10 @@ class OperatorGraph:
     name: str
     operators: tuple[Operator, ...]
     batch: int
+
+    def microbatch(self, count: int) -> OperatorGraph:
+        """Return the graph for one of `count` micro-batches."""
+        return self if count == 1 else replace(self, batch=self.batch // count)
 
     @cached_property
     def readers(self) -> tuple[tuple[tuple[int, int], ...], ...]:

@@ -102,7 +102,11 @@ def placements(operator: Operator, servers: int, gpus: int = 1) -> Iterator[Plac
 
 
 def propose(
-    graph: OperatorGraph, servers: int, random: np.random.Generator, gpus: int = 1
+    graph: OperatorGraph,
+    servers: int,
+    random: np.random.Generator,
+    gpus: int = 1,
+    placed: Sequence[Placement] = (),
 ) -> dict[int, Placement]:
     """Return the operators that get a new placement, and their placements, at random.
 
@@ -111,7 +115,8 @@ def propose(
     have it, with a probability of one half. This helps if neighbours become faster only when they
     move together. FlexFlow calls it propagation. Where columns are divided, the rows of a reader
     can be divided in the same way, so that its inputs do not move. In half of the cases, operators
-    that equal a chosen one get the same placement, if it has all servers.
+    that equal a chosen one get the same placement, if it has all servers, or if they have the same
+    servers now.
 
     Parameters
     ----------
@@ -123,6 +128,8 @@ def propose(
         Source of the random numbers.
     gpus : int
         Number of GPUs of a server.
+    placed : sequence of Placement, optional
+        The placements of the operators now.
     """
     index = int(random.integers(len(graph.operators)))
     division = _draw(_draw(divisions(graph.operators[index], servers, gpus), random), random)
@@ -130,9 +137,13 @@ def propose(
     result = {index: _placement(division, chosen)}
     if random.random() < SPREAD:
         _spread(graph, result, random, gpus)
-    if random.random() < SPREAD and len(chosen) == servers:
+    if random.random() < SPREAD:
         for one, placement in list(result.items()):
-            result |= dict.fromkeys(graph.equals[one], placement)
+            result |= {
+                other: placement
+                for other in graph.equals[one]
+                if len(chosen) == servers or (placed and set(placed[other].servers) == set(chosen))
+            }
     return result
 
 

@@ -59,7 +59,10 @@ class Work(NamedTuple):
     Attributes
     ----------
     forward, backward : float array
-        Time of each phase in seconds. `backward` includes summing gradients inside the server.
+        Time of each phase in seconds.
+    summing : float array
+        Time of summing the gradients of weights inside the server in seconds, after the backward
+        phase of the last micro-batch.
     memory_bytes : float array
         Memory on all GPUs of the server: weights and gradients on each GPU (a table is stored
         once, without gradients), and the output of its samples.
@@ -67,6 +70,7 @@ class Work(NamedTuple):
 
     forward: Amounts
     backward: Amounts
+    summing: Amounts
     memory_bytes: Amounts
 
 
@@ -121,6 +125,7 @@ def work(operator: Operator, placement: Placement, batch: int, server: Server) -
     # The backward phase reads the weights for the gradients of the inputs, and writes the gradients
     # of the weights.
     backward = _seconds(own * share, operator.backward, 2 * moved, server)
+    summing = np.zeros_like(backward)
     others = (server.gpus - 1) / server.gpus
     if divided:
         # Forward, every GPU gathers the inputs, and the outputs move to the GPUs of the samples.
@@ -130,9 +135,9 @@ def work(operator: Operator, placement: Placement, batch: int, server: Server) -
         forward += regrouped
         backward += regrouped
     elif not operator.table:
-        backward += np.where(own > 0, 2 * others * weights / server.link_bandwidth, 0)
+        summing = np.where(own > 0, 2 * others * weights / server.link_bandwidth, 0)
     stored = 1 if operator.table else 2 * copies
-    return Work(forward, backward, stored * weights + output)
+    return Work(forward, backward, summing, stored * weights + output)
 
 
 def weight_bytes(operator: Operator, placement: Placement) -> list[int]:

@@ -18,7 +18,8 @@ its columns.
 
 Source: Z. Jia, M. Zaharia, A. Aiken, "Beyond data and model parallelism for deep neural networks"
 (FlexFlow), MLSys 2019, section 4; for rows, M. Shoeybi et al., "Megatron-LM", 2019, section 3, and
-V. Korthikanti et al., "Reducing activation recomputation in large transformer models", MLSys 2023.
+V. Korthikanti et al., "Reducing activation recomputation in large transformer models", MLSys 2023;
+for micro-batches, Y. Huang et al., "GPipe", NeurIPS 2019, section 2.3.
 """
 
 from __future__ import annotations
@@ -100,15 +101,29 @@ def by_columns(servers: Iterable[int]) -> Placement:
 
 
 class Strategy(NamedTuple):
-    """The number of servers of the job, and the placement of each operator."""
+    """A parallelization strategy.
+
+    Attributes
+    ----------
+    servers : int
+        Number of servers of the job.
+    placements : tuple of Placement
+        The placement of each operator.
+    microbatches : int
+        Number of equal parts of the batch, which go through the operators one after another. Where
+        operators are on different servers, these compute different micro-batches at the same time:
+        they are the stages of a pipeline. All micro-batches go forward before the first goes
+        backward, as in GPipe, and gradients are reduced after the last.
+    """
 
     servers: int
     placements: tuple[Placement, ...]
+    microbatches: int = 1
 
     def replaced(self, operator: int, placement: Placement) -> Strategy:
         """Return the strategy in which one operator has another placement."""
         before, after = self.placements[:operator], self.placements[operator + 1 :]
-        return Strategy(self.servers, (*before, placement, *after))
+        return self._replace(placements=(*before, placement, *after))
 
 
 def data_parallel(graph: OperatorGraph, servers: int) -> Strategy:
@@ -164,8 +179,17 @@ def check_strategy(strategy: Strategy, graph: OperatorGraph) -> None:
             f"{len(strategy.placements)} placements: expected one for each of the "
             f"{len(graph.operators)} operators of {graph.name}"
         )
+    check_microbatches(strategy.microbatches, graph)
     for operator, placement in zip(graph.operators, strategy.placements, strict=True):
         check_placement(placement, operator, strategy.servers)
+
+
+def check_microbatches(count: int, graph: OperatorGraph) -> None:
+    """Check a number of micro-batches, as `check_strategy` does."""
+    if count < 1 or graph.batch % count:
+        raise StrategyError(
+            f"microbatches: {count}, expected a divisor of the batch of {graph.batch} samples"
+        )
 
 
 def check_placement(placement: Placement, operator: Operator, servers: int) -> None:

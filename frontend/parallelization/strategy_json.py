@@ -6,7 +6,7 @@
 Operators that are not listed have the default placement. Without a default, they are data-parallel
 on all servers. Instead of a kind, a placement can have ``columns`` and ``rows``: the numbers of
 parts in a grid of the servers. ``"gpus": "columns"`` divides the columns among the GPUs of a
-server.
+server. ``"microbatches": 4`` divides the batch into 4 micro-batches.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ from frontend.parallelization.strategy import (
     Strategy,
     by_columns,
     by_samples,
+    check_microbatches,
     check_placement,
     check_strategy,
     default_placement,
 )
 
 FORMAT = "cosim.strategy.v1"
-_KEYS = ("format", "servers", "default", "operators")
+_KEYS = ("format", "servers", "microbatches", "default", "operators")
 _PLACEMENT_KEYS = ("kind", "columns", "rows", "gpus", "servers")
 _EXAMPLE = (
     'expected an object such as {"kind": "model", "servers": [2]} or '
@@ -49,9 +50,11 @@ def to_json(strategy: Strategy, graph: OperatorGraph) -> dict[str, Any]:
     """
     check_strategy(strategy, graph)
     default = default_placement(strategy)
+    pipeline = {"microbatches": strategy.microbatches} if strategy.microbatches > 1 else {}
     return {
         "format": FORMAT,
         "servers": strategy.servers,
+        **pipeline,
         "default": _entry(default, strategy.servers),
         "operators": {
             operator.name: _entry(placement, strategy.servers)
@@ -77,6 +80,10 @@ def from_json(content: Any, graph: OperatorGraph) -> Strategy:
     servers = content.get("servers")
     if type(servers) is not int or servers < 1:
         raise StrategyError(f"servers: {servers!r}, expected a whole number of at least 1")
+    microbatches = content.get("microbatches", 1)
+    if type(microbatches) is not int:
+        raise StrategyError(f"microbatches: {microbatches!r}, expected a whole number")
+    check_microbatches(microbatches, graph)
     everywhere = {"kind": "data", "servers": "all"}
     default = _placement("default", content.get("default", everywhere), servers)
     operators = content.get("operators", {})
@@ -97,7 +104,7 @@ def from_json(content: Any, graph: OperatorGraph) -> Strategy:
             placement = _placement(where, operators[operator.name], servers)
         check_placement(placement, operator, servers)
         placements.append(placement)
-    return Strategy(servers, tuple(placements))
+    return Strategy(servers, tuple(placements), microbatches)
 
 
 def _entry(placement: Placement, servers: int) -> dict[str, Any]:

@@ -92,12 +92,22 @@ class BertModel(Model):
     """Rows of the position table."""
     segments: Width = 2
     """Rows of the segment table."""
+    experts: Annotated[int, Field(ge=0, le=4096)] = 0
+    """Experts of a block: feed-forward networks, of which each token takes some. 0: every block has
+    one feed-forward network."""
+    experts_per_token: Width = 1
+    """Number of experts that each token takes."""
+    expert_blocks: Depth = 2
+    """With n, every n-th block has experts."""
 
     @model_validator(mode="after")
     def _heads_divide(self) -> Self:
         if self.hidden % self.heads:
             problem = f"expected a divisor of hidden ({self.hidden})"
             raise cross_check_error("workload.model.heads", problem)
+        if self.experts and self.experts_per_token > self.experts:
+            problem = f"expected at most the {self.experts} experts of a block"
+            raise cross_check_error("workload.model.experts_per_token", problem)
         return self
 
 

@@ -1,4 +1,4 @@
-"""List the messages between servers in a training iteration: outputs and their gradients."""
+"""List the messages between servers for a micro-batch: outputs and their gradients."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Message(NamedTuple):
 
 
 def messages(graph: OperatorGraph, strategy: Strategy, paths: int = 1) -> list[Message]:
-    """Return the messages of an iteration, ordered by the operators that read the outputs.
+    """Return the messages of a micro-batch, ordered by the operators that read the outputs.
 
     What a server sends to another server after an operator is divided evenly among `paths`
     messages, each with a route of its own.
@@ -58,14 +58,15 @@ def _spread(message: Message, paths: int) -> Iterator[Message]:
 
 def _messages(graph: OperatorGraph, strategy: Strategy) -> Iterator[Message]:
     placed = strategy.placements
+    batch = graph.microbatch(strategy.microbatches).batch
     for reader, operator in enumerate(graph.operators):
         for position, producer in enumerate(operator.inputs):
             read = graph.operators[producer]
             origin, target = placed[producer], placed[reader]
-            moved = transfer(read, graph.batch, origin, target, operator, position)
+            moved = transfer(read, batch, origin, target, operator, position)
             yield from _both_ways(producer, reader, moved)
         if placed[reader].rows > 1:
-            sums = partial_sums(operator, graph.batch, placed[reader])
+            sums = partial_sums(operator, batch, placed[reader])
             yield from _both_ways(reader, reader, sums)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import Any
 
 from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.errors import ScenarioError
@@ -15,7 +14,7 @@ from frontend.workloads.messages import Message, Phase, messages
 from frontend.workloads.plan import Issue, Node, NodeType, Plan, Ranks, Trace
 
 Arriving = dict[tuple[Phase, int, bool, int], list[int]]
-"""Receives by phase, operator, whether they are of partial sums, and server."""
+"""Receives of a micro-batch by phase, operator, whether they are of partial sums, and server."""
 
 OPTIMIZER = "optimizer"
 _PS_PER_S = 10**12
@@ -64,23 +63,29 @@ class PlanBuilder:
         for number, message in enumerate(self.messages):
             self.sent[message.phase, message.operator, message.sums].append(number)
         self.durations: dict[Phase, list[list[int]]] = {"forward": [], "backward": []}
+        # The backward phase of the last micro-batch also sums gradients inside the servers.
+        self.last: list[list[int]] = []
         self.updates = [Cost(0, 0)] * strategy.servers
         self.measure()
 
     def measure(self) -> None:
         """Compute the duration of each operator, and the cost of the updates, on each server."""
         accesses = self.workload.compute.weight_update_accesses
+        batch = self.graph.microbatch(self.strategy.microbatches).batch
         for operator, placement in zip(self.graph.operators, self.strategy.placements, strict=True):
-            done = work(operator, placement, self.graph.batch, self.server)
-            by_phase: dict[Phase, Any] = {"forward": done.forward, "backward": done.backward}
-            for phase, seconds in by_phase.items():
+            done = work(operator, placement, batch, self.server)
+            ends = done.backward + done.summing
+            for phase, seconds, times in (
+                ("forward", done.forward, self.durations["forward"]),
+                ("backward", done.backward, self.durations["backward"]),
+                ("backward", ends, self.last),
+            ):
                 if max(seconds) * _PS_PER_S > LONGEST_PS:
                     raise ScenarioError(
                         f"workload.compute: {operator.name}.{phase} would last {max(seconds):.0f} "
                         f"s: expected rates that keep it below {LONGEST_PS // _PS_PER_S} s"
                     )
-                times = [round(each * _PS_PER_S) for each in seconds.tolist()]
-                self.durations[phase].append(times)
+                times.append([round(each * _PS_PER_S) for each in seconds.tolist()])
             if operator.table:
                 continue  # the backward phase of a table already updates the rows in use
             sizes = weight_bytes(operator, placement)
@@ -98,10 +103,15 @@ class PlanBuilder:
         return self.plan
 
     def iterate(self, iteration: int) -> None:
-        arriving = self.receive(iteration)
+        parts = range(self.strategy.microbatches)
+        arriving = [self.receive(iteration, part) for part in parts]
         operators = range(len(self.graph.operators))
-        for index in operators:
-            self.compute("forward", index, iteration, arriving)
+        for part in parts:
+            for index in operators:
+                self.compute("forward", index, iteration, part, arriving[part])
+        for part in parts[:-1]:
+            for index in reversed(operators):
+                self.compute("backward", index, iteration, part, arriving[part])
         groups = [
             reduced_groups(operator, placement)
             for operator, placement in zip(
@@ -112,7 +122,7 @@ class PlanBuilder:
         collected: Counter[Ranks] = Counter()
         reductions: list[list[int]] = [[] for _ in self.streams]
         for index in reversed(operators):
-            done = self.compute("backward", index, iteration, arriving)
+            done = self.compute("backward", index, iteration, parts[-1], arriving[-1])
             for group, size in groups[index]:
                 collected[group] += size
                 left[group] -= 1
@@ -126,22 +136,24 @@ class PlanBuilder:
             )
             stream.updated = (stream.add(node),)
 
-    def receive(self, iteration: int) -> Arriving:
-        """Add the receives of an iteration."""
+    def receive(self, iteration: int, part: int) -> Arriving:
+        """Add the receives of a micro-batch."""
         posted: Arriving = defaultdict(list)
         for number, message in enumerate(self.messages):
             stream = self.streams[message.target]
-            node = self.message(NodeType.RECV, number, iteration)
+            node = self.message(NodeType.RECV, number, iteration, part)
             received = stream.add(node._replace(dependencies=stream.updated))
             posted[message.phase, message.reader, message.sums, message.target].append(received)
         return posted
 
     def compute(
-        self, phase: Phase, index: int, iteration: int, arriving: Arriving
+        self, phase: Phase, index: int, iteration: int, part: int, arriving: Arriving
     ) -> dict[int, int]:
-        """Add an operator and its messages to its servers' streams; return its node per server."""
+        """Add an operator and its messages for a micro-batch; return its node per server."""
         servers = self.strategy.placements[index].servers
-        durations = dict(zip(servers, self.durations[phase][index], strict=True))
+        is_last = phase == "backward" and part == self.strategy.microbatches - 1
+        lasting = self.last if is_last else self.durations[phase]
+        durations = dict(zip(servers, lasting[index], strict=True))
         summed = dict.fromkeys(servers, 0)
         # Name, durations, and whether the step follows the exchange of partial sums.
         steps: list[tuple[str, dict[int, int], bool]] = [(phase, durations, False)]
@@ -153,7 +165,7 @@ class PlanBuilder:
         done: dict[int, int] = {}
         for name, times, sums in steps:
             if sums:
-                self.send(phase, index, iteration, done, sums=True)
+                self.send(phase, index, iteration, part, done, sums=True)
             for rank, duration in times.items():
                 after = (*arriving.get((phase, index, sums, rank), ()),)
                 node = Node(
@@ -166,16 +178,23 @@ class PlanBuilder:
                     after,
                 )
                 done[rank] = self.streams[rank].add(node)
-        self.send(phase, index, iteration, done, sums=False)
+        self.send(phase, index, iteration, part, done, sums=False)
         return done
 
     def send(
-        self, phase: Phase, index: int, iteration: int, done: dict[int, int], *, sums: bool
+        self,
+        phase: Phase,
+        index: int,
+        iteration: int,
+        part: int,
+        done: dict[int, int],
+        *,
+        sums: bool,
     ) -> None:
         """Add the messages that follow an operator's nodes `done`."""
         for number in self.sent[phase, index, sums]:
             source = self.messages[number].source
-            node = self.message(NodeType.SEND, number, iteration)
+            node = self.message(NodeType.SEND, number, iteration, part)
             self.streams[source].add(node._replace(dependencies=(done[source],)))
 
     def reduce(
@@ -207,7 +226,7 @@ class PlanBuilder:
             node = Node(name, NodeType.COLLECTIVE, index, iteration, 0, number, (done[rank],))
             reductions[rank].append(self.streams[rank].add(node))
 
-    def message(self, kind: NodeType, number: int, iteration: int) -> Node:
+    def message(self, kind: NodeType, number: int, iteration: int, part: int) -> Node:
         """Return the node that sends or receives a message. Every message has a tag of its own."""
         message: Message = self.messages[number]
         sends = kind == NodeType.SEND
@@ -226,6 +245,6 @@ class PlanBuilder:
             (),
             peer=message.target if sends else message.source,
             bytes=message.bytes,
-            tag=iteration * len(self.messages) + number,
+            tag=(iteration * self.strategy.microbatches + part) * len(self.messages) + number,
             route=message.route if sends else 0,
         )

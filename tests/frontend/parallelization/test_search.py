@@ -267,11 +267,12 @@ def test_strategies_with_too_many_messages_are_not_accepted(monkeypatch):
     start = hybrid(graph, 8)
     # From each table to 7 servers, and back.
     assert estimator.plan(start).messages == 6 * 7 * 2
-    free = search(estimator, start, 200, seed=1)
+    # Other seeds find that two servers are enough, which send nothing but gradients.
+    free = search(estimator, start, 200, seed=2)
     many = estimator.plan(free.strategy).messages
     assert many > 100
     monkeypatch.setattr(mcmc, "MOST_MESSAGES", 100)
-    few = search(estimator, start, 200, seed=1)
+    few = search(estimator, start, 200, seed=2)
     assert estimator.plan(few.strategy).messages <= 100
     # What the start has is always accepted.
     monkeypatch.setattr(mcmc, "MOST_MESSAGES", 0)
