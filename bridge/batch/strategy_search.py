@@ -135,7 +135,6 @@ class Search:
                 self.settings.seed,
                 self._proposed,
                 self._round_done,
-                self.job.unbound_estimator(),
             )
         except KeyboardInterrupt:
             self._save_better()

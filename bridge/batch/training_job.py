@@ -23,8 +23,7 @@ from frontend.resolve.layout import layout
 from frontend.schema.training import Training
 from frontend.topologies import TOPOLOGIES, TopologyFamily
 from frontend.workloads import WORKLOADS, training
-from topology_gen import Network, flat
-from topology_gen.topoopt import Demand, TopoOptTopology
+from topology_gen.topoopt import Demand
 from topology_gen.topoopt.demand import to_json as demand_to_json
 
 
@@ -105,27 +104,12 @@ class Job:
     def estimator(self, wanted: Demand) -> Estimator:
         """Return the scenario's estimator; with TopoOpt, on the topology for a demand."""
         resolved = resolve(load_scenario(self.changed(self.start, wanted)))
-        routes = Routes(resolved.layout.paths, resolved.layout.relay_route)
-        return self._estimator(resolved.network, resolved.layout.found, routes)
-
-    def unbound_estimator(self) -> Estimator | None:
-        """Return an estimator on a switch, with the bandwidth that a server has on TopoOpt.
-
-        It favours no strategy. None if strategies do not get topologies of their own.
-        """
-        if not self.alternates:
-            return None
-        network = resolve(self.scenario).network
-        own = network.source == 0
-        rate = int(network.rate_bps[own].sum())
-        return self._estimator(flat(network.ranks, rate, int(network.latency_ps[own][0])))
-
-    def _estimator(
-        self,
-        network: Network,
-        found: TopoOptTopology | None = None,
-        routes: Routes | None = None,
-    ) -> Estimator:
-        transport = self.scenario.transport
-        wire = Wire(transport.mss, transport.packet_overhead)
-        return Estimator(self.graph, training.server(self.workload), network, found, wire, routes)
+        transport = resolved.scenario.transport
+        return Estimator(
+            self.graph,
+            training.server(self.workload),
+            resolved.network,
+            resolved.layout.found,
+            Wire(transport.mss, transport.packet_overhead),
+            Routes(resolved.layout.paths, resolved.layout.relay_route),
+        )

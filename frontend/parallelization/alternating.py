@@ -47,8 +47,7 @@ class State(NamedTuple):
         Iteration time at the start of the search.
     history : tuple of (float, float)
         For each round, the iteration time of its strategy in seconds: on the topology on which it
-        was found (a network that favours no strategy, in the first round), and on the topology
-        built for it.
+        was found, and on the topology built for it.
     beta : float
         β of all rounds, per millisecond.
     converged : bool
@@ -104,12 +103,8 @@ def next_round(
     budget: int,
     seed: int = 1,
     on_proposal: Callable[[int, Found], None] | None = None,
-    first: Estimator | None = None,
 ) -> State:
     """Search for a strategy on the state's topology, then build a topology for this strategy.
-
-    A topology made for one strategy favours this strategy. Therefore the first round can search on
-    a network that favours none, `first`; the second then starts with the best pair.
 
     The best candidate may be the strategy on either topology. Random numbers depend only on the
     seed and the number of the round, so an interrupted search continues to the same result.
@@ -126,12 +121,9 @@ def next_round(
         Seed of all rounds.
     on_proposal : callable, optional
         As in `frontend.parallelization.mcmc.search`.
-    first : Estimator, optional
-        Estimator on the network of the first round, instead of the topology of the start.
     """
-    is_free = first is not None and state.rounds == 0
     found = search(
-        first if first is not None and is_free else place(state.demand),
+        place(state.demand),
         state.strategy,
         budget,
         beta=state.beta,
@@ -141,20 +133,22 @@ def next_round(
     wanted = demand(graph, found.strategy)
     remade = place(wanted)
     seconds = remade.seconds(remade.plan(found.strategy))
-    own = Candidate(found.strategy, wanted, seconds)
-    there = Candidate(found.strategy, state.demand, found.seconds)
-    candidates = (state.best, own) if is_free else (state.best, there, own)
-    best = min(candidates, key=lambda one: one.seconds)
-    following = best if is_free else own
+    best = state.best
+    for candidate in (
+        Candidate(found.strategy, state.demand, found.seconds),
+        Candidate(found.strategy, wanted, seconds),
+    ):
+        if candidate.seconds < best.seconds:
+            best = candidate
     return State(
         state.rounds + 1,
-        following.strategy,
-        following.demand,
+        found.strategy,
+        wanted,
         best,
         state.start_seconds,
         (*state.history, (found.seconds, seconds)),
         state.beta,
-        not is_free and best.seconds >= state.best.seconds * (1 - TOLERANCE),
+        best.seconds >= state.best.seconds * (1 - TOLERANCE),
     )
 
 
@@ -167,13 +161,12 @@ def alternate(
     seed: int = 1,
     on_proposal: Callable[[int, Found], None] | None = None,
     on_round: Callable[[State], None] | None = None,
-    first: Estimator | None = None,
 ) -> State:
     """Run rounds until a round makes no progress, or until the total number is `rounds`.
 
     Parameters
     ----------
-    graph, place, state, budget, seed, on_proposal, first
+    graph, place, state, budget, seed, on_proposal
         As in `next_round`.
     rounds : int
         Largest number of rounds, including those that `state` has finished.
@@ -181,7 +174,7 @@ def alternate(
         Called with the state after each round.
     """
     while state.rounds < rounds and not state.converged:
-        state = next_round(graph, place, state, budget, seed, on_proposal, first)
+        state = next_round(graph, place, state, budget, seed, on_proposal)
         if on_round is not None:
             on_round(state)
     return state

@@ -24,6 +24,7 @@ from frontend.parallelization import (
     data_parallel,
     demand,
     on_server,
+    pipeline,
     propose,
 )
 
@@ -92,6 +93,14 @@ def test_exact_where_nothing_overlaps(topology, fabric):
     spread = home.replaced(names.index("dense_0"), by_samples(tuple(range(8))))
     expected = simulated(job, spread, fabric)
     assert estimated(job, spread) == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize("fabric", ["analytical", "flow"])
+@pytest.mark.parametrize("microbatches", [1, 16])
+def test_exact_for_pipelines_of_whole_operators(microbatches, fabric):
+    job = Job(load_scenario(scenario(SWITCH)))
+    stages = pipeline(job.graph, 8, 8, microbatches)
+    assert estimated(job, stages) == pytest.approx(simulated(job, stages, fabric), rel=1e-6)
 
 
 @pytest.mark.parametrize("topology", [TOPOOPT, SWITCH], ids=lambda one: one["family"])

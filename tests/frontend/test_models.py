@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from frontend import ScenarioError, load_scenario
 from frontend.models import operator_graph
-from frontend.parallelization import check_graph
+from frontend.parallelization import by_columns, check_graph, data_parallel, demand
 from frontend.resolve import resolve
 from frontend.schema.training import TrainingWorkload
 from frontend.workloads.training import transfers
@@ -190,6 +191,43 @@ def test_the_scenarios_are_those_of_section_5_3(name):
     assert workload.batch_per_gpu == batches[name]
     default = type(workload.model).model_validate({"name": name})
     assert workload.model == default
+
+
+def test_experts_by_their_closed_form():
+    """An expert has 2·h·f weights and h + f biases; the gate (h + 1)·E, the norm 2·h parameters."""
+    h, f, s, count, chosen = 64, 256, 8, 16, 2
+    sizes = {"hidden": h, "feed_forward": f, "sequence": s, "heads": 4, "embedding": h}
+    plain = build("bert", blocks=2, **sizes)
+    mixed = build("bert", blocks=2, experts=count, experts_per_token=chosen, **sizes)
+    dense = 2 * h * f + f + h + 2 * h
+    experts = count * (2 * h * f + f + h) + (h + 1) * count + 2 * h
+    assert parameters(mixed) - parameters(plain) == experts - dense
+    # Each token takes two experts instead of one network, and the gate; and the sum of the experts'
+    # outputs and the token has an addition, half a multiply-add, for each element.
+    extra = s * ((chosen - 1) * 2 * h * f + h * count + (chosen + 1) * h / 2)
+    assert multiply_adds(mixed) - multiply_adds(plain) == extra
+    assert [one.name for one in mixed.operators if "expert" in one.name] == ["block_1_experts"]
+
+
+def test_tokens_go_to_the_servers_of_their_experts():
+    """A server with 1/4 of the experts receives 1/4 of every other server's copies of tokens."""
+    h, s = 64, 8
+    graph = build("bert", 4, blocks=2, hidden=h, feed_forward=h, sequence=s, heads=4, experts=8)
+    names = [one.name for one in graph.operators]
+    strategy = data_parallel(graph, 4)
+    alone = strategy.replaced(names.index("block_1_experts"), by_columns(range(4)))
+    # 4 samples of a server, 8 tokens of 64 elements of 4 bytes, one expert each; there and back,
+    # and as much for the gradients.
+    each = 4 * s * h * 4 / 4
+    assert set(demand(graph, alone).mp[~np.eye(4, dtype=bool)].tolist()) == {4 * each}
+
+
+def test_a_token_takes_at_most_all_experts():
+    topology = {"family": "flat", "ranks": 2, "bandwidth": "1Gbps", "latency": "1us"}
+    model = {"name": "bert", "experts": 4, "experts_per_token": 5}
+    workload = {"kind": "training", "batch_per_gpu": 1, "model": model}
+    with pytest.raises(ScenarioError, match="experts_per_token: value 5: expected at most the 4"):
+        load_scenario({"topology": topology | {"buffer": "1MB"}, "workload": workload})
 
 
 def test_heads_have_to_divide_the_width():

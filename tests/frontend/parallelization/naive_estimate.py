@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import count
+from itertools import count, product
 from math import ceil
 
 from frontend.parallelization import bounds, partial_sums, transfer
@@ -91,7 +91,7 @@ def weights_of(operator, placement, column, row):
 
 
 def durations(operator, placement, batch, server):
-    """Return {server: (forward, backward)} of an operator."""
+    """Return {server: (forward, backward, sums of gradients)} of an operator."""
     result = {}
     for one, sample, column, row in coordinates(placement):
         amount = part(batch, batch, placement.samples, sample)
@@ -106,9 +106,8 @@ def durations(operator, placement, batch, server):
                 (amount * share * cost.memory_bytes + moved) / server.memory_bandwidth,
             )
             times.append(bound / server.gpus / server.efficiency if amount * share > 0 else 0.0)
-        if not operator.table and amount:
-            times[1] += 2 * (server.gpus - 1) / server.gpus * weights / server.link_bandwidth
-        result[one] = tuple(times)
+        summed = 2 * (server.gpus - 1) / server.gpus * weights / server.link_bandwidth
+        result[one] = (*times, 0.0 if operator.table or not amount else summed)
     return result
 
 
@@ -119,8 +118,9 @@ def estimate(graph, strategy, server, network, rings, wire):
     waiting, arrived, last = [], {}, 0.0
     numbers = count()
     placed, operators = strategy.placements, graph.operators
+    batch = graph.batch // strategy.microbatches
     work = [
-        durations(operator, placement, graph.batch, server)
+        durations(operator, placement, batch, server)
         for operator, placement in zip(operators, placed, strict=True)
     ]
 
@@ -156,17 +156,16 @@ def estimate(graph, strategy, server, network, rings, wire):
                 carry()
             for one in receivers[key]:
                 clock[one] = max(clock[one], arrived[key])
+            del arrived[key]  # the next micro-batch has the same key
 
     def moved_between(index, number, source):
         reader = operators[index]
-        return transfer(
-            operators[source], graph.batch, placed[source], placed[index], reader, number
-        )
+        return transfer(operators[source], batch, placed[source], placed[index], reader, number)
 
     def exchange(phase, index):
         if placed[index].rows > 1:
             key = (phase, (index, -1, index))
-            sums = partial_sums(operators[index], graph.batch, placed[index])
+            sums = partial_sums(operators[index], batch, placed[index])
             receivers[key] = hand_over(key, sums if phase == "forward" else sums.reversed)
             await_(key)
 
@@ -175,21 +174,23 @@ def estimate(graph, strategy, server, network, rings, wire):
         for index, operator in enumerate(operators)
         for number, source in enumerate(operator.inputs)
     ]
-    for index in range(len(operators)):
+    for _, index in product(range(strategy.microbatches), range(len(operators))):
         for edge in (edge for edge in edges if edge[0] == index):
             await_(("forward", edge))
-        for one, (forward, _) in work[index].items():
+        for one, (forward, *_) in work[index].items():
             clock[one] += forward
         exchange("forward", index)
         for edge in (edge for edge in edges if edge[2] == index):
             key = ("forward", edge)
             receivers[key] = hand_over(key, moved_between(*edge))
-    for index in reversed(range(len(operators))):
+    for left, index in product(
+        reversed(range(strategy.microbatches)), reversed(range(len(operators)))
+    ):
         for edge in (edge for edge in edges if edge[2] == index):
             await_(("backward", edge))
         exchange("backward", index)
-        for one, (_, backward) in work[index].items():
-            clock[one] += backward
+        for one, (_, backward, summed) in work[index].items():
+            clock[one] += backward + (0.0 if left else summed)
         groups: dict[tuple[int, int], list[int]] = {}
         for one, _, column, row in coordinates(placed[index]):
             groups.setdefault((column, row), []).append(one)
@@ -204,7 +205,7 @@ def estimate(graph, strategy, server, network, rings, wire):
                 for link, time in seconds.items():
                     together[link] = together.get(link, 0.0) + time
                 latency, members = max(latency, longest), [*members, *group]
-        if members:
+        if members and not left:
             ready = max(clock[one] for one in placed[index].servers)
             send(("all-reduce", index), ready, (together, latency))
         for edge in (edge for edge in edges if edge[0] == index):
