@@ -14,8 +14,6 @@ from frontend.parallelization import (
     Server,
     Strategy,
     StrategyError,
-    alternate,
-    begin,
     check_strategy,
     data_parallel,
     demand,
@@ -25,8 +23,7 @@ from frontend.parallelization import (
     to_json,
 )
 from frontend.roofline import Cost
-from tests.frontend.parallelization.graphs import dense, jobs
-from tests.frontend.parallelization.test_search import place
+from tests.frontend.parallelization.graphs import jobs
 from topology_gen import flat
 
 SERVER = Server(1, 1e9, 1e15, 1.0, 1e12, 1e10)
@@ -102,19 +99,6 @@ def test_files_with_wrong_microbatches_are_refused(value) -> None:
     content = to_json(data_parallel(graph, 2), graph) | {"microbatches": value}
     with pytest.raises(StrategyError, match=r"^microbatches: "):
         from_json(content, graph)
-
-
-def test_the_search_leaves_data_parallelism_for_a_pipeline() -> None:
-    """Rings that were made for data parallelism also carry the transfers of a pipeline."""
-    layers = tuple(dense(f"l{i}", (i - 1,) if i else (), 2048, 2048) for i in range(8))
-    graph = OperatorGraph("heavy", layers, 256)
-    server = Server(4, 1e11, 1e10, 0.5, 1e9, 1e10)
-    on = place(graph, server)
-    start = begin(graph, on, data_parallel(graph, 8))
-    found = alternate(graph, on, start, 2, 200, seed=1).best
-    assert found.strategy.microbatches > 1
-    assert len({one.servers for one in found.strategy.placements}) > 1
-    assert found.seconds < start.best.seconds / 2
 
 
 def test_a_strategy_has_at_least_one_microbatch() -> None:
