@@ -141,6 +141,7 @@ def _answer(job: Job, state: State, times: dict[str, float]) -> dict[str, Any]:
         "rounds": [list(entry) for entry in state.history],
         "converged": state.converged,
         "placements": dict(sorted(placed.items())),
+        "microbatches": strategy.microbatches,
         "servers": strategy.servers,
         "used_servers": len(
             {server for placement in strategy.placements for server in placement.servers}
@@ -157,6 +158,8 @@ def _print(answer: dict[str, Any], console: Console) -> None:
     console.print()
     rows = [(placement, str(count)) for placement, count in answer["placements"].items()]
     console.print(table(["placement", "operators"], rows))
+    if answer["microbatches"] > 1:
+        console.print(f"\n{answer['microbatches']} micro-batches", highlight=False)
     if answer["used_servers"] < answer["servers"]:
         console.print(f"\n{_unused(answer)}", highlight=False)
     if "topology" in answer:
