@@ -23,6 +23,9 @@ from bridge.batch.worker import Progress
 #: a file ``click.py`` of the user must not take the place of an installed package.
 WORKER = ("-P", "-m", "bridge.batch.worker")
 
+#: What `Workers.simulate` returns for points that `Workers.interrupt` ended.
+INTERRUPTED = "interrupted"
+
 
 class Workers:
     """Child processes that wait for points. Several threads may use them at the same time."""
@@ -54,14 +57,14 @@ class Workers:
         """
         with self._lock:
             if self._ended:
-                return "interrupted"
+                return INTERRUPTED
             worker = self._idle.pop() if self._idle else _Worker()
             self._all.add(worker)
         try:
             error = worker.simulate(scenario, folder, on_progress)
         except _DiedError as death:
             self._drop(worker)
-            return str(death)
+            return INTERRUPTED if self._ended else str(death)
         if scenario.get("hooks") is not None:
             # The hook may have changed what later points would see.
             self._drop(worker)
