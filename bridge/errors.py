@@ -22,6 +22,10 @@ class OutputError(InputError):
     """A file or folder that results cannot be written to."""
 
 
+class BusyError(OutputError):
+    """A folder in which another process of cosim is writing a result."""
+
+
 class SaveError(OutputError):
     """Output that was computed but cannot be written, as on a full disk (exit status 1)."""
 

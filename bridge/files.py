@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from bridge.errors import OutputError, SaveError
+from bridge.errors import BusyError, OutputError, SaveError
 
 #: What the disk is to blame for, not the name of a file.
 DISK_ERRORS = frozenset({errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC})
@@ -80,6 +83,38 @@ def prepare_directory(directory: str | os.PathLike[str]) -> Path:
     except OSError as error:
         raise OutputError(f"{folder}: {error.strerror}, results cannot be written there") from None
     return folder
+
+
+@contextmanager
+def sole_writer(folder: Path) -> Iterator[None]:
+    """Keep other processes of cosim out of a folder of results.
+
+    The lock leaves no file, and ends with the process, however that ends. File systems without
+    locks do not keep others out.
+
+    Parameters
+    ----------
+    folder : Path
+        A folder that exists.
+
+    Raises
+    ------
+    BusyError
+        Another process is writing there.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with suppress(OSError):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise BusyError(
+                    f"{folder}: another cosim is writing its results there: wait until it ends, or "
+                    "name another folder with --out"
+                ) from None
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _not_written(file: Path, error: OSError) -> OutputError:

@@ -12,16 +12,16 @@ import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bridge.batch.best_strategy import StrategySearch, with_strategy
 from bridge.batch.worker import Progress
-from bridge.batch.workers import Workers
-from bridge.errors import ResultError
-from bridge.files import prepare_directory, write_whole
+from bridge.batch.workers import INTERRUPTED, Workers
+from bridge.errors import ResultError, SaveError
+from bridge.files import prepare_directory, sole_writer, write_whole
 from bridge.results.result import FILE_NAME, Result
 from bridge.simulator.simulate import versions
 from frontend import Scenario, ScenarioError, load_scenario
@@ -63,6 +63,8 @@ class Outcome:
     """Why the point did not complete; None if it did."""
     is_old: bool = False
     """Whether the folder already held the complete result."""
+    unreadable: str | None = None
+    """Why a stored result could not be read, so that the point ran again."""
 
 
 def run_points(
@@ -99,7 +101,7 @@ def run_points(
     Raises
     ------
     OutputError
-        The folder cannot be written to.
+        The folder cannot be written to. It is a `BusyError` if another process writes there.
     ValueError
         Two points have the same name.
     KeyboardInterrupt
@@ -116,6 +118,17 @@ def run_points(
                 points, jobs=jobs, folder=temporary, on_done=on_done, on_progress=on_progress
             )
     root = prepare_directory(folder)
+    with sole_writer(root):
+        return _run_all(points, root, jobs, on_done, on_progress)
+
+
+def _run_all(
+    points: Sequence[Point],
+    root: Path,
+    jobs: int | None,
+    on_done: Callable[[Outcome], object] | None,
+    on_progress: Callable[[Point, Progress], object] | None,
+) -> list[Outcome]:
     workers = Workers()
     searches = _Searches(root / SEARCHES_NAME, workers)
 
@@ -135,7 +148,7 @@ def run_points(
             pool.shutdown(wait=False, cancel_futures=True)
             workers.interrupt()
             raise
-    return [outcomes[name] for name in names]
+    return [outcomes[point.name] for point in points]
 
 
 def _report(future: Future[Outcome], on_done: Callable[[Outcome], object] | None) -> Outcome:
@@ -183,11 +196,11 @@ def _run(
 ) -> Outcome:
     folder = prepare_directory(root / point.name)
     scenario, error = searches.scenario(point)
-    old = _load(folder)
+    old, unreadable = _load(folder)
+    (folder / ERROR_NAME).unlink(missing_ok=True)
     if error is None and old is not None and _is_current(old, scenario):
         return Outcome(point, old, is_old=True)
-    for name in (FILE_NAME, ERROR_NAME):
-        (folder / name).unlink(missing_ok=True)
+    (folder / FILE_NAME).unlink(missing_ok=True)
 
     def report(progress: Progress) -> None:
         if on_progress is not None:
@@ -195,19 +208,23 @@ def _run(
 
     if error is None:
         error = workers.simulate(scenario.resolved(), folder, report)
-    result = _load(folder)
+    result, problem = _load(folder)
     if error is None and result is None:
-        error = f"{folder}: the result cannot be read"
-    if error is not None:
-        write_whole(folder / ERROR_NAME, f"{error}\n".encode())
-    return Outcome(point, result, error)
+        error = problem or f"{folder}: the result is missing"
+    if error is not None and error != INTERRUPTED:
+        with suppress(SaveError):  # the disk is full: the message is in the outcome, too
+            write_whole(folder / ERROR_NAME, f"{error}\n".encode())
+    return Outcome(point, result, error, unreadable=unreadable)
 
 
-def _load(folder: Path) -> Result | None:
+def _load(folder: Path) -> tuple[Result | None, str | None]:
+    """Return the result in a folder, or why it cannot be read; nothing if there is none."""
+    if not (folder / FILE_NAME).exists():
+        return None, None
     try:
-        return Result.load(folder)
-    except ResultError:
-        return None
+        return Result.load(folder), None
+    except ResultError as error:
+        return None, str(error)
 
 
 def _is_current(result: Result, scenario: Scenario) -> bool:

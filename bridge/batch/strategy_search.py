@@ -16,7 +16,7 @@ from ruamel.yaml.comments import CommentedSeq
 
 from bridge.batch.training_job import Job
 from bridge.errors import InputError
-from bridge.files import prepare_directory, write_whole
+from bridge.files import prepare_directory, sole_writer, write_whole
 from frontend import ScenarioError
 from frontend.parallelization import (
     Estimator,
@@ -124,6 +124,12 @@ class Search:
         KeyboardInterrupt
             The user pressed Ctrl-C; the message says what was saved.
         """
+        if self._folder is None:
+            return self._run()
+        with sole_writer(self._folder):
+            return self._run()
+
+    def _run(self) -> State:
         self._save()
         try:
             alternate(
@@ -217,10 +223,12 @@ class Search:
             return state_json.from_json(content["state"], self.job.graph)
         except OSError as error:
             raise InputError(f"{file}: {error.strerror}: expected a readable file") from None
-        except (KeyError, TypeError, json.JSONDecodeError):
-            raise InputError(f"{file}: expected a file that `cosim search` wrote") from None
+        except InputError:
+            raise
         except ScenarioError as error:
             raise InputError(f"{file}: {error}") from None
+        except (KeyError, TypeError, ValueError, RecursionError):  # the last: nested very deeply
+            raise InputError(f"{file}: expected a file that `cosim search` wrote") from None
 
 
 class _Estimators:

@@ -9,6 +9,7 @@ cosim does not expect, end the process with a message on stderr.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import signal
@@ -88,8 +89,18 @@ def _forget_peak_memory() -> None:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
+def _end_with_parent() -> None:
+    """Let Linux end this process when the one that started it ends, however it ends; see prctl(2).
+
+    Otherwise it would simulate on, and keep its folder locked.
+    """
+    set_parent_death_signal = 1
+    ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
+
+
 def main() -> None:
     """Serve the process that started this one."""
+    _end_with_parent()
     # Ctrl-C reaches all processes of a terminal; the parent ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # What a hook prints must not come between the answers.

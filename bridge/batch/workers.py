@@ -25,6 +25,9 @@ from bridge.batch.worker import Progress
 #: a file ``click.py`` of the user must not take the place of an installed package.
 WORKER = ("-P", "-m", "bridge.batch.worker")
 
+#: What `Workers.simulate` returns for points that `Workers.interrupt` ended.
+INTERRUPTED = "interrupted"
+
 
 class Workers:
     """Child processes that wait for points. Several threads may use them at the same time."""
@@ -86,14 +89,14 @@ class Workers:
         """Let a child do what a request asks for; it is the child's last request if told so."""
         with self._lock:
             if self._ended:
-                return "interrupted"
+                return INTERRUPTED
             worker = self._idle.pop() if self._idle else _Worker()
             self._all.add(worker)
         try:
             error = worker.ask(request, on_progress)
         except _DiedError as death:
             self._drop(worker)
-            return str(death)
+            return INTERRUPTED if self._ended else str(death)
         if last:
             self._drop(worker)
         else:

@@ -65,6 +65,8 @@ class Counter(ExitStack):
         self.done += 1
         time = time_text(outcome.result.time_ns) if outcome.result else "no result"
         said = outcome.error or ("as before" if outcome.is_old else self._cost(outcome))
+        if outcome.unreadable:
+            said += f"; simulated again because of {outcome.unreadable}"
         line = f"[{self.done}/{self.total}] {outcome.point.name}: {time}, {said}"
         self._display.done(outcome.point.title, line)
 

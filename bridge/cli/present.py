@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 
 from bridge.cli.console import drop_stdout, output
-from bridge.errors import SaveError
+from bridge.errors import BusyError, SaveError
 from bridge.files import DISK_ERRORS
 from bridge.present.outputs import JSON, SUMMARY
 from bridge.present.progress import Reporter, reporter_for
@@ -52,7 +52,23 @@ def present(
     SaveError
         The result cannot be saved or printed; the message names another place, if there is one.
     """
-    folder = out if out is not None or as_json else _default_folder(name, scenario)
+    if out is not None or as_json:
+        _present(simulate, out, as_json)
+        return
+    busy: set[Path] = set()
+    while True:
+        folder = _default_folder(name, scenario, busy)
+        try:
+            _present(simulate, folder, as_json)
+            return
+        except BusyError:
+            busy.add(folder)
+
+
+def _present(
+    simulate: Callable[[Reporter, Path | None], Result], folder: Path | None, as_json: bool
+) -> None:
+    """Do the work of `present` with a given folder; raise BusyError if it is in use."""
     reporter = Reporter() if as_json else reporter_for(Console(stderr=True))
     try:
         result = simulate(reporter, folder)
@@ -68,14 +84,18 @@ def present(
     _show_saved(result, folder, as_json)
 
 
-def _default_folder(name: str, scenario: Callable[[], dict[str, Any] | None]) -> Path:
+def _default_folder(
+    name: str, scenario: Callable[[], dict[str, Any] | None], busy: Collection[Path]
+) -> Path:
+    """Return ``results/NAME``, or the first with a number that is not taken and not busy."""
     wanted = Path("results") / name
-    if not (wanted / FILE_NAME).exists():
+    if not busy and not (wanted / FILE_NAME).exists():
         return wanted
     resolved = scenario()
-    folder = free_folder(wanted, lambda folder: holds_another(folder, resolved))
+    folder = free_folder(wanted, lambda one: one in busy or holds_another(one, resolved))
     if folder != wanted:
-        click.echo(f"{wanted} holds another result, so this one goes to {folder}", err=True)
+        why = "is in use" if wanted in busy else "holds another result"
+        click.echo(f"{wanted} {why}, so this one goes to {folder}", err=True)
     return folder
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 
 from bridge.cli.status import INTERRUPTED, NOT_BEGUN
@@ -15,6 +16,8 @@ def main() -> None:
     gc.disable()
     # numpy would start threads for products of matrices, which cosim does not compute.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # What ends a job (a batch system, `docker stop`) is as Ctrl-C: the partial result is saved.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         from bridge.cli.main import main as command
 

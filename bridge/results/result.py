@@ -202,7 +202,7 @@ class Result(BaseModel):
             document = json.loads(file.read_text(encoding="utf-8"))
         except OSError as error:
             raise ResultError(f"{file}: {error.strerror}") from None
-        except ValueError:
+        except (ValueError, RecursionError):  # the second if it is nested very deeply
             raise ResultError(f"{file}: not a JSON file") from None
         version = document.get("schema_version") if isinstance(document, dict) else None
         if version != SCHEMA_VERSION:

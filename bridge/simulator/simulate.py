@@ -6,13 +6,14 @@ import json
 import os
 import platform
 from collections.abc import Callable
+from contextlib import ExitStack
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import frontend
 from bridge.errors import OutputError, StreamError
-from bridge.files import prepare_directory, write_whole
+from bridge.files import prepare_directory, sole_writer, write_whole
 from bridge.present.progress import CallbackReporter, Reporter, Snapshot
 from bridge.results.errors import SimulationError, SimulationInterrupted, UnsavedError
 from bridge.results.result import SCHEMA_VERSION, Result
@@ -245,33 +246,36 @@ def _simulate(
         simulation = core.Simulation(stream)
     except (core.CoreError, ValueError) as error:
         raise StreamError(str(error)) from None
-    try:
-        # The folder is made after the stream is accepted, so that bad input leaves nothing behind,
-        # and before the run, so that no result is lost.
-        folder = None if out is None else prepare_directory(out)
-        built = BuiltSimulation(header.scenario, folder)
+    with ExitStack() as until_saved:
         try:
-            _build(simulation)
-            if hook is not None:
-                reporter.stage("loading ns-3's Python bindings")
-                hook(load_bindings(), built)
-            reporter.stage("simulating")
-            simulation.run(reporter.update, PROGRESS_INTERVAL_S)
-        except core.CoreError as error:
-            raise SimulationError(str(error)) from None
-        raw = json.loads(simulation.result())
-        built.end()
-    finally:
-        simulation.close()
-    raw["schema_version"] = SCHEMA_VERSION
-    raw["scenario"] = header.scenario
-    raw["simulator"] |= {**watch.cost(), "seed": header.seed, "versions": versions()}
-    result = Result.model_validate(raw)
-    if folder is not None:
-        try:
-            result.save(folder)
-        except OutputError as error:
-            raise UnsavedError(str(error), result) from None
+            # The folder is made after the stream is accepted, so that bad input leaves nothing
+            # behind, and before the run, so that no result is lost.
+            folder = None if out is None else prepare_directory(out)
+            if folder is not None:
+                until_saved.enter_context(sole_writer(folder))
+            built = BuiltSimulation(header.scenario, folder)
+            try:
+                _build(simulation)
+                if hook is not None:
+                    reporter.stage("loading ns-3's Python bindings")
+                    hook(load_bindings(), built)
+                reporter.stage("simulating")
+                simulation.run(reporter.update, PROGRESS_INTERVAL_S)
+            except core.CoreError as error:
+                raise SimulationError(str(error)) from None
+            raw = json.loads(simulation.result())
+            built.end()
+        finally:
+            simulation.close()
+        raw["schema_version"] = SCHEMA_VERSION
+        raw["scenario"] = header.scenario
+        raw["simulator"] |= {**watch.cost(), "seed": header.seed, "versions": versions()}
+        result = Result.model_validate(raw)
+        if folder is not None:
+            try:
+                result.save(folder)
+            except OutputError as error:
+                raise UnsavedError(str(error), result) from None
     if result.status == "interrupted":
         raise SimulationInterrupted("interrupted, the result is partial", result)
     if result.status != "complete":

@@ -5,6 +5,7 @@ Floating-point numbers are written exactly, so reading them gives the same value
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -64,14 +65,14 @@ def from_json(content: Any, graph: OperatorGraph) -> State:
         rounds, history, best = content["rounds"], content["history"], content["best"]
         found = strategy_json.from_json(best["strategy"], graph)
         return State(
-            int(rounds),
+            _whole("rounds", rounds),
             strategy_json.from_json(content["strategy"], graph),
             _demand(content["demand"]),
-            Candidate(found, _demand(best["demand"]), float(best["seconds"])),
-            float(content["start_seconds"]),
-            tuple((float(there), float(own)) for there, own in history),
-            float(content["beta"]),
-            bool(content["converged"]),
+            Candidate(found, _demand(best["demand"]), _finite("seconds", best["seconds"])),
+            _finite("start_seconds", content["start_seconds"]),
+            tuple((_finite("history", there), _finite("history", own)) for there, own in history),
+            _finite("beta", content["beta"]),
+            _truth("converged", content["converged"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, StrategyError):
@@ -80,6 +81,25 @@ def from_json(content: Any, graph: OperatorGraph) -> State:
         raise StrategyError(
             f"expected the keys {keys}, as a search writes them ({error})"
         ) from None
+
+
+def _whole(key: str, value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
+        raise StrategyError(f"{key}: value {value!r}: expected a whole number, 0 to 2147483647")
+    return value
+
+
+def _finite(key: str, value: Any) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not 0 <= value <= sys.float_info.max:
+        raise StrategyError(f"{key}: value {value!r}: expected a finite number of at least 0")
+    return float(value)
+
+
+def _truth(key: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise StrategyError(f"{key}: value {value!r}: expected true or false")
+    return value
 
 
 def _demand(content: Any) -> Demand:

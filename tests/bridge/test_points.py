@@ -13,6 +13,8 @@ import pytest
 from bridge import Result, run
 from bridge.batch import workers
 from bridge.batch.points import Outcome, Point, run_points
+from bridge.errors import BusyError
+from bridge.files import sole_writer
 from bridge.present.progress import Snapshot
 from frontend import load_scenario
 
@@ -168,7 +170,7 @@ def test_interruption_ends_the_children(small: dict[str, Any], tmp_path: Path) -
             on_done=stop,
         )
     assert (tmp_path / "fine" / "result.json").exists()
-    assert not list((tmp_path / "long").glob("result.json"))
+    assert list((tmp_path / "long").iterdir()) == []
 
 
 def test_children_import_nothing_from_the_working_folder(
@@ -182,6 +184,39 @@ def test_children_import_nothing_from_the_working_folder(
     monkeypatch.chdir(tmp_path)
     (outcome,) = run_points([point(small, "p")])
     assert outcome.error is None
+
+
+@pytest.mark.parametrize("content", ["{", "[" * 9999, '{"schema_version": 1}', "\xff"])
+def test_a_result_that_cannot_be_read_is_made_again(
+    small: dict[str, Any], tmp_path: Path, content: str
+) -> None:
+    (first,) = run_points(sizes(small, "4KB"), folder=tmp_path)
+    assert first.result
+    assert first.unreadable is None
+    file = tmp_path / "4KB" / "result.json"
+    file.write_bytes(content.encode("latin-1"))
+    (again,) = run_points(sizes(small, "4KB"), folder=tmp_path)
+    assert again.result
+    assert again.result.time_ns == first.result.time_ns
+    assert str(again.unreadable).startswith(str(file))
+
+
+def test_the_error_of_an_earlier_attempt_goes(small: dict[str, Any], tmp_path: Path) -> None:
+    run_points(sizes(small, "4KB"), folder=tmp_path)
+    error = tmp_path / "4KB" / "error.txt"
+    error.write_text("an earlier attempt\n")
+    (outcome,) = run_points(sizes(small, "4KB"), folder=tmp_path)
+    assert outcome.is_old
+    assert not error.exists()
+
+
+def test_one_process_at_a_time(small: dict[str, Any], tmp_path: Path) -> None:
+    with (
+        sole_writer(tmp_path),
+        pytest.raises(BusyError, match="another cosim is writing its results there"),
+    ):
+        run_points(sizes(small, "4KB"), folder=tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_names_differ(small: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from click.testing import Result as Answer
 
 from bridge.cli.main import main
+from bridge.files import sole_writer
 
 
 @pytest.fixture
@@ -68,6 +69,21 @@ def test_replay(cosim, small_file: Path) -> None:
         answer = cosim("replay", "x.stream")
         assert answer.stderr.endswith(f"Result: results/{folder}/result.json\n")
         assert size(f"results/{folder}") == value
+
+
+def test_a_folder_in_use(cosim, small_file: Path) -> None:
+    cosim("run", small_file)
+    with sole_writer(Path("results/small")):
+        answer = cosim("run", small_file)
+        said = "results/small is in use, so this one goes to results/small-2\n"
+        assert answer.stderr.startswith(said)
+        assert size("results/small-2") == "64KB"
+        named = cosim("run", small_file, "--out", "results/small")
+    assert named.exit_code == 2
+    assert named.stderr == (
+        "cosim: results/small: another cosim is writing its results there: wait until it ends, or "
+        "name another folder with --out\n"
+    )
 
 
 def test_an_incomplete_result_does_not_replace_a_complete_one(cosim, small_file: Path) -> None:

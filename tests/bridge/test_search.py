@@ -312,12 +312,35 @@ def test_other_searches_are_not_resumed(tmp_path, changed, sentence):
         Search(other, settings(rounds=1, budget=10), tmp_path, resume=True)
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"scenario": 1}'])
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"scenario": 1}', "[" * 9999])
 def test_what_is_no_search_is_not_resumed(tmp_path, content):
     (tmp_path / "search.json").write_text(content)
     with pytest.raises(InputError, match=r"search\.json: "):
         Search(Job(load_scenario(scenario(SWITCH))), settings(), tmp_path, resume=True)
     assert (tmp_path / "search.json").read_text() == content
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "accepted"),
+    [
+        ("rounds", "-5", "a whole number, 0 to"),
+        ("rounds", "1e30", "a whole number, 0 to"),
+        ("rounds", "true", "a whole number, 0 to"),
+        ("beta", "NaN", "a finite number of at least 0"),
+        ("beta", "Infinity", "a finite number of at least 0"),
+        ("beta", "9" * 400, "a finite number of at least 0"),
+        ("start_seconds", "-1", "a finite number of at least 0"),
+        ("converged", "2", "true or false"),
+    ],
+)
+def test_wrong_values_of_a_stored_state(tmp_path, key, text, accepted):
+    job = Job(load_scenario(scenario(SWITCH)))
+    Search(job, settings(rounds=0, budget=10), tmp_path).run()
+    content = json.loads((tmp_path / "search.json").read_text())
+    content["state"][key] = json.loads(text)
+    (tmp_path / "search.json").write_text(json.dumps(content))
+    with pytest.raises(InputError, match=rf"search\.json: {key}: value .*: expected {accepted}"):
+        Search(job, settings(rounds=0, budget=10), tmp_path, resume=True)
 
 
 @pytest.mark.parametrize(

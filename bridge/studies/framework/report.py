@@ -134,8 +134,8 @@ def document(study: Study, scale: Scale, chapters: Sequence[Chapter]) -> dict[st
     -------
     dict
         ``study``, ``scale`` and ``experiments``. Each experiment has its statements, tables and
-        charts, and for each of its points the time, the network's counters and the CPU time, or
-        the error.
+        charts, and for each of its points the time and the network's counters, or the error. It is
+        the same on every machine.
     """
     return {
         "study": study.name,
@@ -206,7 +206,6 @@ def _points(chapter: Chapter) -> Iterator[dict[str, Any]]:
             "error": outcome.error,
             "time_ns": result.time_ns if result else None,
             "network": result.network.model_dump(mode="json") if result else None,
-            "cpu_s": result.simulator.cpu_s if result else None,
         }
 
 
