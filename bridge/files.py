@@ -86,7 +86,7 @@ def prepare_directory(directory: str | os.PathLike[str]) -> Path:
 
 
 @contextmanager
-def sole_writer(folder: Path) -> Iterator[None]:
+def sole_writer(folder: Path, *, shared: bool = False) -> Iterator[None]:
     """Keep other processes of cosim out of a folder of results.
 
     The lock leaves no file, and ends with the process, however that ends. File systems without
@@ -96,6 +96,8 @@ def sole_writer(folder: Path) -> Iterator[None]:
     ----------
     folder : Path
         A folder that exists.
+    shared : bool
+        Whether to let those in that share the folder, too.
 
     Raises
     ------
@@ -106,7 +108,8 @@ def sole_writer(folder: Path) -> Iterator[None]:
     try:
         with suppress(OSError):
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+                fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise BusyError(
                     f"{folder}: another cosim is writing its results there: wait until it ends, or "

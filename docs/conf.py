@@ -32,6 +32,7 @@ NAVIGATION = {
         "docs/scheduling",
         "docs/fidelity",
         "docs/performance",
+        "docs/machines",
     ],
     "Networks without switches": ["docs/topologies", "docs/schedules", "docs/direct_connect"],
     "Networks made for a job": ["docs/topoopt", "docs/parallelization"],

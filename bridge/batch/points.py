@@ -1,7 +1,7 @@
-"""Runs independent simulations in child processes, several at a time.
+"""Runs independent simulations in other processes, several at a time.
 
-ns-3 ends its whole process when it meets an error. In a child process, only that point fails, and
-its error message is kept. Every point has a folder of its own, which holds ``result.json``, or
+ns-3 ends its whole process when it meets an error. In a process of its own, only that point fails,
+and its error message is kept. Every point has a folder of its own, which holds ``result.json``, or
 ``error.txt`` if the point failed. Points whose result is already complete are not run again.
 """
 
@@ -19,7 +19,7 @@ from typing import Any
 
 from bridge.batch.best_strategy import StrategySearch, with_strategy
 from bridge.batch.worker import Progress
-from bridge.batch.workers import INTERRUPTED, Workers
+from bridge.batch.workers import INTERRUPTED, Place, Workers
 from bridge.errors import ResultError, SaveError
 from bridge.files import prepare_directory, sole_writer, write_whole
 from bridge.results.result import FILE_NAME, Result
@@ -71,6 +71,8 @@ def run_points(
     points: Sequence[Point],
     *,
     jobs: int | None = None,
+    place: Place | None = None,
+    is_part: bool = False,
     folder: str | os.PathLike[str] | None = None,
     on_done: Callable[[Outcome], object] | None = None,
     on_progress: Callable[[Point, Progress], object] | None = None,
@@ -82,8 +84,13 @@ def run_points(
     points : sequence of Point
         The points; their names must differ.
     jobs : int, optional
-        How many points run at the same time, at least 1. By default, the number of cores that this
-        process may use.
+        How many points run at the same time, at least 1. By default, the number of cores of the
+        place.
+    place : Place, optional
+        Where the points run; it is closed at the end. By default, in child processes, on the cores
+        that this process may use.
+    is_part : bool
+        Whether other processes run other points of the same folder at the same time.
     folder : path, optional
         The folder that keeps the results. A point is not run again if its folder holds a complete
         result of the same scenario and the same versions. What searches find is kept in
@@ -115,29 +122,34 @@ def run_points(
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="cosim-points-") as temporary:
             return run_points(
-                points, jobs=jobs, folder=temporary, on_done=on_done, on_progress=on_progress
+                points,
+                jobs=jobs,
+                place=place,
+                folder=temporary,
+                on_done=on_done,
+                on_progress=on_progress,
             )
     root = prepare_directory(folder)
-    with sole_writer(root):
-        return _run_all(points, root, jobs, on_done, on_progress)
+    with sole_writer(root, shared=is_part):
+        return _run_all(points, root, jobs, place or Workers(), on_done, on_progress)
 
 
 def _run_all(
     points: Sequence[Point],
     root: Path,
     jobs: int | None,
+    place: Place,
     on_done: Callable[[Outcome], object] | None,
     on_progress: Callable[[Point, Progress], object] | None,
 ) -> list[Outcome]:
-    workers = Workers()
-    searches = _Searches(root / SEARCHES_NAME, workers)
+    searches = _Searches(root / SEARCHES_NAME, place)
 
     def run(point: Point) -> Outcome:
-        return _run(point, root, workers, searches, on_progress)
+        return _run(point, root, place, searches, on_progress)
 
     with (
-        closing(workers),
-        ThreadPoolExecutor(max_workers=jobs or len(os.sched_getaffinity(0))) as pool,
+        closing(place),
+        ThreadPoolExecutor(max_workers=jobs or place.cores) as pool,
     ):
         pending = {pool.submit(run, point): point.name for point in points}
         try:
@@ -146,7 +158,7 @@ def _run_all(
             }
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            workers.interrupt()
+            place.interrupt()
             raise
     return [outcomes[point.name] for point in points]
 
@@ -161,9 +173,9 @@ def _report(future: Future[Outcome], on_done: Callable[[Outcome], object] | None
 class _Searches:
     """What searches found: each is run once, also if several points ask for it."""
 
-    def __init__(self, folder: Path, workers: Workers) -> None:
+    def __init__(self, folder: Path, place: Place) -> None:
         self._folder = folder
-        self._workers = workers
+        self._place = place
         self._lock = threading.Lock()
         self._running: dict[str, threading.Lock] = {}
 
@@ -178,7 +190,9 @@ class _Searches:
             found = search.kept(self._folder)
             if found is None:
                 prepare_directory(self._folder)
-                error = self._workers.search(search, self._folder / search.file_name)
+                error = self._place.ask(
+                    {"search": search.request()}, self._folder, lambda progress: None
+                )
                 if error is not None:
                     return point.scenario, error
                 found = search.kept(self._folder)
@@ -190,7 +204,7 @@ class _Searches:
 def _run(
     point: Point,
     root: Path,
-    workers: Workers,
+    place: Place,
     searches: _Searches,
     on_progress: Callable[[Point, Progress], object] | None,
 ) -> Outcome:
@@ -207,7 +221,9 @@ def _run(
             on_progress(point, progress)
 
     if error is None:
-        error = workers.simulate(scenario.resolved(), folder, report)
+        # A hook may change what later points would see.
+        alone = scenario.hooks is not None
+        error = place.ask({"scenario": scenario.resolved()}, folder, report, alone=alone)
     result, problem = _load(folder)
     if error is None and result is None:
         error = problem or f"{folder}: the result is missing"

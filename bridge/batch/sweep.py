@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from bridge.batch.places import place_at
 from bridge.batch.points import Outcome, Point, run_points
 from bridge.batch.worker import Progress
 from bridge.errors import InputError
@@ -153,10 +154,11 @@ def sweep(
     *,
     seed: int | None = None,
     jobs: int | None = None,
+    on: str | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: Callable[[Point, Progress], object] | None = None,
 ) -> list[Swept]:
-    """Simulate every combination of values, each in a child process.
+    """Simulate every combination of values, each in a process of its own.
 
     Parameters
     ----------
@@ -170,8 +172,10 @@ def sweep(
     seed : int, optional
         Replaces the scenario's seed.
     jobs : int, optional
-        How many points run at the same time. By default, the number of cores that this process may
-        use.
+        How many points run at the same time. By default, the number of cores of the place.
+    on : str, optional
+        Where the points run: ``ray`` or ``ray://HOST:PORT``, a Ray cluster. By default, on the
+        cores that this process may use.
     out : path, optional
         The folder that keeps a result for each point. Points that are complete there do not run
         again. By default, nothing is kept.
@@ -188,7 +192,7 @@ def sweep(
     frontend.ScenarioError
         A combination is not a valid scenario. Nothing has been simulated.
     InputError
-        A value is given twice, or `out` cannot be written to.
+        A value is given twice, `out` cannot be written to, or nothing can run on `on`.
     KeyboardInterrupt
         The user pressed Ctrl-C. Complete results stay in `out`.
 
@@ -200,7 +204,11 @@ def sweep(
     axes = [_axis(key, values, key, "over") for key, values in over.items()]
     points = sweep_points(scenario, overrides or {}, axes, seed)
     outcomes = run_points(
-        [one.point for one in points], jobs=jobs, folder=out, on_progress=progress
+        [one.point for one in points],
+        jobs=jobs,
+        place=place_at(on),
+        folder=out,
+        on_progress=progress,
     )
     return [
         Swept(

@@ -1,10 +1,10 @@
 """A child process that simulates points, one after the other.
 
-`bridge.batch.workers` starts it. Each line of stdin is a JSON object with the ``scenario`` of a
-point and the ``folder`` for its result, or with a ``search`` for a strategy and the ``file`` for
-what it finds. Lines of stdout answer: any number of ``{"progress": …}``,
-then one ``{"error": …}``, which is null if the task completed. An abort of ns-3, and an error that
-cosim does not expect, end the process with a message on stderr.
+`bridge.batch.child` starts it. Each line of stdin is a JSON object with the ``scenario`` of a point
+or a ``search`` for a strategy, and the ``folder`` for the files that this makes. Lines of
+stdout answer: any number of ``{"progress": …}``, then one ``{"error": …}``, which is null if the
+task completed. An abort of ns-3, and an error that cosim does not expect, end the process with a
+message on stderr.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def serve(requests: IO[str], answers: IO[str]) -> None:
         error = None
         try:
             if "search" in request:
-                StrategySearch.of(request["search"]).run(Path(request["file"]))
+                search = StrategySearch.of(request["search"])
+                search.run(Path(request["folder"]) / search.file_name)
             else:
                 simulate.run(
                     load_scenario(request["scenario"]),

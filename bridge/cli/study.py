@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from rich import box
 from rich.table import Table
 
+from bridge.batch.places import place_at
+from bridge.batch.points import run_points
 from bridge.cli.console import output
+from bridge.cli.place_options import Shard, on_option, shard_option
 from bridge.cli.points import Counter, jobs_option, require_all, scenarios_option
 from bridge.files import prepare_directory, write_whole
 from bridge.studies.framework import picture, report
 from bridge.studies.framework.model import Scale, Study
-from bridge.studies.framework.runner import Chapter, all_points, chosen, run_study
+from bridge.studies.framework.runner import Chapter, all_points, chapters, chosen
 from bridge.studies.registry import STUDIES
 
 
@@ -65,6 +69,8 @@ def study_command(study: Study) -> click.Command:
         help="small takes seconds; full uses the publication's sizes and takes hours.",
     )
     @jobs_option
+    @on_option
+    @shard_option
     @click.option(
         "-o",
         "--out",
@@ -85,6 +91,8 @@ def study_command(study: Study) -> click.Command:
         figures: tuple[str, ...],
         scale: Scale,
         jobs: int | None,
+        address: str | None,
+        shard: Shard | None,
         out: Path | None,
         page: Path | None,
         as_json: bool,
@@ -93,16 +101,19 @@ def study_command(study: Study) -> click.Command:
         folder = prepare_directory(out or Path("results") / f"{study.name}-{scale}")
         if page is not None:
             prepare_directory(page.parent)
-        counter = Counter(len(all_points(chosen(study, figures), scenarios, scale)), quiet=as_json)
+        experiments = chosen(study, figures)
+        points = all_points(experiments, scenarios, scale)
+        if shard is not None:
+            points = shard.of(points)
+        counter = Counter(len(points), quiet=as_json)
         try:
             with counter:
-                chapters = run_study(
-                    study,
-                    scale,
-                    scenarios=scenarios,
-                    folder=folder / "points",
-                    figures=figures,
+                outcomes = run_points(
+                    points,
                     jobs=jobs,
+                    place=place_at(address),
+                    is_part=shard is not None,
+                    folder=folder / "points",
                     on_done=counter,
                     on_progress=counter.running,
                 )
@@ -111,29 +122,38 @@ def study_command(study: Study) -> click.Command:
                 f"interrupted: {counter.done} of {counter.total} points were done, "
                 f"the same command continues from {folder}"
             ) from None
-        data = json.dumps(report.document(study, scale, chapters), indent=1, ensure_ascii=False)
+        if shard is not None:
+            click.echo(
+                f"Shard {shard} is in {folder}; without --shard, the command makes the report from "
+                "all shards.",
+                err=True,
+            )
+            require_all(outcomes)
+            return
+        done = chapters(experiments, outcomes, scenarios, scale, figures)
+        data = json.dumps(report.document(study, scale, done), indent=1, ensure_ascii=False)
         write_whole(folder / "study.json", f"{data}\n".encode())
         if not picture.can_draw():
             click.echo(f"cosim: {picture.MISSING}", err=True)
         for file in (folder / "report.md", *([page] if page is not None else [])):
-            write_page(study, scale, chapters, file)
+            write_page(study, scale, done, file)
         if as_json:
             click.echo(data)
         else:
-            output().print(report.on_terminal(study, scale, chapters))
+            output().print(report.on_terminal(study, scale, done))
             click.echo(f"Report: {folder / 'report.md'}", err=True)
-        require_all([outcome for chapter in chapters for outcome in chapter.outcomes])
+        require_all(outcomes)
 
     return command
 
 
-def write_page(study: Study, scale: Scale, chapters: list[Chapter], file: Path) -> None:
+def write_page(study: Study, scale: Scale, parts: Sequence[Chapter], file: Path) -> None:
     """Write the report to a file and its pictures to a folder beside it.
 
     Parameters
     ----------
-    study, scale, chapters
-        The study, its scale, and the chapters that `run_study` returned.
+    study, scale, parts
+        The study, its scale, and what `bridge.studies.framework.runner.chapters` returned.
     file : Path
         The page to write; its pictures go to the folder of the same name without ``.md``.
 
@@ -145,9 +165,9 @@ def write_page(study: Study, scale: Scale, chapters: list[Chapter], file: Path) 
     pictures: dict[str, str] = {}
     if picture.can_draw():
         folder = prepare_directory(file.with_suffix(""))
-        for chapter in chapters:
+        for chapter in parts:
             for chart in chapter.findings.charts if chapter.findings else ():
                 name = f"figure-{chart.figure}.svg"
                 picture.draw(chart, folder / name)
                 pictures[chart.figure] = f"{folder.name}/{name}"
-    write_whole(file, report.markdown(study, scale, chapters, pictures).encode())
+    write_whole(file, report.markdown(study, scale, parts, pictures).encode())

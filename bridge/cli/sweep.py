@@ -9,10 +9,12 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+from bridge.batch.places import place_at
 from bridge.batch.points import Outcome, run_points
 from bridge.batch.sweep import Axis, SweepPoint, axis, document, short_keys, sweep_points
 from bridge.cli.console import output
 from bridge.cli.options import scenario_argument, seed_option, set_option, with_seed
+from bridge.cli.place_options import Shard, on_option, shard_option
 from bridge.cli.points import Counter, jobs_option, require_all
 from bridge.present.metrics import METRICS, Metric, usual
 from bridge.present.table import table
@@ -43,6 +45,8 @@ from frontend.loading.overrides import Override
 )
 @seed_option
 @jobs_option
+@on_option
+@shard_option
 @click.option(
     "-o",
     "--out",
@@ -60,25 +64,31 @@ def sweep_command(
     names: tuple[str, ...],
     seed: int | None,
     jobs: int | None,
+    address: str | None,
+    shard: Shard | None,
     out: Path | None,
     as_json: bool,
 ) -> None:
     """Simulate a scenario with many combinations of values.
 
     The command simulates FILE with every combination of the values of --over. A point is one
-    combination. The points run in child processes, so a failure does not affect the others. If you
-    stop a sweep, the same command continues it."""
+    combination. The points run in processes of their own, so a failure does not affect the
+    others. If you stop a sweep, the same command continues it."""
     parsed = [axis(text) for text in axes]
     points = sweep_points(scenario, with_seed(overrides, seed), parsed)
     folder = out
     if folder is None and not as_json:
         folder = _folder(points)
+    if shard is not None:
+        points = shard.of(points)
     counter = Counter(len(points), quiet=as_json)
     try:
         with counter:
             outcomes = run_points(
                 [one.point for one in points],
                 jobs=jobs,
+                place=place_at(address),
+                is_part=shard is not None,
                 folder=folder,
                 on_done=counter,
                 on_progress=counter.running,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bridge import Result, run
-from bridge.batch import workers
+from bridge.batch import child
 from bridge.batch.points import Outcome, Point, run_points
 from bridge.errors import BusyError
 from bridge.files import sole_writer
@@ -112,7 +112,7 @@ def test_an_abort_costs_one_point(
 ) -> None:
     """The only worker has served a point when it dies; another one serves the last point."""
     (tmp_path / "worker.py").write_text(ABORT_ONCE)
-    monkeypatch.setattr(workers, "WORKER", (str(tmp_path / "worker.py"),))
+    monkeypatch.setattr(child, "WORKER", (str(tmp_path / "worker.py"),))
     points = [point(small, "first"), point({**small, "name": "abort"}, "abort"), point(small, "p")]
     first, abort, last = run_points(points, jobs=1)
     assert abort.error == "the process ended with signal 6: NS_FATAL, terminating"

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from bridge.batch.points import run_points
 from bridge.studies.framework.report import document
-from bridge.studies.framework.runner import run_study
+from bridge.studies.framework.runner import all_points, chapters
 from bridge.studies.registry import STUDIES
 from tests.regression.comparison import difference
 
@@ -43,9 +44,10 @@ def test_nothing_is_stored_for_a_study_that_is_gone() -> None:
 @pytest.mark.parametrize("name", STUDIES)
 def test_study(name: str, scenarios: Path, request: pytest.FixtureRequest) -> None:
     study = STUDIES[name]
-    chapters = run_study(study, "small", scenarios=scenarios)
-    assert not {key: error for chapter in chapters for key, error in chapter.errors.items()}
-    now = numbers(document(study, "small", chapters))
+    outcomes = run_points(all_points(study.experiments, scenarios, "small"))
+    assert not {one.point.name: one.error for one in outcomes if one.error}
+    parts = chapters(study.experiments, outcomes, scenarios, "small")
+    now = numbers(document(study, "small", parts))
     stored = STORED / f"{name}.json"
     if request.config.getoption("regen_all") or request.config.getoption("force_regen"):
         stored.write_text(json.dumps(now, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

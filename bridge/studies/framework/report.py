@@ -67,7 +67,7 @@ def on_terminal(study: Study, scale: Scale, chapters: Sequence[Chapter]) -> Rend
     Parameters
     ----------
     study, scale, chapters
-        The arguments and the result of `run_study`.
+        The arguments and the result of `chapters`.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def markdown(
     Parameters
     ----------
     study, scale, chapters
-        The arguments and the result of `run_study`.
+        The arguments and the result of `chapters`.
     pictures : mapping
         Figure to the path of its picture, relative to the page; may be empty.
 
@@ -128,7 +128,7 @@ def document(study: Study, scale: Scale, chapters: Sequence[Chapter]) -> dict[st
     Parameters
     ----------
     study, scale, chapters
-        The arguments and the result of `run_study`.
+        The arguments and the result of `chapters`.
 
     Returns
     -------

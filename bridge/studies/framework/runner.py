@@ -1,13 +1,12 @@
-"""Run the simulations of a study and evaluate its experiments."""
+"""The points of a study, and what its experiments make of their outcomes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bridge.batch.points import Outcome, Point, run_points
-from bridge.batch.worker import Progress
+from bridge.batch.points import Outcome, Point
 from bridge.studies.framework.model import Experiment, Findings, Scale, Study
 
 
@@ -53,56 +52,34 @@ def all_points(experiments: Sequence[Experiment], scenarios: Path, scale: Scale)
     return list(points.values())
 
 
-def run_study(
-    study: Study,
-    scale: Scale,
-    *,
+def chapters(
+    experiments: Sequence[Experiment],
+    outcomes: Sequence[Outcome],
     scenarios: Path,
-    folder: Path | None = None,
+    scale: Scale,
     figures: Collection[str] = (),
-    jobs: int | None = None,
-    on_done: Callable[[Outcome], object] | None = None,
-    on_progress: Callable[[Point, Progress], object] | None = None,
 ) -> list[Chapter]:
-    """Simulate a study, or the experiments behind some of its figures.
+    """Evaluate experiments.
 
     Parameters
     ----------
-    study : Study
-        The study to run.
-    scale : {"small", "full"}
-        The publication's sizes (full), or sizes that take seconds (small).
+    experiments : sequence of Experiment
+        The experiments, such as those that `chosen` returns.
+    outcomes : sequence of Outcome
+        The outcome of each point of `all_points`.
     scenarios : Path
         The source tree's ``scenarios``.
-    folder : Path, optional
-        Stores each result. Points that are complete there do not run again.
+    scale : {"small", "full"}
+        The publication's sizes (full), or sizes that take seconds (small).
     figures : collection of str
         Keep only the findings of these figures; by default all.
-    jobs, on_done, on_progress
-        As for `bridge.batch.points.run_points`.
 
     Returns
     -------
     list of Chapter
-        In the study's order.
-
-    Raises
-    ------
-    OutputError
-        If the folder cannot be written to.
-    frontend.ScenarioError
-        If a scenario is missing or not valid.
-    KeyboardInterrupt
-        On Ctrl-C; complete results stay in the folder.
+        In the order of `experiments`.
     """
-    experiments = chosen(study, figures)
-    points = all_points(experiments, scenarios, scale)
-    done = {
-        outcome.point.name: outcome
-        for outcome in run_points(
-            points, jobs=jobs, folder=folder, on_done=on_done, on_progress=on_progress
-        )
-    }
+    done = {outcome.point.name: outcome for outcome in outcomes}
     return [
         _chapter(
             experiment,
