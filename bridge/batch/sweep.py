@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from frontend.loading.load import Source, read_scenario
 from frontend.loading.overrides import Override, Overrides, listed
 from frontend.loading.python_values import python_values
 from frontend.loading.yaml_document import read
+
+_LONGEST_NAME = 200  # file systems allow 255 bytes
 
 
 @dataclass(frozen=True)
@@ -128,10 +131,19 @@ def sweep_points(
         scenario = load(content, [*listed(fixed), *changes], seed)
         if isinstance(source, str | os.PathLike):
             scenario = with_absolute_hook(scenario, Path(source))
-        name = quote("_".join(f"{one.key}={one.value}" for one in changes), safe="=.")
+        name = _folder_name("_".join(f"{one.key}={one.value}" for one in changes))
         label = ", ".join(f"{key}={value}" for key, value in zip(short, values, strict=True))
         points.append(SweepPoint(values, Point(name or scenario.name, scenario, label)))
     return points
+
+
+def _folder_name(text: str) -> str:
+    """Return the name of a folder for a text: short enough for file systems, and of one part."""
+    name = quote(text, safe="=.")
+    if len(name) <= _LONGEST_NAME:
+        return name
+    digest = sha256(name.encode()).hexdigest()[:16]
+    return f"{name[: _LONGEST_NAME - 17]}-{digest}"
 
 
 @dataclass(frozen=True)
@@ -155,6 +167,7 @@ def sweep(
     jobs: int | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: Callable[[Point, Progress], object] | None = None,
+    allow_hooks: bool = False,
 ) -> list[Swept]:
     """Simulate every combination of values, each in a child process.
 
@@ -177,6 +190,8 @@ def sweep(
         again. By default, nothing is kept.
     progress : callable, optional
         Called from other threads, several times a second, with a point that runs and a snapshot.
+    allow_hooks : bool, optional
+        As for `run`.
 
     Returns
     -------
@@ -200,7 +215,11 @@ def sweep(
     axes = [_axis(key, values, key, "over") for key, values in over.items()]
     points = sweep_points(scenario, overrides or {}, axes, seed)
     outcomes = run_points(
-        [one.point for one in points], jobs=jobs, folder=out, on_progress=progress
+        [one.point for one in points],
+        jobs=jobs,
+        folder=out,
+        on_progress=progress,
+        allow_hooks=allow_hooks,
     )
     return [
         Swept(

@@ -12,7 +12,13 @@ from rich.table import Table
 from bridge.batch.points import Outcome, run_points
 from bridge.batch.sweep import Axis, SweepPoint, axis, document, short_keys, sweep_points
 from bridge.cli.console import output
-from bridge.cli.options import scenario_argument, seed_option, set_option, with_seed
+from bridge.cli.options import (
+    allow_hooks_option,
+    scenario_argument,
+    seed_option,
+    set_option,
+    with_seed,
+)
 from bridge.cli.points import Counter, jobs_option, require_all
 from bridge.present.metrics import METRICS, Metric, usual
 from bridge.present.table import table
@@ -42,6 +48,7 @@ from frontend.loading.overrides import Override
     "that suit the workload and fit the terminal.",
 )
 @seed_option
+@allow_hooks_option
 @jobs_option
 @click.option(
     "-o",
@@ -59,6 +66,7 @@ def sweep_command(
     axes: tuple[str, ...],
     names: tuple[str, ...],
     seed: int | None,
+    allow_hooks: bool,
     jobs: int | None,
     out: Path | None,
     as_json: bool,
@@ -82,6 +90,7 @@ def sweep_command(
                 folder=folder,
                 on_done=counter,
                 on_progress=counter.running,
+                allow_hooks=allow_hooks,
             )
     except KeyboardInterrupt:
         kept = f"{counter.done} of {counter.total} points were done"

@@ -1,6 +1,6 @@
 """Apply overrides, such as those of `--set`, to a scenario before it is checked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -71,7 +71,17 @@ def apply(data: Mapping[str, Any], overrides: Overrides, origin: Origin) -> dict
         part[path[-1]] = value
         origin.overrides.pop(path, None)
         origin.overrides[path] = text
+        origin.given |= set(_texts(value))
     return result
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(item)
 
 
 def _mapping(part: Any, field: FieldInfo) -> dict[str, Any]:
