@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from frontend.errors import ScenarioError
+from frontend.errors import ScenarioError, shown
 from frontend.loading.key_paths import key_paths
 from frontend.loading.problems import Origin, unknown_key
 from frontend.loading.python_values import python_values
@@ -29,11 +29,12 @@ class Override:
 
     def __str__(self) -> str:
         """Return what the user wrote."""
+        value = self.value if isinstance(self.value, str) else shown(self.value, ())
         if self.option == f"--{self.key}":
-            return f"{self.option} {self.value}"
+            return f"{self.option} {value}"
         if self.option == self.key:
-            return f"{self.key}={self.value}"
-        return f"{self.option} {self.key}={self.value}"
+            return f"{self.key}={value}"
+        return f"{self.option} {self.key}={value}"
 
 
 Overrides = Mapping[str, Any] | Sequence[str | Override]

@@ -231,7 +231,12 @@ def test_nothing_to_resume(tmp_path):
 )
 def test_unused_servers_are_told(used, sentence):
     stream = StringIO()
-    answer = {"name": "x", "rounds": [], "seconds": {"start": 1.0}, "placements": {}}
+    answer: dict[str, object] = {
+        "name": "x",
+        "rounds": [],
+        "seconds": {"start": 1.0},
+        "placements": {},
+    }
     answer |= {"microbatches": 4}
     _print(answer | {"servers": 8, "used_servers": used}, Console(file=stream, width=100))
     assert sentence in stream.getvalue()

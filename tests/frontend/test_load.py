@@ -207,7 +207,7 @@ def test_deep_nesting_is_one_sentence(tmp_path, text):
 
 
 def test_deep_nesting_in_python_is_one_sentence():
-    deep = []
+    deep: list[object] = []
     for _ in range(5000):
         deep = [deep]
     with pytest.raises(ScenarioError, match=r"expected fewer levels$"):
