@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bridge.simulator.network import Network
     from bridge.simulator.simulate import compile, replay, run
     from frontend import Scenario, ScenarioError, load_scenario
+    from frontend.schema.files import allow_files
 
 _HOMES = {
     "BuiltSimulation": "bridge.simulator.hooks",
@@ -39,6 +40,7 @@ _HOMES = {
     "SimulationInterrupted": "bridge.results.errors",
     "StreamError": "bridge.errors",
     "Swept": "bridge.batch.sweep",
+    "allow_files": "frontend.schema.files",
     "compile": "bridge.simulator.simulate",
     "load_scenario": "frontend",
     "replay": "bridge.simulator.simulate",
@@ -60,6 +62,7 @@ __all__ = [
     "SimulationInterrupted",
     "StreamError",
     "Swept",
+    "allow_files",
     "compile",
     "load_scenario",
     "replay",

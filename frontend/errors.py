@@ -78,7 +78,10 @@ def shown(data: Any, path: Sequence[str | int]) -> str:
     elif data is None:
         text = "null"
     else:
-        text = data if isinstance(data, str) and data else repr(data)
+        try:
+            text = data if isinstance(data, str) and data else repr(data)
+        except ValueError:  # Python refuses to write very long numbers
+            text = "of thousands of digits"
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
 
 

@@ -23,7 +23,7 @@ from bridge.batch.workers import INTERRUPTED, Place, Workers
 from bridge.errors import ResultError, SaveError
 from bridge.files import prepare_directory, sole_writer, write_whole
 from bridge.results.result import FILE_NAME, Result
-from bridge.simulator.simulate import versions
+from bridge.simulator.simulate import require_allowed_hook, versions
 from frontend import Scenario, ScenarioError, load_scenario
 
 #: The file that holds the reason why a point failed, in the folder where its result would be.
@@ -76,6 +76,7 @@ def run_points(
     folder: str | os.PathLike[str] | None = None,
     on_done: Callable[[Outcome], object] | None = None,
     on_progress: Callable[[Point, Progress], object] | None = None,
+    allow_hooks: bool = False,
 ) -> list[Outcome]:
     """Simulate points in child processes.
 
@@ -99,6 +100,8 @@ def run_points(
         Called from this thread with each outcome, in the order in which points finish.
     on_progress : callable, optional
         Called from other threads, several times a second, for each point that runs.
+    allow_hooks : bool, optional
+        Whether to run the Python files that the key ``hooks`` of scenarios names.
 
     Returns
     -------
@@ -109,6 +112,8 @@ def run_points(
     ------
     OutputError
         The folder cannot be written to. It is a `BusyError` if another process writes there.
+    HookError
+        A scenario names a hook, and hooks are not allowed.
     ValueError
         Two points have the same name.
     KeyboardInterrupt
@@ -119,6 +124,8 @@ def run_points(
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"points: {twice[0]} is the name of several points, expected one each")
+    for point in points:
+        require_allowed_hook(point.scenario, allow_hooks)
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="cosim-points-") as temporary:
             return run_points(
@@ -128,6 +135,7 @@ def run_points(
                 folder=temporary,
                 on_done=on_done,
                 on_progress=on_progress,
+                allow_hooks=allow_hooks,
             )
     root = prepare_directory(folder)
     with sole_writer(root, shared=is_part):

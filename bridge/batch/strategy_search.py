@@ -186,8 +186,11 @@ class Search:
         own = demand_to_json(demand(self.job.graph, strategy))
         algorithm = (data.get("collective") or {}).get("all_reduce")
         if isinstance(algorithm, dict):
-            # The path is relative to where the command runs, not to this folder.
-            algorithm["file"] = str(Path(algorithm["file"]).absolute())
+            # A scenario reads files of its own folder only.
+            file = Path(algorithm["file"])
+            if file.exists():
+                write_whole(self._folder / file.name, file.read_bytes())
+            algorithm["file"] = file.name
         topology = data["topology"]
         if isinstance(topology.get("demand"), dict):
             if topology["demand"] == own:

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from frontend.loading.load import Source, read_scenario
 from frontend.loading.overrides import Override, Overrides, listed
 from frontend.loading.python_values import python_values
 from frontend.loading.yaml_document import read
+
+_LONGEST_NAME = 200  # file systems allow 255 bytes
 
 
 @dataclass(frozen=True)
@@ -129,10 +132,19 @@ def sweep_points(
         scenario = load(content, [*listed(fixed), *changes], seed)
         if isinstance(source, str | os.PathLike):
             scenario = with_absolute_hook(scenario, Path(source))
-        name = quote("_".join(f"{one.key}={one.value}" for one in changes), safe="=.")
+        name = _folder_name("_".join(f"{one.key}={one.value}" for one in changes))
         label = ", ".join(f"{key}={value}" for key, value in zip(short, values, strict=True))
         points.append(SweepPoint(values, Point(name or scenario.name, scenario, label)))
     return points
+
+
+def _folder_name(text: str) -> str:
+    """Return the name of a folder for a text: short enough for file systems, and of one part."""
+    name = quote(text, safe="=.")
+    if len(name) <= _LONGEST_NAME:
+        return name
+    digest = sha256(name.encode()).hexdigest()[:16]
+    return f"{name[: _LONGEST_NAME - 17]}-{digest}"
 
 
 @dataclass(frozen=True)
@@ -157,6 +169,7 @@ def sweep(
     on: str | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: Callable[[Point, Progress], object] | None = None,
+    allow_hooks: bool = False,
 ) -> list[Swept]:
     """Simulate every combination of values, each in a process of its own.
 
@@ -181,6 +194,8 @@ def sweep(
         again. By default, nothing is kept.
     progress : callable, optional
         Called from other threads, several times a second, with a point that runs and a snapshot.
+    allow_hooks : bool, optional
+        As for `run`.
 
     Returns
     -------
@@ -209,6 +224,7 @@ def sweep(
         place=place_at(on),
         folder=out,
         on_progress=progress,
+        allow_hooks=allow_hooks,
     )
     return [
         Swept(

@@ -78,6 +78,7 @@ def serve(requests: IO[str], answers: IO[str]) -> None:
                     load_scenario(request["scenario"]),
                     progress=lambda snapshot: answer({"progress": asdict(Progress.of(snapshot))}),
                     out=request["folder"],
+                    allow_hooks=True,  # the parent process has asked
                 )
         except (ScenarioError, InputError, TopologyError, SimulationError, ImportError) as problem:
             error = str(problem)

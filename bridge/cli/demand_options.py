@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from bridge.cli.options import set_option
+from bridge.cli.options import allow_files_option, set_option
 from bridge.errors import InputError
 from frontend.loading.overrides import Override
 from topology_gen import TopologyError
@@ -47,7 +47,7 @@ _scenario_option = click.option(
 
 def demand_options(command: F) -> F:
     """Add the options --n, --demand, --scenario and --set to a command."""
-    return _nodes_option(_demand_option(_scenario_option(set_option(command))))
+    return _nodes_option(_demand_option(_scenario_option(allow_files_option(set_option(command)))))
 
 
 def read_demand(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     from frontend.loading.overrides import Override
+
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _overrides(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> list[Override]:
@@ -25,11 +29,37 @@ def with_seed(overrides: list[Override], seed: int | None) -> list[Override]:
     return overrides if seed is None else [*overrides, Override("seed", seed, "--seed")]
 
 
-scenario_argument = click.argument(
-    "scenario",
-    metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
+def _allow_files(context: click.Context, _: click.Parameter, folders: tuple[Path, ...]) -> None:
+    if folders:
+        from frontend.schema.files import allow_files
+
+        context.with_resource(allow_files(*folders))
+
+
+allow_files_option = click.option(
+    "--allow-files",
+    metavar="DIR",
+    multiple=True,
+    expose_value=False,
+    callback=_allow_files,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder in which the scenario may read files, besides its own; may be repeated.",
 )
+
+allow_hooks_option = click.option(
+    "--allow-hooks", is_flag=True, help="Run the Python file that the scenario's key `hooks` names."
+)
+
+
+def scenario_argument(command: F) -> F:
+    """Add FILE and --allow-files to a command, which gets `scenario`."""
+    argument = click.argument(
+        "scenario",
+        metavar="FILE",
+        type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
+    )
+    return argument(allow_files_option(command))
+
 
 stream_argument = click.argument(
     "stream",

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from bridge.cli.options import (
+    allow_hooks_option,
     json_option,
     out_option,
     scenario_argument,
@@ -25,12 +26,14 @@ from frontend.loading.overrides import Override
 @out_option
 @json_option
 @seed_option
+@allow_hooks_option
 def run_command(
     scenario: Path,
     overrides: list[Override],
     out: Path | None,
     as_json: bool,
     seed: int | None,
+    allow_hooks: bool,
 ) -> None:
     """Simulate the scenario FILE and print a summary.
 
@@ -38,7 +41,7 @@ def run_command(
     goes to result.json in the folder that --out names."""
     # Loaded only once, because FILE may be a pipe.
     loaded = simulate.load(scenario, with_seed(overrides, seed))
-    hook = simulate.scenario_hook(loaded, scenario)
+    hook = simulate.scenario_hook(loaded, scenario, allow_hooks)
     present(
         lambda reporter, folder: simulate.run(loaded, on_built=hook, progress=reporter, out=folder),
         loaded.name,

@@ -14,7 +14,13 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from bridge.batch.strategy_search import SCENARIO_FILE, Search, Settings
 from bridge.batch.training_job import Job
-from bridge.cli.options import scenario_argument, seed_option, set_option, with_seed
+from bridge.cli.options import (
+    allow_hooks_option,
+    scenario_argument,
+    seed_option,
+    set_option,
+    with_seed,
+)
 from bridge.errors import InputError
 from bridge.present.live_bar import LiveBar
 from bridge.present.progress import LINE_INTERVAL_S, Reporter, reporter_for
@@ -54,6 +60,7 @@ NAMES = {"start": "start, estimated", "estimate": "found, estimated"}
     "exp(-beta D). By default, it accepts one that is 1 % slower with probability 1/e.",
 )
 @seed_option
+@allow_hooks_option
 @click.option(
     "-o",
     "--out",
@@ -78,6 +85,7 @@ def search_command(
     budget: int,
     beta: float | None,
     seed: int | None,
+    allow_hooks: bool,
     out: Path | None,
     resume: bool,
     check: str,
@@ -91,6 +99,8 @@ def search_command(
     --out holds scenario.yaml, which `cosim run` takes, and strategy.json."""
     fabrics = _fabrics(check)
     given = simulate.load(scenario, with_seed(overrides, seed))
+    if fabrics:
+        simulate.require_allowed_hook(given, allow_hooks)
     loaded = simulate.with_absolute_hook(given, scenario)
     job = Job(loaded)
     folder = out
@@ -104,7 +114,7 @@ def search_command(
     best = load_scenario(job.changed(state.best.strategy, state.best.demand))
     for fabric in fabrics:
         reporter = Reporter() if as_json else reporter_for(Console(stderr=True))
-        result = simulate.run(best, {"fabric": fabric}, progress=reporter)
+        result = simulate.run(best, {"fabric": fabric}, progress=reporter, allow_hooks=allow_hooks)
         times[fabric] = result.iterations[0].time_ns / 1e9
     answer = _answer(job, state, times)
     if job.alternates:

@@ -13,7 +13,13 @@ from bridge.batch.places import place_at
 from bridge.batch.points import Outcome, run_points
 from bridge.batch.sweep import Axis, SweepPoint, axis, document, short_keys, sweep_points
 from bridge.cli.console import output
-from bridge.cli.options import scenario_argument, seed_option, set_option, with_seed
+from bridge.cli.options import (
+    allow_hooks_option,
+    scenario_argument,
+    seed_option,
+    set_option,
+    with_seed,
+)
 from bridge.cli.place_options import Shard, on_option, shard_option
 from bridge.cli.points import Counter, jobs_option, require_all
 from bridge.present.metrics import METRICS, Metric, usual
@@ -44,6 +50,7 @@ from frontend.loading.overrides import Override
     "that suit the workload and fit the terminal.",
 )
 @seed_option
+@allow_hooks_option
 @jobs_option
 @on_option
 @shard_option
@@ -63,6 +70,7 @@ def sweep_command(
     axes: tuple[str, ...],
     names: tuple[str, ...],
     seed: int | None,
+    allow_hooks: bool,
     jobs: int | None,
     address: str | None,
     shard: Shard | None,
@@ -92,6 +100,7 @@ def sweep_command(
                 folder=folder,
                 on_done=counter,
                 on_progress=counter.running,
+                allow_hooks=allow_hooks,
             )
     except KeyboardInterrupt:
         kept = f"{counter.done} of {counter.total} points were done"

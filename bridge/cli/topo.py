@@ -19,7 +19,7 @@ from bridge.cli.graph_options import (
     print_answer,
     read_graph,
 )
-from bridge.cli.options import set_option
+from bridge.cli.options import allow_files_option, set_option
 from bridge.cli.topoopt import topoopt_command, totient_command
 from bridge.cli.traffic import traffic_command
 from bridge.errors import InputError
@@ -97,6 +97,7 @@ def show_command(topology: str | None, edges: Path | None, as_json: bool) -> Non
     type=click.Path(dir_okay=False, path_type=Path),
     help="A scenario, whose topology with its switches is exported. Ranks have the lowest numbers.",
 )
+@allow_files_option
 @set_option
 @click.option(
     "--format",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bridge.cli.graph_options import graph_options, read_json_list
+from bridge.cli.options import allow_files_option
 from bridge.cli.quantity import Quantity
 from bridge.errors import InputError
 from frontend import units
@@ -84,6 +85,7 @@ def wiring_options(command: Callable[..., None]) -> Callable[..., None]:
             type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
             help="A scenario whose topology is used, with its rates, latencies and switches.",
         ),
+        allow_files_option,
     ):
         with_links = option(with_links)
     return graph_options(with_links)

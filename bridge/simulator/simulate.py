@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import frontend
-from bridge.errors import OutputError, StreamError
+from bridge.errors import HookError, OutputError, StreamError
 from bridge.files import prepare_directory, sole_writer, write_whole
 from bridge.present.progress import CallbackReporter, Reporter, Snapshot
 from bridge.results.errors import SimulationError, SimulationInterrupted, UnsavedError
@@ -39,6 +39,7 @@ def run(
     progress: Reporter | Callable[[Snapshot], object] | None = None,
     out: str | os.PathLike[str] | None = None,
     seed: int | None = None,
+    allow_hooks: bool = False,
 ) -> Result:
     """Simulate a scenario.
 
@@ -58,6 +59,9 @@ def run(
         The folder in which to save ``result.json``, even if the run fails or is interrupted.
     seed : int, optional
         Replaces the scenario's seed.
+    allow_hooks : bool, optional
+        Whether to run the Python file that the scenario's key ``hooks`` names. Without it, a
+        scenario with the key is refused, unless `on_built` replaces the hook.
 
     Returns
     -------
@@ -84,7 +88,7 @@ def run(
     watch = Stopwatch()
     reporter = _reporter(progress)
     loaded = load(scenario, overrides, seed)
-    hook = on_built or scenario_hook(loaded, scenario)
+    hook = on_built or scenario_hook(loaded, scenario, allow_hooks)
     if hook is not None:
         require_bindings()
     with reporter:
@@ -204,7 +208,7 @@ def with_absolute_hook(scenario: Scenario, file: Path) -> Scenario:
     return frontend.load_scenario(scenario, {"hooks": hook})
 
 
-def scenario_hook(scenario: frontend.Scenario, source: Source) -> Hook | None:
+def scenario_hook(scenario: frontend.Scenario, source: Source, allowed: bool) -> Hook | None:
     """Return the hook that a scenario names, or None if it names none.
 
     Parameters
@@ -213,6 +217,8 @@ def scenario_hook(scenario: frontend.Scenario, source: Source) -> Hook | None:
         The loaded scenario.
     source : path, mapping or Scenario
         The source of the scenario; a hook's path is relative to the scenario's file.
+    allowed : bool
+        Whether the user allows hooks.
 
     Returns
     -------
@@ -221,12 +227,22 @@ def scenario_hook(scenario: frontend.Scenario, source: Source) -> Hook | None:
     Raises
     ------
     HookError
-        The hook cannot be loaded.
+        The hook is not allowed, or cannot be loaded.
     """
+    require_allowed_hook(scenario, allowed)
     if scenario.hooks is None:
         return None
     base = Path(source).parent if isinstance(source, str | os.PathLike) else Path()
     return load_hook(base / scenario.hooks)
+
+
+def require_allowed_hook(scenario: frontend.Scenario, allowed: bool) -> None:
+    """Raise HookError if a scenario names a hook, and the user does not allow hooks."""
+    if scenario.hooks is not None and not allowed:
+        raise HookError(
+            f"hooks: value {scenario.hooks}: a hook is a program, expected the option "
+            "--allow-hooks (in Python: allow_hooks=True) if you trust it"
+        )
 
 
 def _simulate(

@@ -5,7 +5,15 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
-from pydantic import Discriminator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, Tag
+from pydantic import (
+    Discriminator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    Tag,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
@@ -13,6 +21,7 @@ from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.registry import ALGORITHMS, Algorithm, dimension_and_root
 from frontend.collectives.setting import Setting
 from frontend.schema.base import Model
+from frontend.schema.files import require_allowed
 from topology_gen.lowering.algorithm import Operation
 
 
@@ -22,6 +31,13 @@ class AlgorithmFile(Model):
     file: str
     """MSCCL XML, an MSCCL++ execution plan or a file of `cosim schedule`. The path is relative to
     the scenario's folder."""
+
+    @field_validator("file")
+    @classmethod
+    def _require_allowed(cls, value: str, info: ValidationInfo) -> str:
+        # Loading has put the scenario's folder before the name.
+        require_allowed(Path(value), value, info)
+        return value
 
 
 class _RegisteredName:

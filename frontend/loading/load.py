@@ -18,7 +18,7 @@ from frontend.loading.python_values import python_values
 from frontend.loading.yaml_document import read
 from frontend.resolve import check
 from frontend.scenario import Scenario
-from frontend.schema.files import FOLDER
+from frontend.schema.files import FOLDER, GIVEN
 
 OWN_KEYS = "x-"
 """How keys begin that are the user's own, such as a place for YAML anchors; cosim ignores them."""
@@ -110,14 +110,17 @@ def _checked(document: Content, overrides: Overrides) -> Scenario:
             f"{', '.join(Scenario.model_fields)}"
         )
     data = {key: value for key, value in data.items() if not str(key).startswith(OWN_KEYS)}
-    data = overriding.apply(data, overrides, origin)
     try:
-        scenario = Scenario.model_validate(data, context={FOLDER: origin.folder})
+        data = overriding.apply(data, overrides, origin)
+        context = {FOLDER: origin.folder, **({GIVEN: origin.given} if origin.name else {})}
+        scenario = Scenario.model_validate(data, context=context)
         check(scenario)
     except ValidationError as error:
         raise ScenarioError(describe(error, data, origin)) from None
     except RefusedError as error:
         raise ScenarioError(describe_refusal(error, data, origin)) from None
+    except RecursionError:
+        raise ScenarioError(f"{origin.name or 'scenario'}: expected fewer levels") from None
     return scenario
 
 
@@ -141,7 +144,10 @@ def read_scenario(source: Source) -> Content:
         # `mss`.
         return Content(source.model_dump(mode="json", exclude_unset=True), "", {})
     if isinstance(source, Mapping):
-        return Content(python_values(source), "", {})
+        try:
+            return Content(python_values(source), "", {})
+        except RecursionError:
+            raise ScenarioError("scenario: expected fewer levels") from None
     if not isinstance(source, str | os.PathLike):
         raise ScenarioError(
             f"scenario: {source!r}: expected the path of a YAML file, its content as a mapping, or "
@@ -172,7 +178,7 @@ def _scenario_of_result(text: str) -> dict[str, Any] | None:
         return None
     try:
         content = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     scenario = content.get("scenario") if "simulator" in content else None
     return scenario if isinstance(scenario, dict) else None

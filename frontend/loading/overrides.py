@@ -1,13 +1,13 @@
 """Apply overrides, such as those of `--set`, to a scenario before it is checked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from frontend.errors import ScenarioError
+from frontend.errors import ScenarioError, shown
 from frontend.loading.key_paths import key_paths
 from frontend.loading.problems import Origin, unknown_key
 from frontend.loading.python_values import python_values
@@ -29,11 +29,12 @@ class Override:
 
     def __str__(self) -> str:
         """Return what the user wrote."""
+        value = self.value if isinstance(self.value, str) else shown(self.value, ())
         if self.option == f"--{self.key}":
-            return f"{self.option} {self.value}"
+            return f"{self.option} {value}"
         if self.option == self.key:
-            return f"{self.key}={self.value}"
-        return f"{self.option} {self.key}={self.value}"
+            return f"{self.key}={value}"
+        return f"{self.option} {self.key}={value}"
 
 
 Overrides = Mapping[str, Any] | Sequence[str | Override]
@@ -71,7 +72,17 @@ def apply(data: Mapping[str, Any], overrides: Overrides, origin: Origin) -> dict
         part[path[-1]] = value
         origin.overrides.pop(path, None)
         origin.overrides[path] = text
+        origin.given |= set(_texts(value))
     return result
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(item)
 
 
 def _mapping(part: Any, field: FieldInfo) -> dict[str, Any]:

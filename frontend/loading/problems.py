@@ -41,6 +41,8 @@ class Origin:
     name: str = ""
     lines: Mapping[Path, int] = field(default_factory=dict)
     overrides: dict[Path, str] = field(default_factory=dict)
+    given: set[str] = field(default_factory=set)
+    """The texts in the values of the overrides, such as names of files."""
 
     @property
     def folder(self) -> Folder:

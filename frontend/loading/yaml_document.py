@@ -56,6 +56,8 @@ def read(text: str, name: str, *, one_line: bool = False) -> Document:
         where = reader.where(mark.line + 1) if mark is not None else name
         problem = " ".join(str(error.problem or error.context).split())
         raise ScenarioError(f"{where}: expected YAML, but {problem}") from None
+    except RecursionError:
+        raise ScenarioError(f"{name}: expected YAML with fewer levels") from None
     except (YAMLError, ReaderError, ValueError) as error:
         raise ScenarioError(f"{name}: expected YAML, but {' '.join(str(error).split())}") from None
     document.lines = reader.lines
@@ -99,7 +101,7 @@ class _Reader:
             raise self.refuse(line, path, f"expected a value without the YAML tag {tag}")
         try:
             return self.yaml.constructor.construct_object(node)
-        except (ValueError, YAMLError):
+        except (KeyError, ValueError, YAMLError):
             raise self.refuse(line, path, f"expected a value that fits {tag}") from None
 
     def mapping(self, node: MappingNode, path: Path) -> dict[str, Any]:

@@ -29,8 +29,9 @@ class Scenario(Model):
 
     schema_version: Literal[1] = 1
     """Version of this format."""
-    name: str = Field(default="scenario", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
-    """A short name for files and titles, of letters, digits, dots, dashes and underscores."""
+    name: str = Field(default="scenario", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
+    """A short name for files and titles, of at most 100 letters, digits, dots, dashes and
+    underscores."""
     description: str = ""
     """What the scenario shows."""
     seed: Count = 1
@@ -40,7 +41,8 @@ class Scenario(Model):
     own IPv4 and devices. flow: an estimate, messages share links fairly. analytical: an estimate,
     whole messages queue on each link."""
     hooks: str | None = None
-    """Python file. cosim calls its `on_built(ns, sim)` before the run (extra `scripting`)."""
+    """Python file. With `--allow-hooks`, cosim calls its `on_built(ns, sim)` before the run (extra
+    `scripting`)."""
     topology: Topology
     """Nodes and links."""
     workload: Workload

@@ -1,6 +1,14 @@
-"""JSON files that a scenario names, looked for beside it."""
+"""Files that a scenario names: where they are, and whether it may read them.
+
+A scenario from a file reads only regular files in its own folder, because it may come from a
+stranger. What the user names by an option, and what Python code names, may be anywhere.
+"""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +17,38 @@ from pydantic import ValidationInfo
 FOLDER = "folder"
 """Key of the validation context: the folder in which files are looked for."""
 
+GIVEN = "given"
+"""Key of the validation context of a scenario from a file: the names that options give."""
 
-def read_json(name: str, info: ValidationInfo) -> Any:
-    """Return the content of a file.
+MOST_BYTES = 2**28
+"""Greatest size of a file that a scenario names."""
+
+_ALLOWED: ContextVar[tuple[Path, ...]] = ContextVar("allowed", default=())
+
+
+@contextmanager
+def allow_files(*folders: str | PathLike[str]) -> Iterator[None]:
+    """Let scenarios from files also read files in other folders than their own.
+
+    Parameters
+    ----------
+    *folders : path
+        The folders, with all folders inside them.
+
+    Examples
+    --------
+    >>> with allow_files("/data/topologies"):
+    ...     pass  # load or run scenarios here
+    """
+    token = _ALLOWED.set((*_ALLOWED.get(), *(Path(folder).resolve() for folder in folders)))
+    try:
+        yield
+    finally:
+        _ALLOWED.reset(token)
+
+
+def located(name: str, info: ValidationInfo) -> Path:
+    """Return the path of a file that a scenario names, which starts at the scenario's folder.
 
     Parameters
     ----------
@@ -23,9 +60,45 @@ def read_json(name: str, info: ValidationInfo) -> Any:
     Raises
     ------
     ValueError
-        A file that cannot be read or is not JSON.
+        The scenario may not read it, or it is larger than `MOST_BYTES`.
     """
-    path = (info.context or {}).get(FOLDER, Path()) / name
+    path: Path = (info.context or {}).get(FOLDER, Path()) / name
+    require_allowed(path, name, info)
+    return path
+
+
+def require_allowed(path: Path, name: str, info: ValidationInfo) -> None:
+    """Raise ValueError if a scenario may not read a file; the parameters are those of `located`."""
+    context = info.context or {}
+    if path.exists() and path.stat().st_size > MOST_BYTES:
+        raise ValueError(f"expected a file of at most {MOST_BYTES >> 20} MiB")
+    if GIVEN not in context or name in context[GIVEN]:
+        return
+    file = path.resolve()
+    folders = (context[FOLDER].resolve(), *_ALLOWED.get())
+    if not any(file.is_relative_to(folder) for folder in folders):
+        raise ValueError(
+            "outside the folder of the scenario: expected a file in it, or the option "
+            f"--allow-files {file.parent}"
+        )
+    if file.exists() and not file.is_file():
+        raise ValueError("expected a regular file")
+
+
+def read_json(name: str, info: ValidationInfo) -> Any:
+    """Return the content of a file.
+
+    Parameters
+    ----------
+    name, info
+        As for `located`.
+
+    Raises
+    ------
+    ValueError
+        A file that may not or cannot be read, or is not JSON.
+    """
+    path = located(name, info)
     try:
         return json.loads(path.read_bytes())
     except OSError as error:

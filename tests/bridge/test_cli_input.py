@@ -62,7 +62,15 @@ def test_bad_override(
         (["compile", "small.yaml", "-o", "missing/x.stream"], "missing/x.stream"),
         (["run", "small.yaml", "--out", "small.yaml"], "not a folder"),
         (["run", "small.yaml", "--out", "small.yaml/below"], "small.yaml/below"),
-        (["run", "small.yaml", "--set", "hooks=missing.py"], "missing.py: no such file"),
+        (
+            ["run", "small.yaml", "--set", "hooks=missing.py", "--allow-hooks"],
+            "missing.py: no such file",
+        ),
+        (
+            ["run", "small.yaml", "--set", "hooks=h.py"],
+            "hooks: value h.py: a hook is a program, expected the option --allow-hooks",
+        ),
+        (["sweep", "small.yaml", "--set", "hooks=h.py", "--over", "seed=1"], "--allow-hooks"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

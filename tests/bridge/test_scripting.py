@@ -94,7 +94,7 @@ def check(out: Path) -> dict[str, Any]:
 
 def test_hook_of_the_scenario(small_file: Path, hook: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    changes = ["--set", f"hooks={hook.name}", "--set", "fabric=native"]
+    changes = ["--set", f"hooks={hook.name}", "--allow-hooks", "--set", "fabric=native"]
     command = [sys.executable, "-m", "bridge", "run", str(small_file), *changes]
     subprocess.run([*command, "--out", str(out)], check=True, capture_output=True)
     check(out)
@@ -113,7 +113,7 @@ def test_observing_changes_nothing(small_file: Path, hook: Path, tmp_path: Path)
     times = []
     for out, extra in (
         (tmp_path / "without", []),
-        (tmp_path / "with", ["--set", f"hooks={hook.name}"]),
+        (tmp_path / "with", ["--set", f"hooks={hook.name}", "--allow-hooks"]),
     ):
         subprocess.run([*command, *extra, "--out", str(out)], check=True, capture_output=True)
         times.append(json.loads((out / "result.json").read_text())["time_ns"])
@@ -123,7 +123,8 @@ def test_observing_changes_nothing(small_file: Path, hook: Path, tmp_path: Path)
 def test_hook_in_the_points_of_a_sweep(small_file: Path, hook: Path, tmp_path: Path) -> None:
     """Each point has its hook in a child process that no other point uses."""
     out = tmp_path / "out"
-    options = ["--set", f"hooks={hook.name}", "--set", "fabric=native", "--over", "seed=1,2"]
+    options = ["--set", f"hooks={hook.name}", "--allow-hooks"]
+    options += ["--set", "fabric=native", "--over", "seed=1,2"]
     command = [sys.executable, "-m", "bridge", "sweep", str(small_file), *options, "--jobs", "1"]
     subprocess.run([*command, "--out", str(out)], check=True, capture_output=True)
     reports = [check(out / f"seed={seed}") for seed in (1, 2)]

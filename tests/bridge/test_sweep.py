@@ -80,6 +80,14 @@ def test_names_are_folders(small_file: Path) -> None:
     assert point.point.name == "system.reduction_bandwidth=900GB%2Fs"
 
 
+def test_names_of_folders_are_short(small_file: Path) -> None:
+    values = ["a" * 300 + "b", "a" * 300 + "c"]
+    points = sweep_points(small_file, [], [axis(f"description={','.join(values)}")])
+    names = [one.point.name for one in points]
+    assert len(set(names)) == 2
+    assert max(map(len, names)) <= 200
+
+
 def test_headings_tell_keys_apart() -> None:
     keys = ["topology.scale_up.buffer", "topology.scale_out.buffer", "seed"]
     axes = [Axis(key, ("1",)) for key in keys]

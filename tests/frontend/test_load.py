@@ -68,6 +68,7 @@ workload: {kind: collective, operation: all_reduce, algorithm: ring, bytes: 1MB}
 RIGHT = {"flat": FLAT, "hierarchical": HIERARCHICAL, "direct": DIRECT}
 SWITCHED = ["flat", "hierarchical", "fat_tree", "cost_equivalent_fat_tree", "topoopt", "ocs"]
 FAMILIES = ", ".join([*SWITCHED, *specs.FAMILIES, "edges", "boxes"])
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
 WRONG = YAML(typ="safe").load(Path(__file__).with_name("wrong_scenarios.yaml"))
 
 
@@ -195,3 +196,24 @@ def test_errors_in_merged_values_name_their_line(
     with pytest.raises(ScenarioError) as caught:
         load_scenario("x.yaml")
     assert str(caught.value).startswith(sentence)
+
+
+@pytest.mark.parametrize("text", ["[" * 5000, '{"a":' * 5000, "a: " + "[" * 5000 + "]" * 5000])
+def test_deep_nesting_is_one_sentence(tmp_path, text):
+    file = tmp_path / "x.yaml"
+    file.write_text(text)
+    with pytest.raises(ScenarioError, match=r"x\.yaml: expected YAML with fewer levels$"):
+        load_scenario(file)
+
+
+def test_deep_nesting_in_python_is_one_sentence():
+    deep: list[object] = []
+    for _ in range(5000):
+        deep = [deep]
+    with pytest.raises(ScenarioError, match=r"expected fewer levels$"):
+        load_scenario({"topology": deep})
+
+
+def test_a_number_of_thousands_of_digits():
+    with pytest.raises(ScenarioError, match=r"transport\.mss: value of thousands of digits: "):
+        load_scenario(SCENARIOS / "first.yaml", {"transport.mss": 16**5000})

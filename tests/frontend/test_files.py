@@ -1,0 +1,87 @@
+"""Files that a scenario names: a scenario from a file reads its own folder, and what is allowed."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from frontend import ScenarioError, load_scenario
+from frontend.schema import files
+from frontend.schema.edges import EdgesTopology
+from frontend.schema.files import allow_files
+
+EDGES = "[[0, 1], [1, 0]]"
+TEXT = """
+topology: {{family: edges, file: {file}, bandwidth: 1Gbps, latency: 1us, buffer: 1MB}}
+workload: {{kind: collective, operation: all_reduce, algorithm: {algorithm}, bytes: 1MB}}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return the folder of a scenario, with files inside and outside."""
+    folder = tmp_path / "mine"
+    (folder / "below").mkdir(parents=True)
+    for file in (tmp_path / "out.json", folder / "in.json", folder / "below" / "in.json"):
+        file.write_text(EDGES)
+    (folder / "link.json").symlink_to(tmp_path / "out.json")
+    os.mkfifo(folder / "pipe.json")
+    return folder
+
+
+def load(folder, file, *overrides, algorithm="ring"):
+    scenario = folder / "x.yaml"
+    scenario.write_text(TEXT.format(file=file, algorithm=algorithm))
+    return load_scenario(scenario, overrides)
+
+
+@pytest.mark.parametrize("file", ["in.json", "below/in.json", "./in.json", "below/../in.json"])
+def test_files_in_the_folder(folder, file):
+    assert len(load(folder, file).topology.edges) == 2
+
+
+@pytest.mark.parametrize("file", ["../out.json", "{tmp}/out.json", "link.json", "/etc/passwd"])
+def test_files_outside_are_refused_unless_allowed(folder, tmp_path, file):
+    name = file.format(tmp=tmp_path)
+    sentence = r"x\.yaml:2: topology\.file: value .*: outside the folder of the scenario: expected "
+    with pytest.raises(ScenarioError, match=sentence + r".*--allow-files"):
+        load(folder, name)
+    if name != "/etc/passwd":
+        with allow_files(tmp_path):
+            assert len(load(folder, name).topology.edges) == 2
+        with pytest.raises(ScenarioError):
+            load(folder, name)
+
+
+def edges(scenario):
+    assert isinstance(scenario.topology, EdgesTopology)
+    return scenario.topology.edges
+
+
+def test_what_the_user_names_may_be_anywhere(folder, tmp_path):
+    assert len(load(folder, "in.json", f"topology.file={tmp_path}/out.json").topology.edges) == 2
+    data = {
+        "topology": {"family": "edges", "file": str(tmp_path / "out.json")}
+        | {"bandwidth": "1Gbps", "latency": "1us", "buffer": "1MB"},
+        "workload": {"kind": "collective", "operation": "all_reduce", "algorithm": "ring"}
+        | {"bytes": "1MB"},
+    }
+    assert len(edges(load_scenario(data))) == 2
+
+
+def test_only_regular_files(folder):
+    with pytest.raises(ScenarioError, match="expected a regular file"):
+        load(folder, "pipe.json")
+
+
+def test_algorithm_files(folder):
+    with pytest.raises(ScenarioError, match=r"workload\.algorithm\.file: .*outside the folder"):
+        load(folder, "in.json", algorithm="{file: ../out.json}")
+
+
+def test_large_files_are_not_read(folder, monkeypatch):
+    monkeypatch.setattr(files, "MOST_BYTES", 2**20)
+    with (folder / "large.json").open("wb") as file:
+        file.truncate(2**20 + 1)  # takes no room on the disk
+    with pytest.raises(ScenarioError, match="expected a file of at most 1 MiB"):
+        load(folder, "large.json")
