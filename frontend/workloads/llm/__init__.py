@@ -13,14 +13,16 @@ from math import prod
 from typing import Any
 
 from frontend.collectives.choices import CollectiveAlgorithms
+from frontend.models.transformer import token_flop
 from frontend.schema.base import Problems
 from frontend.topologies import Layout, TopologyFamily
 from frontend.workloads.llm.grid import Grid
-from frontend.workloads.llm.memory import memory
+from frontend.workloads.llm.memory import Memory, memory
 from frontend.workloads.llm.stage import build
+from frontend.workloads.llm.stream import COMMUNICATION_LAYERS
 from frontend.workloads.llm.workload import LlmWorkload
 from frontend.workloads.plan import Plan
-from frontend.workloads.registry import Chosen, WorkloadKind
+from frontend.workloads.registry import Chosen, TrainingWork, WorkloadKind
 
 
 class _Llm(WorkloadKind[LlmWorkload]):
@@ -51,6 +53,17 @@ class _Llm(WorkloadKind[LlmWorkload]):
         if not found and workload.check_memory:
             yield from _memory_problems(workload, ranks)
 
+    def training(self, workload: LlmWorkload, ranks: int) -> TrainingWork:
+        card, grid = workload.model, Grid(workload.layout, ranks)
+        tokens = workload.global_batch * card.sequence
+        return TrainingWork(
+            tokens=tokens,
+            flop=tokens * token_flop(card, card.sequence),
+            peak_flops=ranks * workload.compute.roofline(workload.precision == "fp8").peak_flops,
+            memory_bytes=max(map(sum, stage_memory(workload, grid))),
+            pipeline_layer=COMMUNICATION_LAYERS["pp"],
+        )
+
     def plan(
         self, workload: LlmWorkload, layout: Layout, collective: CollectiveAlgorithms | None
     ) -> Plan:
@@ -62,6 +75,12 @@ class _Llm(WorkloadKind[LlmWorkload]):
 def micro_batches(workload: LlmWorkload, grid: Grid) -> int:
     """Return the micro-batches of an iteration on each rank."""
     return workload.global_batch // (workload.micro_batch * grid.dp)
+
+
+def stage_memory(workload: LlmWorkload, grid: Grid) -> list[Memory]:
+    """Return the memory that a rank of each pipeline stage needs."""
+    number = micro_batches(workload, grid)
+    return [memory(workload, grid, stage, number) for stage in range(workload.layout.pp)]
 
 
 def _layout_problems(workload: LlmWorkload, ranks: int) -> Problems:
@@ -112,8 +131,7 @@ def _layout_problems(workload: LlmWorkload, ranks: int) -> Problems:
 def _memory_problems(workload: LlmWorkload, ranks: int) -> Problems:
     """Check that the stage that needs most fits into the memory of a rank."""
     grid = Grid(workload.layout, ranks)
-    number = micro_batches(workload, grid)
-    needs = [memory(workload, grid, stage, number) for stage in range(workload.layout.pp)]
+    needs = stage_memory(workload, grid)
     stage = max(range(len(needs)), key=lambda stage: sum(needs[stage]))
     most, memory_bytes = sum(needs[stage]), workload.compute.memory_bytes
     if most > memory_bytes:
