@@ -17,7 +17,7 @@ from frontend.models.transformer import token_flop
 from frontend.schema.base import Problems
 from frontend.topologies import Layout, TopologyFamily
 from frontend.workloads.llm.grid import Grid
-from frontend.workloads.llm.memory import Memory, memory
+from frontend.workloads.llm.memory import Memory, rank_memory
 from frontend.workloads.llm.stage import build
 from frontend.workloads.llm.stream import COMMUNICATION_LAYERS
 from frontend.workloads.llm.workload import LlmWorkload
@@ -80,7 +80,7 @@ def micro_batches(workload: LlmWorkload, grid: Grid) -> int:
 def stage_memory(workload: LlmWorkload, grid: Grid) -> list[Memory]:
     """Return the memory that a rank of each pipeline stage needs."""
     number = micro_batches(workload, grid)
-    return [memory(workload, grid, stage, number) for stage in range(workload.layout.pp)]
+    return [rank_memory(workload, grid, stage, number) for stage in range(workload.layout.pp)]
 
 
 def _layout_problems(workload: LlmWorkload, ranks: int) -> Problems:

@@ -32,7 +32,7 @@ class Memory(NamedTuple):
         return ", ".join(f"{name} {value / 1e9:.1f} GB" for name, value in self._asdict().items())
 
 
-def memory(workload: LlmWorkload, grid: Grid, stage: int, micro_batches: int) -> Memory:
+def rank_memory(workload: LlmWorkload, grid: Grid, stage: int, micro_batches: int) -> Memory:
     """Return the memory that a rank of a stage needs.
 
     Parameters
