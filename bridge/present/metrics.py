@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bridge.present.quantities import byte_rate_text, percent_text, scaled_text, time_text
-from bridge.results.measurements import Collective
+from bridge.results.measurements import Collective, Training
 from bridge.results.result import Result
 from frontend.fabrics import ESTIMATORS
 
@@ -52,6 +52,11 @@ def _bandwidth(of: Callable[[Collective], float]) -> Callable[[Result], Value]:
     return mean
 
 
+def _training(of: Callable[[Training], float]) -> Callable[[Result], Value]:
+    """Return a rate of training; None if the result has none."""
+    return lambda result: None if result.training is None else of(result.training)
+
+
 def _of_packets(count: Callable[[Result], float]) -> Callable[[Result], Value]:
     """Return a number that only simulated packets have; None for an estimate."""
     return lambda result: None if is_estimate(result) else count(result)
@@ -77,6 +82,10 @@ def _size(value: float) -> str:
     return scaled_text(value, "B")
 
 
+def _per_s(value: float) -> str:
+    return f"{scaled_text(value)}/s"
+
+
 def _cpu(value: float) -> str:
     return f"{value:.1f} s"
 
@@ -98,6 +107,9 @@ METRICS = {
             _share_of_time(lambda r: sum(one.exposed_comm_ns for one in r.iterations)),
             percent_text,
         ),
+        Metric("tokens", "tokens_per_s", _training(lambda t: t.tokens_per_s), _per_s),
+        Metric("MFU", "mfu", _training(lambda t: t.mfu), percent_text),
+        Metric("bubble", "bubble_fraction", _training(lambda t: t.bubble_fraction), percent_text),
         Metric("algbw", "algbw_bps", _bandwidth(lambda c: c.algbw_bps), byte_rate_text),
         Metric("busbw", "busbw_bps", _bandwidth(lambda c: c.busbw_bps), byte_rate_text),
         Metric("drops", "drops", _of_packets(lambda r: r.network.drops), scaled_text),
@@ -117,7 +129,18 @@ METRICS = {
 }
 """Metrics by name, in the order in which tables show them."""
 
-_OF_TRAINING = ("time", "compute", "exposed", "drops", "RTOs", "utilization", "CPU")
+_OF_TRAINING = (
+    "time",
+    "tokens",
+    "MFU",
+    "bubble",
+    "compute",
+    "exposed",
+    "drops",
+    "RTOs",
+    "utilization",
+    "CPU",
+)
 _OF_COLLECTIVES = ("time", "algbw", "busbw", "drops", "RTOs", "utilization", "CPU")
 
 

@@ -27,6 +27,7 @@ from bridge.results.measurements import (
     Collective,
     IterationTimes,
     Layer,
+    Training,
 )
 from bridge.results.result import Result
 
@@ -86,6 +87,8 @@ def report(result: Result) -> RenderableType:
     parts: list[RenderableType] = [_title(result)]
     if result.iterations:
         parts.append(_iterations(result))
+    if result.training:
+        parts.append(_training(result.training))
     if result.iteration_times:
         parts += [_jobs(result), _iteration_times(result.iteration_times)]
     if any(layer.compute_ns or layer.raw_comm_ns for layer in result.layers):
@@ -122,6 +125,18 @@ def _iterations(result: Result) -> Table:
         for iteration in result.iterations
     ]
     return table(("iteration", "time", "compute", "exposed comm.", "exposed / time"), rows)
+
+
+def _training(training: Training) -> Table:
+    rows = [
+        (
+            f"{scaled_text(training.tokens_per_s)}/s",
+            percent_text(training.mfu),
+            percent_text(training.bubble_fraction),
+            scaled_text(training.memory_bytes, "B"),
+        )
+    ]
+    return table(("tokens", "MFU", "pipeline bubble", "memory of a rank"), rows)
 
 
 def _jobs(result: Result) -> Table:

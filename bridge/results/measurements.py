@@ -128,6 +128,22 @@ class Collective(_Block):
     broadcast or a reduce, times (n-1)/n for the others."""
 
 
+class Training(_Block):
+    """Rates of the training of a language model, over all iterations."""
+
+    tokens_per_s: float
+    """Tokens that all ranks together train on in a second of simulated time."""
+    mfu: float
+    """Model FLOPs utilization: FLOPs of the model in a second, relative to the peak of all ranks.
+    What is computed again does not count, and attention counts whole, as in PaLM's report."""
+    bubble_fraction: float
+    """Time for which a rank waits for other pipeline stages, relative to the rest of its time, mean
+    over the ranks. With equal stages and no communication: (stages - 1) / (micro-batches ·
+    chunks)."""
+    memory_bytes: int
+    """Memory that the rank with the most needs: weights, gradients, optimizer, activations."""
+
+
 class DimensionStatistics(_Block):
     """The links of one dimension of the topology."""
 

@@ -27,6 +27,7 @@ from bridge.results.measurements import (
     Reconfiguration,
     Simulator,
     System,
+    Training,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ FILE_NAME = "result.json"
 PARTIAL_NAME = "result.partial.json"
 
 #: Fields that are left out if they do not apply: no error, one job, or circuits that do not change.
-OPTIONAL = ("error", "jobs", "iteration_times", "reconfigurations")
+OPTIONAL = ("error", "jobs", "training", "iteration_times", "reconfigurations")
 
 #: Fields of a collective that are left out if they have this value.
 ONLY_IF_OTHER = {"groups": 1, "choice": ""}
@@ -73,6 +74,8 @@ class Result(BaseModel):
     """One entry for each job that has started. Present only if jobs share a cluster."""
     iteration_times: IterationTimes | None = None
     """Iteration times of all jobs together. Present only if jobs share a cluster."""
+    training: Training | None = None
+    """Rates of the training. Present only if a language model is trained to the end."""
     layers: tuple[Layer, ...]
     """One entry for each layer, summed over all iterations."""
     layer_iterations: tuple[LayerIteration, ...] = ()

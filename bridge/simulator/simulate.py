@@ -18,6 +18,7 @@ from bridge.present.progress import CallbackReporter, Reporter, Snapshot
 from bridge.results.errors import SimulationError, SimulationInterrupted, UnsavedError
 from bridge.results.result import SCHEMA_VERSION, Result
 from bridge.simulator.hooks import BuiltSimulation, Hook, load_bindings, load_hook, require_bindings
+from bridge.simulator.training_rates import training_rates
 from bridge.stopwatch import Stopwatch
 from bridge.stream_header import read_header
 from frontend import Scenario
@@ -286,6 +287,7 @@ def _simulate(
         raw["schema_version"] = SCHEMA_VERSION
         raw["scenario"] = header.scenario
         raw["simulator"] |= {**watch.cost(), "seed": header.seed, "versions": versions()}
+        raw["training"] = training_rates(header.scenario, raw)
         result = Result.model_validate(raw)
         if folder is not None:
             try:

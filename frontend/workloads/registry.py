@@ -25,6 +25,21 @@ class Chosen(NamedTuple):
     algorithm: AnyAlgorithm
 
 
+class TrainingWork(NamedTuple):
+    """What the ranks do in one iteration of training, for the rates in the result."""
+
+    tokens: int
+    """Tokens of the global batch."""
+    flop: int
+    """FLOPs of the model, without those that are computed again."""
+    peak_flops: int
+    """Peak compute rate of all ranks together."""
+    memory_bytes: int
+    """Memory that the rank with the most needs."""
+    pipeline_layer: str
+    """Name of the layer that the waits for other pipeline stages count for."""
+
+
 class WorkloadKind(ABC, Generic[AnyWorkload]):
     """A workload kind: its model, its checks, and a method that builds the plan.
 
@@ -70,6 +85,10 @@ class WorkloadKind(ABC, Generic[AnyWorkload]):
 
     def demand(self, workload: AnyWorkload, ranks: int) -> WorkloadDemand | None:
         """Return the transfers of one iteration, if they are known before the layout."""
+        return None
+
+    def training(self, workload: AnyWorkload, ranks: int) -> TrainingWork | None:
+        """Return the work of one iteration, if the workload trains a model on tokens."""
         return None
 
     @abstractmethod

@@ -13,6 +13,7 @@ MPICH", Int. J. High Performance Computing Applications 19 (2005).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from math import ceil, log2
 from typing import Any, NamedTuple
@@ -62,6 +63,16 @@ def _hop(setting: Setting, ranks: Sequence[int]) -> _Hop:
     return _Hop(float(latency) + setting.hop_ps, rate)
 
 
+def _at_once(setting: Setting, hop: _Hop) -> _Hop:
+    """Return the latency, and the rate of a member that sends to all others at the same time."""
+    network, members = setting.network(), np.asarray(setting.ranks, np.int64)
+    others = members[1:]
+    paths = network.paths(np.full(others.size, members[0]), others)
+    links, shares = np.unique(paths.links, return_counts=True)
+    slowest = float((shares / network.rate_bps[links]).max(initial=0)) or 1 / hop.rate_bps
+    return _Hop(hop.latency_ps, round(others.size / slowest))
+
+
 def _times(setting: Setting) -> dict[str, float]:
     """Return the estimated time of each candidate in picoseconds, without contention."""
     size, given = len(setting.ranks), setting.given.segments
@@ -71,19 +82,22 @@ def _times(setting: Setting) -> dict[str, float]:
     depth = ceil(log2(size))
     part = data / (segments_of(given, setting.chunks, setting.chunk_bytes) * setting.chunks)
     link = data / (segments_of(given, setting.chunks, setting.chunk_bytes, 1) * setting.chunks)
+    at_once = _at_once(setting, hop)
     whole = {
         "ring": hop.time_ps(2 * (size - 1), 2 * shards),
         "dbt": hop.time_ps(2 * depth, 2 * data + 2 * depth * part),
-        "direct": hop.time_ps(2, 2 * shards),
+        "direct": at_once.time_ps(2, 2 * shards),
     }
     local = _local_size(setting)
     if local is not None:
-        up, out = _hop(setting, setting.ranks[:local]), _hop(setting, setting.ranks[::local])
+        inside = replace(setting, ranks=setting.ranks[:local])
+        up = _at_once(inside, _hop(inside, inside.ranks))
+        out = _hop(setting, setting.ranks[::local])
         rounds = 2 * ceil(log2(size // local))
         whole["hierarchical_optimal"] = up.time_ps(2, 2 * data * (local - 1) / local) + out.time_ps(
             rounds, (2 * data + rounds * part) / local
         )
-    shard = {"ring": hop.time_ps(size - 1, shards), "direct": hop.time_ps(1, shards)}
+    shard = {"ring": hop.time_ps(size - 1, shards), "direct": at_once.time_ps(1, shards)}
     rooted = {
         "ring": hop.time_ps(size - 1, data + (size - 2) * link),
         "dbt": hop.time_ps(depth + 1, data + depth * part),

@@ -1,0 +1,148 @@
+"""Workload kind `llm`: training of a decoder-only transformer from its card.
+
+The ranks form a grid of tensor, context, expert, data and pipeline parallelism (`grid`). A pipeline
+stage computes its micro-batches in the order of `schedule`. Each layer is computed as in `layers`,
+with the durations of `operators`; `gradients` says what data-parallel ranks exchange. All ranks of
+a stage do the same, so they share a trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import Any
+
+from frontend.collectives.choices import CollectiveAlgorithms
+from frontend.models.transformer import token_flop
+from frontend.schema.base import Problems
+from frontend.topologies import Layout, TopologyFamily
+from frontend.workloads.llm.grid import Grid
+from frontend.workloads.llm.memory import Memory, rank_memory
+from frontend.workloads.llm.stage import build
+from frontend.workloads.llm.stream import COMMUNICATION_LAYERS
+from frontend.workloads.llm.workload import LlmWorkload
+from frontend.workloads.plan import Plan
+from frontend.workloads.registry import Chosen, TrainingWork, WorkloadKind
+
+
+class _Llm(WorkloadKind[LlmWorkload]):
+    model = LlmWorkload
+
+    def default_collective(self) -> None:
+        return None
+
+    def algorithms(
+        self, workload: LlmWorkload, collective: CollectiveAlgorithms | None
+    ) -> Iterator[Chosen]:
+        layout, chosen = workload.layout, workload.algorithms
+        sums = ("all_gather", "reduce_scatter")
+        used = {
+            "tp": sums if layout.sequence_parallel else ("all_reduce",),
+            "cp": sums,
+            "ep": ("all_to_all",),
+            "dp": sums if layout.zero else ("all_reduce",),
+        }
+        for dimension, operations in used.items():
+            for operation in operations:
+                path = f"workload.algorithms.{dimension}"
+                yield Chosen(operation, path, getattr(chosen, dimension))
+
+    def problems(self, workload: LlmWorkload, ranks: int, family: TopologyFamily[Any]) -> Problems:
+        found = list(_layout_problems(workload, ranks))
+        yield from found
+        if not found and workload.check_memory:
+            yield from _memory_problems(workload, ranks)
+
+    def training(self, workload: LlmWorkload, ranks: int) -> TrainingWork:
+        card, grid = workload.model, Grid(workload.layout, ranks)
+        tokens = workload.global_batch * card.sequence
+        return TrainingWork(
+            tokens=tokens,
+            flop=tokens * token_flop(card, card.sequence),
+            peak_flops=ranks * workload.compute.roofline(workload.precision == "fp8").peak_flops,
+            memory_bytes=max(map(sum, stage_memory(workload, grid))),
+            pipeline_layer=COMMUNICATION_LAYERS["pp"],
+        )
+
+    def plan(
+        self, workload: LlmWorkload, layout: Layout, collective: CollectiveAlgorithms | None
+    ) -> Plan:
+        """Return a trace for each pipeline stage."""
+        grid = Grid(workload.layout, layout.ranks)
+        return build(workload, grid, micro_batches(workload, grid))
+
+
+def micro_batches(workload: LlmWorkload, grid: Grid) -> int:
+    """Return the micro-batches of an iteration on each rank."""
+    return workload.global_batch // (workload.micro_batch * grid.dp)
+
+
+def stage_memory(workload: LlmWorkload, grid: Grid) -> list[Memory]:
+    """Return the memory that a rank of each pipeline stage needs."""
+    number = micro_batches(workload, grid)
+    return [rank_memory(workload, grid, stage, number) for stage in range(workload.layout.pp)]
+
+
+def _layout_problems(workload: LlmWorkload, ranks: int) -> Problems:
+    """Check that the model divides over the layout, and the layout over the ranks."""
+    card, layout = workload.model, workload.layout
+    parts = {"tp": layout.tp, "cp": layout.cp, "pp": layout.pp}
+    own = prod(parts.values())
+    product = " · ".join(parts)
+    if layout.dp is None and ranks % own:
+        yield "workload.layout", f"expected a divisor of the {ranks} ranks as {product}, not {own}"
+        return
+    dp = layout.dp or ranks // own
+    if own * dp != ranks:
+        expected = f"expected {ranks / own:g}, as {product} is {own}, and there are {ranks} ranks"
+        yield "workload.layout.dp", expected
+        return
+    heads = card.heads
+    if heads % layout.tp:
+        yield "workload.layout.tp", f"expected a divisor of the model's {heads} heads"
+    kv = card.kv_heads or heads
+    if kv % layout.tp and layout.tp % kv:
+        yield "workload.layout.tp", f"expected a divisor or a multiple of the {kv} heads of keys"
+    shared = layout.tp * layout.cp
+    if card.sequence % shared:
+        yield (
+            "workload.layout.cp",
+            (f"expected tp · cp ({shared}) to divide the {card.sequence} tokens of a sequence"),
+        )
+    if layout.pp * layout.chunks > card.layers:
+        yield "workload.layout.pp", f"expected pp · chunks to be at most {card.layers} layers"
+    if card.experts is None and layout.ep > 1:
+        yield "workload.layout.ep", "expected 1, because the model has no experts"
+    if dp % layout.ep:
+        yield "workload.layout.ep", f"expected a divisor of dp ({dp})"
+    if card.experts is not None and card.experts.count % layout.ep:
+        yield "workload.layout.ep", f"expected a divisor of the {card.experts.count} experts"
+    each = workload.micro_batch * dp
+    if workload.global_batch % each:
+        yield "workload.global_batch", f"expected a multiple of micro_batch · dp ({each})"
+    if layout.chunks > 1 and layout.pp == 1:
+        yield "workload.layout.chunks", "expected 1, because there is one pipeline stage"
+    elif layout.chunks > 1 and workload.global_batch // each % layout.pp:
+        number = workload.global_batch // each
+        expected = f"expected 1, because pp ({layout.pp}) does not divide {number} micro-batches"
+        yield "workload.layout.chunks", expected
+
+
+def _memory_problems(workload: LlmWorkload, ranks: int) -> Problems:
+    """Check that the stage that needs most fits into the memory of a rank."""
+    grid = Grid(workload.layout, ranks)
+    needs = stage_memory(workload, grid)
+    stage = max(range(len(needs)), key=lambda stage: sum(needs[stage]))
+    most, memory_bytes = sum(needs[stage]), workload.compute.memory_bytes
+    if most > memory_bytes:
+        yield (
+            "workload.layout",
+            (
+                f"expected a rank to need at most {memory_bytes / 1e9:.1f} GB, but a rank of stage "
+                f"{stage} needs {most / 1e9:.1f} GB ({needs[stage].text()}); check_memory: false "
+                "simulates it nevertheless"
+            ),
+        )
+
+
+KIND = _Llm()

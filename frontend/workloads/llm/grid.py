@@ -1,0 +1,92 @@
+"""The ranks as a grid of parallel dimensions, and the groups along them.
+
+Source: Megatron-LM's order of ranks; D. Narayanan et al., "Efficient large-scale language model
+training on GPU clusters using Megatron-LM", SC 2021.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from frontend.collectives.program.program import Ints
+from frontend.workloads.llm.workload import DIMENSIONS, Layout
+
+
+class Groups(NamedTuple):
+    """Groups of equal size, which cover the ranks of a pipeline stage."""
+
+    ranks: tuple[int, ...]
+    """The ranks, group by group."""
+    number: int
+    """Number of groups."""
+
+    @property
+    def size(self) -> int:
+        """Ranks of a group."""
+        return len(self.ranks) // self.number
+
+
+class Grid:
+    """The ranks in the order of a layout.
+
+    Parameters
+    ----------
+    layout : Layout
+        The layout.
+    ranks : int
+        Number of ranks, a multiple of tp · cp · pp.
+    """
+
+    def __init__(self, layout: Layout, ranks: int) -> None:
+        dp = layout.dp or ranks // (layout.tp * layout.cp * layout.pp)
+        self.ranks = ranks
+        self.dp = dp
+        self.size: Mapping[str, int] = {
+            "tp": layout.tp,
+            "cp": layout.cp,
+            "ep": layout.ep,
+            "dp": dp // layout.ep,
+            "pp": layout.pp,
+        }
+        self._order = layout.order.split("-")
+        self._known: dict[tuple[int, tuple[str, ...]], Groups] = {}
+
+    @cached_property
+    def _places(self) -> Ints:
+        """The ranks by their place in each dimension, in the order of `DIMENSIONS`."""
+        numbers = np.arange(self.ranks).reshape([self.size[d] for d in reversed(self._order)])
+        axes = [len(self._order) - 1 - self._order.index(dimension) for dimension in DIMENSIONS]
+        return numbers.transpose(axes)
+
+    def stage(self, stage: int) -> tuple[int, ...]:
+        """Return the ranks of a pipeline stage, in increasing order."""
+        return tuple(sorted(self._places[..., stage].reshape(-1).tolist()))
+
+    def groups(self, stage: int, *along: str) -> Groups:
+        """Return the groups of a stage whose ranks differ only in the given dimensions."""
+        if (stage, along) not in self._known:
+            others = [d for d in DIMENSIONS if d not in along and d != "pp"]
+            axes = [DIMENSIONS.index(d) for d in (*others, *sorted(along, key=self._outer_first))]
+            members = self._places[..., stage].transpose(axes).reshape(-1)
+            size = prod(self.size[d] for d in along)
+            ranks = tuple(members.tolist())
+            self._known[stage, along] = Groups(ranks, len(ranks) // size)
+        return self._known[stage, along]
+
+    def across(self, stages: Sequence[int]) -> Groups:
+        """Return the groups of ranks that differ only in the stage, of the given stages."""
+        members = self._places[..., list(stages)].reshape(-1)
+        return Groups(tuple(members.tolist()), members.size // len(stages))
+
+    def stage_offset(self, source: int, target: int) -> int:
+        """Return what to add to a rank of one stage for the same place in another, modulo ranks."""
+        first = self._places[0, 0, 0, 0]
+        return int(first[target] - first[source]) % self.ranks
+
+    def _outer_first(self, dimension: str) -> int:
+        return -self._order.index(dimension)

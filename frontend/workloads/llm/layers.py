@@ -1,0 +1,149 @@
+"""The forward and backward phase of a layer on a pipeline stage."""
+
+from __future__ import annotations
+
+from frontend.models.transformer import has_experts
+from frontend.workloads.llm.grid import Grid
+from frontend.workloads.llm.operators import ELEMENT, Operators, Times
+from frontend.workloads.llm.stream import Stream, Transfer
+
+
+class LayerBuilder:
+    """Appends layers to the stream of a stage.
+
+    With sequence parallelism, each half of a layer gathers the tokens of the ranks of tp before its
+    matrices and scatters the sums after them; the backward phase does the opposite, and gathers the
+    input once more for the gradient of the weights. Without it, the ranks all-reduce the sums
+    forward, and the gradients of the input backward.
+    """
+
+    def __init__(self, operators: Operators, grid: Grid, stage: int, stream: Stream) -> None:
+        self.operators = operators
+        self.workload = operators.workload
+        self.stream = stream
+        self.groups = {name: grid.groups(stage, name) for name in ("tp", "cp", "ep")}
+        self.spread = self.workload.layout.sequence_parallel
+
+    def forward(self, layer: int) -> None:
+        """Append the forward phase of a layer."""
+        self._attention()
+        if has_experts(self.workload.model, layer):
+            self._experts()
+        else:
+            self.gather("feed_forward")
+            self.stream.compute("feed_forward", "forward", self.operators.network.forward)
+            self.scatter("feed_forward")
+
+    def backward(self, layer: int) -> int:
+        """Append the backward phase of a layer, and return its last computation."""
+        if has_experts(self.workload.model, layer):
+            self._experts_backward()
+        else:
+            self.halved("feed_forward", self.operators.network)
+        return self._attention_backward()
+
+    def gather(self, name: str, also: str = "") -> None:
+        """Bring the tokens of the ranks of tp together."""
+        if self.spread:
+            self._tensor("all_gather", f"{name}.{also or 'all_gather'}")
+
+    def scatter(self, name: str) -> None:
+        """Add up what the ranks of tp computed, and share the tokens again."""
+        operation = "reduce_scatter" if self.spread else "all_reduce"
+        self._tensor(operation, f"{name}.{operation}")
+
+    def halved(self, name: str, times: Times) -> int:
+        """Append the backward phase of matrices between a gather and a scatter."""
+        self.gather(name, "gradient_all_gather")
+        self.input_gradient(name, times.input_gradient)
+        return self.weight_gradient(name, times.weight_gradient)
+
+    def input_gradient(self, name: str, duration: int) -> None:
+        """Append the gradient of the input; its sum overlaps the gradient of the weights."""
+        # The input, of which a rank keeps its tokens only, comes back for the weights' gradient.
+        regathered = None
+        if self.spread:
+            size = self.operators.hidden_bytes
+            again = Transfer("tp", "all_gather", self.groups["tp"], size)
+            regathered = self.stream.issue(again, f"{name}.input_all_gather", self.stream.after)
+        done = self.stream.compute(name, "input_gradient", duration)
+        operation = "reduce_scatter" if self.spread else "all_reduce"
+        size = self.operators.hidden_bytes
+        summed = Transfer("tp", operation, self.groups["tp"], size)
+        node = self.stream.issue(summed, f"{name}.gradient_{operation}", (done,))
+        self._summed = [] if node is None else [node]
+        if regathered is not None:
+            self.stream.join([regathered])
+
+    def weight_gradient(self, name: str, duration: int) -> int:
+        """Append the gradient of the weights; what follows waits for the input's gradient, too."""
+        done = self.stream.compute(name, "weight_gradient", duration)
+        self.stream.join(self._summed)
+        return done
+
+    def _attention(self) -> None:
+        operators, stream = self.operators, self.stream
+        self.gather("attention")
+        before, after = operators.projections.forward, operators.output_projection.forward
+        scores = operators.scores.forward
+        if self.groups["cp"].size > 1:
+            stream.compute("attention", "projections", before)
+            self._context("all_gather", "attention.kv_all_gather")
+            stream.compute("attention", "forward", scores + after)
+        else:
+            stream.compute("attention", "forward", before + scores + after)
+        self.scatter("attention")
+
+    def _attention_backward(self) -> int:
+        operators, stream = self.operators, self.stream
+        self.gather("attention", "gradient_all_gather")
+        before, scores = operators.projections, operators.scores
+        after = operators.output_projection
+        first = after.input_gradient + scores.input_gradient
+        if self.groups["cp"].size > 1:
+            self._context("all_gather", "attention.kv_all_gather")
+            stream.compute("attention", "scores_gradient", first)
+            self._context("reduce_scatter", "attention.kv_reduce_scatter")
+            first = 0
+        self.input_gradient("attention", first + before.input_gradient)
+        weights = before.weight_gradient + after.weight_gradient
+        return self.weight_gradient("attention", weights)
+
+    def _experts(self) -> None:
+        operators, stream = self.operators, self.stream
+        stream.compute("experts", "router", operators.router.forward)
+        self._exchange("dispatch", self.workload.dispatch_element)
+        self._tensor("all_gather", "experts.all_gather", operators.expert_bytes)
+        stream.compute("experts", "forward", operators.experts.forward)
+        self._tensor("reduce_scatter", "experts.reduce_scatter", operators.expert_bytes)
+        self._exchange("combine", ELEMENT)
+
+    def _experts_backward(self) -> None:
+        operators, stream = self.operators, self.stream
+        self._exchange("combine_gradient", ELEMENT)
+        size = operators.expert_bytes
+        self._tensor("all_gather", "experts.gradient_all_gather", size)
+        times = operators.experts
+        done = stream.compute("experts", "input_gradient", times.input_gradient)
+        # The gradients of the tokens travel while those of the weights are computed.
+        summed = Transfer("tp", "reduce_scatter", self.groups["tp"], size)
+        node = stream.issue(summed, "experts.gradient_reduce_scatter", (done,))
+        stream.compute("experts", "weight_gradient", times.weight_gradient)
+        stream.join([] if node is None else [node])
+        self._exchange("dispatch_gradient", ELEMENT)
+        router = operators.router
+        stream.compute("experts", "router_gradient", sum(router[1:]))
+
+    def _exchange(self, name: str, element: int) -> None:
+        size = self.operators.dispatch_bytes(element)
+        transfer = Transfer("ep", "all_to_all", self.groups["ep"], size)
+        self.stream.wait(transfer, f"experts.{name}", self.workload.overlap.ep)
+
+    def _tensor(self, operation: str, name: str, size: int | None = None) -> None:
+        size = self.operators.hidden_bytes if size is None else size
+        transfer = Transfer("tp", operation, self.groups["tp"], size)
+        self.stream.wait(transfer, name, self.workload.overlap.tp)
+
+    def _context(self, operation: str, name: str) -> None:
+        transfer = Transfer("cp", operation, self.groups["cp"], self.operators.kv_bytes)
+        self.stream.wait(transfer, name)

@@ -1,0 +1,183 @@
+"""How long the operators of a layer take on a rank, and how much its collectives carry.
+
+An operator takes max(FLOP / peak, bytes / memory bandwidth). Its backward phase has two parts: the
+gradient of its input, which the layer before needs, and the gradient of its weights.
+
+Sources: D. Narayanan et al., SC 2021; V. Korthikanti et al., "Reducing activation recomputation in
+large transformer models", MLSys 2023; T. Dao, "FlashAttention-2", ICLR 2024; A. Grattafiori et al.,
+"The Llama 3 herd of models", arXiv 2407.21783, section 3.3.2, for context parallelism.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+from frontend.models.transformer import (
+    Matrix,
+    attention_matrices,
+    head_widths,
+    kv_elements,
+    network_matrices,
+)
+from frontend.roofline import Cost, checked_duration_ps, matrix_product
+from frontend.workloads.llm.workload import LlmWorkload
+
+ELEMENT = 2
+"""Bytes of a weight or an activation."""
+
+
+class Times(NamedTuple):
+    """Durations of an operator in picoseconds."""
+
+    forward: int
+    input_gradient: int
+    weight_gradient: int
+
+    def plus(self, *others: Times) -> Times:
+        """Return the durations of this operator and others, one after the other."""
+        return Times(*map(sum, zip(self, *others, strict=True)))
+
+
+class Operators:
+    """The durations of all operators on one rank, and the sizes of its collectives in bytes.
+
+    Parameters
+    ----------
+    workload : LlmWorkload
+        The workload.
+    """
+
+    def __init__(self, workload: LlmWorkload) -> None:
+        self.workload = workload
+        self.card, self.layout = workload.model, workload.layout
+        self.tokens = -(-workload.micro_batch * self.card.sequence // self.layout.cp)
+        self.shared_tokens = -(-self.tokens // self.layout.tp)
+        """Tokens of a rank where ranks of tp share the tokens."""
+        self._compute = workload.compute.roofline(workload.precision == "fp8")
+
+    @cached_property
+    def hidden_bytes(self) -> int:
+        """Activations between two layers: the buffer of an all-gather or all-reduce in tp."""
+        return self.tokens * self.card.hidden * ELEMENT
+
+    @cached_property
+    def kept_bytes(self) -> int:
+        """Activations between two layers that a rank holds, and sends to the next stage."""
+        tokens = self.shared_tokens if self.layout.sequence_parallel else self.tokens
+        return tokens * self.card.hidden * ELEMENT
+
+    @cached_property
+    def kv_bytes(self) -> int:
+        """Keys and values of whole sequences: the buffer of an all-gather in cp."""
+        elements = -(-kv_elements(self.card) // self.layout.tp)
+        return self.layout.cp * self.tokens * elements * ELEMENT
+
+    def dispatch_bytes(self, element: int) -> int:
+        """Return the tokens that a rank sends to experts, or gets back: an all-to-all in ep."""
+        assert self.card.experts is not None
+        return self.shared_tokens * self.card.experts.top_k * self.card.hidden * element
+
+    @cached_property
+    def expert_bytes(self) -> int:
+        """Tokens of the experts of a rank, after the all-gather in tp."""
+        assert self.card.experts is not None
+        ways = self.card.experts.top_k + (self.card.experts.shared > 0)
+        return self.tokens * ways * self.card.hidden * ELEMENT
+
+    @cached_property
+    def projections(self) -> Times:
+        """The projections to queries, keys and values, and the normalisation before them."""
+        return self._products("projections", attention_matrices(self.card)[:-1]).plus(self._norm)
+
+    @cached_property
+    def scores(self) -> Times:
+        """The attention itself: half of the scores, as tokens attend to earlier ones only."""
+        card, batch = self.card, self.workload.micro_batch
+        query, value = head_widths(card)
+        heads = -(-card.heads // self.layout.tp)
+        flop = batch * heads * -(-card.sequence // self.layout.cp) * card.sequence * (query + value)
+        read = self.tokens * heads * (query + value) * ELEMENT
+        moved = read + self.kv_bytes // max(1, self.layout.cp)
+        # The gradients take 4 products. FlashAttention also computes the scores again.
+        again = 0 if self.workload.recompute == "none" else flop // 2
+        forward = self._time("scores", Cost(flop, moved))
+        return Times(forward, self._time("scores", Cost(2 * flop + again, 2 * moved)), 0)
+
+    @cached_property
+    def output_projection(self) -> Times:
+        """The projection of the attention's result."""
+        return self._products("output_projection", attention_matrices(self.card)[-1:])
+
+    @cached_property
+    def network(self) -> Times:
+        """The feed-forward network, and the normalisation before it."""
+        return self._network("feed_forward", self.card.feed_forward, self.tokens).plus(self._norm)
+
+    @cached_property
+    def router(self) -> Times:
+        """The choice of experts, and the normalisation before it."""
+        assert self.card.experts is not None
+        matrix = Matrix(self.card.hidden, self.card.experts.count, "none")
+        return self._products("router", [matrix], self.shared_tokens).plus(self._norm)
+
+    @cached_property
+    def experts(self) -> Times:
+        """The experts of a rank, which share its tokens evenly, and the shared experts."""
+        experts = self.card.experts
+        assert experts is not None
+        local = experts.count // self.layout.ep
+        routed = self._network("experts", experts.width, -(-self.tokens * experts.top_k // local))
+        times = Times(*(local * each for each in routed))
+        if experts.shared:
+            width = experts.width * experts.shared
+            times = times.plus(self._network("shared_experts", width, self.tokens))
+        return times
+
+    @cached_property
+    def embedding(self) -> Times:
+        """The look-up of the tokens' vectors; its gradient adds to as many."""
+        moved = Cost(0, 2 * self.hidden_bytes)
+        return Times(self._time("embedding", moved), 0, self._time("embedding", moved))
+
+    @cached_property
+    def output(self) -> Times:
+        """The output layer with its normalisation and loss."""
+        matrix = Matrix(self.card.hidden, self.card.vocabulary, "columns")
+        logits = self.tokens * matrix.part(self.layout.tp).columns * ELEMENT
+        loss = self._time("loss", Cost(0, 2 * logits))
+        return self._products("output", [matrix]).plus(self._norm, Times(loss, loss, 0))
+
+    def update(self, weights: int) -> int:
+        """Return the time to update some weights, in picoseconds."""
+        moved = 2 * self.workload.compute.update_accesses * weights
+        return self._time("update", Cost(0, moved))
+
+    @cached_property
+    def _norm(self) -> Times:
+        # Read and write the activations; the gradient reads them and two gradients, and writes one.
+        forward = self._time("norm", Cost(0, 2 * self.kept_bytes))
+        return Times(forward, self._time("norm", Cost(0, 4 * self.kept_bytes)), 0)
+
+    def _network(self, name: str, width: int, tokens: int) -> Times:
+        inner = -(-width // self.layout.tp)
+        # The activation function reads one or two factors and writes the product.
+        moved = (3 if self.card.gated else 2) * tokens * inner * ELEMENT
+        times = self._time(name, Cost(0, moved))
+        return self._products(name, network_matrices(self.card, width), tokens).plus(
+            Times(times, times, 0)
+        )
+
+    def _products(self, name: str, matrices: list[Matrix], tokens: int | None = None) -> Times:
+        tokens = self.tokens if tokens is None else tokens
+        forward = inputs = weights = 0
+        for matrix in matrices:
+            part = matrix.part(self.layout.tp)
+            rows, columns = part.rows, part.columns
+            forward += self._time(name, matrix_product(tokens, rows, columns, ELEMENT))
+            inputs += self._time(name, matrix_product(tokens, columns, rows, ELEMENT))
+            weights += self._time(name, matrix_product(rows, tokens, columns, ELEMENT))
+        return Times(forward, inputs, weights)
+
+    def _time(self, name: str, cost: Cost) -> int:
+        return checked_duration_ps(name, cost, self._compute)

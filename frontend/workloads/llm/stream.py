@@ -1,0 +1,153 @@
+"""The nodes of a pipeline stage: computation in order, and collectives beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from frontend.collectives.choices import AnyAlgorithm
+from frontend.workloads.llm.grid import Groups
+from frontend.workloads.llm.workload import DimensionAlgorithms
+from frontend.workloads.plan import Issue, Node, NodeType, Plan, Trace
+
+COMPUTE_LAYERS = ("embedding", "attention", "feed_forward", "experts", "output", "optimizer")
+
+COMMUNICATION_LAYERS = {
+    "tp": "tensor_parallel",
+    "cp": "context_parallel",
+    "ep": "expert_parallel",
+    "pp": "pipeline_parallel",
+    "dp": "data_parallel",
+}
+"""The layer of the result that a parallel dimension's communication counts for."""
+
+LAYERS = (*COMPUTE_LAYERS, *COMMUNICATION_LAYERS.values())
+
+
+class Transfer(NamedTuple):
+    """A collective of a parallel dimension, or several one after the other."""
+
+    dimension: str
+    operation: str
+    groups: Groups
+    bytes: int
+
+
+class Stream:
+    """The trace of the ranks of a pipeline stage.
+
+    Computation waits for the nodes in `after`. A collective that overlaps delays only the node
+    after the next computation.
+
+    Parameters
+    ----------
+    plan : Plan
+        Receives the issued collectives.
+    algorithms : DimensionAlgorithms
+        The algorithms.
+    ranks : tuple of int
+        Ranks of the stage.
+    world_size : int
+        Number of all ranks.
+    """
+
+    def __init__(
+        self, plan: Plan, algorithms: DimensionAlgorithms, ranks: tuple[int, ...], world_size: int
+    ) -> None:
+        self.plan = plan
+        self.algorithms = algorithms
+        self.ranks = ranks
+        self.world_size = world_size
+        self.nodes: list[Node] = []
+        self.iteration = 0
+        self.after: tuple[int, ...] = ()
+        self.last: tuple[int, ...] = ()  # the latest computation, if any
+        self._late: list[int] = []
+        self._overlapping: list[int] = []
+
+    def compute(self, layer: str, name: str, duration_ps: int, also: Iterable[int] = ()) -> int:
+        """Append a computation, which also waits for the nodes in `also`; return its index."""
+        waits = tuple(sorted({*self.after, *self._late, *also}))
+        self._late, self._overlapping = self._overlapping, []
+        node = self._add(f"{layer}.{name}", NodeType.COMPUTE, layer, waits, duration_ps=duration_ps)
+        self.after = self.last = (node,)
+        return node
+
+    def wait(self, transfer: Transfer, name: str, overlaps: bool = False) -> None:
+        """Issue a collective after the latest computation; what follows waits for it."""
+        node = self.issue(transfer, name, (*self.after, *self._late))
+        if node is None:
+            return
+        if overlaps:
+            self._overlapping.append(node)
+        else:
+            self.after, self._late = (node,), []
+
+    def issue(self, transfer: Transfer, name: str, after: Iterable[int]) -> int | None:
+        """Issue a collective after some nodes; return None if its groups have one rank only."""
+        if transfer.groups.size == 1 or not transfer.bytes:
+            return None
+        number = self.add_issue(transfer, name)
+        return self.collective(number, transfer.dimension, name, after)
+
+    def add_issue(self, transfer: Transfer, name: str) -> int:
+        """Add a collective to the plan, and return its number."""
+        dimension, operation, groups, size = transfer
+        algorithm: AnyAlgorithm = getattr(self.algorithms, dimension, "auto")
+        self.plan.issues.append(
+            Issue(
+                name,
+                operation,
+                algorithm,
+                self.algorithms,
+                size,
+                self.iteration,
+                LAYERS.index(COMMUNICATION_LAYERS[dimension]),
+                ranks=groups.ranks,
+                root=groups.ranks[0],
+                groups=groups.number,
+            )
+        )
+        return len(self.plan.issues) - 1
+
+    def collective(self, number: int, dimension: str, name: str, after: Iterable[int]) -> int:
+        """Append the node that takes part in a collective of the plan; return its index."""
+        layer = COMMUNICATION_LAYERS[dimension]
+        waits = tuple(sorted(set(after)))
+        return self._add(name, NodeType.COLLECTIVE, layer, waits, collective=number)
+
+    def receive(self, offset: int, size: int, tag: int) -> None:
+        """Receive a message from the rank `offset` places on; the next computation waits for it."""
+        node = self._message(NodeType.RECV, "receive", (), offset, size, tag)
+        self.after = (*self.after, node)
+
+    def send(self, offset: int, size: int, tag: int) -> None:
+        """Send the result of the latest computation to the rank `offset` places on."""
+        self._message(NodeType.SEND, "send", (*self.after, *self._late), offset, size, tag)
+
+    def join(self, nodes: Sequence[int]) -> None:
+        """Let what follows also wait for some nodes."""
+        self.after = tuple(sorted({*self.after, *nodes}))
+
+    def trace(self) -> Trace:
+        """Return the trace of the stage's ranks."""
+        return Trace(self.ranks, tuple(self.nodes), peer_modulus=self.world_size)
+
+    def _message(
+        self, kind: NodeType, name: str, after: tuple[int, ...], offset: int, size: int, tag: int
+    ) -> int:
+        layer = COMMUNICATION_LAYERS["pp"]
+        waits = tuple(sorted(set(after)))
+        return self._add(f"stage.{name}", kind, layer, waits, peer=offset, bytes=size, tag=tag)
+
+    def _add(
+        self, name: str, kind: NodeType, layer: str, after: tuple[int, ...],
+        *, duration_ps: int = 0, collective: int = 0, peer: int = 0, bytes: int = 0, tag: int = 0,
+    ) -> int:  # fmt: skip
+        place = LAYERS.index(layer)
+        self.nodes.append(
+            Node(
+                name, kind, place, self.iteration, duration_ps, collective, after, peer, bytes, tag
+            )
+        )
+        return len(self.nodes) - 1

@@ -1,0 +1,181 @@
+"""`workload: {kind: llm}`: a transformer from its card, and the layout of its training."""
+
+from itertools import permutations
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from frontend.collectives.algorithm_options import AlgorithmOptions
+from frontend.collectives.choices import AnyAlgorithm
+from frontend.models.cards import CARDS
+from frontend.schema.accelerators import ACCELERATORS
+from frontend.schema.base import Accesses, Count, Iterations, Model, Whole, Width
+from frontend.schema.compute import Compute
+from frontend.schema.quantities import ByteRate, ComputeRate, ElementSize, PositiveSize
+from frontend.schema.transformer import Card
+
+DIMENSIONS = ("tp", "cp", "ep", "dp", "pp")
+
+ORDERS = tuple("-".join(order) for order in permutations(DIMENSIONS))
+
+
+def _one_of(names: tuple[str, ...], value: Any, examples: str) -> Any:
+    if value not in names:
+        raise ValueError(f"expected {examples}")
+    return value
+
+
+def _read_card(value: Any) -> Any:
+    if isinstance(value, str):
+        if value not in CARDS:
+            raise ValueError(f"expected {', '.join(CARDS)}, or a mapping with a card")
+        return CARDS[value]
+    if isinstance(value, dict) and isinstance(value.get("card"), str):
+        return _read_card(value["card"]) | {k: v for k, v in value.items() if k != "card"}
+    return value
+
+
+CardChoice = Annotated[Card, BeforeValidator(_read_card, json_schema_input_type=str | Card)]
+
+Order = Annotated[
+    str,
+    BeforeValidator(
+        lambda value: _one_of(
+            ORDERS, value, "tp, cp, ep, dp and pp in some order, such as tp-cp-ep-dp-pp"
+        )
+    ),
+    WithJsonSchema({"type": "string", "pattern": "^(tp|cp|ep|dp|pp)(-(tp|cp|ep|dp|pp)){4}$"}),
+]
+
+AcceleratorName = Annotated[
+    str,
+    BeforeValidator(lambda value: _one_of(tuple(ACCELERATORS), value, ", ".join(ACCELERATORS))),
+    WithJsonSchema({"enum": list(ACCELERATORS), "type": "string"}),
+]
+
+
+class Layout(Model):
+    """How ranks share the work: the product of tp, cp, dp and pp is the number of ranks."""
+
+    tp: Count = 1
+    """Tensor parallelism: ranks that share each matrix of a layer."""
+    sequence_parallel: bool = True
+    """Whether the ranks of tp also share the tokens between matrices. Then they gather and scatter
+    them (all-gather and reduce-scatter); otherwise they all-reduce them."""
+    cp: Count = 1
+    """Context parallelism: ranks that share the tokens of a sequence. They all-gather keys and
+    values."""
+    pp: Count = 1
+    """Pipeline stages."""
+    chunks: Count = 1
+    """Parts of the layers on each stage. 1: one forward, one backward (1F1B); more: interleaved."""
+    ep: Count = 1
+    """Expert parallelism: ranks of dp that share the experts of a layer."""
+    dp: Count | None = None
+    """Data parallelism; null: the ranks that tp, cp and pp leave."""
+    zero: Annotated[int, Field(ge=0, le=3)] = 0
+    """What ranks of dp share: 0: nothing; they all-reduce gradients. 1: the optimizer's state: they
+    reduce-scatter gradients and all-gather weights. 2: gradients as well: they reduce-scatter them
+    after every micro-batch. 3: weights as well (FSDP): they all-gather them before use."""
+    order: Order = "tp-cp-ep-dp-pp"
+    """Order of the ranks. Ranks of the first dimension have consecutive numbers, so that they share
+    a super-node; the default is Megatron's."""
+
+
+class Overlap(Model):
+    """What runs at the same time as computation."""
+
+    tp: bool = False
+    """Whether collectives of tp run during the computation that follows them, as if both were cut
+    into small parts."""
+    ep: bool = False
+    """The same for the all-to-alls of ep."""
+    dp: bool = True
+    """Whether gradients are reduced in buckets during the backward phase; otherwise after it."""
+    prefetch: Whole = 1
+    """zero 3: layers whose weights are gathered ahead."""
+
+
+class DimensionAlgorithms(AlgorithmOptions):
+    """The collective algorithm of each parallel dimension."""
+
+    tp: AnyAlgorithm = "auto"
+    """all_gather and reduce_scatter of activations, or all_reduce without sequence_parallel."""
+    cp: AnyAlgorithm = "auto"
+    """all_gather of keys and values, reduce_scatter of their gradients."""
+    ep: AnyAlgorithm = "auto"
+    """all_to_all of tokens."""
+    dp: AnyAlgorithm = "auto"
+    """all_reduce, or reduce_scatter and all_gather, of gradients and weights."""
+
+
+class LlmCompute(Model):
+    """The roofline model of an accelerator: an operator takes max(FLOP / peak, bytes / memory
+    bandwidth)."""
+
+    accelerator: AcceleratorName = "h100"
+    """The accelerator, whose rates and memory the docs list."""
+    peak_flops: ComputeRate | None = None
+    """Peak compute rate, if it differs from the accelerator's."""
+    memory_bandwidth: ByteRate | None = None
+    """Memory bandwidth, if it differs."""
+    memory: PositiveSize | None = None
+    """Memory of a rank, if it differs."""
+    efficiency: Annotated[float, Field(gt=0, le=1)] = 0.7
+    """Fraction of the peak compute rate and memory bandwidth that operators reach, as measured."""
+    update_accesses: Accesses = 15
+    """Accesses of two bytes per weight in the update. Adam reads the gradient, the weight and two
+    moments and writes the latter three, all in 4 bytes, and writes the weight in 2 bytes."""
+
+    def roofline(self, fp8: bool) -> Compute:
+        """Return the roofline of a rank at a precision."""
+        known = ACCELERATORS[self.accelerator]
+        tflops = known.fp8_tflops if fp8 and known.fp8_tflops else known.bf16_tflops
+        return Compute(
+            peak_flops=self.peak_flops or ComputeRate(round(tflops * 10**12)),
+            memory_bandwidth=self.memory_bandwidth or ByteRate(known.memory_gb_s * 10**9),
+            efficiency=self.efficiency,
+        )
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory of a rank in bytes."""
+        return int(self.memory or ACCELERATORS[self.accelerator].memory_gb * 10**9)
+
+
+class LlmWorkload(Model):
+    """Training iterations of a decoder-only transformer. A rank is one accelerator."""
+
+    kind: Literal["llm"]
+    """A transformer from its card: tensor, context, expert, data and pipeline parallelism."""
+    model: CardChoice
+    """The name of a card (`cosim list`), a mapping with the keys of a card, or `{card: NAME, …}`
+    with some keys changed."""
+    layout: Layout = Layout()
+    """How ranks share the work."""
+    global_batch: Count
+    """Sequences of an iteration."""
+    micro_batch: Width = 1
+    """Sequences that a rank computes together. Gradients accumulate over the micro-batches."""
+    iterations: Iterations = 1
+    """Number of training iterations."""
+    precision: Literal["bf16", "fp8"] = "bf16"
+    """Precision of matrix products. Weights and activations have 2 bytes in both cases."""
+    gradient_element: ElementSize = ElementSize.parse("4B")
+    """Size of a gradient element, also in reductions."""
+    dispatch_element: ElementSize = ElementSize.parse("2B")
+    """Size of an element of the tokens that go to experts; those that return have 2 bytes."""
+    recompute: Literal["none", "selective", "full"] = "selective"
+    """What the backward phase computes again instead of keeping it: nothing, the attention's scores
+    (as FlashAttention does), or whole layers with their collectives."""
+    bucket: PositiveSize = PositiveSize.parse("160MB")
+    """Gradient bucket: gradients of consecutive layers are reduced together as soon as they reach
+    this size."""
+    overlap: Overlap = Overlap()
+    """What runs at the same time as computation."""
+    algorithms: DimensionAlgorithms = DimensionAlgorithms()
+    """The collective algorithm of each parallel dimension."""
+    compute: LlmCompute = LlmCompute()
+    """How fast a rank computes, and its memory."""
+    check_memory: bool = True
+    """Whether a layout that needs more memory than a rank has is refused."""

@@ -1,0 +1,111 @@
+"""The pipeline: its order, its messages, and its bubble on a network that takes no time."""
+
+from fractions import Fraction
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frontend.workloads.llm.schedule import steps
+from frontend.workloads.plan import NodeType
+
+from .llms import CARD, resolved
+
+PIPELINES = st.tuples(st.sampled_from([2, 4]), st.integers(1, 4), st.sampled_from([1, 2]))
+
+
+def pipeline(stages, rounds, chunks, **workload):
+    """Return the plan of a pipeline of equal stages, without ends and updates."""
+    return resolved(
+        2 * stages,
+        model=CARD | {"vocabulary": 0},
+        layout={"pp": stages, "chunks": chunks},
+        global_batch=2 * stages * rounds,
+        compute={"update_accesses": 0},
+        **workload,
+    ).plan
+
+
+def ends(plan):
+    """Return the end of each node of each trace, if communication takes no time."""
+    traces = plan.all_traces()
+    trace_of = {rank: number for number, trace in enumerate(traces) for rank in trace.ranks}
+    done: list[dict[int, int]] = [{} for _ in traces]
+    sent: dict[tuple[int, int], tuple[int, int]] = {}
+    free = [0] * len(traces)
+    place = [0] * len(traces)
+    while True:
+        before = sum(map(len, done))
+        for number, trace in enumerate(traces):
+            for index, node in enumerate(trace.nodes):
+                if index in done[number] or any(d not in done[number] for d in node.dependencies):
+                    continue
+                start = max((done[number][d] for d in node.dependencies), default=0)
+                if node.type == NodeType.COMPUTE:
+                    computes = [i for i, n in enumerate(trace.nodes) if n.type == NodeType.COMPUTE]
+                    if computes[place[number]] != index:
+                        continue
+                    place[number] += 1
+                    start = free[number] = max(start, free[number]) + node.duration_ps
+                elif node.type == NodeType.SEND:
+                    peer = trace_of[trace.peer(node, trace.ranks[0])]
+                    sent[peer, node.tag] = (start, node.bytes)
+                elif node.type == NodeType.RECV:
+                    if (number, node.tag) not in sent:
+                        continue
+                    arrived, size = sent.pop((number, node.tag))
+                    assert size == node.bytes
+                    start = max(start, arrived)
+                done[number][index] = start
+        if sum(map(len, done)) == before:
+            assert not sent
+            assert all(len(done[n]) == len(trace.nodes) for n, trace in enumerate(traces))
+            return done
+
+
+@settings(max_examples=12, deadline=None)
+@given(PIPELINES)
+def test_bubble_is_the_published_fraction_exactly(sizes):
+    stages, rounds, chunks = sizes
+    plan = pipeline(*sizes)
+    finished = max(max(times.values()) for times in ends(plan))
+    for trace in plan.all_traces():
+        busy = sum(node.duration_ps for node in trace.nodes)
+        # Narayanan et al., SC 2021, section 2.2: (p - 1) / (v · m)
+        assert Fraction(finished - busy, busy) == Fraction(stages - 1, chunks * stages * rounds)
+
+
+@given(st.integers(1, 8), st.integers(1, 5), st.integers(1, 4))
+def test_each_step_is_there_once_and_backward_follows_forward(stages, rounds, chunks):
+    for stage in range(stages):
+        order = steps(stage, stages, stages * rounds, chunks)
+        assert len(set(order)) == len(order) == 2 * stages * rounds * chunks
+        for chunk in range(chunks):
+            for forward in (True, False):
+                own = [s.micro_batch for s in order if (s.forward, s.chunk) == (forward, chunk)]
+                assert own == list(range(stages * rounds))
+        assert all(
+            order.index(s) < order.index(s._replace(forward=False)) for s in order if s.forward
+        )
+
+
+@settings(max_examples=10, deadline=None)
+@given(PIPELINES, st.sampled_from(["tp-cp-ep-dp-pp", "pp-dp-ep-cp-tp", "tp-pp-cp-ep-dp"]))
+def test_every_send_has_its_receive(sizes, order):
+    stages, rounds, chunks = sizes
+    resolution = resolved(
+        4 * stages,
+        layout={"pp": stages, "chunks": chunks, "tp": 2, "order": order},
+        global_batch=2 * stages * rounds,
+        iterations=2,
+    )
+    ends_of: dict[NodeType, list[tuple[int, ...]]] = {NodeType.SEND: [], NodeType.RECV: []}
+    for trace in resolution.plan.all_traces():
+        for node in trace.nodes:
+            if node.type in ends_of:
+                for rank in trace.ranks or ():
+                    pair = (rank, trace.peer(node, rank))
+                    pair = pair if node.type == NodeType.SEND else pair[::-1]
+                    ends_of[node.type].append((*pair, node.tag, node.bytes))
+    sends, receives = ends_of.values()
+    assert sorted(sends) == sorted(receives)
+    assert len(set(sends)) == len(sends)

@@ -1,0 +1,105 @@
+"""What each rank puts into collectives and messages, against closed forms, for random layouts.
+
+Sources of the forms: Narayanan et al., SC 2021, section 3; Korthikanti et al., MLSys 2023, section
+4.2; Rajbhandari et al., SC 2020, section 7.
+"""
+
+from collections import Counter
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from frontend.workloads.llm.workload import ORDERS
+
+from .llms import CARD, carried, resolved
+
+EXPERTS = {"count": 8, "top_k": 2, "width": 32, "shared": 1}
+POWERS = st.sampled_from([1, 2, 4])
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    tp=POWERS, cp=POWERS, pp=POWERS, chunks=st.sampled_from([1, 2]), ep=POWERS, dp=POWERS,
+    zero=st.integers(0, 3), spread=st.booleans(), experts=st.booleans(),
+    recompute=st.sampled_from(["none", "selective", "full"]), overlap=st.booleans(),
+    order=st.sampled_from(ORDERS), micro_batch=st.sampled_from([1, 2]),
+)  # fmt: skip
+def test_volumes(
+    tp, cp, pp, chunks, ep, dp, zero, spread, experts, recompute, overlap, order, micro_batch
+):
+    assume(2 <= tp * cp * pp * dp <= 64)
+    chunks = chunks if pp > 1 else 1
+    ep = min(ep, dp) if experts else 1
+    ranks, batches = tp * cp * pp * dp, 4
+    plan = resolved(
+        ranks,
+        model=CARD | ({"experts": EXPERTS} if experts else {}),
+        layout={
+            "tp": tp, "cp": cp, "pp": pp, "chunks": chunks, "ep": ep, "zero": zero,
+            "sequence_parallel": spread, "order": order,
+        },
+        global_batch=batches * micro_batch * dp,
+        micro_batch=micro_batch,
+        recompute=recompute,
+        overlap={"dp": overlap, "tp": overlap, "ep": overlap},
+        bucket="20kB",
+    ).plan  # fmt: skip
+    found = carried(plan, ranks)
+
+    def total(layer, *operations):
+        sizes: Counter[int] = Counter()
+        for operation in operations:
+            sizes += found.pop((layer, operation), Counter())
+        return sum(sizes.values())
+
+    # A stage has 1/pp of the layers and ranks / pp ranks, so sums over all ranks need no stages.
+    layers, tokens = CARD["layers"] * batches * ranks // pp, micro_batch * CARD["sequence"]
+    hidden = tokens // cp * CARD["hidden"] * 2
+    ends = batches * ranks // pp  # micro-batches on the ranks of the first, or of the last stage
+    again = recompute == "full"
+    if tp > 1:
+        halves = 1 if experts else 2  # of a layer, without the experts
+        routed = tokens // cp * (EXPERTS["top_k"] + 1) * CARD["hidden"] * 2 if experts else 0
+        gathers = (3 + again) * halves * hidden + (2 + again) * routed
+        scatters = (2 + again) * halves * hidden + (2 + again) * routed
+        if spread:
+            # Ends: the embedding scatters and gathers; the output gathers twice and scatters.
+            assert total("tensor_parallel", "all_gather") == layers * gathers + 3 * ends * hidden
+            scattered = layers * scatters + 2 * ends * hidden
+            assert total("tensor_parallel", "reduce_scatter") == scattered
+        else:
+            summed = (2 + again) * halves * hidden * layers + 2 * ends * hidden
+            assert total("tensor_parallel", "all_reduce") == summed
+            assert total("tensor_parallel", "all_gather") == layers * (2 + again) * routed
+            assert total("tensor_parallel", "reduce_scatter") == layers * (2 + again) * routed
+    if cp > 1:
+        kv = tokens * 2 * CARD["kv_heads"] * 8 // tp * 2
+        assert total("context_parallel", "all_gather") == (2 + again) * layers * kv
+        assert total("context_parallel", "reduce_scatter") == layers * kv
+    if ep > 1:
+        sent = tokens // cp // tp * EXPERTS["top_k"] * CARD["hidden"] * 2
+        assert total("expert_parallel", "all_to_all") == (4 + 2 * again) * layers * sent
+    if pp > 1:
+        # Every border between chunks is passed once forward and once backward.
+        borders = pp * chunks - 1
+        size = hidden // tp if spread else hidden
+        assert total("pipeline_parallel", "send") == 2 * borders * ends * size
+
+    attention = 64 * 64 * 2 + 64 * 2 * 4 * 8
+    norms, network, expert = 2 * 64, 3 * 64 * 96 // tp, 3 * 64 * 32 // tp
+    dense = attention // tp + norms + (expert + 64 * 8 if experts else network)
+    routed = 8 // ep * expert if experts else 0
+    table = 2 * CARD["vocabulary"] * CARD["hidden"] // tp
+    places = ranks // pp
+    shared = (dense * CARD["layers"] if cp * dp > 1 else 0) * places
+    of_experts = routed * CARD["layers"] * places if cp * dp // ep > 1 else 0
+    tables = table * places if cp * dp > 1 else 0
+    weights = shared + of_experts
+    # ZeRO reduces the gradients after each micro-batch from stage 2 on.
+    reductions = batches if zero >= 2 else 1
+    operation = "reduce_scatter" if zero else "all_reduce"
+    if cp * dp > 1:
+        assert total("data_parallel", operation) == reductions * (weights + tables) * 4
+        gathered = {0: 0, 1: weights + tables, 2: weights + tables, 3: 2 * batches * weights}[zero]
+        assert total("data_parallel", "all_gather") == gathered * 2
+    assert not any(found.values())
