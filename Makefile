@@ -12,7 +12,7 @@ CXX_FILES := $(shell find ns3-scratch bridge/src topology_gen/src -name '*.cc' -
 SOURCES   := $(filter-out %-test.cc,$(CXX_FILES)) $(wildcard cmake/*.cmake */CMakeLists.txt */src/CMakeLists.txt) CMakeLists.txt pyproject.toml
 
 .NOTPARALLEL:
-.PHONY: help setup run test cosim-tests lint format tidy regression-update replay bench bench-compare docs reproduce wheel test-docker clean
+.PHONY: help setup run test cosim-tests lint format tidy regression-update replay bench bench-compare docs reproduce wheel pins sbom test-docker clean
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
 
@@ -66,6 +66,12 @@ replay: setup ## build ns3-scratch/replay, the simulator without Python
 
 wheel: $(VENV)/.base ## build and test a manylinux wheel for each Python, dist/*.whl; ARGS=/path/to/python3.12 for one
 	@cmake/build-wheels.sh $(VENV) $(ARGS)
+
+pins: $(VENV)/.base ## write docker/pins/, the hashes of what the image installs, after a change of constraints.txt
+	@$(PIP) --group pins && docker/pin.sh $(VENV)
+
+sbom: $(VENV)/.base ## write dist/cosim.cdx.json, the bill of materials of the image (CycloneDX)
+	@$(PIP) --group sbom && docker/sbom.sh $(VENV)
 
 test-docker: setup ## build the Docker image and run it on a Docker engine
 	docker/test-docker.sh
