@@ -10,8 +10,9 @@ from bridge.batch.points import Point
 from bridge.results.result import Result
 from frontend import load_scenario
 from topology_gen import specs
+from topology_gen.expansions import torus_rings
 from topology_gen.finder import Fabric
-from topology_gen.schedules import bfb, rings, torus_rings
+from topology_gen.schedules import bfb, rings
 
 ALPHA_US, NODE_GBPS, DEGREE = 10.0, 100, 4
 FABRIC = Fabric(ALPHA_US, NODE_GBPS * 1e9)
