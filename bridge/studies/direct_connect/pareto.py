@@ -102,11 +102,9 @@ def evaluate(results: Results, scale: Scale) -> Findings:
                 [row.name, str(row.steps), str(row.bandwidth_time), *_published(row), "", ""]
             )
             continue
-        one = choice(row.spec)
-        ours = [one.time_us(kind, MIB, FABRIC) for kind in ("all_reduce", "all_to_all")]
-        shown = [f"{time:.1f}" for time in ours]
+        shown = [f"{time:.1f}" for time in _times_us(choice(row.spec))]
         rows.append([row.name, str(row.steps), str(row.bandwidth_time), *_published(row), *shown])
-        statements += _row_statements(row, one, *ours)
+        statements += row_statements(row)
     statements += [
         untested("Table 4", f"{row.name}: all-to-all {row.all_to_all_us:g} µs.", UNKNOWN)
         for row in TABLE_4
@@ -134,9 +132,16 @@ def _table_4(rows: Sequence[Sequence[str]]) -> Table:
     return Table("Table 4", "1024 nodes, d = 4, 1 MiB; times in µs", headings, rows)
 
 
-def _row_statements(
-    row: Row, one: Choice, all_reduce_us: float, all_to_all_us: float
-) -> list[Statement]:
+def _times_us(one: Choice) -> tuple[float, float]:
+    """Return the times of an all-reduce and of an all-to-all of 1 MiB."""
+    return one.time_us("all_reduce", MIB, FABRIC), one.time_us("all_to_all", MIB, FABRIC)
+
+
+def row_statements(row: Row) -> list[Statement]:
+    """Compare both times of a row whose topology is known."""
+    assert row.spec is not None
+    one = choice(row.spec)
+    all_reduce_us, all_to_all_us = _times_us(one)
     least_us = all_to_all_us * one.rate.least / one.rate.greatest
     bound = distance_bound(specs.parse(one.candidate.spec))
     bound_us = FABRIC.transfer_us(MIB) * DEGREE / (one.candidate.nodes * float(bound))
