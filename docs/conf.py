@@ -40,6 +40,7 @@ NAVIGATION = {
         "docs/reproduction",
         "docs/reproduction_topoopt",
         "docs/reproduction_tcp_clusters",
+        "docs/reproduction_direct_connect",
     ],
     "Python": ["docs/network-api", "docs/scripting", "docs/python"],
     "Develop": [
