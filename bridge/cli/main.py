@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import gc
 import sys
+import warnings
 from importlib import import_module
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -18,7 +19,7 @@ from bridge.cli.status import BAD_INPUT, FAILED, INTERRUPTED, NOT_BEGUN
 from bridge.errors import InputError, SaveError
 from bridge.files import DISK_ERRORS
 from bridge.results.errors import SimulationError
-from frontend.errors import ScenarioError
+from frontend.errors import ScenarioError, ScenarioWarning
 from topology_gen.errors import TopologyError
 
 COMMANDS = {
@@ -98,6 +99,12 @@ class _Group(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
     def invoke(self, context: click.Context) -> object:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", ScenarioWarning)
+            warnings.showwarning = _show_warning
+            return self._invoke(context)
+
+    def _invoke(self, context: click.Context) -> object:
         try:
             return super().invoke(context)
         except SaveError as error:
@@ -116,6 +123,23 @@ class _Group(click.Group):
         except KeyboardInterrupt as error:
             _complain(str(error) or NOT_BEGUN)
             context.exit(INTERRUPTED)
+
+
+_show_by_default = warnings.showwarning
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    if issubclass(category, ScenarioWarning):
+        _complain(f"warning: {message}")
+    else:
+        _show_by_default(message, category, filename, lineno, file, line)
 
 
 def _complain(sentence: str) -> None:
