@@ -23,10 +23,14 @@ from frontend.errors import ScenarioError, ScenarioWarning
 from topology_gen.errors import TopologyError
 
 COMMANDS = {
-    "compile": ("compile_command", "Compile the scenario FILE to a stream."),
+    "compile": (
+        "compile_command",
+        "Compile the scenario FILE to a stream, or write its workload for other tools.",
+    ),
     "cost": ("cost_command", "Compute what a network costs in dollars, part by part."),
     "examples": ("examples_command", "Copy the scenarios that come with cosim to the folder DIR."),
     "fidelity": ("fidelity_command", "Compare the fabrics on a fixed set of scenarios."),
+    "import": ("import_group", "Make a scenario from the files of another simulator."),
     "init": ("init_command", "Write a commented scenario to the file NAME."),
     "list": ("list_command", "List what a scenario can use."),
     "plot": ("plot_command", "Draw the time of each layer of RESULT."),
@@ -87,7 +91,9 @@ class _Group(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command = getattr(import_module(f"bridge.cli.{name}"), COMMANDS[name][0])
+        # `import` is a keyword, so it cannot be the name of a module that others import.
+        module = "imports" if name == "import" else name
+        command = getattr(import_module(f"bridge.cli.{module}"), COMMANDS[name][0])
         if not gc.isenabled():  # `start` has disabled it
             gc.freeze()  # what is imported stays
             gc.enable()

@@ -113,6 +113,8 @@ class CollectiveAlgorithms(AlgorithmOptions):
     """Algorithm of every gather."""
     scatter: AnyAlgorithm = "direct"
     """Algorithm of every scatter."""
+    barrier: AnyAlgorithm = "dissemination"
+    """Algorithm of every barrier."""
 
     def of(self, operation: str) -> AnyAlgorithm:
         """Return the algorithm of an operation."""

@@ -145,9 +145,7 @@ def _members(issue: Issue, ranks: int) -> list[tuple[int, ...]]:
     return [every[begin : begin + size] for begin in range(0, len(every), size)]
 
 
-def _written(
-    issue: Issue, groups: dict[tuple[int, ...], str], rank: int, ranks: int
-) -> Written:
+def _written(issue: Issue, groups: dict[tuple[int, ...], str], rank: int, ranks: int) -> Written:
     members = next(part for part in _members(issue, ranks) if rank in part)
     return Written(issue.operation, issue.bytes, len(members), groups.get(members, ""), issue.root)
 
@@ -158,8 +156,8 @@ def _collective(issues: Sequence[Issue], folder: Path) -> dict[str, Any] | None:
     Raises
     ------
     ScenarioError
-        If collectives of the same operation have different algorithms, or rings, routes or sizes of their
-        own.
+        If collectives of the same operation have different algorithms, or rings, routes or sizes of
+        their own.
     """
     chosen: dict[str, Any] = {}
     for issue in issues:
@@ -173,8 +171,8 @@ def _collective(issues: Sequence[Issue], folder: Path) -> dict[str, Any] | None:
             own = issue.rings or issue.route or issue.blocks
             if chosen.setdefault(key, value) != value or own:
                 raise ScenarioError(
-                    f"{issue.name}: its algorithm, rings, routes or block sizes differ from those of other "
-                    "collectives, which Chakra cannot express: expected --messages"
+                    f"{issue.name}: its algorithm, rings, routes or block sizes differ from "
+                    "those of other collectives, which Chakra cannot express: expected --messages"
                 )
     return chosen or None
 
@@ -205,7 +203,7 @@ def _write_scenario(
         data["collective"] = collective
     file = folder / f"{scenario.name}.yaml"
     yaml = YAML()
-    yaml.width = 100
+    yaml.width = 4096  # paths stay on one line
     with file.open("w", encoding="utf-8") as out:
         yaml.dump(data, out)
     return file

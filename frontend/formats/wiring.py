@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from frontend.errors import ScenarioError
 from frontend.nodes import NodeColumns, NodeType
@@ -123,6 +121,10 @@ def check_order(traces: Sequence[NodeColumns], joint: Sequence[Ints], describe: 
     ScenarioError
         If there is a cycle. The text names its first nodes.
     """
+    # Imported here because commands that only list workloads need not wait for it.
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     first = np.concatenate([[0], np.cumsum([trace.size for trace in traces])]).astype(np.int64)
     total = int(first[-1])
     shared = np.concatenate([*joint, np.zeros(0, np.int64)])

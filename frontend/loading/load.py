@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from frontend.collectives.registry import OPERATIONS
 from frontend.errors import RefusedError, ScenarioError
 from frontend.loading import overrides as overriding
 from frontend.loading.key_paths import KeyPath
@@ -24,7 +25,7 @@ from frontend.workloads import WORKLOADS
 OWN_KEYS = "x-"
 """How keys begin that are the user's own, such as a place for YAML anchors; cosim ignores them."""
 
-_ALGORITHM_KEYS = {"workload": ("algorithm",), "collective": ("all_reduce", "all_to_all")}
+_ALGORITHM_KEYS = {"workload": ("algorithm",), "collective": OPERATIONS}
 
 
 @dataclass(frozen=True)

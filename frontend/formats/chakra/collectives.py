@@ -136,6 +136,7 @@ class Matching:
         members = np.array([len(ranks) for _, ranks in self.groups], np.int64)[group]
         brought = np.isin(kind[nodes], _SHARDED)  # comm_size is what a rank brings along
         total = size[nodes].astype(np.int64) * np.where(brought, members, 1)
+        total[kind[nodes] == _BARRIER] = members[kind[nodes] == _BARRIER]  # a byte for each rank
         total = np.where(trace.has("buffer_bytes")[nodes], buffer[nodes].astype(np.int64), total)
         columns = (np.full(nodes.size, rank), nodes, group, kind[nodes], total, root)
         return np.stack([column.astype(np.int64) for column in columns], axis=1)
