@@ -103,12 +103,12 @@ def _inverse(
     place: str, lists: NDArray[np.uint32], count: NDArray[Any], begin: NDArray[Any]
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Return the slices of the nodes that each node waits for, from the lists of dependents."""
-    used = count > 0
-    inside = (begin.astype(np.int64) + count <= lists.size) | ~used
+    count, begin = count.astype(np.int64), begin.astype(np.int64)
+    inside = (begin + count <= lists.size) | (count == 0)
     _require(place, inside, "has dependents beyond the end of the rank")
     owner = np.repeat(np.arange(count.size), count)
     first = np.cumsum(count) - count
-    index = np.arange(owner.size) - first[owner] + begin[owner].astype(np.int64)
+    index = np.arange(owner.size) - first[owner] + begin[owner]
     later = lists[index]
     _require(
         place, np.bincount(owner, later >= count.size, count.size) == 0, "has an unknown dependent"

@@ -147,9 +147,6 @@ class _Reader:
 def _parts(text: str) -> Iterator[tuple[int, str]]:
     """Yield the line and the text of what stands on lines of its own, and of closing braces."""
     for number, line in enumerate(text.splitlines(), 1):
-        inner = line.strip()
-        if "}" not in inner and not inner.endswith("{") and "{" in inner:
-            inner = inner.replace("{", "{\n")
-        for part in inner.replace("}", "\n}\n").splitlines() if "}" in inner else inner.split("\n"):
+        for part in line.replace("{", "{\n").replace("}", "\n}\n").splitlines():
             if part := part.strip():
                 yield number, part

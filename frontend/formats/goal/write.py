@@ -73,13 +73,12 @@ def _rank(rank: int, trace: NodeColumns, tags: Sequence[int], unit: int) -> Iter
     in_order = ((trace.type == NodeType.COMPUTE) & (trace.lane == 0)).tolist()
     begin, dep = trace.dep_begin.tolist(), trace.dep.tolist()
     for node in range(trace.size):
-        earlier = dep[begin[node] : begin[node + 1]]
-        for other in earlier:
-            yield f"l{node} requires l{other}\n"
+        earlier = {*dep[begin[node] : begin[node + 1]]}
         if in_order[node]:
-            if previous >= 0 and previous not in earlier:
-                yield f"l{node} requires l{previous}\n"
+            earlier |= {previous} - {-1}
             previous = node
+        for other in sorted(earlier):
+            yield f"l{node} requires l{other}\n"
     if trace.start_dep.size:
         later = np.repeat(np.arange(trace.size), np.diff(trace.start_dep_begin)).tolist()
         for node, other in zip(later, trace.start_dep.tolist(), strict=True):
