@@ -8,7 +8,7 @@ BUILD     = echo "Building the package (minutes the first time)" && \
             $(PIP) --no-build-isolation -e . $(if $(WERROR),-Ccmake.define.COSIM_WERROR=$(WERROR)) && \
             $(BIN)/python -m compileall -q bridge cosim frontend topology_gen
 
-CXX_FILES := $(shell find ns3-scratch bridge/src topology_gen/src -name '*.cc' -o -name '*.cpp' -o -name '*.h')
+CXX_FILES := $(shell find ns3-scratch bridge/src topology_gen/src frontend/src -name '*.cc' -o -name '*.cpp' -o -name '*.h')
 SOURCES   := $(filter-out %-test.cc,$(CXX_FILES)) $(wildcard cmake/*.cmake */CMakeLists.txt */src/CMakeLists.txt) CMakeLists.txt pyproject.toml
 
 .NOTPARALLEL:
