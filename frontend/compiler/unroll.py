@@ -1,7 +1,7 @@
 """Unroll collectives into the messages of their programs, for formats that have no collectives.
 
 The chunks of a collective start as soon as the rank has issued it, as `system.admission: local`
-does while slots are free. An operation that takes no time is a TIMER node of no duration.
+does while slots are free.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frontend.collectives.program.program import Op, Program, lengths
+from frontend.compiler.contraction import without_joins
 from frontend.compiler.programs import ProgramLibrary, Use
 from frontend.nodes import NodeColumns, NodeType, slices
 from frontend.resolve import Resolved
@@ -111,7 +112,7 @@ class _Unroller:
         made.edges.append((dependents, done[nodes.dep]))
         for node, (placed, body) in zip(collectives.tolist(), parts, strict=True):
             self.fill(made, placed, body, int(begin[node]), int(done[node]), nodes, node)
-        return made.columns(nodes, begin, done, self.reduction_rate > 0)
+        return without_joins(made.columns(nodes, begin, done, self.reduction_rate > 0))
 
     def fill(
         self,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator
 
 from frontend.collectives.choices import CollectiveAlgorithms
-from frontend.collectives.registry import ROOTED
+from frontend.collectives.registry import OPERATIONS, ROOTED
 from frontend.formats.chakra.collectives import Matching
 from frontend.formats.chakra.decode import ChakraTrace, read_trace
 from frontend.formats.chakra.groups import groups_of, read_groups
@@ -83,7 +83,12 @@ class _Chakra(WorkloadKind[ChakraWorkload]):
     def algorithms(
         self, workload: ChakraWorkload, collective: CollectiveAlgorithms | None
     ) -> Iterator[Chosen]:
-        yield from ()  # the traces decide which operations there are
+        # The traces decide which operations there are, so before they are read only algorithms
+        # that were asked for can be wrong.
+        given = collective or CollectiveAlgorithms()
+        for operation in OPERATIONS:
+            if operation in given.model_fields_set:
+                yield Chosen(operation, f"collective.{operation}", given.of(operation))
 
     def problems(
         self, workload: ChakraWorkload, ranks: int, family: TopologyFamily[Any]

@@ -7,48 +7,64 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BeforeValidator, Field, PlainSerializer
+from pydantic import Field, PlainSerializer, PlainValidator
 
 from frontend.errors import ScenarioError
 from frontend.roofline import LONGEST_PS
 from frontend.schema.base import Problems
 
-Factor = Annotated[float, Field(ge=0, le=1e6)]
+_EXPECTED = "expected a factor from 0 to 1000000, or a mapping from ranks to factors"
+_LARGEST = 1e6
+
+Scale = float | dict[int, float]
 
 
-def _numbered(value: Any) -> Any:
-    """Let ranks be numbers in YAML and text in JSON, and factors be whole numbers."""
-    if isinstance(value, Mapping):
-        return {
-            int(rank) if isinstance(rank, str) and rank.isdigit() else rank: _numbered(factor)
-            for rank, factor in value.items()
-        }
-    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+def _parse(value: Any) -> Scale:
+    """Return a factor, or the factor of each rank. Ranks are numbers in YAML, and text in JSON."""
+    if not isinstance(value, Mapping):
+        return _factor(value)
+    return {_rank(rank): _factor(factor) for rank, factor in value.items()}
+
+
+def _factor(value: Any) -> float:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 <= value <= _LARGEST:
+        raise ValueError(_EXPECTED)
+    return float(value)
+
+
+def _rank(value: Any) -> int:
+    if not isinstance(value, bool) and str(value).isdecimal():
+        return int(value)
+    raise ValueError(_EXPECTED)
 
 
 def _written(value: Any) -> Any:
-    return (
-        {str(rank): factor for rank, factor in value.items()} if isinstance(value, dict) else value
-    )
+    """Return what JSON can hold."""
+    if isinstance(value, dict):
+        return {str(rank): factor for rank, factor in value.items()}
+    return value
 
 
+_FactorForm = Annotated[float, Field(ge=0, le=_LARGEST)]
 ComputeScale = Annotated[
-    Factor | dict[int, Factor],
-    BeforeValidator(_numbered),
+    Scale,
+    PlainValidator(_parse, json_schema_input_type=_FactorForm | dict[str, _FactorForm]),
     PlainSerializer(_written, return_type=Any),
 ]
 """A factor for all ranks, or a mapping from ranks to factors, for stragglers; the others have 1."""
 
 
-def scale_problems(scale: ComputeScale, ranks: int) -> Problems:
+def scale_problems(scale: Scale, ranks: int) -> Problems:
     """Yield a problem for each rank that does not exist."""
     for rank in scale if isinstance(scale, dict) else ():
         if not 0 <= rank < ranks:
-            yield f"workload.compute_scale.{rank}", f"expected a rank from 0 to {ranks - 1}"
+            expected = f"rank {rank}: expected ranks from 0 to {ranks - 1}"
+            yield "workload.compute_scale", expected
 
 
 def scaled(
-    durations: NDArray[np.uint64], unit_ps: int, scale: ComputeScale, rank: int
+    durations: NDArray[np.uint64], unit_ps: int, scale: Scale, rank: int
 ) -> NDArray[np.uint64]:
     """Return the durations of a rank's nodes in picoseconds.
 
@@ -58,7 +74,7 @@ def scaled(
         Durations in the unit of the trace.
     unit_ps : int
         The unit.
-    scale : ComputeScale
+    scale : float or dict
         How much longer ranks compute.
     rank : int
         The rank.

@@ -41,6 +41,7 @@ class GoalWorkload(Model):
 class _Goal(WorkloadKind[GoalWorkload]):
     model = GoalWorkload
     files = ("file",)
+    own_algorithms = "a GOAL file has messages in place of collectives"
 
     def default_collective(self) -> None:
         return None

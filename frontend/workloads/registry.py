@@ -50,10 +50,13 @@ class WorkloadKind(ABC, Generic[AnyWorkload]):
         docstring describes the kind in one line.
     files : tuple of str
         Keys of the model whose values are paths of files, relative to the scenario's folder.
+    own_algorithms : str
+        Why the scenario has no `collective`, if `default_collective` returns None.
     """
 
     model: type[AnyWorkload]
     files: tuple[str, ...] = ()
+    own_algorithms: str = "workload.algorithm selects the algorithm"
 
     @property
     def name(self) -> str:

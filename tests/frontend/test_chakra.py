@@ -186,7 +186,11 @@ def test_stragglers_compute_longer(tmp_path: Path) -> None:
     for scale, expected in ((2, [20, 20]), ({1: 1.5}, [10, 15])):
         read = plan(tmp_path, ranks, compute_scale=scale).tables
         assert [int(table.duration_ps[0]) // 10**6 for _, table in read] == expected
-    assert "compute_scale.2" in refusal(tmp_path, ranks, compute_scale={2: 1.5})
+    for wrong, text in (
+        ({2: 1.5}, "rank 2: expected ranks from 0 to 1"),
+        (-1, "expected a factor"),
+    ):
+        assert text in refusal(tmp_path, ranks, compute_scale=wrong)
 
 
 def pair(**values: Any) -> list[Rank]:
