@@ -22,16 +22,14 @@ def without_joins(nodes: NodeColumns) -> NodeColumns:
     the same time become ready in the order of the trace, however many steps without duration are
     before each of them.
     """
-    later = np.repeat(np.arange(nodes.size), np.diff(nodes.dep_begin.astype(np.int64)))
+    later = np.repeat(np.arange(nodes.size), np.diff(nodes.dep_begin))
     earlier = nodes.dep.astype(np.int64)
     joins = (nodes.type == NodeType.TIMER) & (nodes.duration_ps == 0) & (nodes.tag == 0)
     incoming = np.bincount(later, minlength=nodes.size)
     outgoing = np.bincount(earlier, minlength=nodes.size)
     joins &= incoming * outgoing <= _MOST_EDGES
     joins[nodes.start_dep] = False
-    joins[np.diff(nodes.start_dep_begin.astype(np.int64)) > 0 if nodes.start_dep.size else []] = (
-        False
-    )
+    joins[np.diff(nodes.start_dep_begin) > 0 if nodes.start_dep.size else []] = False
     if not joins.any():
         return nodes
     later, earlier = _bypass(later, earlier, joins, nodes.size)
