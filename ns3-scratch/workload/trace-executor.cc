@@ -165,13 +165,7 @@ TraceExecutor::RunNode(uint32_t id, uint32_t node)
 void
 TraceExecutor::StartTimer(uint32_t id, uint32_t node)
 {
-    const Trace& trace = *m_workers.Get(id).plan->trace;
-    const uint64_t duration = trace.durationPs[node];
-    if (duration == 0 && trace.tag[node] == 0)
-    { // it only joins dependencies, so it is done before anything else happens
-        m_changes.Push({id, node, ChangeKind::DONE});
-        return;
-    }
+    const uint64_t duration = m_workers.Get(id).plan->trace->durationPs[node];
     ++m_timers;
     ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(duration)),
                              &TraceExecutor::OnTimer,
