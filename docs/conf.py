@@ -29,6 +29,7 @@ NAVIGATION = {
         "docs/model",
         "docs/scenario",
         "docs/result",
+        "docs/llm",
         "docs/scheduling",
         "docs/fidelity",
         "docs/performance",
