@@ -88,7 +88,7 @@ def topology_finder(
     if split.spare_rings:
         strides = _strides(demand.nodes, split.spare_rings, duplex, primes_only, repeat_rings)
         chosen.append(Rings(None, everyone, strides))
-    elif not any(len(rings.members) == demand.nodes for rings in chosen):
+    elif not _connect(chosen, demand.nodes):
         chosen = _with_room(chosen, demand.nodes, degree, split.mp_ports, duplex)
         chosen.append(Rings(None, everyone, (1,)))
     rings = TopoOptTopology(demand.nodes, degree, duplex, tuple(chosen), ())
@@ -145,6 +145,16 @@ def match(
             linked[a, b] += 1
             left[a, b] = left[b, a] = weights[a, b] * float(gain(discount, linked[a, b] + 1))
     return result
+
+
+def _connect(chosen: list[Rings], nodes: int) -> bool:
+    """Return whether rings lead from each server to all others, over servers that rings share."""
+    reached = set(chosen[0].members) if chosen else set()
+    apart = [set(rings.members) for rings in chosen[1:]]
+    while meeting := [members for members in apart if members & reached]:
+        reached.update(*meeting)
+        apart = [members for members in apart if not members & reached]
+    return len(reached) == nodes
 
 
 def _strides(
