@@ -35,10 +35,11 @@ def topology_finder(
     """Return the topology that suits a job's transfers.
 
     Rings go to the all-reduce groups as `split_degree` divides the ports of each server. If these
-    rings do not connect all servers, one more ring goes through all of them. It uses idle ports first, then ports of groups with several rings, then ports of
-    matchings, and last the ports of a group's only ring. The ports without rings get maximum-weight
-    matchings of the model-parallel transfers, whose two directions are added up. Each matching uses
-    one port, and the discount then lowers the weights of its pairs.
+    rings do not connect all servers, one more ring goes through all of them. It uses idle ports
+    first, then ports of groups with several rings, then ports of matchings, and last the ports of a
+    group's only ring. The ports without rings get maximum-weight matchings of the model-parallel
+    transfers, whose two directions are added up. Each matching uses one port, and the discount then
+    lowers the weights of its pairs.
 
     Parameters
     ----------
