@@ -105,8 +105,9 @@ class BertModel(Model):
         if self.hidden % self.heads:
             problem = f"expected a divisor of hidden ({self.hidden})"
             raise cross_check_error("workload.model.heads", problem)
-        if self.experts and self.experts_per_token > self.experts:
+        if self.experts_per_token > max(1, self.experts):
             problem = f"expected at most the {self.experts} experts of a block"
+            problem = problem if self.experts else "expected 1, as no block has experts"
             raise cross_check_error("workload.model.experts_per_token", problem)
         return self
 
