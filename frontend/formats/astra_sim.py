@@ -170,6 +170,20 @@ def _from_text(path: Path, text: str, folder: Path, made: Imported) -> dict[str,
         f"{path}: buffers, PFC and congestion control of the ns-3 backend are settings of another "
         "file; the scenario has TCP and unlimited buffers"
     )
+    rows = [line.split() for line in text.splitlines() if line.strip()]
+    nodes, switches, links = (int(word) for word in rows[0])
+    if len(rows) != 2 + links or len(rows[1]) != switches or any(len(r) < 4 for r in rows[2:]):
+        raise ScenarioError(
+            f"{path}: expected the {switches} switches in line 2 and {links} lines with links "
+            "(from, to, rate, latency, error rate), as line 1 says"
+        )
+    ends = [sorted(row[:2], key=lambda node: node in rows[1]) for row in rows[2:]]
+    hosts = {host for host, switch in ends if host not in rows[1] and switch in rows[1]}
+    rates = {(row[2], row[3]) for row in rows[2:]}
+    if switches == 1 and len(hosts) == links == nodes - 1 and len(rates) == 1:
+        rate, latency = rates.pop()
+        made_of_links = {"bandwidth": rate, "latency": latency, "buffer": "unlimited"}
+        return {"family": "flat", "ranks": nodes - 1, **made_of_links}
     return {"family": "graph", "file": os.path.relpath(path, folder), "buffer": "unlimited"}
 
 

@@ -84,6 +84,19 @@ def test_two_dimensions_are_super_nodes(kind: str, rate: int, tmp_path: Path) ->
     assert made.collective.scale_out_algorithm == "dbt"
 
 
+def test_one_switch_of_the_ns3_backend(tmp_path: Path) -> None:
+    """Hosts are the nodes that are no switches, here 0 to 7; either end may come first."""
+    links = [
+        f"{n} 8 400Gbps 0.0005ms 0" if n % 2 else f"8 {n} 400Gbps 0.0005ms 0" for n in range(8)
+    ]
+    done = imported(tmp_path, "\n".join(["9 1 8", "8", *links]))
+    assert done.exit_code == 0, done.output
+    made: Any = load_scenario(tmp_path / "s.yaml")
+    assert (made.topology.family, made.topology.ranks) == ("flat", 8)
+    assert (int(made.topology.bandwidth), int(made.topology.latency)) == (400 * 10**9, 500_000)
+    assert made.fabric == "express"
+
+
 def test_what_has_no_equivalent_is_named(tmp_path: Path) -> None:
     done = imported(tmp_path, RING, **{"replay-only": 1, "all-reduce-implementation": ["magic"]})
     assert "replay-only: value 1 has no equivalent" in done.stderr
@@ -97,6 +110,7 @@ def test_what_has_no_equivalent_is_named(tmp_path: Path) -> None:
         ("a: b", "expected the network of ASTRA-sim's analytical backend"),
         (RING.replace("8", "1"), "expected a count of at least 2"),
         (TWO.format("Mesh"), "expected [Switch], [Ring]"),
+        ("9 1 8\n8\n0 8 1Gbps 1us 0\n", "8 lines with links"),
         (RING.replace("[ 50.0 ]", "[ 50.0, 1 ]"), "one entry for each dimension"),
     ],
 )
