@@ -48,6 +48,7 @@ NAVIGATION = {
         "docs/architecture",
         "docs/extending",
         "CONTRIBUTING",
+        "SECURITY",
         "benchmarks/README",
         "CHANGELOG",
     ],
