@@ -30,6 +30,7 @@ NAVIGATION = {
         "docs/scenario",
         "docs/result",
         "docs/llm",
+        "docs/workload_files",
         "docs/scheduling",
         "docs/fidelity",
         "docs/performance",
