@@ -12,7 +12,7 @@ CXX_FILES := $(shell find ns3-scratch bridge/src topology_gen/src frontend/src -
 SOURCES   := $(filter-out %-test.cc,$(CXX_FILES)) $(wildcard cmake/*.cmake */CMakeLists.txt */src/CMakeLists.txt) CMakeLists.txt pyproject.toml
 
 .NOTPARALLEL:
-.PHONY: help setup run test cosim-tests lint format tidy regression-update replay bench bench-compare docs reproduce wheel pins sbom test-docker clean
+.PHONY: help setup run test cosim-tests lint format tidy regression-update replay bench bench-compare docs reproduce wheel pins sbom scripting test-scripting test-docker clean
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
 
@@ -73,6 +73,12 @@ pins: $(VENV)/.base ## write docker/pins/, the hashes of what the image installs
 
 sbom: $(VENV)/.base ## write dist/cosim.cdx.json, the bill of materials of the image (CycloneDX)
 	@$(PIP) --group sbom && docker/sbom.sh $(VENV)
+
+scripting: setup ## install the extra `scripting`, ns-3's Python bindings (compiles for minutes)
+	@$(PIP) "$$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["scripting"])')"
+
+test-scripting: scripting $(VENV)/.dev ## install the extra `scripting` and run its tests, with the examples of docs/scripting.md
+	$(BIN)/python -m pytest -n 0 -m scripting tests/bridge/test_scripting.py $(ARGS)
 
 test-docker: setup ## build the Docker image and run it on a Docker engine
 	docker/test-docker.sh

@@ -6,6 +6,7 @@ Each runs in a process of its own: the bindings take ten seconds and stay in mem
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +56,15 @@ def on_built(ns, sim):
 
     sim.at_end(end)
 '''
+
+#: What the examples of the page leave or print.
+EXAMPLES = (
+    lambda folder, printed: (
+        list(folder.glob("capture-0-*.pcap"))
+        and "<FlowMonitor>" in (folder / "flows.xml").read_text()
+    ),
+    lambda folder, printed: re.search(r"^[1-9]\d* transmissions, [1-9]\d* bytes$", printed, re.M),
+)
 
 RUN = """
 import sys, bridge, runpy
@@ -106,6 +116,25 @@ def test_hook_from_python(small_file: Path, hook: Path, tmp_path: Path) -> None:
     # A folder with a second copy of ns-3 below it must not confuse the bindings.
     subprocess.run(command, check=True, capture_output=True, cwd=sys.prefix)
     check(out)
+
+
+def test_every_example_of_the_page_is_known(repository: Path) -> None:
+    assert len(examples(repository)) == len(EXAMPLES)
+
+
+@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+def test_examples_of_the_page(
+    repository: Path, small_file: Path, tmp_path: Path, number: int
+) -> None:
+    (tmp_path / "example.py").write_text(examples(repository)[number])
+    command = [sys.executable, "-c", RUN, str(small_file), "example.py", "out"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=tmp_path)
+    assert EXAMPLES[number](tmp_path, done.stdout)
+
+
+def examples(repository: Path) -> list[str]:
+    page = (repository / "docs" / "scripting.md").read_text(encoding="utf-8")
+    return re.findall(r"```python\n(.*?)```", page, re.DOTALL)
 
 
 def test_observing_changes_nothing(small_file: Path, hook: Path, tmp_path: Path) -> None:

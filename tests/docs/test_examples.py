@@ -29,6 +29,7 @@ SHORTER = [
     (r"50x50", "5x5"),
     (r"^(search .*)", r"\1 --rounds 1 --budget 10"),
     (r"^study (astra-ns3-dlrm)$", r"study \1 --figure 13"),
+    (r"^study (tcp-clusters) --scale full", r"study \1 --figure point-to-point"),
     (r"^fidelity$", "fidelity --only collective"),
     (r"^examples$", "examples copies"),
     (r"workload\.active=[\d,]+", "workload.active=1,2"),

@@ -121,8 +121,15 @@ def test_list_and_unknown_study() -> None:
     assert CliRunner().invoke(main, ["study", "nothing"]).exit_code == 2
 
 
-@pytest.mark.parametrize("scale", ["small", "full"])
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize(
+    ("name", "scale"),
+    [
+        # TopoOpt's topologies of the full scale take a third of a minute.
+        pytest.param(name, scale, marks=[pytest.mark.long] * ((name, scale) == ("topoopt", "full")))
+        for name in STUDIES
+        for scale in ("small", "full")
+    ],
+)
 def test_points_of_one_name_are_one_scenario(name: str, scale, scenarios: Path) -> None:
     study = STUDIES[name]
     points = all_points(study.experiments, scenarios, scale)
