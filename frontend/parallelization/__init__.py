@@ -9,7 +9,7 @@ from frontend.parallelization.estimator import Estimator
 from frontend.parallelization.fabric import Fabric, LinkLoad, Routes, Wire
 from frontend.parallelization.mcmc import Found, accept, default_beta, search
 from frontend.parallelization.operators import Operator, OperatorGraph, check_graph
-from frontend.parallelization.pipeline import pipeline, propose_pipeline
+from frontend.parallelization.pipelines import pipeline, propose_pipeline
 from frontend.parallelization.plan import Plan
 from frontend.parallelization.proposals import (
     Division,

@@ -14,7 +14,7 @@ import numpy as np
 
 from frontend.parallelization.errors import StrategyError
 from frontend.parallelization.estimator import Estimator
-from frontend.parallelization.pipeline import propose_pipeline
+from frontend.parallelization.pipelines import propose_pipeline
 from frontend.parallelization.plan import Plan
 from frontend.parallelization.proposals import propose
 from frontend.parallelization.strategy import Strategy
