@@ -6,7 +6,7 @@ entry points `cosim.topologies` of your own package (docs/extending.md).
 
 from typing import Any
 
-from frontend.topologies import boxes, edges, fat_tree, flat, hierarchical, ocs, topoopt
+from frontend.topologies import boxes, edges, fat_tree, flat, graph, hierarchical, ocs, topoopt
 from frontend.topologies.families import graph_families
 from frontend.topologies.layout import Layout, SwitchedLayout, WorkloadDemand
 from frontend.topologies.registry import TOPOLOGIES, Buffer, TopologyFamily
@@ -21,6 +21,7 @@ _FAMILIES: tuple[TopologyFamily[Any], ...] = (
     *graph_families(),
     edges.FAMILY,
     boxes.FAMILY,
+    graph.FAMILY,
 )
 for _family in _FAMILIES:
     TOPOLOGIES.register(_family)
