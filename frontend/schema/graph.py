@@ -9,10 +9,15 @@ from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from frontend.schema.base import Count, Model, cross_check_error
 from frontend.schema.files import read_bytes, read_yaml
-from frontend.schema.quantities import Buffer, PositiveSize, Rate, Time
+from frontend.schema.quantities import Buffer, PositiveSize, Quantity, Rate, Time
 from topology_gen import TopologyError
 from topology_gen.formats.graphs import registry
-from topology_gen.formats.graphs.document import GraphDocument, looks_like_rank
+from topology_gen.formats.graphs.document import (
+    GraphDocument,
+    LinkEntry,
+    NodeEntry,
+    looks_like_rank,
+)
 
 Probability = Annotated[float, Field(ge=0, lt=1)]
 """Part of the packets, from 0 to less than 1."""
@@ -122,7 +127,7 @@ class GraphTopology(ClusterTopology):
         try:
             document = read_document(read_bytes(value["file"], info), value["file"])
         except ValueError as error:
-            raise cross_check_error("topology.file", f"{value['file']}: {error}") from None
+            raise cross_check_error("topology.file", str(error)) from None
         return {key: item for key, item in value.items() if key != "file"} | document
 
 
@@ -154,6 +159,32 @@ def inline(document: GraphDocument) -> dict[str, Any]:
             for link in document.links
         ],
     }
+
+
+def as_document(name: str, topology: GraphTopology) -> GraphDocument:
+    """Return the nodes and links of a topology, with quantities as they were written."""
+    nodes = {node.name: NodeEntry(node.name, node.type == "rank", _text(node.memory))
+             for node in topology.nodes}  # fmt: skip
+    links = []
+    for link in topology.links:
+        for end in link.ends:
+            nodes.setdefault(end, NodeEntry(end, looks_like_rank(end)))
+        entry = LinkEntry(
+            *link.ends,
+            _text(topology.bandwidth if link.bandwidth is None else link.bandwidth),
+            _text(topology.latency if link.latency is None else link.latency),
+            _text(link.buffer),
+            _text(link.ecn_threshold),
+            str(link.loss) if link.loss else None,
+            link.dimension == "scale_up",
+            link.one_way,
+        )
+        links += [entry] * link.count
+    return GraphDocument(name, list(nodes.values()), links)
+
+
+def _text(quantity: Quantity | None) -> str | None:
+    return None if quantity is None else str(quantity.written())
 
 
 _TEXTS = ("bandwidth", "latency", "buffer", "ecn_threshold")
