@@ -140,7 +140,7 @@ def test_csv_names_decide_the_type_and_numbers_the_order():
 
 
 def test_graphml_of_networkx():
-    graph = nx.Graph(name="little")
+    graph: Any = nx.Graph(name="little")
     graph.add_node("s", type="switch")
     graph.add_edge("gpu0", "s", bandwidth="100Gbps", latency="1us")
     graph.add_edge("gpu1", "s", bandwidth="50Gbps", latency="1us")
