@@ -254,6 +254,29 @@ WriteReconfigurations(JsonWriter& json,
 }
 
 void
+WriteEvents(JsonWriter& json,
+            const Topology& topology,
+            const std::vector<NetworkEventReport>& reports,
+            uint64_t losses)
+{
+    json.Key("network_events").BeginObject();
+    json.Key("packets_lost").Uint(losses);
+    json.Key("events").BeginArray();
+    for (const NetworkEventReport& report : reports)
+    {
+        json.BeginObject();
+        json.Key("time_ns").Nanoseconds(report.timePs);
+        json.Key("event").String(topology.events[report.event].text);
+        json.Key("rerouting").Bool(report.isReroute);
+        json.Key("rerouted_paths").Uint(report.reroutedPaths);
+        json.Key("broken_paths").Uint(report.brokenPaths);
+        json.EndObject();
+    }
+    json.EndArray();
+    json.EndObject();
+}
+
+void
 WriteSystem(JsonWriter& json, const Stream& stream, const Admission& scheduler)
 {
     json.Key("system").BeginObject();
@@ -305,6 +328,11 @@ WriteResult(const Stream& stream,
     if (const Reconfiguration& settings = stream.topology.reconfiguration; settings.intervalPs > 0)
     {
         WriteReconfigurations(json, settings, record.links.GetChanges());
+    }
+    if (const Topology& topology = stream.topology;
+        !topology.events.empty() || !topology.linkLossPpb.empty())
+    {
+        WriteEvents(json, topology, record.links.GetEvents(), network.linkLosses);
     }
     json.Key("simulator").BeginObject();
     json.Key("events").Uint(outcome.events);
