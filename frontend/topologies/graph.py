@@ -75,6 +75,7 @@ class GraphLayout(Layout):
 class _Graph(TopologyFamily[GraphTopology]):
     model = GraphTopology
     joins_gpus = True
+    lists_shared_links = True
 
     def layout(self, topology: GraphTopology, demand: WorkloadDemand | None) -> Layout:
         """Return the layout; raise RefusedError if the links do not connect all ranks."""

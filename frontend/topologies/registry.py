@@ -36,12 +36,15 @@ class TopologyFamily(ABC, Generic[AnyTopology]):
         Whether each job in a shared cluster gets links of its own.
     joins_gpus : bool
         Whether the topology has the links between the GPUs of a server, so that a rank is a GPU.
+    lists_shared_links : bool
+        Whether results list the links between switches that several flows share.
     """
 
     model: type[AnyTopology]
     optimised: bool = False
     links_jobs: bool = False
     joins_gpus: bool = False
+    lists_shared_links: bool = False
 
     @property
     def name(self) -> str:

@@ -32,6 +32,7 @@ class _Servers(TopologyFamily[AnyServers]):
     """A family of servers; `make` builds its graph."""
 
     joins_gpus = True
+    lists_shared_links = True
 
     @abstractmethod
     def make(self, topology: AnyServers) -> NetworkGraph:

@@ -5,7 +5,6 @@
 #include "circuits/link-events.h"
 
 #include "stream/path-table.h"
-#include "support/number-ranges.h"
 
 #include "ns3/simulator.h"
 
@@ -158,8 +157,8 @@ LinkEvents::CheckDemand()
         broken.insert(PairOf(source, target));
         broken.insert(PairOf(target, source));
     }
-    std::set<uint32_t> sources;
-    std::set<uint32_t> targets;
+    std::string pairs;
+    uint32_t count = 0;
     uint64_t waiting = 0;
     for (std::size_t path = 0; path < bytes.size(); ++path)
     {
@@ -167,18 +166,21 @@ LinkEvents::CheckDemand()
         const uint32_t target = m_topology.pathTarget[path];
         if (bytes[path] > 0 && broken.contains(PairOf(source, target)))
         {
-            sources.insert(source);
-            targets.insert(target);
+            constexpr uint32_t most = 8;
+            if (++count <= most)
+            {
+                pairs += (count == 1 ? "" : ", ") + std::to_string(source) + " to " +
+                         std::to_string(target);
+            }
             waiting += bytes[path];
         }
     }
     if (waiting > 0)
     {
-        m_fabric.Fail("the network is divided: no path is left from ranks " +
-                      DescribeRanges({sources.begin(), sources.end()}) + " to ranks " +
-                      DescribeRanges({targets.begin(), targets.end()}) + ", for which " +
-                      std::to_string(waiting) + " bytes wait, since " +
-                      m_topology.events[m_last].text);
+        m_fabric.Fail("the network is divided since " + m_topology.events[m_last].text + ": " +
+                      std::to_string(waiting) + " bytes wait for a path between " +
+                      std::to_string(count) + (count == 1 ? " pair" : " pairs") +
+                      " of ranks, from rank " + pairs + (count > 8 ? " …" : ""));
     }
 }
 
