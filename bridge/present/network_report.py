@@ -15,6 +15,7 @@ from bridge.results.measurements import (
     NetworkEvents,
     NetworkStatistics,
     Reconfiguration,
+    SharedLink,
 )
 from bridge.results.result import Result
 
@@ -106,6 +107,21 @@ def events_table(events: NetworkEvents) -> Table:
         rows = [*rows[:half], ("…", f"{hidden} more", ""), *rows[-half:]]
     lost = f"{scaled_text(events.packets_lost)} packets lost"
     return table(("events", lost, "paths"), rows, numbers=False)
+
+
+def shared_links_table(links: Sequence[SharedLink]) -> Table:
+    """Return the links between switches that most flows share, and the ranks of these flows."""
+    rows = [
+        (
+            f"{link.source} → {link.target}",
+            str(link.flows),
+            scaled_text(link.bytes, "B"),
+            ", ".join(f"{source}→{target}" for source, target in link.pairs[:4])
+            + (" …" if link.flows > 4 else ""),
+        )
+        for link in links
+    ]
+    return table(("shared links", "flows", "carried", "ranks"), rows, numbers=False)
 
 
 def _event(event: NetworkEvent) -> tuple[str, str, str]:

@@ -252,6 +252,23 @@ class NetworkEvents(_Block):
     """The events and what followed, in the order of time."""
 
 
+class SharedLink(_Block):
+    """A link between switches over which at least two flows have sent messages."""
+
+    source: str
+    """The name of the switch that it leaves."""
+    target: str
+    """The name of the switch that it enters."""
+    link: int
+    """Its number, which tells parallel links apart."""
+    flows: int
+    """Number of flows that share it. A detour around a failed link does not count."""
+    bytes: int
+    """Payload of the messages of these flows [bytes]."""
+    pairs: tuple[tuple[int, int], ...]
+    """The sending and the receiving rank of the first 64 of these flows."""
+
+
 class System(_Block):
     """What the system layer did."""
 

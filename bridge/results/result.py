@@ -26,6 +26,7 @@ from bridge.results.measurements import (
     NetworkEvents,
     NetworkStatistics,
     Reconfiguration,
+    SharedLink,
     Simulator,
     System,
     Training,
@@ -45,7 +46,7 @@ PARTIAL_NAME = "result.partial.json"
 
 #: Fields that are left out if they do not apply: no error, one job, circuits that do not change, or
 #: no events.
-OPTIONAL = ("error", "jobs", "training", "iteration_times", "reconfigurations", "network_events")
+OPTIONAL = ("error", "jobs", "training", "iteration_times", "reconfigurations", "network_events", "shared_links")
 
 #: Fields of a collective that are left out if they have this value.
 ONLY_IF_OTHER = {"groups": 1, "choice": ""}
@@ -91,6 +92,8 @@ class Result(BaseModel):
     network_events: NetworkEvents | None = None
     """What happened to links and ranks. Absent without `events` and without links that lose
     packets."""
+    shared_links: tuple[SharedLink, ...] | None = None
+    """The links between switches that most flows share. Absent if `routing.shared_links` is 0."""
     system: System
     """The activity of the system layer."""
     simulator: Simulator

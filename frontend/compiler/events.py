@@ -90,3 +90,4 @@ def _add_routing(record: api.Topology, resolved: Resolved) -> None:
         shared = _SHARED_LINKS
     if shared:
         record.shared_links = shared
+        record.node_names.extend(resolved.network.node_names)

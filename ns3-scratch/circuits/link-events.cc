@@ -89,10 +89,7 @@ LinkEvents::Happen(uint32_t index)
     {
         if (m_topology.reroute)
         {
-            Simulator::Schedule(TimeStep(m_topology.detectionPs),
-                                &LinkEvents::Follow,
-                                this,
-                                index);
+            Simulator::Schedule(TimeStep(m_topology.detectionPs), &LinkEvents::Follow, this, index);
         }
         else
         {

@@ -58,12 +58,12 @@ class LinkEvents : private DemandListener
     Fabric& m_fabric;
     LinkControl& m_control;
     RunObservers m_observers;
-    LiveLinks m_links;                //!< the links as this object has set them
-    std::vector<uint32_t> m_downs;    //!< per link: number of events that hold it down
-    uint32_t m_pending{0};            //!< changes that are still to come, and detections of them
-    uint32_t m_last{0};               //!< the latest event
-    bool m_isBroken{false};           //!< true if some paths stay broken
-    bool m_isChecking{false};         //!< true while a check is scheduled
+    LiveLinks m_links;             //!< the links as this object has set them
+    std::vector<uint32_t> m_downs; //!< per link: number of events that hold it down
+    uint32_t m_pending{0};         //!< changes that are still to come, and detections of them
+    uint32_t m_last{0};            //!< the latest event
+    bool m_isBroken{false};        //!< true if some paths stay broken
+    bool m_isChecking{false};      //!< true while a check is scheduled
 };
 
 /**

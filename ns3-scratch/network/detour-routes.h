@@ -84,7 +84,7 @@ class DetourRoutes : public LinkRoutes
     const Topology& m_topology;
     LiveLinks& m_links;
     const Broken m_broken;
-    std::vector<uint32_t> m_route;                     //!< per path: its index among those of its pair
+    std::vector<uint32_t> m_route; //!< per path: its index among those of its pair
     std::vector<std::span<const uint32_t>> m_current; //!< per path: its links
     std::set<Path> m_detours;                         //!< all detours so far, whose addresses stay
     std::vector<std::vector<uint32_t>> m_out;         //!< per node: the links that leave it

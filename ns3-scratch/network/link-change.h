@@ -24,11 +24,11 @@ struct LinkChange
 /// Report of an event of the scenario, or of the paths following it.
 struct NetworkEventReport
 {
-    uint64_t timePs;         //!< [ps]
-    uint32_t event;          //!< index in Topology::events
-    bool isReroute;          //!< false: the event happens; true: paths follow it
-    uint32_t reroutedPaths;  //!< paths that have changed now
-    uint32_t brokenPaths;    //!< paths that use a link that is down, or have no links, afterwards
+    uint64_t timePs;        //!< [ps]
+    uint32_t event;         //!< index in Topology::events
+    bool isReroute;         //!< false: the event happens; true: paths follow it
+    uint32_t reroutedPaths; //!< paths that have changed now
+    uint32_t brokenPaths;   //!< paths that use a link that is down, or have no links, afterwards
 };
 
 } // namespace cosim

@@ -36,8 +36,9 @@ GetGoodRateBps(const LinkState& link)
     constexpr uint64_t all = 1'000'000'000;
     return link.lossPpb == 0
                ? link.rateBps
-               : std::max<uint64_t>(1, link.rateBps / all * (all - link.lossPpb) +
-                                           link.rateBps % all * (all - link.lossPpb) / all);
+               : std::max<uint64_t>(1,
+                                    link.rateBps / all * (all - link.lossPpb) +
+                                        link.rateBps % all * (all - link.lossPpb) / all);
 }
 
 /// New state of a changed link or of a new link.

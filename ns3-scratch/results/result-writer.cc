@@ -277,6 +277,33 @@ WriteEvents(JsonWriter& json,
 }
 
 void
+WriteSharedLinks(JsonWriter& json, const Topology& topology, const SharedLinks& shared)
+{
+    json.Key("shared_links").BeginArray();
+    for (const SharedLink& one : shared.GetLinks())
+    {
+        json.BeginObject();
+        json.Key("source").String(topology.nodeNames[topology.linkSource[one.link]]);
+        json.Key("target").String(topology.nodeNames[topology.linkTarget[one.link]]);
+        json.Key("link").Uint(one.link);
+        json.Key("flows").Uint(one.paths.size());
+        json.Key("bytes").Uint(one.bytes);
+        json.Key("pairs").BeginArray();
+        constexpr std::size_t most = 64;
+        for (std::size_t i = 0; i < std::min(one.paths.size(), most); ++i)
+        {
+            json.BeginArray();
+            json.Uint(topology.pathSource[one.paths[i]]);
+            json.Uint(topology.pathTarget[one.paths[i]]);
+            json.EndArray();
+        }
+        json.EndArray();
+        json.EndObject();
+    }
+    json.EndArray();
+}
+
+void
 WriteSystem(JsonWriter& json, const Stream& stream, const Admission& scheduler)
 {
     json.Key("system").BeginObject();
@@ -333,6 +360,10 @@ WriteResult(const Stream& stream,
         !topology.events.empty() || !topology.linkLossPpb.empty())
     {
         WriteEvents(json, topology, record.links.GetEvents(), network.linkLosses);
+    }
+    if (stream.topology.sharedLinks > 0)
+    {
+        WriteSharedLinks(json, stream.topology, record.shared);
     }
     json.Key("simulator").BeginObject();
     json.Key("events").Uint(outcome.events);

@@ -111,7 +111,7 @@ class NetworkSession
     Stream m_stream;
     std::unique_ptr<SimulatorSession> m_session;
     std::unique_ptr<Fabric> m_fabric;
-    std::unique_ptr<LinkEvents> m_events; //!< null if no event changes links
+    std::unique_ptr<LinkEvents> m_events;      //!< null if no event changes links
     std::unique_ptr<CircuitSwitch> m_circuits; //!< null if the links do not change
     std::map<uint64_t, Posted> m_posted;       //!< keyed by the order in which they were posted
     uint64_t m_posts{0};

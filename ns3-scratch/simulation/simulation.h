@@ -114,7 +114,7 @@ class Simulation : public WorkloadListener
     std::unique_ptr<SimulatorSession> m_session;
     std::unique_ptr<Fabric> m_fabric;
     std::unique_ptr<BackgroundTraffic> m_background;
-    std::unique_ptr<LinkEvents> m_events; //!< null if no event changes links
+    std::unique_ptr<LinkEvents> m_events;      //!< null if no event changes links
     std::unique_ptr<CircuitSwitch> m_circuits; //!< null if the links do not change
     std::unique_ptr<TraceExecutor> m_executor;
     RunOutcome m_outcome;

@@ -24,7 +24,11 @@ ValidateEvent(const Topology& topology, const NetworkEvent& event, std::size_t i
     RequireTime(event.timePs, name + ": time_ps");
     for (const uint32_t link : event.links)
     {
-        Require(link < topology.linkSource.size(), name, " names link ", link, ", which is unknown");
+        Require(link < topology.linkSource.size(),
+                name,
+                " names link ",
+                link,
+                ", which is unknown");
     }
     for (const uint32_t rank : event.ranks)
     {
@@ -107,14 +111,19 @@ ValidateEvents(const Topology& topology)
     {
         ValidateTraffic(topology, topology.traffic[i], i);
     }
+    if (topology.sharedLinks > 0)
+    {
+        RequireLength(topology.nodeNames.size(), topology.nodes, "topology: node_names");
+    }
     RequireTime(topology.detectionPs, "topology: detection_ps");
     RequireTime(topology.flowletGapPs, "topology: flowlet_gap_ps");
     Require(topology.sharedMemoryAlphaPpm <= uint64_t{1} << 40,
             "topology: shared_memory_alpha_ppm is more than 2^40");
-    Require(!topology.HasCircuits() ||
-                (!topology.HasLinkEvents() && topology.spread == PathSpread::FLOW),
-            "topology: circuits change the links, so events cannot change them, and each flow keeps "
-            "its path");
+    Require(
+        !topology.HasCircuits() ||
+            (!topology.HasLinkEvents() && topology.spread == PathSpread::FLOW),
+        "topology: circuits change the links, so events cannot change them, and each flow keeps "
+        "its path");
 }
 
 } // namespace cosim

@@ -148,7 +148,8 @@ inline constexpr auto FIELDS<Topology> = std::make_tuple(&Topology::ranks,
                                                          &Topology::flowletGapPs,
                                                          &Topology::sharedLinks,
                                                          &Topology::traffic,
-                                                         &Topology::lossSeed);
+                                                         &Topology::lossSeed,
+                                                         &Topology::nodeNames);
 
 template <>
 inline constexpr auto FIELDS<Program> = std::make_tuple(&Program::id,

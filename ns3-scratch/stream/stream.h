@@ -214,6 +214,7 @@ struct Topology
     uint32_t sharedLinks{0}; //!< number of most shared links that the result lists
     std::vector<Traffic> traffic;
     uint64_t lossSeed{0};
+    std::vector<std::string> nodeNames; //!< only if sharedLinks is not 0
 
     /// @return true if a circuit switch changes the links
     bool HasCircuits() const

@@ -47,7 +47,8 @@ class ClosedPolicy : public QueuePolicy
     }
 };
 
-/// Creates a ClosedPolicy for each link that is down, and a DropTailPolicy for each link with a limited buffer or an ECN threshold.
+/// Creates a ClosedPolicy for each link that is down, and a DropTailPolicy for each link with a
+/// limited buffer or an ECN threshold.
 class DropTailPolicyMaker : public QueuePolicyMaker
 {
   public:

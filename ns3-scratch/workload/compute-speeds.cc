@@ -42,11 +42,10 @@ ComputeSpeeds::Start()
             Happen(event);
             continue;
         }
-        ns3::Simulator::Schedule(
-            ns3::Time(static_cast<int64_t>(m_topology.events[event].timePs)),
-            &ComputeSpeeds::Happen,
-            this,
-            event);
+        ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(m_topology.events[event].timePs)),
+                                 &ComputeSpeeds::Happen,
+                                 this,
+                                 event);
     }
 }
 

@@ -24,7 +24,9 @@ class ComputeSpeeds
      * @param network supplies the time; must outlive this object
      * @param observers notified of each event
      */
-    ComputeSpeeds(const Topology& topology, const NetworkApi& network, const RunObservers& observers);
+    ComputeSpeeds(const Topology& topology,
+                  const NetworkApi& network,
+                  const RunObservers& observers);
 
     ComputeSpeeds(const ComputeSpeeds&) = delete;
     ComputeSpeeds& operator=(const ComputeSpeeds&) = delete;

@@ -69,8 +69,8 @@ class ExpressDetours : public LinkControl, public SegmentCarrier, public Express
     struct Choice
     {
         std::vector<std::span<const uint32_t>> paths;
-        uint64_t next{0};      //!< number of the path, modulo the number of paths
-        int64_t lastPs{0};     //!< time of the last packet [ps]
+        uint64_t next{0};       //!< number of the path, modulo the number of paths
+        int64_t lastPs{0};      //!< time of the last packet [ps]
         uint32_t generation{0}; //!< paths of an earlier generation are outdated
     };
 
@@ -81,10 +81,10 @@ class ExpressDetours : public LinkControl, public SegmentCarrier, public Express
     const Topology& m_topology;
     ExpressFabric& m_fabric;
     DetourRoutes m_routes;
-    std::vector<Choice> m_choices;       //!< per path; empty if each flow keeps its path
-    uint32_t m_generation{1};            //!< increases when paths change
-    std::vector<int64_t> m_lostUntilPs;  //!< per link: packets that arrive until then are lost
-    std::vector<uint64_t> m_arrivals;    //!< per link: packets that arrived while it had errors
+    std::vector<Choice> m_choices;      //!< per path; empty if each flow keeps its path
+    uint32_t m_generation{1};           //!< increases when paths change
+    std::vector<int64_t> m_lostUntilPs; //!< per link: packets that arrive until then are lost
+    std::vector<uint64_t> m_arrivals;   //!< per link: packets that arrived while it had errors
     uint64_t m_losses{0};
 };
 

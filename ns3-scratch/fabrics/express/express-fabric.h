@@ -109,7 +109,7 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
     std::vector<Connection> m_connections;
     SegmentPool m_segments;
     std::map<uint64_t, std::shared_ptr<TransmissionTimes>> m_times; //!< keyed by rate
-    std::unique_ptr<ExpressLinkControl> m_linkControl; //!< null without circuits
+    std::unique_ptr<ExpressLinkControl> m_linkControl;              //!< null without circuits
     std::unique_ptr<ExpressDetours> m_detours; //!< null if links never fail, and flows keep paths
     SegmentCarrier* m_carrier{this};           //!< used by the flows' endpoints
     ExpressLink::Receiver* m_receiver{this};   //!< used by the links

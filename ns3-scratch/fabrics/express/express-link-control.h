@@ -7,8 +7,8 @@
 
 #include "fabrics/express/express-link.h"
 #include "network/bundle-network.h"
-#include "network/link-control.h"
 #include "network/circuit-routes.h"
+#include "network/link-control.h"
 #include "transport/segment.h"
 
 #include <cstdint>
