@@ -13,7 +13,12 @@ from rich.table import Table
 from rich.text import Text
 
 from bridge.files import write_whole
-from bridge.present.network_report import circuits_table, events_table, network_table, shared_links_table
+from bridge.present.network_report import (
+    circuits_table,
+    events_table,
+    network_table,
+    shared_links_table,
+)
 from bridge.present.quantities import (
     byte_rate_text,
     percent_text,

@@ -46,7 +46,15 @@ PARTIAL_NAME = "result.partial.json"
 
 #: Fields that are left out if they do not apply: no error, one job, circuits that do not change, or
 #: no events.
-OPTIONAL = ("error", "jobs", "training", "iteration_times", "reconfigurations", "network_events", "shared_links")
+OPTIONAL = (
+    "error",
+    "jobs",
+    "training",
+    "iteration_times",
+    "reconfigurations",
+    "network_events",
+    "shared_links",
+)
 
 #: Fields of a collective that are left out if they have this value.
 ONLY_IF_OTHER = {"groups": 1, "choice": ""}
