@@ -43,7 +43,8 @@ def spine_of(first: int, second: int) -> str:
     """Return the spine of the path between two ranks."""
     network = resolve(load_scenario(scenario())).network
     links = network.paths([first], [second]).links
-    return network.node_names[network.target[links[1]]]
+    name: str = network.node_names[network.target[links[1]]]
+    return name
 
 
 @pytest.mark.parametrize("fabric", CHANGING)
@@ -90,11 +91,14 @@ def test_a_link_that_comes_back(fabric: str, detection: str | None) -> None:
 def test_flows_take_the_other_spine(fabric: str) -> None:
     spine = spine_of(1, 2)
     result = bridge.run(scenario(down(["leaf0", spine]), fabric=fabric))
-    assert result.status == "complete" and result.network_events is not None
+    assert result.status == "complete"
+    assert result.network_events is not None
     failed, followed = result.network_events.events
-    assert failed.broken_paths > 0 and failed.time_ns == 50_000
+    assert failed.broken_paths > 0
+    assert failed.time_ns == 50_000
     assert followed.rerouted_paths == failed.broken_paths
-    assert followed.broken_paths == 0 and followed.time_ns == 70_000
+    assert followed.broken_paths == 0
+    assert followed.time_ns == 70_000
 
 
 @pytest.mark.parametrize("fabric", CHANGING)
@@ -106,7 +110,9 @@ def test_a_divided_network_names_the_ranks(fabric: str, detection: str | None) -
         bridge.run(content)
     text = str(caught.value)
     assert "the network is divided since switch spine1 down" in text
-    assert "1 to 2" in text and "3 to 0" in text and "0 to 1" not in text
+    assert "1 to 2" in text
+    assert "3 to 0" in text
+    assert "0 to 1" not in text
 
 
 @pytest.mark.parametrize("fabric", CHANGING)
@@ -278,7 +284,8 @@ def test_shared_links_name_the_flows() -> None:
             if not any("gpu" in end for end in ends):
                 expected.setdefault(tuple(ends), []).append(pair)
     shared = {ends: pairs for ends, pairs in expected.items() if len(pairs) > 1}
-    assert shared and result.shared_links is not None
+    assert shared
+    assert result.shared_links is not None
     assert {(o.source, o.target): sorted(o.pairs) for o in result.shared_links} == shared
 
 
@@ -287,9 +294,9 @@ def test_shared_links_name_the_flows() -> None:
     [
         (
             {"events": [down(["leaf0", "spine9"])]},
-            r"events\.0\.link: .*expected the name of a node",
+            r"events\.0\.link: .*expected the name of",
         ),
-        ({"events": [down([0, 1])]}, r"events\.0\.link: .*gpu0|0 has links to leaf0"),
+        ({"events": [down([0, 1])]}, r"events\.0\.link: .*0 has links to leaf0"),
         ({"events": [{"event": "boom", "at": "1us"}]}, r"events\.0"),
         (
             {"events": [down(ONE_WAY_OUT)], "fabric": "native"},
