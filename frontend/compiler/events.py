@@ -6,6 +6,7 @@ import numpy as np
 
 from frontend import network_api_pb2 as api
 from frontend.compiler.network import Flows
+from frontend.errors import RefusedError, ScenarioError
 from frontend.resolve import Resolved
 from frontend.resolve.events import Messages, background, happenings
 from frontend.topologies import TOPOLOGIES
@@ -39,7 +40,12 @@ def add_events(record: api.Topology, resolved: Resolved, route: int) -> None:
         The route of background traffic.
     """
     scenario, network = resolved.scenario, resolved.network
-    for one in happenings(scenario, network):
+    try:
+        found = happenings(scenario, network)
+    except RefusedError as error:  # an optimiser has found the links
+        data = scenario.model_dump(mode="json", exclude_unset=True)
+        raise ScenarioError(error.sentence(data)) from None
+    for one in found:
         record.events.add(
             kind=int(one.kind),
             time_ps=one.time_ps,

@@ -98,6 +98,8 @@ def _routing(scenario: Scenario) -> Problems:
         )
     if changing and fabric.fixed_links:
         yield "fabric", f"expected {_either(CHANGING)}, because events change links"
+    if TOPOLOGIES[scenario.topology.family].loses_packets(scenario.topology) and fabric.fixed_links:
+        yield "fabric", f"expected {_either(CHANGING)}, because links lose packets"
     if routing.policy in ("spray", "flowlet") and (circuits or scenario.fabric != "express"):
         yield (
             "routing.policy",

@@ -95,6 +95,10 @@ class _Graph(TopologyFamily[GraphTopology]):
 
         return GraphLayout(graph, make, forward)
 
+    def loses_packets(self, topology: GraphTopology) -> bool:
+        """Return whether some link has a loss."""
+        return any(link.loss for link in topology.links)
+
     def buffers(self, topology: GraphTopology) -> Sequence[Buffer]:
         """Return the memories of the switches, and the buffers of single links."""
         found = [

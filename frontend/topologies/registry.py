@@ -91,6 +91,10 @@ class TopologyFamily(ABC, Generic[AnyTopology]):
         """Return the number of ranks if the workload's transfers determine the links."""
         return None
 
+    def loses_packets(self, topology: AnyTopology) -> bool:
+        """Return whether some link loses packets."""
+        return False
+
     def changes_links(self, topology: AnyTopology) -> bool:
         """Return whether links change during the run."""
         return False
