@@ -50,24 +50,17 @@ def spine_of(first: int, second: int) -> str:
 @pytest.mark.parametrize("fabric", CHANGING)
 def test_a_failure_elsewhere_or_after_the_end_changes_nothing(fabric: str) -> None:
     usual = bridge.run(scenario(fabric=fabric))
-    links = [*TWO_SPINES, ["leaf0", "unused"], ["leaf1", "unused"]]
-    topology = {
-        "family": "graph",
-        "links": [*TWO_SPINES, *([*o, "1Gbps", "9us"] for o in links[-2:]), ["x", "unused"]],
-        "nodes": [*(f"gpu{rank}" for rank in range(4)), {"name": "x", "type": "switch"}],
-        "bandwidth": "1Gbps",
-        "latency": "9us",
-        "buffer": "16MB",
+    stub = {
+        "links": [*TWO_SPINES, ["spine0", "unused", "1Gbps", "9us"]],
+        "nodes": [f"gpu{rank}" for rank in range(4)],
     }
-    for events, network in (
-        ([down(["x", "unused"])], topology),
-        ([down(ONE_WAY_OUT, "1s")], scenario()["topology"]),
-    ):
-        other = bridge.run(scenario(*events, fabric=fabric, topology=network))
-        # The estimators resume all messages after any event, which may round a picosecond.
-        assert other.time_ns == pytest.approx(usual.time_ns, rel=1e-2)
-        if fabric == "express" or events[0]["at"] == "1s":
-            assert other.time_ns == usual.time_ns
+    elsewhere = scenario(down(["spine0", "unused"]), fabric=fabric)
+    elsewhere["topology"] |= stub
+    for content in (elsewhere, scenario(down(ONE_WAY_OUT, "1s"), fabric=fabric)):
+        other = bridge.run(content)
+        # The analytical estimate sends messages that are under way again after any event.
+        exact = fabric == "express" or content is not elsewhere
+        assert other.time_ns == pytest.approx(usual.time_ns, rel=0 if exact else 0.05)
 
 
 @pytest.mark.parametrize("fabric", CHANGING)
@@ -248,8 +241,10 @@ def test_shared_memory_admits_a_longer_queue() -> None:
         result = bridge.run(content | {"switch_memory": memory})
         longest[alpha] = max(d.max_queue_bytes for d in result.network.dimensions)
     assert longest[None] <= 100_000
-    assert 150_000 < longest[1] <= 200_000
-    assert 300_000 < longest[8] <= 355_556
+    memory_bytes, packet = 400_000, 9002
+    for factor in (1, 8):  # a packet is admitted if the queue is at the limit with it
+        limit = factor * (memory_bytes + packet) / (1 + factor)
+        assert limit - 3 * packet < longest[factor] <= limit
 
 
 @pytest.mark.parametrize("policy", ["spray", "flowlet", "paths", "ecmp"])
