@@ -8,11 +8,11 @@ BUILD     = echo "Building the package (minutes the first time)" && \
             $(PIP) --no-build-isolation -e . $(if $(WERROR),-Ccmake.define.COSIM_WERROR=$(WERROR)) && \
             $(BIN)/python -m compileall -q bridge cosim frontend topology_gen
 
-CXX_FILES := $(shell find ns3-scratch bridge/src topology_gen/src -name '*.cc' -o -name '*.cpp' -o -name '*.h')
+CXX_FILES := $(shell find ns3-scratch bridge/src topology_gen/src frontend/src -name '*.cc' -o -name '*.cpp' -o -name '*.h')
 SOURCES   := $(filter-out %-test.cc,$(CXX_FILES)) $(wildcard cmake/*.cmake */CMakeLists.txt */src/CMakeLists.txt) CMakeLists.txt pyproject.toml
 
 .NOTPARALLEL:
-.PHONY: help setup run test cosim-tests lint format tidy regression-update replay bench bench-compare docs reproduce wheel test-docker clean
+.PHONY: help setup run test cosim-tests lint format tidy regression-update replay bench bench-compare docs reproduce wheel pins sbom test-docker clean
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
 
@@ -60,12 +60,19 @@ reproduce: setup $(VENV)/.dev ## repeat the published studies at full size for d
 	$(BIN)/cosim study astra-ns3-dlrm --scale full --page docs/reproduction.md $(ARGS)
 	$(BIN)/cosim study topoopt --scale full --page docs/reproduction_topoopt.md $(ARGS)
 	$(BIN)/cosim study tcp-clusters --scale full --page docs/reproduction_tcp_clusters.md $(ARGS)
+	$(BIN)/cosim study direct-connect --scale full --page docs/reproduction_direct_connect.md $(ARGS)
 
 replay: setup ## build ns3-scratch/replay, the simulator without Python
 	@ln -sfn "../$$(ls -t build/*/ns3-scratch/replay | head -1)" ns3-scratch/replay && ls -l ns3-scratch/replay
 
 wheel: $(VENV)/.base ## build and test a manylinux wheel for each Python, dist/*.whl; ARGS=/path/to/python3.12 for one
 	@cmake/build-wheels.sh $(VENV) $(ARGS)
+
+pins: $(VENV)/.base ## write docker/pins/, the hashes of what the image installs, after a change of constraints.txt
+	@$(PIP) --group pins && docker/pin.sh $(VENV)
+
+sbom: $(VENV)/.base ## write dist/cosim.cdx.json, the bill of materials of the image (CycloneDX)
+	@$(PIP) --group sbom && docker/sbom.sh $(VENV)
 
 test-docker: setup ## build the Docker image and run it on a Docker engine
 	docker/test-docker.sh

@@ -14,6 +14,9 @@ TEMPLATE = "first.yaml"
 SCHEMA = "scenario.schema.json"
 """The file beside copied examples with which editors complete and check them."""
 
+TRACES = "traces"
+"""The folder of the traces that examples read."""
+
 _SCHEMA_LINE = re.compile(r"^# yaml-language-server: .*\n", re.MULTILINE)
 _NAME_LINE = re.compile(r"^name: .*$", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -64,7 +67,7 @@ def write_scenario(file: Path, *, replace: bool = False) -> Path:
 
 
 def copy_examples(folder: Path, *, replace: bool = False) -> list[Path]:
-    """Copy the examples, and the schema with which editors check them, to a folder.
+    """Copy the examples, their traces, and the schema with which editors check them, to a folder.
 
     Parameters
     ----------
@@ -87,8 +90,13 @@ def copy_examples(folder: Path, *, replace: bool = False) -> list[Path]:
 
     sources = sorted(examples_folder().glob("*.yaml"))
     copies = [folder / source.name for source in sources]
-    _check_new([*copies, folder / SCHEMA], replace)
+    traces = sorted((examples_folder() / TRACES).iterdir())
+    copied_traces = [folder / TRACES / source.name for source in traces]
+    _check_new([*copies, folder / SCHEMA, *copied_traces], replace)
     prepare_directory(folder)
+    prepare_directory(folder / TRACES)
+    for source, copy in zip(traces, copied_traces, strict=True):
+        write_whole(copy, source.read_bytes())
     line = f"# yaml-language-server: $schema={SCHEMA}\n"
     for source, copy in zip(sources, copies, strict=True):
         text = _SCHEMA_LINE.sub(line, source.read_text(encoding="utf-8"))

@@ -29,6 +29,7 @@ NAVIGATION = {
         "docs/model",
         "docs/scenario",
         "docs/result",
+        "docs/llm",
         "docs/scheduling",
         "docs/fidelity",
         "docs/performance",
@@ -41,6 +42,7 @@ NAVIGATION = {
         "docs/reproduction",
         "docs/reproduction_topoopt",
         "docs/reproduction_tcp_clusters",
+        "docs/reproduction_direct_connect",
     ],
     "Python": ["docs/network-api", "docs/scripting", "docs/python"],
     "Develop": [

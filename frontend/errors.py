@@ -1,5 +1,6 @@
 """Errors that the frontend raises for input that it does not accept."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,15 @@ class ScenarioError(ValueError):
         sentences = (problems,) if isinstance(problems, str) else problems
         self.problems = tuple(map(_one_line, sentences))
         super().__init__(self.problems[0])
+
+
+class ScenarioWarning(UserWarning):
+    """Issued for input that is accepted, but of which something is not simulated as it says."""
+
+
+def warn(sentence: str) -> None:
+    """Issue a `ScenarioWarning` with one sentence."""
+    warnings.warn(_one_line(sentence), ScenarioWarning, stacklevel=2)
 
 
 class RefusedError(ValueError):

@@ -382,7 +382,7 @@ class Collective(_message.Message):
     def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., program: _Optional[int] = ..., ranks: _Optional[_Iterable[int]] = ..., bytes: _Optional[int] = ..., chunks: _Optional[int] = ..., priority_class: _Optional[int] = ..., iteration: _Optional[int] = ..., layer: _Optional[int] = ..., groups: _Optional[int] = ..., choice: _Optional[str] = ...) -> None: ...
 
 class Trace(_message.Message):
-    __slots__ = ("ranks", "layers", "names", "type", "layer", "iteration", "duration_ps", "collective", "peer", "bytes", "tag", "dep_begin", "dep", "route", "jobs", "job", "peer_modulus")
+    __slots__ = ("ranks", "layers", "names", "type", "layer", "iteration", "duration_ps", "collective", "peer", "bytes", "tag", "dep_begin", "dep", "route", "jobs", "job", "lane", "lane_slots", "start_dep_begin", "start_dep", "peer_modulus")
     class Type(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         COMPUTE: _ClassVar[Trace.Type]
@@ -411,6 +411,10 @@ class Trace(_message.Message):
     ROUTE_FIELD_NUMBER: _ClassVar[int]
     JOBS_FIELD_NUMBER: _ClassVar[int]
     JOB_FIELD_NUMBER: _ClassVar[int]
+    LANE_FIELD_NUMBER: _ClassVar[int]
+    LANE_SLOTS_FIELD_NUMBER: _ClassVar[int]
+    START_DEP_BEGIN_FIELD_NUMBER: _ClassVar[int]
+    START_DEP_FIELD_NUMBER: _ClassVar[int]
     PEER_MODULUS_FIELD_NUMBER: _ClassVar[int]
     ranks: _containers.RepeatedScalarFieldContainer[int]
     layers: _containers.RepeatedScalarFieldContainer[str]
@@ -428,5 +432,9 @@ class Trace(_message.Message):
     route: _containers.RepeatedScalarFieldContainer[int]
     jobs: _containers.RepeatedScalarFieldContainer[str]
     job: _containers.RepeatedScalarFieldContainer[int]
+    lane: _containers.RepeatedScalarFieldContainer[int]
+    lane_slots: _containers.RepeatedScalarFieldContainer[int]
+    start_dep_begin: _containers.RepeatedScalarFieldContainer[int]
+    start_dep: _containers.RepeatedScalarFieldContainer[int]
     peer_modulus: int
-    def __init__(self, ranks: _Optional[_Iterable[int]] = ..., layers: _Optional[_Iterable[str]] = ..., names: _Optional[_Iterable[str]] = ..., type: _Optional[_Iterable[int]] = ..., layer: _Optional[_Iterable[int]] = ..., iteration: _Optional[_Iterable[int]] = ..., duration_ps: _Optional[_Iterable[int]] = ..., collective: _Optional[_Iterable[int]] = ..., peer: _Optional[_Iterable[int]] = ..., bytes: _Optional[_Iterable[int]] = ..., tag: _Optional[_Iterable[int]] = ..., dep_begin: _Optional[_Iterable[int]] = ..., dep: _Optional[_Iterable[int]] = ..., route: _Optional[_Iterable[int]] = ..., jobs: _Optional[_Iterable[str]] = ..., job: _Optional[_Iterable[int]] = ..., peer_modulus: _Optional[int] = ...) -> None: ...
+    def __init__(self, ranks: _Optional[_Iterable[int]] = ..., layers: _Optional[_Iterable[str]] = ..., names: _Optional[_Iterable[str]] = ..., type: _Optional[_Iterable[int]] = ..., layer: _Optional[_Iterable[int]] = ..., iteration: _Optional[_Iterable[int]] = ..., duration_ps: _Optional[_Iterable[int]] = ..., collective: _Optional[_Iterable[int]] = ..., peer: _Optional[_Iterable[int]] = ..., bytes: _Optional[_Iterable[int]] = ..., tag: _Optional[_Iterable[int]] = ..., dep_begin: _Optional[_Iterable[int]] = ..., dep: _Optional[_Iterable[int]] = ..., route: _Optional[_Iterable[int]] = ..., jobs: _Optional[_Iterable[str]] = ..., job: _Optional[_Iterable[int]] = ..., lane: _Optional[_Iterable[int]] = ..., lane_slots: _Optional[_Iterable[int]] = ..., start_dep_begin: _Optional[_Iterable[int]] = ..., start_dep: _Optional[_Iterable[int]] = ..., peer_modulus: _Optional[int] = ...) -> None: ...

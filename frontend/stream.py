@@ -15,7 +15,7 @@ def encode(records: Iterable[Record]) -> bytes:
     parts = []
     for record in records:
         message = record.SerializeToString(deterministic=True)
-        parts += [_varint(len(message)), message]
+        parts += [varint(len(message)), message]
     return b"".join(parts)
 
 
@@ -50,7 +50,8 @@ def decode(stream: bytes) -> Iterator[Record]:
         position = end
 
 
-def _varint(number: int) -> bytes:
+def varint(number: int) -> bytes:
+    """Return a number as protobuf's varint."""
     result = bytearray()
     while number >= 0x80:
         result.append(number & 0x7F | 0x80)

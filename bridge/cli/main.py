@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import gc
 import sys
+import warnings
 from importlib import import_module
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -18,14 +19,18 @@ from bridge.cli.status import BAD_INPUT, FAILED, INTERRUPTED, NOT_BEGUN
 from bridge.errors import InputError, SaveError
 from bridge.files import DISK_ERRORS
 from bridge.results.errors import SimulationError
-from frontend.errors import ScenarioError
+from frontend.errors import ScenarioError, ScenarioWarning
 from topology_gen.errors import TopologyError
 
 COMMANDS = {
-    "compile": ("compile_command", "Compile the scenario FILE to a stream."),
+    "compile": (
+        "compile_command",
+        "Compile the scenario FILE to a stream, or write its workload for other tools.",
+    ),
     "cost": ("cost_command", "Compute what a network costs in dollars, part by part."),
     "examples": ("examples_command", "Copy the scenarios that come with cosim to the folder DIR."),
     "fidelity": ("fidelity_command", "Compare the fabrics on a fixed set of scenarios."),
+    "import": ("import_group", "Make a scenario from the files of another simulator."),
     "init": ("init_command", "Write a commented scenario to the file NAME."),
     "list": ("list_command", "List what a scenario can use."),
     "plot": ("plot_command", "Draw the time of each layer of RESULT."),
@@ -86,7 +91,9 @@ class _Group(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command = getattr(import_module(f"bridge.cli.{name}"), COMMANDS[name][0])
+        # `import` is a keyword, so it cannot be the name of a module that others import.
+        module = "imports" if name == "import" else name
+        command = getattr(import_module(f"bridge.cli.{module}"), COMMANDS[name][0])
         if not gc.isenabled():  # `start` has disabled it
             gc.freeze()  # what is imported stays
             gc.enable()
@@ -98,6 +105,12 @@ class _Group(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
     def invoke(self, context: click.Context) -> object:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", ScenarioWarning)
+            warnings.showwarning = _show_warning
+            return self._invoke(context)
+
+    def _invoke(self, context: click.Context) -> object:
         try:
             return super().invoke(context)
         except SaveError as error:
@@ -116,6 +129,23 @@ class _Group(click.Group):
         except KeyboardInterrupt as error:
             _complain(str(error) or NOT_BEGUN)
             context.exit(INTERRUPTED)
+
+
+_show_by_default = warnings.showwarning
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    if issubclass(category, ScenarioWarning):
+        _complain(f"warning: {message}")
+    else:
+        _show_by_default(message, category, filename, lineno, file, line)
 
 
 def _complain(sentence: str) -> None:

@@ -17,7 +17,6 @@ from bridge.files import write_whole
 from frontend import units
 
 if TYPE_CHECKING:
-    from topology_gen.graphs.digraph import Digraph
     from topology_gen.schedules.all_reduce import AllReduce
     from topology_gen.schedules.schedule import Schedule
 
@@ -206,11 +205,10 @@ def all_to_all_command(links: Links, chunks: int | None, out: Path | None, as_js
     the load of the most loaded link in shards. Nodes store a chunk before they forward it, so
     `steps` is the length of the longest path. With --without, `slowdown` compares the time of the
     best flow with that on the intact topology, for as much data of a node."""
-    from topology_gen.schedules.all_to_all import all_to_all
     from topology_gen.schedules.all_to_all_schedule import all_to_all_schedule
     from topology_gen.schedules.replay import replay
 
-    graph = _even_graph(links)
+    graph = links.even_graph()
     begin = perf_counter()
     made = all_to_all_schedule(graph, chunks)
     seconds = perf_counter() - begin
@@ -231,20 +229,8 @@ def all_to_all_command(links: Links, chunks: int | None, out: Path | None, as_js
         "sends": made.schedule.sends,
         "seconds": round(seconds, 6),
     }
-    if links.without:
-        before = all_to_all(links.intact.graph).f
-        answer["f_intact"] = before
-        answer["slowdown"] = links.intact.ranks * before / (graph.nodes * made.optimum.f)
+    answer |= links.all_to_all_slowdown(made.optimum.f)
     _finish(answer, made.schedule, out, as_json)
-
-
-def _even_graph(links: Links) -> Digraph:
-    if not links.intact.even:
-        raise InputError(
-            f"{links.intact.name}: expected links between ranks with the same rate and latency for "
-            "an all-to-all"
-        )
-    return links.wiring.graph
 
 
 @click.command("trees")

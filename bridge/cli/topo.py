@@ -29,6 +29,7 @@ from bridge.cli.network_options import (
 from bridge.cli.options import allow_files_option, set_option
 from bridge.cli.topoopt import topoopt_command, totient_command
 from bridge.cli.traffic import traffic_command
+from bridge.cli.wiring_options import Links, wiring_options
 from bridge.errors import InputError
 from bridge.files import write_whole
 from bridge.present.graph_picture import draw_graph, draw_network
@@ -237,9 +238,9 @@ def _exported(
 
 
 @topo_group.command("all-to-all")
-@graph_options
+@wiring_options
 @graph_json_option
-def all_to_all_command(edges: Path | None, topology: str | None, as_json: bool) -> None:
+def all_to_all_command(links: Links, as_json: bool) -> None:
     """Compute the greatest all-to-all throughput f of a topology.
 
     f is the bandwidth at which every node can send to every other at the same time, in units of a
@@ -247,10 +248,11 @@ def all_to_all_command(edges: Path | None, topology: str | None, as_json: bool) 
     is exact. distance_bound is a simpler bound, links over the sum of all distances. f_fraction is
     f as an exact fraction, if the command could prove it. With N nodes of d links and bandwidth B,
     an all-to-all of M bytes takes (M/N)/(f·B/d); `degree` is d, the greatest number of links of a
-    node."""
+    node. With --without, `slowdown` compares its time with that on the intact topology, for as much
+    data of a node."""
     from topology_gen.schedules.all_to_all import all_to_all
 
-    graph = read_graph(edges, topology)
+    graph = links.even_graph()
     answer = all_to_all(graph)
     fraction = answer.fraction
     print_answer(
@@ -264,6 +266,7 @@ def all_to_all_command(edges: Path | None, topology: str | None, as_json: bool) 
             "gap": answer.gap,
             "distance_bound": float(answer.bound),
             "distance_bound_fraction": str(answer.bound),
+            **links.all_to_all_slowdown(answer.f),
         },
         as_json,
     )

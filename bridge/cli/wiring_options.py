@@ -18,6 +18,7 @@ from frontend import units
 from topology_gen import TopologyError
 
 if TYPE_CHECKING:
+    from topology_gen.graphs.digraph import Digraph
     from topology_gen.graphs.wiring import Wiring
 
 
@@ -38,6 +39,37 @@ class Links:
     intact: Wiring
     wiring: Wiring
     without: tuple[str, ...]
+
+    def even_graph(self) -> Digraph:
+        """Return the digraph of the links that are left, which all had the same rate and latency.
+
+        Raises
+        ------
+        InputError
+            The links differ, or there are switches.
+        """
+        if not self.intact.even:
+            raise InputError(
+                f"{self.intact.name}: expected links between ranks with the same rate and latency "
+                "for an all-to-all"
+            )
+        return self.wiring.graph
+
+    def all_to_all_slowdown(self, f: float) -> dict[str, float]:
+        """Return what the failures cost an all-to-all; an empty dictionary without failures.
+
+        Parameters
+        ----------
+        f : float
+            The throughput with the failures.
+        """
+        from topology_gen.schedules.all_to_all import all_to_all
+
+        if not self.without:
+            return {}
+        before = all_to_all(self.intact.graph).f
+        slowdown = self.intact.ranks * before / (self.wiring.ranks * f)
+        return {"f_intact": before, "slowdown": slowdown}
 
 
 def wiring_options(command: Callable[..., None]) -> Callable[..., None]:

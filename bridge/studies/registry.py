@@ -6,6 +6,7 @@ An installed package adds its own through the entry points ``cosim.studies``.
 from __future__ import annotations
 
 from bridge.studies.astra_ns3_dlrm import STUDY as ASTRA_NS3_DLRM
+from bridge.studies.direct_connect import STUDY as DIRECT_CONNECT
 from bridge.studies.framework.model import Study
 from bridge.studies.tcp_clusters import STUDY as TCP_CLUSTERS
 from bridge.studies.topoopt import STUDY as TOPOOPT
@@ -16,3 +17,4 @@ STUDIES = Registry[Study]("study", "cosim.studies")
 STUDIES.register(ASTRA_NS3_DLRM)
 STUDIES.register(TOPOOPT)
 STUDIES.register(TCP_CLUSTERS)
+STUDIES.register(DIRECT_CONNECT)

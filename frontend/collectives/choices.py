@@ -101,3 +101,22 @@ class CollectiveAlgorithms(AlgorithmOptions):
     """Algorithm of every all-reduce."""
     all_to_all: AnyAlgorithm = "direct"
     """Algorithm of every all-to-all."""
+    reduce_scatter: AnyAlgorithm = "ring"
+    """Algorithm of every reduce-scatter."""
+    all_gather: AnyAlgorithm = "ring"
+    """Algorithm of every all-gather."""
+    broadcast: AnyAlgorithm = "direct"
+    """Algorithm of every broadcast."""
+    reduce: AnyAlgorithm = "direct"
+    """Algorithm of every reduce."""
+    gather: AnyAlgorithm = "direct"
+    """Algorithm of every gather."""
+    scatter: AnyAlgorithm = "direct"
+    """Algorithm of every scatter."""
+    barrier: AnyAlgorithm = "dissemination"
+    """Algorithm of every barrier."""
+
+    def of(self, operation: str) -> AnyAlgorithm:
+        """Return the algorithm of an operation."""
+        algorithm: AnyAlgorithm = getattr(self, operation)
+        return algorithm

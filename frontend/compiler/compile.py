@@ -12,13 +12,14 @@ from frontend.collectives.program.program import Program
 from frontend.compiler import network as networks
 from frontend.compiler.events import add_background, add_events
 from frontend.compiler.programs import ProgramLibrary, Use
+from frontend.nodes import NodeColumns, NodeType
 from frontend.resolve import Resolved, resolve
 from frontend.resolve.events import background
 from frontend.scenario import Scenario
 from frontend.schema.system import HostCost
 from frontend.schema.transport import CONGESTION_CONTROLS, Transport
 from frontend.stream import VERSION, encode
-from frontend.workloads.plan import NodeType, Plan, Trace
+from frontend.workloads.plan import Plan
 
 # All-to-alls are on the critical path, so they take precedence (paper, Section III.C.1).
 _PRIORITY_CLASS = {"all_to_all": 0}
@@ -90,15 +91,21 @@ def records(resolved: Resolved) -> Iterator[api.Record]:
     library = ProgramLibrary(resolved)
     uses = [library.use(issue) for issue in plan.issues]
     network = resolved.network
-    yield from _fabric_records(resolved, _flows(plan, library, uses, network.ranks))
+    traces = plan.work(network.ranks)
+    yield from _fabric_records(resolved, _flows(plan, library, uses, traces))
     for number, program in enumerate(library.programs):
         yield api.Record(program=_program(number, program, network.dimensions))
     yield from _collectives(plan, uses, network.ranks)
-    for trace in plan.all_traces():
-        yield api.Record(trace=_trace(plan, trace, network.ranks))
+    for ranks, nodes in traces:
+        yield api.Record(trace=_trace(plan, ranks, nodes))
 
 
-def _flows(plan: Plan, library: ProgramLibrary, uses: Sequence[Use], ranks: int) -> networks.Flows:
+def _flows(
+    plan: Plan,
+    library: ProgramLibrary,
+    uses: Sequence[Use],
+    traces: Sequence[tuple[Sequence[int], NodeColumns]],
+) -> networks.Flows:
     """Return all flows of a plan: sender, receiver and route."""
     placed = {(use.program, issue.ranks) for issue, use in zip(plan.issues, uses, strict=True)}
     flows = [np.empty((0, 3), dtype=np.int64)]
@@ -107,14 +114,12 @@ def _flows(plan: Plan, library: ProgramLibrary, uses: Sequence[Use], ranks: int)
         if group is not None:
             rows[:, :2] = np.array(group, dtype=np.int64)[rows[:, :2]]
         flows.append(rows)
-    for trace in plan.all_traces():
-        ends = {(node.peer, node.route): node for node in trace.nodes if node.type == NodeType.SEND}
-        sends = [
-            (rank, trace.peer(node, rank), node.route)
-            for rank in _all(trace.ranks, ranks)
-            for _, node in sorted(ends.items())
-        ]
-        flows.append(np.array(sends, dtype=np.int64).reshape(-1, 3))
+    for ranks, nodes in traces:
+        sends = nodes.type == NodeType.SEND
+        ends = np.unique(np.stack([nodes.peer[sends], nodes.route[sends]], axis=1), axis=0)
+        members = np.repeat(np.array(ranks, dtype=np.int64), len(ends))
+        peer, route = np.tile(ends.astype(np.int64), (len(ranks), 1)).T
+        flows.append(np.stack([members, nodes.peer_of(members, peer), route], axis=1))
     return np.concatenate(flows)
 
 
@@ -233,25 +238,27 @@ def _collectives(plan: Plan, uses: Sequence[Use], ranks: int) -> Iterator[api.Re
         )
 
 
-def _trace(plan: Plan, trace: Trace, ranks: int) -> api.Trace:
-    nodes = trace.nodes
-    routes = [node.route for node in nodes]
+def _trace(plan: Plan, ranks: Sequence[int], nodes: NodeColumns) -> api.Trace:
     return api.Trace(
-        ranks=_all(trace.ranks, ranks),
+        ranks=ranks,
         layers=plan.layers,
-        names=[node.name for node in nodes],
-        type=[node.type for node in nodes],
-        layer=[node.layer for node in nodes],
-        iteration=[node.iteration for node in nodes],
-        duration_ps=[node.duration_ps for node in nodes],
-        collective=[node.collective for node in nodes],
-        peer=[node.peer for node in nodes],
-        bytes=[node.bytes for node in nodes],
-        tag=[node.tag for node in nodes],
-        dep_begin=np.cumsum([0, *(len(node.dependencies) for node in nodes)]).tolist(),
-        dep=[dependency for node in nodes for dependency in node.dependencies],
-        route=routes if any(routes) else [],
+        names=nodes.names,
+        type=nodes.type.tolist(),
+        layer=nodes.layer.tolist(),
+        iteration=nodes.iteration.tolist(),
+        duration_ps=nodes.duration_ps.tolist(),
+        collective=nodes.collective.tolist(),
+        peer=nodes.peer.tolist(),
+        bytes=nodes.bytes.tolist(),
+        tag=nodes.tag.tolist(),
+        dep_begin=nodes.dep_begin.tolist(),
+        dep=nodes.dep.tolist(),
+        route=nodes.route.tolist() if nodes.route.any() else [],
         jobs=plan.jobs,
-        job=[node.job for node in nodes] if plan.jobs else [],
-        peer_modulus=trace.peer_modulus,
+        job=nodes.job.tolist() if plan.jobs else [],
+        lane=nodes.lane.tolist() if nodes.lane_slots else [],
+        lane_slots=nodes.lane_slots,
+        start_dep_begin=nodes.start_dep_begin.tolist(),
+        start_dep=nodes.start_dep.tolist(),
+        peer_modulus=nodes.peer_modulus,
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from frontend.collectives.registry import OPERATIONS
 from frontend.errors import RefusedError, ScenarioError
 from frontend.loading import overrides as overriding
 from frontend.loading.key_paths import KeyPath
@@ -19,11 +20,12 @@ from frontend.loading.yaml_document import read
 from frontend.resolve import check
 from frontend.scenario import Scenario
 from frontend.schema.files import FOLDER, GIVEN
+from frontend.workloads import WORKLOADS
 
 OWN_KEYS = "x-"
 """How keys begin that are the user's own, such as a place for YAML anchors; cosim ignores them."""
 
-_ALGORITHM_KEYS = {"workload": ("algorithm",), "collective": ("all_reduce", "all_to_all")}
+_ALGORITHM_KEYS = {"workload": ("algorithm",), "collective": OPERATIONS}
 
 
 @dataclass(frozen=True)
@@ -185,7 +187,7 @@ def _scenario_of_result(text: str) -> dict[str, Any] | None:
 
 
 def _set_beside(data: Mapping[str, Any], folder: Path) -> None:
-    """Make relative paths of algorithm files relative to the scenario's folder."""
+    """Make relative paths of files relative to the scenario's folder."""
     for section, keys in _ALGORITHM_KEYS.items():
         part = data.get(section)
         if not isinstance(part, Mapping):
@@ -194,3 +196,8 @@ def _set_beside(data: Mapping[str, Any], folder: Path) -> None:
             choice = part.get(key)
             if isinstance(choice, dict) and isinstance(choice.get("file"), str):
                 choice["file"] = os.fspath(folder / choice["file"])
+    workload = data.get("workload")
+    if isinstance(workload, dict) and workload.get("kind") in WORKLOADS:
+        for key in WORKLOADS[workload["kind"]].files:
+            if isinstance(workload.get(key), str):
+                workload[key] = os.fspath(folder / workload[key])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from frontend.roofline import Cost, matrix_product
 from frontend.schema.transformer import Card
 
 
@@ -73,10 +74,16 @@ def attention_matrices(card: Card) -> list[Matrix]:
     ]
 
 
-def network_matrices(card: Card, width: int) -> list[Matrix]:
-    """Return the matrices of a feed-forward network or expert."""
-    up = (2 if card.gated else 1) * width
-    return [Matrix(card.hidden, up, "columns"), Matrix(width, card.hidden, "rows")]
+def network_matrices(hidden: int, width: int, gated: bool) -> list[Matrix]:
+    """Return the matrices of a feed-forward network or expert of `width` inner elements."""
+    up = (2 if gated else 1) * width
+    return [Matrix(hidden, up, "columns"), Matrix(width, hidden, "rows")]
+
+
+def forward_cost(matrices: list[Matrix], tokens: int, element_bytes: int) -> Cost:
+    """Return the cost of multiplying some tokens by each of the matrices."""
+    products = [matrix_product(tokens, m.rows, m.columns, element_bytes) for m in matrices]
+    return Cost(0, 0).plus(*products)
 
 
 def weights(matrices: list[Matrix]) -> int:
@@ -109,10 +116,10 @@ def parameters(card: Card, *, active: bool = False) -> int:
         total += weights(attention_matrices(card)) + norm_weights(card)
         experts = card.experts
         if experts is None or not has_experts(card, layer):
-            total += weights(network_matrices(card, card.feed_forward))
+            total += weights(network_matrices(card.hidden, card.feed_forward, card.gated))
             continue
         number = (experts.top_k if active else experts.count) + experts.shared
-        total += number * weights(network_matrices(card, experts.width))
+        total += number * weights(network_matrices(card.hidden, experts.width, card.gated))
         total += card.hidden * experts.count  # the router
     return total
 

@@ -22,8 +22,8 @@ Source: Z. Jia, M. Zaharia, A. Aiken, "Beyond data and model parallelism for dee
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -225,8 +225,10 @@ class Estimator:
     def _make_task(self, index: int, placement: Placement, batch: int) -> Task:
         operator = self.graph.operators[index]
         done = work(operator, placement, batch, self._server)
-        # The outputs of all micro-batches are stored until these go backward.
-        stored = work(operator, placement, self.graph.batch, self._server).memory_bytes
+        stored = done.memory_bytes
+        if batch < self.graph.batch:
+            # The outputs of all micro-batches are stored until these go backward.
+            stored = work(operator, placement, self.graph.batch, self._server).memory_bytes
         members = np.array(placement.servers, dtype=np.int64)
 
         def spread(amount: Seconds) -> Seconds:
@@ -237,7 +239,7 @@ class Estimator:
         reduced = self._all_reduces(tuple(reduced_groups(operator, placement)))
         sums = None
         if placement.rows > 1:
-            sums = self._both_ways(partial_sums(operator, batch, placement))
+            sums = self._both_ways(partial(partial_sums, operator, batch, placement))
         forward, backward = spread(done.forward), spread(done.backward)
         summing, memory = spread(done.summing), spread(stored)
         return Task(forward, backward, summing, memory, members, reduced, sums)
@@ -271,16 +273,17 @@ class Estimator:
         if read is not None:
             read = read._replace(aligned=(0,) if aligned else ())
         output = self.graph.operators[source]
-        return self._both_ways(transfer(output, batch, origin, target, read))
+        return self._both_ways(partial(transfer, output, batch, origin, target, read))
 
-    def _both_ways(self, forward: Transfer) -> tuple[Move, Move] | None:
-        there, back = self._moved(forward), self._moved(forward.reversed)
-        return None if there is None or back is None else (there, back)
-
-    def _moved(self, one: Transfer) -> Move | None:
-        load = self._fabric.transfer(one)
-        if load is None:
+    def _both_ways(self, make: Callable[[], Transfer]) -> tuple[Move, Move] | None:
+        # The matrix of bytes is made again for the loads: a cache of matrices would be large.
+        moved = make()
+        messages = int(np.count_nonzero(moved.bytes))
+        if not messages:
             return None
-        senders = one.sources[one.bytes.any(axis=1)]
-        receivers = one.targets[one.bytes.any(axis=0)]
-        return Move(senders, receivers, load, int(np.count_nonzero(one.bytes)))
+        senders = moved.sources[moved.bytes.any(axis=1)]
+        receivers = moved.targets[moved.bytes.any(axis=0)]
+        return (
+            Move(senders, receivers, messages, lambda: self._fabric.transfer(make())),
+            Move(receivers, senders, messages, lambda: self._fabric.transfer(make().reversed)),
+        )

@@ -83,11 +83,9 @@ class Fabric:
         self._paths = PathBlocks(network, full)
         self._rate = network.rate_bps.astype(np.float64) / 8
 
-    def transfer(self, moved: Transfer) -> LinkLoad | None:
-        """Return the load of a transfer over the paths of each pair; None if nothing moves."""
+    def transfer(self, moved: Transfer) -> LinkLoad:
+        """Return the load of a transfer of at least a byte over the paths of each pair."""
         rows, columns = np.nonzero(moved.bytes)
-        if not rows.size:
-            return None
         sources, targets = moved.sources[rows], moved.targets[columns]
         whole = moved.bytes[rows, columns]
         blocks = targets // TARGETS

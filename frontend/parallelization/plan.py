@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
@@ -10,14 +13,21 @@ from frontend.parallelization.strategy import Strategy
 from frontend.parallelization.transfers import Numbers
 
 
-class Move(NamedTuple):
+@dataclass(frozen=True)
+class Move:
     """A transfer: its senders, the receivers that wait for it, and its load on the links."""
 
     senders: Numbers
     receivers: Numbers
-    load: LinkLoad
     messages: int
     """Number of pairs of servers that exchange data."""
+    make_load: Callable[[], LinkLoad]
+    """Finds the load. Most plans with many messages are rejected before anything asks for it."""
+
+    @cached_property
+    def load(self) -> LinkLoad:
+        """The load on the links."""
+        return self.make_load()
 
 
 class Task(NamedTuple):

@@ -143,6 +143,9 @@ def work(operator: Operator, placement: Placement, batch: int, server: Server) -
 def weight_bytes(operator: Operator, placement: Placement) -> list[int]:
     """Return the bytes of the weights on each server of a placement."""
     low, high = columns(placement, operator, operator.weight_bytes)
+    if placement.rows == 1:
+        whole: list[int] = (high - low).tolist()
+        return whole
     place = np.arange(len(placement.servers)) % placement.rows
     cuts = bounds(operator.rows, placement.rows)
     return [

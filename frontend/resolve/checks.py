@@ -195,7 +195,7 @@ def _workload(scenario: Scenario, made: Layout) -> Problems:
     yield from kind.problems(workload, made.ranks, family)
     names_its_own = kind.default_collective() is None
     if names_its_own and collective is not None:
-        yield "collective", "expected no value, because workload.algorithm selects the algorithm"
+        yield "collective", f"expected no value, because {kind.own_algorithms}"
     if not names_its_own and collective is None:
         yield "collective", "expected a mapping with all_reduce and all_to_all"
     for operation, path, choice in kind.algorithms(workload, collective):

@@ -12,12 +12,22 @@ from frontend.schema.training import TrainingWorkload
 from frontend.schema.workload import DlrmWorkload, MoeWorkload
 from frontend.topologies import TOPOLOGIES
 from frontend.workloads import WORKLOADS
+from frontend.workloads.chakra import ChakraWorkload
 from frontend.workloads.collective import CollectiveWorkload
+from frontend.workloads.goal import GoalWorkload
 
 if TYPE_CHECKING:
     # A type checker sees the models of this package, not those of installed plug-ins.
     Topology = FlatTopology | HierarchicalTopology | FatTree | DirectTopology
-    Workload = CollectiveWorkload | DlrmWorkload | MoeWorkload | TrainingWorkload | ClusterWorkload
+    Workload = (
+        CollectiveWorkload
+        | DlrmWorkload
+        | MoeWorkload
+        | TrainingWorkload
+        | ClusterWorkload
+        | ChakraWorkload
+        | GoalWorkload
+    )
 else:
     Topology = Annotated[
         Union[tuple(entry.model for entry in TOPOLOGIES.values())],  # noqa: UP007

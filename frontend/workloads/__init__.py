@@ -4,11 +4,20 @@ To add a kind, write a module with an entry and add it to the list below, or nam
 entry points `cosim.workloads` of your own package (docs/extending.md).
 """
 
-from frontend.workloads import cluster, collective, dlrm, llm, moe, training
+from frontend.workloads import chakra, cluster, collective, dlrm, goal, llm, moe, training
 from frontend.workloads.plan import Plan
 from frontend.workloads.registry import WORKLOADS, WorkloadKind
 
-for _kind in (collective.KIND, dlrm.KIND, moe.KIND, training.KIND, cluster.KIND, llm.KIND):
+for _kind in (
+    collective.KIND,
+    dlrm.KIND,
+    moe.KIND,
+    training.KIND,
+    cluster.KIND,
+    llm.KIND,
+    chakra.KIND,
+    goal.KIND,
+):
     WORKLOADS.register(_kind)
 
 __all__ = ["WORKLOADS", "Plan", "WorkloadKind"]

@@ -28,6 +28,7 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from frontend.collectives.choices import CollectiveAlgorithms
+from frontend.models.transformer import Matrix, forward_cost, network_matrices, weights
 from frontend.roofline import Cost, checked_duration_ps, matrix_product
 from frontend.schema.base import Problems
 from frontend.schema.workload import MoeWorkload, Stack
@@ -91,10 +92,10 @@ def _layer(workload: MoeWorkload, ranks: int, name: str, stack: Stack, number: i
             attention.forward.plus(across.forward),
             attention.weights + across.weights,
         )
-    width, hidden = workload.model_width, workload.hidden_width
+    width, matrices = workload.model_width, _network_matrices(workload)
     router = None
     if (number + 1) % stack.expert_every:
-        network = Operator("feed_forward", _feed_forward(workload, tokens), 2 * width * hidden)
+        network = Operator("feed_forward", _feed_forward(workload, tokens), weights(matrices))
     else:
         choice = matrix_product(tokens, width, workload.experts, workload.element)
         router = Operator("router", choice, width * workload.experts)
@@ -106,23 +107,26 @@ def _layer(workload: MoeWorkload, ranks: int, name: str, stack: Stack, number: i
 
 
 def _feed_forward(workload: MoeWorkload, tokens: int) -> Cost:
-    width, hidden, element = workload.model_width, workload.hidden_width, workload.element
-    up = matrix_product(tokens, width, hidden, element)
-    return up.plus(matrix_product(tokens, hidden, width, element))
+    return forward_cost(_network_matrices(workload), tokens, workload.element)
+
+
+def _network_matrices(workload: MoeWorkload) -> list[Matrix]:
+    return network_matrices(workload.model_width, workload.hidden_width, gated=False)
 
 
 def _attention(workload: MoeWorkload, queries: int, keys: int) -> Operator:
     """Return the attention over a rank's sequences: projections, scores and weighted sums."""
     inner = workload.heads * workload.head_width
     width, element, batch = workload.model_width, workload.element, workload.batch_per_gpu
-    query = matrix_product(batch * queries, width, inner, element)
-    key = matrix_product(batch * keys, width, inner, element)
-    output = matrix_product(batch * queries, inner, width, element)
+    of_queries = [Matrix(width, inner, "columns"), Matrix(inner, width, "rows")]
+    of_keys = [Matrix(width, inner, "columns"), Matrix(width, inner, "columns")]
+    projections = forward_cost(of_queries, batch * queries, element).plus(
+        forward_cost(of_keys, batch * keys, element)
+    )
     scores = matrix_product(queries, workload.head_width, keys, element)
     sums = matrix_product(queries, keys, workload.head_width, element)
     inside = scores.plus(sums).times(batch * workload.heads)
-    products = query.plus(key.times(2), output, inside)
-    return Operator("attention", products, 4 * width * inner)
+    return Operator("attention", projections.plus(inside), weights(of_queries + of_keys))
 
 
 class _Builder:
@@ -143,7 +147,7 @@ class _Builder:
             for operator in (layer.attention, layer.router, layer.network)
             if operator is not None
         )
-        self.updated_weights = self.weights + local * 2 * width * workload.hidden_width
+        self.updated_weights = self.weights + local * weights(_network_matrices(workload))
         self.plan = Plan(layers=(EMBEDDING, *(layer.name for layer in self.layers)))
         self.last: list[int] = []  # node of the latest collective
         self.collected = 0  # bytes of gradients in the bucket

@@ -1,26 +1,20 @@
 """Plans: the traces and collectives that a workload passes to the compiler."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import NamedTuple
+
+import numpy as np
 
 from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.choices import AnyAlgorithm
 from frontend.collectives.group_rings import GroupRings
 from frontend.collectives.program.blocks import Blocks
+from frontend.nodes import NodeColumns, NodeType, slices
+
+__all__ = ["Issue", "Node", "NodeType", "Plan", "Ranks", "Trace", "columns"]
 
 Ranks = tuple[int, ...]
-
-
-class NodeType(IntEnum):
-    """Type of a node; the values equal those of `Trace.Type` in network_api.proto."""
-
-    COMPUTE = 0
-    COLLECTIVE = 1
-    SEND = 2
-    RECV = 3
-    TIMER = 4
 
 
 class Node(NamedTuple):
@@ -105,6 +99,8 @@ class Plan:
     """Collectives. The index of a collective is its id."""
     traces: list[Trace] = field(default_factory=list)
     """Work of each set of ranks, if ranks differ; empty otherwise."""
+    tables: list[tuple[Ranks, NodeColumns]] = field(default_factory=list)
+    """Work of sets of ranks as columns, in place of nodes and traces, for traces from files."""
     jobs: tuple[str, ...] = ()
     """Names of the jobs in a shared cluster."""
 
@@ -154,3 +150,35 @@ class Plan:
     def all_traces(self) -> list[Trace]:
         """Return the traces of all ranks."""
         return self.traces or [Trace(None, tuple(self.nodes))]
+
+    def work(self, ranks: int) -> list[tuple[Sequence[int], NodeColumns]]:
+        """Return the work of every set of ranks as columns; `ranks` is the number of all ranks."""
+        if self.tables:
+            return list(self.tables)
+        return [
+            (
+                range(ranks) if trace.ranks is None else trace.ranks,
+                columns(trace.nodes, trace.peer_modulus),
+            )
+            for trace in self.all_traces()
+        ]
+
+
+def columns(nodes: Sequence[Node], peer_modulus: int = 0) -> NodeColumns:
+    """Return nodes as columns. `peer_modulus` is as in `Trace`."""
+    return NodeColumns(
+        names=[node.name for node in nodes],
+        type=np.array([node.type for node in nodes], np.uint32),
+        duration_ps=np.array([node.duration_ps for node in nodes], np.uint64),
+        peer=np.array([node.peer for node in nodes], np.uint32),
+        bytes=np.array([node.bytes for node in nodes], np.uint64),
+        tag=np.array([node.tag for node in nodes], np.uint64),
+        dep_begin=slices([len(node.dependencies) for node in nodes]),
+        dep=np.array([dep for node in nodes for dep in node.dependencies], np.uint32),
+        collective=np.array([node.collective for node in nodes], np.uint32),
+        layer=np.array([node.layer for node in nodes], np.uint32),
+        iteration=np.array([node.iteration for node in nodes], np.uint32),
+        route=np.array([node.route for node in nodes], np.uint32),
+        job=np.array([node.job for node in nodes], np.uint32),
+        peer_modulus=peer_modulus,
+    )

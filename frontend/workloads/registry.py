@@ -48,9 +48,15 @@ class WorkloadKind(ABC, Generic[AnyWorkload]):
     model : type
         Model of the scenario's `workload` part. It has the key ``kind: Literal["name"]``, whose
         docstring describes the kind in one line.
+    files : tuple of str
+        Keys of the model whose values are paths of files, relative to the scenario's folder.
+    own_algorithms : str
+        Why the scenario has no `collective`, if `default_collective` returns None.
     """
 
     model: type[AnyWorkload]
+    files: tuple[str, ...] = ()
+    own_algorithms: str = "workload.algorithm selects the algorithm"
 
     @property
     def name(self) -> str:
@@ -70,7 +76,7 @@ class WorkloadKind(ABC, Generic[AnyWorkload]):
     def algorithms(
         self, workload: AnyWorkload, collective: CollectiveAlgorithms | None
     ) -> Iterator[Chosen]:
-        """Yield the algorithms that a workload uses."""
+        """Yield the algorithms that a workload uses for certain."""
         if collective is not None:
             yield Chosen("all_reduce", "collective.all_reduce", collective.all_reduce)
             yield Chosen("all_to_all", "collective.all_to_all", collective.all_to_all)

@@ -36,7 +36,7 @@ ExposedTime::OnNodeBegun(const NodeEvent& event)
 {
     Worker& worker = m_workers[event.rank];
     worker.start[event.node] = event.timePs;
-    if (event.trace->type[event.node] == NodeType::COMPUTE)
+    if (event.trace->type[event.node] == NodeType::COMPUTE && worker.computing++ == 0)
     {
         Count(*event.trace,
               worker,
@@ -53,6 +53,7 @@ ExposedTime::OnNodeEnded(const NodeEvent& event)
     if (event.trace->type[event.node] == NodeType::COMPUTE)
     {
         worker.idleSince = event.timePs;
+        --worker.computing;
     }
     if (--worker.nodesLeft == 0)
     {

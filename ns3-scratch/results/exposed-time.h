@@ -19,11 +19,11 @@ namespace cosim
  * Computes the exposed communication: the time that the compute streams of the ranks wait for
  * communication.
  *
- * A wait lasts from the end of the last COMPUTE node to the end of the collective or receive that
- * the compute stream waited for. It counts for the layer and the iteration of the dependency that
- * finished last. If that dependency started during the wait, the time before its start counts for
- * the dependency that it waited for itself, and so on. The wait after the last COMPUTE node of a
- * rank is counted in the same way.
+ * A rank waits while it runs no COMPUTE node. A wait lasts from the end of the last one to the end
+ * of the collective or receive that the compute stream waited for. It counts for the layer and the
+ * iteration of the dependency that finished last. If that dependency started during the wait, the
+ * time before its start counts for the dependency that it waited for itself, and so on. The wait
+ * after the last COMPUTE node of a rank is counted in the same way.
  */
 class ExposedTime : public RunObserver
 {
@@ -47,6 +47,7 @@ class ExposedTime : public RunObserver
         std::vector<uint64_t> start; //!< per node: time at which it began [ps]
         std::vector<uint64_t> end;   //!< per node: time at which it finished [ps]
         uint64_t idleSince{0};       //!< end of the last COMPUTE node [ps]
+        uint32_t computing{0};       //!< number of running COMPUTE nodes
         std::size_t nodesLeft{0};
     };
 

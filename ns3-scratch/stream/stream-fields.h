@@ -201,6 +201,10 @@ inline constexpr auto FIELDS<Trace> = std::make_tuple(&Trace::ranks,
                                                       &Trace::route,
                                                       &Trace::jobs,
                                                       &Trace::job,
+                                                      &Trace::lane,
+                                                      &Trace::laneSlots,
+                                                      &Trace::startDepBegin,
+                                                      &Trace::startDep,
                                                       From{30},
                                                       &Trace::peerModulus);
 

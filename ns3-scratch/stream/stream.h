@@ -313,8 +313,12 @@ struct Trace
     std::vector<uint32_t> dep;
     std::vector<uint32_t> route; //!< empty: 0 for every node
     std::vector<std::string> jobs;
-    std::vector<uint32_t> job; //!< from 1, 0: none; empty: 0 for every node
-    uint32_t peerModulus{0};   //!< not 0: add peer to the rank that runs the node, modulo this
+    std::vector<uint32_t> job;  //!< from 1, 0: none; empty: 0 for every node
+    std::vector<uint32_t> lane; //!< from 1, 0: none; empty: 0 for every node
+    std::vector<uint32_t> laneSlots;
+    std::vector<uint32_t> startDepBegin; //!< empty: no node waits for the start of another
+    std::vector<uint32_t> startDep;
+    uint32_t peerModulus{0}; //!< not 0: add peer to the rank that runs the node, modulo this
 
     /**
      * @param node index of a SEND or RECV node

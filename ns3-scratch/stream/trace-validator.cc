@@ -30,20 +30,32 @@ ValidateTraceArrays(const Trace& trace, const Stream& stream, const std::string&
     RequireLength(trace.tag.size(), nodes, where + "tag");
     RequireLength(trace.route.size(), trace.route.empty() ? 0 : nodes, where + "route");
     RequireLength(trace.job.size(), trace.job.empty() ? 0 : nodes, where + "job");
+    RequireLength(trace.lane.size(), trace.lane.empty() ? 0 : nodes, where + "lane");
     RequireSlices(trace.depBegin, nodes, trace.dep.size(), where + "dep_begin");
+    if (!trace.startDepBegin.empty() || !trace.startDep.empty())
+    {
+        RequireSlices(trace.startDepBegin, nodes, trace.startDep.size(), where + "start_dep_begin");
+    }
     Require(trace.layers == stream.traces.front().layers,
             where,
             "layers differ from those of trace 0");
     Require(trace.jobs == stream.traces.front().jobs, where, "jobs differ from those of trace 0");
-    for (const uint32_t dep : trace.dep)
+    for (const std::vector<uint32_t>* deps : {&trace.dep, &trace.startDep})
     {
-        Require(dep < nodes,
-                where,
-                "a node depends on node ",
-                dep,
-                ", but the trace has ",
-                nodes,
-                " nodes");
+        for (const uint32_t dep : *deps)
+        {
+            Require(dep < nodes,
+                    where,
+                    "a node depends on node ",
+                    dep,
+                    ", but the trace has ",
+                    nodes,
+                    " nodes");
+        }
+    }
+    for (const uint32_t slots : trace.laneSlots)
+    {
+        Require(slots > 0, where, "a lane has no slots");
     }
 }
 
@@ -105,6 +117,15 @@ class TraceValidator
                    ", but the trace has ",
                    trace.jobs.size(),
                    " jobs");
+        }
+        if (!trace.lane.empty() && trace.lane[i] > trace.laneSlots.size())
+        {
+            Refuse(name(),
+                   " has lane ",
+                   trace.lane[i],
+                   ", but the trace has ",
+                   trace.laneSlots.size(),
+                   " lanes");
         }
         m_iterations = std::max(m_iterations, uint64_t{trace.iteration[i]} + 1);
         switch (trace.type[i])

@@ -14,11 +14,6 @@ namespace cosim
 namespace
 {
 
-constexpr uint32_t VARINT = 0;
-constexpr uint32_t FIXED64 = 1;
-constexpr uint32_t LENGTH_DELIMITED = 2;
-constexpr uint32_t FIXED32 = 5;
-
 constexpr uint8_t MORE = 0x80; //!< set in every byte of a varint except the last
 
 /**
@@ -96,6 +91,12 @@ WireReader::GetField() const
     return m_field;
 }
 
+uint32_t
+WireReader::GetWireType() const
+{
+    return m_wireType;
+}
+
 uint64_t
 WireReader::ReadVarint()
 {
@@ -136,6 +137,23 @@ WireReader::ReadUint64()
 {
     Expect(VARINT);
     return ReadVarint();
+}
+
+uint64_t
+WireReader::ReadFixed()
+{
+    const uint64_t size = m_wireType == FIXED32 ? 4 : 8;
+    if (m_wireType != FIXED32)
+    {
+        Expect(FIXED64);
+    }
+    const WireReader slice = ReadSlice(size);
+    uint64_t value = 0;
+    for (uint64_t i = 0; i < size; ++i)
+    {
+        value |= static_cast<uint64_t>(slice.m_next[i]) << (8 * i);
+    }
+    return value;
 }
 
 bool

@@ -23,6 +23,11 @@ namespace cosim
 class WireReader
 {
   public:
+    static constexpr uint32_t VARINT = 0;           //!< wire type of a varint
+    static constexpr uint32_t FIXED64 = 1;          //!< wire type of 8 bytes
+    static constexpr uint32_t LENGTH_DELIMITED = 2; //!< wire type of text, bytes and messages
+    static constexpr uint32_t FIXED32 = 5;          //!< wire type of 4 bytes
+
     /**
      * @param begin first byte of the message; the bytes must outlive the reader
      * @param end end of the message, one past its last byte
@@ -43,6 +48,9 @@ class WireReader
     /// @return the number of the current field
     uint32_t GetField() const;
 
+    /// @return the wire type of the current field
+    uint32_t GetWireType() const;
+
     /// @return the next varint, for example the length before a record
     uint64_t ReadVarint();
 
@@ -51,6 +59,9 @@ class WireReader
 
     /// @return the value of the current field as a number
     uint64_t ReadUint64();
+
+    /// @return the bits of the current field, which has 4 or 8 bytes
+    uint64_t ReadFixed();
 
     /// @return the value of the current field as a Boolean
     bool ReadBool();

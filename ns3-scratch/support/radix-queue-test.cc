@@ -64,6 +64,21 @@ class RadixQueueTest : public UnitTest<RadixQueueTest>
         NS_TEST_ASSERT_MSG_EQ(Join(order), "1 10 2 3", "the order in which they went in");
     }
 
+    void LooksAheadAmongEqualKeys()
+    {
+        RadixQueue<uint32_t> queue;
+        NS_TEST_ASSERT_MSG_EQ((queue.LookAhead(0) == nullptr), true, "empty");
+        for (uint32_t i = 0; i < 4; ++i)
+        {
+            queue.Push(7, i);
+        }
+        queue.Push(8, 4);
+        queue.Pop();
+        NS_TEST_ASSERT_MSG_EQ(*queue.LookAhead(0), 1, "the next one");
+        NS_TEST_ASSERT_MSG_EQ(*queue.LookAhead(2), 3, "the last one with this key");
+        NS_TEST_ASSERT_MSG_EQ((queue.LookAhead(3) == nullptr), true, "another key");
+    }
+
     void TakesTheLargestKeys()
     {
         constexpr uint64_t largest = (uint64_t{1} << 63) - 1;
@@ -106,6 +121,7 @@ const UnitTestSuite<RadixQueueTest> g_radixQueueTests(
         {"items come out as from a multimap", &RadixQueueTest::AgreesWithMap},
         {"equal keys come out in order, also those pushed meanwhile",
          &RadixQueueTest::KeepsTheOrderOfEqualKeys},
+        {"what follows with the same key can be seen", &RadixQueueTest::LooksAheadAmongEqualKeys},
         {"keys reach to 2^63 - 1", &RadixQueueTest::TakesTheLargestKeys},
         {"after a restart, small keys are accepted again", &RadixQueueTest::Restarts},
     });

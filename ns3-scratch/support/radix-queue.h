@@ -73,6 +73,19 @@ class RadixQueue
         return item;
     }
 
+    /**
+     * Look at an item that leaves with the same key as the item popped last, to load what it needs.
+     *
+     * @param distance number of items that leave before it
+     * @return the item, or null if there is none so far
+     */
+    const T* LookAhead(std::size_t distance) const
+    {
+        const Bucket& now = m_buckets[0];
+        const std::size_t place = m_popped + distance;
+        return place < now.entries.size() ? &now.entries[place].item : nullptr;
+    }
+
     /// Accept any key again. The queue must be empty.
     void Restart()
     {

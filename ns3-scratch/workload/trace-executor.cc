@@ -53,7 +53,7 @@ TraceExecutor::Start()
         {
             if (worker.pending[node] == 0)
             {
-                m_changes.Push({id, node, false});
+                m_changes.Push({id, node, ChangeKind::READY});
             }
         }
     }
@@ -77,13 +77,16 @@ TraceExecutor::Drain()
     {
         const Change change = m_changes.Front();
         m_changes.Pop();
-        if (change.isDone)
+        switch (change.kind)
         {
-            FinishNode(change.worker, change.node);
-        }
-        else
-        {
+        case ChangeKind::READY:
             StartNode(change.worker, change.node);
+            break;
+        case ChangeKind::DONE:
+            FinishNode(change.worker, change.node);
+            break;
+        case ChangeKind::LANE_FREE:
+            FillLane(change.worker, change.node);
         }
     }
     m_draining = false;
@@ -94,14 +97,47 @@ void
 TraceExecutor::StartNode(uint32_t id, uint32_t node)
 {
     TraceWorker& worker = m_workers.Get(id);
-    const Trace& trace = *worker.plan->trace;
-    if (trace.type[node] == NodeType::COMPUTE)
+    if (const uint32_t lane = worker.GetLane(node); lane != 0)
+    { // first see which other nodes become ready at the same time: the lowest index starts first
+        worker.lanes[lane - 1].ready.push(node);
+        m_changes.Push({id, lane - 1, ChangeKind::LANE_FREE});
+    }
+    else if (worker.plan->trace->type[node] == NodeType::COMPUTE)
     {
         TryCompute(id);
-        return;
     }
-    BeginNode(worker, node);
-    if (trace.type[node] == NodeType::COLLECTIVE)
+    else
+    {
+        RunNode(id, node);
+    }
+}
+
+/// Start as many ready nodes of a lane as it has free slots.
+void
+TraceExecutor::FillLane(uint32_t id, uint32_t lane)
+{
+    Lane& what = m_workers.Get(id).lanes[lane];
+    while (what.freeSlots != 0 && !what.ready.empty())
+    {
+        const uint32_t node = what.ready.top();
+        what.ready.pop();
+        --what.freeSlots;
+        RunNode(id, node);
+    }
+}
+
+/// Begin a node that need not wait any more.
+void
+TraceExecutor::RunNode(uint32_t id, uint32_t node)
+{
+    const TraceWorker& worker = m_workers.Get(id);
+    const Trace& trace = *worker.plan->trace;
+    BeginNode(id, node);
+    if (trace.type[node] == NodeType::COMPUTE)
+    {
+        RunCompute(id, node);
+    }
+    else if (trace.type[node] == NodeType::COLLECTIVE)
     {
         m_engine.Issue(trace.collective[node], worker.rank);
     }
@@ -113,7 +149,7 @@ TraceExecutor::StartNode(uint32_t id, uint32_t node)
             StartTimer(id, node);
             return;
         }
-        group->second.waiting.push_back({id, node, false});
+        group->second.waiting.push_back({id, node, ChangeKind::READY});
         if (--group->second.missing == 0)
         {
             for (const Change& timer : group->second.waiting)
@@ -157,12 +193,18 @@ TraceExecutor::TryCompute(uint32_t id)
         return;
     }
     worker.isComputing = true;
-    BeginNode(worker, node);
+    RunNode(id, node);
+}
+
+void
+TraceExecutor::RunCompute(uint32_t id, uint32_t node)
+{
+    const TraceWorker& worker = m_workers.Get(id);
     const uint64_t duration =
         m_speeds.GetDuration(worker.rank, worker.plan->trace->durationPs[node]);
     if (duration == 0)
     {
-        m_changes.Push({id, node, true});
+        m_changes.Push({id, node, ChangeKind::DONE});
         return;
     }
     ++m_computing;
@@ -174,12 +216,32 @@ TraceExecutor::TryCompute(uint32_t id)
 }
 
 void
-TraceExecutor::BeginNode(TraceWorker& worker, uint32_t node)
+TraceExecutor::BeginNode(uint32_t id, uint32_t node)
 {
+    TraceWorker& worker = m_workers.Get(id);
     worker.state[node] = NodeState::BEGUN;
     for (RunObserver* observer : m_observers[RunObserver::NODES])
     {
         observer->OnNodeBegun({Now(), worker.rank, worker.plan->trace, node});
+    }
+    Release(id, worker.plan->startNext, node);
+}
+
+/// Count down what the nodes wait for that depend on a node.
+void
+TraceExecutor::Release(uint32_t id, const Dependents& waiting, uint32_t node)
+{
+    if (waiting.begin.empty())
+    {
+        return;
+    }
+    TraceWorker& worker = m_workers.Get(id);
+    for (uint32_t i = waiting.begin[node]; i < waiting.begin[node + 1]; ++i)
+    {
+        if (--worker.pending[waiting.nodes[i]] == 0)
+        {
+            m_changes.Push({id, waiting.nodes[i], ChangeKind::READY});
+        }
     }
 }
 
@@ -187,7 +249,7 @@ void
 TraceExecutor::OnComputed(uint32_t id, uint32_t node)
 {
     --m_computing;
-    m_changes.Push({id, node, true});
+    m_changes.Push({id, node, ChangeKind::DONE});
     Drain();
     m_listener.OnWorkloadActivity();
 }
@@ -202,14 +264,13 @@ TraceExecutor::FinishNode(uint32_t id, uint32_t node)
     {
         observer->OnNodeEnded({Now(), worker.rank, plan.trace, node});
     }
-    for (uint32_t i = plan.nextBegin[node]; i < plan.nextBegin[node + 1]; ++i)
+    Release(id, plan.next, node);
+    if (const uint32_t lane = worker.GetLane(node); lane != 0)
     {
-        if (--worker.pending[plan.next[i]] == 0)
-        {
-            m_changes.Push({id, plan.next[i], false});
-        }
+        ++worker.lanes[lane - 1].freeSlots;
+        m_changes.Push({id, lane - 1, ChangeKind::LANE_FREE});
     }
-    if (plan.trace->type[node] == NodeType::COMPUTE)
+    else if (plan.trace->type[node] == NodeType::COMPUTE)
     {
         worker.isComputing = false;
         ++worker.nextCompute;
@@ -282,7 +343,7 @@ TraceExecutor::PostMessage(uint32_t id, uint32_t node)
 void
 TraceExecutor::OnNodeDone(uint32_t id, uint32_t node)
 {
-    m_changes.Push({id, node, true});
+    m_changes.Push({id, node, ChangeKind::DONE});
     Drain();
     if (!m_draining)
     {
@@ -294,7 +355,7 @@ void
 TraceExecutor::OnCollectiveDone(uint32_t collective, Rank rank)
 {
     const uint32_t id = m_workers.GetId(rank);
-    m_changes.Push({id, m_workers.Get(id).plan->FindNode(collective), true});
+    m_changes.Push({id, m_workers.Get(id).plan->FindNode(collective), ChangeKind::DONE});
     Drain();
 }
 

@@ -48,7 +48,7 @@ class WorkloadListener
  *
  * A trace is a graph of nodes with dependencies. Each rank runs the nodes of its trace as their
  * dependencies complete. A rank has one compute stream, which runs the COMPUTE nodes one at a time,
- * in the order of the trace.
+ * in the order of the trace. A node in a lane waits for a slot of the lane instead.
  */
 class TraceExecutor : public CollectiveListener
 {
@@ -87,12 +87,20 @@ class TraceExecutor : public CollectiveListener
     void OnEngineError(const std::string& error) override;
 
   private:
-    /// A node that can start or has finished.
+    /// What has happened to a node, or to a lane.
+    enum class ChangeKind : uint8_t
+    {
+        READY,     //!< all dependencies of the node are done
+        DONE,      //!< the node has finished
+        LANE_FREE, //!< nodes of the lane may start; `node` is its index
+    };
+
+    /// A change that has not been handled yet.
     struct Change
     {
         uint32_t worker;
         uint32_t node;
-        bool isDone;
+        ChangeKind kind;
     };
 
     /// TIMER nodes with the same tag, which begin together.
@@ -104,8 +112,12 @@ class TraceExecutor : public CollectiveListener
 
     void Drain();
     void StartNode(uint32_t id, uint32_t node);
+    void RunNode(uint32_t id, uint32_t node);
     void TryCompute(uint32_t id);
-    void BeginNode(TraceWorker& worker, uint32_t node);
+    void FillLane(uint32_t id, uint32_t lane);
+    void RunCompute(uint32_t id, uint32_t node);
+    void BeginNode(uint32_t id, uint32_t node);
+    void Release(uint32_t id, const Dependents& waiting, uint32_t node);
     void FinishNode(uint32_t id, uint32_t node);
     void FinishWorker();
     void StartMessage(uint32_t id, uint32_t node);
@@ -131,7 +143,7 @@ class TraceExecutor : public CollectiveListener
     bool m_checking{false}; //!< true while OnProgressCheck is scheduled
     bool m_stopped{false};  //!< true after completion, deadlock or failure
     uint32_t m_workersLeft;
-    uint64_t m_computing{0};                      //!< number of ranks that run a COMPUTE node
+    uint64_t m_computing{0};                      //!< number of running COMPUTE nodes
     uint64_t m_timers{0};                         //!< number of running TIMER nodes
     std::map<uint64_t, TimerGroup> m_timerGroups; //!< keyed by tag
     uint64_t m_traffic{0};                        //!< number of running SEND and RECV nodes

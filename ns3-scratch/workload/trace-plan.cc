@@ -9,16 +9,60 @@
 namespace cosim
 {
 
-TracePlan::TracePlan(const Trace& source)
-    : trace(&source)
+namespace
 {
-    const auto nodes = static_cast<uint32_t>(source.type.size());
-    pending.resize(nodes);
-    nextBegin.resize(nodes + 1);
+
+/**
+ * @param depBegin per node: index of its first entry in dep; empty if there are no dependencies
+ * @param dep the nodes that each node waits for
+ * @param pending per node: number of its dependencies, to which these are added
+ * @return the dependents of each node, by increasing index
+ */
+Dependents
+Invert(const std::vector<uint32_t>& depBegin,
+       const std::vector<uint32_t>& dep,
+       std::vector<uint32_t>& pending)
+{
+    Dependents inverse;
+    if (depBegin.empty())
+    {
+        return inverse;
+    }
+    const auto nodes = static_cast<uint32_t>(pending.size());
+    inverse.begin.resize(nodes + 1);
+    for (const uint32_t node : dep)
+    {
+        ++inverse.begin[node + 1];
+    }
     for (uint32_t i = 0; i < nodes; ++i)
     {
-        pending[i] = source.depBegin[i + 1] - source.depBegin[i];
-        if (source.type[i] == NodeType::COMPUTE)
+        inverse.begin[i + 1] += inverse.begin[i];
+        pending[i] += depBegin[i + 1] - depBegin[i];
+    }
+    inverse.nodes.resize(dep.size());
+    std::vector<uint32_t> fill(inverse.begin.begin(), inverse.begin.end() - 1);
+    for (uint32_t i = 0; i < nodes; ++i)
+    {
+        for (uint32_t d = depBegin[i]; d < depBegin[i + 1]; ++d)
+        {
+            inverse.nodes[fill[dep[d]]++] = i;
+        }
+    }
+    return inverse;
+}
+
+} // namespace
+
+TracePlan::TracePlan(const Trace& source)
+    : trace(&source),
+      pending(source.type.size()),
+      next(Invert(source.depBegin, source.dep, pending)),
+      startNext(Invert(source.startDepBegin, source.startDep, pending))
+{
+    for (uint32_t i = 0; i < pending.size(); ++i)
+    {
+        const bool isInLane = !source.lane.empty() && source.lane[i] != 0;
+        if (source.type[i] == NodeType::COMPUTE && !isInLane)
         {
             computes.push_back(i);
         }
@@ -28,23 +72,6 @@ TracePlan::TracePlan(const Trace& source)
         }
     }
     std::sort(collectives.begin(), collectives.end());
-    for (const uint32_t dep : source.dep)
-    {
-        ++nextBegin[dep + 1];
-    }
-    for (uint32_t i = 0; i < nodes; ++i)
-    {
-        nextBegin[i + 1] += nextBegin[i];
-    }
-    next.resize(source.dep.size());
-    std::vector<uint32_t> fill(nextBegin.begin(), nextBegin.end() - 1);
-    for (uint32_t i = 0; i < nodes; ++i)
-    {
-        for (uint32_t d = source.depBegin[i]; d < source.depBegin[i + 1]; ++d)
-        {
-            next[fill[source.dep[d]]++] = i;
-        }
-    }
 }
 
 uint32_t

@@ -14,6 +14,13 @@
 namespace cosim
 {
 
+/// For each node of a trace, the nodes that wait for it.
+struct Dependents
+{
+    std::vector<uint32_t> begin; //!< per node: index of its first entry in nodes
+    std::vector<uint32_t> nodes;
+};
+
 /**
  * A trace prepared for running: the data that all ranks of the trace share.
  */
@@ -29,10 +36,10 @@ struct TracePlan
     uint32_t FindNode(uint32_t id) const;
 
     const Trace* trace;
-    std::vector<uint32_t> pending;   //!< per node: number of its dependencies
-    std::vector<uint32_t> nextBegin; //!< per node: index of its first entry in next
-    std::vector<uint32_t> next;      //!< nodes that depend on the node
-    std::vector<uint32_t> computes;  //!< the COMPUTE nodes, in order
+    std::vector<uint32_t> pending; //!< per node: number of its dependencies of both kinds
+    Dependents next;               //!< the nodes that wait until the node is done
+    Dependents startNext;          //!< the nodes that wait until the node has started; may be empty
+    std::vector<uint32_t> computes; //!< the COMPUTE nodes of the compute stream, in order
     std::vector<std::pair<uint32_t, uint32_t>> collectives; //!< (collective id, node), sorted
 };
 

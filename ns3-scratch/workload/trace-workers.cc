@@ -14,6 +14,10 @@ TraceWorker::TraceWorker(Rank ofRank, const TracePlan& ofTrace)
       state(ofTrace.pending.size(), NodeState::WAITING),
       nodesLeft(static_cast<uint32_t>(ofTrace.pending.size()))
 {
+    for (const uint32_t slots : plan->trace->laneSlots)
+    {
+        lanes.push_back({slots});
+    }
 }
 
 TraceWorkers::TraceWorkers(const Stream& stream)

@@ -10,6 +10,8 @@
 #include "workload/trace-plan.h"
 
 #include <cstdint>
+#include <functional>
+#include <queue>
 #include <vector>
 
 namespace cosim
@@ -21,6 +23,14 @@ enum class NodeState : uint8_t
     WAITING,
     BEGUN,
     DONE,
+};
+
+/// Nodes of a rank that share slots: a processor, or streams of communication.
+struct Lane
+{
+    uint32_t freeSlots;
+    /// nodes whose dependencies are done, lowest index first
+    std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready{};
 };
 
 /// A rank with the state of its trace.
@@ -45,12 +55,19 @@ struct TraceWorker
         return pending[node] == 0 ? node : NONE;
     }
 
+    /// @return the lane of a node, from 1; 0: none
+    uint32_t GetLane(uint32_t node) const
+    {
+        return plan->trace->lane.empty() ? 0 : plan->trace->lane[node];
+    }
+
     Rank rank;
     const TracePlan* plan;
     std::vector<uint32_t> pending; //!< per node: number of dependencies that are not done
     std::vector<NodeState> state;  //!< state of each node
     uint32_t nextCompute{0};       //!< index in TracePlan::computes
     bool isComputing{false};
+    std::vector<Lane> lanes;
     uint32_t nodesLeft;
 };
 

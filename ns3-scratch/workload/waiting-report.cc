@@ -52,8 +52,23 @@ Describe(const TraceWorker& worker, const CollectiveEngine& engine)
                 if (worker.state[trace.dep[d]] != NodeState::DONE)
                 {
                     text << " before " << name(trace.dep[d]);
-                    break;
+                    return text.str();
                 }
+            }
+            if (!trace.startDepBegin.empty())
+            {
+                for (uint32_t d = trace.startDepBegin[node]; d < trace.startDepBegin[node + 1]; ++d)
+                {
+                    if (worker.state[trace.startDep[d]] == NodeState::WAITING)
+                    {
+                        text << " before the start of " << name(trace.startDep[d]);
+                        return text.str();
+                    }
+                }
+            }
+            if (worker.GetLane(node) != 0)
+            {
+                text << " before lane " << worker.GetLane(node) << " has a free slot";
             }
             break;
         }

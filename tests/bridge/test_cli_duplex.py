@@ -115,3 +115,15 @@ def test_expansion(operation: str) -> None:
     assert (checked["valid"], checked["operation"]) == (True, operation)
     if operation == "all_gather":
         assert (checked["steps"], checked["t_b"]) == (answer["steps"], answer["t_b"])
+
+
+def test_what_a_failure_costs_an_all_to_all() -> None:
+    """Both commands say the same; f is that of the flow on the links that are left."""
+    failed = ("--topology", "circulant:n=12", "--without", "0-2")
+    answer = answer_of("topo", "all-to-all", *failed)
+    made = answer_of("schedule", "all-to-all", *failed)
+    assert (answer["f_intact"], answer["f_fraction"]) == (pytest.approx(3 / 14), "1/5")
+    assert answer["slowdown"] == pytest.approx(15 / 14) == made["slowdown"]
+    assert answer["f"] == made["f"]
+    whole = answer_of("topo", "all-to-all", "--topology", "circulant:n=12")
+    assert "slowdown" not in whole

@@ -41,6 +41,7 @@ STAND_INS = {
     "moe_switch_base": "moe_small",
     "moe_switch_c": "moe_small",
     "all_reduce": "collective_small",
+    "llm_llama3_70b_h100": "llm_llama3_8b_small",
 }
 
 

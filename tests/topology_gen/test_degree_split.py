@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from topology_gen.errors import PathError
 from topology_gen.topoopt import AllReduce, Demand, split_degree, topology_finder
+from topology_gen.topoopt.routes import Routes
 
 
 def demand(nodes, groups, mp_bytes=0.0):
@@ -146,8 +148,42 @@ def test_overlapping_groups_leave_each_other_a_ring():
         assert set(split.rings) == set(range(16))
         assert [split.rings[index] for index in (0, 8)] == ([2, 2] if row_bytes == 1 else [3, 1])
         topology = topology_finder(job, 8)
-        assert {rings.group for rings in topology.rings} == {*range(16), None}
+        # Rows and columns together connect all servers: no ring through all of them is needed.
+        assert {rings.group for rings in topology.rings} == set(range(16))
         assert set(topology.ports.tolist()) == {8}
+
+
+def test_groups_that_connect_all_servers_need_no_further_ring():
+    """With one ring for rows and one for columns, the servers of a grid form a torus."""
+    rows, columns = blocks(64, 8), strided(64, 8)
+    topology = topology_finder(demand(64, [(one, 100) for one in (*rows, *columns)]), 4)
+    assert {rings.group for rings in topology.rings} == set(range(16))
+    assert topology.graph.links == 64 * 4
+    assert topology.graph.diameter == 8
+    # Two groups that overlap have a ring each, which meet at their common servers.
+    halves = topology_finder(demand(32, [(range(20), 100), (range(12, 32), 100)]), 4)
+    assert {rings.group for rings in halves.rings} == {0, 1}
+    assert np.bincount(halves.ports).tolist() == [0, 0, 24, 0, 8]
+    # Groups that leave servers out need one.
+    parts = topology_finder(demand(32, [(range(20), 100), (range(20, 32), 100)]), 4)
+    assert None in {rings.group for rings in parts.rings}
+
+
+def test_servers_without_a_common_ring_have_routes():
+    """An all-reduce of any group works on the torus, as the strategy search asks for it."""
+    rows, columns = blocks(16, 4), strided(16, 4)
+    topology = topology_finder(demand(16, [(one, 100) for one in (*rows, *columns)]), 4)
+    assert topology.spanning_orders == [list(range(16))]
+    routes = Routes(topology)
+    source, target = np.nonzero(~np.eye(16, dtype=bool))
+    begin, links = routes(source, target, np.full(source.size, routes.all_reduce()))
+    for pair, (first, end) in enumerate(itertools.pairwise(begin.tolist())):
+        nodes = routes.shortest.nodes(tuple(links[first:end].tolist()))
+        assert (nodes[0], nodes[-1]) == (source[pair], target[pair])
+    apart = ~topology.share_rings(source, target)
+    assert apart.sum() == 16 * 9
+    with pytest.raises(PathError, match="no group has rings through both"):
+        topology.all_reduce_paths(source, target, np.zeros_like(source))
 
 
 def test_idle_ports_of_some_servers_take_matchings():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from topology_gen import graphs
 from topology_gen.errors import ParameterError
-from topology_gen.schedules import torus_rings
+from topology_gen.expansions import torus_rings
 from topology_gen.schedules.replay import replay
 
 

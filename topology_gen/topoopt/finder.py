@@ -34,12 +34,12 @@ def topology_finder(
 ) -> TopoOptTopology:
     """Return the topology that suits a job's transfers.
 
-    Rings go to the all-reduce groups as `split_degree` divides the ports of each server. If none of
-    these rings goes through all servers, one more ring does, so that every server can reach every
-    other. It uses idle ports first, then ports of groups with several rings, then ports of
-    matchings, and last the ports of a group's only ring. The ports without rings get maximum-weight
-    matchings of the model-parallel transfers, whose two directions are added up. Each matching uses
-    one port, and the discount then lowers the weights of its pairs.
+    Rings go to the all-reduce groups as `split_degree` divides the ports of each server. If these
+    rings do not connect all servers, one more ring goes through all of them. It uses idle ports
+    first, then ports of groups with several rings, then ports of matchings, and last the ports of a
+    group's only ring. The ports without rings get maximum-weight matchings of the model-parallel
+    transfers, whose two directions are added up. Each matching uses one port, and the discount then
+    lowers the weights of its pairs.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def topology_finder(
     if split.spare_rings:
         strides = _strides(demand.nodes, split.spare_rings, duplex, primes_only, repeat_rings)
         chosen.append(Rings(None, everyone, strides))
-    elif not any(len(rings.members) == demand.nodes for rings in chosen):
+    elif not _connect(chosen, demand.nodes):
         chosen = _with_room(chosen, demand.nodes, degree, split.mp_ports, duplex)
         chosen.append(Rings(None, everyone, (1,)))
     rings = TopoOptTopology(demand.nodes, degree, duplex, tuple(chosen), ())
@@ -145,6 +145,16 @@ def match(
             linked[a, b] += 1
             left[a, b] = left[b, a] = weights[a, b] * float(gain(discount, linked[a, b] + 1))
     return result
+
+
+def _connect(chosen: list[Rings], nodes: int) -> bool:
+    """Return whether rings lead from each server to all others, over servers that rings share."""
+    reached = set(chosen[0].members) if chosen else set()
+    apart = [set(rings.members) for rings in chosen[1:]]
+    while meeting := [members for members in apart if members & reached]:
+        reached.update(*meeting)
+        apart = [members for members in apart if not members & reached]
+    return len(reached) == nodes
 
 
 def _strides(

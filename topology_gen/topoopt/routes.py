@@ -25,8 +25,8 @@ class Routes:
 
     Routes 0 … k-1 of a pair are its k shortest paths on all links, for model-parallel transfers.
     Route k + t is the t-th way along the rings of a group that both are in, for relays of
-    all-reduces. Neighbours take the links between them: route r is the r-th of parallel links,
-    counted round, also from k on.
+    all-reduces; if there are no such rings, it is a shortest path. Neighbours take the links
+    between them: route r is the r-th of parallel links, counted round, also from k on.
 
     Parameters
     ----------
@@ -60,6 +60,7 @@ class Routes:
         """Return (begin, links) of the paths."""
         count = self.shortest.count
         relayed = (route >= count) & ~self.shortest.are_neighbours(source, target)
+        relayed &= self.topology.share_rings(source, target)
         parts = []
         for which, of, before in (
             (~relayed, self.shortest, 0),

@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topology_gen.arrays import ids
 from topology_gen.errors import PathError
@@ -111,9 +112,23 @@ class TopoOptTopology:
 
     @property
     def spanning_orders(self) -> list[list[int]]:
-        """The rings through all servers, as `orders` returns them."""
+        """The rings through all servers, as `orders` returns them.
+
+        If the rings of groups connect all servers, there may be none. Then the servers' numbers are
+        the only order, and its hops have to be relayed.
+        """
         groups = [rings.group for rings in self.rings if len(rings.members) == self.nodes]
-        return [order for group in groups for order in self.orders(group)]
+        orders = [order for group in groups for order in self.orders(group)]
+        return orders or [list(range(self.nodes))]
+
+    def share_rings(self, source: Numbers, target: Numbers) -> NDArray[np.bool_]:
+        """Return for some pairs whether a group has rings through both servers."""
+        found = np.zeros(source.size, bool)
+        for rings in self.rings:
+            member = np.zeros(self.nodes, bool)
+            member[list(rings.members)] = True
+            found |= member[source] & member[target]
+        return found
 
     def all_reduce_paths(
         self, source: Numbers, target: Numbers, turn: Numbers
@@ -121,7 +136,7 @@ class TopoOptTopology:
         """Return the paths of some pairs along rings: the fewest coins.
 
         A pair takes the rings of the group with most traffic that has rings through both servers,
-        or those through all servers.
+        or those through all servers. There must be one; see `share_rings`.
 
         Parameters
         ----------
@@ -138,11 +153,13 @@ class TopoOptTopology:
         Raises
         ------
         PathError
-            Both servers of a pair are the same.
+            Both servers of a pair are the same, or no group has rings through both.
         """
         if np.any(source == target):
             server = source[source == target][0]
             raise PathError(f"no way along rings from server {server} to itself")
+        if not self.share_rings(source, target).all():
+            raise PathError("no group has rings through both servers of a pair")
         walks = np.full((source.size, 0), -1)
         left = np.ones(source.size, bool)
         for first, rings in zip(self._begin, self.rings, strict=True):

@@ -117,7 +117,14 @@ def _program(
                 if uneven is None
                 else heterogeneous.all_gather(*uneven, shard_chunks).schedule
             )
-        return scheduled("bfb", operation, scatter=scatter, gather=gather, dimension=dimension)
+        return scheduled(
+            "bfb",
+            operation,
+            scatter=scatter,
+            gather=gather,
+            dimension=dimension,
+            ahead=1,  # else a send of a later step can hold up one that others wait for
+        )
     except TopologyError as error:
         raise CollectiveError(f"bfb: {error}") from None
 

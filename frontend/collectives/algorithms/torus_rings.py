@@ -10,7 +10,7 @@ NSDI 2025, sections 5.3 and 6.2, where it is called the traditional torus schedu
 from __future__ import annotations
 
 from frontend.collectives.algorithms.ring_schedules import RingSchedules
-from topology_gen.schedules import torus_rings
+from topology_gen.expansions import torus_rings
 
 ALGORITHM = RingSchedules(
     "torus_rings", torus_rings.all_gather, torus_rings.reduce_scatter, torus_rings.check_torus

@@ -109,8 +109,10 @@ def _layout_problems(workload: LlmWorkload, ranks: int) -> Problems:
             "workload.layout.cp",
             (f"expected tp · cp ({shared}) to divide the {card.sequence} tokens of a sequence"),
         )
-    if layout.pp * layout.chunks > card.layers:
-        yield "workload.layout.pp", f"expected pp · chunks to be at most {card.layers} layers"
+    # The first chunk has the embedding and the last one the output layer, so they may be empty.
+    most = card.layers + (2 if card.vocabulary else 0)
+    if layout.pp * layout.chunks > most:
+        yield "workload.layout.pp", f"expected pp · chunks to be at most {most} parts of the model"
     if card.experts is None and layout.ep > 1:
         yield "workload.layout.ep", "expected 1, because the model has no experts"
     if dp % layout.ep:

@@ -99,7 +99,7 @@ def layer_activations(workload: LlmWorkload, layer: int) -> int:
         inner = network * card.feed_forward
     # Inputs of both halves of the layer, before and after their normalisations.
     elements = 4 * between * card.hidden + shared * (attention + inner)
-    if workload.recompute == "none":
+    if workload.recompute == "none" and not workload.flash_attention:
         # Scores before and after the softmax, as in the third term of Korthikanti's equation 1.
         scores = 2 * workload.micro_batch * card.heads * card.sequence**2 // layout.cp
         elements += scores // layout.tp

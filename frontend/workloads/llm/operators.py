@@ -92,17 +92,25 @@ class Operators:
 
     @cached_property
     def scores(self) -> Times:
-        """The attention itself: half of the scores, as tokens attend to earlier ones only."""
+        """The attention itself: scores, their softmax, and the weighted sums of values."""
         card, batch = self.card, self.workload.micro_batch
         query, value = head_widths(card)
         heads = -(-card.heads // self.layout.tp)
-        flop = batch * heads * -(-card.sequence // self.layout.cp) * card.sequence * (query + value)
+        scores = batch * heads * -(-card.sequence // self.layout.cp) * card.sequence
+        flop = 2 * scores * (query + value)
         read = self.tokens * heads * (query + value) * ELEMENT
         moved = read + self.kv_bytes // max(1, self.layout.cp)
-        # The gradients take 4 products. FlashAttention also computes the scores again.
-        again = 0 if self.workload.recompute == "none" else flop // 2
+        # Two products forward, and four for the gradients.
+        if self.workload.flash_attention:
+            flop //= 2
+            forward = self._time("scores", Cost(flop, moved))
+            # The product for the scores again.
+            return Times(forward, self._time("scores", Cost(5 * flop // 2, 2 * moved)), 0)
+        # Scores are written, read and written by the softmax, and read once more.
+        moved += 4 * scores * ELEMENT
         forward = self._time("scores", Cost(flop, moved))
-        return Times(forward, self._time("scores", Cost(2 * flop + again, 2 * moved)), 0)
+        again = forward if self.workload.recompute == "selective" else 0
+        return Times(forward, self._time("scores", Cost(2 * flop, 2 * moved)) + again, 0)
 
     @cached_property
     def output_projection(self) -> Times:
@@ -164,9 +172,8 @@ class Operators:
         # The activation function reads one or two factors and writes the product.
         moved = (3 if self.card.gated else 2) * tokens * inner * ELEMENT
         times = self._time(name, Cost(0, moved))
-        return self._products(name, network_matrices(self.card, width), tokens).plus(
-            Times(times, times, 0)
-        )
+        matrices = network_matrices(self.card.hidden, width, self.card.gated)
+        return self._products(name, matrices, tokens).plus(Times(times, times, 0))
 
     def _products(self, name: str, matrices: list[Matrix], tokens: int | None = None) -> Times:
         tokens = self.tokens if tokens is None else tokens

@@ -52,8 +52,9 @@ def layer_weights(card: Card, layout: Layout, layer: int) -> Weights:
     dense = norm_weights(card) + _part(attention_matrices(card), layout.tp)
     experts = card.experts
     if experts is None or not has_experts(card, layer):
-        return Weights(dense + _part(network_matrices(card, card.feed_forward), layout.tp), 0)
-    one = _part(network_matrices(card, experts.width), layout.tp)
+        matrices = network_matrices(card.hidden, card.feed_forward, card.gated)
+        return Weights(dense + _part(matrices, layout.tp), 0)
+    one = _part(network_matrices(card.hidden, experts.width, card.gated), layout.tp)
     dense += experts.shared * one + card.hidden * experts.count
     return Weights(dense, experts.count // layout.ep * one)
 

@@ -121,7 +121,7 @@ class LlmCompute(Model):
     """Memory bandwidth, if it differs."""
     memory: PositiveSize | None = None
     """Memory of a rank, if it differs."""
-    efficiency: Annotated[float, Field(gt=0, le=1)] = 0.7
+    efficiency: Annotated[float, Field(gt=0, le=1)] = 0.6
     """Fraction of the peak compute rate and memory bandwidth that operators reach, as measured."""
     update_accesses: Accesses = 15
     """Accesses of two bytes per weight in the update. Adam reads the gradient, the weight and two
@@ -165,9 +165,13 @@ class LlmWorkload(Model):
     """Size of a gradient element, also in reductions."""
     dispatch_element: ElementSize = ElementSize.parse("2B")
     """Size of an element of the tokens that go to experts; those that return have 2 bytes."""
-    recompute: Literal["none", "selective", "full"] = "selective"
-    """What the backward phase computes again instead of keeping it: nothing, the attention's scores
-    (as FlashAttention does), or whole layers with their collectives."""
+    flash_attention: bool = True
+    """Whether the scores of attention stay on the chip. Then the backward phase computes them
+    again, and half of them are left out, as tokens attend to earlier tokens only. Otherwise all
+    scores are computed, and pass through the memory."""
+    recompute: Literal["none", "selective", "full"] = "none"
+    """What the backward phase computes again instead of keeping it: nothing, the scores of
+    attention (which FlashAttention never keeps), or whole layers with their collectives."""
     bucket: PositiveSize = PositiveSize.parse("160MB")
     """Gradient bucket: gradients of consecutive layers are reduced together as soon as they reach
     this size."""

@@ -143,6 +143,23 @@ AnalyticalFabric::OnDue(uint32_t id, uint64_t now)
     Settle(message, m_inTransit[id].size, now);
 }
 
+void
+AnalyticalFabric::PrepareFirst(uint32_t id) const
+{
+    const char* const slot = reinterpret_cast<const char*>(&m_inTransit[id]);
+    __builtin_prefetch(slot);
+    __builtin_prefetch(slot + sizeof(MessageInTransit) - 1); // it can lie on two cache lines
+}
+
+void
+AnalyticalFabric::PrepareSecond(uint32_t id) const
+{
+    const MessageInTransit& message = m_inTransit[id];
+    __builtin_prefetch(&m_topology.pathLinks[message.hop]);
+    __builtin_prefetch(&m_topology.pathBegin[message.path]);
+    __builtin_prefetch(&m_topology.pathBegin[message.path + 1]);
+}
+
 /// Store a message until it arrives at its next link.
 void
 AnalyticalFabric::Keep(const MessageInTransit& message, const WireSize& size)

@@ -50,6 +50,8 @@ class AnalyticalFabric : public MessageFabric
   protected:
     void Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now) override;
     void OnDue(uint32_t subject, uint64_t now) override;
+    void PrepareFirst(uint32_t subject) const override;
+    void PrepareSecond(uint32_t subject) const override;
     std::vector<LinkCounters> GetLinkCounters() const override;
 
   private:

@@ -185,6 +185,34 @@ MessageFabric::OnServed(uint64_t /* now */)
 {
 }
 
+void
+MessageFabric::PrepareFirst(uint32_t /* subject */) const
+{
+}
+
+void
+MessageFabric::PrepareSecond(uint32_t /* subject */) const
+{
+}
+
+/// Prepare events that follow at the current time.
+inline void
+MessageFabric::Prepare() const
+{
+    constexpr std::size_t FIRST = 16; // far enough for memory, near enough for the first cache
+    constexpr std::size_t SECOND = 8;
+    const uint32_t* const first = m_due.LookAhead(FIRST);
+    if (first != nullptr && (*first & BUNDLE) == 0)
+    {
+        PrepareFirst(*first);
+    }
+    const uint32_t* const second = m_due.LookAhead(SECOND);
+    if (second != nullptr && (*second & BUNDLE) == 0)
+    {
+        PrepareSecond(*second);
+    }
+}
+
 uint32_t
 MessageFabric::MakeBundle()
 {
@@ -298,6 +326,7 @@ MessageFabric::Serve()
     while (m_due.GetFirstKey() == now && !m_isFinished)
     {
         const uint32_t subject = m_due.Pop();
+        Prepare();
         if ((subject & BUNDLE) != 0)
         {
             OnBundleDue(subject & ~BUNDLE, now);

@@ -96,6 +96,21 @@ class MessageFabric : public FabricBase, public BundleNetwork
     virtual void OnDue(uint32_t subject, uint64_t now) = 0;
 
     /**
+     * Start to load what OnDue will need for an event of the current time, which is soon due. Many
+     * messages in flight do not fit into a processor's caches.
+     *
+     * @param subject the subject that was given to Plan
+     */
+    virtual void PrepareFirst(uint32_t subject) const;
+
+    /**
+     * As PrepareFirst, a few events later: for data that is found with the data loaded first.
+     *
+     * @param subject the subject that was given to Plan
+     */
+    virtual void PrepareSecond(uint32_t subject) const;
+
+    /**
      * Called when all events of the current time are handled.
      *
      * @param now current time [ps]
@@ -209,6 +224,7 @@ class MessageFabric : public FabricBase, public BundleNetwork
     void Arrive(uint32_t bundle);
     void Wake(uint64_t at, uint64_t now);
     void Serve();
+    void Prepare() const;
 
     SlotPool<Bundle> m_bundles;
     BundleHandler* m_bundleHandler{nullptr}; //!< not owned

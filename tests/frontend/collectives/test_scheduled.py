@@ -8,9 +8,10 @@ import pytest
 from frontend.collectives import CollectiveError, Op, build, check
 from frontend.collectives.algorithms.bfb import best_chunks
 from topology_gen import graphs
+from topology_gen.expansions import torus_rings
 from topology_gen.graphs.digraph import from_edges
 from topology_gen.networks.direct_connect import parallel_index
-from topology_gen.schedules import bfb, rings, torus_rings
+from topology_gen.schedules import bfb, rings
 
 GRAPHS = [
     graphs.torus([4, 4]),

@@ -1,0 +1,266 @@
+"""Expert-parallel training of Switch Transformers (Section 8.4, Fig. 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from bridge.batch.points import Point
+from bridge.examples import examples_folder
+from bridge.results.result import Result
+from bridge.studies.direct_connect.clusters import DEGREE, FABRIC, keys_of
+from bridge.studies.direct_connect.data_parallel import busy_ns
+from bridge.studies.direct_connect.large import far_shifted_ring, ring_all_reduce_us
+from bridge.studies.direct_connect.pareto import choice, families
+from bridge.studies.direct_connect.timeline import Breakdown, TimeUs, breakdown
+from bridge.studies.framework.model import (
+    Chart,
+    Experiment,
+    Findings,
+    Panel,
+    Results,
+    Scale,
+    Statement,
+    Table,
+)
+from bridge.studies.framework.scoring import number, order
+from frontend import load_scenario
+from frontend.resolve import resolve
+from topology_gen.finder import frontier
+from topology_gen.finder.costs import Collective, least_all_reduce_us, least_all_to_all_us
+
+FIGURE = "9"
+OURS, TORUS, SHIFTED, BOUND = "ours", "2D torus", "ShiftedRing", "bound"
+BUCKETS = ("1MB", "10MB", "100MB", "1000MB")
+
+
+class Model(NamedTuple):
+    """A scenario, and its number of nodes."""
+
+    scenario: str
+    side: int
+    """Length of both dimensions of the torus; its square is the number of nodes."""
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes."""
+        return self.side**2
+
+    @property
+    def simulated(self) -> Mapping[str, str]:
+        """The topologies that are also simulated, by their names."""
+        return {
+            OURS: f"generalized_kautz:d=4,n={self.nodes}",
+            TORUS: f"torus:dims={self.side}x{self.side}",
+        }
+
+
+BASE, LARGE = "14.7B parameters on 256 nodes", "1.6T parameters on 1024 nodes"
+SMALL = "a small model on 16 nodes"
+MODELS: Mapping[Scale, Mapping[str, Model]] = {
+    "small": {SMALL: Model("moe_small", 4)},
+    "full": {BASE: Model("moe_switch_base", 16), LARGE: Model("moe_switch_c", 32)},
+}
+#: The largest model whose messages are simulated.
+SIMULATED_NODES = 256
+
+#: Shares of the all-to-alls in an iteration of the large model.
+SHARES = {SHIFTED: 0.91, TORUS: 0.58, OURS: 0.30}
+
+
+def points(folder: Path, scale: Scale) -> list[Point]:
+    """Return iterations over single shortest paths, which show what their hashing costs."""
+    return [
+        Point(
+            _name(model, name),
+            load_scenario(
+                folder / f"{model.scenario}.yaml",
+                {
+                    "fabric": "analytical",
+                    "topology": {
+                        **keys_of(spec),
+                        "bandwidth": "25Gbps",
+                        "latency": "10us",
+                        "buffer": "unlimited",
+                    },
+                },
+            ),
+        )
+        for model in MODELS[scale].values()
+        if model.nodes <= SIMULATED_NODES
+        for name, spec in model.simulated.items()
+    ]
+
+
+def _name(model: Model, name: str) -> str:
+    return f"experts {model.scenario} {name}"
+
+
+class _Times:
+    """Times of an iteration on all systems, each with its best bucket."""
+
+    def __init__(self, model: Model) -> None:
+        file = examples_folder() / f"{model.scenario}.yaml"
+        self.plans = [
+            resolve(load_scenario(file, {"workload.bucket": bucket})).plan for bucket in BUCKETS
+        ]
+        nodes = model.nodes
+        candidates = frontier(families().candidates(nodes, DEGREE))
+        specs = [one.spec for one in candidates if one.schedule == "bfb"]
+        found = {spec: self._on(spec) for spec in specs}
+        self.spec = min(specs, key=lambda spec: found[spec])
+        far = choice(far_shifted_ring(nodes))
+
+        def rings_us(collective: Collective, size: float) -> float:
+            if collective == "all_to_all":
+                return far.time_us(collective, size, FABRIC)
+            return ring_all_reduce_us(nodes, size)
+
+        def bound_us(collective: Collective, size: float) -> float:
+            bounds = {"all_to_all": least_all_to_all_us, "all_reduce": least_all_reduce_us}
+            return bounds[collective](nodes, DEGREE, size, FABRIC)
+
+        self.times = {
+            OURS: found[self.spec],
+            TORUS: self._on(f"torus:dims={model.side}x{model.side}"),
+            SHIFTED: self._with(rings_us),
+            BOUND: self._with(bound_us),
+        }
+
+    def _on(self, spec: str) -> Breakdown:
+        return self._with(lambda kind, size: choice(spec).time_us(kind, size, FABRIC))
+
+    def _with(self, time_us: TimeUs) -> Breakdown:
+        return min(breakdown(plan, time_us) for plan in self.plans)
+
+    def iterations(self, slower: str, faster: str = OURS) -> float:
+        """Return by how much longer an iteration is."""
+        return self.times[slower].iteration / self.times[faster].iteration
+
+    def exchanges(self, slower: str) -> float:
+        """Return by how much longer the all-to-alls take than ours."""
+        return self.times[slower].all_to_all / self.times[OURS].all_to_all
+
+
+def evaluate(results: Results, scale: Scale) -> Findings:
+    """Compute the iterations, and list simulated ones beside them."""
+    made = {title: _Times(model) for title, model in MODELS[scale].items()}
+    statements = [one for title, times in made.items() for one in _statements(title, times)]
+    parts = ("iteration", "compute", "all-to-all", "all-reduce")
+    rows = [
+        [title, name if name != OURS else f"`{times.spec}`", *_cells(one)]
+        for title, times in made.items()
+        for name, one in times.times.items()
+    ]
+    simulated = [
+        [title, f"`{spec}`", *_simulated(results[_name(model, name)])]
+        for title, model in MODELS[scale].items()
+        if model.nodes <= SIMULATED_NODES
+        for name, spec in model.simulated.items()
+    ]
+    headings = ["model", "topology", *(f"{part} [ms]" for part in parts)]
+    tables = [
+        Table(FIGURE, "One iteration; the last column is what nothing overlaps", headings, rows),
+        Table(
+            FIGURE,
+            "Simulated with single shortest paths (`fabric: analytical`, `all_to_all: direct`)",
+            headings,
+            simulated,
+        ),
+    ]
+    return Findings(statements, tables, [_chart(made)], NOTES)
+
+
+def _statements(title: str, times: _Times) -> list[Statement]:
+    every = [
+        number(
+            FIGURE,
+            f"{title}: our iteration is within 5 % of the theoretical bound.",
+            paper=1.05,
+            ours=times.iterations(OURS, BOUND),
+            unit="times",
+            why="by the bounds of Table 4 for both collectives",
+        ),
+        order(
+            FIGURE,
+            f"{title}: all-to-alls take longer on ShiftedRing and the torus than on ours.",
+            [times.exchanges(name) for name in (SHIFTED, TORUS)],
+            evidence=", ".join(f"{name} {times.exchanges(name):.2f}×" for name in (SHIFTED, TORUS)),
+        ),
+        order(
+            FIGURE,
+            f"{title}: iterations are longer on ShiftedRing and the torus than on ours.",
+            [times.iterations(name) for name in (SHIFTED, TORUS)],
+            evidence=", ".join(
+                f"{name} {times.iterations(name):.2f}×" for name in (SHIFTED, TORUS)
+            ),
+        ),
+    ]
+    if title != LARGE:
+        return every
+    shares = [
+        number(
+            FIGURE,
+            f"{title}: share of the all-to-alls in an iteration on {name}.",
+            paper=paper,
+            ours=times.times[name].all_to_all_share,
+            unit="share",
+        )
+        for name, paper in SHARES.items()
+    ]
+    implied = [
+        number(
+            FIGURE,
+            f"{title}: all-to-alls of {name} over ours, as the shares imply.",
+            paper=_odds(SHARES[name]) / _odds(SHARES[OURS]),
+            ours=times.exchanges(name),
+            unit="times",
+            why="the shares imply it if the rest of an iteration takes the same time",
+        )
+        for name in (SHIFTED, TORUS)
+    ]
+    return [*every, *shares, *implied]
+
+
+def _odds(share: float) -> float:
+    return share / (1 - share)
+
+
+def _cells(one: Breakdown) -> list[str]:
+    return [f"{value:.1f}" for value in (*one, one.all_reduce)]
+
+
+def _simulated(result: Result) -> list[str]:
+    """Return the parts of a simulated iteration; all-to-alls count while one is under way."""
+    (iteration,) = result.iterations
+    exchanged = busy_ns(one for one in result.collectives if one.operation == "all_to_all")
+    return _cells(Breakdown(iteration.time_ns / 1e6, iteration.compute_ns / 1e6, exchanged / 1e6))
+
+
+def _chart(made: Mapping[str, _Times]) -> Chart:
+    every = [(title, name, one) for title, t in made.items() for name, one in t.times.items()]
+    series: dict[str, list[float | None]] = {
+        "compute": [one.compute for _, _, one in every],
+        "all-reduces": [one.all_reduce for _, _, one in every],
+        "all-to-alls": [one.all_to_all for _, _, one in every],
+    }
+    labels = [f"{name}, {title}" for title, name, _ in every]
+    panel = Panel("ms", series, kind="stacked")
+    return Chart(FIGURE, "An iteration of expert-parallel training", labels, [panel])
+
+
+NOTES = """\
+As in the paper, an all-reduce takes the α-β time of its schedule, and an all-to-all that of its
+multi-commodity flow; each system has the best of four bucket sizes. Compute times are those of a
+roofline of an A100 at half of its peak, where the paper measured a GPU. ShiftedRing has the strides
+1 and almost N/2: see Figure 8.
+
+The second table simulates messages that take one shortest path each, chosen by a hash. Some links
+then carry much more than others, so all-to-alls take longer than those of a flow. There, the
+all-to-all column is the time in which at least one all-to-all is under way.
+"""
+
+EXPERIMENT = Experiment(
+    "Expert-parallel training (Section 8.4, Appendix A.4)", (FIGURE,), points, evaluate
+)

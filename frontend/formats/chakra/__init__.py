@@ -1,0 +1,1 @@
+"""Chakra execution traces, one file for each rank (mlcommons/chakra, et_def.proto)."""

@@ -1,0 +1,240 @@
+"""Match the collective nodes of all ranks: the k-th of a group on each of its ranks is one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frontend.formats.chakra.decode import ChakraTrace
+from frontend.formats.chakra.groups import EVERY_RANK, Groups
+from frontend.formats.chakra.schema import OPERATIONS, ChakraType
+
+Ints = NDArray[np.int64]
+_BARRIER = next(number for number, operation in OPERATIONS.items() if operation == "barrier")
+_SHARDED = [n for n, operation in OPERATIONS.items() if operation in ("all_gather", "gather")]
+_ROOT_ATTRIBUTE = {
+    "broadcast": "comm_src",
+    "scatter": "comm_src",
+    "reduce": "comm_dst",
+    "gather": "comm_dst",
+}
+
+
+@dataclass
+class Matched:
+    """One collective of a group.
+
+    Attributes
+    ----------
+    operation, bytes : str, int
+        The operation, and the buffer of one rank.
+    group, ranks : str, tuple of int
+        Name and ranks of the group.
+    root : int
+        The rank at which a rooted operation starts or ends.
+    first : tuple of int
+        Rank and index of the node on the group's first rank.
+    """
+
+    operation: str
+    bytes: int
+    group: str
+    ranks: tuple[int, ...]
+    root: int
+    first: tuple[int, int]
+
+
+class Matching:
+    """The collectives of all ranks.
+
+    Attributes
+    ----------
+    collectives : list of Matched
+        The collectives, in the order of their nodes on the lowest rank that takes part.
+    groups : list
+        Name and ranks of each group.
+    group : array of int
+        For each collective, the index of its group. A last entry stands for no collective.
+    number : list of array of int
+        For each rank and node, the index of its collective; -1 for other nodes.
+
+    Raises
+    ------
+    ScenarioError
+        If a node names an unknown group, or the ranks of a group disagree.
+    """
+
+    def __init__(self, traces: Sequence[ChakraTrace], groups: Sequence[Groups]) -> None:
+        self.traces = traces
+        self.groups: list[tuple[str, tuple[int, ...]]] = []
+        self.number = [np.full(trace.size, -1, np.int64) for trace in traces]
+        self._index: dict[tuple[str, tuple[int, ...]], int] = {}
+        parts = [self._nodes(rank, groups[rank]) for rank in range(len(traces))]
+        rank, node, group, kind, size, root = np.concatenate(parts).T
+        turn = _turns(rank, group)
+        order = np.lexsort((rank, turn, group))
+        rank, node, group, kind, size, root = (
+            column[order] for column in (rank, node, group, kind, size, root)
+        )
+        turn = turn[order]
+        new = np.ones(rank.size, np.bool_)
+        new[1:] = (group[1:] != group[:-1]) | (turn[1:] != turn[:-1])
+        begin = np.flatnonzero(new)
+        which = np.cumsum(new) - 1
+        self._check_members(rank, node, group, turn, begin)
+        for column, what in ((kind, "type"), (size, "size"), (root, "root")):
+            differs = column != column[begin[which]]
+            if differs.any():
+                self._disagree(rank, node, int(np.argmax(differs)), begin[which], what)
+        # number the collectives in the order of their first nodes
+        ordered = np.lexsort((node[begin], rank[begin]))
+        renumbered = np.empty(begin.size, np.int64)
+        renumbered[ordered] = np.arange(begin.size)
+        for one, trace_number in enumerate(self.number):
+            own = rank == one
+            trace_number[node[own]] = renumbered[which[own]]
+        self.group = np.append(group[begin[ordered]], -1)
+        self.collectives = [
+            self._matched(
+                int(group[at]), int(kind[at]), int(size[at]), int(root[at]), rank, node, at
+            )
+            for at in begin[ordered].tolist()
+        ]
+
+    def _matched(
+        self, group: int, kind: int, size: int, root: int, rank: Ints, node: Ints, at: int
+    ) -> Matched:
+        name, ranks = self.groups[group]
+        first = int(rank[at]), int(node[at])
+        return Matched(OPERATIONS[kind], size, name, ranks, root, first)
+
+    def _nodes(self, rank: int, groups: Groups) -> Ints:
+        """Return rank, node, group, type, size and root of the collective nodes of a rank."""
+        trace = self.traces[rank]
+        where = trace.type == ChakraType.COMM_COLL
+        nodes = np.flatnonzero(where)
+        kind = trace.number("comm_type", where)
+        if (where & (kind > max(OPERATIONS))).any():
+            node = int(np.argmax(where & (kind > max(OPERATIONS))))
+            raise trace.fail(node, f"comm_type {kind[node]}: expected 0 to {max(OPERATIONS)}")
+        size = trace.number("comm_size", where & (kind != _BARRIER))
+        buffer = trace.number("buffer_bytes", where, 0)
+        group = self._groups_of(rank, trace, groups, nodes)
+        self._check_dimensions(trace, where)
+        root = np.array([self.groups[one][1][0] for one in group.tolist()], np.int64)
+        for number, operation in OPERATIONS.items():
+            if operation in _ROOT_ATTRIBUTE:
+                attribute = _ROOT_ATTRIBUTE[operation]
+                given = where & (kind == number)
+                values = trace.number(attribute, given & trace.has(attribute), 0)[nodes]
+                has = (given & trace.has(attribute))[nodes]
+                root[has] = values[has].astype(np.int64)
+                root[given[nodes]] = self._checked_roots(trace, nodes, group, root, given[nodes])
+        members = np.array([len(ranks) for _, ranks in self.groups], np.int64)[group]
+        brought = np.isin(kind[nodes], _SHARDED)  # comm_size is what a rank brings along
+        total = size[nodes].astype(np.int64) * np.where(brought, members, 1)
+        total[kind[nodes] == _BARRIER] = members[kind[nodes] == _BARRIER]  # a byte for each rank
+        total = np.where(trace.has("buffer_bytes")[nodes], buffer[nodes].astype(np.int64), total)
+        columns = (np.full(nodes.size, rank), nodes, group, kind[nodes], total, root)
+        return np.stack([column.astype(np.int64) for column in columns], axis=1)
+
+    def _checked_roots(
+        self, trace: ChakraTrace, nodes: Ints, group: Ints, root: Ints, rooted: NDArray[np.bool_]
+    ) -> Ints:
+        for at in np.flatnonzero(rooted).tolist():
+            if int(root[at]) not in self.groups[int(group[at])][1]:
+                raise trace.fail(
+                    int(nodes[at]), f"its root is rank {root[at]}: expected a rank of its group"
+                )
+        return root[rooted]
+
+    def _check_dimensions(self, trace: ChakraTrace, where: NDArray[np.bool_]) -> None:
+        some = where & trace.has("involved_dim") & (trace.numbers["involved_dim"][0] == 0)
+        if some.any():
+            raise trace.fail(
+                int(np.argmax(some)),
+                "attribute involved_dim excludes a dimension: expected the process group of these "
+                "ranks (pg_name)",
+            )
+
+    def _groups_of(self, rank: int, trace: ChakraTrace, groups: Groups, nodes: Ints) -> Ints:
+        """Return the number of the group of each collective node."""
+        named = trace.texts["pg_name"][nodes].astype(np.int64)
+        legacy = trace.texts["comm_group"][nodes]
+        named = np.where(named < 0, legacy, named)
+        result = np.empty(nodes.size, np.int64)
+        for text in np.unique(named).tolist():
+            name = trace.table[text] if text >= 0 else ""
+            node = int(nodes[np.argmax(named == text)])
+            result[named == text] = self._group(rank, trace, groups, name, node)
+        return result
+
+    def _group(self, rank: int, trace: ChakraTrace, groups: Groups, name: str, node: int) -> int:
+        if name in groups:
+            ranks = groups[name]
+        elif name in EVERY_RANK:
+            name, ranks = "", tuple(range(len(self.traces)))
+        else:
+            known = ", ".join(groups) or "none"
+            raise trace.fail(
+                node,
+                f"process group {name} is not known: expected one of workload.groups or of a "
+                f"METADATA node ({known})",
+            )
+        if rank not in ranks:
+            raise trace.fail(node, f"process group {name} has the ranks {_few(ranks)}, not {rank}")
+        key = name, ranks
+        if key not in self._index:
+            self._index[key] = len(self.groups)
+            self.groups.append(key)
+        return self._index[key]
+
+    def _check_members(self, rank: Ints, node: Ints, group: Ints, turn: Ints, begin: Ints) -> None:
+        """Check that every rank of a group has a node for each of its collectives."""
+        wanted = np.array([len(ranks) for _, ranks in self.groups], np.int64)
+        present = np.diff(np.append(begin, rank.size))
+        missing = present != wanted[group[begin]]
+        if not missing.any():
+            return
+        at = int(begin[np.argmax(missing)])
+        name, ranks = self.groups[int(group[at])]
+        there = set(rank[at : at + int(present[np.argmax(missing)])].tolist())
+        absent = next(one for one in ranks if one not in there)
+        trace = self.traces[int(rank[at])]
+        raise trace.fail(
+            int(node[at]),
+            f"collective {int(turn[at]) + 1} of {_named(name)}, but rank {absent} has only "
+            f"{int(turn[at])}: expected the same collectives on all of its ranks",
+        )
+
+    def _disagree(self, rank: Ints, node: Ints, at: int, first: Ints, what: str) -> None:
+        other = int(first[at])
+        mine, theirs = self.traces[int(rank[at])], self.traces[int(rank[other])]
+        raise mine.fail(
+            int(node[at]),
+            f"another {what} than {theirs.describe(int(node[other]))}, which is the same "
+            "collective of the group: expected the same on all of its ranks",
+        )
+
+
+def _turns(rank: Ints, group: Ints) -> Ints:
+    """Return how many nodes of the same rank and group stand before each node."""
+    order = np.lexsort((group, rank))
+    code = rank[order] * (int(group.max(initial=0)) + 1) + group[order]
+    begins = np.flatnonzero(np.append(True, code[1:] != code[:-1])) if code.size else code
+    turn = np.empty(rank.size, np.int64)
+    lengths = np.diff(np.append(begins, code.size))
+    turn[order] = np.arange(code.size) - np.repeat(begins, lengths)
+    return turn
+
+
+def _named(name: str) -> str:
+    return f"process group {name}" if name else "all ranks"
+
+
+def _few(ranks: Sequence[int]) -> str:
+    text = ", ".join(map(str, ranks[:8]))
+    return f"{text} …" if len(ranks) > 8 else text

@@ -1,0 +1,110 @@
+"""``cosim import astra-sim``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from bridge.cli.main import main
+from frontend import load_scenario
+from tests.frontend.chakra_files import Rank, write
+
+SYSTEM = {
+    "scheduling-policy": "FIFO",
+    "endpoint-delay": 10,
+    "active-chunks-per-dimension": 2,
+    "preferred-dataset-splits": 4,
+    "all-reduce-implementation": ["halvingDoubling"],
+    "all-gather-implementation": ["direct"],
+    "reduce-scatter-implementation": ["ring"],
+    "all-to-all-implementation": ["direct"],
+    "collective-optimization": "localBWAware",
+    "local-mem-bw": 1600,
+    "peak-perf": 900,
+    "roofline-enabled": 1,
+    "boost-mode": 0,
+}
+RING = "topology: [ Ring ]\nnpus_count: [ 8 ]\nbandwidth: [ 50.0 ]  # GB/s\nlatency: [ 500.0 ]\n"
+TWO = """\
+topology: [ {0}, Switch ]
+npus_count: [ 4, 2 ]
+bandwidth: [ 50.0, 25 ]
+latency: [ 500.5, 1000 ]
+"""
+
+
+def imported(folder: Path, network: str, **system: Any) -> Any:
+    ranks = [Rank() for _ in range(8)]
+    for rank in ranks:
+        rank.collective("all_reduce", 2**20)
+    (folder / "traces").mkdir(exist_ok=True)
+    write(folder / "traces", ranks)
+    (folder / "system.json").write_text(json.dumps(SYSTEM | system))
+    (folder / "network.yml").write_text(network)
+    options = ["--system", "system.json", "--network", "network.yml", "--traces", "traces/t"]
+    files = [str(folder / one) if "." in one or "/" in one else one for one in options]
+    return CliRunner().invoke(main, ["import", "astra-sim", *files, "-o", str(folder / "s.yaml")])
+
+
+def test_a_run_becomes_a_scenario(tmp_path: Path) -> None:
+    done = imported(tmp_path, RING)
+    assert done.exit_code == 0, done.output
+    made: Any = load_scenario(tmp_path / "s.yaml")
+    assert made.topology.family == "ring"
+    assert int(made.topology.bandwidth) == 50 * 2**30 * 8
+    assert int(made.topology.latency) == 500_000
+    assert made.collective.all_reduce == "halving_doubling"
+    assert made.collective.all_gather == "direct"
+    assert int(made.workload.compute.peak_flops) == 900 * 10**12
+    assert made.workload.durations == "roofline"
+    assert made.workload.streams.communication == 1
+    assert (made.system.chunks.all_reduce, made.system.scheduling) == (4, "fifo")
+    assert made.system.concurrent_chunks.scale_out == 2
+    assert int(made.system.injection_latency) == 10_000
+    assert CliRunner().invoke(main, ["validate", str(tmp_path / "s.yaml")]).exit_code == 0
+
+
+@pytest.mark.parametrize(("kind", "rate"), [("Switch", 50), ("FullyConnected", 150)])
+def test_two_dimensions_are_super_nodes(kind: str, rate: int, tmp_path: Path) -> None:
+    done = imported(
+        tmp_path,
+        TWO.format(kind),
+        **{"all-reduce-implementation": ["ring", "doubleBinaryTree"]},
+    )
+    assert done.exit_code == 0, done.output
+    assert "note: " in done.stderr
+    made: Any = load_scenario(tmp_path / "s.yaml")
+    assert made.topology.scale_up.ranks == 4
+    assert int(made.topology.scale_up.bandwidth) == rate * 2**30 * 8
+    assert made.collective.all_reduce == "hierarchical_optimal"
+    assert made.collective.scale_out_algorithm == "dbt"
+
+
+def test_what_has_no_equivalent_is_named(tmp_path: Path) -> None:
+    done = imported(tmp_path, RING, **{"replay-only": 1, "all-reduce-implementation": ["magic"]})
+    assert "replay-only: value 1 has no equivalent" in done.stderr
+    assert "all-reduce-implementation: value ['magic'] has no equivalent" in done.stderr
+    assert "# " in (tmp_path / "s.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("network", "text"),
+    [
+        ("a: b", "expected the network of ASTRA-sim's analytical backend"),
+        (RING.replace("8", "1"), "expected a count of at least 2"),
+        (TWO.format("Mesh"), "expected [Switch], [Ring]"),
+        (RING.replace("[ 50.0 ]", "[ 50.0, 1 ]"), "one entry for each dimension"),
+    ],
+)
+def test_wrong_networks(network: str, text: str, tmp_path: Path) -> None:
+    done = imported(tmp_path, network)
+    assert (done.exit_code, text in done.stderr) == (2, True), done.stderr
+
+
+def test_other_ranks_than_traces(tmp_path: Path) -> None:
+    done = imported(tmp_path, RING.replace("8", "16"))
+    assert (done.exit_code, "does not exist" in done.stderr) == (2, True), done.stderr
