@@ -144,7 +144,15 @@ class System(_message.Message):
     def __init__(self, scheduling: _Optional[_Union[System.Scheduling, str]] = ..., concurrent_chunks: _Optional[_Iterable[int]] = ..., injection_latency_ps: _Optional[int] = ..., reduction_bytes_per_s: _Optional[int] = ..., message_by_message: _Optional[bool] = ..., admission: _Optional[_Union[System.Admission, str]] = ..., negotiation_latency_ps: _Optional[int] = ..., send: _Optional[_Union[HostCost, _Mapping]] = ..., receive: _Optional[_Union[HostCost, _Mapping]] = ..., flows_per_pair: _Optional[int] = ...) -> None: ...
 
 class Topology(_message.Message):
-    __slots__ = ("ranks", "nodes", "dimensions", "link_source", "link_target", "link_rate_bps", "link_latency_ps", "link_buffer_bytes", "link_ecn_threshold_bytes", "link_dimension", "path_source", "path_target", "path_begin", "path_links", "forwarding_delay_ps", "reconfiguration")
+    __slots__ = ("ranks", "nodes", "dimensions", "link_source", "link_target", "link_rate_bps", "link_latency_ps", "link_buffer_bytes", "link_ecn_threshold_bytes", "link_dimension", "path_source", "path_target", "path_begin", "path_links", "forwarding_delay_ps", "reconfiguration", "ranks_forward", "link_loss_ppb", "events", "detection_ps", "reroute", "shared_memory_alpha_ppm", "spread", "flowlet_gap_ps", "shared_links", "traffic", "loss_seed", "node_names")
+    class Spread(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        FLOW: _ClassVar[Topology.Spread]
+        PACKET: _ClassVar[Topology.Spread]
+        FLOWLET: _ClassVar[Topology.Spread]
+    FLOW: Topology.Spread
+    PACKET: Topology.Spread
+    FLOWLET: Topology.Spread
     RANKS_FIELD_NUMBER: _ClassVar[int]
     NODES_FIELD_NUMBER: _ClassVar[int]
     DIMENSIONS_FIELD_NUMBER: _ClassVar[int]
@@ -161,6 +169,18 @@ class Topology(_message.Message):
     PATH_LINKS_FIELD_NUMBER: _ClassVar[int]
     FORWARDING_DELAY_PS_FIELD_NUMBER: _ClassVar[int]
     RECONFIGURATION_FIELD_NUMBER: _ClassVar[int]
+    RANKS_FORWARD_FIELD_NUMBER: _ClassVar[int]
+    LINK_LOSS_PPB_FIELD_NUMBER: _ClassVar[int]
+    EVENTS_FIELD_NUMBER: _ClassVar[int]
+    DETECTION_PS_FIELD_NUMBER: _ClassVar[int]
+    REROUTE_FIELD_NUMBER: _ClassVar[int]
+    SHARED_MEMORY_ALPHA_PPM_FIELD_NUMBER: _ClassVar[int]
+    SPREAD_FIELD_NUMBER: _ClassVar[int]
+    FLOWLET_GAP_PS_FIELD_NUMBER: _ClassVar[int]
+    SHARED_LINKS_FIELD_NUMBER: _ClassVar[int]
+    TRAFFIC_FIELD_NUMBER: _ClassVar[int]
+    LOSS_SEED_FIELD_NUMBER: _ClassVar[int]
+    NODE_NAMES_FIELD_NUMBER: _ClassVar[int]
     ranks: int
     nodes: int
     dimensions: _containers.RepeatedScalarFieldContainer[str]
@@ -177,7 +197,77 @@ class Topology(_message.Message):
     path_links: _containers.RepeatedScalarFieldContainer[int]
     forwarding_delay_ps: int
     reconfiguration: Reconfiguration
-    def __init__(self, ranks: _Optional[int] = ..., nodes: _Optional[int] = ..., dimensions: _Optional[_Iterable[str]] = ..., link_source: _Optional[_Iterable[int]] = ..., link_target: _Optional[_Iterable[int]] = ..., link_rate_bps: _Optional[_Iterable[int]] = ..., link_latency_ps: _Optional[_Iterable[int]] = ..., link_buffer_bytes: _Optional[_Iterable[int]] = ..., link_ecn_threshold_bytes: _Optional[_Iterable[int]] = ..., link_dimension: _Optional[_Iterable[int]] = ..., path_source: _Optional[_Iterable[int]] = ..., path_target: _Optional[_Iterable[int]] = ..., path_begin: _Optional[_Iterable[int]] = ..., path_links: _Optional[_Iterable[int]] = ..., forwarding_delay_ps: _Optional[int] = ..., reconfiguration: _Optional[_Union[Reconfiguration, _Mapping]] = ...) -> None: ...
+    ranks_forward: bool
+    link_loss_ppb: _containers.RepeatedScalarFieldContainer[int]
+    events: _containers.RepeatedCompositeFieldContainer[NetworkEvent]
+    detection_ps: int
+    reroute: bool
+    shared_memory_alpha_ppm: int
+    spread: Topology.Spread
+    flowlet_gap_ps: int
+    shared_links: int
+    traffic: _containers.RepeatedCompositeFieldContainer[Traffic]
+    loss_seed: int
+    node_names: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, ranks: _Optional[int] = ..., nodes: _Optional[int] = ..., dimensions: _Optional[_Iterable[str]] = ..., link_source: _Optional[_Iterable[int]] = ..., link_target: _Optional[_Iterable[int]] = ..., link_rate_bps: _Optional[_Iterable[int]] = ..., link_latency_ps: _Optional[_Iterable[int]] = ..., link_buffer_bytes: _Optional[_Iterable[int]] = ..., link_ecn_threshold_bytes: _Optional[_Iterable[int]] = ..., link_dimension: _Optional[_Iterable[int]] = ..., path_source: _Optional[_Iterable[int]] = ..., path_target: _Optional[_Iterable[int]] = ..., path_begin: _Optional[_Iterable[int]] = ..., path_links: _Optional[_Iterable[int]] = ..., forwarding_delay_ps: _Optional[int] = ..., reconfiguration: _Optional[_Union[Reconfiguration, _Mapping]] = ..., ranks_forward: _Optional[bool] = ..., link_loss_ppb: _Optional[_Iterable[int]] = ..., events: _Optional[_Iterable[_Union[NetworkEvent, _Mapping]]] = ..., detection_ps: _Optional[int] = ..., reroute: _Optional[bool] = ..., shared_memory_alpha_ppm: _Optional[int] = ..., spread: _Optional[_Union[Topology.Spread, str]] = ..., flowlet_gap_ps: _Optional[int] = ..., shared_links: _Optional[int] = ..., traffic: _Optional[_Iterable[_Union[Traffic, _Mapping]]] = ..., loss_seed: _Optional[int] = ..., node_names: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class NetworkEvent(_message.Message):
+    __slots__ = ("kind", "time_ps", "text", "links", "rate_bps", "loss_ppb", "ranks", "factor_ppm")
+    class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        LINK_DOWN: _ClassVar[NetworkEvent.Kind]
+        LINK_UP: _ClassVar[NetworkEvent.Kind]
+        LINK_RATE: _ClassVar[NetworkEvent.Kind]
+        LINK_LOSS: _ClassVar[NetworkEvent.Kind]
+        COMPUTE: _ClassVar[NetworkEvent.Kind]
+    LINK_DOWN: NetworkEvent.Kind
+    LINK_UP: NetworkEvent.Kind
+    LINK_RATE: NetworkEvent.Kind
+    LINK_LOSS: NetworkEvent.Kind
+    COMPUTE: NetworkEvent.Kind
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    TIME_PS_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    LINKS_FIELD_NUMBER: _ClassVar[int]
+    RATE_BPS_FIELD_NUMBER: _ClassVar[int]
+    LOSS_PPB_FIELD_NUMBER: _ClassVar[int]
+    RANKS_FIELD_NUMBER: _ClassVar[int]
+    FACTOR_PPM_FIELD_NUMBER: _ClassVar[int]
+    kind: NetworkEvent.Kind
+    time_ps: int
+    text: str
+    links: _containers.RepeatedScalarFieldContainer[int]
+    rate_bps: int
+    loss_ppb: int
+    ranks: _containers.RepeatedScalarFieldContainer[int]
+    factor_ppm: int
+    def __init__(self, kind: _Optional[_Union[NetworkEvent.Kind, str]] = ..., time_ps: _Optional[int] = ..., text: _Optional[str] = ..., links: _Optional[_Iterable[int]] = ..., rate_bps: _Optional[int] = ..., loss_ppb: _Optional[int] = ..., ranks: _Optional[_Iterable[int]] = ..., factor_ppm: _Optional[int] = ...) -> None: ...
+
+class Traffic(_message.Message):
+    __slots__ = ("text", "begin_ps", "end_ps", "sources", "targets", "interval_ps", "burst", "sizes", "cumulative_ppb", "seed", "route")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    BEGIN_PS_FIELD_NUMBER: _ClassVar[int]
+    END_PS_FIELD_NUMBER: _ClassVar[int]
+    SOURCES_FIELD_NUMBER: _ClassVar[int]
+    TARGETS_FIELD_NUMBER: _ClassVar[int]
+    INTERVAL_PS_FIELD_NUMBER: _ClassVar[int]
+    BURST_FIELD_NUMBER: _ClassVar[int]
+    SIZES_FIELD_NUMBER: _ClassVar[int]
+    CUMULATIVE_PPB_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    ROUTE_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    begin_ps: int
+    end_ps: int
+    sources: _containers.RepeatedScalarFieldContainer[int]
+    targets: _containers.RepeatedScalarFieldContainer[int]
+    interval_ps: int
+    burst: bool
+    sizes: _containers.RepeatedScalarFieldContainer[int]
+    cumulative_ppb: _containers.RepeatedScalarFieldContainer[int]
+    seed: int
+    route: int
+    def __init__(self, text: _Optional[str] = ..., begin_ps: _Optional[int] = ..., end_ps: _Optional[int] = ..., sources: _Optional[_Iterable[int]] = ..., targets: _Optional[_Iterable[int]] = ..., interval_ps: _Optional[int] = ..., burst: _Optional[bool] = ..., sizes: _Optional[_Iterable[int]] = ..., cumulative_ppb: _Optional[_Iterable[int]] = ..., seed: _Optional[int] = ..., route: _Optional[int] = ...) -> None: ...
 
 class Reconfiguration(_message.Message):
     __slots__ = ("interval_ps", "latency_ps", "degree", "discount", "forwarding", "circuit_rate_bps", "circuit_latency_ps", "circuit_buffer_bytes", "circuit_ecn_threshold_bytes", "control_network")

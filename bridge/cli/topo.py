@@ -1,4 +1,4 @@
-"""``cosim topo``: list, show, find and export direct-connect topologies."""
+"""``cosim topo``: list, show, draw, find and export topologies."""
 
 from __future__ import annotations
 
@@ -19,6 +19,13 @@ from bridge.cli.graph_options import (
     print_answer,
     read_graph,
 )
+from bridge.cli.network_options import (
+    NETWORK_FORMATS,
+    named_file,
+    network_answer,
+    read_network,
+    write_network,
+)
 from bridge.cli.options import allow_files_option, set_option
 from bridge.cli.topoopt import topoopt_command, totient_command
 from bridge.cli.traffic import traffic_command
@@ -35,9 +42,11 @@ if TYPE_CHECKING:
 
 @click.group("topo")
 def topo_group() -> None:
-    """List, show, find and export direct-connect topologies.
+    """List, show, draw, find and export topologies.
 
-    In a direct-connect topology, nodes are linked to each other without switches."""
+    A SPEC is a direct-connect family with its parameters, whose nodes are linked to each other
+    without switches. Where a command also takes a FILE, this is a scenario, or a network in one of
+    the formats of `family: graph`."""
 
 
 topo_group.add_command(find_command)
@@ -67,11 +76,23 @@ def list_command(as_json: bool) -> None:
 
 @topo_group.command("show")
 @graph_options
+@set_option
+@allow_files_option
 @graph_json_option
-def show_command(topology: str | None, edges: Path | None, as_json: bool) -> None:
-    """Show the size, the degree and the distances of a topology."""
+def show_command(
+    topology: str | None, edges: Path | None, overrides: list[Override], as_json: bool
+) -> None:
+    """Show the size, the degree and the distances of a topology.
+
+    SPEC is a family with its parameters, such as hypercube:n=1024, or a FILE: a scenario, or a
+    network as YAML, CSV, GraphML, ASTRA-sim's or SimAI's text, or InfraGraph."""
     from topology_gen.schedules.bfb import moore_steps
 
+    file = named_file(topology) if edges is None else None
+    if file is not None:
+        print_answer(network_answer(read_network(file, overrides)), as_json)
+        return
+    _refuse(overrides)
     graph = read_graph(edges, topology)
     degree = graph.degree if graph.regular else None
     pairs = graph.nodes * (graph.nodes - 1)
@@ -90,6 +111,45 @@ def show_command(topology: str | None, edges: Path | None, as_json: bool) -> Non
     print_answer(answer, as_json)
 
 
+@topo_group.command("plot")
+@graph_options
+@set_option
+@allow_files_option
+@click.option(
+    "-o",
+    "--out",
+    "--output",
+    "output",
+    metavar="FILE",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The picture to write; the extension selects the format, such as .svg or .png.",
+)
+def plot_command(
+    topology: str | None, edges: Path | None, overrides: list[Override], output: Path
+) -> None:
+    """Draw a topology.
+
+    SPEC is a family with its parameters, such as hypercube:n=1024, or a FILE: a scenario, or a
+    network as YAML, CSV, GraphML, ASTRA-sim's or SimAI's text, or InfraGraph."""
+    file = named_file(topology) if edges is None else None
+    graph, network = _exported(None if file else topology, edges, file, overrides)
+    _draw(graph, network, output)
+
+
+def _refuse(overrides: list[Override]) -> None:
+    """Refuse --set without a file whose values it could set."""
+    if overrides:
+        raise InputError(f"{overrides[0]}: expected --scenario FILE with it")
+
+
+def _draw(graph: Digraph, network: Network | None, output: Path) -> None:
+    if network is None:
+        draw_graph(graph, output)
+    else:
+        draw_network(network, graph.name, output)
+
+
 @topo_group.command("export")
 @graph_options
 @click.option(
@@ -103,12 +163,14 @@ def show_command(topology: str | None, edges: Path | None, as_json: bool) -> Non
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["edges", "graphml", "node-link", "dot", "picture"]),
+    type=click.Choice(
+        ["edges", "graphml", "node-link", "dot", "csv", "yaml", "astra-sim", "simai", "picture"]
+    ),
     default="edges",
     show_default=True,
     help="edges (the JSON that --edges reads), graphml, node-link (networkx's JSON), dot "
-    "(Graphviz), or picture; for a picture, the extension of --output selects the format, such as "
-    ".svg or .png.",
+    "(Graphviz), picture (the extension of --output selects its format, such as .svg or .png), or "
+    "with the rates of the links: csv, yaml (for `family: graph`), astra-sim, simai.",
 )
 @click.option(
     "-o",
@@ -129,20 +191,26 @@ def export_command(
 ) -> None:
     """Write a topology in a format that other tools read, or draw it.
 
-    SPEC is a family with its parameters, such as hypercube:n=1024. With --scenario, the topology is
-    that of a scenario, with its switches."""
+    SPEC is a family with its parameters, such as hypercube:n=1024, or a FILE with a network. With
+    --scenario, the topology is that of a scenario, with its switches. A network from a file keeps
+    its names and quantities in the formats csv, yaml, graphml, astra-sim and simai."""
     from topology_gen.graphs.export import export
 
-    graph, network = _exported(topology, edges, scenario, overrides)
+    file = named_file(topology) if scenario is None and edges is None else None
+    if file is not None:
+        topology, scenario = None, file
     if form == "picture":
         if output is None:
             raise InputError("expected --output FILE for a picture, such as --output graph.svg")
-        if network is None:
-            draw_graph(graph, output)
-        else:
-            draw_network(network, graph.name, output)
+        _draw(*_exported(topology, edges, scenario, overrides), output)
         return
-    text = export(graph, form)
+    if scenario is not None and edges is None and topology is None and form in NETWORK_FORMATS:
+        found = read_network(scenario, overrides)
+        text = write_network(found, form)
+    elif form in NETWORK_FORMATS and form != "graphml":
+        raise InputError(f"--format {form}: expected --scenario FILE or a FILE with a network")
+    else:
+        text = export(_exported(topology, edges, scenario, overrides)[0], form)
     if output is None:
         click.echo(text, nl=False)
     else:
@@ -156,22 +224,17 @@ def _exported(
     from topology_gen.graphs.digraph import Digraph
 
     if scenario is None:
-        if overrides:
-            raise InputError(f"{overrides[0]}: expected --scenario FILE with it")
+        _refuse(overrides)
         return read_graph(edges, topology), None
     if edges is not None or topology is not None:
         raise InputError(
             "expected exactly one topology: either --edges FILE, --scenario FILE or a SPEC"
         )
-    from frontend import load_scenario
-    from frontend.resolve import resolve
-
-    loaded = load_scenario(scenario, overrides)
-    resolved = resolve(loaded)
-    network = resolved.network
-    if network.nodes == network.ranks and resolved.layout.graph is not None:
-        return resolved.layout.graph, None
-    return Digraph(loaded.name, network.nodes, network.source, network.target), network
+    found = read_network(scenario, overrides)
+    network = found.network
+    if found.graph is not None:
+        return found.graph, None
+    return Digraph(found.name, network.nodes, network.source, network.target), network
 
 
 @topo_group.command("all-to-all")

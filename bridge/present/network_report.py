@@ -9,7 +9,14 @@ from rich.table import Table
 from bridge.present.metrics import is_estimate
 from bridge.present.quantities import percent_text, scaled_text, time_text
 from bridge.present.table import table
-from bridge.results.measurements import DimensionStatistics, NetworkStatistics, Reconfiguration
+from bridge.results.measurements import (
+    DimensionStatistics,
+    NetworkEvent,
+    NetworkEvents,
+    NetworkStatistics,
+    Reconfiguration,
+    SharedLink,
+)
 from bridge.results.result import Result
 
 
@@ -84,6 +91,44 @@ def circuits_table(changes: Sequence[Reconfiguration]) -> Table:
             ("without a circuit", f"{percent_text(distant / pairs)} of the pairs with demand"),
         ]
     return table(("circuits", ""), rows, numbers=False)
+
+
+MANY_EVENTS = 24
+"""Of more events, the table has the first and the last ones."""
+
+
+def events_table(events: NetworkEvents) -> Table:
+    """Return what broke, when, and how many paths changed or stayed broken."""
+    shown = list(events.events)
+    hidden = max(0, len(shown) - MANY_EVENTS)
+    rows = [_event(event) for event in shown]
+    if hidden:
+        half = MANY_EVENTS // 2
+        rows = [*rows[:half], ("…", f"{hidden} more", ""), *rows[-half:]]
+    lost = f"{scaled_text(events.packets_lost)} packets lost"
+    return table(("events", lost, "paths"), rows, numbers=False)
+
+
+def shared_links_table(links: Sequence[SharedLink]) -> Table:
+    """Return the links between switches that most flows share, and the ranks of these flows."""
+    rows = [
+        (
+            f"{link.source} → {link.target}",
+            str(link.flows),
+            scaled_text(link.bytes, "B"),
+            ", ".join(f"{source}→{target}" for source, target in link.pairs[:4])
+            + (" …" if link.flows > 4 else ""),
+        )
+        for link in links
+    ]
+    return table(("shared links", "flows", "carried", "ranks"), rows, numbers=False)
+
+
+def _event(event: NetworkEvent) -> tuple[str, str, str]:
+    what = f"rerouted: {event.event}" if event.rerouting else event.event
+    parts = [f"{event.rerouted_paths} changed"] if event.rerouting else []
+    parts += [f"{event.broken_paths} broken"] if event.broken_paths else []
+    return time_text(event.time_ns), what, ", ".join(parts)
 
 
 def _percentiles(mean: float, median: float, p99: float) -> str:

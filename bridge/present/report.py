@@ -13,7 +13,12 @@ from rich.table import Table
 from rich.text import Text
 
 from bridge.files import write_whole
-from bridge.present.network_report import circuits_table, network_table
+from bridge.present.network_report import (
+    circuits_table,
+    events_table,
+    network_table,
+    shared_links_table,
+)
 from bridge.present.quantities import (
     byte_rate_text,
     percent_text,
@@ -100,6 +105,10 @@ def report(result: Result) -> RenderableType:
     parts.append(network_table(result))
     if result.reconfigurations is not None:
         parts.append(circuits_table(result.reconfigurations))
+    if result.network_events is not None:
+        parts.append(events_table(result.network_events))
+    if result.shared_links:
+        parts.append(shared_links_table(result.shared_links))
     parts.append(_simulator(result))
     spaced = (line for part in parts for line in (part, Text()))
     return Group(*spaced)

@@ -227,6 +227,48 @@ class Reconfiguration(_Block):
     """Number of these pairs without a circuit of their own after the change."""
 
 
+class NetworkEvent(_Block):
+    """Something that happened to links or ranks, or paths that followed it."""
+
+    time_ns: float
+    """When [ns]."""
+    event: str
+    """What happened, as in `events` of the scenario."""
+    rerouting: bool
+    """False: the event itself; true: the time to detect it has passed, and paths follow it."""
+    rerouted_paths: int
+    """Paths between two ranks that have changed now."""
+    broken_paths: int
+    """Paths that use a link that is down, or have no links, afterwards."""
+
+
+class NetworkEvents(_Block):
+    """What happened to links and ranks."""
+
+    packets_lost: int
+    """Packets lost on links, or in the queues of links that failed. Packets that arrived at the
+    queue of such a link are among the drops."""
+    events: tuple[NetworkEvent, ...]
+    """The events and what followed, in the order of time."""
+
+
+class SharedLink(_Block):
+    """A link between switches over which at least two flows have sent messages."""
+
+    source: str
+    """The name of the switch that it leaves."""
+    target: str
+    """The name of the switch that it enters."""
+    link: int
+    """Its number, which tells parallel links apart."""
+    flows: int
+    """Number of flows that share it. A detour around a failed link does not count."""
+    bytes: int
+    """Payload of the messages of these flows [bytes]."""
+    pairs: tuple[tuple[int, int], ...]
+    """The sending and the receiving rank of the first 64 of these flows."""
+
+
 class System(_Block):
     """What the system layer did."""
 

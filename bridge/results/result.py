@@ -23,8 +23,10 @@ from bridge.results.measurements import (
     Job,
     Layer,
     LayerIteration,
+    NetworkEvents,
     NetworkStatistics,
     Reconfiguration,
+    SharedLink,
     Simulator,
     System,
     Training,
@@ -42,8 +44,17 @@ FILE_NAME = "result.json"
 #: Where it writes an incomplete result if `FILE_NAME` holds a complete one.
 PARTIAL_NAME = "result.partial.json"
 
-#: Fields that are left out if they do not apply: no error, one job, or circuits that do not change.
-OPTIONAL = ("error", "jobs", "training", "iteration_times", "reconfigurations")
+#: Fields that are left out if they do not apply: no error, one job, circuits that do not change, or
+#: no events.
+OPTIONAL = (
+    "error",
+    "jobs",
+    "training",
+    "iteration_times",
+    "reconfigurations",
+    "network_events",
+    "shared_links",
+)
 
 #: Fields of a collective that are left out if they have this value.
 ONLY_IF_OTHER = {"groups": 1, "choice": ""}
@@ -86,6 +97,11 @@ class Result(BaseModel):
     """What the network carried and lost."""
     reconfigurations: tuple[Reconfiguration, ...] | None = None
     """One entry for each change of the circuits. Absent if circuits do not change."""
+    network_events: NetworkEvents | None = None
+    """What happened to links and ranks. Absent without `events` and without links that lose
+    packets."""
+    shared_links: tuple[SharedLink, ...] | None = None
+    """The links between switches that most flows share. Absent if `routing.shared_links` is 0."""
     system: System
     """The activity of the system layer."""
     simulator: Simulator

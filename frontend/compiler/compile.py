@@ -10,9 +10,11 @@ import numpy as np
 from frontend import network_api_pb2 as api
 from frontend.collectives.program.program import Program
 from frontend.compiler import network as networks
+from frontend.compiler.events import add_background, add_events
 from frontend.compiler.programs import ProgramLibrary, Use
 from frontend.nodes import NodeColumns, NodeType
 from frontend.resolve import Resolved, resolve
+from frontend.resolve.events import background
 from frontend.scenario import Scenario
 from frontend.schema.system import HostCost
 from frontend.schema.transport import CONGESTION_CONTROLS, Transport
@@ -129,9 +131,10 @@ def _fabric_records(resolved: Resolved, flows: networks.Flows) -> Iterator[api.R
     scenario, network = resolved.scenario, resolved.network
     yield api.Record(header=_header(scenario))
     yield api.Record(settings=_settings(scenario, network.dimensions))
-    reconfiguration = networks.reconfiguration(resolved)
-    shared_by = scenario.transport.flows_per_pair
-    yield api.Record(topology=networks.topology_record(network, flows, shared_by, reconfiguration))
+    flows, route = add_background(flows, background(scenario, network.ranks))
+    topology = networks.topology_record(resolved, flows)
+    add_events(topology, resolved, route)
+    yield api.Record(topology=topology)
 
 
 def _header(scenario: Scenario) -> api.Header:

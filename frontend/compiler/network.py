@@ -6,7 +6,6 @@ from numpy.typing import NDArray
 from frontend.collectives.program.program import Op, Program
 from frontend.network_api_pb2 import Reconfiguration, Topology
 from frontend.resolve import Resolved
-from topology_gen import Network
 
 Pairs = NDArray[np.int64]
 """Ordered pairs of ranks, one per row."""
@@ -61,17 +60,16 @@ def _distinct(flows: Flows) -> Flows:
     return np.stack([pair // ranks, pair % ranks, route], axis=1)
 
 
-def topology_record(
-    network: Network,
-    flows: Flows,
-    flows_per_pair: int = 1,
-    reconfiguration: Reconfiguration | None = None,
-) -> Topology:
+def topology_record(resolved: Resolved, flows: Flows) -> Topology:
     """Return the record of a network, with the paths of the flows and of their reverses.
 
-    Each path is there `flows_per_pair` times, once for each of the flows that share a message.
+    There is a path for each of the `flows_per_pair` connections of a pair, which share a message.
     """
-    paths = network.paths(*np.repeat(both_ways(flows), flows_per_pair, axis=0).T)
+    network = resolved.network
+    pairs = both_ways(flows)
+    routes = resolved.connection_routes(pairs[:, 2])
+    ends = np.repeat(pairs[:, :2], routes.shape[1], axis=0)
+    paths = network.paths(ends[:, 0], ends[:, 1], routes.ravel())
     return Topology(
         ranks=network.ranks,
         nodes=network.nodes,
@@ -88,5 +86,5 @@ def topology_record(
         path_begin=paths.begin.tolist(),
         path_links=paths.links.tolist(),
         forwarding_delay_ps=network.forwarding_delay_ps,
-        reconfiguration=reconfiguration,
+        reconfiguration=reconfiguration(resolved),
     )

@@ -7,6 +7,7 @@ from frontend.collectives.choices import algorithm_of
 from frontend.collectives.registry import ALGORITHMS, algorithm_names
 from frontend.errors import RefusedError
 from frontend.fabrics import CHANGING, FABRICS
+from frontend.resolve.events import background, happenings, is_link_event
 from frontend.resolve.layout import layout
 from frontend.scenario import Scenario
 from frontend.schema.base import Problems
@@ -31,6 +32,7 @@ def check(scenario: Scenario) -> None:
         _fabric(scenario),
         _topology(scenario),
         _transport(scenario),
+        _routing(scenario),
         _system(scenario),
         _workload(scenario, made),
     ):
@@ -38,6 +40,7 @@ def check(scenario: Scenario) -> None:
             raise RefusedError(path, expected)
     if not TOPOLOGIES[scenario.topology.family].optimised:
         check_graph(scenario, made)
+        check_events(scenario, made)
 
 
 def check_graph(scenario: Scenario, made: Layout) -> None:
@@ -60,14 +63,64 @@ def check_graph(scenario: Scenario, made: Layout) -> None:
                 raise RefusedError(path, expected)
 
 
+def check_events(scenario: Scenario, made: Layout) -> None:
+    """Check that events name nodes, links and ranks of the network.
+
+    Raises
+    ------
+    RefusedError
+        For the first event that does not.
+    """
+    if scenario.events:
+        happenings(scenario, made.network(0))
+        background(scenario, made.ranks)
+
+
 def _fabric(scenario: Scenario) -> Problems:
     """Check that the fabric supports links that change during the run."""
     family = TOPOLOGIES[scenario.topology.family]
     reason = FABRICS[scenario.fabric].fixed_links
     if reason and family.changes_links(scenario.topology):
-        *names, last = CHANGING
-        expected = f"{', '.join(names)} or {last}"
+        expected = _either(CHANGING)
         yield "fabric", f"expected {expected}, because topology.reconfiguration is given: {reason}"
+
+
+def _routing(scenario: Scenario) -> Problems:
+    """Check that the fabric can do what events and routing ask of it."""
+    routing = scenario.routing
+    fabric = FABRICS[scenario.fabric]
+    circuits = TOPOLOGIES[scenario.topology.family].changes_links(scenario.topology)
+    changing = [number for number, event in enumerate(scenario.events) if is_link_event(event)]
+    if changing and circuits:
+        yield (
+            f"events.{changing[0]}.event",
+            "expected no event that changes links, because topology.reconfiguration is given",
+        )
+    if changing and fabric.fixed_links:
+        yield "fabric", f"expected {_either(CHANGING)}, because events change links"
+    if TOPOLOGIES[scenario.topology.family].loses_packets(scenario.topology) and fabric.fixed_links:
+        yield "fabric", f"expected {_either(CHANGING)}, because links lose packets"
+    if routing.policy in ("spray", "flowlet") and (circuits or scenario.fabric != "express"):
+        yield (
+            "routing.policy",
+            "expected family, ecmp or paths, because only the fabric express without circuits can "
+            "send packets of a connection over several paths",
+        )
+    if routing.policy != "family" and circuits:
+        yield "routing.policy", "expected family, because topology.reconfiguration is given"
+    count = scenario.transport.flows_per_pair
+    if routing.weights and routing.policy != "paths":
+        yield "routing.weights", "expected none, because only routing.policy: paths has weights"
+    if routing.weights and sum(routing.weights) != count:
+        yield (
+            "routing.weights",
+            f"expected weights that sum to transport.flows_per_pair ({count})",
+        )
+
+
+def _either(names: tuple[str, ...]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} or {last}"
 
 
 def _topology(scenario: Scenario) -> Problems:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
 
 from frontend.errors import RefusedError, ScenarioError
 from frontend.resolve.checks import check_graph
@@ -43,7 +46,35 @@ class Resolved:
     @cached_property
     def network(self) -> Network:
         """The nodes, links and paths of the topology."""
-        return self.layout.network(self.ecn_threshold_bytes)
+        network = self.layout.network(self.ecn_threshold_bytes)
+        routing = self.scenario.routing
+        if routing.policy == "family":
+            return network
+        return replace(network, router=network.shortest_paths(routing.seed, self._is_striped))
+
+    @property
+    def _is_striped(self) -> bool:
+        """Whether consecutive routes of a pair take consecutive paths."""
+        return self.scenario.routing.policy == "paths"
+
+    def connection_routes(self, route: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the route of every connection of flows with some routes.
+
+        Parameters
+        ----------
+        route : int array, shape (flows,)
+            The route of each flow.
+
+        Returns
+        -------
+        int array, shape (flows, connections of a pair)
+        """
+        routing, count = self.scenario.routing, self.scenario.transport.flows_per_pair
+        if routing.policy not in ("ecmp", "paths"):
+            return np.repeat(route[:, None], count, axis=1)
+        weights = routing.weights or (1,) * count
+        paths = np.repeat(np.arange(len(weights)), weights)
+        return route[:, None] * len(weights) + paths[None, :]
 
     @cached_property
     def plan(self) -> Plan:

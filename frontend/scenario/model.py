@@ -1,14 +1,16 @@
 """The model of the whole scenario."""
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.fabrics import FABRICS
 from frontend.scenario.unions import Topology, Workload
 from frontend.schema.base import Count, Model
+from frontend.schema.events import AnyEvent
 from frontend.schema.measurement import Measurement
+from frontend.schema.routing import Routing, SwitchMemory
 from frontend.schema.system import System
 from frontend.schema.transport import Transport
 from frontend.workloads import WORKLOADS
@@ -22,6 +24,10 @@ else:
 def _default_collective(data: dict[str, Any]) -> CollectiveAlgorithms | None:
     workload = data.get("workload")
     return WORKLOADS[workload.kind].default_collective() if workload is not None else None
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 class Scenario(Model):
@@ -53,6 +59,13 @@ class Scenario(Model):
     """Chunking, concurrency and scheduling."""
     transport: Transport = Transport()
     """TCP."""
+    routing: Routing = Routing()
+    """Paths of packets, and how they follow failures."""
+    switch_memory: SwitchMemory = SwitchMemory()
+    """How the ports of a switch share its packet memory."""
+    events: Annotated[tuple[AnyEvent, ...], BeforeValidator(_as_tuple)] = ()
+    """What happens at times of the run: links and switches that fail, links with another rate or
+    with losses, ranks that compute slower, background traffic."""
     measurement: Measurement = Measurement()
     """What cosim samples, and when it gives up a run."""
 

@@ -85,6 +85,39 @@ def require_allowed(path: Path, name: str, info: ValidationInfo) -> None:
         raise ValueError("expected a regular file")
 
 
+def read_bytes(name: str, info: ValidationInfo) -> bytes:
+    """Return the bytes of a file.
+
+    Parameters
+    ----------
+    name, info
+        As for `located`.
+
+    Raises
+    ------
+    ValueError
+        As for `located`, or the file cannot be read.
+    """
+    path = located(name, info)
+    try:
+        content: bytes = path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"{error.strerror or error}: expected a readable file") from None
+    return content
+
+
+def read_yaml(text: str) -> Any:
+    """Return the content of a YAML 1.2 or JSON text; raise ValueError if it is neither."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        return YAML(typ="safe", pure=True).load(text)
+    except (YAMLError, ValueError, RecursionError) as error:
+        problem = " ".join(str(getattr(error, "problem", None) or error).split())
+        raise ValueError(f"not YAML: {problem:.100}") from None
+
+
 def read_json(name: str, info: ValidationInfo) -> Any:
     """Return the content of a file.
 
@@ -98,10 +131,8 @@ def read_json(name: str, info: ValidationInfo) -> Any:
     ValueError
         A file that may not or cannot be read, or is not JSON.
     """
-    path = located(name, info)
+    content = read_bytes(name, info)
     try:
-        return json.loads(path.read_bytes())
-    except OSError as error:
-        raise ValueError(f"{error.strerror or error}: expected a readable file") from None
+        return json.loads(content)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"expected JSON ({error})") from None

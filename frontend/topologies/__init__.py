@@ -6,7 +6,17 @@ entry points `cosim.topologies` of your own package (docs/extending.md).
 
 from typing import Any
 
-from frontend.topologies import boxes, edges, fat_tree, flat, hierarchical, ocs, topoopt
+from frontend.topologies import (
+    boxes,
+    edges,
+    fat_tree,
+    flat,
+    graph,
+    hierarchical,
+    ocs,
+    servers,
+    topoopt,
+)
 from frontend.topologies.families import graph_families
 from frontend.topologies.layout import Layout, SwitchedLayout, WorkloadDemand
 from frontend.topologies.registry import TOPOLOGIES, Buffer, TopologyFamily
@@ -21,6 +31,10 @@ _FAMILIES: tuple[TopologyFamily[Any], ...] = (
     *graph_families(),
     edges.FAMILY,
     boxes.FAMILY,
+    graph.FAMILY,
+    servers.RAIL_OPTIMIZED,
+    servers.RAIL_ONLY,
+    servers.LEAF_SPINE,
 )
 for _family in _FAMILIES:
     TOPOLOGIES.register(_family)

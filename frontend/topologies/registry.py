@@ -36,12 +36,15 @@ class TopologyFamily(ABC, Generic[AnyTopology]):
         Whether each job in a shared cluster gets links of its own.
     joins_gpus : bool
         Whether the topology has the links between the GPUs of a server, so that a rank is a GPU.
+    lists_shared_links : bool
+        Whether results list the links between switches that several flows share.
     """
 
     model: type[AnyTopology]
     optimised: bool = False
     links_jobs: bool = False
     joins_gpus: bool = False
+    lists_shared_links: bool = False
 
     @property
     def name(self) -> str:
@@ -87,6 +90,10 @@ class TopologyFamily(ABC, Generic[AnyTopology]):
     def asked_ranks(self, topology: AnyTopology) -> int | None:
         """Return the number of ranks if the workload's transfers determine the links."""
         return None
+
+    def loses_packets(self, topology: AnyTopology) -> bool:
+        """Return whether some link loses packets."""
+        return False
 
     def changes_links(self, topology: AnyTopology) -> bool:
         """Return whether links change during the run."""

@@ -11,6 +11,7 @@
 #include "fabrics/host/host-fabric.h"
 #include "fabrics/native/native-fabric.h"
 #include "transport/drop-tail-policy.h"
+#include "transport/shared-memory-policy.h"
 #include "transport/tcp/tcp-transport.h"
 
 #include <map>
@@ -24,7 +25,7 @@ namespace
 {
 
 /// Function that composes a fabric from its parts.
-using Maker = std::unique_ptr<Fabric> (*)(const Topology&, const Settings&, bool linksChange);
+using Maker = std::unique_ptr<Fabric> (*)(const Topology&, const Settings&);
 
 /// A registered fabric.
 struct Entry
@@ -34,10 +35,21 @@ struct Entry
     const char* fixedLinks;
 };
 
-std::unique_ptr<Fabric>
-MakeAnalytical(const Topology& topology, const Settings& settings, bool linksChange)
+/// @return what makes the queues of a topology's links
+std::unique_ptr<QueuePolicyMaker>
+MakePolicies(const Topology& topology)
 {
-    if (linksChange)
+    if (topology.sharedMemoryAlphaPpm > 0)
+    {
+        return std::make_unique<SharedMemoryPolicyMaker>(topology);
+    }
+    return std::make_unique<DropTailPolicyMaker>();
+}
+
+std::unique_ptr<Fabric>
+MakeAnalytical(const Topology& topology, const Settings& settings)
+{
+    if (topology.HasCircuits() || topology.HasLinkEvents())
     {
         return std::make_unique<PieceFabric>(topology, settings);
     }
@@ -45,27 +57,24 @@ MakeAnalytical(const Topology& topology, const Settings& settings, bool linksCha
 }
 
 std::unique_ptr<Fabric>
-MakeExpress(const Topology& topology, const Settings& settings, bool linksChange)
+MakeExpress(const Topology& topology, const Settings& settings)
 {
     return std::make_unique<ExpressFabric>(topology,
                                            settings,
                                            std::make_unique<TcpTransport>(settings.tcp),
-                                           std::make_unique<DropTailPolicyMaker>(),
-                                           linksChange);
+                                           MakePolicies(topology));
 }
 
 std::unique_ptr<Fabric>
-MakeFlow(const Topology& topology, const Settings& settings, bool linksChange)
+MakeFlow(const Topology& topology, const Settings& settings)
 {
-    return std::make_unique<FlowFabric>(topology, settings, linksChange);
+    return std::make_unique<FlowFabric>(topology, settings);
 }
 
 std::unique_ptr<Fabric>
-MakeNative(const Topology& topology, const Settings& settings, bool /* linksChange */)
+MakeNative(const Topology& topology, const Settings& settings)
 {
-    return std::make_unique<NativeFabric>(topology,
-                                          settings,
-                                          std::make_unique<DropTailPolicyMaker>());
+    return std::make_unique<NativeFabric>(topology, settings, MakePolicies(topology));
 }
 
 /// All fabrics by name. To add a fabric, add one line here.
@@ -102,7 +111,8 @@ ListNames(bool linksChange)
 std::unique_ptr<Fabric>
 MakeFabric(const Topology& topology, const Settings& settings)
 {
-    const bool linksChange = topology.reconfiguration.intervalPs > 0;
+    const bool linksChange = topology.HasCircuits() || topology.HasLinkEvents() ||
+                             !topology.linkLossPpb.empty() || topology.spread != PathSpread::FLOW;
     const auto found = FABRICS.find(settings.fabric);
     const char* const reason = found == FABRICS.end() ? nullptr : found->second.fixedLinks;
     if (found == FABRICS.end() || (linksChange && reason != nullptr))
@@ -112,7 +122,7 @@ MakeFabric(const Topology& topology, const Settings& settings)
                                     (linksChange ? ", whose links can change during a run" : "") +
                                     (reason == nullptr ? "" : std::string(": ") + reason));
     }
-    std::unique_ptr<Fabric> fabric = found->second.make(topology, settings, linksChange);
+    std::unique_ptr<Fabric> fabric = found->second.make(topology, settings);
     const SystemSettings& system = settings.system;
     if (system.send.IsZero() && system.receive.IsZero() && system.flowsPerPair <= 1)
     {

@@ -49,6 +49,7 @@ class FabricBase : public Fabric
     uint64_t GetDeliveredBytes() const override;
     uint64_t GetSentPackets() const override;
     std::string GetFailure() const override;
+    void Fail(const std::string& failure) override;
     void SetObservers(const RunObservers& observers) override;
     void SetPollHook(PollHook hook) override;
 
@@ -142,13 +143,6 @@ class FabricBase : public Fabric
      * @param isPut true if the message goes to the ArrivalHandler, false if a receive matches it
      */
     void HandOver(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut);
-
-    /**
-     * Stop the simulator because the run cannot continue.
-     *
-     * @param failure the sentence that GetFailure returns from now on
-     */
-    void Fail(const std::string& failure);
 
     /// @return the message counters and the statistics of the flow completion times
     NetworkStatistics GetMessageStatistics() const;

@@ -69,6 +69,13 @@ class Fabric : public NetworkApi
      */
     virtual std::string GetFailure() const = 0;
 
+    /**
+     * Stop the simulator because the run cannot continue.
+     *
+     * @param failure the sentence that GetFailure returns from now on
+     */
+    virtual void Fail(const std::string& failure) = 0;
+
     /// @param observers the observers that receive events from now on
     virtual void SetObservers(const RunObservers& observers) = 0;
 

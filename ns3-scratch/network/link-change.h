@@ -6,6 +6,7 @@
 #define COSIM_LINK_CHANGE_H
 
 #include <cstdint>
+#include <string>
 
 namespace cosim
 {
@@ -18,6 +19,16 @@ struct LinkChange
     uint32_t demandPairs;  //!< number of pairs of ranks with demand
     uint32_t distantPairs; //!< number of these pairs that have no direct circuit afterwards
     uint64_t demandBytes;  //!< bytes that were handed to the network and are not delivered yet
+};
+
+/// Report of an event of the scenario, or of the paths following it.
+struct NetworkEventReport
+{
+    uint64_t timePs;        //!< [ps]
+    uint32_t event;         //!< index in Topology::events
+    bool isReroute;         //!< false: the event happens; true: paths follow it
+    uint32_t reroutedPaths; //!< paths that have changed now
+    uint32_t brokenPaths;   //!< paths that use a link that is down, or have no links, afterwards
 };
 
 } // namespace cosim

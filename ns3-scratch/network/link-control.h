@@ -27,10 +27,13 @@ class DemandListener
 /**
  * Interface to change the links of a fabric during a run.
  *
+ * Two drivers use it: a circuit switch, which plans its changes, and the events of a scenario,
+ * which come unexpectedly. After an event the driver calls Resume at the same time as Pause.
+ *
  * Each fabric whose links can change implements this interface once. The policy that decides about
  * the links calls it and belongs to no fabric. One change takes three calls: Pause, ApplyLinks,
- * Resume. Between Pause and Resume no new transmission begins, but packets that are already on a
- * link arrive.
+ * Resume. Between Pause and Resume no new transmission begins. Packets that are already on a link
+ * arrive if the change is planned. If a link fails, packets on it and in its queue are lost.
  */
 class LinkControl
 {
@@ -67,6 +70,23 @@ class LinkControl
      * still on it.
      */
     virtual void ApplyLinks(std::span<const LinkUpdate> updates) = 0;
+
+    /**
+     * Let all paths follow the links that are up now, while the flows are paused. Paths over
+     * circuits follow a change at once, so nothing is left to do for these.
+     *
+     * @return the number of paths that have changed
+     */
+    virtual uint32_t Reroute()
+    {
+        return 0;
+    }
+
+    /// @return the paths that have no links or use a link that is down, in increasing order
+    virtual std::vector<uint32_t> GetBrokenPaths() const
+    {
+        return {};
+    }
 
     /// Resume the flows over the current links. A flow without a path stays paused.
     virtual void Resume() = 0;

@@ -9,67 +9,75 @@
 #include "stream/stream.h"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 namespace cosim
 {
 
-/**
- * Computes shortest paths between ranks over links that change during a run.
- *
- * With forwarding, a packet takes a shortest path, so it takes the direct link if there is one. If
- * several next links are equally short, a hash of the pair, the route and the hop selects one. The
- * paths equal those of topology_gen.networks.shortest_paths, so the paths of the stream stay valid
- * until the links change. Without forwarding, a path is one direct link; a pair without a direct
- * link has no path.
- */
+/// Decides which paths flows take over links that change during a run.
 class LinkRoutes
 {
   public:
     /// Marks "no link".
     static constexpr uint32_t NONE = UINT32_MAX;
 
-    /**
-     * @param topology the topology at the start of the run, with reconfiguration; must outlive this
-     * object
-     * @param links the current links of the fabric; must outlive this object
-     */
-    LinkRoutes(const Topology& topology, LiveLinks& links);
+    LinkRoutes() = default;
+    virtual ~LinkRoutes() = default;
+
+    LinkRoutes(const LinkRoutes&) = delete;
+    LinkRoutes& operator=(const LinkRoutes&) = delete;
 
     /**
-     * Change links and recompute the paths.
+     * Change links, and the paths that follow them at once.
      *
      * @param updates the changed links; see LinkControl::ApplyLinks
      */
-    void Apply(std::span<const LinkUpdate> updates);
+    virtual void Apply(std::span<const LinkUpdate> updates) = 0;
+
+    /**
+     * Let all paths follow the links that are up now.
+     *
+     * @return the number of paths that have changed
+     */
+    virtual uint32_t Reroute()
+    {
+        return 0;
+    }
+
+    /// @return the paths that have no links or use a link that is down, in increasing order
+    virtual std::vector<uint32_t> GetBrokenPaths() const
+    {
+        return {};
+    }
 
     /**
      * Find the next link for a packet. The node need not be on the current path.
      *
-     * @param node the rank at which the packet is
+     * @param node the node at which the packet is
      * @param path index of the packet's path in the topology
-     * @return the link from the node toward the target of the path, or NONE if the target cannot be
-     * reached
+     * @return the link from the node toward the target of the path, or NONE if the packet must wait
      */
-    uint32_t GetNext(uint32_t node, uint32_t path) const;
-
-  private:
-    static constexpr uint16_t FAR = UINT16_MAX;
-
-    uint16_t GetDistance(uint32_t node, uint32_t target) const;
-    void ListLinks();
-    void FindDistances();
-    void FindPaths();
-
-    const Topology& m_topology;
-    LiveLinks& m_links;
-    std::vector<uint32_t> m_route;    //!< per path: its index among the paths of its pair
-    std::vector<uint32_t> m_outBegin; //!< per rank: index of its first link in m_out
-    std::vector<uint32_t> m_out;      //!< ids of the links that are up, grouped by source rank
-    /// by target, then by rank; used only with forwarding [links]
-    std::vector<uint16_t> m_distance;
+    virtual uint32_t GetNext(uint32_t node, uint32_t path) const = 0;
 };
+
+/**
+ * @param topology the topology at the start of the run
+ * @return per path: its index among the paths of its pair of ranks
+ */
+std::vector<uint32_t> GetRoutes(const Topology& topology);
+
+/**
+ * Make the routes of a fabric without packets, on which a path with a link that is down stands
+ * still.
+ *
+ * @param topology the topology at the start of the run; must outlive the routes
+ * @param links the current links of the fabric; must outlive the routes
+ * @return routes over circuits if the topology has these, and otherwise detours around links that
+ * are down
+ */
+std::unique_ptr<LinkRoutes> MakeLinkRoutes(const Topology& topology, LiveLinks& links);
 
 } // namespace cosim
 

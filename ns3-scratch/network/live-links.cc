@@ -23,7 +23,8 @@ LiveLinks::LiveLinks(const Topology& topology)
                            topology.linkBufferBytes[link],
                            topology.linkEcnThresholdBytes[link],
                            topology.linkDimension[link],
-                           true});
+                           true,
+                           topology.linkLossPpb.empty() ? 0 : topology.linkLossPpb[link]});
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "stream/stream.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -25,7 +26,20 @@ struct LinkState
     uint64_t ecnThresholdBytes; //!< queue length from which packets are marked with CE; 0: never
     uint32_t dimension;         //!< index in Topology::dimensions
     bool isUp;                  //!< true if the link carries packets
+    uint32_t lossPpb{0};        //!< part of the packets that it loses [10^-9]
 };
+
+/// @return the rate at which a link delivers, without the part that it loses [bit/s]
+inline uint64_t
+GetGoodRateBps(const LinkState& link)
+{
+    constexpr uint64_t all = 1'000'000'000;
+    return link.lossPpb == 0
+               ? link.rateBps
+               : std::max<uint64_t>(1,
+                                    link.rateBps / all * (all - link.lossPpb) +
+                                        link.rateBps % all * (all - link.lossPpb) / all);
+}
 
 /// New state of a changed link or of a new link.
 struct LinkUpdate

@@ -37,6 +37,7 @@ struct NetworkStatistics
     uint64_t rtoEvents{0};         //!< number of retransmission timeouts
     uint64_t ecnMarks{0};          //!< packets marked with CE
     double linkUtilizationMean{0}; //!< mean over the links that carried data
+    uint64_t linkLosses{0};        //!< packets lost on links, or in queues of links that failed
     uint64_t flows{0};             //!< flows that carried at least one message
     // Round-trip times. Each flow is sampled at a fixed interval and averaged; these are statistics
     // over the averages of the flows.

@@ -183,6 +183,11 @@ class RunObserver
     {
     }
 
+    /// @param report an event of the scenario that happens now, or paths that follow it
+    virtual void OnNetworkEvent(const NetworkEventReport& /* report */)
+    {
+    }
+
     /// @param timePs current time [ps]: the new links are in place, and the pause ends
     virtual void OnLinksChanged(uint64_t /* timePs */)
     {

@@ -13,7 +13,7 @@
 namespace cosim
 {
 
-/// Records the reconfigurations of the links during a run.
+/// Records the reconfigurations of the links during a run, and the events of the scenario.
 class LinkRecord : public RunObserver
 {
   public:
@@ -28,6 +28,17 @@ class LinkRecord : public RunObserver
         return LINKS;
     }
 
+    /// @return the events of the scenario that have happened, and what followed them, in order
+    const std::vector<NetworkEventReport>& GetEvents() const
+    {
+        return m_events;
+    }
+
+    void OnNetworkEvent(const NetworkEventReport& report) override
+    {
+        m_events.push_back(report);
+    }
+
     void OnLinkPauseBegun(const LinkChange& change) override
     {
         m_changes.push_back(change);
@@ -35,6 +46,7 @@ class LinkRecord : public RunObserver
 
   private:
     std::vector<LinkChange> m_changes;
+    std::vector<NetworkEventReport> m_events;
 };
 
 } // namespace cosim

@@ -254,6 +254,56 @@ WriteReconfigurations(JsonWriter& json,
 }
 
 void
+WriteEvents(JsonWriter& json,
+            const Topology& topology,
+            const std::vector<NetworkEventReport>& reports,
+            uint64_t losses)
+{
+    json.Key("network_events").BeginObject();
+    json.Key("packets_lost").Uint(losses);
+    json.Key("events").BeginArray();
+    for (const NetworkEventReport& report : reports)
+    {
+        json.BeginObject();
+        json.Key("time_ns").Nanoseconds(report.timePs);
+        json.Key("event").String(topology.events[report.event].text);
+        json.Key("rerouting").Bool(report.isReroute);
+        json.Key("rerouted_paths").Uint(report.reroutedPaths);
+        json.Key("broken_paths").Uint(report.brokenPaths);
+        json.EndObject();
+    }
+    json.EndArray();
+    json.EndObject();
+}
+
+void
+WriteSharedLinks(JsonWriter& json, const Topology& topology, const SharedLinks& shared)
+{
+    json.Key("shared_links").BeginArray();
+    for (const SharedLink& one : shared.GetLinks())
+    {
+        json.BeginObject();
+        json.Key("source").String(topology.nodeNames[topology.linkSource[one.link]]);
+        json.Key("target").String(topology.nodeNames[topology.linkTarget[one.link]]);
+        json.Key("link").Uint(one.link);
+        json.Key("flows").Uint(one.paths.size());
+        json.Key("bytes").Uint(one.bytes);
+        json.Key("pairs").BeginArray();
+        constexpr std::size_t most = 64;
+        for (std::size_t i = 0; i < std::min(one.paths.size(), most); ++i)
+        {
+            json.BeginArray();
+            json.Uint(topology.pathSource[one.paths[i]]);
+            json.Uint(topology.pathTarget[one.paths[i]]);
+            json.EndArray();
+        }
+        json.EndArray();
+        json.EndObject();
+    }
+    json.EndArray();
+}
+
+void
 WriteSystem(JsonWriter& json, const Stream& stream, const Admission& scheduler)
 {
     json.Key("system").BeginObject();
@@ -305,6 +355,15 @@ WriteResult(const Stream& stream,
     if (const Reconfiguration& settings = stream.topology.reconfiguration; settings.intervalPs > 0)
     {
         WriteReconfigurations(json, settings, record.links.GetChanges());
+    }
+    if (const Topology& topology = stream.topology;
+        !topology.events.empty() || !topology.linkLossPpb.empty())
+    {
+        WriteEvents(json, topology, record.links.GetEvents(), network.linkLosses);
+    }
+    if (stream.topology.sharedLinks > 0)
+    {
+        WriteSharedLinks(json, stream.topology, record.shared);
     }
     json.Key("simulator").BeginObject();
     json.Key("events").Uint(outcome.events);

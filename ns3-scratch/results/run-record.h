@@ -10,6 +10,7 @@
 #include "results/exposed-time.h"
 #include "results/job-record.h"
 #include "results/link-record.h"
+#include "results/shared-links.h"
 #include "results/timing-record.h"
 #include "stream/stream.h"
 
@@ -28,13 +29,15 @@ struct RunRecord
         : timing(stream),
           exposed(stream, timing),
           jobs(stream),
-          collectives(stream)
+          collectives(stream),
+          shared(stream.topology)
     {
         observers.Add(timing);
         observers.Add(exposed);
         observers.Add(jobs);
         observers.Add(collectives);
         observers.Add(links);
+        observers.Add(shared);
     }
 
     RunRecord(const RunRecord&) = delete;
@@ -45,6 +48,7 @@ struct RunRecord
     JobRecord jobs;
     CollectiveRecord collectives;
     LinkRecord links;
+    SharedLinks shared;
 };
 
 } // namespace cosim

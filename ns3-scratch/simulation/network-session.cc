@@ -23,6 +23,7 @@ NetworkSession::NetworkSession(Stream stream)
       m_circuits(MakeCircuitSwitch(m_stream.topology, *m_fabric, {}))
 {
     m_fabric->Start();
+    m_events = MakeLinkEvents(m_stream.topology, *m_fabric, {});
 }
 
 NetworkSession::~NetworkSession()
@@ -159,6 +160,7 @@ NetworkSession::GetStatistics() const
 void
 NetworkSession::Close()
 {
+    m_events.reset();
     m_circuits.reset();
     m_fabric.reset();
     m_session.reset();

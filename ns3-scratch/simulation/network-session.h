@@ -6,6 +6,7 @@
 #define COSIM_NETWORK_SESSION_H
 
 #include "circuits/circuit-switch.h"
+#include "circuits/link-events.h"
 #include "clock/simulator-session.h"
 #include "network/fabric.h"
 #include "stream/stream.h"
@@ -110,6 +111,7 @@ class NetworkSession
     Stream m_stream;
     std::unique_ptr<SimulatorSession> m_session;
     std::unique_ptr<Fabric> m_fabric;
+    std::unique_ptr<LinkEvents> m_events;      //!< null if no event changes links
     std::unique_ptr<CircuitSwitch> m_circuits; //!< null if the links do not change
     std::map<uint64_t, Posted> m_posted;       //!< keyed by the order in which they were posted
     uint64_t m_posts{0};

@@ -45,7 +45,9 @@ Simulation::Build()
         m_fabric = MakeFabric(m_stream.topology, m_stream.settings);
         m_circuits = MakeCircuitSwitch(m_stream.topology, *m_fabric, m_observers);
         m_fabric->Start();
+        m_events = MakeLinkEvents(m_stream.topology, *m_fabric, m_observers);
         m_fabric->SetObservers(m_observers);
+        m_background = std::make_unique<BackgroundTraffic>(m_stream.topology, *m_fabric);
         m_executor = std::make_unique<TraceExecutor>(m_stream, *m_fabric, m_observers, *this);
     }
     catch (...)
@@ -95,6 +97,7 @@ Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval
                                  &Simulation::OnTimeLimit,
                                  this);
     ns3::Simulator::ScheduleNow(&TraceExecutor::Start, m_executor.get());
+    m_background->Start();
     m_outcome.status.clear();
     try
     {
@@ -147,6 +150,8 @@ Simulation::Close()
 {
     m_isClosed = true;
     m_executor.reset();
+    m_background.reset();
+    m_events.reset();
     m_circuits.reset();
     m_fabric.reset();
     m_session.reset();

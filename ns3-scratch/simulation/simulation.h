@@ -6,12 +6,14 @@
 #define COSIM_SIMULATION_H
 
 #include "circuits/circuit-switch.h"
+#include "circuits/link-events.h"
 #include "clock/simulator-session.h"
 #include "network/fabric.h"
 #include "network/run-observers.h"
 #include "results/result-writer.h"
 #include "results/run-record.h"
 #include "stream/stream.h"
+#include "workload/background-traffic.h"
 #include "workload/trace-executor.h"
 
 #include "ns3/event-id.h"
@@ -111,6 +113,8 @@ class Simulation : public WorkloadListener
     RunRecord m_record;
     std::unique_ptr<SimulatorSession> m_session;
     std::unique_ptr<Fabric> m_fabric;
+    std::unique_ptr<BackgroundTraffic> m_background;
+    std::unique_ptr<LinkEvents> m_events;      //!< null if no event changes links
     std::unique_ptr<CircuitSwitch> m_circuits; //!< null if the links do not change
     std::unique_ptr<TraceExecutor> m_executor;
     RunOutcome m_outcome;

@@ -99,6 +99,29 @@ inline constexpr auto FIELDS<Reconfiguration> =
                     &Reconfiguration::controlNetwork);
 
 template <>
+inline constexpr auto FIELDS<NetworkEvent> = std::make_tuple(&NetworkEvent::kind,
+                                                             &NetworkEvent::timePs,
+                                                             &NetworkEvent::text,
+                                                             &NetworkEvent::links,
+                                                             &NetworkEvent::rateBps,
+                                                             &NetworkEvent::lossPpb,
+                                                             &NetworkEvent::ranks,
+                                                             &NetworkEvent::factorPpm);
+
+template <>
+inline constexpr auto FIELDS<Traffic> = std::make_tuple(&Traffic::text,
+                                                        &Traffic::beginPs,
+                                                        &Traffic::endPs,
+                                                        &Traffic::sources,
+                                                        &Traffic::targets,
+                                                        &Traffic::intervalPs,
+                                                        &Traffic::burst,
+                                                        &Traffic::sizes,
+                                                        &Traffic::cumulativePpb,
+                                                        &Traffic::seed,
+                                                        &Traffic::route);
+
+template <>
 inline constexpr auto FIELDS<Topology> = std::make_tuple(&Topology::ranks,
                                                          &Topology::nodes,
                                                          &Topology::dimensions,
@@ -114,7 +137,19 @@ inline constexpr auto FIELDS<Topology> = std::make_tuple(&Topology::ranks,
                                                          &Topology::pathBegin,
                                                          &Topology::pathLinks,
                                                          &Topology::forwardingDelayPs,
-                                                         &Topology::reconfiguration);
+                                                         &Topology::reconfiguration,
+                                                         &Topology::ranksForward,
+                                                         &Topology::linkLossPpb,
+                                                         &Topology::events,
+                                                         &Topology::detectionPs,
+                                                         &Topology::reroute,
+                                                         &Topology::sharedMemoryAlphaPpm,
+                                                         &Topology::spread,
+                                                         &Topology::flowletGapPs,
+                                                         &Topology::sharedLinks,
+                                                         &Topology::traffic,
+                                                         &Topology::lossSeed,
+                                                         &Topology::nodeNames);
 
 template <>
 inline constexpr auto FIELDS<Program> = std::make_tuple(&Program::id,

@@ -70,6 +70,18 @@ Describe(NodeType /* type */)
     return {static_cast<uint32_t>(NodeType::TIMER), "node type"};
 }
 
+constexpr Enumeration
+Describe(EventKind /* type */)
+{
+    return {static_cast<uint32_t>(EventKind::COMPUTE), "kind of event"};
+}
+
+constexpr Enumeration
+Describe(PathSpread /* type */)
+{
+    return {static_cast<uint32_t>(PathSpread::FLOWLET), "spread"};
+}
+
 // Each Read function reads the current field into a struct member. The function for a message calls
 // Read for each field of the message.
 
@@ -98,7 +110,7 @@ Read(WireReader& reader, std::string& value)
 }
 
 template <typename T>
-    requires(!std::is_enum_v<T>)
+    requires(!std::is_enum_v<T> && !StreamMessage<T>)
 void
 Read(WireReader& reader, std::vector<T>& values)
 {
@@ -138,6 +150,10 @@ Read(WireReader& reader, E& value)
     }
 }
 
+/// Read one message of a list.
+template <StreamMessage T>
+void Read(WireReader& reader, std::vector<T>& messages);
+
 /**
  * Read a message. Members whose field the writer left out keep their value; see ReadRecord.
  *
@@ -172,6 +188,13 @@ Read(WireReader& reader, T& message)
             fields.Skip();
         }
     }
+}
+
+template <StreamMessage T>
+void
+Read(WireReader& reader, std::vector<T>& messages)
+{
+    Read(reader, messages.emplace_back());
 }
 
 /// Set all members of a message to zero or empty.

@@ -137,6 +137,53 @@ struct Reconfiguration
     bool controlNetwork{false};
 };
 
+/// What happens to links or ranks.
+enum class EventKind : uint32_t
+{
+    LINK_DOWN = 0,
+    LINK_UP = 1,
+    LINK_RATE = 2,
+    LINK_LOSS = 3,
+    COMPUTE = 4,
+};
+
+/// Something that happens to links or ranks at a time of the run.
+struct NetworkEvent
+{
+    EventKind kind{EventKind::LINK_DOWN};
+    uint64_t timePs{0};
+    std::string text; //!< what people read
+    std::vector<uint32_t> links;
+    uint64_t rateBps{0};         //!< LINK_RATE
+    uint32_t lossPpb{0};         //!< LINK_LOSS: parts of 10^9
+    std::vector<uint32_t> ranks; //!< COMPUTE
+    uint64_t factorPpm{0};       //!< COMPUTE: parts of 10^6 of the usual time
+};
+
+/// Messages between ranks that belong to no trace.
+struct Traffic
+{
+    std::string text; //!< what people read
+    uint64_t beginPs{0};
+    uint64_t endPs{0};             //!< 0: until the end of the run
+    std::vector<uint32_t> sources; //!< one for each pair of ranks
+    std::vector<uint32_t> targets;
+    uint64_t intervalPs{0}; //!< mean time between messages, or time between bursts
+    bool burst{false};      //!< true: all pairs send one message each time
+    std::vector<uint64_t> sizes;
+    std::vector<uint32_t> cumulativePpb; //!< parts of 10^9 that are at most so large
+    uint64_t seed{0};
+    uint32_t route{0};
+};
+
+/// Which packets of a flow take the same path.
+enum class PathSpread : uint32_t
+{
+    FLOW = 0,    //!< all
+    PACKET = 1,  //!< none
+    FLOWLET = 2, //!< those without a gap between them
+};
+
 /// The topology record.
 struct Topology
 {
@@ -156,6 +203,37 @@ struct Topology
     std::vector<uint32_t> pathLinks;
     uint64_t forwardingDelayPs{0};
     Reconfiguration reconfiguration;
+    bool ranksForward{false};
+    std::vector<uint32_t> linkLossPpb; //!< empty: no link loses packets
+    std::vector<NetworkEvent> events;
+    uint64_t detectionPs{0};          //!< from a change of links until paths follow it
+    bool reroute{false};              //!< false: paths never follow a change
+    uint64_t sharedMemoryAlphaPpm{0}; //!< 0: each port has its own buffer
+    PathSpread spread{PathSpread::FLOW};
+    uint64_t flowletGapPs{0};
+    uint32_t sharedLinks{0}; //!< number of most shared links that the result lists
+    std::vector<Traffic> traffic;
+    uint64_t lossSeed{0};
+    std::vector<std::string> nodeNames; //!< only if sharedLinks is not 0
+
+    /// @return true if a circuit switch changes the links
+    bool HasCircuits() const
+    {
+        return reconfiguration.intervalPs > 0;
+    }
+
+    /// @return true if events change the links
+    bool HasLinkEvents() const
+    {
+        for (const NetworkEvent& event : events)
+        {
+            if (event.kind != EventKind::COMPUTE)
+            {
+                return true;
+            }
+        }
+        return false;
+    }
 };
 
 /// The action of a program step.

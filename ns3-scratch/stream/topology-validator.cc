@@ -4,6 +4,7 @@
 
 #include "stream/topology-validator.h"
 
+#include "stream/event-validator.h"
 #include "stream/reconfiguration-validator.h"
 #include "stream/validation.h"
 #include "support/header-sizes.h"
@@ -155,7 +156,9 @@ ValidateTopology(const Topology& topology)
     {
         ValidateReconfiguration(topology);
     }
-    return PathTable(ValidatePaths(topology));
+    PathTable paths(ValidatePaths(topology));
+    ValidateEvents(topology);
+    return paths;
 }
 
 void

@@ -58,6 +58,13 @@ JsonWriter::String(std::string_view value)
 }
 
 void
+JsonWriter::Bool(bool value)
+{
+    Separate();
+    m_text += value ? "true" : "false";
+}
+
+void
 JsonWriter::Uint(uint64_t value)
 {
     Separate();

@@ -37,6 +37,8 @@ class JsonWriter
     void String(std::string_view value);
     /// @param value an unsigned integer
     void Uint(uint64_t value);
+    /// @param value a Boolean
+    void Bool(bool value);
     /**
      * @param value a number. It is written with the fewest digits that read back as the same
      * number, or as null if it is not finite.

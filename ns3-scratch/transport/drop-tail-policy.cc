@@ -29,6 +29,10 @@ DropTailPolicy::Decide(const Arrival& arrival)
 std::unique_ptr<QueuePolicy>
 DropTailPolicyMaker::Make(const LinkState& link, EgressQueue& queue)
 {
+    if (!link.isUp)
+    {
+        return std::make_unique<ClosedPolicy>();
+    }
     if (link.bufferBytes == 0 && link.ecnThresholdBytes == 0)
     {
         return nullptr;

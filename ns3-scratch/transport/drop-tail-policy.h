@@ -37,7 +37,18 @@ class DropTailPolicy : public QueuePolicy
     uint64_t m_thresholdBytes; //!< UINT64_MAX if the queue has no threshold
 };
 
-/// Creates a DropTailPolicy for each link with a limited buffer or an ECN threshold.
+/// A queue of a link that is down: it drops every packet.
+class ClosedPolicy : public QueuePolicy
+{
+  public:
+    Verdict Decide(const Arrival& /* arrival */) override
+    {
+        return Verdict::DROP;
+    }
+};
+
+/// Creates a ClosedPolicy for each link that is down, and a DropTailPolicy for each link with a
+/// limited buffer or an ECN threshold.
 class DropTailPolicyMaker : public QueuePolicyMaker
 {
   public:

@@ -21,6 +21,7 @@ TraceExecutor::TraceExecutor(const Stream& stream,
       m_injectionLatency(static_cast<int64_t>(stream.settings.system.injectionLatencyPs)),
       m_engine(stream, network, observers, *this),
       m_workers(stream),
+      m_speeds(stream.topology, network, observers),
       m_workersLeft(m_workers.GetCount())
 {
     for (const TraceWorker& worker : m_workers.GetAll())
@@ -39,6 +40,7 @@ TraceExecutor::TraceExecutor(const Stream& stream,
 void
 TraceExecutor::Start()
 {
+    m_speeds.Start();
     for (uint32_t id = 0; id < m_workers.GetCount(); ++id)
     {
         TraceWorker& worker = m_workers.Get(id);
@@ -197,7 +199,9 @@ TraceExecutor::TryCompute(uint32_t id)
 void
 TraceExecutor::RunCompute(uint32_t id, uint32_t node)
 {
-    const uint64_t duration = m_workers.Get(id).plan->trace->durationPs[node];
+    const TraceWorker& worker = m_workers.Get(id);
+    const uint64_t duration =
+        m_speeds.GetDuration(worker.rank, worker.plan->trace->durationPs[node]);
     if (duration == 0)
     {
         m_changes.Push({id, node, ChangeKind::DONE});

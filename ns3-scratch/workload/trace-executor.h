@@ -10,6 +10,7 @@
 #include "stream/stream.h"
 #include "support/ring-buffer.h"
 #include "system/collective-engine.h"
+#include "workload/compute-speeds.h"
 #include "workload/trace-workers.h"
 
 #include <cstdint>
@@ -136,6 +137,7 @@ class TraceExecutor : public CollectiveListener
     ns3::Time m_injectionLatency;
     CollectiveEngine m_engine;
     TraceWorkers m_workers;
+    ComputeSpeeds m_speeds;
     RingBuffer<Change> m_changes;
     bool m_draining{false};
     bool m_checking{false}; //!< true while OnProgressCheck is scheduled

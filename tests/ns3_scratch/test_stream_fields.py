@@ -25,6 +25,8 @@ ENUMERATIONS = {
     "AdmissionKind": MESSAGES["System"].enum_types_by_name["Admission"],
     "LossRecovery": MESSAGES["Tcp"].enum_types_by_name["Recovery"],
     "Discount": MESSAGES["Reconfiguration"].enum_types_by_name["Discount"],
+    "EventKind": MESSAGES["NetworkEvent"].enum_types_by_name["Kind"],
+    "PathSpread": MESSAGES["Topology"].enum_types_by_name["Spread"],
     "StepOp": MESSAGES["Program"].enum_types_by_name["Op"],
     "NodeType": MESSAGES["Trace"].enum_types_by_name["Type"],
 }

@@ -122,6 +122,7 @@ def wired_network(
         dimension=amount(0).astype(np.uint32),
         router=ShortestPaths(used.graph),
         forwarding_delay_ps=forwarding_delay_ps,
+        ranks_forward=True,
     )
 
 

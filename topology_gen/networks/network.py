@@ -30,6 +30,11 @@ Router = Callable[[Numbers, Numbers, Numbers], tuple[NDArray[Any], NDArray[Any]]
 """Maps arrays of sources, targets and routes to the paths' (begin, links), as in `Paths`."""
 
 
+HOP_COST = 2**20
+"""The cost of a link of the first dimension. A link of the next dimension costs 1 more, so fewer
+links count first, and then more links of an earlier dimension."""
+
+
 @dataclass(frozen=True, eq=False)
 class Network:
     """A network; nodes 0 … ranks-1 are ranks, the others are switches; links are numbered from 0.
@@ -56,6 +61,10 @@ class Network:
         The family's rule for paths; use `paths` instead.
     forwarding_delay_ps : int
         The delay of a packet in each rank that forwards it.
+    ranks_forward : bool
+        Whether paths may lead through ranks. If not, ranks only send and receive.
+    loss : float64 array, shape (links,), optional
+        The probability that a link loses a packet; None: no link loses packets.
     """
 
     ranks: int
@@ -70,6 +79,8 @@ class Network:
     dimension: Ids
     router: Router = field(repr=False)
     forwarding_delay_ps: int = 0
+    ranks_forward: bool = False
+    loss: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         if not np.all(self.rate_bps > 0):
@@ -84,6 +95,23 @@ class Network:
     def links(self) -> int:
         """Number of directed links."""
         return len(self.source)
+
+    def shortest_paths(self, seed: int = 0, striped: bool = False) -> Router:
+        """Return the rule that spreads flows over all shortest paths, whatever the family's rule.
+
+        Of paths with equally many links, those with more links of an earlier dimension are shorter.
+
+        Parameters
+        ----------
+        seed, striped
+            As for `topology_gen.networks.shortest_paths.ShortestPaths`.
+        """
+        from topology_gen.graphs.digraph import Digraph
+        from topology_gen.networks.shortest_paths import ShortestPaths
+
+        graph = Digraph("network", self.nodes, self.source, self.target)
+        hosts = 0 if self.ranks_forward else self.ranks
+        return ShortestPaths(graph, HOP_COST + self.dimension, hosts, seed, striped)
 
     def paths(self, source: ArrayLike, target: ArrayLike, route: ArrayLike = 0) -> Paths:
         """Return the paths of ordered pairs of different ranks.

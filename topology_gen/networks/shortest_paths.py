@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,13 +27,33 @@ class ShortestPaths:
     ----------
     graph : Digraph
         A digraph without self-loops.
+    costs : array of int, shape (links,), optional
+        The cost of each link. A path with the smallest sum is the shortest. All 1 by default.
+    hosts : int
+        Nodes 0 … hosts-1 only send and receive. They do not forward for other nodes.
+    seed : int
+        Seed of the hash.
+    striped : bool
+        Whether consecutive routes of a pair take consecutive links instead of links that the hash
+        selects for each route. The hash of the pair then selects the links of route 0.
     """
 
-    def __init__(self, graph: Digraph) -> None:
-        from scipy.sparse import csr_array
+    def __init__(
+        self,
+        graph: Digraph,
+        costs: NDArray[Any] | None = None,
+        hosts: int = 0,
+        seed: int = 0,
+        striped: bool = False,
+    ) -> None:
+        from scipy.sparse import coo_array
 
         self._nodes = graph.nodes
+        self._hosts = hosts
+        self._salt = seed << 16  # a path has fewer hops than this
+        self._striped = striped
         self._target = graph.target.astype(np.int64)
+        self._cost = np.ones(graph.links) if costs is None else costs.astype(np.float64)
         source = graph.source.astype(np.int64)
         self._by_pair = np.argsort(source * graph.nodes + self._target, kind="stable")
         self._pairs = (source * graph.nodes + self._target)[self._by_pair]
@@ -42,8 +64,16 @@ class ShortestPaths:
         self._out = np.full((graph.nodes, self._width), -1)
         column = np.arange(graph.links) - begin[source[by_source]]
         self._out[source[by_source], column] = by_source
-        shape = (graph.nodes, graph.nodes)
-        self._backward = csr_array((np.ones(graph.links), (self._target, source)), shape=shape)
+        # A host is two nodes here: one that its links leave, and one, `nodes` later, that they
+        # enter. No path leads through it.
+        self._entered = np.where(self._target < hosts, self._target + graph.nodes, self._target)
+        # Of parallel links, the cheapest one counts.
+        cheap = np.lexsort((self._cost, self._pairs_of(source)))
+        _, first = np.unique(self._pairs_of(source)[cheap], return_index=True)
+        cheapest = cheap[first]
+        ends = (self._entered[cheapest], source[cheapest])
+        shape = (graph.nodes + hosts, graph.nodes + hosts)
+        self._backward = coo_array((self._cost[cheapest], ends), shape=shape).tocsr()
 
     def __call__(self, source: Numbers, target: Numbers, route: Numbers) -> tuple[Numbers, Numbers]:
         """Return (begin, links) of the paths.
@@ -74,6 +104,11 @@ class ShortestPaths:
         """Return which pairs have a link."""
         return np.isin(source * self._nodes + target, self._pairs)
 
+    def _pairs_of(self, source: Numbers) -> Numbers:
+        """Return a number for the two ends of each link."""
+        pairs: Numbers = source * self._nodes + self._target
+        return pairs
+
     def _walk(self, source: Numbers, target: Numbers, route: Numbers) -> Numbers:
         """Return the links of each path as a row that is padded with -1."""
 
@@ -84,7 +119,9 @@ class ShortestPaths:
         parts = []
         for first in range(0, targets.size, rows):
             here = np.flatnonzero((column >= first) & (column < first + rows))
-            hops = dijkstra(self._backward, indices=targets[first : first + rows], unweighted=True)
+            near = targets[first : first + rows]
+            near = np.where(near < self._hosts, near + self._nodes, near)
+            hops = dijkstra(self._backward, indices=near)
             row = column[here] - first
             parts.append((here, self._steps(source[here], target[here], route[here], hops, row)))
         longest = max((walks.shape[1] for _, walks in parts), default=0)
@@ -102,32 +139,40 @@ class ShortestPaths:
         row: Numbers,
     ) -> Numbers:
         """Return the links of some pairs' paths; `distance[row[i]]` is the distance to target i."""
-        left = self._hops(source, target, distance, row)
-        walks = np.full((source.size, int(left.max(initial=0))), -1)
+        left = self._distances(source, target, distance, row).copy()
+        walks: list[Numbers] = []
         at = source.copy()
-        for hop in range(walks.shape[1]):
-            going = np.flatnonzero(at != target)
+        while (going := np.flatnonzero(at != target)).size:
             out = self._out[at[going]]
-            after = distance[row[going, None], self._target[out]]
-            nearer = after == (left[going] - hop - 1)[:, None]
-            nearer &= out >= 0
-            choice = flow_hash(source[going], target[going], route[going], hop) % nearer.sum(axis=1)
+            after = distance[row[going, None], self._entered[out]] + self._cost[out]
+            nearer = (after == left[going, None]) & (out >= 0)
+            choice = self._choose(source[going], target[going], route[going], len(walks))
+            choice %= nearer.sum(axis=1)
             chosen = (np.cumsum(nearer, axis=1) == (choice + 1)[:, None]).argmax(axis=1)
             link = out[np.arange(going.size), chosen]
-            walks[going, hop] = link
+            step = np.full(source.size, -1)
+            step[going] = link
+            walks.append(step)
+            left[going] -= self._cost[link]
             at[going] = self._target[link]
-        return walks
+        return np.stack(walks, axis=1) if walks else np.empty((source.size, 0), np.int64)
+
+    def _choose(self, source: Numbers, target: Numbers, route: Numbers, hop: int) -> Numbers:
+        """Return the number of the link, modulo the number of links, on which flows continue."""
+        if self._striped:
+            return flow_hash(source, target, np.zeros_like(route), hop + self._salt) // 2 + route
+        return flow_hash(source, target, route, hop + self._salt)
 
     @staticmethod
-    def _hops(
+    def _distances(
         source: Numbers, target: Numbers, distance: NDArray[np.float64], row: Numbers
     ) -> NDArray[np.float64]:
-        """Return the lengths of some pairs' paths; PathError if there is none."""
-        hops: NDArray[np.float64] = distance[row, source]
-        if np.isinf(hops).any():
-            lost = int(np.argmax(np.isinf(hops)))
+        """Return the costs of some pairs' paths; PathError if there is none."""
+        costs: NDArray[np.float64] = distance[row, source]
+        if np.isinf(costs).any():
+            lost = int(np.argmax(np.isinf(costs)))
             raise PathError(f"there is no path from node {source[lost]} to node {target[lost]}")
-        return hops
+        return costs
 
 
 def flow_hash(source: Numbers, target: Numbers, route: Numbers, hop: int) -> Numbers:

@@ -95,7 +95,7 @@ class KShortestPaths(ShortestPaths):
         distance: NDArray[np.float64],
         row: Numbers,
     ) -> Numbers:
-        left = self._hops(source, target, distance, row)
+        left = self._distances(source, target, distance, row)
         walks = np.full((source.size, int(left.max(initial=0))), -1)
         counts = self._counts(distance)
         paths = counts[row, source]

@@ -15,7 +15,7 @@ namespace cosim
 
 PieceLinkControl::PieceLinkControl(const Topology& topology, PieceFabric& fabric)
     : m_fabric(fabric),
-      m_routes(topology, fabric.m_liveLinks)
+      m_routes(MakeLinkRoutes(topology, fabric.m_liveLinks))
 {
 }
 
@@ -104,8 +104,20 @@ PieceLinkControl::TakeApart(uint32_t id, uint64_t now)
 void
 PieceLinkControl::ApplyLinks(std::span<const LinkUpdate> updates)
 {
-    m_routes.Apply(updates);
+    m_routes->Apply(updates);
     m_fabric.m_links.resize(m_fabric.m_liveLinks.GetCount());
+}
+
+uint32_t
+PieceLinkControl::Reroute()
+{
+    return m_routes->Reroute();
+}
+
+std::vector<uint32_t>
+PieceLinkControl::GetBrokenPaths() const
+{
+    return m_routes->GetBrokenPaths();
 }
 
 void

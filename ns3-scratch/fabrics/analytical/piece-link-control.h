@@ -9,6 +9,7 @@
 #include "network/link-routes.h"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -39,19 +40,21 @@ class PieceLinkControl : public LinkControl
     bool MeasureDemand(std::vector<uint64_t>& bytes) const override;
     void Pause() override;
     void ApplyLinks(std::span<const LinkUpdate> updates) override;
+    uint32_t Reroute() override;
+    std::vector<uint32_t> GetBrokenPaths() const override;
     void Resume() override;
 
     /// @return the link on which a piece continues from a node, or NONE if the piece must wait
     uint32_t GetNext(uint32_t node, uint32_t path) const
     {
-        return m_isPaused ? LinkRoutes::NONE : m_routes.GetNext(node, path);
+        return m_isPaused ? LinkRoutes::NONE : m_routes->GetNext(node, path);
     }
 
   private:
     void TakeApart(uint32_t piece, uint64_t now);
 
     PieceFabric& m_fabric;
-    LinkRoutes m_routes;
+    std::unique_ptr<LinkRoutes> m_routes;
     bool m_isPaused{false};
 };
 

@@ -16,16 +16,25 @@ using namespace ns3;
 ExpressFabric::ExpressFabric(const Topology& topology,
                              const Settings& settings,
                              std::unique_ptr<Transport> transport,
-                             std::unique_ptr<QueuePolicyMaker> policies,
-                             bool linksChange)
+                             std::unique_ptr<QueuePolicyMaker> policies)
     : PacketFabric(topology, settings),
       m_transport(std::move(transport)),
       m_policies(std::move(policies)),
-      m_connections(GetFlowCount()),
-      m_linkControl(linksChange ? std::make_unique<ExpressLinkControl>(topology, *this) : nullptr),
-      m_carrier(linksChange ? static_cast<SegmentCarrier&>(*m_linkControl) : *this),
-      m_receiver(linksChange ? static_cast<ExpressLink::Receiver&>(*m_linkControl) : *this)
+      m_connections(GetFlowCount())
 {
+    if (topology.HasCircuits())
+    {
+        m_linkControl = std::make_unique<ExpressLinkControl>(topology, *this);
+        m_carrier = m_linkControl.get();
+        m_receiver = m_linkControl.get();
+    }
+    else if (topology.HasLinkEvents() || !topology.linkLossPpb.empty() ||
+             topology.spread != PathSpread::FLOW)
+    {
+        m_detours = std::make_unique<ExpressDetours>(topology, *this);
+        m_carrier = m_detours.get();
+        m_receiver = m_detours.get();
+    }
 }
 
 ExpressFabric::~ExpressFabric() = default;
@@ -33,7 +42,19 @@ ExpressFabric::~ExpressFabric() = default;
 LinkControl*
 ExpressFabric::GetLinkControl()
 {
-    return m_linkControl.get();
+    if (m_linkControl)
+    {
+        return m_linkControl.get();
+    }
+    return m_detours.get();
+}
+
+NetworkStatistics
+ExpressFabric::GetStatistics() const
+{
+    NetworkStatistics statistics = PacketFabric::GetStatistics();
+    statistics.linkLosses = m_detours ? m_detours->GetLosses() : 0;
+    return statistics;
 }
 
 void
@@ -61,7 +82,7 @@ ExpressFabric::SetLink(uint32_t link)
     const LinkState& state = m_liveLinks.Get(link);
     if (link == m_links.size())
     {
-        m_links.push_back(std::make_unique<ExpressLink>(state.latencyPs, m_receiver));
+        m_links.push_back(std::make_unique<ExpressLink>(state.latencyPs, *m_receiver));
     }
     m_links[link]->Set(GetTimes(state.rateBps), m_policies->Make(state, *m_links[link]));
 }
@@ -92,7 +113,7 @@ ExpressFabric::Send(FlowId flow, uint64_t bytes)
     FlowEnds& ends = m_connections[flow].ends;
     if (ends.sender == nullptr)
     {
-        ends = m_transport->Connect(flow, GetHandshake(flow), m_carrier, *this);
+        ends = m_transport->Connect(flow, GetHandshake(flow), *m_carrier, *this);
     }
     ends.sender->Submit(bytes);
 }
@@ -156,6 +177,12 @@ void
 ExpressFabric::OnLinkArrival(Segment* segment)
 {
     Poll();
+    Forward(segment);
+}
+
+void
+ExpressFabric::Forward(Segment* segment)
+{
     if (++segment->hop < segment->path.size())
     {
         const uint32_t link = segment->path[segment->hop];

@@ -5,6 +5,7 @@
 #ifndef COSIM_EXPRESS_FABRIC_H
 #define COSIM_EXPRESS_FABRIC_H
 
+#include "fabrics/express/express-detours.h"
 #include "fabrics/express/express-link-control.h"
 #include "fabrics/express/express-link.h"
 #include "fabrics/packet/packet-fabric.h"
@@ -36,17 +37,16 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
      * @param settings run settings; must outlive the fabric
      * @param transport creates the endpoints of flows
      * @param policies creates the policies of the links' egress queues
-     * @param linksChange true if the links of the topology change during the run
      */
     ExpressFabric(const Topology& topology,
                   const Settings& settings,
                   std::unique_ptr<Transport> transport,
-                  std::unique_ptr<QueuePolicyMaker> policies,
-                  bool linksChange);
+                  std::unique_ptr<QueuePolicyMaker> policies);
     ~ExpressFabric() override;
 
     // Fabric
     LinkControl* GetLinkControl() override;
+    NetworkStatistics GetStatistics() const override;
 
   protected:
     void Build() override;
@@ -54,6 +54,7 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
     LinkCounters GetLinkCounters(uint32_t link) const override;
 
   private:
+    friend class ExpressDetours;
     friend class ExpressLinkControl;
 
     /// A connection. Its endpoints are null until it is first used.
@@ -78,6 +79,9 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
 
     /// Append bytes to the stream of a flow that is not paused.
     void Send(FlowId flow, uint64_t bytes);
+
+    /// Send a segment that has crossed a link over the next link of its path, or deliver it.
+    void Forward(Segment* segment);
 
     /// Put a packet into the egress queue of a link, or drop it.
     void Enter(uint32_t link, Segment* segment);
@@ -105,9 +109,10 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
     std::vector<Connection> m_connections;
     SegmentPool m_segments;
     std::map<uint64_t, std::shared_ptr<TransmissionTimes>> m_times; //!< keyed by rate
-    std::unique_ptr<ExpressLinkControl> m_linkControl; //!< null if the links do not change
-    SegmentCarrier& m_carrier; //!< used by the flows' endpoints: this object or m_linkControl
-    ExpressLink::Receiver& m_receiver; //!< used by the links: this object or m_linkControl
+    std::unique_ptr<ExpressLinkControl> m_linkControl;              //!< null without circuits
+    std::unique_ptr<ExpressDetours> m_detours; //!< null if links never fail, and flows keep paths
+    SegmentCarrier* m_carrier{this};           //!< used by the flows' endpoints
+    ExpressLink::Receiver* m_receiver{this};   //!< used by the links
 };
 
 } // namespace cosim

@@ -7,8 +7,8 @@
 
 #include "fabrics/express/express-link.h"
 #include "network/bundle-network.h"
+#include "network/circuit-routes.h"
 #include "network/link-control.h"
-#include "network/link-routes.h"
 #include "transport/segment.h"
 
 #include <cstdint>
@@ -85,7 +85,7 @@ class ExpressLinkControl : public LinkControl, public SegmentCarrier, public Exp
 
     const Topology& m_topology;
     ExpressFabric& m_fabric;
-    LinkRoutes m_routes;
+    CircuitRoutes m_routes;
     std::deque<uint32_t> m_linkIds; //!< entry i is i; a segment's next path is a span of one entry
     std::vector<std::vector<Segment*>> m_held; //!< per rank: segments that wait there
     std::vector<Sender> m_senders;             //!< state of the sender of each flow

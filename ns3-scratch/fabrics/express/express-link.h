@@ -118,6 +118,12 @@ class ExpressLink final : public EgressQueue, private CausalEvent
      */
     void Readmit(Segment* segment);
 
+    /// @return the arrival of the last packet on the link, or -1 if there is none [ps]
+    int64_t GetLastArrivalPs() const
+    {
+        return m_packets.IsEmpty() ? -1 : m_packets.Back().arrivalPs;
+    }
+
     /// @return the counters; the busy time counts up to now
     LinkCounters GetCounters() const;
 

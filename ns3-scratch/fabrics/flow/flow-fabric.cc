@@ -33,12 +33,12 @@ constexpr auto MAX_DELAY_PS = static_cast<double>(MAX_TIME_PS);
 
 } // namespace
 
-FlowFabric::FlowFabric(const Topology& topology, const Settings& settings, bool linksChange)
+FlowFabric::FlowFabric(const Topology& topology, const Settings& settings)
     : MessageFabric(topology, settings),
       m_paths(topology.pathSource.size()),
       m_solver(MakeSolver())
 {
-    if (linksChange)
+    if (topology.HasCircuits() || topology.HasLinkEvents())
     {
         m_linkControl = std::make_unique<FlowLinkControl>(topology, *this);
     }
@@ -57,7 +57,7 @@ FlowFabric::MakeSolver()
     capacities.reserve(m_liveLinks.GetCount());
     for (uint32_t link = 0; link < m_liveLinks.GetCount(); ++link)
     {
-        capacities.push_back(static_cast<double>(m_liveLinks.Get(link).rateBps));
+        capacities.push_back(static_cast<double>(GetGoodRateBps(m_liveLinks.Get(link))));
     }
     std::vector<uint32_t> begin{0};
     std::vector<uint32_t> links;

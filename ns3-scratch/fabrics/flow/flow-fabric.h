@@ -54,9 +54,8 @@ class FlowFabric : public MessageFabric
      * @param topology links and paths; must outlive the fabric
      * @param settings run settings; the TCP settings give the sizes of segments, headers and
      * windows; must outlive the fabric
-     * @param linksChange true if the links of the topology change during the run
      */
-    FlowFabric(const Topology& topology, const Settings& settings, bool linksChange);
+    FlowFabric(const Topology& topology, const Settings& settings);
 
     // Fabric
     LinkControl* GetLinkControl() override;

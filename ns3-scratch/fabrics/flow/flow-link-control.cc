@@ -15,7 +15,7 @@ namespace cosim
 
 FlowLinkControl::FlowLinkControl(const Topology& topology, FlowFabric& fabric)
     : m_fabric(fabric),
-      m_routes(topology, fabric.m_liveLinks),
+      m_routes(MakeLinkRoutes(topology, fabric.m_liveLinks)),
       m_states(topology.pathSource.size()),
       m_linkCounters(topology.linkSource.size())
 {
@@ -86,9 +86,23 @@ FlowLinkControl::PausePath(uint32_t id, uint64_t now)
 void
 FlowLinkControl::ApplyLinks(std::span<const LinkUpdate> updates)
 {
-    m_routes.Apply(updates);
+    m_routes->Apply(updates);
     m_linkCounters.resize(m_fabric.m_liveLinks.GetCount());
     PreparePaths();
+}
+
+uint32_t
+FlowLinkControl::Reroute()
+{
+    const uint32_t changed = m_routes->Reroute();
+    PreparePaths();
+    return changed;
+}
+
+std::vector<uint32_t>
+FlowLinkControl::GetBrokenPaths() const
+{
+    return m_routes->GetBrokenPaths();
 }
 
 void

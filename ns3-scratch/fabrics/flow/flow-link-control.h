@@ -10,6 +10,7 @@
 #include "network/link-summary.h"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -40,6 +41,8 @@ class FlowLinkControl : public LinkControl
     bool MeasureDemand(std::vector<uint64_t>& bytes) const override;
     void Pause() override;
     void ApplyLinks(std::span<const LinkUpdate> updates) override;
+    uint32_t Reroute() override;
+    std::vector<uint32_t> GetBrokenPaths() const override;
     void Resume() override;
 
     /// @return the counters of each link since the start of the run
@@ -62,7 +65,7 @@ class FlowLinkControl : public LinkControl
     void PreparePaths();
 
     FlowFabric& m_fabric;
-    LinkRoutes m_routes;
+    std::unique_ptr<LinkRoutes> m_routes;
     std::vector<PathState> m_states;          //!< state of each path
     std::vector<LinkCounters> m_linkCounters; //!< per link: counters up to the last change
 };

@@ -222,6 +222,12 @@ HostFabric::GetFailure() const
 }
 
 void
+HostFabric::Fail(const std::string& failure)
+{
+    m_fabric->Fail(failure);
+}
+
+void
 HostFabric::SetObservers(const RunObservers& observers)
 {
     m_fabric->SetObservers(observers);

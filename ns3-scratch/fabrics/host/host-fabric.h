@@ -60,6 +60,7 @@ class HostFabric : public Fabric
     uint64_t GetSentPackets() const override;
     LinkControl* GetLinkControl() override;
     std::string GetFailure() const override;
+    void Fail(const std::string& failure) override;
     void SetObservers(const RunObservers& observers) override;
     void SetPollHook(PollHook hook) override;
 

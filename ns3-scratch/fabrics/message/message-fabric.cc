@@ -356,7 +356,7 @@ MessageFabric::Abandon(uint64_t bytes, uint32_t path)
 uint64_t
 MessageFabric::TransmissionPs(uint64_t bytes, uint32_t link) const
 {
-    return MultiplyDivideUp(bytes, BYTE_PS, m_liveLinks.Get(link).rateBps, MAX_TIME_PS);
+    return MultiplyDivideUp(bytes, BYTE_PS, GetGoodRateBps(m_liveLinks.Get(link)), MAX_TIME_PS);
 }
 
 uint64_t

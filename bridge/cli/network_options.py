@@ -1,0 +1,195 @@
+"""The network of a scenario or of a network file, as `cosim topo` shows, draws and exports it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bridge.errors import InputError
+from bridge.present.quantities import scaled_text, time_text
+from frontend.errors import ScenarioError
+from frontend.loading.load import ANY_WORKLOAD
+from frontend.loading.overrides import Override
+
+if TYPE_CHECKING:
+    from frontend.scenario import Scenario
+    from topology_gen.formats.graphs.document import GraphDocument
+    from topology_gen.graphs.digraph import Digraph
+    from topology_gen.networks.network import Network
+
+NETWORK_FORMATS = ("csv", "yaml", "graphml", "astra-sim", "simai")
+"""Formats that have the rates of the links."""
+
+
+class NamedNetwork(NamedTuple):
+    """A network and what it was made of."""
+
+    name: str
+    network: Network
+    scenario: Scenario
+    super_node: int | None
+    graph: Digraph | None
+    """The links between ranks, if there are no switches."""
+
+
+def named_file(spec: str | None) -> Path | None:
+    """Return the file that an argument names; None if it names a family."""
+    return Path(spec) if spec is not None and Path(spec).is_file() else None
+
+
+def read_network(path: Path, overrides: Sequence[Override] = ()) -> NamedNetwork:
+    """Return the network of a scenario, or of a file in one of the formats of `family: graph`.
+
+    Raises
+    ------
+    ScenarioError, InputError
+        The file is neither, or is not valid.
+    """
+    from frontend import load_scenario
+    from frontend.resolve import resolve
+
+    if _is_scenario(path):
+        scenario = load_scenario(path, overrides)
+    else:
+        topology = {"family": "graph", "file": str(path.resolve()), "buffer": "unlimited"}
+        try:
+            scenario = load_scenario(
+                {"name": "network", "topology": topology, "workload": ANY_WORKLOAD}, overrides
+            )
+        except ScenarioError as error:
+            raise InputError(str(error).replace(str(path.resolve()), str(path))) from None
+    resolved = resolve(scenario)
+    network = resolved.network
+    graph = resolved.layout.graph if network.nodes == network.ranks else None
+    name = scenario.name if _is_scenario(path) else path.stem
+    return NamedNetwork(name, network, scenario, resolved.layout.super_node, graph)
+
+
+def _is_scenario(path: Path) -> bool:
+    """Return whether a YAML file has a topology with a family."""
+    from frontend.schema.files import read_yaml
+
+    if path.suffix not in (".yaml", ".yml", ".json"):
+        return False
+    try:
+        content = read_yaml(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    scenario = content.get("scenario", content) if isinstance(content, dict) else {}
+    return isinstance(scenario.get("topology"), dict) and "family" in scenario["topology"]
+
+
+def network_answer(found: NamedNetwork) -> dict[str, Any]:
+    """Return the size of a network and the rates of its links."""
+    import numpy as np
+
+    network = found.network
+    answer: dict[str, Any] = {
+        "name": found.name,
+        "ranks": network.ranks,
+        "switches": network.nodes - network.ranks,
+        "links": network.links,
+        "super_node": found.super_node,
+    }
+    for number, dimension in enumerate(network.dimensions):
+        inside = network.dimension == number
+        kinds, counts = np.unique(
+            np.stack([network.rate_bps[inside], network.latency_ps[inside]], axis=1),
+            axis=0,
+            return_counts=True,
+        )
+        answer[dimension] = [
+            f"{count} × {scaled_text(int(rate), 'bit/s')}, {time_text(int(latency) / 1000)}"
+            for (rate, latency), count in zip(kinds.tolist(), counts.tolist(), strict=True)
+        ]
+    hops = _hops(network)
+    answer["longest_path"] = int(hops.max())
+    answer["mean_path"] = float(hops.mean())
+    return answer
+
+
+def _hops(network: Network) -> Any:
+    """Return the links of the paths from some ranks to all others."""
+    import numpy as np
+
+    ranks = network.ranks
+    some = np.unique(np.linspace(0, ranks - 1, min(ranks, 64)).astype(np.int64))
+    source, target = np.repeat(some, ranks), np.tile(np.arange(ranks), some.size)
+    apart = source != target
+    return np.diff(network.paths(source[apart], target[apart]).begin.astype(np.int64))
+
+
+def write_network(found: NamedNetwork, form: str) -> str:
+    """Return the text of a network in one of `NETWORK_FORMATS`.
+
+    Raises
+    ------
+    TopologyError
+        The format cannot say what the network has, such as a link in one direction.
+    """
+    from topology_gen.formats.graphs.registry import WRITERS
+
+    document = network_document(found)
+    return _yaml(document) if form == "yaml" else WRITERS[form](document)
+
+
+def _yaml(document: GraphDocument) -> str:
+    """Return nodes and links as YAML, one a line."""
+    import json
+
+    from frontend.schema.graph import inline
+
+    lines = []
+    for key, rows in inline(document).items():
+        lines += [f"{key}:", *(f"- {json.dumps(row, ensure_ascii=False)}" for row in rows)]
+    return "\n".join(lines) + "\n"
+
+
+def network_document(found: NamedNetwork) -> GraphDocument:
+    """Return the nodes and links of a network as its file writes them.
+
+    A network that was read from a file keeps its names, its order and how its quantities were
+    written.
+    """
+    from frontend.schema.graph import GraphTopology, as_document
+    from topology_gen.formats.graphs.document import GraphDocument, LinkEntry, NodeEntry, merged
+
+    if isinstance(found.scenario.topology, GraphTopology):
+        return as_document(found.name, found.scenario.topology)
+    network = found.network
+    names = network.node_names
+    up = [name == "scale_up" for name in network.dimensions]
+    links = [
+        LinkEntry(
+            names[network.source[link]],
+            names[network.target[link]],
+            f"{network.rate_bps[link]}bps",
+            f"{network.latency_ps[link]}ps",
+            scale_up=up[network.dimension[link]],
+            one_way=True,
+        )
+        for link in range(network.links)
+    ]
+    nodes = [NodeEntry(name, node < network.ranks) for node, name in enumerate(names)]
+    return GraphDocument(found.name, nodes, merged(_paired(links)))
+
+
+def _paired(links: list[Any]) -> list[Any]:
+    """Return links in an order in which each is followed by its reverse, if there is one."""
+    waiting: dict[Any, list[int]] = {}
+    for number, link in enumerate(links):
+        waiting.setdefault((link.source, link.target, link.properties), []).append(number)
+    done = [False] * len(links)
+    result = []
+    for number, link in enumerate(links):
+        if done[number]:
+            continue
+        done[number] = True
+        result.append(link)
+        back = waiting.get((link.target, link.source, link.properties), [])
+        free = next((other for other in back if not done[other]), None)
+        if free is not None:
+            done[free] = True
+            result.append(links[free])
+    return result

@@ -1,0 +1,167 @@
+"""`events`: what happens to links, switches and ranks at times of the run."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Discriminator, Field, model_validator
+
+from frontend.schema.base import Count, Model, Whole, cross_check_error
+from frontend.schema.graph import Probability
+from frontend.schema.quantities import PositiveSize, PositiveTime, Rate, Time
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _names(value: Any) -> Any:
+    return tuple(map(str, value)) if isinstance(value, list | tuple) else value
+
+
+Ends = Annotated[tuple[str, str], BeforeValidator(_names)]
+"""The names of the two nodes of a link; a number is a rank."""
+
+
+def _ranks(value: Any) -> Any:
+    return (value,) if isinstance(value, int) else _as_tuple(value)
+
+
+RankList = Annotated[tuple[Whole, ...], BeforeValidator(_ranks), Field(min_length=1)]
+"""One rank, or a list."""
+
+
+class Event(Model):
+    """Something that happens at a time of the run."""
+
+    event: str
+    at: Time
+    """When, from the start of the run."""
+    until: PositiveTime | None = None
+    """When it is over; null: it lasts."""
+
+    @model_validator(mode="after")
+    def _ends_later(self) -> "Event":
+        if self.until is not None and self.until <= self.at:
+            raise cross_check_error("until", f"expected later than `at` ({self.at.written()})")
+        return self
+
+
+class LinkEvent(Event):
+    """Something that happens to the links between two nodes."""
+
+    link: Ends
+    """The two nodes, such as `[leaf0.1, spine0]`, and all parallel links between them. A number is
+    a rank. `cosim topo show` and `cosim topo export` print the names."""
+    one_way: bool = False
+    """Whether only the links from the first to the second node are meant."""
+
+
+class LinkDown(LinkEvent):
+    """Links fail: packets on them are lost, and they carry none until they are up again."""
+
+    event: Literal["link_down"]
+    """The links between two nodes fail."""
+
+
+class LinkFlap(LinkEvent):
+    """Links fail and recover again and again."""
+
+    event: Literal["link_flap"]
+    """The links between two nodes fail and recover several times."""
+    down: PositiveTime
+    """How long they are down each time."""
+    period: PositiveTime
+    """Time from one failure to the next."""
+    times: Annotated[Count, Field(le=10_000)] = 1
+    """Number of failures."""
+
+    @model_validator(mode="after")
+    def _recovers(self) -> "LinkFlap":
+        if self.down >= self.period:
+            raise cross_check_error(
+                "down", f"expected less than `period` ({self.period.written()})"
+            )
+        return self
+
+
+class LinkRate(LinkEvent):
+    """Links have another rate."""
+
+    event: Literal["link_rate"]
+    """The links between two nodes have another rate."""
+    bandwidth: Rate
+    """The rate in each direction."""
+
+
+class LinkLoss(LinkEvent):
+    """Links lose or corrupt packets."""
+
+    event: Literal["link_loss"]
+    """The links between two nodes lose packets."""
+    loss: Probability
+    """Probability that a packet is lost or arrives corrupted, which is the same for TCP."""
+
+
+class SwitchDown(Event):
+    """A switch fails with all its links."""
+
+    event: Literal["switch_down"]
+    """A switch fails with all its links."""
+    switch: str
+    """The name of the switch."""
+
+
+class Straggler(Event):
+    """Ranks compute slower. A computation takes the factor that holds when it begins."""
+
+    event: Literal["straggler"]
+    """Ranks compute slower."""
+    ranks: RankList
+    """One rank, or a list of ranks."""
+    factor: Annotated[float, Field(gt=0, le=1e6)]
+    """Time of a computation over its usual time."""
+
+
+Sizes = Annotated[
+    tuple[tuple[PositiveSize, Annotated[float, Field(gt=0, le=1)]], ...],
+    BeforeValidator(
+        lambda value: tuple(map(_as_tuple, value)) if isinstance(value, list) else value
+    ),
+    Field(min_length=1),
+]
+"""Sizes with the part of the messages that are at most so large."""
+
+
+class Traffic(Event):
+    """Other traffic: messages between random pairs, at exponentially distributed distances."""
+
+    event: Literal["traffic"]
+    """Background traffic between random pairs of ranks (Poisson)."""
+    load: Rate
+    """Mean rate of all its messages together."""
+    sizes: Sizes
+    """Distribution of the sizes: `[[10KB, 0.5], [1MB, 1]]` are half of them 10 KB and half 1 MB."""
+    sources: RankList | None = None
+    """Ranks that send; null: all."""
+    targets: RankList | None = None
+    """Ranks that receive; null: all."""
+
+
+class Incast(Event):
+    """Bursts: several ranks send to one rank at the same time."""
+
+    event: Literal["incast"]
+    """Bursts of messages from several ranks to one rank."""
+    target: Whole
+    """The rank that receives."""
+    sources: RankList
+    """The ranks that send."""
+    bytes: PositiveSize
+    """Size of each message."""
+    period: PositiveTime | None = None
+    """Time between bursts; null: a single burst."""
+
+
+AnyEvent = Annotated[
+    LinkDown | LinkFlap | LinkRate | LinkLoss | SwitchDown | Straggler | Traffic | Incast,
+    Discriminator("event"),
+]

@@ -1,0 +1,48 @@
+"""`routing` and `switch_memory`: how packets find their way, and who gets a switch's memory."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from frontend.schema.base import Count, Model, Whole
+from frontend.schema.quantities import PositiveTime, Time
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+class Routing(Model):
+    """Which paths packets take, and how fast paths follow a failure."""
+
+    policy: Literal["family", "ecmp", "paths", "spray", "flowlet"] = "family"
+    """family: the rule of the topology. ecmp: a hash of each connection selects one of the shortest
+    paths. paths: the connections of a pair take its shortest paths in turn. spray: the packets of a
+    connection take the shortest paths in turn. flowlet: a connection takes the next shortest path
+    after a gap. spray and flowlet need packets (`express`); they reorder packets, which TCP takes
+    for losses."""
+    seed: Whole = 1
+    """Seed of the hash."""
+    weights: Annotated[tuple[Count, ...], BeforeValidator(_as_tuple), Field(max_length=64)] = ()
+    """With `paths`: number of connections on each path of a pair, `transport.flows_per_pair` in
+    all. Each connection carries the same part of a message, so `[2, 1]` are two thirds on the first
+    path. Default: 1 on each path."""
+    flowlet_gap: PositiveTime = PositiveTime.parse("50us")
+    """With `flowlet`: time without a packet after which the next one takes another path."""
+    detection: Time | None = Time.parse("1ms")
+    """Time from a failure or a repair until paths follow it; null: paths stay, and connections
+    recover when the link is up again."""
+    shared_links: Annotated[int, Field(ge=0, le=1000)] | None = None
+    """Number of links between switches that the result lists with the flows that share them; null:
+    5 on a topology of the families `graph`, `rail_optimized`, `rail_only` and `leaf_spine`, and 0
+    on others."""
+
+
+class SwitchMemory(Model):
+    """How the ports of a switch share its packet memory."""
+
+    sharing: Literal["per_port", "dynamic"] = "per_port"
+    """per_port: each port has an equal part. dynamic: a queue may be as long as `alpha` times the
+    memory that is free (Choudhury and Hahne 1998; α in Broadcom's switches)."""
+    alpha: Annotated[float, Field(gt=0, le=1024)] = 1.0
+    """With `dynamic`: longest queue of a port over the free memory."""

@@ -1,0 +1,93 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_EXPRESS_DETOURS_H
+#define COSIM_EXPRESS_DETOURS_H
+
+#include "fabrics/express/express-link.h"
+#include "network/bundle-network.h"
+#include "network/detour-routes.h"
+#include "network/link-control.h"
+#include "transport/segment.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace cosim
+{
+
+class ExpressFabric;
+
+/**
+ * Carries the segments of an ExpressFabric over links that fail or lose packets, and over several
+ * paths.
+ *
+ * A segment gets its path when it enters the network. When a link fails, the packets in its queue
+ * and on it are lost, and so are those that arrive at it until it is up again. TCP notices that by
+ * itself. If the rate of a link changes, the packet in transmission keeps the old rate.
+ *
+ * With packet spraying, consecutive packets of a flow take its shortest paths in turn. With
+ * flowlets, a flow takes the next one after a gap.
+ */
+class ExpressDetours : public LinkControl, public SegmentCarrier, public ExpressLink::Receiver
+{
+  public:
+    /**
+     * @param topology links and paths at the start of the run; must outlive this object
+     * @param fabric the fabric; must outlive this object
+     */
+    ExpressDetours(const Topology& topology, ExpressFabric& fabric);
+
+    // LinkControl
+    bool MeasureDemand(std::vector<uint64_t>& bytes) const override;
+    void Pause() override;
+    void ApplyLinks(std::span<const LinkUpdate> updates) override;
+    uint32_t Reroute() override;
+    std::vector<uint32_t> GetBrokenPaths() const override;
+    void Resume() override;
+
+    // SegmentCarrier
+    Segment* NewSegment() override;
+    void Carry(Segment* segment) override;
+
+    // ExpressLink::Receiver
+    void OnLinkArrival(Segment* segment) override;
+
+    /// @return the packets that were lost on links, or in the queues of links that failed
+    uint64_t GetLosses() const
+    {
+        return m_losses;
+    }
+
+  private:
+    /// Largest number of paths over which the packets of a flow are spread.
+    static constexpr uint32_t MOST_PATHS = 64;
+
+    /// The paths of one direction of a flow, if packets choose among several.
+    struct Choice
+    {
+        std::vector<std::span<const uint32_t>> paths;
+        uint64_t next{0};       //!< number of the path, modulo the number of paths
+        int64_t lastPs{0};      //!< time of the last packet [ps]
+        uint32_t generation{0}; //!< paths of an earlier generation are outdated
+    };
+
+    std::span<const uint32_t> ChoosePath(FlowId path);
+    bool IsLost(const Segment& segment);
+    void Lose(uint32_t link, Segment* segment);
+
+    const Topology& m_topology;
+    ExpressFabric& m_fabric;
+    DetourRoutes m_routes;
+    std::vector<Choice> m_choices;      //!< per path; empty if each flow keeps its path
+    uint32_t m_generation{1};           //!< increases when paths change
+    std::vector<int64_t> m_lostUntilPs; //!< per link: packets that arrive until then are lost
+    std::vector<uint64_t> m_arrivals;   //!< per link: packets that arrived while it had errors
+    uint64_t m_losses{0};
+};
+
+} // namespace cosim
+
+#endif // COSIM_EXPRESS_DETOURS_H

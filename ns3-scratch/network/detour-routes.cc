@@ -1,0 +1,242 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "network/detour-routes.h"
+
+#include "network/flow-hash.h"
+
+#include <algorithm>
+#include <queue>
+#include <utility>
+
+namespace cosim
+{
+
+DetourRoutes::DetourRoutes(const Topology& topology, LiveLinks& links, Broken broken)
+    : m_topology(topology),
+      m_links(links),
+      m_broken(broken),
+      m_route(GetRoutes(topology)),
+      m_out(topology.nodes),
+      m_into(topology.nodes)
+{
+    m_current.reserve(m_route.size());
+    for (uint32_t path = 0; path < m_route.size(); ++path)
+    {
+        m_current.push_back(GetOriginal(path));
+    }
+    for (uint32_t link = 0; link < links.GetCount(); ++link)
+    {
+        m_out[links.Get(link).source].push_back(link);
+        m_into[links.Get(link).target].push_back(link);
+    }
+}
+
+void
+DetourRoutes::Apply(std::span<const LinkUpdate> updates)
+{
+    m_links.Update(updates);
+    m_distances.clear();
+    if (m_broken == Broken::STANDS_STILL)
+    {
+        for (uint32_t path = 0; path < m_current.size(); ++path)
+        {
+            if (!AreUp(m_current[path]))
+            {
+                m_current[path] = {};
+            }
+            else if (m_current[path].empty() && AreUp(GetOriginal(path)))
+            { // its link is up again before the path has followed the failure
+                m_current[path] = GetOriginal(path);
+            }
+        }
+        Publish();
+    }
+}
+
+uint32_t
+DetourRoutes::Reroute()
+{
+    uint32_t changed = 0;
+    for (uint32_t path = 0; path < m_current.size(); ++path)
+    {
+        std::span<const uint32_t> next = GetOriginal(path);
+        if (!AreUp(next))
+        {
+            next = FindPath(path, m_route[path], false);
+            if (next.empty() && m_broken == Broken::STAYS)
+            {
+                next = GetOriginal(path);
+            }
+        }
+        changed += next.data() == m_current[path].data() ? 0 : 1;
+        m_current[path] = next;
+    }
+    Publish();
+    return changed;
+}
+
+/// Let the paths of the fabric's links be the current ones.
+void
+DetourRoutes::Publish()
+{
+    std::vector<uint32_t> begin{0};
+    std::vector<uint32_t> links;
+    begin.reserve(m_current.size() + 1);
+    for (const std::span<const uint32_t> path : m_current)
+    {
+        links.insert(links.end(), path.begin(), path.end());
+        begin.push_back(static_cast<uint32_t>(links.size()));
+    }
+    m_links.SetPaths(std::move(begin), std::move(links));
+}
+
+std::span<const uint32_t>
+DetourRoutes::GetOriginal(uint32_t path) const
+{
+    const uint32_t begin = m_topology.pathBegin[path];
+    return std::span(m_topology.pathLinks).subspan(begin, m_topology.pathBegin[path + 1] - begin);
+}
+
+bool
+DetourRoutes::AreUp(std::span<const uint32_t> links) const
+{
+    return std::all_of(links.begin(), links.end(), [this](uint32_t link) {
+        return m_links.Get(link).isUp;
+    });
+}
+
+std::vector<uint32_t>
+DetourRoutes::GetBrokenPaths() const
+{
+    std::vector<uint32_t> broken;
+    for (uint32_t path = 0; path < m_current.size(); ++path)
+    {
+        if (m_current[path].empty() || !AreUp(m_current[path]))
+        {
+            broken.push_back(path);
+        }
+    }
+    return broken;
+}
+
+uint32_t
+DetourRoutes::GetNext(uint32_t node, uint32_t path) const
+{
+    for (const uint32_t link : m_current[path])
+    {
+        if (m_links.Get(link).source == node)
+        {
+            return m_links.Get(link).isUp ? link : NONE;
+        }
+    }
+    return NONE;
+}
+
+uint64_t
+DetourRoutes::GetCost(uint32_t link) const
+{
+    constexpr uint64_t hop = uint64_t{1} << 20; // as topology_gen.networks.network.HOP_COST
+    return hop + m_links.Get(link).dimension;
+}
+
+bool
+DetourRoutes::MayForward(uint32_t node) const
+{
+    return node >= m_topology.ranks || m_topology.ranksForward;
+}
+
+/// @return the cost of a shortest path from each node to a target; FAR if there is none
+const std::vector<uint64_t>&
+DetourRoutes::GetDistances(uint32_t target)
+{
+    std::vector<uint64_t>& distance = m_distances[target];
+    if (!distance.empty())
+    {
+        return distance;
+    }
+    distance.assign(m_topology.nodes, FAR);
+    distance[target] = 0;
+    using Entry = std::pair<uint64_t, uint32_t>;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
+    open.emplace(0, target);
+    while (!open.empty())
+    {
+        const auto [cost, node] = open.top();
+        open.pop();
+        if (cost > distance[node] || (node != target && !MayForward(node)))
+        {
+            continue;
+        }
+        for (const uint32_t link : m_into[node])
+        {
+            const uint64_t further = cost + GetCost(link);
+            const uint32_t source = m_links.Get(link).source;
+            if (m_links.Get(link).isUp && further < distance[source])
+            {
+                distance[source] = further;
+                open.emplace(further, source);
+            }
+        }
+    }
+    return distance;
+}
+
+/**
+ * @param isStriped true: consecutive routes take consecutive links; false: the hash of each route
+ * selects its links
+ * @return a shortest path over the links that are up; empty if there is none
+ */
+std::span<const uint32_t>
+DetourRoutes::FindPath(uint32_t path, uint32_t route, bool isStriped)
+{
+    const uint32_t source = m_topology.pathSource[path];
+    const uint32_t target = m_topology.pathTarget[path];
+    const std::vector<uint64_t>& distance = GetDistances(target);
+    if (distance[source] == FAR)
+    {
+        return {};
+    }
+    Path found;
+    std::vector<uint32_t> nearer;
+    for (uint32_t node = source; node != target; node = m_links.Get(found.back()).target)
+    {
+        nearer.clear();
+        for (const uint32_t link : m_out[node])
+        {
+            const LinkState& state = m_links.Get(link);
+            const bool mayPass = state.target == target || MayForward(state.target);
+            if (state.isUp && mayPass && distance[state.target] != FAR &&
+                distance[state.target] + GetCost(link) == distance[node])
+            {
+                nearer.push_back(link);
+            }
+        }
+        const uint64_t hop = found.size();
+        const uint64_t choice = isStriped ? HashFlow(source, target, 0, hop) / 2 + route
+                                          : HashFlow(source, target, route, hop);
+        found.push_back(nearer[choice % nearer.size()]);
+    }
+    return *m_detours.insert(std::move(found)).first;
+}
+
+std::vector<std::span<const uint32_t>>
+DetourRoutes::FindAlternatives(uint32_t path, uint32_t most)
+{
+    std::vector<std::span<const uint32_t>> found;
+    for (uint32_t route = 0; route < most; ++route)
+    {
+        const std::span<const uint32_t> next = FindPath(path, route, true);
+        const auto isSame = [&next](std::span<const uint32_t> one) {
+            return one.data() == next.data();
+        };
+        if (!next.empty() && std::none_of(found.begin(), found.end(), isSame))
+        {
+            found.push_back(next);
+        }
+    }
+    return found;
+}
+
+} // namespace cosim

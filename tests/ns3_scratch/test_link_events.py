@@ -1,0 +1,318 @@
+"""Links that fail, change their rate or lose packets; other traffic; ways to share a path."""
+
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+import bridge
+from frontend import load_scenario
+from frontend.resolve import resolve
+
+CHANGING = ["express", "flow", "analytical"]
+
+TWO_SPINES: list[Any] = [
+    *([f"gpu{rank}", f"leaf{rank // 2}", "100Gbps", "1us"] for rank in range(4)),
+    *([f"leaf{leaf}", f"spine{spine}", "100Gbps", "1us"] for leaf in (0, 1) for spine in (0, 1)),
+]
+ONE_WAY_OUT = [0, "leaf0"]
+
+
+def scenario(*events: Any, fabric: str = "express", **changes: Any) -> dict[str, Any]:
+    content: dict[str, Any] = {
+        "fabric": fabric,
+        "topology": {"family": "graph", "links": TWO_SPINES, "buffer": "16MB"},
+        "workload": {
+            "kind": "collective",
+            "operation": "all_reduce",
+            "algorithm": "ring",
+            "bytes": "1MB",
+        },
+        "transport": {"min_rto": "200us"},
+        "routing": {"detection": "20us"},
+        "events": list(events),
+    }
+    return content | changes
+
+
+def down(link: Any, at: str = "50us", **more: Any) -> dict[str, Any]:
+    return {"event": "link_down", "link": link, "at": at} | more
+
+
+def spine_of(first: int, second: int) -> str:
+    """Return the spine of the path between two ranks."""
+    network = resolve(load_scenario(scenario())).network
+    links = network.paths([first], [second]).links
+    name: str = network.node_names[network.target[links[1]]]
+    return name
+
+
+@pytest.mark.parametrize("fabric", CHANGING)
+def test_a_failure_elsewhere_or_after_the_end_changes_nothing(fabric: str) -> None:
+    usual = bridge.run(scenario(fabric=fabric))
+    stub = {
+        "links": [*TWO_SPINES, ["spine0", "unused", "1Gbps", "9us"]],
+        "nodes": [f"gpu{rank}" for rank in range(4)],
+    }
+    elsewhere = scenario(down(["spine0", "unused"]), fabric=fabric)
+    elsewhere["topology"] |= stub
+    for content in (elsewhere, scenario(down(ONE_WAY_OUT, "1s"), fabric=fabric)):
+        other = bridge.run(content)
+        # The analytical estimate sends messages that are under way again after any event.
+        exact = fabric == "express" or content is not elsewhere
+        assert other.time_ns == pytest.approx(usual.time_ns, rel=0 if exact else 0.05)
+
+
+@pytest.mark.parametrize("fabric", CHANGING)
+@pytest.mark.parametrize("detection", ["20us", None])
+def test_a_link_that_comes_back(fabric: str, detection: str | None) -> None:
+    """The run ends later, by at most the outage and the timers of TCP."""
+    usual = bridge.run(scenario(fabric=fabric))
+    event = down(ONE_WAY_OUT, until="250us")
+    content = scenario(event, fabric=fabric, routing={"detection": detection})
+    broken = bridge.run(content)
+    assert broken.status == "complete"
+    assert broken.network.payload_bytes == usual.network.payload_bytes
+    assert usual.time_ns + 150_000 < broken.time_ns < usual.time_ns + 2_500_000
+    assert bridge.run(content).time_ns == broken.time_ns
+    assert broken.network_events is not None
+    happened = [one.event for one in broken.network_events.events if not one.rerouting]
+    assert happened == ["0 – leaf0 down", "0 – leaf0 up"]
+
+
+@pytest.mark.parametrize("fabric", CHANGING)
+def test_flows_take_the_other_spine(fabric: str) -> None:
+    spine = spine_of(1, 2)
+    result = bridge.run(scenario(down(["leaf0", spine]), fabric=fabric))
+    assert result.status == "complete"
+    assert result.network_events is not None
+    failed, followed = result.network_events.events
+    assert failed.broken_paths > 0
+    assert failed.time_ns == 50_000
+    assert followed.rerouted_paths == failed.broken_paths
+    assert followed.broken_paths == 0
+    assert followed.time_ns == 70_000
+
+
+@pytest.mark.parametrize("fabric", CHANGING)
+@pytest.mark.parametrize("detection", ["20us", None])
+def test_a_divided_network_names_the_ranks(fabric: str, detection: str | None) -> None:
+    events = [{"event": "switch_down", "switch": f"spine{s}", "at": "50us"} for s in (0, 1)]
+    content = scenario(*events, fabric=fabric, routing={"detection": detection})
+    with pytest.raises(bridge.SimulationError) as caught:
+        bridge.run(content)
+    text = str(caught.value)
+    assert "the network is divided since switch spine1 down" in text
+    assert "1 to 2" in text
+    assert "3 to 0" in text
+    assert "0 to 1" not in text
+
+
+@pytest.mark.parametrize("fabric", CHANGING)
+def test_the_last_bytes_are_not_lost(fabric: str) -> None:
+    """The only path fails one packet time before the usual end, and comes back."""
+    usual = bridge.run(scenario(fabric=fabric))
+    at = f"{int(usual.time_ns) - 800}ns"
+    result = bridge.run(scenario(down(ONE_WAY_OUT, at, until="1ms"), fabric=fabric))
+    assert result.status == "complete"
+    assert result.network.payload_bytes == usual.network.payload_bytes
+
+
+@pytest.mark.parametrize("fabric", CHANGING)
+def test_detours_are_those_of_the_graph_without_the_link(fabric: str) -> None:
+    """From the start, a failure is the same as a network without this link."""
+    links = [link for link in TWO_SPINES if link[:2] != ["leaf0", "spine0"]]
+    topology = {"family": "graph", "links": links, "buffer": "16MB"}
+    nodes = {"nodes": [*(f"gpu{r}" for r in range(4)), "leaf0", "leaf1", "spine0", "spine1"]}
+    without = bridge.run(scenario(fabric=fabric, topology=topology | nodes))
+    whole = scenario()["topology"] | nodes
+    content = scenario(down(["leaf0", "spine0"], "0us"), fabric=fabric, topology=whole)
+    failed = bridge.run(content | {"routing": {"detection": "0us"}})
+    if fabric == "express":  # its connections open before the start, over one link more
+        assert failed.time_ns == pytest.approx(without.time_ns, rel=0.02)
+    else:
+        assert failed.time_ns == without.time_ns
+
+
+def test_rates_that_change() -> None:
+    """Half the rate from the start: as a network with links of half the rate."""
+    slow = [[*link[:2], "50Gbps", link[3]] for link in TWO_SPINES]
+    usual = bridge.run(
+        scenario(fabric="analytical", topology={"family": "graph", "links": slow, "buffer": "16MB"})
+    )
+    events = [
+        {"event": "link_rate", "at": "0us", "link": link[:2], "bandwidth": "50Gbps"}
+        for link in TWO_SPINES
+    ]
+    assert bridge.run(scenario(*events, fabric="analytical")).time_ns == usual.time_ns
+
+
+@pytest.mark.parametrize("place", ["event", "link"])
+def test_lost_packets_are_counted_and_sent_again(place: str) -> None:
+    loss = 0.02
+    if place == "event":
+        content = scenario({"event": "link_loss", "at": "0us", "link": ONE_WAY_OUT, "loss": loss})
+    else:
+        first: dict[str, Any] = {"ends": TWO_SPINES[0][:2], "loss": loss}
+        first |= {"bandwidth": "100Gbps", "latency": "1us"}
+        topology = {"family": "graph", "links": [first, *TWO_SPINES[1:]], "buffer": "16MB"}
+        content = scenario(topology=topology)
+    result = bridge.run(content)
+    assert result.network_events is not None
+    lost = result.network_events.packets_lost
+    crossing = result.network.packets / 4 * 2  # data and ACKs of two of the four pairs
+    assert 0.3 * loss * crossing < lost < 3 * loss * crossing
+    assert 0 < result.network.retransmissions <= 3 * lost
+    assert result.network.drops == 0
+
+
+def test_a_straggler_computes_slower() -> None:
+    compute = {
+        "workload": {
+            "kind": "dlrm",
+            "iterations": 1,
+            "batch_per_gpu": 32,
+            "bottom_mlp": [16, 16],
+            "top_mlp": [16, 1],
+            "embedding": {"tables": 4, "dimension": 16, "pooling": 4},
+            "compute": {"peak_flops": "1GFLOPS", "memory_bandwidth": "900GB/s"},
+        },
+        "collective": {"all_reduce": "ring", "all_to_all": "direct"},
+    }
+    usual = bridge.run(scenario(fabric="flow", **compute))
+    event = {"event": "straggler", "at": "0us", "ranks": 2, "factor": 3}
+    slow = bridge.run(scenario(event, fabric="flow", **compute))
+    times = slow.time_ns / usual.time_ns
+    assert 2.5 < times < 3.0
+
+
+@pytest.mark.parametrize("fabric", [*CHANGING, "native"])
+def test_other_traffic_is_the_same_on_every_fabric(fabric: str) -> None:
+    burst = {
+        "event": "incast",
+        "at": "5us",
+        "target": 0,
+        "sources": [1, 2, 3],
+        "bytes": "50KB",
+        "period": "30us",
+        "until": "60us",
+    }
+    usual = bridge.run(scenario(fabric=fabric))
+    busy = bridge.run(scenario(burst, fabric=fabric))
+    assert busy.network.messages == usual.network.messages + 2 * 3
+    assert busy.network.payload_bytes == usual.network.payload_bytes + 2 * 3 * 50_000
+    assert busy.time_ns > usual.time_ns
+
+
+def test_poisson_traffic_has_its_load() -> None:
+    event = {"event": "traffic", "at": "0us", "load": "40Gbps", "sizes": [["1KB", 0.5], ["9KB", 1]]}
+    work = scenario()["workload"] | {"bytes": "50MB"}
+    usual = bridge.run(scenario(fabric="flow", workload=work))
+    busy = bridge.run(scenario(event, fabric="flow", workload=work))
+    more = busy.network.payload_bytes - usual.network.payload_bytes
+    assert more == pytest.approx(busy.time_ns / 8 * 40, rel=0.05)
+
+
+@pytest.mark.parametrize("memory", [{}, {"sharing": "dynamic", "alpha": 0.5}])
+def test_static_graphs_on_native(memory: dict[str, Any]) -> None:
+    """Equal to the picosecond, with drops in the memory of the switches."""
+    topology = scenario()["topology"] | {"buffer": "100KB"}
+    work = scenario()["workload"] | {"operation": "all_to_all", "algorithm": "direct"}
+    both = [
+        bridge.run(scenario(fabric=fabric, topology=topology, workload=work, switch_memory=memory))
+        for fabric in ("express", "native")
+    ]
+    assert both[0].time_ns == both[1].time_ns
+    assert both[0].network.drops == both[1].network.drops > 0
+
+
+def test_shared_memory_admits_a_longer_queue() -> None:
+    """α/(1+α) of the memory, instead of one of three ports' parts."""
+    burst = {"event": "incast", "at": "0us", "target": 0, "sources": [1, 2, 3], "bytes": "1MB"}
+    content = scenario(
+        burst,
+        topology=scenario()["topology"] | {"buffer": "400KB"},
+        workload=scenario()["workload"] | {"bytes": "4MB"},
+        transport={"min_rto": "200us", "window": "1MB"},
+    )
+    longest = {}
+    for alpha in (None, 1, 8):
+        memory = {} if alpha is None else {"sharing": "dynamic", "alpha": alpha}
+        result = bridge.run(content | {"switch_memory": memory})
+        longest[alpha] = max(d.max_queue_bytes for d in result.network.dimensions)
+    assert longest[None] <= 100_000
+    memory_bytes, packet = 400_000, 9002
+    for factor in (1, 8):  # a packet is admitted if the queue is at the limit with it
+        limit = factor * (memory_bytes + packet) / (1 + factor)
+        assert limit - 3 * packet < longest[factor] <= limit
+
+
+@pytest.mark.parametrize("policy", ["spray", "flowlet", "paths", "ecmp"])
+def test_connections_over_both_spines(policy: str) -> None:
+    """Two pairs that would share a spine use both; the cost of reordering is visible."""
+    work = {"kind": "collective", "operation": "all_to_all", "algorithm": "direct", "bytes": "4MB"}
+    transport = {"flows_per_pair": 1 if policy in ("spray", "flowlet") else 4}
+    result = bridge.run(
+        scenario(
+            workload=work,
+            transport=transport,
+            routing={"policy": policy, "flowlet_gap": "1ns"},
+        )
+    )
+    assert result.status == "complete"
+    assert result.shared_links is not None
+    if policy == "paths":
+        flows = {(link.source, link.target): link.flows for link in result.shared_links}
+        assert len(set(flows.values())) == 1  # evenly over all links
+    if policy == "spray":
+        assert result.network.link_utilization_mean > 0
+
+
+def test_shared_links_name_the_flows() -> None:
+    work = {"kind": "collective", "operation": "all_to_all", "algorithm": "direct", "bytes": "1MB"}
+    result = bridge.run(scenario(workload=work, routing={"shared_links": 100}))
+    network = resolve(load_scenario(scenario())).network
+    expected: dict[tuple[str, ...], list[tuple[int, int]]] = {}
+    for pair in permutations(range(4), 2):
+        for link in network.paths([pair[0]], [pair[1]]).links.tolist():
+            ends = [network.node_names[end[link]] for end in (network.source, network.target)]
+            if not any("gpu" in end for end in ends):
+                expected.setdefault(tuple(ends), []).append(pair)
+    shared = {ends: pairs for ends, pairs in expected.items() if len(pairs) > 1}
+    assert shared
+    assert result.shared_links is not None
+    assert {(o.source, o.target): sorted(o.pairs) for o in result.shared_links} == shared
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        (
+            {"events": [down(["leaf0", "spine9"])]},
+            r"events\.0\.link: .*expected the name of",
+        ),
+        ({"events": [down([0, 1])]}, r"events\.0\.link: .*0 has links to leaf0"),
+        ({"events": [{"event": "boom", "at": "1us"}]}, r"events\.0"),
+        (
+            {"events": [down(ONE_WAY_OUT)], "fabric": "native"},
+            "fabric: .*expected express, flow or analytical",
+        ),
+        (
+            {"events": [{"event": "switch_down", "at": "0us", "switch": "gpu1"}]},
+            r"events\.0\.switch: .*expected a switch, not a rank",
+        ),
+        (
+            {"events": [{"event": "straggler", "at": "0us", "ranks": [9], "factor": 2}]},
+            r"events\.0\.ranks: .*expected ranks from 0 to 3",
+        ),
+        ({"routing": {"policy": "spray"}, "fabric": "flow"}, r"routing\.policy: .*express"),
+        (
+            {"routing": {"policy": "paths", "weights": [2, 1]}},
+            r"routing\.weights: .*flows_per_pair \(1\)",
+        ),
+        ({"events": [down(ONE_WAY_OUT, until="10us")]}, "expected later than `at`"),
+    ],
+)
+def test_refused(changes: dict[str, Any], problem: str) -> None:
+    with pytest.raises(bridge.ScenarioError, match=problem):
+        load_scenario(scenario() | changes)

@@ -1,0 +1,83 @@
+"""Reads networks in any format, which the content identifies, and writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from topology_gen.errors import FileFormatError
+from topology_gen.formats.graphs.astra_sim import (
+    is_astra_sim,
+    read_astra_sim,
+    write_astra_sim,
+    write_simai,
+)
+from topology_gen.formats.graphs.csv_table import is_csv, read_csv, write_csv
+from topology_gen.formats.graphs.document import GraphDocument
+from topology_gen.formats.graphs.graphml import read_graphml, write_graphml
+from topology_gen.formats.graphs.infragraph import is_infragraph, read_infragraph
+
+GRAPH_KEYS = {"nodes", "links"}
+"""Keys of a mapping with a network in the form of a scenario's `topology`."""
+
+ACCEPTED = (
+    "expected a YAML file with nodes and links, CSV with the columns source and target, GraphML, "
+    "a topology text of ASTRA-sim or SimAI, or an infrastructure of InfraGraph"
+)
+
+WRITERS: Mapping[str, Callable[[GraphDocument], str]] = {
+    "csv": write_csv,
+    "graphml": write_graphml,
+    "astra-sim": write_astra_sim,
+    "simai": write_simai,
+}
+"""The formats that can be written, by name."""
+
+
+def read(
+    content: bytes, name: str, read_yaml: Callable[[str], Any]
+) -> GraphDocument | Mapping[str, Any]:
+    """Return the network of a file.
+
+    Parameters
+    ----------
+    content : bytes
+        The content of the file.
+    name : str
+        The name of the file, for a network without a name of its own.
+    read_yaml : callable
+        Returns the content of a YAML or JSON text; raises ValueError if it is neither.
+
+    Returns
+    -------
+    GraphDocument or mapping
+        The network. A mapping has the form of a scenario's `topology` with its nodes and links.
+
+    Raises
+    ------
+    FileFormatError
+        The content has none of the formats, or is not valid.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise FileFormatError(ACCEPTED) from None
+    stem = PurePath(name).stem
+    if text.lstrip().startswith("<"):
+        return read_graphml(text, stem)
+    if is_astra_sim(text):
+        return read_astra_sim(text, stem)
+    if is_csv(text):
+        return read_csv(text, stem)
+    try:
+        document = read_yaml(text)
+    except ValueError as error:
+        raise FileFormatError(f"{ACCEPTED} ({error})") from None
+    if is_infragraph(document):
+        return read_infragraph(document, stem)
+    if isinstance(document, dict) and isinstance(document.get("topology"), dict):
+        document = document["topology"]
+    if isinstance(document, dict) and "links" in document:
+        return {key: document[key] for key in sorted(GRAPH_KEYS & set(document))}
+    raise FileFormatError(ACCEPTED)

@@ -1,0 +1,142 @@
+"""Servers as building blocks: GPUs, the scale-up network between them, and their NICs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from topology_gen.errors import ParameterError
+from topology_gen.networks.graph import GraphLink
+
+_GBPS = 10**9
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server; every GPU of it is a rank.
+
+    Attributes
+    ----------
+    gpus : int
+        Number of GPUs.
+    scale_up_switches : int
+        Number of scale-up switches, such as NVSwitches, to each of which every GPU has a link; 0:
+        every GPU has a link to every other.
+    scale_up_bps : int
+        Total scale-up bandwidth of a GPU in each direction.
+    scale_up_latency_ps : int
+        Propagation latency of each scale-up link.
+    nics : int
+        Number of NICs: a multiple of the GPUs, or a divisor. NIC k is in rail k.
+    nic_bps : int
+        Rate of each NIC in each direction.
+    pcie_bps : int
+        Rate of a GPU's PCIe link in each direction, which all its traffic to NICs passes; 0: no
+        limit.
+
+    Raises
+    ------
+    ParameterError
+        There are no GPUs or NICs, or they do not divide into each other.
+    """
+
+    gpus: int
+    scale_up_switches: int
+    scale_up_bps: int
+    scale_up_latency_ps: int
+    nics: int
+    nic_bps: int
+    pcie_bps: int = 0
+
+    def __post_init__(self) -> None:
+        if self.gpus < 1:
+            raise ParameterError(f"{self.gpus} GPUs: expected at least 1", "gpus")
+        if self.nics < 1 or (self.nics % self.gpus and self.gpus % self.nics):
+            raise ParameterError(
+                f"{self.nics} NICs: expected a multiple or a divisor of the {self.gpus} GPUs",
+                "nics",
+            )
+
+    @property
+    def nics_per_gpu(self) -> int:
+        """NICs of each GPU; 0 if several GPUs share a NIC."""
+        return self.nics // self.gpus
+
+    @property
+    def endpoint_bps(self) -> int:
+        """The rate of the link between a NIC and its first switch."""
+        shared = not self.nics_per_gpu
+        limited = self.pcie_bps and not shared
+        return min(self.nic_bps, self.pcie_bps // self.nics_per_gpu) if limited else self.nic_bps
+
+    def ranks(self, number: int) -> list[str]:
+        """Return the names of the GPUs of a server."""
+        return [f"gpu{number}.{gpu}" for gpu in range(self.gpus)]
+
+    def switches(self, number: int) -> list[str]:
+        """Return the names of the scale-up switches of a server, and of its shared NICs."""
+        names = [f"nv{number}.{switch}" for switch in range(self.scale_up_switches)]
+        if not self.nics_per_gpu:
+            names += [f"nic{number}.{nic}" for nic in range(self.nics)]
+        return names
+
+    def nic(self, number: int, nic: int) -> str:
+        """Return the node that has a NIC: its GPU, or the NIC itself if several GPUs share it."""
+        if self.nics_per_gpu:
+            return f"gpu{number}.{nic // self.nics_per_gpu}"
+        return f"nic{number}.{nic}"
+
+    def links(self, number: int) -> Iterator[GraphLink]:
+        """Yield the links inside a server, each in one direction."""
+        ranks, latency = self.ranks(number), self.scale_up_latency_ps
+        if self.scale_up_switches:
+            rate = self.scale_up_bps // self.scale_up_switches
+            for rank in ranks:
+                for switch in range(self.scale_up_switches):
+                    yield GraphLink(rank, f"nv{number}.{switch}", rate, latency, scale_up=True)
+        else:
+            rate = self.scale_up_bps // max(self.gpus - 1, 1)
+            for first, second in combinations(ranks, 2):
+                yield GraphLink(first, second, rate, latency, scale_up=True)
+        if not self.nics_per_gpu:
+            rate = self.pcie_bps or self.nic_bps
+            for gpu, rank in enumerate(ranks):
+                nic = gpu * self.nics // self.gpus
+                yield GraphLink(rank, f"nic{number}.{nic}", rate, 0)
+
+
+_NVLINK_HOP_PS = 468_125
+"""Half of the latency between two GPUs of an HGX H100 over an NVSwitch, as ASTRA-sim's analytical
+network was fitted to it (936.25 ns)."""
+
+SERVERS: dict[str, Server] = {
+    "dgx_a100": Server(
+        8, 6, 2400 * _GBPS, _NVLINK_HOP_PS, nics=8, nic_bps=200 * _GBPS, pcie_bps=256 * _GBPS
+    ),
+    "dgx_h100": Server(
+        8, 4, 3600 * _GBPS, _NVLINK_HOP_PS, nics=8, nic_bps=400 * _GBPS, pcie_bps=512 * _GBPS
+    ),
+    "hgx_b200": Server(
+        8, 2, 7200 * _GBPS, _NVLINK_HOP_PS, nics=8, nic_bps=400 * _GBPS, pcie_bps=512 * _GBPS
+    ),
+    "gb200_nvl72": Server(
+        72, 18, 7200 * _GBPS, _NVLINK_HOP_PS, nics=72, nic_bps=400 * _GBPS, pcie_bps=512 * _GBPS
+    ),
+    "mi300x": Server(
+        8, 0, 7 * 512 * _GBPS, _NVLINK_HOP_PS, nics=8, nic_bps=400 * _GBPS, pcie_bps=512 * _GBPS
+    ),
+}
+"""Servers by name, with the numbers of their data sheets. `scale_up_bps` is one direction: half of
+what data sheets state, such as 900 GB/s for the H100."""
+
+
+def host(nic_bps: int) -> Server:
+    """Return a server that is one rank with one NIC.
+
+    Examples
+    --------
+    >>> host(100 * 10**9).ranks(3)
+    ['gpu3.0']
+    """
+    return replace(SERVERS["mi300x"], gpus=1, nics=1, nic_bps=nic_bps, pcie_bps=0)
