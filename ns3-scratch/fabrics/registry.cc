@@ -50,7 +50,7 @@ MakeExpress(const Topology& topology, const Settings& settings, bool linksChange
     return std::make_unique<ExpressFabric>(topology,
                                            settings,
                                            std::make_unique<TcpTransport>(settings.tcp),
-                                           std::make_unique<DropTailPolicyMaker>(),
+                                           std::make_unique<DropTailPolicyMaker>(settings.tcp),
                                            linksChange);
 }
 
@@ -65,7 +65,7 @@ MakeNative(const Topology& topology, const Settings& settings, bool /* linksChan
 {
     return std::make_unique<NativeFabric>(topology,
                                           settings,
-                                          std::make_unique<DropTailPolicyMaker>());
+                                          std::make_unique<DropTailPolicyMaker>(settings.tcp));
 }
 
 /// All fabrics by name. To add a fabric, add one line here.
