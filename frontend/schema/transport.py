@@ -113,8 +113,8 @@ class Transport(Model):
     6937); classic: one segment for each duplicate ACK (RFC 6582)."""
     buffer_unit: Literal["bytes", "packets"] = "bytes"
     """What fills the buffer of an egress queue. bytes: the bytes of the packets; packets: their
-    number, as many as full packets (`mtu` and `link_header`) fit into the buffer, so an ACK takes as
-    much room as a full packet."""
+    number, as many as full packets (`mtu` and `link_header`) fit into the buffer, so an ACK takes
+    as much room as a full packet."""
     flows_per_pair: Count = 1
     """Number of connections of an ordered pair of ranks, which take the same path. Each message is
     divided evenly among them."""
