@@ -10,6 +10,7 @@ from bridge.studies.astra_ns3_dlrm import (
     scheduling,
     topology,
 )
+from bridge.studies.astra_ns3_dlrm.fit import FIT
 from bridge.studies.framework.model import Study
 
 INTRODUCTION = """\
@@ -70,4 +71,5 @@ STUDY = Study(
         scheduling.EXPERIMENT,
         parameters.EXPERIMENT,
     ),
+    FIT,
 )
