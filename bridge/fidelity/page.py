@@ -20,9 +20,11 @@ much faster. This page shows their error. It compares the simulated time at whic
 with that of `express`, which simulates every packet. `native` is unmodified ns-3, the reference for
 `express`. The [glossary](glossary.md) explains the terms.
 
-`cosim fidelity --native --write docs` makes this page. The scenarios are `scenarios/*_small.yaml`,
-and all-reduces with `scenarios/collective.yaml`. The names of the latter consist of the algorithm
-(`halving` is halving_doubling), the number of ranks and the bytes. Their buffers are large enough
+`cosim fidelity --native --write docs` makes this page, and `--store
+bridge/simulator/estimate_errors.json` the errors that `cosim run` prints with an estimate.
+The scenarios are `scenarios/*_small.yaml`, and all-reduces with `scenarios/collective.yaml`. The
+names of the latter consist of the algorithm (`halving` is halving_doubling), the number of ranks
+and the bytes. Their buffers are large enough
 to lose nothing. The exception is `lossy`: all ranks address their peers in the same order, and the
 buffers overflow.
 

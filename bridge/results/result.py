@@ -18,6 +18,7 @@ from bridge.errors import ResultError
 from bridge.files import prepare_directory, write_whole
 from bridge.results.measurements import (
     Collective,
+    Estimate,
     Iteration,
     IterationTimes,
     Job,
@@ -43,7 +44,7 @@ FILE_NAME = "result.json"
 PARTIAL_NAME = "result.partial.json"
 
 #: Fields that are left out if they do not apply: no error, one job, or circuits that do not change.
-OPTIONAL = ("error", "jobs", "training", "iteration_times", "reconfigurations")
+OPTIONAL = ("error", "jobs", "training", "iteration_times", "reconfigurations", "estimate")
 
 #: Fields of a collective that are left out if they have this value.
 ONLY_IF_OTHER = {"groups": 1, "choice": ""}
@@ -86,6 +87,9 @@ class Result(BaseModel):
     """What the network carried and lost."""
     reconfigurations: tuple[Reconfiguration, ...] | None = None
     """One entry for each change of the circuits. Absent if circuits do not change."""
+    estimate: Estimate | None = None
+    """How far estimates of similar scenarios are from the packet level. Present only if the fabric
+    estimates."""
     system: System
     """The activity of the system layer."""
     simulator: Simulator
