@@ -58,7 +58,8 @@ What the numbers mean:
   which moves `dlrm_*` by up to 0.2 %.
 - **Fewer chunks.** At full size, `dlrm_hier_opt`, `dlrm_hier` and `dlrm_flat100` have fewer chunks
   on the estimators (`system.estimator_chunks`). The estimators then take a quarter of the time or
-  less, but pipelines fill more slowly. This table shows the effect; to measure it, run
+  less, but pipelines fill more slowly. This table shows the effect, with chunks of at least 4 KiB
+  (`--set system.min_chunk=4KiB`); to measure it, run
   `cosim run scenarios/dlrm_hier_opt.yaml --set fabric=flow` with and without
   `--set system.estimator_chunks=null`:
 

@@ -149,8 +149,8 @@ What the numbers mean:
   packets into the queue of one port than the paper's order, which is unknown. Below 64 MB, A2A and
   DBT are within 5 % of each other.
 - **DBT** loses its first packets at 32 MB, where the paper's DBT collapses with 5 timeouts. Here it
-  recovers without a timeout and collapses at 64 MB. With an initial window of one segment, ns-3's
-  default until the end of 2019, there are 4 timeouts at 32 MB, similar to the paper; but then A2A
+  recovers without a timeout and collapses at 64 MB. With an initial window of one segment, the
+  default until ns-3.31, there are 4 timeouts at 32 MB, similar to the paper; but then A2A
   of 8 MB collapses, which it does not in the paper. At 256 MB, DBT is still faster than A2A here.
 """
 
