@@ -186,7 +186,7 @@ def _fit(
             scenarios=scenarios,
             folder=folder,
             jobs=jobs,
-            place=place_at(address),
+            address=address,
             as_json=as_json,
         )
     except KeyboardInterrupt:

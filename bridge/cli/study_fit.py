@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from bridge.batch.places import place_at
 from bridge.batch.points import Outcome, Point, run_points
-from bridge.batch.workers import Place
 from bridge.cli.console import output
 from bridge.cli.points import Counter, require_all
 from bridge.files import write_whole
@@ -25,7 +25,7 @@ def run_fit(
     scenarios: Path,
     folder: Path,
     jobs: int | None,
-    place: Place | None,
+    address: str | None,
     as_json: bool,
 ) -> None:
     """Search at the small scale, then simulate the best sets at the full one if it is asked for.
@@ -40,8 +40,8 @@ def run_fit(
         Gets ``fit.md``, ``fit.json`` and the results, which are not simulated again.
     jobs : int, optional
         Simulations at the same time.
-    place : Place, optional
-        Where they run; by default, on this machine.
+    address : str, optional
+        Where they run, as for `bridge.batch.places.place_at`; by default, on this machine.
     as_json : bool
         Whether to print ``fit.json`` and no progress.
 
@@ -59,7 +59,7 @@ def run_fit(
             outcomes: list[Outcome] = run_points(
                 points,
                 jobs=jobs,
-                place=place,
+                place=place_at(address),  # each is for one batch
                 folder=folder / "points",
                 on_done=counter,
                 on_progress=counter.running,
