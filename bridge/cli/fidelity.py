@@ -11,7 +11,7 @@ from bridge.cli.console import output
 from bridge.cli.points import Counter, jobs_option, scenarios_option
 from bridge.fidelity import page, picture
 from bridge.fidelity.cases import cases
-from bridge.fidelity.comparison import Row, compare, document, fabrics
+from bridge.fidelity.comparison import Row, compare, document, fabrics, stored
 from bridge.files import prepare_directory, write_whole
 from bridge.results.errors import SimulationError
 
@@ -34,6 +34,12 @@ from bridge.results.errors import SimulationError
     type=click.Path(path_type=Path),
     help="Write fidelity.md and fidelity.svg to this folder; the picture needs the extra `plot`.",
 )
+@click.option(
+    "--store",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the errors that `cosim run` prints with an estimate to this JSON file.",
+)
 @scenarios_option
 def fidelity_command(
     native: bool,
@@ -42,6 +48,7 @@ def fidelity_command(
     out: Path | None,
     as_json: bool,
     write: Path | None,
+    store: Path | None,
     scenarios: Path,
 ) -> None:
     """Compare the fabrics on a fixed set of scenarios.
@@ -74,6 +81,9 @@ def fidelity_command(
     if write is not None:
         write_whole(write / "fidelity.md", page.markdown(rows, native).encode())
         picture.draw(rows, write / "fidelity.svg")
+    if store is not None:
+        lines = ",\n".join(json.dumps(row) for row in stored(rows))
+        write_whole(store, f"[\n{lines}\n]\n".encode())
     _require_all(rows)
 
 

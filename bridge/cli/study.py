@@ -15,6 +15,7 @@ from bridge.batch.points import run_points
 from bridge.cli.console import output
 from bridge.cli.place_options import Shard, on_option, shard_option
 from bridge.cli.points import Counter, jobs_option, require_all, scenarios_option
+from bridge.cli.study_fit import run_fit
 from bridge.files import prepare_directory, write_whole
 from bridge.studies.framework import picture, report
 from bridge.studies.framework.model import Scale, Study
@@ -86,6 +87,14 @@ def study_command(study: Study) -> click.Command:
         help="Also write the report to this file, with its pictures in a folder of the same name.",
     )
     @click.option("--json", "as_json", is_flag=True, help="Print study.json and no progress.")
+    @click.option(
+        "--fit",
+        "to_fit",
+        is_flag=True,
+        help="Search for one set of the parameters that the publication leaves open, with which "
+        "the most claims hold: at a small size, then with --scale full also the best at full size.",
+        hidden=study.fit is None,
+    )
     @scenarios_option
     def command(
         figures: tuple[str, ...],
@@ -96,8 +105,13 @@ def study_command(study: Study) -> click.Command:
         out: Path | None,
         page: Path | None,
         as_json: bool,
+        to_fit: bool,
         scenarios: Path,
     ) -> None:
+        if to_fit:
+            others = [*figures, page, shard]
+            _fit(study, scale, scenarios, jobs, address, out, as_json=as_json, others=others)
+            return
         folder = prepare_directory(out or Path("results") / f"{study.name}-{scale}")
         if page is not None:
             prepare_directory(page.parent)
@@ -145,6 +159,38 @@ def study_command(study: Study) -> click.Command:
         require_all(outcomes)
 
     return command
+
+
+def _fit(
+    study: Study,
+    scale: Scale,
+    scenarios: Path,
+    jobs: int | None,
+    address: str | None,
+    out: Path | None,
+    *,
+    as_json: bool,
+    others: Sequence[object],
+) -> None:
+    """Search for a set of parameters, after a check of the other options."""
+    if study.fit is None:
+        raise click.UsageError(f"--fit: the study {study.name} leaves no parameters open")
+    if any(others):
+        raise click.UsageError("--fit: expected no --figure, --page or --shard beside it")
+    folder = prepare_directory(out or Path("results") / f"{study.name}-fit")
+    try:
+        run_fit(
+            study,
+            study.fit,
+            scale,
+            scenarios=scenarios,
+            folder=folder,
+            jobs=jobs,
+            address=address,
+            as_json=as_json,
+        )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"interrupted: the same command continues from {folder}") from None
 
 
 def write_page(study: Study, scale: Scale, parts: Sequence[Chapter], file: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from bridge.batch.points import Outcome, Point, run_points
 from bridge.batch.worker import Progress
 from bridge.fidelity.cases import Case
+from bridge.simulator.estimate_error import traits
 from frontend import Scenario, load_scenario
 from frontend.fabrics import ESTIMATORS
 
@@ -127,6 +128,18 @@ def summarize(rows: Sequence[Row], fabric: str, reference: str = REFERENCE) -> S
     if not deviations:
         return None
     return Summary(fabric, mean(map(abs, deviations)), max(deviations, key=abs))
+
+
+def stored(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return the errors without loss that `bridge.simulator.estimate_error` looks up."""
+    lines = []
+    for row in rows:
+        errors = {name: row.deviation(name) for name in ESTIMATORS}
+        if not row.case.is_lossy and None not in errors.values():
+            rounded = {name: round(error, 4) for name, error in errors.items() if error is not None}
+            alike = traits(row.case.scenario.resolved())
+            lines.append({"scenario": row.case.name, **alike, **rounded})
+    return lines
 
 
 def document(rows: Sequence[Row]) -> list[dict[str, Any]]:

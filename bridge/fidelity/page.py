@@ -20,9 +20,11 @@ much faster. This page shows their error. It compares the simulated time at whic
 with that of `express`, which simulates every packet. `native` is unmodified ns-3, the reference for
 `express`. The [glossary](glossary.md) explains the terms.
 
-`cosim fidelity --native --write docs` makes this page. The scenarios are `scenarios/*_small.yaml`,
-and all-reduces with `scenarios/collective.yaml`. The names of the latter consist of the algorithm
-(`halving` is halving_doubling), the number of ranks and the bytes. Their buffers are large enough
+`cosim fidelity --native --write docs` makes this page, and `--store
+bridge/simulator/estimate_errors.json` the errors that `cosim run` prints with an estimate.
+The scenarios are `scenarios/*_small.yaml`, and all-reduces with `scenarios/collective.yaml`. The
+names of the latter consist of the algorithm (`halving` is halving_doubling), the number of ranks
+and the bytes. Their buffers are large enough
 to lose nothing. The exception is `lossy`: all ranks address their peers in the same order, and the
 buffers overflow.
 
@@ -56,7 +58,8 @@ What the numbers mean:
   which moves `dlrm_*` by up to 0.2 %.
 - **Fewer chunks.** At full size, `dlrm_hier_opt`, `dlrm_hier` and `dlrm_flat100` have fewer chunks
   on the estimators (`system.estimator_chunks`). The estimators then take a quarter of the time or
-  less, but pipelines fill more slowly. This table shows the effect; to measure it, run
+  less, but pipelines fill more slowly. This table shows the effect, with chunks of at least 4 KiB
+  (`--set system.min_chunk=4KiB`); to measure it, run
   `cosim run scenarios/dlrm_hier_opt.yaml --set fabric=flow` with and without
   `--set system.estimator_chunks=null`:
 

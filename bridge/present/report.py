@@ -30,6 +30,7 @@ from bridge.present.table import table
 from bridge.present.unbroken import unbroken
 from bridge.results.measurements import (
     Collective,
+    Estimate,
     IterationTimes,
     Layer,
     Training,
@@ -109,6 +110,8 @@ def report(result: Result) -> RenderableType:
         parts.append(events_table(result.network_events))
     if result.shared_links:
         parts.append(shared_links_table(result.shared_links))
+    if result.estimate:
+        parts.append(_estimate(result.estimate))
     parts.append(_simulator(result))
     spaced = (line for part in parts for line in (part, Text()))
     return Group(*spaced)
@@ -120,6 +123,16 @@ def _title(result: Result) -> Text:
     if result.status != "complete":
         title.append(f", {result.status.replace('_', ' ')}: partial result", style="bold red")
     return title
+
+
+def _estimate(estimate: Estimate) -> Text:
+    names = estimate.scenarios
+    similar = names[0] if len(names) == 1 else f"{len(names)} similar scenarios"
+    return Text(
+        f"This is an estimate. Against packets (express), the time of {similar} is off by "
+        f"{percent_text(estimate.mean_error)} on average and {100 * estimate.largest_error:+.1f} % "
+        "at most; losses are not included."
+    )
 
 
 def _iterations(result: Result) -> Table:

@@ -269,6 +269,19 @@ class SharedLink(_Block):
     """The sending and the receiving rank of the first 64 of these flows."""
 
 
+class Estimate(_Block):
+    """The errors of the fabric in stored scenarios that resemble this one, without loss: the
+    simulated time against that of express."""
+
+    scenarios: tuple[str, ...]
+    """The stored scenarios, which `cosim fidelity` simulates."""
+    mean_error: float
+    """Mean of the absolute errors; 0.1 is 10 %."""
+    largest_error: float
+    """The error with the largest absolute value, with its sign: positive if the estimate takes
+    longer."""
+
+
 class System(_Block):
     """What the system layer did."""
 

@@ -18,6 +18,7 @@ from bridge.errors import ResultError
 from bridge.files import prepare_directory, write_whole
 from bridge.results.measurements import (
     Collective,
+    Estimate,
     Iteration,
     IterationTimes,
     Job,
@@ -54,6 +55,7 @@ OPTIONAL = (
     "reconfigurations",
     "network_events",
     "shared_links",
+    "estimate",
 )
 
 #: Fields of a collective that are left out if they have this value.
@@ -102,6 +104,9 @@ class Result(BaseModel):
     packets."""
     shared_links: tuple[SharedLink, ...] | None = None
     """The links between switches that most flows share. Absent if `routing.shared_links` is 0."""
+    estimate: Estimate | None = None
+    """How far estimates of similar scenarios are from the packet level. Present only if the fabric
+    estimates."""
     system: System
     """The activity of the system layer."""
     simulator: Simulator

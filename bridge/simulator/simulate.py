@@ -17,6 +17,7 @@ from bridge.files import prepare_directory, sole_writer, write_whole
 from bridge.present.progress import CallbackReporter, Reporter, Snapshot
 from bridge.results.errors import SimulationError, SimulationInterrupted, UnsavedError
 from bridge.results.result import SCHEMA_VERSION, Result
+from bridge.simulator.estimate_error import estimate_error
 from bridge.simulator.hooks import BuiltSimulation, Hook, load_bindings, load_hook, require_bindings
 from bridge.simulator.training_rates import training_rates
 from bridge.stopwatch import Stopwatch
@@ -288,6 +289,7 @@ def _simulate(
         raw["scenario"] = header.scenario
         raw["simulator"] |= {**watch.cost(), "seed": header.seed, "versions": versions()}
         raw["training"] = training_rates(header.scenario, raw)
+        raw["estimate"] = estimate_error(header.scenario)
         result = Result.model_validate(raw)
         if folder is not None:
             try:

@@ -193,6 +193,7 @@ def _tcp(transport: Transport) -> api.Tcp:
         ecn=transport.ecn.enabled,
         link_header_bytes=transport.link_header,
         recovery=api.Tcp.PRR if transport.recovery == "prr" else api.Tcp.CLASSIC,
+        buffers_count_packets=transport.buffer_unit == "packets",
     )
 
 

@@ -86,7 +86,8 @@ class System(Model):
     """Most chunks that a rank has in flight: one number, or one for each dimension."""
     admission: Literal["local", "negotiated"] = "negotiated"
     """Who decides that a phase of a chunk starts. local: each rank, when it has reached the phase
-    and has a free slot of `concurrent_chunks`; it keeps its last free slot for its oldest chunk.
+    and has a free slot of `concurrent_chunks`. It prefers chunks for which data has arrived, and
+    keeps its last free slot for its oldest chunk.
     negotiated: all members of the phase together, when each has reached it and has a free slot."""
     negotiation_latency: Time = Time.parse("0ns")
     """Time that the members need to agree on a start; only with `admission: negotiated`. They hold

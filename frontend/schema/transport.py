@@ -111,6 +111,10 @@ class Transport(Model):
     recovery: Literal["prr", "classic"] = "prr"
     """How a sender continues after a loss. prr: at a rate proportional to that of the ACKs (RFC
     6937); classic: one segment for each duplicate ACK (RFC 6582)."""
+    buffer_unit: Literal["bytes", "packets"] = "bytes"
+    """What fills the buffer of an egress queue. bytes: the bytes of the packets; packets: their
+    number, as many as full packets (`mtu` and `link_header`) fit into the buffer, so an ACK takes
+    as much room as a full packet."""
     flows_per_pair: Count = 1
     """Number of connections of an ordered pair of ranks, which take the same path. Each message is
     divided evenly among them."""

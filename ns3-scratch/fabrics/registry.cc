@@ -37,13 +37,13 @@ struct Entry
 
 /// @return what makes the queues of a topology's links
 std::unique_ptr<QueuePolicyMaker>
-MakePolicies(const Topology& topology)
+MakePolicies(const Topology& topology, const Settings& settings)
 {
     if (topology.sharedMemoryAlphaPpm > 0)
     {
         return std::make_unique<SharedMemoryPolicyMaker>(topology);
     }
-    return std::make_unique<DropTailPolicyMaker>();
+    return std::make_unique<DropTailPolicyMaker>(settings.tcp);
 }
 
 std::unique_ptr<Fabric>
@@ -62,7 +62,7 @@ MakeExpress(const Topology& topology, const Settings& settings)
     return std::make_unique<ExpressFabric>(topology,
                                            settings,
                                            std::make_unique<TcpTransport>(settings.tcp),
-                                           MakePolicies(topology));
+                                           MakePolicies(topology, settings));
 }
 
 std::unique_ptr<Fabric>
@@ -74,7 +74,7 @@ MakeFlow(const Topology& topology, const Settings& settings)
 std::unique_ptr<Fabric>
 MakeNative(const Topology& topology, const Settings& settings)
 {
-    return std::make_unique<NativeFabric>(topology, settings, MakePolicies(topology));
+    return std::make_unique<NativeFabric>(topology, settings, MakePolicies(topology, settings));
 }
 
 /// All fabrics by name. To add a fabric, add one line here.

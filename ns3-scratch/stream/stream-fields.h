@@ -52,7 +52,8 @@ inline constexpr auto FIELDS<TcpSettings> = std::make_tuple(&TcpSettings::conges
                                                             &TcpSettings::ecn,
                                                             &TcpSettings::linkHeaderBytes,
                                                             &TcpSettings::socketPerFlow,
-                                                            &TcpSettings::recovery);
+                                                            &TcpSettings::recovery,
+                                                            &TcpSettings::buffersCountPackets);
 
 template <>
 inline constexpr auto FIELDS<HostCost> =

@@ -58,6 +58,8 @@ struct TcpSettings
     /// true: each flow of ExpressFabric has a socket from the start, so no ACK is predicted
     bool socketPerFlow{false};
     LossRecovery recovery{LossRecovery::PRR};
+    /// true: a buffer holds a number of packets of any size, as many as full packets fit into it
+    bool buffersCountPackets{false};
 };
 
 /// The order in which waiting chunks start.

@@ -69,6 +69,14 @@ class Admission
     virtual void Reach(uint32_t collective, uint32_t chunk, uint32_t place) = 0;
 
     /**
+     * A message of a part has arrived at a member that has not been admitted.
+     *
+     * @param part the part
+     * @param place the member, as an index in ProgramTemplate::GetPlaces
+     */
+    virtual void NoteData(const ChunkPart& part, uint32_t place) = 0;
+
+    /**
      * A member has finished its steps of a part: its slot is free. Call Reach first, so that the
      * first of all waiting parts gets the slot.
      *

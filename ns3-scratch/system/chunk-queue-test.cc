@@ -38,6 +38,28 @@ class ChunkQueueTest : public UnitTest<ChunkQueueTest>
         }
     }
 
+    void PrefersWhatHasData()
+    {
+        ChunkQueue queue(8, Scheduling::LIFO);
+        queue.NoteData(7, 2, 10); // before the collective is issued
+        queue.Add(7, 4, 1, 0);
+        queue.Add(3, 2, 1, 1);
+        queue.Add(5, 1, 0, 2); // a priority class that starts first
+        queue.Wait(3, 0, 2, 0, 20);
+        queue.Wait(5, 0, 1, 0, 30);
+        queue.NoteData(7, 0, 11); // a later phase, which the chunk has not reached
+        queue.Wait(7, 0, 4, 0, 10);
+        queue.NoteData(7, 1, 10);
+        queue.NoteData(7, 1, 10); // the second message changes nothing
+        queue.NoteData(3, 1, 20);
+        NS_TEST_ASSERT_MSG_EQ(Join(TakeAll(queue)),
+                              "5.0 3.1 7.1 7.2 3.0 7.0 7.3",
+                              "class, data, issue, chunk");
+        queue.Wait(7, 3, 1, 1, 11);
+        queue.Wait(7, 0, 1, 1, 11);
+        NS_TEST_ASSERT_MSG_EQ(Join(TakeAll(queue)), "7.0", "data came before the phase");
+    }
+
     void KeepsTheLastSlotForTheOldest()
     {
         ChunkQueue queue(2, Scheduling::LIFO);
@@ -95,6 +117,7 @@ const UnitTestSuite<ChunkQueueTest> g_chunkQueueTests(
     {
         {"what waits starts by class, issue (LIFO or FIFO), chunk and phase",
          &ChunkQueueTest::OrdersWhatWaits},
+        {"chunks with data start before those without", &ChunkQueueTest::PrefersWhatHasData},
         {"the last free slot is kept for the oldest chunk",
          &ChunkQueueTest::KeepsTheLastSlotForTheOldest},
         {"it names the collectives that wait or have a slot", &ChunkQueueTest::NamesItsCollectives},

@@ -31,8 +31,65 @@ ChunkQueue::Wait(uint32_t collective,
                  uint32_t place)
 {
     const Course& course = m_courses.at(collective);
-    m_waiting.insert(
-        {course.priorityClass, GetOrder(course.issue), chunk, ~phase, collective, place, count});
+    m_waiting.insert({course.priorityClass,
+                      true,
+                      GetOrder(course.issue),
+                      chunk,
+                      ~phase,
+                      collective,
+                      place,
+                      count});
+    const auto end = m_data.lower_bound({collective, place, chunk + count});
+    for (auto data = m_data.lower_bound({collective, place, chunk}); data != end; ++data)
+    {
+        Prefer(collective, (*data)[2], place);
+    }
+}
+
+void
+ChunkQueue::NoteData(uint32_t collective, uint32_t chunk, uint32_t place)
+{
+    if (m_data.insert({collective, place, chunk}).second && m_courses.contains(collective))
+    {
+        Prefer(collective, chunk, place);
+    }
+}
+
+/// If a chunk waits, let it start before the chunks that lack data.
+void
+ChunkQueue::Prefer(uint32_t collective, uint32_t chunk, uint32_t place)
+{
+    const Course& course = m_courses.at(collective);
+    // Go back from the last entry that can hold the chunk.
+    auto entry = m_waiting.lower_bound(
+        {course.priorityClass, true, GetOrder(course.issue), chunk + 1, 0, 0, 0, 0});
+    do
+    {
+        if (entry == m_waiting.begin())
+        {
+            return;
+        }
+        --entry;
+        if (entry->collective != collective || !entry->lacksData)
+        {
+            return;
+        }
+    } while (entry->place != place || entry->chunk + entry->count <= chunk);
+    const Waiting whole = *entry;
+    m_waiting.erase(entry);
+    const auto insert = [this, &whole](bool lacksData, uint32_t begin, uint32_t end) {
+        if (begin != end)
+        {
+            Waiting part = whole;
+            part.lacksData = lacksData;
+            part.chunk = begin;
+            part.count = end - begin;
+            m_waiting.insert(part);
+        }
+    };
+    insert(true, whole.chunk, chunk);
+    insert(false, chunk, chunk + 1);
+    insert(true, chunk + 1, whole.chunk + whole.count);
 }
 
 std::optional<ChunkQueue::Admitted>
@@ -52,14 +109,17 @@ ChunkQueue::TakeNext()
         return Take(m_waiting.begin());
     }
     // All chunks below the lowest one have passed, so it is the first of the entry that holds it.
-    const auto oldest = m_waiting.lower_bound(
-        {course.priorityClass, GetOrder(course.issue), course.lowest, 0, 0, 0, 0});
-    if (oldest == m_waiting.end() || oldest->collective != m_collectives.begin()->second ||
-        oldest->chunk != course.lowest)
+    for (const bool lacksData : {false, true})
     {
-        return {};
+        const auto oldest = m_waiting.lower_bound(
+            {course.priorityClass, lacksData, GetOrder(course.issue), course.lowest, 0, 0, 0, 0});
+        if (oldest != m_waiting.end() && oldest->lacksData == lacksData &&
+            oldest->collective == m_collectives.begin()->second && oldest->chunk == course.lowest)
+        {
+            return Take(oldest);
+        }
     }
-    return Take(oldest);
+    return {};
 }
 
 ChunkQueue::Admitted
@@ -72,6 +132,7 @@ ChunkQueue::Take(std::set<Waiting>::iterator first)
         ++node.value().chunk;
         m_waiting.insert(std::move(node));
     }
+    m_data.erase({admitted.collective, admitted.place, admitted.chunk});
     m_courses.at(admitted.collective).chunks[admitted.chunk] = State::HERE;
     --m_free;
     return admitted;

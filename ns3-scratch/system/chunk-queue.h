@@ -7,6 +7,7 @@
 
 #include "stream/stream.h"
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -20,8 +21,10 @@ namespace cosim
 /**
  * The chunks of one rank in one dimension, and the slots that they take there.
  *
- * Waiting chunks take free slots by priority class, then the collective that the rank issued later
- * first (LIFO) or earlier first (FIFO), then the lower chunk, then the later phase.
+ * Waiting chunks take free slots by priority class, then chunks that have data from a
+ * peer first, then the collective that the rank issued later first (LIFO) or earlier first (FIFO),
+ * then the lower chunk, then the later phase. Chunks with data come first because a peer already
+ * holds a slot for them: ranks whose slots become free at different times stay together.
  *
  * The *oldest* chunk is the lowest unfinished chunk of the collective that the rank issued first,
  * among the chunks that have not passed the dimension for the last time. The last free slot is kept
@@ -68,6 +71,15 @@ class ChunkQueue
      * @param place returned when the chunk is admitted
      */
     void Wait(uint32_t collective, uint32_t chunk, uint32_t count, uint32_t phase, uint32_t place);
+
+    /**
+     * Data of a chunk has arrived at the rank, but the chunk has no slot in the phase.
+     *
+     * @param collective the collective, which need not be added yet
+     * @param chunk the chunk
+     * @param place as given to Wait, before or after this call
+     */
+    void NoteData(uint32_t collective, uint32_t chunk, uint32_t place);
 
     /// @return the next chunk that can take a slot, which it takes; nothing if there is none
     std::optional<Admitted> TakeNext();
@@ -118,6 +130,7 @@ class ChunkQueue
     struct Waiting
     {
         uint32_t priorityClass;
+        bool lacksData; //!< true while no data has arrived from a peer
         uint32_t order;
         uint32_t chunk;
         uint32_t laterPhase; //!< decreases as the phase increases
@@ -129,12 +142,15 @@ class ChunkQueue
     };
 
     uint32_t GetOrder(uint32_t issue) const;
+    void Prefer(uint32_t collective, uint32_t chunk, uint32_t place);
     Admitted Take(std::set<Waiting>::iterator first);
 
     uint32_t m_limit;
     uint32_t m_free;
     bool m_lifo;
     std::set<Waiting> m_waiting;
+    /// collective, place and chunk of the data that has arrived for chunks without a slot
+    std::set<std::array<uint32_t, 3>> m_data;
     std::map<uint32_t, Course> m_courses;       //!< by collective
     std::map<uint32_t, uint32_t> m_collectives; //!< by number in the order of issue
 };

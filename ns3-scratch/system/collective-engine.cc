@@ -35,6 +35,14 @@ ReductionPs(uint64_t bytes, uint64_t bytesPerS)
     return MultiplyDivideUp(bytes, 1'000'000'000'000, bytesPerS, MAX_TIME_PS);
 }
 
+/// @return whether one event may stand for several messages. With local admission, the first
+/// message of a step changes what its receiver starts, so each has an event.
+bool
+UsesBundles(const SystemSettings& settings)
+{
+    return !settings.messageByMessage && settings.admission != AdmissionKind::LOCAL;
+}
+
 } // namespace
 
 CollectiveEngine::CollectiveEngine(const Stream& stream,
@@ -42,7 +50,7 @@ CollectiveEngine::CollectiveEngine(const Stream& stream,
                                    const RunObservers& observers,
                                    CollectiveListener& listener)
     : m_network(network),
-      m_bundles(stream.settings.system.messageByMessage ? nullptr : network.GetBundleNetwork()),
+      m_bundles(UsesBundles(stream.settings.system) ? network.GetBundleNetwork() : nullptr),
       m_observers(observers),
       m_listener(listener),
       m_plans(stream),
@@ -155,7 +163,14 @@ CollectiveEngine::OnArrival(Rank src, Rank dst, uint64_t bytes, uint64_t tag)
     }
     --m_inFlight;
     const Ready receiver = TaskTable::GetReceiver(tag);
-    uint32_t& pending = m_tasks.Get(receiver.task).pending[receiver.step];
+    Task& task = m_tasks.Get(receiver.task);
+    const uint32_t place = task.steps[receiver.step].place;
+    if (!task.isAdmitted[place])
+    {
+        m_admission->NoteData(task.what,
+                              task.program->GetParts()[task.what.part].memberBegin + place);
+    }
+    uint32_t& pending = task.pending[receiver.step];
     pending -= ProgramTemplate::ONE_MESSAGE;
     if (pending == 0)
     {
@@ -315,8 +330,8 @@ CollectiveEngine::OpenBundle(uint32_t taskId, uint32_t stepId)
 {
     Task& task = m_tasks.Get(taskId);
     const ProgramTemplate::Step& step = task.steps[stepId];
-    // If the step also waits for other steps or for its admission, its injection begins afterwards.
-    const bool isReady = step.isFree && task.isAdmitted[step.place];
+    // If the step also waits for other steps, its injection begins afterwards.
+    const bool isReady = step.isFree;
     task.isInjectedByBundle[stepId] = isReady;
     const ns3::Time delay = isReady ? m_injectionLatency : ns3::Time();
     task.bundles[stepId] = m_bundles->OpenBundle(m_tasks.GetTag(taskId, stepId), step.steps, delay);

@@ -65,6 +65,13 @@ LocalAdmission::Reach(uint32_t collective, uint32_t chunk, uint32_t place)
 }
 
 void
+LocalAdmission::NoteData(const ChunkPart& part, uint32_t place)
+{
+    GetQueue(part.collective, GetPlace(part.collective, place))
+        .NoteData(part.collective, part.chunk, place);
+}
+
+void
 LocalAdmission::Leave(const ChunkPart& part, uint32_t place)
 {
     ChunkQueue& queue = GetQueue(part.collective, GetPlace(part.collective, place));

@@ -34,6 +34,7 @@ class LocalAdmission : public Admission
 
     void Begin(uint32_t collective, uint32_t member) override;
     void Reach(uint32_t collective, uint32_t chunk, uint32_t place) override;
+    void NoteData(const ChunkPart& part, uint32_t place) override;
     void Leave(const ChunkPart& part, uint32_t place) override;
     uint32_t GetMaxOutstanding(uint32_t dimension) const override;
     uint64_t GetDelayed() const override;

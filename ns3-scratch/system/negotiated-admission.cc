@@ -175,6 +175,12 @@ NegotiatedAdmission::OnAgreed()
     m_handler.OnDelayedAdmissions();
 }
 
+/// Members start together, so the data of one does not matter.
+void
+NegotiatedAdmission::NoteData(const ChunkPart& /* part */, uint32_t /* place */)
+{
+}
+
 void
 NegotiatedAdmission::Leave(const ChunkPart& part, uint32_t place)
 {

@@ -7,9 +7,10 @@
 namespace cosim
 {
 
-DropTailPolicy::DropTailPolicy(const LinkState& link, EgressQueue& queue)
+DropTailPolicy::DropTailPolicy(const LinkState& link, EgressQueue& queue, uint32_t slotBytes)
     : m_queue(queue),
       m_limitBytes(link.bufferBytes == 0 ? UINT64_MAX : link.bufferBytes),
+      m_slotBytes(slotBytes),
       m_thresholdBytes(link.ecnThresholdBytes == 0 ? UINT64_MAX : link.ecnThresholdBytes)
 {
 }
@@ -18,12 +19,31 @@ QueuePolicy::Verdict
 DropTailPolicy::Decide(const Arrival& arrival)
 {
     m_queue.Update();
-    const uint64_t queued = GetQueuedBytes();
-    if (arrival.isDroppable && queued + arrival.bytes > m_limitBytes)
+    if (arrival.isDroppable && m_takenBytes + GetRoom(arrival.bytes) > m_limitBytes)
     {
         return Verdict::DROP;
     }
-    return arrival.isEcnCapable && queued >= m_thresholdBytes ? Verdict::MARK : Verdict::ADMIT;
+    const bool isMarked = arrival.isEcnCapable && GetQueuedBytes() >= m_thresholdBytes;
+    return isMarked ? Verdict::MARK : Verdict::ADMIT;
+}
+
+void
+DropTailPolicy::Enter(uint32_t bytes)
+{
+    QueuePolicy::Enter(bytes);
+    m_takenBytes += GetRoom(bytes);
+}
+
+void
+DropTailPolicy::Leave(uint32_t bytes)
+{
+    QueuePolicy::Leave(bytes);
+    m_takenBytes -= GetRoom(bytes);
+}
+
+DropTailPolicyMaker::DropTailPolicyMaker(const TcpSettings& tcp)
+    : m_slotBytes(tcp.buffersCountPackets ? tcp.mtuBytes + tcp.linkHeaderBytes : 0)
+{
 }
 
 std::unique_ptr<QueuePolicy>
@@ -37,7 +57,7 @@ DropTailPolicyMaker::Make(const LinkState& link, EgressQueue& queue)
     {
         return nullptr;
     }
-    return std::make_unique<DropTailPolicy>(link, queue);
+    return std::make_unique<DropTailPolicy>(link, queue, m_slotBytes);
 }
 
 } // namespace cosim

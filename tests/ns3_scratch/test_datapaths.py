@@ -86,6 +86,7 @@ def tcp_options(draw: st.DrawFn) -> dict[str, Any]:
         "sack": draw(st.booleans()),
         "delayed_ack": {"segments": draw(st.sampled_from([1, 1, 2])), "timeout": "1ms"},
         "recovery": draw(st.sampled_from(["prr", "prr", "classic"])),
+        "buffer_unit": draw(st.sampled_from(["bytes", "bytes", "packets"])),
     } | draw(st.sampled_from(TCP[-2:] + [{}] * 4))
 
 
@@ -185,6 +186,28 @@ def test_recovery_changes_how_a_loss_is_repaired() -> None:
     ]
     assert all(outcome.counters["retransmissions"] > 0 for outcome in outcomes)
     assert outcomes[0].arrivals_ps != outcomes[1].arrivals_ps
+
+
+@pytest.mark.parametrize("fabric", ["native", "express"])
+def test_a_buffer_of_packets_counts_small_packets_as_full_ones(fabric: str) -> None:
+    """Each of seven ranks sends one packet to a port with room for three full ones.
+
+    One packet is in transmission and three wait, whatever their size: 7 - 4 = 3 are lost. In bytes,
+    all seven small packets fit.
+    """
+    drops = {
+        (unit, size): carry(8, fabric, incast(8), size, buffer="256kB", buffer_unit=unit).counters[
+            "drops"
+        ]
+        for unit in ("bytes", "packets")
+        for size in (100, 8960)
+    }
+    assert drops == {
+        ("bytes", 100): 0,
+        ("bytes", 8960): 3,
+        ("packets", 100): 3,
+        ("packets", 8960): 3,
+    }
 
 
 @pytest.mark.parametrize("fabric", ["native", "express"])

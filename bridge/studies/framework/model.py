@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from bridge.batch.points import Point
 from bridge.present.quantities import percent_text, scaled_text, time_text
@@ -14,6 +14,8 @@ from bridge.results.result import Result
 Scale = Literal["small", "full"]
 Unit = Literal["times", "share", "count", "ns"]
 Results = Mapping[str, Result]
+#: Keys of a scenario and their values.
+Overrides = Mapping[str, Any]
 
 #: Whether a measurement deviates from "no effect" as the paper's number does; "" for a claim
 #: without a direction.
@@ -148,6 +150,34 @@ class Experiment:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """A parameter that the publication leaves open."""
+
+    name: str
+    """A word or two; also part of the names of files."""
+    values: Mapping[str, Overrides]
+    """What each value sets in the scenarios; the first is the one that the study uses."""
+    grid: Sequence[str] = ()
+    """Values that the search combines with each other before it varies one at a time."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a study offers to `bridge.studies.framework.fit.Search`."""
+
+    choices: Sequence[Choice]
+    """The parameters."""
+    points: Callable[[Path, Scale, str, Overrides], list[Point]]
+    """Returns the simulations of a set, given the folder of the scenarios, the scale, the name of
+    the set, which their names contain, and its overrides."""
+    evaluate: Callable[[Results, Scale, str], list[Statement]]
+    """Returns the statements of a set, given the results by the names of the points, the scale and
+    the name of the set."""
+    finalists: int = 3
+    """How many sets the search follows, and simulates at full size."""
+
+
+@dataclass(frozen=True)
 class Study:
     """The experiments of one publication."""
 
@@ -159,6 +189,8 @@ class Study:
     """Paragraphs of Markdown: what the study repeats, and how."""
     experiments: Sequence[Experiment]
     """The experiments in the order of the publication."""
+    fit: Fit | None = None
+    """The parameters that the publication leaves open, for ``--fit``."""
 
     @property
     def figures(self) -> list[str]:

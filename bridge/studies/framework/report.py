@@ -16,7 +16,7 @@ from bridge.studies.framework.scoring import EFFECT_WITHIN, EQUAL, WITHIN
 
 HEADINGS = ("figure", "claim", "paper", "here", "direction", "effect", "holds", "why")
 
-_HOLDS = {True: "yes", False: "no", None: "not tested"}
+HOLDS = {True: "yes", False: "no", None: "not tested"}
 
 #: What the columns of a report mean.
 SCORING = f"""\
@@ -45,7 +45,7 @@ def cells(statement: Statement) -> list[str]:
         ", ".join(part for part in (here, statement.evidence) if part),
         statement.direction,
         "" if effect is None else f"{effect:.2f}",
-        _HOLDS[statement.holds],
+        HOLDS[statement.holds],
         statement.why,
     ]
 
@@ -113,12 +113,12 @@ def markdown(
         findings = _findings(chapter)
         parts += [f"## {chapter.experiment.title}", *_failures(chapter)]
         if findings.statements:
-            parts.append(_grid(HEADINGS, map(cells, findings.statements)))
+            parts.append(grid(HEADINGS, map(cells, findings.statements)))
         if findings.notes:
             parts.append(findings.notes.strip())
         parts += [_image(chart, pictures) for chart in findings.charts if chart.figure in pictures]
         for one in findings.tables:
-            parts += [f"{one.title}:", _grid(one.headings, one.rows)]
+            parts += [f"{one.title}:", grid(one.headings, one.rows)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -144,7 +144,7 @@ def document(study: Study, scale: Scale, chapters: Sequence[Chapter]) -> dict[st
             {
                 "title": chapter.experiment.title,
                 "figures": list(chapter.experiment.figures),
-                "statements": [_statement(one) for one in _findings(chapter).statements],
+                "statements": [statement_data(one) for one in _findings(chapter).statements],
                 "tables": [
                     {
                         "figure": one.figure,
@@ -166,7 +166,8 @@ def _findings(chapter: Chapter) -> Findings:
     return chapter.findings or Findings()
 
 
-def _statement(one: Statement) -> dict[str, Any]:
+def statement_data(one: Statement) -> dict[str, Any]:
+    """Return a statement as JSON-able data."""
     return {
         "figure": one.figure,
         "text": one.text,
@@ -230,7 +231,8 @@ def _image(chart: Chart, pictures: Mapping[str, str]) -> str:
     return f"![{chart.title}]({pictures[chart.figure]})"
 
 
-def _grid(headings: Sequence[str], rows: Iterator[list[str]] | Sequence[Sequence[str]]) -> str:
+def grid(headings: Sequence[str], rows: Iterator[list[str]] | Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table."""
     lines = [list(headings), ["---"] * len(headings), *map(list, rows)]
     escaped = ([cell.replace("|", "\\|") for cell in line] for line in lines)
     return "\n".join(f"| {' | '.join(line)} |" for line in escaped)

@@ -1,0 +1,166 @@
+"""Search for one set of parameters under which the most claims of a publication hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import inf, log
+from pathlib import Path
+from typing import Any
+
+from bridge.batch.points import Point
+from bridge.studies.framework.model import Fit, Results, Scale, Statement
+
+#: The value of each choice, by the names of both.
+Labels = Mapping[str, str]
+#: The name of the set that a study uses.
+AS_USED = "as used"
+#: A number that is wrong by more than this factor counts as this wrong.
+WORST = 100.0
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A set of parameters and its score."""
+
+    labels: Labels
+    """The value of each choice."""
+    name: str
+    """The values that differ from those that the study uses."""
+    statements: Sequence[Statement] = field(repr=False)
+    """The claims, measured with this set."""
+
+    @property
+    def is_used(self) -> bool:
+        """Whether the study uses this set."""
+        return self.name == AS_USED
+
+    @property
+    def held(self) -> int:
+        """Number of claims that hold."""
+        return sum(bool(one.holds) for one in self.statements)
+
+    @property
+    def error(self) -> float:
+        """Mean factor between the measured numbers and the publication's, as a logarithm."""
+        errors = [_error(one.paper, one.ours) for one in self.statements if one.paper is not None]
+        return sum(errors) / max(len(errors), 1)
+
+    @property
+    def rank(self) -> tuple[int, float, str]:
+        """Sorts candidates: the most claims first, then the smallest error."""
+        return -self.held, self.error, self.name
+
+
+def _error(paper: float, ours: float | None) -> float:
+    if ours is None:
+        return log(WORST)
+    if paper == 0:
+        return 0.0 if ours == 0 else log(WORST)
+    return min(abs(log(ours / paper)) if ours > 0 else inf, log(WORST))
+
+
+def used(fit: Fit) -> dict[str, str]:
+    """Return the set that the study uses: the first value of each choice."""
+    return {choice.name: next(iter(choice.values)) for choice in fit.choices}
+
+
+def overrides(fit: Fit, labels: Labels) -> dict[str, Any]:
+    """Return what a set changes in the scenarios."""
+    merged: dict[str, Any] = {}
+    for choice in fit.choices:
+        merged |= choice.values[labels[choice.name]]
+    return merged
+
+
+def set_name(fit: Fit, labels: Labels) -> str:
+    """Return the name of a set: its differences from the one that the study uses."""
+    parts = [f"{name}={labels[name]}" for name, first in used(fit).items() if labels[name] != first]
+    return ", ".join(parts) or AS_USED
+
+
+class Search:
+    """Scores sets of parameters, each once.
+
+    Parameters
+    ----------
+    fit : Fit
+        The choices and the claims.
+    scenarios : Path
+        The folder of the scenarios.
+    simulate : callable
+        Simulates points and returns their results by name.
+    """
+
+    def __init__(
+        self, fit: Fit, scenarios: Path, simulate: Callable[[list[Point]], Results]
+    ) -> None:
+        self._fit = fit
+        self._scenarios = scenarios
+        self._simulate = simulate
+        self._known: dict[tuple[Scale, str], Candidate] = {}
+
+    def assess(self, sets: Sequence[Labels], scale: Scale) -> list[Candidate]:
+        """Score sets; all of their simulations can run at the same time.
+
+        Returns
+        -------
+        list of Candidate
+            In the order of their rank.
+        """
+        fit = self._fit
+        named = {set_name(fit, labels): labels for labels in sets}
+        new = {name: one for name, one in named.items() if (scale, name) not in self._known}
+        points = [
+            point
+            for name, labels in new.items()
+            for point in fit.points(self._scenarios, scale, name, overrides(fit, labels))
+        ]
+        results = self._simulate(list({point.name: point for point in points}.values()))
+        for name, labels in new.items():
+            statements = fit.evaluate(results, scale, name)
+            self._known[scale, name] = Candidate(labels, name, statements)
+        return sorted((self._known[scale, name] for name in named), key=lambda one: one.rank)
+
+    def run(self) -> list[Candidate]:
+        """Search at the small scale.
+
+        The search scores a grid first. It then changes one parameter at a time of the best sets,
+        until every change of the best sets has been scored.
+
+        Returns
+        -------
+        list of Candidate
+            All that were scored, in the order of their rank.
+        """
+        fit, first = self._fit, used(self._fit)
+        grid = [choice for choice in fit.choices if choice.grid]
+        sets: list[Labels] = [first]
+        for values in product(*(choice.grid for choice in grid)):
+            changes = zip((choice.name for choice in grid), values, strict=True)
+            sets.append({**first, **dict(changes)})
+        scored = {one.name: one for one in self.assess(sets, "small")}
+        expanded: set[str] = set()
+        while True:
+            ranked = sorted(scored.values(), key=lambda one: one.rank)
+            best = [one for one in ranked[: fit.finalists] if one.name not in expanded]
+            if not best:
+                return ranked
+            expanded |= {one.name for one in best}
+            sets = [change for one in best for change in self._changes(one.labels)]
+            scored |= {one.name: one for one in self.assess(sets, "small")}
+
+    def _changes(self, labels: Labels) -> list[Labels]:
+        """Return the sets that differ in one choice."""
+        return [
+            {**labels, choice.name: value}
+            for choice in self._fit.choices
+            for value in choice.values
+            if value != labels[choice.name]
+        ]
+
+    def finals(self, ranked: Sequence[Candidate]) -> list[Candidate]:
+        """Score the best sets of `run`, and the one that the study uses, at full size."""
+        best = [one.labels for one in ranked[: self._fit.finalists]]
+        return self.assess([used(self._fit), *best], "full")

@@ -1,0 +1,147 @@
+"""The search for one set of parameters."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from bridge.batch.points import Point
+from bridge.cli.main import main
+from bridge.cli.study import study_command, study_group
+from bridge.studies.astra_ns3_dlrm import STUDY
+from bridge.studies.astra_ns3_dlrm.fit import A2A
+from bridge.studies.framework.fit import AS_USED, Search, overrides, set_name, used
+from bridge.studies.framework.model import Choice, Fit, Overrides, Results, Scale, Statement, Study
+from bridge.studies.framework.scoring import number
+from frontend import load_scenario
+
+from .conftest import SCENARIO
+
+#: The set that makes the claims hold, and the sets that hold one claim more than their neighbours.
+TARGET = {"size": "large", "latency": "long", "order": "second"}
+
+
+def claims(labels: dict[str, str]) -> list[Statement]:
+    """Return one claim for each choice, which holds with the value of TARGET."""
+    return [
+        number("1", name, paper=2, ours=2 if labels[name] == value else 9, unit="count")
+        for name, value in TARGET.items()
+    ]
+
+
+class Recorder:
+    """A fit whose points have no results: its claims follow from the name of the set."""
+
+    def __init__(self) -> None:
+        self.sets: list[tuple[Scale, str]] = []
+        self.fit = Fit(
+            (
+                Choice("size", {"small": {}, "large": {"a": 1}}, ("small", "large")),
+                Choice("latency", {"short": {}, "long": {"b": 2}, "longer": {"b": 3}}),
+                Choice("order", {"first": {}, "second": {"c": 4}}),
+            ),
+            self.points,
+            self.evaluate,
+            finalists=1,
+        )
+
+    def points(self, folder: Path, scale: Scale, name: str, changes: Overrides) -> list[Point]:
+        self.sets.append((scale, name))
+        return [Point(f"{scale}-{name}", load_scenario(SCENARIO))]
+
+    def evaluate(self, results: Results, scale: Scale, name: str) -> list[Statement]:
+        labels = used(self.fit)
+        if name != AS_USED:
+            labels |= dict(part.split("=") for part in name.split(", "))
+        return claims(labels)
+
+
+def test_the_search_finds_the_set_that_no_single_change_reaches() -> None:
+    recorder = Recorder()
+    search = Search(recorder.fit, Path(), lambda points: {})
+    ranked = search.run()
+    assert ranked[0].labels == TARGET
+    assert ranked[0].held == 3
+    assert ranked[0].error == 0
+    assert overrides(recorder.fit, ranked[0].labels) == {"a": 1, "b": 2, "c": 4}
+    assert [one.held for one in ranked] == sorted((one.held for one in ranked), reverse=True)
+    assert len(recorder.sets) == len(set(recorder.sets)), "no set is scored twice"
+    finals = search.finals(ranked)
+    assert [one.name for one in finals] == [ranked[0].name, AS_USED]
+    assert [scale for scale, _ in recorder.sets[-2:]] == ["full", "full"]
+
+
+def test_a_set_is_named_after_its_differences() -> None:
+    fit = Recorder().fit
+    assert set_name(fit, used(fit)) == AS_USED
+    assert set_name(fit, used(fit) | {"order": "second"}) == "order=second"
+
+
+def test_the_study_uses_the_first_values(scenarios: Path) -> None:
+    """At full size, the set of the study is the scenario with the page's chunks."""
+    assert STUDY.fit is not None
+    changes = overrides(STUDY.fit, used(STUDY.fit))
+    points = STUDY.fit.points(scenarios, "full", AS_USED, changes)
+    assert points[0].scenario == load_scenario(scenarios / "all_reduce.yaml")
+    small = STUDY.fit.points(scenarios, "small", AS_USED, changes)[0].scenario.resolved()
+    assert small["topology"]["buffer"] == "16MB"  # 500 kB a port, as in the paper
+
+
+def test_every_value_is_valid(scenarios: Path) -> None:
+    """A set with a value that cannot be loaded would end a search of minutes."""
+    assert STUDY.fit is not None
+    for choice in STUDY.fit.choices:
+        for values in choice.values.values():
+            changes = {key.removeprefix(A2A): value for key, value in values.items()}
+            load_scenario(scenarios / "all_reduce.yaml", changes)
+
+
+@pytest.fixture
+def tiny(study: Study) -> Study:
+    """Return a study whose claim holds with messages of 8 KB."""
+
+    def points(folder: Path, scale: Scale, name: str, changes: Overrides) -> list[Point]:
+        return [Point(f"{scale}-{name}", load_scenario(SCENARIO, changes))]
+
+    def evaluate(results: Results, scale: Scale, name: str) -> list[Statement]:
+        sent = results[f"{scale}-{name}"].network.payload_bytes
+        return [number("1", "Bytes.", paper=8e3 * 6, ours=sent, unit="count")]
+
+    sizes: dict[str, dict[str, Any]] = {"2KB": {"workload.bytes": "2KB"}}
+    sizes["8KB"] = {"workload.bytes": "8KB"}
+    return replace(study, fit=Fit((Choice("size", sizes),), points, evaluate))
+
+
+def test_command(tiny: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(study_group.commands, tiny.name, study_command(tiny))
+
+    def call(*arguments: str) -> Any:
+        return CliRunner().invoke(main, ["study", tiny.name, "--jobs", "1", *arguments])
+
+    answer = call("--fit", "--scale", "full")
+    assert answer.exit_code == 0, answer.output
+    assert "size=8KB" in answer.stdout
+    page = (tmp_path / "results" / "tiny-fit" / "fit.md").read_text()
+    assert "| size=8KB | 1 of 1 | 1.00× |\n| as used | 0 of 1 |" in page
+    assert "| 1 | Bytes. | 48 k | 12 k | no | 48 k | yes |" in page
+    again = call("--fit", "--scale", "full", "--json")
+    assert json.loads(again.stdout)["Full scale"][0]["set"] == "size=8KB"
+    wrong = call("--fit", "--figure", "1")
+    assert wrong.exit_code == 2
+    assert "--fit: expected no --figure, --page or --shard beside it" in wrong.output
+
+
+def test_a_study_without_open_parameters(
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(study_group.commands, study.name, study_command(study))
+    answer = CliRunner().invoke(main, ["study", study.name, "--fit"])
+    assert answer.exit_code == 2
+    assert "the study tiny leaves no parameters open" in answer.output
