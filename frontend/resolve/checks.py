@@ -10,6 +10,7 @@ from frontend.fabrics import CHANGING, FABRICS
 from frontend.resolve.layout import layout
 from frontend.scenario import Scenario
 from frontend.schema.base import Problems
+from frontend.schema.outputs import ranks_of
 from frontend.schema.transport import HEADER_BYTES, TIMESTAMP_OPTION_BYTES
 from frontend.topologies import TOPOLOGIES, Layout
 from frontend.workloads import WORKLOADS
@@ -32,6 +33,7 @@ def check(scenario: Scenario) -> None:
         _topology(scenario),
         _transport(scenario),
         _system(scenario),
+        _outputs(scenario, made),
         _workload(scenario, made),
     ):
         for path, expected in problems:
@@ -68,6 +70,19 @@ def _fabric(scenario: Scenario) -> Problems:
         *names, last = CHANGING
         expected = f"{', '.join(names)} or {last}"
         yield "fabric", f"expected {expected}, because topology.reconfiguration is given: {reason}"
+
+
+def _outputs(scenario: Scenario, made: Layout) -> Problems:
+    """Check that a fabric can be sampled, and that a timeline shows something."""
+    if scenario.outputs.series is not None and FABRICS[scenario.fabric].is_estimator:
+        yield "outputs.series", f"expected a fabric with packets, but {scenario.fabric} estimates"
+    timeline = scenario.outputs.timeline
+    if timeline is None:
+        return
+    if any(rank >= made.ranks for rank in ranks_of(timeline.ranks)):
+        yield "outputs.timeline.ranks", f"expected ranks from 0 to {made.ranks - 1}"
+    if timeline.end is not None and timeline.end <= timeline.start:
+        yield "outputs.timeline.end", "expected a time after outputs.timeline.start"
 
 
 def _topology(scenario: Scenario) -> Problems:

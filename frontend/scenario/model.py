@@ -1,5 +1,7 @@
 """The model of the whole scenario."""
 
+import json
+from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
@@ -9,6 +11,7 @@ from frontend.fabrics import FABRICS
 from frontend.scenario.unions import Topology, Workload
 from frontend.schema.base import Count, Model
 from frontend.schema.measurement import Measurement
+from frontend.schema.outputs import OutputChoice, Outputs
 from frontend.schema.system import System
 from frontend.schema.transport import Transport
 from frontend.workloads import WORKLOADS
@@ -55,6 +58,8 @@ class Scenario(Model):
     """TCP."""
     measurement: Measurement = Measurement()
     """What cosim samples, and when it gives up a run."""
+    outputs: OutputChoice = Outputs()
+    """What a run writes besides its result and tables."""
 
     def resolved(self) -> dict[str, Any]:
         """Return the scenario as a JSON-compatible dict with every default filled in.
@@ -62,3 +67,8 @@ class Scenario(Model):
         Loading the dict gives an equal scenario.
         """
         return self.model_dump(mode="json")
+
+    def _repr_html_(self) -> str:
+        """Show the keys that were given in a notebook."""
+        given = json.dumps(self.model_dump(mode="json", exclude_unset=True), indent=2)
+        return f"<strong>{escape(self.name)}</strong><pre>{escape(given)}</pre>"
