@@ -25,11 +25,31 @@ class Simulation:
     """One run of a stream. A process holds at most one open Simulation or Network at a time."""
 
     def __init__(self, stream: bytes) -> None: ...  # ValueError: not a stream of this version
+    def record_critical_path(self) -> None: ...  # before build
+    def write_timeline(  # before build; `sink` takes text and returns the size of the file so far
+        self,
+        sink: Callable[[bytes], int],
+        ranks: Sequence[int],  # empty: all
+        start_ps: int,
+        end_ps: int,
+        limit_bytes: int,
+    ) -> None: ...  # ValueError: a rank does not exist
+    def write_series(  # before build; sinks as for write_timeline
+        self,
+        link_sink: Callable[[bytes], int],
+        flow_sink: Callable[[bytes], int],
+        interval_ps: int,
+        limit_bytes: int,
+        link_count: int | None,  # None: all; those which most paths cross
+        links: Sequence[int],  # instead of a number
+        flow_count: int | None,  # None: all
+    ) -> None: ...  # ValueError: a link does not exist
     def build(self) -> None: ...  # makes the nodes, links and connections as ns-3 objects
     def run(
         self, progress: Callable[[Progress], object] | None = None, interval_s: float = 0.25
     ) -> str: ...  # the result's status; "interrupted" clears the pending KeyboardInterrupt
     def result(self) -> str: ...  # JSON text as in bridge/results; partial unless complete
+    def tables(self) -> dict[str, str]: ...  # CSV text by name: links, flows, fct
     def close(self) -> None: ...  # calls Simulator::Destroy; may be called more than once
 
 class Network:

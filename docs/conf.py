@@ -29,6 +29,7 @@ NAVIGATION = {
         "docs/model",
         "docs/scenario",
         "docs/result",
+        "docs/seeing",
         "docs/llm",
         "docs/workload_files",
         "docs/scheduling",

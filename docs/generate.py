@@ -31,6 +31,7 @@ A *scenario* is one YAML 1.2 file that describes a simulation. Its blocks are:
 | `system` | how a rank divides collectives into chunks and schedules them |
 | `transport` | TCP |
 | `measurement` | samples, and the limit of a run |
+| `outputs` | files that a run writes besides its result and tables |
 
 Only `topology` and `workload` are required. An unknown key is an error. You can set every key on
 the command line: `--set topology.bandwidth=400Gbps`. Quantities carry a unit: times `0.5us`, rates

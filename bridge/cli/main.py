@@ -23,6 +23,7 @@ from frontend.errors import ScenarioError, ScenarioWarning
 from topology_gen.errors import TopologyError
 
 COMMANDS = {
+    "compare": ("compare_command", "Show how result B differs from result A."),
     "compile": (
         "compile_command",
         "Compile the scenario FILE to a stream, or write its workload for other tools.",
@@ -35,6 +36,7 @@ COMMANDS = {
     "list": ("list_command", "List what a scenario can use."),
     "plot": ("plot_command", "Draw the time of each layer of RESULT."),
     "replay": ("replay_command", "Simulate a STREAM that `cosim compile` wrote."),
+    "report": ("report_command", "Write a page about RESULT, or compare several of them."),
     "run": ("run_command", "Simulate the scenario FILE and print a summary."),
     "schedule": ("schedule_group", "Make, check and convert schedules of collectives."),
     "schema": ("schema_command", "Print the JSON Schema of a scenario file or of result.json."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -15,6 +16,7 @@ from bridge.cli.options import (
     set_option,
     with_seed,
 )
+from bridge.cli.output_options import output_options, with_outputs
 from bridge.cli.present import present
 from bridge.simulator import simulate
 from frontend.loading.overrides import Override
@@ -27,6 +29,7 @@ from frontend.loading.overrides import Override
 @json_option
 @seed_option
 @allow_hooks_option
+@output_options
 def run_command(
     scenario: Path,
     overrides: list[Override],
@@ -34,13 +37,16 @@ def run_command(
     as_json: bool,
     seed: int | None,
     allow_hooks: bool,
+    outputs: dict[str, Any],
 ) -> None:
     """Simulate the scenario FILE and print a summary.
 
     FILE is a YAML file, such as those in scenarios/. The summary goes to stdout; the full result
     goes to result.json in the folder that --out names."""
     # Loaded only once, because FILE may be a pipe.
-    loaded = simulate.load(scenario, with_seed(overrides, seed))
+    loaded = with_outputs(simulate.load(scenario, with_seed(overrides, seed)), outputs)
+    if loaded.outputs.timeline is not None and as_json and out is None:
+        raise click.UsageError("--timeline writes to the folder of the run: --json needs --out")
     hook = simulate.scenario_hook(loaded, scenario, allow_hooks)
     present(
         lambda reporter, folder: simulate.run(loaded, on_built=hook, progress=reporter, out=folder),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-from topology_gen.networks.network import Network
 
 Places = NDArray[np.float64]
 """The x and y of every node; shape (nodes, 2)."""
@@ -17,6 +16,21 @@ DEPTH = (0.75, 0.55)
 
 GAP = 1.2
 """The space between the grids of a fourth and further dimensions."""
+
+
+class Tiered(Protocol):
+    """What places of nodes in tiers depend on; see `topology_gen.Network`."""
+
+    @property
+    def ranks(self) -> int: ...
+    @property
+    def nodes(self) -> int: ...
+    @property
+    def source(self) -> NDArray[Any]: ...
+    @property
+    def target(self) -> NDArray[Any]: ...
+    @property
+    def dimension(self) -> NDArray[Any]: ...
 
 
 def circle(nodes: int) -> Places:
@@ -61,7 +75,7 @@ def grid(lengths: Sequence[int]) -> Places:
     return places
 
 
-def tiers(network: Network) -> Places:
+def tiers(network: Tiered) -> Places:
     """Return the places of a network with switches: ranks at the bottom, switches in tiers above.
 
     A switch is in a higher tier the more hops it is from the ranks. Switches of a later dimension
@@ -87,7 +101,7 @@ def tiers(network: Network) -> Places:
     return places
 
 
-def _tier_of(network: Network, ends: NDArray[np.int64]) -> NDArray[np.int64]:
+def _tier_of(network: Tiered, ends: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the tier of every node: ranks first, then by dimension and by hops from the ranks."""
     far = network.nodes
     hops = np.full(network.nodes, far)

@@ -30,6 +30,13 @@ def free_folder(wanted: Path, is_taken: Callable[[Path], bool]) -> Path:
     return next(folder for folder in chain([wanted], numbered) if not is_taken(folder))
 
 
+def _simulated(scenario: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return the part of a scenario that is simulated: what is written of a run does not count."""
+    if scenario is None:
+        return None
+    return {key: value for key, value in scenario.items() if key != "outputs"}
+
+
 def holds_another(folder: Path, scenario: dict[str, Any] | None) -> bool:
     """Return whether a folder holds the result of another scenario.
 
@@ -43,6 +50,6 @@ def holds_another(folder: Path, scenario: dict[str, Any] | None) -> bool:
     if not (folder / FILE_NAME).exists():
         return False
     try:
-        return Result.load(folder).scenario != scenario
+        return _simulated(Result.load(folder).scenario) != _simulated(scenario)
     except ResultError:
         return True

@@ -282,6 +282,74 @@ class Estimate(_Block):
     longer."""
 
 
+class PathTimes(_Block):
+    """The time of a critical path by what it is spent on."""
+
+    compute_ns: float
+    """A rank computes."""
+    timer_ns: float
+    """A timer of the workload runs."""
+    slot_ns: float
+    """A chunk waits for slots of the ranks (`system.concurrent_chunks`), or for their agreement."""
+    injection_ns: float
+    """The latency of a step before it sends, or after it has received
+    (`system.injection_latency`)."""
+    host_ns: float
+    """Ranks handle messages (`system.send` and `system.receive`)."""
+    serialization_ns: float
+    """Transmission of a message's packets in an empty network."""
+    propagation_ns: float
+    """Latencies of the links of the path."""
+    queueing_ns: float
+    """The rest of a message's time: it waits behind other packets and earlier messages, or TCP's
+    window limits it."""
+    retransmission_ns: float
+    """TCP repairs losses of the message's flow: the time for which a retransmission timer has run,
+    and a round trip in an empty network for each other repair."""
+    reduction_ns: float
+    """A rank reduces what it has received, or waits for its reduction unit."""
+
+
+class PathStep(_Block):
+    """A part of a critical path that belongs to one node or collective."""
+
+    name: str
+    """The node of the workload, or the collective."""
+    kind: str
+    """compute, collective, message or timer."""
+    layer: str
+    """The layer that it belongs to."""
+    start_ns: float
+    """The path enters it."""
+    end_ns: float
+    """The path leaves it."""
+    first_rank: int
+    """The rank at which the path enters it."""
+    last_rank: int
+    """The rank at which the path leaves it."""
+    times: PathTimes
+    """Its time; the parts add up to end_ns - start_ns."""
+
+
+class CriticalPath(_Block):
+    """What makes an iteration as long as it is: the chain of what waited for each other."""
+
+    iteration: int
+    """Index of the iteration. If jobs share a cluster, 0 stands for the whole run."""
+    start_ns: float
+    """Start of the iteration."""
+    end_ns: float
+    """End of the iteration."""
+    time_ns: float
+    """end_ns - start_ns."""
+    times: PathTimes
+    """The time of the iteration; the parts add up to time_ns."""
+    steps: tuple[PathStep, ...]
+    """The path, by time."""
+    steps_left_out: int
+    """Number of further steps, shorter than these; a path has 1000 steps at most."""
+
+
 class System(_Block):
     """What the system layer did."""
 

@@ -12,12 +12,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
 from bridge.errors import ResultError
 from bridge.files import prepare_directory, write_whole
 from bridge.results.measurements import (
     Collective,
+    CriticalPath,
     Estimate,
     Iteration,
     IterationTimes,
@@ -32,6 +33,7 @@ from bridge.results.measurements import (
     System,
     Training,
 )
+from bridge.results.run_tables import RunTables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +48,7 @@ FILE_NAME = "result.json"
 PARTIAL_NAME = "result.partial.json"
 
 #: Fields that are left out if they do not apply: no error, one job, circuits that do not change, or
-#: no events.
+#: no events, or an output that is not asked for.
 OPTIONAL = (
     "error",
     "jobs",
@@ -56,6 +58,7 @@ OPTIONAL = (
     "network_events",
     "shared_links",
     "estimate",
+    "critical_path",
 )
 
 #: Fields of a collective that are left out if they have this value.
@@ -107,12 +110,27 @@ class Result(BaseModel):
     estimate: Estimate | None = None
     """How far estimates of similar scenarios are from the packet level. Present only if the fabric
     estimates."""
+    critical_path: tuple[CriticalPath, ...] | None = None
+    """What makes each iteration as long as it is. Present only with `outputs.critical_path`."""
     system: System
     """The activity of the system layer."""
     simulator: Simulator
     """The cost of the run itself, and its versions."""
     scenario: dict[str, Any]
     """The scenario with all defaults filled in."""
+
+    _tables: RunTables = PrivateAttr(default_factory=RunTables)
+
+    @property
+    def tables(self) -> RunTables:
+        """The tables of links, flows and completion times, which are files beside result.json."""
+        return self._tables
+
+    def with_tables(self, tables: RunTables) -> Result:
+        """Return the same result with the tables of its run."""
+        result = self.model_copy()
+        result._tables = tables
+        return result
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain dictionaries, lists, numbers and strings.
@@ -140,17 +158,21 @@ class Result(BaseModel):
         dict
             Name of the field (``"iterations"``, ``"layers"``, ``"layer_iterations"``,
             ``"collectives"``, ``"dimensions"`` …) to its table: a row for each entry, and a column
-            for each of its fields, with the same name. In ``"job_iterations"``, the column ``job``
-            is the index of the job. An empty list gives an empty table.
+            for each of its fields, with the same name and unit. In ``"job_iterations"``, the column
+            ``job`` is the index of the job. An empty list gives an empty table. The files of a run
+            are tables, too: ``"links"``, ``"flows"``, ``"fct"``, and of a result that was loaded
+            ``"link_series"`` and ``"flow_series"``.
 
         Raises
         ------
         InputError
             pandas is not installed.
+        ResultError
+            A file beside result.json cannot be read.
         """
         from bridge.results.tables import tables
 
-        return tables(self.to_dict())
+        return tables(self.to_dict(), self._tables)
 
     def __repr__(self) -> str:
         name = self.scenario.get("name", "scenario")
@@ -162,6 +184,11 @@ class Result(BaseModel):
 
     __str__ = __repr__
 
+    def _repr_html_(self) -> str:
+        from bridge.results.notebook import result_html
+
+        return result_html(self)
+
     def to_json(self) -> str:
         """Return the text of result.json: keys in fixed order, indented by two spaces.
 
@@ -172,7 +199,9 @@ class Result(BaseModel):
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
-        """Write ``result.json`` to a folder, completely or not at all.
+        """Write ``result.json`` and the tables of the run to a folder.
+
+        Each file is written completely or not at all.
 
         An incomplete result does not replace a complete one: it goes to ``result.partial.json``.
 
@@ -196,6 +225,7 @@ class Result(BaseModel):
         if self.status != "complete" and _is_complete(folder):
             write_whole(partial, self.to_json().encode())
             return partial
+        self._tables.save(folder, self.to_dict()["collectives"])
         file = folder / FILE_NAME
         write_whole(file, self.to_json().encode())
         partial.unlink(missing_ok=True)  # it was of an earlier run
@@ -235,7 +265,7 @@ class Result(BaseModel):
                 f"{SCHEMA_VERSION}"
             )
         try:
-            return cls.model_validate(document)
+            return cls.model_validate(document).with_tables(RunTables(folder=file.parent))
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"]))

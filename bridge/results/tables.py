@@ -5,18 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bridge.errors import InputError
+from bridge.results.run_tables import MEASURED, SERIES, RunTables
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def tables(document: dict[str, Any]) -> dict[str, pd.DataFrame]:
+def tables(document: dict[str, Any], measured: RunTables) -> dict[str, pd.DataFrame]:
     """Return a table for each list in a result; see `bridge.Result.to_pandas`.
 
     Parameters
     ----------
     document : dict
         What `bridge.Result.to_dict` returns.
+    measured : RunTables
+        The tables that are not in result.json.
 
     Raises
     ------
@@ -40,4 +43,17 @@ def tables(document: dict[str, Any]) -> dict[str, pd.DataFrame]:
             for iteration in job.pop("iterations")
         ]
         lists["jobs"] = jobs
+    if "critical_path" in lists:
+        lists["critical_path"] = [
+            {"iteration": path["iteration"], **_flat(step)}
+            for path in lists["critical_path"]
+            for step in path["steps"]
+        ]
+    files = (*MEASURED, *SERIES)
+    lists |= {name: measured.rows(name) for name in files if measured.text(name) is not None}
     return {name: pd.DataFrame(rows) for name, rows in lists.items()}
+
+
+def _flat(step: dict[str, Any]) -> dict[str, Any]:
+    """Return a step of a critical path with its times as columns."""
+    return {**{name: value for name, value in step.items() if name != "times"}, **step["times"]}

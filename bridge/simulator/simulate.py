@@ -17,14 +17,17 @@ from bridge.files import prepare_directory, sole_writer, write_whole
 from bridge.present.progress import CallbackReporter, Reporter, Snapshot
 from bridge.results.errors import SimulationError, SimulationInterrupted, UnsavedError
 from bridge.results.result import SCHEMA_VERSION, Result
+from bridge.results.run_tables import RunTables
 from bridge.simulator.estimate_error import estimate_error
 from bridge.simulator.hooks import BuiltSimulation, Hook, load_bindings, load_hook, require_bindings
+from bridge.simulator.output_files import OutputFiles
 from bridge.simulator.training_rates import training_rates
 from bridge.stopwatch import Stopwatch
 from bridge.stream_header import read_header
 from frontend import Scenario
 from frontend.loading.load import Source
 from frontend.loading.overrides import Override, Overrides, listed
+from frontend.schema.outputs import chosen
 
 if TYPE_CHECKING:
     from bridge.simulator import core
@@ -58,7 +61,8 @@ def run(
     progress : callable or Reporter, optional
         Called several times a second with the simulated time, wall time, events and bytes.
     out : path, optional
-        The folder in which to save ``result.json``, even if the run fails or is interrupted.
+        The folder in which to save ``result.json`` and the tables, even if the run fails or is
+        interrupted. The timeline goes there, too; without a folder it is not written.
     seed : int, optional
         Replaces the scenario's seed.
     allow_hooks : bool, optional
@@ -264,6 +268,7 @@ def _simulate(
         simulation = core.Simulation(stream)
     except (core.CoreError, ValueError) as error:
         raise StreamError(str(error)) from None
+    files = None
     with ExitStack() as until_saved:
         try:
             # The folder is made after the stream is accepted, so that bad input leaves nothing
@@ -272,8 +277,9 @@ def _simulate(
             if folder is not None:
                 until_saved.enter_context(sole_writer(folder))
             built = BuiltSimulation(header.scenario, folder)
+            files = OutputFiles(folder, chosen(header.scenario))
             try:
-                _build(simulation)
+                _build(simulation, files)
                 if hook is not None:
                     reporter.stage("loading ns-3's Python bindings")
                     hook(load_bindings(), built)
@@ -282,15 +288,18 @@ def _simulate(
             except core.CoreError as error:
                 raise SimulationError(str(error)) from None
             raw = json.loads(simulation.result())
+            tables = RunTables(simulation.tables())
             built.end()
         finally:
             simulation.close()
+            if files is not None:
+                files.close()
         raw["schema_version"] = SCHEMA_VERSION
         raw["scenario"] = header.scenario
         raw["simulator"] |= {**watch.cost(), "seed": header.seed, "versions": versions()}
         raw["training"] = training_rates(header.scenario, raw)
         raw["estimate"] = estimate_error(header.scenario)
-        result = Result.model_validate(raw)
+        result = Result.model_validate(raw).with_tables(tables)
         if folder is not None:
             try:
                 result.save(folder)
@@ -303,9 +312,10 @@ def _simulate(
     return result
 
 
-def _build(simulation: core.Simulation) -> None:
-    """Build the network; raise StreamError for names that the simulator does not know."""
+def _build(simulation: core.Simulation, files: OutputFiles) -> None:
+    """Build the network; raise StreamError for what the simulator does not know."""
     try:
+        files.attach(simulation)
         simulation.build()
     except ValueError as error:
         raise StreamError(str(error)) from None

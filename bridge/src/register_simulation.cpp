@@ -13,6 +13,9 @@
 #include <optional>
 #include <pybind11/stl.h>
 #include <stdexcept>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace py = pybind11;
 using namespace py::literals;
@@ -84,6 +87,29 @@ Run(cosim::Simulation& simulation, const Report& report, double interval)
                           Seconds(std::min(interval, SIGNAL_INTERVAL_S)));
 }
 
+/// @return a sink that hands text to a Python function, which returns the size of the file
+cosim::TextSink
+MakeSink(const py::function& sink)
+{
+    return [sink](std::string_view text) -> uint64_t {
+        const py::gil_scoped_acquire gil;
+        try
+        {
+            return sink(py::bytes(text.data(), text.size())).cast<uint64_t>();
+        }
+        catch (py::error_already_set& error)
+        { // an exception must not pass through ns-3
+            if (error.matches(PyExc_KeyboardInterrupt))
+            {
+                PyErr_SetInterrupt(); // the run notices it
+                return 0;
+            }
+            error.discard_as_unraisable("the sink of a file");
+            return UINT64_MAX;
+        }
+    };
+}
+
 } // namespace
 
 void
@@ -105,8 +131,61 @@ register_simulation(py::module_& module)
                  return std::make_unique<Simulation>(read_bytes(stream));
              }),
              "stream"_a)
+        .def("record_critical_path", &Simulation::RecordCriticalPath)
+        .def(
+            "write_timeline",
+            [](Simulation& simulation,
+               const py::function& sink,
+               std::vector<uint32_t> ranks,
+               uint64_t startPs,
+               uint64_t endPs,
+               uint64_t limitBytes) {
+                simulation.WriteTimeline({std::move(ranks), startPs, endPs, limitBytes},
+                                         MakeSink(sink));
+            },
+            "sink"_a,
+            "ranks"_a,
+            "start_ps"_a,
+            "end_ps"_a,
+            "limit_bytes"_a)
+        .def(
+            "write_series",
+            [](Simulation& simulation,
+               const py::function& linkSink,
+               const py::function& flowSink,
+               uint64_t intervalPs,
+               uint64_t limitBytes,
+               const std::optional<uint32_t>& linkCount,
+               std::vector<uint32_t> links,
+               const std::optional<uint32_t>& flowCount) {
+                simulation.WriteSeries({intervalPs,
+                                        limitBytes,
+                                        !linkCount,
+                                        linkCount.value_or(0),
+                                        std::move(links),
+                                        !flowCount,
+                                        flowCount.value_or(0)},
+                                       MakeSink(linkSink),
+                                       MakeSink(flowSink));
+            },
+            "link_sink"_a,
+            "flow_sink"_a,
+            "interval_ps"_a,
+            "limit_bytes"_a,
+            "link_count"_a,
+            "links"_a,
+            "flow_count"_a)
         .def("build", &Simulation::Build)
         .def("run", &Run, "progress"_a = py::none(), "interval_s"_a = 0.25)
         .def("result", &Simulation::GetResult)
+        .def("tables",
+             [](const Simulation& simulation) {
+                 const cosim::ResultTables tables = simulation.GetTables();
+                 py::dict texts;
+                 texts["links"] = tables.links;
+                 texts["flows"] = tables.flows;
+                 texts["fct"] = tables.fct;
+                 return texts;
+             })
         .def("close", &Simulation::Close);
 }

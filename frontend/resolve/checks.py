@@ -11,6 +11,7 @@ from frontend.resolve.events import background, happenings, is_link_event
 from frontend.resolve.layout import layout
 from frontend.scenario import Scenario
 from frontend.schema.base import Problems
+from frontend.schema.outputs import ranks_of
 from frontend.schema.transport import HEADER_BYTES, TIMESTAMP_OPTION_BYTES
 from frontend.topologies import TOPOLOGIES, Layout
 from frontend.workloads import WORKLOADS
@@ -34,6 +35,7 @@ def check(scenario: Scenario) -> None:
         _transport(scenario),
         _routing(scenario),
         _system(scenario),
+        _outputs(scenario, made),
         _workload(scenario, made),
     ):
         for path, expected in problems:
@@ -121,6 +123,19 @@ def _routing(scenario: Scenario) -> Problems:
 def _either(names: tuple[str, ...]) -> str:
     *first, last = names
     return f"{', '.join(first)} or {last}"
+
+
+def _outputs(scenario: Scenario, made: Layout) -> Problems:
+    """Check that a fabric can be sampled, and that a timeline shows something."""
+    if scenario.outputs.series is not None and FABRICS[scenario.fabric].is_estimator:
+        yield "outputs.series", f"expected a fabric with packets, but {scenario.fabric} estimates"
+    timeline = scenario.outputs.timeline
+    if timeline is None:
+        return
+    if any(rank >= made.ranks for rank in ranks_of(timeline.ranks)):
+        yield "outputs.timeline.ranks", f"expected ranks from 0 to {made.ranks - 1}"
+    if timeline.end is not None and timeline.end <= timeline.start:
+        yield "outputs.timeline.end", "expected a time after outputs.timeline.start"
 
 
 def _topology(scenario: Scenario) -> Problems:

@@ -1,5 +1,7 @@
 """The model of the whole scenario."""
 
+import json
+from html import escape
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -10,6 +12,7 @@ from frontend.scenario.unions import Topology, Workload
 from frontend.schema.base import Count, Model
 from frontend.schema.events import AnyEvent
 from frontend.schema.measurement import Measurement
+from frontend.schema.outputs import OutputChoice, Outputs
 from frontend.schema.routing import Routing, SwitchMemory
 from frontend.schema.system import System
 from frontend.schema.transport import Transport
@@ -68,6 +71,8 @@ class Scenario(Model):
     with losses, ranks that compute slower, background traffic."""
     measurement: Measurement = Measurement()
     """What cosim samples, and when it gives up a run."""
+    outputs: OutputChoice = Outputs()
+    """What a run writes besides its result and tables."""
 
     def resolved(self) -> dict[str, Any]:
         """Return the scenario as a JSON-compatible dict with every default filled in.
@@ -75,3 +80,8 @@ class Scenario(Model):
         Loading the dict gives an equal scenario.
         """
         return self.model_dump(mode="json")
+
+    def _repr_html_(self) -> str:
+        """Show the keys that were given in a notebook."""
+        given = json.dumps(self.model_dump(mode="json", exclude_unset=True), indent=2)
+        return f"<strong>{escape(self.name)}</strong><pre>{escape(given)}</pre>"

@@ -17,6 +17,7 @@ FabricBase::FabricBase(const Topology& topology, const Settings& settings)
     : m_topology(topology),
       m_settings(settings),
       m_liveLinks(topology),
+      m_flowRecord(topology, settings, m_liveLinks),
       m_pathOf(topology.ranks, topology.pathSource, topology.pathTarget)
 {
 }
@@ -119,7 +120,9 @@ FabricBase::Deliver(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut, int
 {
     ++m_counters.messages;
     m_counters.payloadBytes += bytes;
-    m_completionPs.Add(static_cast<uint64_t>(NowPs() - sentPs));
+    const auto completionPs = static_cast<uint64_t>(NowPs() - sentPs);
+    m_completionPs.Add(completionPs);
+    m_flowRecord.Add(path, bytes, completionPs);
     HandOver(path, bytes, tag, isPut);
 }
 
@@ -149,6 +152,18 @@ FabricBase::Fail(const std::string& failure)
     Simulator::Stop();
 }
 
+const LiveLinks&
+FabricBase::GetLiveLinks() const
+{
+    return m_liveLinks;
+}
+
+uint64_t
+FabricBase::GetElapsed() const
+{
+    return static_cast<uint64_t>(GetElapsedPs());
+}
+
 uint64_t
 FabricBase::GetDeliveredBytes() const
 {
@@ -165,6 +180,24 @@ std::string
 FabricBase::GetFailure() const
 {
     return m_failure;
+}
+
+const FlowCounters&
+FabricBase::GetFlow(uint32_t path) const
+{
+    return m_flowRecord.Get(path);
+}
+
+FlowState
+FabricBase::GetFlowState(uint32_t path) const
+{
+    return {m_flowRecord.Get(path).bytes, 0, 0};
+}
+
+uint64_t
+FabricBase::GetCompletionQuantilePs(double q) const
+{
+    return static_cast<uint64_t>(m_completionPs.GetQuantile(q));
 }
 
 void

@@ -6,6 +6,7 @@
 #define COSIM_FABRIC_BASE_H
 
 #include "network/fabric.h"
+#include "network/flow-record.h"
 #include "network/live-links.h"
 #include "network/message-matcher.h"
 #include "support/histogram.h"
@@ -46,10 +47,15 @@ class FabricBase : public Fabric
 
     // Fabric
     void Finish() override;
+    const LiveLinks& GetLiveLinks() const override;
+    uint64_t GetElapsed() const override;
     uint64_t GetDeliveredBytes() const override;
     uint64_t GetSentPackets() const override;
     std::string GetFailure() const override;
     void Fail(const std::string& failure) override;
+    const FlowCounters& GetFlow(uint32_t path) const override;
+    FlowState GetFlowState(uint32_t path) const override;
+    uint64_t GetCompletionQuantilePs(double q) const override;
     void SetObservers(const RunObservers& observers) override;
     void SetPollHook(PollHook hook) override;
 
@@ -151,6 +157,7 @@ class FabricBase : public Fabric
     const Settings& m_settings;
     LiveLinks m_liveLinks;
     NetworkStatistics m_counters;
+    FlowRecord m_flowRecord;
     Histogram m_completionPs; //!< flow completion times of the messages [ps]
     RunObservers m_observers;
     PollHook m_pollHook;

@@ -5,6 +5,9 @@
 #ifndef COSIM_FABRIC_H
 #define COSIM_FABRIC_H
 
+#include "network/flow-record.h"
+#include "network/link-summary.h"
+#include "network/live-links.h"
 #include "network/network-api.h"
 #include "network/network-statistics.h"
 #include "network/run-observers.h"
@@ -12,6 +15,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace cosim
 {
@@ -47,6 +51,33 @@ class Fabric : public NetworkApi
 
     /// @return the counters so far; link utilization is relative to the time since Start
     virtual NetworkStatistics GetStatistics() const = 0;
+
+    /// @return the links and paths as they are now
+    virtual const LiveLinks& GetLiveLinks() const = 0;
+
+    /// @return the counters of each link since Start, in the order of GetLiveLinks
+    virtual std::vector<LinkCounters> GetLinks() const = 0;
+
+    /// @return the time since Start, or from Start to Finish, to which busy times relate [ps]
+    virtual uint64_t GetElapsed() const = 0;
+
+    /**
+     * @param path index of a path of the topology
+     * @return the counters of the flow of this path
+     */
+    virtual const FlowCounters& GetFlow(uint32_t path) const = 0;
+
+    /**
+     * @param path index of a path of the topology
+     * @return the state of the flow of this path now; 0 for what an estimator does not have
+     */
+    virtual FlowState GetFlowState(uint32_t path) const = 0;
+
+    /**
+     * @param q a quantile, 0 … 1
+     * @return the completion time that the share q of the messages did not exceed [ps]
+     */
+    virtual uint64_t GetCompletionQuantilePs(double q) const = 0;
 
     /// @return the payload bytes that were delivered in order so far, also of unfinished messages
     virtual uint64_t GetDeliveredBytes() const = 0;

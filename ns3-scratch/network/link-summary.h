@@ -17,10 +17,12 @@ namespace cosim
 struct LinkCounters
 {
     int64_t busyPs{0};
-    uint64_t wireBytes{0};
+    uint64_t wireBytes{0}; //!< may include the bytes in the egress queue
+    uint64_t sentBytes{0}; //!< bytes whose transmission has begun; 0 in estimators
     uint64_t drops{0};
     uint64_t marks{0};
     uint64_t maxQueueBytes{0};
+    uint64_t queuedBytes{0}; //!< bytes in the egress queue now; 0 in estimators
 };
 
 /// Computes the statistics of all links and of each dimension from the counters of the links.

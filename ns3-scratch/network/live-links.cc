@@ -31,6 +31,7 @@ LiveLinks::LiveLinks(const Topology& topology)
 void
 LiveLinks::Update(std::span<const LinkUpdate> updates)
 {
+    ++m_version;
     for (const LinkUpdate& update : updates)
     {
         if (update.link == m_links.size())
@@ -44,6 +45,7 @@ LiveLinks::Update(std::span<const LinkUpdate> updates)
 void
 LiveLinks::SetPaths(std::vector<uint32_t> begin, std::vector<uint32_t> links)
 {
+    ++m_version;
     m_changedBegin = std::move(begin);
     m_changedLinks = std::move(links);
     m_pathBegin = m_changedBegin;

@@ -82,6 +82,12 @@ class LiveLinks
         return m_pathLinks.subspan(begin, m_pathBegin[path + 1] - begin);
     }
 
+    /// @return a number that changes whenever links or paths change
+    uint64_t GetVersion() const
+    {
+        return m_version;
+    }
+
     /// @param updates changed links, and new links in the order of their ids
     void Update(std::span<const LinkUpdate> updates);
 
@@ -100,6 +106,7 @@ class LiveLinks
     std::span<const uint32_t> m_pathLinks;
     std::vector<uint32_t> m_changedBegin; //!< empty until the first change
     std::vector<uint32_t> m_changedLinks;
+    uint64_t m_version{0};
 };
 
 } // namespace cosim

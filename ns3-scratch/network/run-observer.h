@@ -10,6 +10,7 @@
 #include "stream/stream.h"
 
 #include <cstdint>
+#include <span>
 
 namespace cosim
 {
@@ -40,6 +41,41 @@ struct ChunkEvent
     uint32_t chunk;     //!< 0 … Collective::chunks − 1
     uint32_t phase;     //!< phase of the collective's program
     uint32_t dimension; //!< topology dimension in which the phase takes a slot
+};
+
+/// The admission of one phase of one chunk of a collective, at the ranks that start it together.
+struct AdmissionEvent
+{
+    uint64_t timePs; //!< simulated time [ps]
+    const Collective* collective;
+    uint32_t chunk;
+    uint32_t phase;
+    std::span<const Rank> ranks; //!< the ranks that start; valid during the call
+};
+
+/// An event of a step of a collective's program at one of its ranks.
+struct StepEvent
+{
+    uint64_t timePs; //!< simulated time [ps]
+    Rank rank;
+    const Collective* collective;
+    uint32_t chunk;
+    uint64_t step; //!< identifies the step among those in progress
+    StepOp op;
+};
+
+/// An event of a message that a step sends and another one receives.
+struct StepMessageEvent
+{
+    uint64_t timePs; //!< simulated time [ps]
+    Rank src;
+    Rank dst;
+    uint64_t bytes; //!< payload [bytes]
+    uint64_t tag;   //!< identifies the receiving step among those in progress
+    uint32_t route; //!< index of the path among the paths from src to dst
+    const Collective* collective;
+    uint32_t chunk;
+    uint64_t step; //!< the sending step, when it sends; the receiving step, when it receives
 };
 
 /// An event of a message.
@@ -103,9 +139,10 @@ class RunObserver
         MESSAGES = 1 << 3,
         LOSSES = 1 << 4, //!< drops, retransmissions and timeouts
         LINKS = 1 << 5,
+        STEPS = 1 << 6, //!< admissions, steps and their messages; messages are not bundled then
     };
 
-    static constexpr uint32_t KINDS = 6; //!< number of kinds
+    static constexpr uint32_t KINDS = 7; //!< number of kinds
 
     virtual ~RunObserver() = default;
 
@@ -150,6 +187,34 @@ class RunObserver
     {
     }
 
+    /**
+     * @param event a phase of a chunk that is admitted at some ranks, before the chunk begins at
+     * them
+     */
+    virtual void OnChunkAdmitted(const AdmissionEvent& /* event */)
+    {
+    }
+
+    /// @param event a step whose dependencies are done and whose messages are there
+    virtual void OnStepReady(const StepEvent& /* event */)
+    {
+    }
+
+    /// @param event a step that is done, before the steps that wait for it become ready
+    virtual void OnStepDone(const StepEvent& /* event */)
+    {
+    }
+
+    /// @param event a message that a step hands to the network, before the step is done
+    virtual void OnStepSent(const StepMessageEvent& /* event */)
+    {
+    }
+
+    /// @param event a message that has arrived, before the receiving step can become ready
+    virtual void OnStepReceived(const StepMessageEvent& /* event */)
+    {
+    }
+
     /// @param event a message that is handed to the fabric
     virtual void OnMessageSent(const MessageEvent& /* event */)
     {
@@ -173,8 +238,11 @@ class RunObserver
     {
     }
 
-    /// @param event a flow whose retransmission timer expires
-    virtual void OnFlowTimedOut(const FlowEvent& /* event */)
+    /**
+     * @param event a flow whose retransmission timer expires
+     * @param waitedPs time for which the timer has run [ps]
+     */
+    virtual void OnFlowTimedOut(const FlowEvent& /* event */, uint64_t /* waitedPs */)
     {
     }
 

@@ -110,9 +110,10 @@ EventWriter::OnPacketRetransmitted(const FlowEvent& event, uint32_t payloadBytes
 }
 
 void
-EventWriter::OnFlowTimedOut(const FlowEvent& event)
+EventWriter::OnFlowTimedOut(const FlowEvent& event, uint64_t waitedPs)
 {
     JsonWriter line = BeginFlow("flow_timed_out", event);
+    line.Key("waited_ns").Nanoseconds(waitedPs);
     End(line);
 }
 

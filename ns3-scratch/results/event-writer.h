@@ -37,7 +37,7 @@ class EventWriter : public RunObserver
     void OnMessageDelivered(const MessageEvent& event) override;
     void OnPacketDropped(const PacketEvent& event) override;
     void OnPacketRetransmitted(const FlowEvent& event, uint32_t payloadBytes) override;
-    void OnFlowTimedOut(const FlowEvent& event) override;
+    void OnFlowTimedOut(const FlowEvent& event, uint64_t waitedPs) override;
     void OnLinkPauseBegun(const LinkChange& change) override;
     void OnLinksChanged(uint64_t timePs) override;
 

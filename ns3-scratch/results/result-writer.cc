@@ -4,7 +4,9 @@
 
 #include "results/result-writer.h"
 
+#include "results/bus-bandwidth.h"
 #include "results/job-writer.h"
+#include "results/path-writer.h"
 #include "support/json-writer.h"
 
 #include <algorithm>
@@ -122,18 +124,6 @@ WriteLayers(JsonWriter& json,
     json.EndArray();
 }
 
-/// @return busbw / algbw, as nccl-tests defines them
-double
-BusFactor(const Program& program, uint32_t groupSize)
-{
-    const double n = groupSize;
-    if (program.operation == "broadcast" || program.operation == "reduce")
-    {
-        return 1;
-    }
-    return (program.operation == "all_reduce" ? 2 : 1) * (n - 1) / n;
-}
-
 void
 WriteCollectives(JsonWriter& json, const Stream& stream, const CollectiveRecord& record)
 {
@@ -147,9 +137,7 @@ WriteCollectives(JsonWriter& json, const Stream& stream, const CollectiveRecord&
         }
         const Program& program = stream.programs[collective.program];
         const uint64_t duration = times.end - times.start;
-        const double bandwidth = duration == 0 ? 0
-                                               : static_cast<double>(collective.bytes) * 8e12 /
-                                                     static_cast<double>(duration);
+        const double bandwidth = GetAlgorithmBandwidth(collective.bytes, duration);
         const uint32_t groups = std::max(1U, collective.groups);
         const uint32_t groupSize = program.groupSize / groups;
         json.BeginObject();
@@ -181,7 +169,7 @@ WriteCollectives(JsonWriter& json, const Stream& stream, const CollectiveRecord&
         json.Key("end_ns").Nanoseconds(times.end);
         json.Key("time_ns").Nanoseconds(duration);
         json.Key("algbw_bps").Double(bandwidth);
-        json.Key("busbw_bps").Double(bandwidth * BusFactor(program, groupSize));
+        json.Key("busbw_bps").Double(bandwidth * GetBusFactor(program.operation, groupSize));
         json.EndObject();
     }
     json.EndArray();
@@ -323,7 +311,8 @@ WriteResult(const Stream& stream,
             const RunOutcome& outcome,
             const RunRecord& record,
             const Admission& scheduler,
-            const NetworkStatistics& network)
+            const NetworkStatistics& network,
+            const PathRecord* path)
 {
     const std::vector<LayerTimes> layerTimes = CollectLayers(stream, record);
     JsonWriter json;
@@ -349,6 +338,10 @@ WriteResult(const Stream& stream,
                 stream.traces.empty() ? std::vector<std::string>() : stream.traces.front().layers,
                 layerTimes);
     WriteCollectives(json, stream, record.collectives);
+    if (path != nullptr)
+    {
+        WritePaths(json, stream, *path);
+    }
     WriteSystem(json, stream, scheduler);
     json.Key("network");
     WriteNetwork(json, network);

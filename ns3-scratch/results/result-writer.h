@@ -6,6 +6,7 @@
 #define COSIM_RESULT_WRITER_H
 
 #include "network/network-statistics.h"
+#include "results/path-record.h"
 #include "results/run-record.h"
 #include "stream/stream.h"
 #include "system/admission.h"
@@ -36,13 +37,15 @@ struct RunOutcome
  * @param record data that the observers recorded
  * @param scheduler the scheduler of the collectives' chunks
  * @param network statistics of the fabric
+ * @param path critical paths of the iterations; null if they were not recorded
  * @return the JSON text
  */
 std::string WriteResult(const Stream& stream,
                         const RunOutcome& outcome,
                         const RunRecord& record,
                         const Admission& scheduler,
-                        const NetworkStatistics& network);
+                        const NetworkStatistics& network,
+                        const PathRecord* path);
 
 /**
  * @param network statistics of a fabric

@@ -10,6 +10,8 @@
 #include "ns3/simulator.h"
 
 #include <exception>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace cosim
@@ -33,6 +35,38 @@ Simulation::Observe(RunObserver& observer)
 }
 
 void
+Simulation::RecordCriticalPath()
+{
+    m_wantsPath = true;
+}
+
+void
+Simulation::WriteTimeline(const TimelineOptions& options, TextSink sink)
+{
+    for (const Rank rank : options.ranks)
+    {
+        if (rank >= m_stream.topology.ranks)
+        {
+            throw std::invalid_argument("the timeline shows rank " + std::to_string(rank) +
+                                        ", but ranks are 0 … " +
+                                        std::to_string(m_stream.topology.ranks - 1));
+        }
+    }
+    m_timeline = std::make_unique<Timeline>(m_stream, options, std::move(sink));
+    Observe(*m_timeline);
+}
+
+void
+Simulation::WriteSeries(const SeriesOptions& options, TextSink links, TextSink flows)
+{
+    m_series = std::make_unique<SeriesWriter>(m_stream.topology,
+                                              options,
+                                              std::move(links),
+                                              std::move(flows));
+    Observe(*m_series);
+}
+
+void
 Simulation::Build()
 {
     if (m_session || m_isClosed)
@@ -43,6 +77,15 @@ Simulation::Build()
     try
     {
         m_fabric = MakeFabric(m_stream.topology, m_stream.settings);
+        if (m_wantsPath)
+        {
+            m_path = std::make_unique<CriticalPath>(m_stream, m_fabric->GetLiveLinks());
+            Observe(*m_path);
+        }
+        if (m_series)
+        {
+            m_series->SetFabric(m_fabric.get());
+        }
         m_circuits = MakeCircuitSwitch(m_stream.topology, *m_fabric, m_observers);
         m_fabric->Start();
         m_events = MakeLinkEvents(m_stream.topology, *m_fabric, m_observers);
@@ -119,6 +162,14 @@ Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval
             failure.empty() ? "no event is left: " + m_executor->DescribeWaiting() : failure);
     }
     m_fabric->SetPollHook({});
+    if (m_timeline)
+    {
+        m_timeline->Finish(m_outcome.timePs);
+    }
+    if (m_series)
+    {
+        m_series->Finish();
+    }
     if (m_hook && !m_thrown)
     {
         m_hook(GetProgress());
@@ -142,7 +193,18 @@ Simulation::GetResult() const
                        m_outcome,
                        m_record,
                        m_executor->GetAdmission(),
-                       m_fabric->GetStatistics());
+                       m_fabric->GetStatistics(),
+                       m_path ? &m_path->GetRecord() : nullptr);
+}
+
+ResultTables
+Simulation::GetTables() const
+{
+    if (!m_executor)
+    {
+        throw CoreError("a Simulation has tables only after it is built and before it is closed");
+    }
+    return WriteTables(m_stream.topology, *m_fabric);
 }
 
 void
@@ -152,6 +214,7 @@ Simulation::Close()
     m_executor.reset();
     m_background.reset();
     m_events.reset();
+    m_path.reset(); // it refers to the links of the fabric
     m_circuits.reset();
     m_fabric.reset();
     m_session.reset();

@@ -10,8 +10,12 @@
 #include "clock/simulator-session.h"
 #include "network/fabric.h"
 #include "network/run-observers.h"
+#include "results/critical-path.h"
 #include "results/result-writer.h"
 #include "results/run-record.h"
+#include "results/series-writer.h"
+#include "results/table-writer.h"
+#include "results/timeline.h"
 #include "stream/stream.h"
 #include "workload/background-traffic.h"
 #include "workload/trace-executor.h"
@@ -66,6 +70,28 @@ class Simulation : public WorkloadListener
      */
     void Observe(RunObserver& observer);
 
+    /// Record the critical path of each iteration for the result. Call this before Build.
+    void RecordCriticalPath();
+
+    /**
+     * Write a timeline while the run lasts. Call this before Build.
+     *
+     * @param options what it shows
+     * @param sink receives the text of the file, and tells how large the file is
+     * @throws std::invalid_argument if a rank does not exist
+     */
+    void WriteTimeline(const TimelineOptions& options, TextSink sink);
+
+    /**
+     * Sample links and flows while the run lasts. Call this before Build.
+     *
+     * @param options what to sample
+     * @param links receives the rows of links
+     * @param flows receives the rows of flows
+     * @throws std::invalid_argument if a link or a flow does not exist
+     */
+    void WriteSeries(const SeriesOptions& options, TextSink links, TextSink flows);
+
     /**
      * Create the nodes, links and connections. Afterwards the ns-3 objects exist.
      *
@@ -92,6 +118,12 @@ class Simulation : public WorkloadListener
      */
     std::string GetResult() const;
 
+    /**
+     * @return the tables of links, flows and completion times as CSV text
+     * @throws CoreError before Build and after Close
+     */
+    ResultTables GetTables() const;
+
     /// Destroy the simulator and all its objects. Further calls have no effect.
     void Close();
 
@@ -111,6 +143,10 @@ class Simulation : public WorkloadListener
     Stream m_stream;
     RunObservers m_observers;
     RunRecord m_record;
+    bool m_wantsPath{false};
+    std::unique_ptr<CriticalPath> m_path;   //!< null unless it is recorded
+    std::unique_ptr<Timeline> m_timeline;   //!< null unless it is written
+    std::unique_ptr<SeriesWriter> m_series; //!< null unless it is written
     std::unique_ptr<SimulatorSession> m_session;
     std::unique_ptr<Fabric> m_fabric;
     std::unique_ptr<BackgroundTraffic> m_background;

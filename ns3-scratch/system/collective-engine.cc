@@ -50,7 +50,9 @@ CollectiveEngine::CollectiveEngine(const Stream& stream,
                                    const RunObservers& observers,
                                    CollectiveListener& listener)
     : m_network(network),
-      m_bundles(UsesBundles(stream.settings.system) ? network.GetBundleNetwork() : nullptr),
+      m_bundles(UsesBundles(stream.settings.system) && observers[RunObserver::STEPS].empty()
+                    ? network.GetBundleNetwork()
+                    : nullptr),
       m_observers(observers),
       m_listener(listener),
       m_plans(stream),
@@ -125,6 +127,10 @@ CollectiveEngine::OnAdmitted(const ChunkPart& what, uint32_t placeBegin, uint32_
         task.isInjectedByBundle.assign(task.pending.size(), false);
         task.sentAt.assign(task.stepsLeft.size(), 0);
     }
+    if (!m_observers[RunObserver::STEPS].empty())
+    {
+        ReportAdmission(what, placeBegin, placeEnd);
+    }
     for (uint32_t p = placeBegin; p < placeEnd; ++p)
     {
         const ProgramTemplate::Place& place = program.GetPlaces()[p];
@@ -137,7 +143,7 @@ CollectiveEngine::OnAdmitted(const ChunkPart& what, uint32_t placeBegin, uint32_
             const uint32_t step = program.GetFree()[i];
             if (--task.pending[step] == 0)
             {
-                m_work.Push({id, step});
+                PushReady({id, step});
             }
         }
     }
@@ -163,6 +169,7 @@ CollectiveEngine::OnArrival(Rank src, Rank dst, uint64_t bytes, uint64_t tag)
     }
     --m_inFlight;
     const Ready receiver = TaskTable::GetReceiver(tag);
+    ReportMessage(&RunObserver::OnStepReceived, receiver, src, dst, bytes, tag, 0);
     Task& task = m_tasks.Get(receiver.task);
     const uint32_t place = task.steps[receiver.step].place;
     if (!task.isAdmitted[place])
@@ -174,7 +181,7 @@ CollectiveEngine::OnArrival(Rank src, Rank dst, uint64_t bytes, uint64_t tag)
     pending -= ProgramTemplate::ONE_MESSAGE;
     if (pending == 0)
     {
-        m_work.Push(receiver);
+        PushReady(receiver);
     }
     Drain();
 }
@@ -194,9 +201,20 @@ CollectiveEngine::OnBundle(uint64_t tag)
     }
     else if (pending == 0)
     {
-        m_work.Push(receiver);
+        PushReady(receiver);
     }
     Drain();
+}
+
+/// A step can be performed now.
+void
+CollectiveEngine::PushReady(const Ready& ready)
+{
+    for (RunObserver* observer : m_observers[RunObserver::STEPS])
+    {
+        observer->OnStepReady(MakeStepEvent(ready));
+    }
+    m_work.Push(ready);
 }
 
 void
@@ -284,11 +302,12 @@ CollectiveEngine::Send(const Ready& ready)
     for (uint32_t i = step.messageBegin; i < step.messageEnd; ++i)
     {
         const ProgramTemplate::Message& message = messages[i];
-        m_network.SimPut(task.ranks[step.member],
-                         task.ranks[message.peer],
-                         task.program->GetBytes(task.unitSize, message.offset, message.count),
-                         m_tasks.GetTag(ready.task, message.mate),
-                         message.route);
+        const Rank src = task.ranks[step.member];
+        const Rank dst = task.ranks[message.peer];
+        const uint64_t bytes = task.program->GetBytes(task.unitSize, message.offset, message.count);
+        const uint64_t tag = m_tasks.GetTag(ready.task, message.mate);
+        ReportMessage(&RunObserver::OnStepSent, ready, src, dst, bytes, tag, message.route);
+        m_network.SimPut(src, dst, bytes, tag, message.route);
     }
 }
 
@@ -371,6 +390,10 @@ CollectiveEngine::OnReduced(uint32_t task, uint32_t step)
 void
 CollectiveEngine::Complete(const Ready& ready)
 {
+    for (RunObserver* observer : m_observers[RunObserver::STEPS])
+    {
+        observer->OnStepDone(MakeStepEvent(ready));
+    }
     Task& task = m_tasks.Get(ready.task);
     const ProgramTemplate::Step& step = task.steps[ready.step];
     const uint32_t* next = task.program->GetNext().data();
@@ -378,7 +401,7 @@ CollectiveEngine::Complete(const Ready& ready)
     {
         if (--task.pending[next[i]] == 0)
         {
-            m_work.Push({ready.task, next[i]});
+            PushReady({ready.task, next[i]});
         }
     }
     LeavePlace(ready.task, step.place, step.steps);
@@ -464,6 +487,68 @@ CollectiveEngine::MakeEvent(const ChunkPart& what, Rank rank) const
             what.chunk,
             part.phase,
             part.dimension};
+}
+
+StepEvent
+CollectiveEngine::MakeStepEvent(const Ready& ready)
+{
+    const Task& task = m_tasks.Get(ready.task);
+    const ProgramTemplate::Step& step = task.steps[ready.step];
+    return {NowPs(m_network),
+            task.ranks[step.member],
+            &m_plans.GetCollective(task.what.collective),
+            task.what.chunk,
+            uint64_t{ready.task} << 32 | ready.step,
+            step.op};
+}
+
+void
+CollectiveEngine::ReportAdmission(const ChunkPart& what,
+                                  uint32_t placeBegin,
+                                  uint32_t placeEnd) const
+{
+    const Collective& collective = m_plans.GetCollective(what.collective);
+    const ProgramTemplate& program = m_plans.GetProgram(what.collective);
+    std::vector<Rank> ranks;
+    for (uint32_t place = placeBegin; place < placeEnd; ++place)
+    {
+        ranks.push_back(collective.ranks[program.GetPlaces()[place].member]);
+    }
+    const uint32_t phase = m_plans.GetPart(what.collective, what.part).phase;
+    for (RunObserver* observer : m_observers[RunObserver::STEPS])
+    {
+        observer->OnChunkAdmitted({NowPs(m_network), &collective, what.chunk, phase, ranks});
+    }
+}
+
+/**
+ * Report a message between two steps to the observers.
+ *
+ * @param method the observer method to call
+ * @param step the step that sends or receives it
+ */
+void
+CollectiveEngine::ReportMessage(void (RunObserver::*method)(const StepMessageEvent&),
+                                const Ready& step,
+                                Rank src,
+                                Rank dst,
+                                uint64_t bytes,
+                                uint64_t tag,
+                                uint32_t route)
+{
+    for (RunObserver* observer : m_observers[RunObserver::STEPS])
+    {
+        const ChunkPart& what = m_tasks.Get(step.task).what;
+        (observer->*method)({NowPs(m_network),
+                             src,
+                             dst,
+                             bytes,
+                             tag,
+                             route,
+                             &m_plans.GetCollective(what.collective),
+                             what.chunk,
+                             uint64_t{step.task} << 32 | step.step});
+    }
 }
 
 uint64_t

@@ -118,6 +118,7 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Adm
     using Task = TaskTable::Task;
     using Ready = TaskTable::StepRef; //!< a step that can be performed now
 
+    void PushReady(const Ready& ready);
     void Drain();
     void Perform(const Ready& ready);
     void Inject(const Ready& ready);
@@ -132,6 +133,15 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Adm
     void FinishPlace(uint32_t taskId, uint32_t place);
     void FinishChunk(uint32_t collective, uint32_t member);
     ChunkEvent MakeEvent(const ChunkPart& what, Rank rank) const;
+    StepEvent MakeStepEvent(const Ready& ready);
+    void ReportAdmission(const ChunkPart& what, uint32_t placeBegin, uint32_t placeEnd) const;
+    void ReportMessage(void (RunObserver::*method)(const StepMessageEvent&),
+                       const Ready& step,
+                       Rank src,
+                       Rank dst,
+                       uint64_t bytes,
+                       uint64_t tag,
+                       uint32_t route);
 
     NetworkApi& m_network;
     BundleNetwork* m_bundles; //!< bundle interface of the network, or null; not owned

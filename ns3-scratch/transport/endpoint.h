@@ -27,6 +27,9 @@ class FlowSender
     /// @param segment a segment that arrived from the receiver; the caller keeps ownership
     virtual void Receive(const Segment& segment) = 0;
 
+    /// @return the congestion window [bytes]
+    virtual uint32_t GetWindow() const = 0;
+
     /**
      * Stop the time of this endpoint until Resume. Its timers stop, and the round trip in progress
      * is not measured. Submit and Receive must not be called before Resume.

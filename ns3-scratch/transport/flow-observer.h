@@ -58,8 +58,13 @@ class FlowObserver
      */
     virtual void OnRttSample(FlowId flow, ns3::Time rtt) = 0;
 
-    /// @param flow id of the flow whose retransmission timer expired
-    virtual void OnTimeout(FlowId flow) = 0;
+    /**
+     * Called when the retransmission timer of a flow expired.
+     *
+     * @param flow id of the flow
+     * @param waited time for which the timer has run
+     */
+    virtual void OnTimeout(FlowId flow, ns3::Time waited) = 0;
 
     /// @param flow id of the flow that TCP closed after too many consecutive timeouts
     virtual void OnClosed(FlowId flow) = 0;

@@ -182,7 +182,7 @@ AnalyticalFabric::MeasureAnew(uint32_t linkId, const WireSize& size)
 }
 
 std::vector<LinkCounters>
-AnalyticalFabric::GetLinkCounters() const
+AnalyticalFabric::GetLinks() const
 {
     std::vector<LinkCounters> uses;
     uses.reserve(m_links.size());

@@ -52,7 +52,7 @@ class AnalyticalFabric : public MessageFabric
     void OnDue(uint32_t subject, uint64_t now) override;
     void PrepareFirst(uint32_t subject) const override;
     void PrepareSecond(uint32_t subject) const override;
-    std::vector<LinkCounters> GetLinkCounters() const override;
+    std::vector<LinkCounters> GetLinks() const override;
 
   private:
     /// A link with its counters, and the transmission times of a message of the last size.

@@ -246,7 +246,7 @@ PieceFabric::GetSent(const Passage& passage, uint64_t wireBytes, uint64_t now)
 }
 
 std::vector<LinkCounters>
-PieceFabric::GetLinkCounters() const
+PieceFabric::GetLinks() const
 {
     std::vector<LinkCounters> uses;
     uses.reserve(m_links.size());

@@ -41,7 +41,7 @@ class PieceFabric : public MessageFabric
   protected:
     void Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now) override;
     void OnDue(uint32_t subject, uint64_t now) override;
-    std::vector<LinkCounters> GetLinkCounters() const override;
+    std::vector<LinkCounters> GetLinks() const override;
 
   private:
     friend class PieceLinkControl;

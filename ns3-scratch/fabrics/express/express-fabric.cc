@@ -201,6 +201,13 @@ ExpressFabric::Forward(Segment* segment)
     Reach(segment);
 }
 
+uint32_t
+ExpressFabric::GetWindow(FlowId flow) const
+{
+    const FlowSender* sender = m_connections[flow].ends.sender;
+    return sender == nullptr ? 0 : sender->GetWindow();
+}
+
 LinkCounters
 ExpressFabric::GetLinkCounters(uint32_t link) const
 {

@@ -51,6 +51,7 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
   protected:
     void Build() override;
     void Submit(FlowId flow, uint64_t bytes) override;
+    uint32_t GetWindow(FlowId flow) const override;
     LinkCounters GetLinkCounters(uint32_t link) const override;
 
   private:

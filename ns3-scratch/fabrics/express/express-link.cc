@@ -220,7 +220,13 @@ ExpressLink::GetCounters() const
 {
     LinkCounters counters = m_counters;
     // Time for packets that have entered but are not sent yet must not count as busy time.
-    counters.busyPs -= std::max<int64_t>(0, m_busyUntilPs - m_simulator.GetNowPs());
+    const int64_t now = m_simulator.GetNowPs();
+    counters.busyPs -= std::max<int64_t>(0, m_busyUntilPs - now);
+    for (std::size_t index = m_packets.GetSize(); index-- > 0 && GetStart(index).timePs > now;)
+    {
+        counters.queuedBytes += m_packets.At(index).bytes;
+    }
+    counters.sentBytes = counters.wireBytes - counters.queuedBytes;
     return counters;
 }
 

@@ -400,7 +400,7 @@ FlowFabric::GetCarried(uint32_t id, uint64_t now) const
 }
 
 std::vector<LinkCounters>
-FlowFabric::GetLinkCounters() const
+FlowFabric::GetLinks() const
 {
     if (m_linkControl)
     {

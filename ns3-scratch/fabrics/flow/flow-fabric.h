@@ -64,7 +64,7 @@ class FlowFabric : public MessageFabric
     void Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now) override;
     void OnDue(uint32_t subject, uint64_t now) override;
     void OnServed(uint64_t now) override;
-    std::vector<LinkCounters> GetLinkCounters() const override;
+    std::vector<LinkCounters> GetLinks() const override;
 
   private:
     friend class FlowLinkControl;

@@ -197,6 +197,42 @@ HostFabric::GetStatistics() const
     return m_fabric->GetStatistics();
 }
 
+const LiveLinks&
+HostFabric::GetLiveLinks() const
+{
+    return m_fabric->GetLiveLinks();
+}
+
+std::vector<LinkCounters>
+HostFabric::GetLinks() const
+{
+    return m_fabric->GetLinks();
+}
+
+uint64_t
+HostFabric::GetElapsed() const
+{
+    return m_fabric->GetElapsed();
+}
+
+const FlowCounters&
+HostFabric::GetFlow(uint32_t path) const
+{
+    return m_fabric->GetFlow(path);
+}
+
+FlowState
+HostFabric::GetFlowState(uint32_t path) const
+{
+    return m_fabric->GetFlowState(path);
+}
+
+uint64_t
+HostFabric::GetCompletionQuantilePs(double q) const
+{
+    return m_fabric->GetCompletionQuantilePs(q);
+}
+
 uint64_t
 HostFabric::GetDeliveredBytes() const
 {

@@ -56,6 +56,12 @@ class HostFabric : public Fabric
     void Start() override;
     void Finish() override;
     NetworkStatistics GetStatistics() const override;
+    const LiveLinks& GetLiveLinks() const override;
+    std::vector<LinkCounters> GetLinks() const override;
+    uint64_t GetElapsed() const override;
+    const FlowCounters& GetFlow(uint32_t path) const override;
+    FlowState GetFlowState(uint32_t path) const override;
+    uint64_t GetCompletionQuantilePs(double q) const override;
     uint64_t GetDeliveredBytes() const override;
     uint64_t GetSentPackets() const override;
     LinkControl* GetLinkControl() override;

@@ -47,7 +47,7 @@ MessageFabric::GetStatistics() const
     result.dataPackets = result.packets;
     result.flows = static_cast<uint64_t>(std::count(m_usedPaths.begin(), m_usedPaths.end(), 1));
     LinkSummary summary(m_topology, GetElapsedPs(), result);
-    const std::vector<LinkCounters> counters = GetLinkCounters();
+    const std::vector<LinkCounters> counters = GetLinks();
     for (uint32_t link = 0; link < counters.size(); ++link)
     {
         summary.Add(m_liveLinks.Get(link).dimension, counters[link]);
@@ -231,6 +231,7 @@ MessageFabric::Postpone(uint32_t id, uint32_t path, uint64_t sentAt, uint64_t be
         return;
     }
     m_completionPs.Replace(before - sentAt, at - sentAt);
+    m_flowRecord.Replace(path, before - sentAt, at - sentAt);
     Bundle& bundle = m_bundles[id];
     bundle.dueAt = std::max(bundle.dueAt, at + bundle.delay);
     if (bundle.isLogged)

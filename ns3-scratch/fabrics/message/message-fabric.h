@@ -117,9 +117,6 @@ class MessageFabric : public FabricBase, public BundleNetwork
      */
     virtual void OnServed(uint64_t now);
 
-    /// @return the counters of each link since the start of the run
-    virtual std::vector<LinkCounters> GetLinkCounters() const = 0;
-
     /**
      * Plan an event.
      *
@@ -143,7 +140,9 @@ class MessageFabric : public FabricBase, public BundleNetwork
      */
     void Place(uint32_t id, const BundleLog::Message& message)
     {
-        m_completionPs.Add(message.arrivesAt - message.sentAt);
+        const uint64_t completionPs = message.arrivesAt - message.sentAt;
+        m_completionPs.Add(completionPs);
+        m_flowRecord.Add(message.path, message.bytes, completionPs);
         Bundle& bundle = m_bundles[id];
         bundle.dueAt = std::max(bundle.dueAt, message.arrivesAt + bundle.delay);
         if (bundle.isLogged)

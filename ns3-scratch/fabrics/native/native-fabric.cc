@@ -91,6 +91,8 @@ class NativeFabric::LinkMonitor
         LinkCounters counters = m_counters;
         counters.busyPs -= std::max<int64_t>(0, m_busyUntilPs - Simulator::Now().GetTimeStep());
         counters.marks = m_queue->GetMarks();
+        counters.sentBytes = counters.wireBytes;
+        counters.queuedBytes = m_queue->GetNBytes();
         return counters;
     }
 
@@ -355,6 +357,12 @@ void
 NativeFabric::Submit(FlowId flow, uint64_t bytes)
 {
     m_connections[flow].sender->Submit(bytes);
+}
+
+uint32_t
+NativeFabric::GetWindow(FlowId flow) const
+{
+    return m_connections[flow].sender->GetWindow();
 }
 
 LinkCounters

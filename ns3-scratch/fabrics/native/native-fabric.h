@@ -44,6 +44,7 @@ class NativeFabric : public PacketFabric
   protected:
     void Build() override;
     void Submit(FlowId flow, uint64_t bytes) override;
+    uint32_t GetWindow(FlowId flow) const override;
     LinkCounters GetLinkCounters(uint32_t link) const override;
 
   private:

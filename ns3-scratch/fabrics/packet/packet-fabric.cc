@@ -140,6 +140,7 @@ PacketFabric::OnPacketSent(FlowId flow,
     if (isRetransmission)
     {
         ++m_counters.retransmissions;
+        m_flowRecord.AddRetransmission(flow);
         ReportRetransmission(flow, payloadBytes);
     }
 }
@@ -195,12 +196,13 @@ PacketFabric::OnRttSample(FlowId id, Time rtt)
 }
 
 void
-PacketFabric::OnTimeout(FlowId flow)
+PacketFabric::OnTimeout(FlowId flow, Time waited)
 {
     ++m_counters.rtoEvents;
+    m_flowRecord.AddTimeout(flow);
     for (RunObserver* observer : m_observers[RunObserver::LOSSES])
     {
-        observer->OnFlowTimedOut(MakeEvent(flow));
+        observer->OnFlowTimedOut(MakeEvent(flow), static_cast<uint64_t>(waited.GetTimeStep()));
     }
     Poll(); // between timeouts there may be no other packet for a long time
 }
@@ -291,18 +293,36 @@ PacketFabric::AddRttStatistics(NetworkStatistics& statistics) const
     }
 }
 
+FlowState
+PacketFabric::GetFlowState(uint32_t path) const
+{
+    const Flow& flow = m_flows[path];
+    return {flow.delivered, GetWindow(path), flow.rttLatestNs};
+}
+
+std::vector<LinkCounters>
+PacketFabric::GetLinks() const
+{
+    std::vector<LinkCounters> links;
+    for (uint32_t link = 0; link < m_liveLinks.GetCount(); ++link)
+    {
+        links.push_back(GetLinkCounters(link));
+        if (m_liveLinks.Get(link).bufferBytes == 0)
+        {
+            links.back().maxQueueBytes = 0; // the queue of a rank, not of a switch
+        }
+    }
+    return links;
+}
+
 void
 PacketFabric::AddLinkStatistics(NetworkStatistics& statistics) const
 {
     LinkSummary summary(m_topology, std::max<int64_t>(GetElapsedPs(), 1), statistics);
-    for (uint32_t link = 0; link < m_liveLinks.GetCount(); ++link)
+    const std::vector<LinkCounters> links = GetLinks();
+    for (uint32_t link = 0; link < links.size(); ++link)
     {
-        LinkCounters counters = GetLinkCounters(link);
-        if (m_liveLinks.Get(link).bufferBytes == 0)
-        {
-            counters.maxQueueBytes = 0; // the queue of a rank, not of a switch
-        }
-        summary.Add(m_liveLinks.Get(link).dimension, counters);
+        summary.Add(m_liveLinks.Get(link).dimension, links[link]);
     }
     summary.Finish();
 }

@@ -42,6 +42,8 @@ class PacketFabric : public FabricBase, protected FlowObserver
     void Start() override;
     uint64_t GetDeliveredBytes() const override;
     NetworkStatistics GetStatistics() const override;
+    std::vector<LinkCounters> GetLinks() const override;
+    FlowState GetFlowState(uint32_t path) const override;
 
   protected:
     /// Build nodes and links, and everything else that must exist before the clock starts.
@@ -55,6 +57,9 @@ class PacketFabric : public FabricBase, protected FlowObserver
      */
     virtual void Submit(FlowId flow, uint64_t bytes) = 0;
 
+    /// @return the congestion window of a flow; 0 before its first message [bytes]
+    virtual uint32_t GetWindow(FlowId flow) const = 0;
+
     /// @return the counters of a link since the start of the run
     virtual LinkCounters GetLinkCounters(uint32_t link) const = 0;
 
@@ -66,7 +71,7 @@ class PacketFabric : public FabricBase, protected FlowObserver
                       uint32_t payloadBytes,
                       bool isRetransmission) override;
     void OnRttSample(FlowId flow, ns3::Time rtt) override;
-    void OnTimeout(FlowId flow) override;
+    void OnTimeout(FlowId flow, ns3::Time waited) override;
     void OnClosed(FlowId flow) override;
 
     /**

@@ -84,7 +84,7 @@ FabricTcpSocket::ReTxTimeout()
     // Like the base class, ignore an expiry without unacknowledged data.
     if (m_observer != nullptr && m_state == ESTABLISHED && m_txBuffer->Size() > 0)
     {
-        m_observer->OnTimeout(m_flow);
+        m_observer->OnTimeout(m_flow, m_rto);
     }
     TcpSocketBase::ReTxTimeout();
 }

@@ -35,6 +35,12 @@ class FabricTcpSocket : public ns3::TcpSocketBase
      */
     void Observe(FlowObserver* observer, FlowId flow);
 
+    /// @return the congestion window [bytes]
+    uint32_t GetWindow() const
+    {
+        return m_tcb->m_cWnd;
+    }
+
     /**
      * Give the socket its round-trip estimator and its loss recovery, as TcpL4Protocol does for the
      * sockets that it creates.

@@ -135,7 +135,7 @@ class Flow : private TcpSender::SocketMaker, private SegmentCarrier, private Flo
     {
     }
 
-    void OnTimeout(FlowId /* flow */) override
+    void OnTimeout(FlowId /* flow */, Time /* waited */) override
     {
     }
 

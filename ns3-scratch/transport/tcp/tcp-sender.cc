@@ -295,6 +295,12 @@ TcpSender::OpenWindow(uint32_t ackedBytes)
     }
 }
 
+uint32_t
+TcpSender::GetWindow() const
+{
+    return m_isPredicted ? static_cast<uint32_t>(m_state.congestionWindow) : m_socket->GetWindow();
+}
+
 void
 TcpSender::OnTimeout()
 {

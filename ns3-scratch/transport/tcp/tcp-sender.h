@@ -95,6 +95,7 @@ class TcpSender final : public FlowSender
     // FlowSender
     void Submit(uint64_t bytes) override;
     void Receive(const Segment& segment) override;
+    uint32_t GetWindow() const override;
     void Pause() override;
     void Resume() override;
 

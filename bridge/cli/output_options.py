@@ -1,0 +1,87 @@
+"""Options that choose what a run writes besides its result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from frontend import Scenario
+
+
+def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options to a command, which receives ``outputs``: the keys that they set."""
+
+    @click.option(
+        "--timeline",
+        is_flag=True,
+        help="Write timeline.json.gz, which opens in Perfetto (ui.perfetto.dev).",
+    )
+    @click.option(
+        "--ranks",
+        metavar="RANKS",
+        help="Ranks that the timeline shows, such as 0,1,8-15; all by default.",
+    )
+    @click.option(
+        "--window",
+        metavar="START..END",
+        help="Simulated time that the timeline shows, such as 1ms..2.5ms; one side may be empty.",
+    )
+    @click.option(
+        "--size-limit",
+        metavar="SIZE",
+        help="Largest size of the timeline; 64MB by default.",
+    )
+    @click.option(
+        "--critical-path",
+        is_flag=True,
+        help="Add to the result what makes each iteration as long as it is.",
+    )
+    @wraps(command)
+    def with_options(
+        *arguments: Any,
+        timeline: bool,
+        ranks: str | None,
+        window: str | None,
+        size_limit: str | None,
+        critical_path: bool,
+        **others: Any,
+    ) -> Any:
+        shown = {"ranks": ranks, "size_limit": size_limit, **_window(window)}
+        chosen = {key: value for key, value in shown.items() if value is not None}
+        if chosen and not timeline:
+            option = "--window" if window else "--ranks" if ranks else "--size-limit"
+            raise click.UsageError(f"{option} needs --timeline")
+        outputs: dict[str, Any] = {"outputs.timeline": chosen} if timeline else {}
+        if critical_path:
+            outputs["outputs.critical_path"] = True
+        return command(*arguments, outputs=outputs, **others)
+
+    return with_options
+
+
+def _window(text: str | None) -> dict[str, str]:
+    if text is None:
+        return {}
+    start, dots, end = text.partition("..")
+    if not dots or not (start.strip() or end.strip()):
+        raise click.UsageError(f"--window: {text!r}: expected START..END, such as 1ms..2.5ms")
+    sides = {"start": start.strip(), "end": end.strip()}
+    return {key: value for key, value in sides.items() if value}
+
+
+def with_outputs(scenario: Scenario, outputs: dict[str, Any]) -> Scenario:
+    """Return a scenario that also asks for some outputs."""
+    if not outputs:
+        return scenario
+    from frontend import load_scenario
+    from frontend.loading.overrides import Override
+
+    changes = [Override(key, value, _OPTIONS[key]) for key, value in outputs.items()]
+    return load_scenario(scenario, changes)
+
+
+_OPTIONS = {"outputs.timeline": "--timeline", "outputs.critical_path": "--critical-path"}

@@ -1,0 +1,50 @@
+"""``cosim report``: an HTML page about one or several results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bridge.present.page.page import write_page
+from bridge.results.result import Result
+
+
+@click.command("report")
+@click.argument(
+    "results",
+    metavar="RESULT...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, path_type=Path),
+)
+@click.option(
+    "-o",
+    "--out",
+    "--output",
+    "output",
+    required=True,
+    metavar="FILE.html",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="The page to write. It is one file that needs no network.",
+)
+def report_command(results: tuple[Path, ...], output: Path) -> None:
+    """Write a page about RESULT, or compare several of them side by side.
+
+    A RESULT is a result.json or its folder. The page shows where the time went, the critical path,
+    hot links, losses, completion times and settings. The first result is the one that the others
+    are compared with."""
+    if output.suffix.lower() not in (".html", ".htm"):
+        raise click.UsageError(f"--out: {str(output)!r}: expected a file that ends in .html")
+    write_page(dict(zip(names_of(results), map(Result.load, results), strict=True)), output)
+    click.echo(f"Report: {output}", err=True)
+
+
+def names_of(paths: tuple[Path, ...]) -> list[str]:
+    """Return a short and different name for each result: the end of its path."""
+    folders = [(path.parent if path.is_file() else path).absolute() for path in paths]
+    for parts in range(1, 1 + max(len(folder.parts) for folder in folders)):
+        names = ["/".join(folder.parts[-parts:]) for folder in folders]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{folder.name} ({number})" for number, folder in enumerate(folders, start=1)]

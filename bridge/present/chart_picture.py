@@ -1,0 +1,128 @@
+"""Draws the charts of a report as pictures for print, with matplotlib."""
+
+from __future__ import annotations
+
+import os
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+from bridge.present.charts import Chart
+from bridge.present.figure import bare, legend_below, new_figure, save
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
+_MARKERS = {"circle": "o", "square": "s", "diamond": "D", "cross": "P", "x": "X"}
+_STEPS = {"hv": "steps-post"}
+
+_PIXELS_PER_INCH = 80
+
+
+def draw_chart(chart: Chart, path: str | os.PathLike[str]) -> None:
+    """Draw a chart.
+
+    Parameters
+    ----------
+    chart : Chart
+        A chart of `bridge.present.charts`: bars, curves or marks.
+    path : path
+        The picture to write; the file extension selects the format (svg, png, pdf).
+
+    Raises
+    ------
+    InputError
+        matplotlib is not installed, or the extension names no picture format.
+    """
+    figure = new_figure(8, max(2.2, chart.layout["height"] / _PIXELS_PER_INCH))
+    axes = figure.subplots()
+    bars = [trace for trace in chart.traces if trace["type"] == "bar"]
+    if bars:
+        _draw_bars(axes, bars)
+    for trace in chart.traces:
+        if trace["type"] == "scatter":
+            _draw_scatter(axes, trace)
+    _set_axes(axes, chart.layout)
+    axes.set_title(chart.caption, fontsize="medium")
+    legend_below(figure, axes)
+    save(figure, path)
+
+
+def _draw_bars(axes: Axes, traces: list[dict[str, Any]]) -> None:
+    """Draw horizontal bars that are stacked in their group; groups stand side by side."""
+    rows = list(dict.fromkeys(name for trace in traces for name in trace["y"]))
+    groups = list(dict.fromkeys(trace.get("offsetgroup", "") for trace in traces))
+    height = 0.8 / len(groups)
+    ends: dict[tuple[str, str], float] = {}
+    for trace in traces:
+        group = trace.get("offsetgroup", "")
+        shift = (groups.index(group) - (len(groups) - 1) / 2) * height
+        starts = [ends.get((group, name), 0.0) for name in trace["y"]]
+        axes.barh(
+            [rows.index(name) + shift for name in trace["y"]],
+            trace["x"],
+            height,
+            starts,
+            label=trace["name"],
+            color=trace["marker"]["color"],
+            hatch=trace["marker"].get("pattern", {}).get("shape", "") * 3,
+            edgecolor="white",
+            linewidth=0.3,
+        )
+        for name, start, value in zip(trace["y"], starts, trace["x"], strict=True):
+            ends[group, name] = start + value
+    axes.set_yticks(range(len(rows)), rows, fontsize="small")
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+
+
+def _draw_scatter(axes: Axes, trace: dict[str, Any]) -> None:
+    x, y = ([nan if value is None else value for value in trace[name]] for name in "xy")
+    label = trace["name"] if trace.get("showlegend", True) else None
+    if "lines" in trace["mode"]:
+        line = trace["line"]
+        axes.plot(
+            x,
+            y,
+            label=label,
+            color=line["color"],
+            linestyle=_DASHES[line.get("dash", "solid")],
+            linewidth=line.get("width", 2) / 1.5,
+            drawstyle=_STEPS.get(line.get("shape", ""), "default"),
+        )
+        return
+    marker = trace["marker"]
+    symbols = marker.get("symbol", "circle")
+    each = [symbols] * len(x) if isinstance(symbols, str) else symbols
+    for symbol in dict.fromkeys(each):
+        chosen = [index for index, one in enumerate(each) if one == symbol]
+        axes.plot(
+            [x[index] for index in chosen],
+            [y[index] for index in chosen],
+            _MARKERS[symbol],
+            label=label,
+            color=marker["color"],
+            markersize=marker.get("size", 7) / 1.5,
+            zorder=3,
+        )
+    if "text" in trace["mode"]:
+        for left, low, text in zip(x, y, trace["text"], strict=True):
+            axes.annotate(
+                text, (left, low), (0, -10), textcoords="offset points", ha="center", fontsize=6
+            )
+
+
+def _set_axes(axes: Axes, layout: dict[str, Any]) -> None:
+    if layout["xaxis"].get("visible") is False:
+        axes.set_axis_off()
+        return
+    for name in "xy":
+        axis = layout[f"{name}axis"]
+        if axis.get("type") == "log":
+            (axes.set_xscale if name == "x" else axes.set_yscale)("log")
+        if "title" in axis:
+            (axes.set_xlabel if name == "x" else axes.set_ylabel)(axis["title"]["text"])
+        if axis.get("rangemode") == "tozero":
+            (axes.set_xlim if name == "x" else axes.set_ylim)(0)
+        if "range" in axis:
+            (axes.set_xlim if name == "x" else axes.set_ylim)(*axis["range"])
+    bare(axes, "x" if not layout["yaxis"].get("title") else "y")

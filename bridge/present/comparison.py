@@ -1,0 +1,202 @@
+"""Compares two results: what changed in the scenario, and which parts explain the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bridge.present.metrics import METRICS, Metric
+from bridge.present.quantities import time_text
+from bridge.results.result import Result
+
+#: Parts of a scenario that do not change what is simulated.
+WITHOUT_EFFECT = ("name", "description", "outputs", "schema_version")
+
+#: The time that counts: of an iteration, or of the run if it has no iterations.
+TIMES = ("iteration", "time")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A key of the scenario that differs."""
+
+    key: str
+    """Its path, such as ``transport.min_rto``."""
+    before: Any
+    """The value in the first scenario; None if it is not there."""
+    after: Any
+    """The value in the second one."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A number in both results."""
+
+    name: str
+    """What it measures."""
+    before: float | None
+    """In the first result; None if it has no such number."""
+    after: float | None
+    """In the second one."""
+
+    @property
+    def difference(self) -> float:
+        """The second number minus the first; a missing one counts as 0."""
+        return (self.after or 0) - (self.before or 0)
+
+    @property
+    def relative(self) -> float | None:
+        """The difference over the first number; None if that is 0 or missing."""
+        return self.difference / self.before if self.before else None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How a second result differs from a first one. Times are nanoseconds an iteration."""
+
+    settings: tuple[Setting, ...]
+    """Keys of the scenario."""
+    time: Change
+    """Iteration time, or the time of a run without iterations."""
+    metrics: tuple[tuple[Metric, Change], ...]
+    """The metrics that either result has."""
+    layers: tuple[Change, ...]
+    """Compute and exposed communication of each layer; the largest difference first."""
+    collectives: tuple[Change, ...]
+    """Mean time of the collectives of each name; the largest difference first."""
+    network: tuple[Change, ...]
+    """Counters of the network that differ; the largest relative difference first."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain dictionaries, lists, numbers and strings."""
+        return {
+            "settings": [vars(one) for one in self.settings],
+            "time": _entry(self.time),
+            "metrics": [
+                {"metric": metric.key, **_entry(change)} for metric, change in self.metrics
+            ],
+            "layers": [_entry(one) for one in self.layers],
+            "collectives": [_entry(one) for one in self.collectives],
+            "network": [_entry(one) for one in self.network],
+        }
+
+
+def _entry(change: Change) -> dict[str, Any]:
+    return {**vars(change), "difference": change.difference, "relative": change.relative}
+
+
+def compare(first: Result, second: Result) -> Comparison:
+    """Compare two results.
+
+    Parameters
+    ----------
+    first, second : Result
+        The results; a difference is positive if the second one is larger.
+
+    Returns
+    -------
+    Comparison
+    """
+    changes = [
+        (metric, Change(metric.name, metric.value(first), metric.value(second)))
+        for metric in METRICS.values()
+    ]
+    known = {change.name: change for _, change in changes if change.before is not None}
+    return Comparison(
+        tuple(changed_settings(first.scenario, second.scenario)),
+        next(known[name] for name in TIMES if name in known and known[name].after is not None),
+        tuple(
+            (metric, change)
+            for metric, change in changes
+            if change.before is not None or change.after is not None
+        ),
+        _sorted(_layer_times(first), _layer_times(second)),
+        _sorted(_collective_times(first), _collective_times(second)),
+        _counters(first, second),
+    )
+
+
+def changed_settings(
+    first: Mapping[str, Any], second: Mapping[str, Any], path: str = ""
+) -> Iterator[Setting]:
+    """Yield the keys that differ in two scenarios, except those without effect on a simulation."""
+    for key in dict.fromkeys([*first, *second]):
+        if not path and key in WITHOUT_EFFECT:
+            continue
+        before, after = first.get(key), second.get(key)
+        where = f"{path}{key}"
+        if isinstance(before, dict) and isinstance(after, dict):
+            yield from changed_settings(before, after, f"{where}.")
+        elif before != after:
+            yield Setting(where, before, after)
+
+
+def _iterations(result: Result) -> int:
+    return max(1, len(result.iterations))
+
+
+def _layer_times(result: Result) -> dict[str, float]:
+    number = _iterations(result)
+    return {
+        layer.name: (layer.compute_ns + layer.exposed_comm_ns) / number for layer in result.layers
+    }
+
+
+def _collective_times(result: Result) -> dict[str, float]:
+    times: dict[str, list[float]] = {}
+    for collective in result.collectives:
+        times.setdefault(collective.name, []).append(collective.time_ns)
+    return {name: sum(values) / len(values) for name, values in times.items()}
+
+
+def _pairs(first: Mapping[str, float], second: Mapping[str, float]) -> list[Change]:
+    names = dict.fromkeys([*first, *second])
+    return [Change(name, first.get(name), second.get(name)) for name in names]
+
+
+def _sorted(first: Mapping[str, float], second: Mapping[str, float]) -> tuple[Change, ...]:
+    return tuple(sorted(_pairs(first, second), key=lambda one: -abs(one.difference)))
+
+
+def _counters(first: Result, second: Result) -> tuple[Change, ...]:
+    numbers = [
+        {name: value for name, value in vars(result.network).items() if name != "dimensions"}
+        for result in (first, second)
+    ]
+    changed = [one for one in _pairs(*numbers) if one.difference]
+    return tuple(
+        sorted(changed, key=lambda one: -abs(one.relative if one.relative is not None else 1e9))
+    )
+
+
+def explanation(changes: Sequence[Change], limit: int) -> tuple[list[Change], list[Change]]:
+    """Divide sorted changes into those to show and the rest."""
+    changed = [one for one in changes if one.difference]
+    return changed[:limit], changed[limit:]
+
+
+def signed_time(difference_ns: float) -> str:
+    """Return a difference of times as text, with its sign.
+
+    Examples
+    --------
+    >>> signed_time(1500), signed_time(-1500), signed_time(0)
+    ('+1.500 µs', '−1.500 µs', '0')
+    """
+    return _sign(difference_ns) + time_text(abs(difference_ns))
+
+
+def signed_percent(relative: float | None) -> str:
+    """Return a relative difference as text, with its sign.
+
+    Examples
+    --------
+    >>> signed_percent(0.123), signed_percent(-0.5), signed_percent(None)
+    ('+12.3 %', '−50.0 %', '–')
+    """
+    return "–" if relative is None else f"{_sign(relative)}{abs(100 * relative):.1f} %"
+
+
+def _sign(value: float) -> str:
+    return "+" if value > 0 else "−" if value < 0 else ""

@@ -1,0 +1,1 @@
+"""The report of one or several results as one HTML file with interactive charts."""

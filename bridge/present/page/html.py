@@ -1,0 +1,62 @@
+"""Small pieces of HTML; every text from a result is escaped here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from bridge.present.charts import Chart
+
+
+def table(
+    caption: str, headings: Sequence[str], rows: Iterable[Sequence[str]], *, text: bool = False
+) -> str:
+    """Return a table; with `text`, all columns are aligned as text."""
+    head = "".join(f'<th scope="col">{escape(one)}</th>' for one in headings)
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<th scope="row">{escape(cell)}</th>' if index == 0 else f"<td>{escape(cell)}</td>"
+            for index, cell in enumerate(row)
+        )
+        + "</tr>"
+        for row in rows
+    )
+    kind = ' class="text"' if text else ""
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
+        f"<table{kind}><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def chart(one: Chart, summary: str) -> str:
+    """Return the place of a chart; the summary says in words what it shows."""
+    name = escape(one.name)
+    return (
+        f'<figure><figcaption id="caption-{name}">{escape(one.caption)}</figcaption>'
+        f'<div id="chart-{name}" role="img" aria-label="{escape(one.caption)}. {escape(summary)}">'
+        "</div></figure>"
+    )
+
+
+def section(name: str, title: str, parts: Iterable[str]) -> str:
+    """Return a section with a heading, or nothing if it has no parts."""
+    content = "".join(parts)
+    if not content:
+        return ""
+    return (
+        f'<section id="{name}" aria-labelledby="heading-{name}">'
+        f'<h2 id="heading-{name}">{escape(title)}</h2>{content}</section>'
+    )
+
+
+def note(text: str, *, warning: bool = False) -> str:
+    """Return a paragraph that stands out."""
+    kind = "note warning" if warning else "note"
+    return f'<p class="{kind}">{escape(text)}</p>'
+
+
+def fold(summary: str, content: str) -> str:
+    """Return content that opens on demand."""
+    return f"<details><summary>{escape(summary)}</summary>{content}</details>"

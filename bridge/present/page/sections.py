@@ -1,0 +1,323 @@
+"""The sections of a report: each answers one question about the results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from html import escape
+from itertools import pairwise
+
+from bridge.present import charts
+from bridge.present.charts import Chart
+from bridge.present.comparison import changed_settings, compare, signed_percent
+from bridge.present.link_map import hottest, link_map
+from bridge.present.metrics import METRICS, is_estimate
+from bridge.present.page import html
+from bridge.present.quantities import byte_rate_text, percent_text, scaled_text, time_text
+from bridge.results.measurements import CriticalPath
+from bridge.results.result import Result
+
+Results = Mapping[str, Result]
+Parts = tuple[list[str], list[Chart]]
+
+#: Rows of a table at most.
+_ROWS = 15
+
+
+def overview(results: Results) -> Parts:
+    """The numbers that count, and how they differ from those of the first result."""
+    parts, first = [], next(iter(results.values()))
+    for name, result in results.items():
+        if result.status != "complete":
+            text = f"{name} is partial: {result.error or result.status.replace('_', ' ')}."
+            parts.append(html.note(text, warning=True))
+    if len(results) == 1:
+        cards = [
+            f"<div class='card'><dt>{escape(metric.name)}</dt>"
+            f"<dd>{escape(metric.cell(first))}</dd></div>"
+            for metric in METRICS.values()
+            if metric.value(first) is not None
+        ]
+        return [*parts, f'<dl class="cards">{"".join(cards)}</dl>'], []
+    rows = []
+    for metric in METRICS.values():
+        base = metric.value(first)
+        cells = [metric.name]
+        for result in results.values():
+            value = metric.value(result)
+            relative = None if not base or value is None else (value - base) / base
+            difference = f" ({signed_percent(relative)})" if relative else ""
+            cells.append(metric.cell(result) + difference)
+        rows.append(cells)
+    parts.append(html.table("Differences are to the first result", ("", *results), rows))
+    return parts, []
+
+
+def changes(results: Results) -> Parts:
+    """What changed in the scenario."""
+    parts = []
+    for (before, first), (after, second) in pairwise(results.items()):
+        settings = list(changed_settings(first.scenario, second.scenario))
+        if not settings:
+            parts.append(html.note(f"The scenarios of {before} and {after} are equal."))
+            continue
+        rows = [(one.key, _plain(one.before), _plain(one.after)) for one in settings]
+        caption = f"Settings that differ between {before} and {after}"
+        parts.append(html.table(caption, ("setting", before, after), rows, text=True))
+        comparison = compare(first, second)
+        largest = [one for one in comparison.layers if one.difference][:_ROWS]
+        if largest:
+            times = [
+                (one.name, *map(time_text, (one.before, one.after)), signed_percent(one.relative))
+                for one in largest
+            ]
+            caption = "Layers by their difference: compute and exposed communication"
+            parts.append(html.table(caption, ("layer", before, after, "difference"), times))
+    return parts, []
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def where_time_went(results: Results) -> Parts:
+    """Layers, dimensions and collectives."""
+    parts: list[str] = []
+    found: list[Chart] = []
+    layers = charts.layers(results)
+    if layers is not None:
+        summary = "; ".join(f"{name}: {_longest_layer(one)}" for name, one in results.items())
+        parts.append(html.chart(layers, summary))
+        found.append(layers)
+    for name, result in results.items():
+        caption = f"Dimensions of the network{_of(results, name)}"
+        headings = ("dimension", "links", "bytes", "utilization", "busiest", "queue", "drops")
+        parts.append(html.table(caption, headings, _dimensions(result)))
+    busbw = charts.bus_bandwidths(results)
+    if busbw is not None:
+        parts.append(html.chart(busbw, f"{len(busbw.traces)} results"))
+        found.append(busbw)
+    for name, result in results.items():
+        longest = _collectives(result)
+        if longest:
+            content = html.table(
+                f"The longest of {len(result.collectives)} collectives",
+                ("collective", "iteration", "algorithm", "bytes", "time", "busbw"),
+                longest,
+            )
+            parts.append(html.fold(f"Longest collectives{_of(results, name)}", content))
+    return parts, found
+
+
+def _dimensions(result: Result) -> list[tuple[str, ...]]:
+    """Return the rows of the table of the network's dimensions."""
+    return [
+        (
+            one.name,
+            str(one.links),
+            scaled_text(one.wire_bytes, "B"),
+            percent_text(one.utilization_mean),
+            percent_text(one.utilization_max),
+            scaled_text(one.max_queue_bytes, "B"),
+            str(one.drops),
+        )
+        for one in result.network.dimensions
+    ]
+
+
+def _collectives(result: Result) -> list[tuple[str, ...]]:
+    """Return the rows of the table of the longest collectives."""
+    longest = sorted(result.collectives, key=lambda one: -one.time_ns)[:_ROWS]
+    return [
+        (
+            one.name,
+            str(one.iteration),
+            one.algorithm,
+            scaled_text(one.bytes, "B"),
+            time_text(one.time_ns),
+            byte_rate_text(one.busbw_bps),
+        )
+        for one in longest
+    ]
+
+
+def _longest_layer(result: Result) -> str:
+    if not result.layers:
+        return "no layers"
+    longest = max(result.layers, key=lambda one: one.compute_ns + one.exposed_comm_ns)
+    return f"the longest layer is {longest.name}"
+
+
+def _of(results: Results, name: str) -> str:
+    return f" of {name}" if len(results) > 1 else ""
+
+
+def exposed(results: Results) -> Parts:
+    """The critical path: what was exposed, and why."""
+    chart = charts.critical_path(results)
+    if chart is None:
+        text = (
+            "The results have no critical path. Run with --critical-path to see what makes an "
+            "iteration as long as it is."
+        )
+        return [html.note(text)], []
+    parts = []
+    summaries = []
+    for name, result in results.items():
+        if not result.critical_path:
+            continue
+        path = max(result.critical_path, key=lambda one: one.time_ns)
+        times = {kind.removesuffix("_ns"): time for kind, time in path.times if time}
+        ranked = sorted(times.items(), key=lambda one: -one[1])
+        shares = ", ".join(f"{kind} {percent_text(time / path.time_ns)}" for kind, time in ranked)
+        summaries.append(f"{name}: {shares}")
+        parts.append(f"<p>{escape(name)}, iteration {path.iteration}: {escape(shares)}.</p>")
+        parts.append(_path_table(path, name))
+    return [html.chart(chart, "; ".join(summaries)), *parts], [chart]
+
+
+def _path_table(path: CriticalPath, name: str) -> str:
+    longest = sorted(path.steps, key=lambda one: one.start_ns - one.end_ns)[:_ROWS]
+    rows = []
+    for step in sorted(longest, key=lambda one: one.start_ns):
+        kind, time = max(step.times, key=lambda one: one[1])
+        where = f"{step.first_rank} → {step.last_rank}"
+        if step.first_rank == step.last_rank:
+            where = str(step.first_rank)
+        rows.append(
+            (
+                step.name,
+                step.kind,
+                where,
+                time_text(step.start_ns),
+                time_text(step.end_ns - step.start_ns),
+                f"{kind.removesuffix('_ns')} {percent_text(time / (step.end_ns - step.start_ns))}",
+            )
+        )
+    number = len(path.steps) + path.steps_left_out
+    caption = f"The longest of {number} steps of the path of {name}, by time"
+    headings = ("step", "kind", "rank", "start", "time", "mostly")
+    return html.table(caption, headings, rows)
+
+
+def hot_links(results: Results) -> Parts:
+    """The topology with the utilization of its links."""
+    parts: list[str] = []
+    found: list[Chart] = []
+    for number, (name, result) in enumerate(results.items()):
+        links = link_map(result)
+        if links is None:
+            continue
+        hot = hottest(links.links, _ROWS)
+        chart = charts.link_heat(
+            f"links-{number}", f"Links by utilization{_of(results, name)}", links
+        )
+        busiest = f"The busiest link is {links.link_name(hot[0])}"
+        parts.append(html.chart(chart, f"{busiest}, {percent_text(hot[0]['utilization'])}"))
+        found.append(chart)
+        rows = [
+            (
+                links.link_name(one),
+                one["dimension"],
+                percent_text(one["utilization"]),
+                scaled_text(one["wire_bytes"], "B"),
+                scaled_text(one["max_queue_bytes"], "B"),
+                str(one["drops"]),
+                str(one["ecn_marks"]),
+            )
+            for one in hot
+        ]
+        headings = ("link", "dimension", "utilization", "bytes", "queue", "drops", "marks")
+        parts.append(html.table(f"The busiest links{_of(results, name)}", headings, rows))
+    return parts, found
+
+
+def transport(results: Results) -> Parts:
+    """What TCP did, and the flows that repaired losses."""
+    numbers: tuple[tuple[str, Callable[[Result], str]], ...] = (
+        ("packets", lambda r: scaled_text(r.network.packets)),
+        ("drops", lambda r: str(r.network.drops)),
+        ("retransmissions", lambda r: str(r.network.retransmissions)),
+        ("timeouts (RTO)", lambda r: str(r.network.rto_events)),
+        ("ECN marks", lambda r: str(r.network.ecn_marks)),
+        ("round-trip time, mean over flows", lambda r: time_text(r.network.rtt_mean_ns or None)),
+        ("round-trip time, p99", lambda r: time_text(r.network.rtt_p99_ns or None)),
+    )
+    packets = {name: one for name, one in results.items() if not is_estimate(one)}
+    if not packets:
+        return [html.note("The fabric estimates, so there are no packets and no losses.")], []
+    rows = [(label, *(text(result) for result in packets.values())) for label, text in numbers]
+    parts = [html.table("Counters of TCP", ("", *packets), rows)]
+    for name, result in packets.items():
+        flows = [row for row in result.tables.rows("flows") if row["retransmissions"]]
+        flows.sort(key=lambda row: (-row["rto_events"], -row["retransmissions"]))
+        if flows:
+            rows = [
+                (
+                    f"rank {row['source']} → rank {row['target']}",
+                    str(row["retransmissions"]),
+                    str(row["rto_events"]),
+                    time_text(row["fct_max_ns"]),
+                    f"{row['slowdown']:.1f}",
+                )
+                for row in flows[:_ROWS]
+            ]
+            headings = ("flow", "retransmissions", "timeouts", "slowest message", "slowdown")
+            caption = f"The {len(rows)} of {len(flows)} flows with losses that had most timeouts"
+            parts.append(html.table(caption + _of(packets, name), headings, rows))
+    return parts, []
+
+
+def messages(results: Results) -> Parts:
+    """Completion times and slowdowns."""
+    found = [
+        chart
+        for chart in (charts.completion_times(results), charts.slowdowns(results))
+        if chart is not None
+    ]
+    parts = []
+    for chart in found:
+        medians = ", ".join(
+            f"{trace['name']}: median {_median(trace['x'], trace['y']):.4g}"
+            for trace in chart.traces
+        )
+        parts.append(html.chart(chart, medians))
+    return parts, found
+
+
+def _median(values: list[float], fractions: list[float]) -> float:
+    pairs = zip(values, fractions, strict=True)
+    return next((value for value, fraction in pairs if fraction >= 0.5), values[-1])
+
+
+def settings(results: Results) -> Parts:
+    """The scenarios, and what ran them."""
+    parts = []
+    for name, result in results.items():
+        text = json.dumps(result.scenario, indent=2, ensure_ascii=False)
+        parts.append(html.fold(f"Scenario of {name}", f"<pre>{escape(text)}</pre>"))
+    rows = [
+        (
+            name,
+            ", ".join(f"{key} {value}" for key, value in result.simulator.versions.items()),
+            str(result.simulator.seed),
+            scaled_text(result.simulator.events),
+            f"{result.simulator.cpu_s:.1f} s",
+        )
+        for name, result in results.items()
+    ]
+    headings = ("result", "versions", "seed", "events", "CPU")
+    return [*parts, html.table("The runs", headings, rows)], []
+
+
+SECTIONS: tuple[tuple[str, str, Callable[[Results], Parts]], ...] = (
+    ("changes", "What changed", changes),
+    ("overview", "Overview", overview),
+    ("time", "Where the time went", where_time_went),
+    ("critical", "What the iteration waited for", exposed),
+    ("links", "Which links were hot", hot_links),
+    ("transport", "What TCP did", transport),
+    ("messages", "How long messages took", messages),
+    ("settings", "Settings", settings),
+)
+"""For each section its id, its title and its maker."""

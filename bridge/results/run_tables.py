@@ -1,0 +1,107 @@
+"""The tables that a run writes beside result.json: links, flows, completion times, collectives."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from bridge.errors import ResultError
+from bridge.files import write_whole
+
+#: The tables, with what they hold. The name of the file is the name of the table with ``.csv``.
+TABLES = {
+    "links": "a row per directed link: rate, bytes, utilization, drops, marks, longest queue",
+    "flows": "a row per flow: completion times, those in an empty network, slowdown, losses",
+    "fct": "completion times of the messages: a row per quantile",
+    "collectives": "a row per collective, as in result.json",
+}
+
+#: Time series, which a scenario asks for (`outputs.series`) and the simulator writes while it runs.
+SERIES = ("link_series", "flow_series")
+
+#: Those that only the simulator knows.
+MEASURED = ("links", "flows", "fct")
+
+
+class RunTables:
+    """The texts of the measured tables, in memory or in the folder of a result.
+
+    Two objects are equal if their tables are.
+    """
+
+    def __init__(self, texts: Mapping[str, str] | None = None, folder: Path | None = None) -> None:
+        self._texts = dict(texts or {})
+        self._folder = folder
+
+    def text(self, name: str) -> str | None:
+        """Return the CSV text of a table, or None if the result does not have it.
+
+        Raises
+        ------
+        ResultError
+            The file cannot be read.
+        """
+        if name not in self._texts and self._folder is not None:
+            file = self._folder / f"{name}.csv"
+            try:
+                self._texts[name] = file.read_text(encoding="utf-8")
+            except FileNotFoundError:
+                return None
+            except (OSError, UnicodeDecodeError) as error:
+                raise ResultError(f"{file}: expected a table of a run ({error})") from None
+        return self._texts.get(name)
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """Return the rows of a table, with numbers as numbers; none if there is no table.
+
+        Raises
+        ------
+        ResultError
+            The file is not such a table.
+        """
+        text = self.text(name)
+        return [] if text is None else list(self._parse(name, text))
+
+    def save(self, folder: Path, collectives: Sequence[Mapping[str, Any]]) -> None:
+        """Write the tables of a run to its folder; nothing if this is not the result of a run."""
+        measured = {name: text for name in MEASURED if (text := self.text(name)) is not None}
+        if not measured:
+            return
+        for name, text in {**measured, "collectives": _csv(collectives)}.items():
+            write_whole(folder / f"{name}.csv", text.encode())
+
+    def _parse(self, name: str, text: str) -> Iterator[dict[str, Any]]:
+        for number, row in enumerate(csv.DictReader(StringIO(text)), start=2):
+            if None in row or None in row.values():
+                where = self._folder / f"{name}.csv" if self._folder else f"{name}.csv"
+                raise ResultError(f"{where}:{number}: expected as many cells as the first line has")
+            yield {column: _value(cell) for column, cell in row.items()}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RunTables) and all(
+            self.text(name) == other.text(name) for name in MEASURED
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _value(cell: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(cell)
+        except ValueError:
+            continue
+    return cell
+
+
+def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    text = StringIO()
+    if rows:
+        columns = dict.fromkeys(name for row in rows for name in row)
+        writer = csv.DictWriter(text, list(columns), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return text.getvalue()

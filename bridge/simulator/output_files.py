@@ -1,0 +1,138 @@
+"""The files that the simulator writes while a run lasts: the timeline, and time series."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from bridge.errors import OutputError
+from frontend.schema.outputs import Outputs, ranks_of
+
+if TYPE_CHECKING:
+    from bridge.simulator.core import Simulation
+
+#: The files in the folder of a run.
+TIMELINE = "timeline.json.gz"
+LINK_SERIES = "link_series.csv"
+FLOW_SERIES = "flow_series.csv"
+
+#: A timeline repeats itself, so that the fastest level compresses it twentyfold.
+_LEVEL = 1
+
+_GZIP = 16 + zlib.MAX_WBITS
+_NEVER = 2**63
+_FULL = 2**63
+
+
+class StreamedFile:
+    """A file that the simulator writes in pieces; compressed if its name ends in ``.gz``."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._compressor = None
+        if path.suffix == ".gz":
+            self._compressor = zlib.compressobj(_LEVEL, wbits=_GZIP)
+        self._size = 0
+        self._error: OSError | None = None
+        try:
+            self._file: BinaryIO = path.open("wb")
+        except OSError as error:
+            raise OutputError(f"{path}: {error.strerror}") from None
+
+    def write(self, text: bytes) -> int:
+        """Write some text and return the size of the file; after an error it counts as full.
+
+        ns-3 calls this, so it raises nothing: `close` reports the error.
+        """
+        if self._error is None:
+            try:
+                self._size += self._file.write(self._packed(text))
+            except OSError as error:
+                self._error = error
+        return self._size if self._error is None else _FULL
+
+    def close(self) -> None:
+        """Complete the file.
+
+        Raises
+        ------
+        OutputError
+            The file could not be written, as on a full disk.
+        """
+        try:
+            with self._file as file:
+                if self._error is None and self._compressor is not None:
+                    file.write(self._compressor.flush())
+        except OSError as error:
+            self._error = error
+        if self._error is not None:
+            raise OutputError(f"{self._path}: {self._error.strerror}") from None
+
+    def _packed(self, text: bytes) -> bytes:
+        if self._compressor is None:
+            return text
+        packed = self._compressor.compress(text)
+        return packed + self._compressor.flush(zlib.Z_SYNC_FLUSH)  # so that the size is known
+
+
+class OutputFiles:
+    """The files of a run that a scenario asks for, in the folder of the run."""
+
+    def __init__(self, folder: Path | None, outputs: Outputs) -> None:
+        self._folder = folder
+        self._outputs = outputs
+        self._files: list[StreamedFile] = []
+
+    def attach(self, simulation: Simulation) -> None:
+        """Let a simulation that is not built yet record the outputs.
+
+        Raises
+        ------
+        OutputError
+            A file cannot be written.
+        ValueError
+            A link of a series does not exist.
+        """
+        if self._outputs.critical_path:
+            simulation.record_critical_path()
+        timeline, series = self._outputs.timeline, self._outputs.series
+        if self._folder is None:
+            return
+        for name in (TIMELINE, LINK_SERIES, FLOW_SERIES):
+            (self._folder / name).unlink(missing_ok=True)  # it was of an earlier run
+        if timeline is not None:
+            simulation.write_timeline(
+                self._open(TIMELINE).write,
+                ranks_of(timeline.ranks),
+                int(timeline.start),
+                _NEVER if timeline.end is None else int(timeline.end),
+                int(timeline.size_limit),
+            )
+        if series is not None:
+            links, flows = series.links, series.flows
+            simulation.write_series(
+                self._open(LINK_SERIES).write,
+                self._open(FLOW_SERIES).write,
+                int(series.interval),
+                int(series.size_limit),
+                links if isinstance(links, int) else None,
+                links if isinstance(links, tuple) else (),
+                flows if isinstance(flows, int) else None,
+            )
+
+    def close(self) -> None:
+        """Complete the files.
+
+        Raises
+        ------
+        OutputError
+            A file could not be written, as on a full disk.
+        """
+        for file in self._files:
+            file.close()
+
+    def _open(self, name: str) -> StreamedFile:
+        assert self._folder is not None
+        self._files.append(StreamedFile(self._folder / name))
+        return self._files[-1]

@@ -1,0 +1,72 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "network/ideal-time.h"
+
+#include "support/header-sizes.h"
+#include "support/wide-arithmetic.h"
+
+#include <algorithm>
+
+namespace cosim
+{
+
+namespace
+{
+
+/// Transmission time of one byte at 1 bit/s [ps].
+constexpr uint64_t BYTE_PS = 8'000'000'000'000;
+
+/// The longest time that is computed [ps]; sums of a few of them fit in 64 bits.
+constexpr uint64_t LONGEST_PS = uint64_t{1} << 60;
+
+} // namespace
+
+IdealTime::IdealTime(const Topology& topology, const Settings& settings)
+    : m_topology(topology),
+      m_segmentBytes(std::max(settings.tcp.segmentBytes, 1U)),
+      m_headerBytes(GetDataHeaderBytes(settings.tcp.timestamps) + settings.tcp.linkHeaderBytes)
+{
+}
+
+IdealTimes
+IdealTime::Get(const LiveLinks& links, std::span<const uint32_t> path, uint64_t bytes) const
+{
+    const uint64_t payload = std::max<uint64_t>(bytes, 1); // an empty message takes a byte
+    const uint64_t fullPackets = (payload - 1) / m_segmentBytes;
+    const uint64_t lastBytes = payload - fullPackets * m_segmentBytes + m_headerBytes;
+    IdealTimes times{0, 0};
+    uint64_t first = 0;   // the first full packet reaches the end of this link
+    uint64_t slowest = 0; // time of a full packet on the slowest link so far
+    bool isFirst = true;
+    for (const uint32_t link : path)
+    {
+        const LinkState& state = links.Get(link);
+        times.propagationPs += state.latencyPs;
+        if (!isFirst && state.source < m_topology.ranks)
+        {
+            times.propagationPs += m_topology.forwardingDelayPs;
+        }
+        isFirst = false;
+        uint64_t ready = times.serializationPs;
+        if (fullPackets > 0)
+        { // the last packet follows the full ones
+            const uint64_t full = MultiplyDivideUp(m_segmentBytes + m_headerBytes,
+                                                   BYTE_PS,
+                                                   state.rateBps,
+                                                   LONGEST_PS);
+            first = std::min(first + full, LONGEST_PS);
+            slowest = std::max(slowest, full);
+            ready =
+                std::max(ready,
+                         std::min(first + MultiplyDivide(fullPackets - 1, slowest, 1), LONGEST_PS));
+        }
+        times.serializationPs =
+            std::min(ready + MultiplyDivideUp(lastBytes, BYTE_PS, state.rateBps, LONGEST_PS),
+                     LONGEST_PS);
+    }
+    return times;
+}
+
+} // namespace cosim

@@ -1,0 +1,298 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "results/critical-path.h"
+
+#include <algorithm>
+
+namespace cosim
+{
+
+namespace
+{
+
+/// @return the one that ended later
+const CauseRef&
+Later(const CauseRef& a, const CauseRef& b)
+{
+    return b.GetEnd() > a.GetEnd() ? b : a;
+}
+
+} // namespace
+
+CriticalPath::CriticalPath(const Stream& stream, const LiveLinks& links)
+    : m_stream(stream),
+      m_injectionPs(stream.settings.system.injectionLatencyPs),
+      m_parts(stream.topology, stream.settings, links),
+      m_record(stream),
+      m_workers(stream.topology.ranks)
+{
+}
+
+uint32_t
+CriticalPath::GetKinds() const
+{
+    return NODES | COLLECTIVES | CHUNKS | STEPS | LOSSES;
+}
+
+CriticalPath::Worker&
+CriticalPath::GetWorker(const NodeEvent& event)
+{
+    Worker& worker = m_workers[event.rank];
+    if (worker.nodes.empty())
+    {
+        const Trace& trace = *event.trace;
+        worker.nodes.resize(trace.type.size());
+        worker.waiting.resize(trace.type.size());
+        for (const uint32_t dependency : trace.dep)
+        {
+            ++worker.waiting[dependency];
+        }
+    }
+    return worker;
+}
+
+/// @return a cause that lasts from the end of its parent; the parent if that takes no time
+CauseRef
+CriticalPath::Extend(CauseRef parent, uint64_t endPs, PathKind kind, CauseLabel label, Rank rank)
+{
+    if (endPs <= parent.GetEnd())
+    {
+        return parent;
+    }
+    return CauseRef(new Cause{std::move(parent), endPs, label, rank, kind});
+}
+
+/// @return the end of what a node waited for last
+CauseRef
+CriticalPath::GetBeginning(Worker& worker, const NodeEvent& event)
+{
+    const Trace& trace = *event.trace;
+    CauseRef last;
+    for (uint32_t i = trace.depBegin[event.node]; i < trace.depBegin[event.node + 1]; ++i)
+    {
+        const uint32_t dependency = trace.dep[i];
+        last = Later(last, worker.nodes[dependency]);
+        if (--worker.waiting[dependency] == 0)
+        {
+            worker.nodes[dependency] = CauseRef();
+        }
+    }
+    return last;
+}
+
+void
+CriticalPath::OnNodeBegun(const NodeEvent& event)
+{
+    Worker& worker = GetWorker(event);
+    const Trace& trace = *event.trace;
+    CauseRef begun = GetBeginning(worker, event);
+    if (trace.type[event.node] == NodeType::COMPUTE)
+    {
+        begun = Later(begun, worker.computed);
+    }
+    else if (trace.type[event.node] == NodeType::TIMER && trace.tag[event.node] != 0)
+    { // timers with the same tag begin together, so the last one counts
+        m_timers[trace.tag[event.node]] = begun;
+    }
+    worker.nodes[event.node] = begun;
+    m_now = std::move(begun);
+}
+
+CauseRef
+CriticalPath::GetEnd(const NodeEvent& event, const CauseRef& begun)
+{
+    const Trace& trace = *event.trace;
+    const uint32_t node = event.node;
+    const CauseLabel label{&trace, node};
+    switch (trace.type[node])
+    {
+    case NodeType::COLLECTIVE: {
+        auto found = m_ended.extract({trace.collective[node], event.rank});
+        return found.empty() ? begun : std::move(found.mapped());
+    }
+    case NodeType::COMPUTE:
+        return Extend(begun, event.timePs, PathKind::COMPUTE, label, event.rank);
+    case NodeType::TIMER: {
+        const CauseRef& start = trace.tag[node] == 0 ? begun : m_timers[trace.tag[node]];
+        return Extend(start, event.timePs, PathKind::TIMER, label, event.rank);
+    }
+    case NodeType::SEND: {
+        CauseRef sent = Extend(begun, event.timePs, PathKind::INJECTION, label, event.rank);
+        const Rank dst = trace.peer[node];
+        const uint32_t route = trace.route.empty() ? 0 : trace.route[node];
+        Send({event.rank, dst, trace.tag[node]},
+             {event.rank, dst, route, trace.bytes[node], event.timePs, 0},
+             sent);
+        return sent;
+    }
+    case NodeType::RECV: {
+        const uint64_t arrivedPs = event.timePs - std::min(event.timePs, m_injectionPs);
+        CauseRef arrived =
+            Receive({trace.peer[node], event.rank, trace.tag[node]}, arrivedPs, label);
+        // The message was there before if the node began when it could take it.
+        return Extend(begun.GetEnd() >= arrivedPs ? begun : std::move(arrived),
+                      event.timePs,
+                      PathKind::INJECTION,
+                      label,
+                      event.rank);
+    }
+    }
+    return begun;
+}
+
+void
+CriticalPath::OnNodeEnded(const NodeEvent& event)
+{
+    Worker& worker = GetWorker(event);
+    CauseRef end = GetEnd(event, worker.nodes[event.node]);
+    if (event.trace->type[event.node] == NodeType::COMPUTE)
+    {
+        worker.computed = end;
+    }
+    m_record.OnNodeEnded(event, end);
+    worker.nodes[event.node] = worker.waiting[event.node] == 0 ? CauseRef() : end;
+    m_now = std::move(end);
+}
+
+void
+CriticalPath::OnCollectiveBegun(const CollectiveEvent& event)
+{
+    m_collectives[{event.collective->id, event.rank}] = {m_now, m_now};
+}
+
+void
+CriticalPath::OnCollectiveEnded(const CollectiveEvent& event)
+{
+    const CollectiveAt at{event.collective->id, event.rank};
+    auto running = m_collectives.extract(at);
+    m_ended[at] = std::move(running.mapped().last);
+    m_chunks.erase(m_chunks.lower_bound({at, 0}), m_chunks.upper_bound({at, UINT32_MAX}));
+}
+
+void
+CriticalPath::OnChunkEnded(const ChunkEvent& event)
+{
+    const CollectiveAt at{event.collective->id, event.rank};
+    m_chunks[{at, event.chunk}] = m_now;
+    CauseRef& last = m_collectives[at].last;
+    last = Later(last, m_now);
+}
+
+void
+CriticalPath::OnChunkAdmitted(const AdmissionEvent& event)
+{
+    CauseRef reached;
+    for (const Rank rank : event.ranks)
+    {
+        const CollectiveAt at{event.collective->id, rank};
+        const auto chunk = m_chunks.find({at, event.chunk});
+        if (chunk != m_chunks.end())
+        {
+            reached = Later(reached, chunk->second);
+            m_chunks.erase(chunk);
+        }
+        else
+        { // its first phase: the rank has reached it when it issued the collective
+            reached = Later(reached, m_collectives[at].issued);
+        }
+    }
+    m_now = Extend(std::move(reached),
+                   event.timePs,
+                   PathKind::SLOT,
+                   {nullptr, event.collective->id},
+                   event.ranks.front());
+}
+
+void
+CriticalPath::OnStepReady(const StepEvent& event)
+{
+    m_steps[event.step] = m_now;
+}
+
+void
+CriticalPath::OnStepDone(const StepEvent& event)
+{
+    auto found = m_steps.extract(event.step);
+    CauseRef cause = found.empty() ? m_now : std::move(found.mapped());
+    const CauseLabel label{nullptr, event.collective->id};
+    if (event.op != StepOp::REDUCE && event.op != StepOp::COPY)
+    {
+        const uint64_t injected = std::min(cause.GetEnd() + m_injectionPs, event.timePs);
+        cause = Extend(std::move(cause), injected, PathKind::INJECTION, label, event.rank);
+    }
+    m_now = Extend(std::move(cause), event.timePs, PathKind::REDUCTION, label, event.rank);
+}
+
+void
+CriticalPath::OnStepSent(const StepMessageEvent& event)
+{
+    const auto ready = m_steps.find(event.step);
+    Send({event.src, event.dst, event.tag},
+         {event.src, event.dst, event.route, event.bytes, event.timePs, 0},
+         Extend(ready == m_steps.end() ? m_now : ready->second,
+                event.timePs,
+                PathKind::INJECTION,
+                {nullptr, event.collective->id},
+                event.src));
+}
+
+void
+CriticalPath::OnStepReceived(const StepMessageEvent& event)
+{
+    m_now =
+        Receive({event.src, event.dst, event.tag}, event.timePs, {nullptr, event.collective->id});
+}
+
+void
+CriticalPath::Send(const MessageKey& key, const SentMessage& message, CauseRef cause)
+{
+    std::deque<Pending>& queue = m_messages[key];
+    queue.push_back({message, std::move(cause)});
+    queue.back().message.repairPs = m_parts.GetRepairPs(message.src, message.dst, message.route);
+}
+
+/// @return the arrival of the first message with a key
+CauseRef
+CriticalPath::Receive(const MessageKey& key, uint64_t nowPs, CauseLabel label)
+{
+    const auto found = m_messages.find(key);
+    if (found == m_messages.end())
+    {
+        return m_now;
+    }
+    Pending pending = std::move(found->second.front());
+    found->second.pop_front();
+    if (found->second.empty())
+    {
+        m_messages.erase(found);
+    }
+    const SentMessage& message = pending.message;
+    const MessageTimes times = m_parts.Divide(message, std::max(nowPs, message.sentPs));
+    CauseRef cause = std::move(pending.cause);
+    for (const auto& [part, kind] : {std::pair(times.host, PathKind::HOST),
+                                     std::pair(times.queueing, PathKind::QUEUEING),
+                                     std::pair(times.retransmission, PathKind::RETRANSMISSION),
+                                     std::pair(times.serialization, PathKind::SERIALIZATION),
+                                     std::pair(times.propagation, PathKind::PROPAGATION)})
+    {
+        const uint64_t end = cause.GetEnd() + part;
+        cause = Extend(std::move(cause), end, kind, label, message.dst);
+    }
+    return cause;
+}
+
+void
+CriticalPath::OnPacketRetransmitted(const FlowEvent& event, uint32_t /* payloadBytes */)
+{
+    m_parts.OnRetransmission(event);
+}
+
+void
+CriticalPath::OnFlowTimedOut(const FlowEvent& event, uint64_t waitedPs)
+{
+    m_parts.OnTimeout(event, waitedPs);
+}
+
+} // namespace cosim

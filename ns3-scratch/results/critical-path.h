@@ -1,0 +1,110 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_CRITICAL_PATH_H
+#define COSIM_CRITICAL_PATH_H
+
+#include "network/run-observer.h"
+#include "results/cause.h"
+#include "results/message-parts.h"
+#include "results/path-record.h"
+#include "stream/stream.h"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace cosim
+{
+
+/**
+ * Follows what makes each iteration as long as it is.
+ *
+ * Whatever ends has a cause: the last event that it waited for. The chain of causes from the last
+ * node of an iteration back to the start of the iteration is its critical path.
+ */
+class CriticalPath : public RunObserver
+{
+  public:
+    /**
+     * @param stream the workload; must outlive this object, except for its programs
+     * @param links links as they are now; must outlive this object
+     */
+    CriticalPath(const Stream& stream, const LiveLinks& links);
+
+    /// @return the paths of the iterations that have ended
+    const PathRecord& GetRecord() const
+    {
+        return m_record;
+    }
+
+    uint32_t GetKinds() const override;
+    void OnNodeBegun(const NodeEvent& event) override;
+    void OnNodeEnded(const NodeEvent& event) override;
+    void OnCollectiveBegun(const CollectiveEvent& event) override;
+    void OnCollectiveEnded(const CollectiveEvent& event) override;
+    void OnChunkEnded(const ChunkEvent& event) override;
+    void OnChunkAdmitted(const AdmissionEvent& event) override;
+    void OnStepReady(const StepEvent& event) override;
+    void OnStepDone(const StepEvent& event) override;
+    void OnStepSent(const StepMessageEvent& event) override;
+    void OnStepReceived(const StepMessageEvent& event) override;
+    void OnPacketRetransmitted(const FlowEvent& event, uint32_t payloadBytes) override;
+    void OnFlowTimedOut(const FlowEvent& event, uint64_t waitedPs) override;
+
+  private:
+    /// A message on its way, and why it was sent then.
+    struct Pending
+    {
+        SentMessage message;
+        CauseRef cause;
+    };
+
+    /// A collective that runs at a rank.
+    struct Running
+    {
+        CauseRef issued;
+        CauseRef last; //!< its issue, or the latest end of a chunk
+    };
+
+    /// A rank and its trace.
+    struct Worker
+    {
+        std::vector<CauseRef> nodes;   //!< per node: its beginning, then its end
+        std::vector<uint32_t> waiting; //!< per node: number of nodes that wait for it
+        CauseRef computed;             //!< end of its latest COMPUTE node
+    };
+
+    using CollectiveAt = std::pair<uint32_t, Rank>;      //!< a collective at a rank
+    using MessageKey = std::tuple<Rank, Rank, uint64_t>; //!< source, target, tag
+
+    Worker& GetWorker(const NodeEvent& event);
+    CauseRef GetBeginning(Worker& worker, const NodeEvent& event);
+    CauseRef GetEnd(const NodeEvent& event, const CauseRef& begun);
+    CauseRef Extend(CauseRef parent, uint64_t endPs, PathKind kind, CauseLabel label, Rank rank);
+    void Send(const MessageKey& key, const SentMessage& message, CauseRef cause);
+    CauseRef Receive(const MessageKey& key, uint64_t nowPs, CauseLabel label);
+
+    const Stream& m_stream;
+    uint64_t m_injectionPs;
+    MessageParts m_parts;
+    PathRecord m_record;
+    std::vector<Worker> m_workers;         //!< indexed by rank
+    std::map<uint64_t, CauseRef> m_timers; //!< latest beginning of the timers with a tag
+    std::map<MessageKey, std::deque<Pending>> m_messages;
+    std::map<CollectiveAt, Running> m_collectives; //!< until they end at the rank
+    std::map<CollectiveAt, CauseRef> m_ended;      //!< until their nodes end
+    /// end of the last phase of a chunk at a rank, until its next phase begins
+    std::map<std::pair<CollectiveAt, uint32_t>, CauseRef> m_chunks;
+    std::unordered_map<uint64_t, CauseRef> m_steps; //!< steps that are ready
+    CauseRef m_now;                                 //!< why the current events happen
+};
+
+} // namespace cosim
+
+#endif // COSIM_CRITICAL_PATH_H

@@ -1,0 +1,99 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_MESSAGE_PARTS_H
+#define COSIM_MESSAGE_PARTS_H
+
+#include "network/ideal-time.h"
+#include "network/live-links.h"
+#include "network/run-observer.h"
+#include "stream/stream.h"
+#include "support/pair-index.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace cosim
+{
+
+/// A message on its way.
+struct SentMessage
+{
+    Rank src;
+    Rank dst;
+    uint32_t route;
+    uint64_t bytes;
+    uint64_t sentPs;
+    uint64_t repairPs; //!< what MessageParts::GetRepairPs returned when it was sent
+};
+
+/// What the time of a message consists of [ps].
+struct MessageTimes
+{
+    uint64_t host;
+    uint64_t serialization;
+    uint64_t propagation;
+    uint64_t retransmission;
+    uint64_t queueing;
+};
+
+/**
+ * Divides the time of a message into parts.
+ *
+ * Propagation and serialization are the times that the message takes in an empty network. The host
+ * part is the work of both ranks. Retransmission is the time in which TCP repairs losses of the
+ * message's flow: for a timeout, the time for which the timer has run; for other retransmissions, a
+ * round trip in an empty network. Queueing is the rest: the message waits behind other packets and
+ * earlier messages, or TCP's window limits it. If the parts exceed the time of the message, the
+ * first ones count.
+ */
+class MessageParts
+{
+  public:
+    /**
+     * @param topology paths of the run; must outlive this object
+     * @param settings must outlive this object
+     * @param links links as they are now; must outlive this object
+     */
+    MessageParts(const Topology& topology, const Settings& settings, const LiveLinks& links);
+
+    /// @param event a flow whose retransmission timer expires
+    void OnTimeout(const FlowEvent& event, uint64_t waitedPs);
+
+    /// @param event a flow that sends a packet again
+    void OnRetransmission(const FlowEvent& event);
+
+    /// @return the time for which the flows of a route have repaired losses so far [ps]
+    uint64_t GetRepairPs(Rank src, Rank dst, uint32_t route) const;
+
+    /**
+     * @param message a message that arrives now
+     * @param nowPs current time [ps]
+     * @return the parts of its time, which add up to it
+     */
+    MessageTimes Divide(const SentMessage& message, uint64_t nowPs) const;
+
+  private:
+    /// What a flow has lost.
+    struct Flow
+    {
+        uint64_t repairPs{0};
+        uint64_t repairedAtPs{0}; //!< end of the latest repair
+    };
+
+    uint32_t FindPath(Rank src, Rank dst, uint32_t route) const;
+    uint64_t GetHostPs(const HostCost& cost, uint64_t bytes) const;
+
+    const SystemSettings& m_system;
+    uint32_t m_segmentBytes;
+    uint32_t m_flowsPerPair;
+    const LiveLinks& m_links;
+    IdealTime m_ideal;
+    PairIndex m_pathOf;
+    std::vector<Flow> m_flows; //!< indexed by path
+};
+
+} // namespace cosim
+
+#endif // COSIM_MESSAGE_PARTS_H

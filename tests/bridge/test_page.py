@@ -1,0 +1,169 @@
+"""`cosim report`: one HTML file that needs no network, renders, and is accessible."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import bridge
+from bridge.cli.main import main
+from bridge.present.page.page import write_page
+from bridge.results.result import Result
+
+LOSSES = ["topology.buffer=300KB", "workload.peer_order=same", "transport.min_rto=1ms"]
+
+
+class Outline(HTMLParser):
+    """Collects what a test asks of a page, and checks that elements nest."""
+
+    VOID = frozenset({"meta", "link", "br"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.found if name == tag]
+
+
+def charts(page: str) -> list[dict[str, Any]]:
+    text = re.search(r'id="charts">(.*?)</script>', page, re.DOTALL)
+    assert text is not None
+    found: list[dict[str, Any]] = json.loads(text[1])
+    return found
+
+
+@pytest.fixture(scope="module")
+def page(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a report about a DLRM with and without its fast network."""
+    pytest.importorskip("plotly")
+    folder = tmp_path_factory.mktemp("page")
+    scenario = repository / "scenarios" / "dlrm_hier_opt_small.yaml"
+    slower = {"topology.scale_out.bandwidth": "50Gbps", "outputs.critical_path": True}
+    bridge.run(scenario, {"outputs.critical_path": True}, out=folder / "fast")
+    bridge.run(scenario, slower, out=folder / "slow")
+    names = [str(folder / name) for name in ("fast", "slow")]
+    ran = CliRunner().invoke(main, ["report", *names, "-o", str(folder / "x.html")])
+    assert ran.exit_code == 0, ran.output
+    return folder / "x.html"
+
+
+def test_it_is_one_file(page: Path) -> None:
+    outline = Outline(page.read_text("utf-8"))
+    assert all((one.get("href") or "").startswith(("data:", "#")) for one in outline.all("link"))
+    assert not any(one.get("src") for one in outline.all("script"))
+    assert not outline.all("img")
+
+
+def test_screen_readers_and_keyboards(page: Path) -> None:
+    outline = Outline(page.read_text("utf-8"))
+    assert outline.all("html")[0]["lang"] == "en"
+    assert len(outline.all("h1")) == 1
+    assert outline.all("a")[0]["href"] == "#main"
+    ids = [one["id"] for _, one in outline.found if "id" in one]
+    assert len(ids) == len(set(ids))
+    assert {(one.get("href") or "")[1:] for one in outline.all("a")} <= set(ids)
+    assert len(outline.all("caption")) == len(outline.all("table"))
+    pictures = [one for one in outline.all("div") if one.get("role") == "img"]
+    assert len(pictures) == len(charts(page.read_text("utf-8")))
+    assert all(len(one["aria-label"] or "") > 20 for one in pictures)
+
+
+def test_it_answers_the_questions(page: Path) -> None:
+    text = page.read_text("utf-8").partition("<script>")[0]
+    assert "topology.scale_out.bandwidth" in text
+    assert text.index("What changed") < text.index("Overview")
+    assert "+71.3 %" in text
+    names = [chart["name"] for chart in charts(page.read_text("utf-8"))]
+    assert names == ["layers", "busbw", "critical-path", "links-0", "links-1", "fct", "slowdown"]
+    path = charts(page.read_text("utf-8"))[2]
+    results = [bridge.Result.load(page.parent / name) for name in ("fast", "slow")]
+    for number, result in enumerate(results):
+        shown = sum(trace["x"][number] for trace in path["data"])
+        mean = sum(one.time_ns for one in result.iterations) / len(result.iterations)
+        assert shown * 1000 == pytest.approx(mean)
+
+
+def test_losses_are_named(repository: Path, tmp_path: Path) -> None:
+    pytest.importorskip("plotly")
+    scenario = repository / "scenarios" / "collective_small.yaml"
+    result = bridge.run(scenario, [*LOSSES, "outputs.critical_path=true"])
+    write_page({"lossy": result}, tmp_path / "x.html")
+    text = (tmp_path / "x.html").read_text("utf-8").partition("<script>")[0]
+    assert re.search(r"retransmission 99\.\d %", text)
+    assert f"timeouts (RTO)</th><td>{result.network.rto_events}</td>" in text
+
+
+def test_a_partial_result_and_hostile_names(raw_result: dict[str, Any], tmp_path: Path) -> None:
+    """A result without tables, with a name that would end an element."""
+    pytest.importorskip("plotly")
+    raw_result["layers"][0]["name"] = "</script><script>alert(1)</script>"
+    partial = raw_result | {"status": "interrupted", "collectives": []}
+    write_page({"<b>": Result.model_validate(partial)}, tmp_path / "x.html")
+    text = (tmp_path / "x.html").read_text("utf-8")
+    assert "is partial: interrupted" in text
+    assert "<b>" not in text.partition("<script>")[0]
+    assert "</script><script>alert" not in text
+    assert [chart["name"] for chart in charts(text)] == ["layers"]
+
+
+def test_wrong_input(result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result.save(tmp_path)
+    for words, sentence in (
+        ([str(tmp_path), "-o", str(tmp_path / "x.pdf")], "expected a file that ends in .html"),
+        (["-o", str(tmp_path / "x.html")], "Missing argument"),
+        ([str(tmp_path / "none"), "-o", str(tmp_path / "x.html")], "does not exist"),
+    ):
+        ran = CliRunner().invoke(main, ["report", *words])
+        assert (ran.exit_code, sentence in ran.stderr) == (2, True)
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    ran = CliRunner().invoke(main, ["report", str(tmp_path), "-o", str(tmp_path / "x.html")])
+    assert ran.exit_code == 2
+    assert "install the extra `report`" in ran.stderr
+
+
+@pytest.mark.slow
+def test_a_browser_renders_it(page: Path, tmp_path: Path) -> None:
+    """Chromium draws every chart, in both themes, and reports no error."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if browser is None:
+        pytest.skip("chromium is not installed")
+    probe = tmp_path / "probe.html"
+    check = """<script>
+      document.getElementById("theme").click();
+      document.title = document.querySelectorAll(".main-svg").length + " " +
+        document.documentElement.dataset.theme;</script></body>"""
+    probe.write_text(page.read_text("utf-8").replace("</body>", check), "utf-8")
+    options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"]
+    profile = f"--user-data-dir={tmp_path / 'profile'}"
+    done = subprocess.run(
+        [browser, *options, profile, "--virtual-time-budget=8000", "--dump-dom", probe.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=True,
+    )
+    assert "CONSOLE" not in done.stderr
+    title = re.search(r"<title>(\d+) (dark|light)</title>", done.stdout)
+    assert title is not None
+    assert int(title[1]) >= len(charts(page.read_text("utf-8")))
