@@ -21,7 +21,7 @@ from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.registry import ALGORITHMS, Algorithm, dimension_and_root
 from frontend.collectives.setting import Setting
 from frontend.schema.base import Model
-from frontend.schema.files import require_allowed
+from frontend.schema.files import require_allowed, require_small
 from topology_gen.lowering.algorithm import Operation
 
 
@@ -36,7 +36,8 @@ class AlgorithmFile(Model):
     @classmethod
     def _require_allowed(cls, value: str, info: ValidationInfo) -> str:
         # Loading has put the scenario's folder before the name.
-        require_allowed(Path(value), value, info)
+        require_allowed(Path(value), value, info.context or {})
+        require_small(Path(value))
         return value
 
 

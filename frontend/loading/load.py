@@ -19,7 +19,7 @@ from frontend.loading.python_values import python_values
 from frontend.loading.yaml_document import read
 from frontend.resolve import check
 from frontend.scenario import Scenario
-from frontend.schema.files import FOLDER, GIVEN
+from frontend.schema.files import FOLDER, GIVEN, require_allowed
 from frontend.workloads import WORKLOADS
 
 OWN_KEYS = "x-"
@@ -116,6 +116,7 @@ def _checked(document: Content, overrides: Overrides) -> Scenario:
         data = overriding.apply(data, overrides, origin)
         context = {FOLDER: origin.folder, **({GIVEN: origin.given} if origin.name else {})}
         scenario = Scenario.model_validate(data, context=context)
+        _require_allowed_files(scenario, context)
         check(scenario)
     except ValidationError as error:
         raise ScenarioError(describe(error, data, origin)) from None
@@ -184,6 +185,17 @@ def _scenario_of_result(text: str) -> dict[str, Any] | None:
         return None
     scenario = content.get("scenario") if "simulator" in content else None
     return scenario if isinstance(scenario, dict) else None
+
+
+def _require_allowed_files(scenario: Scenario, context: Mapping[str, Any]) -> None:
+    """Raise RefusedError if the workload names a file that the scenario may not read."""
+    for key in WORKLOADS[scenario.workload.kind].files:
+        name = getattr(scenario.workload, key)
+        if name is not None:
+            try:
+                require_allowed(Path(name), name, context)
+            except ValueError as error:
+                raise RefusedError(f"workload.{key}", str(error)) from None
 
 
 def _set_beside(data: Mapping[str, Any], folder: Path) -> None:

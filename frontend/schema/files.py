@@ -5,7 +5,7 @@ stranger. What the user names by an option, and what Python code names, may be a
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from os import PathLike
@@ -63,15 +63,29 @@ def located(name: str, info: ValidationInfo) -> Path:
         The scenario may not read it, or it is larger than `MOST_BYTES`.
     """
     path: Path = (info.context or {}).get(FOLDER, Path()) / name
-    require_allowed(path, name, info)
+    require_allowed(path, name, info.context or {})
+    require_small(path)
     return path
 
 
-def require_allowed(path: Path, name: str, info: ValidationInfo) -> None:
-    """Raise ValueError if a scenario may not read a file; the parameters are those of `located`."""
-    context = info.context or {}
+def require_small(path: Path) -> None:
+    """Raise ValueError if a file is larger than `MOST_BYTES`."""
     if path.exists() and path.stat().st_size > MOST_BYTES:
         raise ValueError(f"expected a file of at most {MOST_BYTES >> 20} MiB")
+
+
+def require_allowed(path: Path, name: str, context: Mapping[str, Any]) -> None:
+    """Raise ValueError if a scenario may not read a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    name : str
+        What the scenario says.
+    context : mapping
+        The validation context.
+    """
     if GIVEN not in context or name in context[GIVEN]:
         return
     file = path.resolve()

@@ -85,3 +85,18 @@ def test_large_files_are_not_read(folder, monkeypatch):
         file.truncate(2**20 + 1)  # takes no room on the disk
     with pytest.raises(ScenarioError, match="expected a file of at most 1 MiB"):
         load(folder, "large.json")
+
+
+def test_files_of_workloads(folder, tmp_path):
+    (tmp_path / "out.goal").write_text(
+        "num_ranks 2\nrank 0 {\nl1: calc 5\n}\nrank 1 {\nl1: calc 5\n}\n"
+    )
+    scenario = folder / "x.yaml"
+    text = TEXT.format(file="in.json", algorithm="ring").splitlines()
+    scenario.write_text("\n".join([*text[:2], "workload: {kind: goal, file: ../out.goal}"]))
+    with pytest.raises(
+        ScenarioError, match=r"x\.yaml:3: workload\.file: value .*outside the folder"
+    ):
+        load_scenario(scenario)
+    with allow_files(tmp_path):
+        assert load_scenario(scenario).workload.kind == "goal"
