@@ -19,7 +19,7 @@ from frontend.loading.python_values import python_values
 from frontend.loading.yaml_document import read
 from frontend.resolve import check
 from frontend.scenario import Scenario
-from frontend.schema.files import FOLDER, GIVEN, require_allowed
+from frontend.schema.files import FOLDER, GIVEN, OWN, require_allowed
 from frontend.workloads import WORKLOADS
 
 OWN_KEYS = "x-"
@@ -114,7 +114,10 @@ def _checked(document: Content, overrides: Overrides) -> Scenario:
     data = {key: value for key, value in data.items() if not str(key).startswith(OWN_KEYS)}
     try:
         data = overriding.apply(data, overrides, origin)
-        context = {FOLDER: origin.folder, **({GIVEN: origin.given} if origin.name else {})}
+        context: dict[str, Any] = {FOLDER: origin.folder}
+        if origin.name:
+            own = (origin.folder.resolve(), Path(origin.name).resolve().parent)
+            context |= {GIVEN: origin.given, OWN: own}
         scenario = Scenario.model_validate(data, context=context)
         _require_allowed_files(scenario, context)
         check(scenario)

@@ -20,6 +20,10 @@ FOLDER = "folder"
 GIVEN = "given"
 """Key of the validation context of a scenario from a file: the names that options give."""
 
+OWN = "own"
+"""Key of the validation context of a scenario from a file: the folders that it may read. These are
+its own, and if it is a link, that of the file it leads to."""
+
 MOST_BYTES = 2**28
 """Greatest size of a file that a scenario names."""
 
@@ -89,7 +93,7 @@ def require_allowed(path: Path, name: str, context: Mapping[str, Any]) -> None:
     if GIVEN not in context or name in context[GIVEN]:
         return
     file = path.resolve()
-    folders = (context[FOLDER].resolve(), *_ALLOWED.get())
+    folders = (*context[OWN], *_ALLOWED.get())
     if not any(file.is_relative_to(folder) for folder in folders):
         raise ValueError(
             "outside the folder of the scenario: expected a file in it, or the option "

@@ -100,3 +100,12 @@ def test_files_of_workloads(folder, tmp_path):
         load_scenario(scenario)
     with allow_files(tmp_path):
         assert load_scenario(scenario).workload.kind == "goal"
+
+
+def test_a_link_to_a_scenario_reads_where_the_scenario_is(folder, tmp_path):
+    load(folder, "in.json")
+    other = tmp_path / "other"
+    other.mkdir()
+    for name in ("x.yaml", "in.json"):
+        (other / name).symlink_to(folder / name)
+    assert len(edges(load_scenario(other / "x.yaml"))) == 2
