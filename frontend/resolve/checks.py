@@ -110,6 +110,8 @@ def _routing(scenario: Scenario) -> Problems:
         )
     if routing.policy != "family" and circuits:
         yield "routing.policy", "expected family, because topology.reconfiguration is given"
+    if scenario.switch_memory.sharing == "dynamic" and scenario.transport.buffer_unit != "bytes":
+        yield "transport.buffer_unit", "expected bytes, because switch_memory.sharing is dynamic"
     count = scenario.transport.flows_per_pair
     if routing.weights and routing.policy != "paths":
         yield "routing.weights", "expected none, because only routing.policy: paths has weights"

@@ -41,7 +41,7 @@ MakePolicies(const Topology& topology, const Settings& settings)
 {
     if (topology.sharedMemoryAlphaPpm > 0)
     {
-        return std::make_unique<SharedMemoryPolicyMaker>(topology);
+        return std::make_unique<SharedMemoryPolicyMaker>(topology, settings.tcp);
     }
     return std::make_unique<DropTailPolicyMaker>(settings.tcp);
 }

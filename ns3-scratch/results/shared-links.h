@@ -37,7 +37,7 @@ class SharedLinks : public RunObserver
 
     uint32_t GetKinds() const override
     {
-        return m_topology.sharedLinks > 0 ? MESSAGES : 0;
+        return m_topology.sharedLinks > 0 ? uint32_t{MESSAGES} : 0U;
     }
 
     void OnMessageDelivered(const MessageEvent& event) override;

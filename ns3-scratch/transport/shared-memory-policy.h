@@ -95,8 +95,11 @@ class SharedMemoryPolicy : public QueuePolicy
 class SharedMemoryPolicyMaker : public DropTailPolicyMaker
 {
   public:
-    /// @param topology supplies α and the buffers at the start of the run
-    explicit SharedMemoryPolicyMaker(const Topology& topology);
+    /**
+     * @param topology supplies α and the buffers at the start of the run
+     * @param tcp as for DropTailPolicyMaker
+     */
+    SharedMemoryPolicyMaker(const Topology& topology, const TcpSettings& tcp);
 
     std::unique_ptr<QueuePolicy> Make(const LinkState& link, EgressQueue& queue) override;
 
