@@ -60,8 +60,8 @@ def _small(folder: Path) -> Iterator[Case]:
         )
     for file in files:
         scenario = load_scenario(file)
-        # `native` cannot change links. If circuits follow the demand, each fabric also leads to other
-        # circuits; docs/topoopt.md compares these scenarios.
+        # `native` cannot change links. If circuits follow the demand, each fabric also leads to
+        # other circuits; docs/topoopt.md compares these scenarios.
         if getattr(scenario.topology, "reconfiguration", None) is None and not scenario.events:
             yield Case(file.stem, scenario)
 

@@ -74,7 +74,8 @@ def test_validate(small_file: Path) -> None:
 
 def test_list() -> None:
     entries = json.loads(invoke("list", "--json").stdout)
-    assert set(entries) == {"topologies", "workloads", "collectives", "transports", "fabrics"}
+    parts = {"topologies", "workloads", "collectives", "transports", "fabrics"}
+    assert set(entries) == parts | {"models", "accelerators"}
     assert {"flat", "hierarchical"} <= set(entries["topologies"])
     assert {"collective", "dlrm"} <= set(entries["workloads"])
     assert {"all_reduce", "all_to_all"} <= set(entries["collectives"])

@@ -98,7 +98,7 @@ def test_bad_arguments(
         (["simulate"], "No such command 'simulate'; see cosim --help"),
         (
             ["topo", "show", "ring:n=4", "--depth", "3"],
-            "No such option '--depth'; see cosim topo",
+            "No such option '--depth'. Did you mean '--set'?; see cosim topo",
         ),
         (["sweep", "small.yaml", "--over", "seed=1", "--jobs", "0"], "Invalid value for '--jobs'"),
     ],

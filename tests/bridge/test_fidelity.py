@@ -23,7 +23,8 @@ def set_(scenarios: Path) -> list[Case]:
 def test_the_set(set_: list[Case], scenarios: Path) -> None:
     names = [case.name for case in set_]
     assert len(set(names)) == len(names)
-    changing = {"ocs_reconfig_small", "ocs_reconfig_nofw_small", "sip_ml_small"}
+    circuits = {"ocs_reconfig_small", "ocs_reconfig_nofw_small", "sip_ml_small"}
+    changing = circuits | {"link_flap_small", "rail_failure_small"}
     assert {file.stem for file in scenarios.glob("*_small.yaml")} - changing < set(names)
     assert changing.isdisjoint(names)
     assert len(names) >= 5 + 4 * 2 * 2 + 1

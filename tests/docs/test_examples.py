@@ -29,7 +29,13 @@ SHORTER = [
     (r"50x50", "5x5"),
     (r"^(search .*)", r"\1 --rounds 1 --budget 10"),
     (r"^study (astra-ns3-dlrm)$", r"study \1 --figure 13"),
+    (r"^study (astra-ns3-dlrm) --scale full", r"study \1 --figure 13"),
     (r"^study (tcp-clusters) --scale full", r"study \1 --figure point-to-point"),
+    (r"^study (topoopt) --scale full", r"study \1 --figure 10"),
+    (r"^study (direct-connect) --scale full", r"study \1 --figure 6"),
+    (r" --on ray\S*", ""),  # test_places.py has clusters
+    (r"/shared/", "shared/"),
+    (r"seed=1,2,[\d,]+", "seed=1,2"),
     (r"^fidelity$", "fidelity --only collective"),
     (r"^examples$", "examples copies"),
     (r"workload\.active=[\d,]+", "workload.active=1,2"),

@@ -41,7 +41,9 @@ def compiled(path, *overrides):
 def test_references_hold(path):
     records = compiled(path)
     topology, traces = records["topology"], records["trace"]
-    assert sorted(r for trace in traces for r in trace.ranks) == list(range(topology.ranks))
+    scenario = json.loads(records["header"].scenario_json)
+    working = scenario["workload"].get("group") or range(topology.ranks)
+    assert sorted(r for trace in traces for r in trace.ranks) == list(working)
     assert len(records["settings"].system.concurrent_chunks) == len(topology.dimensions)
     assert [program.id for program in records["program"]] == list(range(len(records["program"])))
     for number, collective in enumerate(records["collective"]):

@@ -108,7 +108,11 @@ def test_the_original_is_left_alone():
             "unknown key: expected one of family, ranks, bandwidth, latency, buffer",
         ),
         ("topology.ranks=x", "value x: expected a whole number"),
-        ("workload={}", "missing key: expected one of collective, dlrm, moe, training, cluster"),
+        (
+            "workload={}",
+            "missing key: expected one of collective, dlrm, moe, training, cluster, llm, chakra, "
+            "goal",
+        ),
         ("transport.window=1KB", "value 1KB: expected at least one segment (transport.mss, 8960)"),
     ],
 )

@@ -76,7 +76,9 @@ def test_validate_finds_what_compiling_would_without_a_program(monkeypatch):
     scenario = load_scenario(content)
     sentences = []
     for refuse in (validate_scenario, compile_scenario):
-        with pytest.raises(ScenarioError, match="local_size 2 does not divide the") as caught:
+        with pytest.raises(
+            ScenarioError, match="the 3 ranks of the group are not in super-nodes of equal parts"
+        ) as caught:
             refuse(scenario)
         sentences.append(str(caught.value))
     assert sentences[0] == sentences[1]

@@ -168,7 +168,7 @@ def product_schedule(schedules: Sequence[Schedule]) -> Schedule:
     >>> from topology_gen.schedules import rings
     >>> made = product_schedule([rings.all_gather(torus([n])) for n in (3, 4)])
     >>> made.steps, str(made.bandwidth_time)
-    (5, '5/4')
+    (5, '7/6')
     """
     for schedule in schedules:
         check_all_gather(schedule)

@@ -43,7 +43,7 @@ def all_gather(graph: Digraph) -> Schedule:
     ...     schedule = all_gather(torus(dims))
     ...     print(schedule.steps, schedule.bandwidth_time)
     6 15/16
-    8 45/32
+    8 27/16
     """
     check_torus(graph)
     lines = [torus([length]) for length in graph.grid]

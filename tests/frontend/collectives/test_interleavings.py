@@ -24,6 +24,12 @@ from topology_gen.graphs.wiring import uniform
 PAIRS = [(operation, name) for operation, names in algorithm_names().items() for name in names]
 
 
+def tori(size):
+    """Draw a torus of `size` ranks."""
+    lengths = [[n, size // n] for n in range(2, size) if size % n == 0]
+    return st.sampled_from([[size], *lengths]).map(graphs.torus)
+
+
 def topologies(size, rings):
     """Draw a direct-connect topology of `size` ranks, with or without rings and parallel links."""
     if size == 1:
@@ -41,7 +47,7 @@ def topologies(size, rings):
 def right_programs(draw, largest=9):
     """Draw a program of any algorithm with any options."""
     operation, algorithm = draw(st.sampled_from(PAIRS))
-    size = draw(st.integers(1, largest))
+    size = draw(st.integers(2 if algorithm == "torus_rings" else 1, largest))
     known = options(operation, algorithm)
     chosen = {}
     if "segments" in known:
@@ -62,7 +68,11 @@ def right_programs(draw, largest=9):
     if "root" in known:
         chosen["root"] = draw(st.integers(0, size - 1))
     if "graph" in known:
-        chosen["graph"] = draw(topologies(size, rings=algorithm == "superposed_rings"))
+        chosen["graph"] = draw(
+            tori(size)
+            if algorithm == "torus_rings"
+            else topologies(size, rings=algorithm == "superposed_rings")
+        )
     if "orders" in known:
         orders = st.lists(st.permutations(range(size)), min_size=1, max_size=3)
         chosen["orders"] = draw(orders)

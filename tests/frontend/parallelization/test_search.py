@@ -228,7 +228,7 @@ def test_another_seed_takes_another_way():
     ("change", "sentence"),
     [
         ({"format": "other"}, "cosim.search.v1"),
-        ({"rounds": "many"}, "expected the keys"),
+        ({"rounds": "many"}, "rounds: value 'many': expected a whole number"),
         ({"best": {}}, "expected the keys"),
         ({"demand": {"nodes": 1}}, "demand: 1 servers"),
         ({"strategy": {}}, "cosim.strategy.v1"),
