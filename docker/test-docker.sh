@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 scenario=${1:-scenarios/collective.yaml}
 name=$(basename "${scenario%.*}")
-most_bytes=400000000 # beside the 130 MB of the base image
+most_bytes=500000000 # beside the 130 MB of the base image
 most_seconds=3
 
 docker compose version >/dev/null 2>&1 || { echo "test-docker needs the docker client with Compose v2." >&2; exit 1; }

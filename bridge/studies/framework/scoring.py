@@ -204,7 +204,7 @@ def _combined(versions: Sequence[Statement]) -> Statement:
     if middle.evidence:
         evidence = f"{middle.evidence}; {evidence}"
     why = f"holds with {held} of {len(versions)} seeds"
-    if middle.holds == holds:
+    if middle.why and middle.holds == holds:
         why = f"{middle.why}; {why}"
     return replace(middle, holds=holds, evidence=evidence, why=why)
 
