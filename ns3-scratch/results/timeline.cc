@@ -366,17 +366,28 @@ Timeline::WriteInFlight(uint64_t timePs)
     }
 }
 
+/// @return true if the retransmission or timeout of a flow is shown; then its mark has begun
+bool
+Timeline::BeginMark(const char* name, const FlowEvent& event)
+{
+    if (!IsShown(event.src) || !Accepts(event.timePs))
+    {
+        return false;
+    }
+    m_tracks.Use(event.src);
+    m_text.Begin('i', event.src, 0, event.timePs)
+        .Text("s", "p")
+        .Text("name", name + std::to_string(event.dst))
+        .Arguments();
+    return true;
+}
+
 void
 Timeline::OnPacketRetransmitted(const FlowEvent& event, uint32_t payloadBytes)
 {
-    if (IsShown(event.src) && Accepts(event.timePs))
+    if (BeginMark("retransmission to rank ", event))
     {
-        m_tracks.Use(event.src);
-        m_text.Begin('i', event.src, 0, event.timePs)
-            .Text("s", "p")
-            .Text("name", "retransmission to rank " + std::to_string(event.dst))
-            .Arguments()
-            .Uint("bytes", payloadBytes);
+        m_text.Uint("bytes", payloadBytes);
         m_text.End();
     }
 }
@@ -384,14 +395,9 @@ Timeline::OnPacketRetransmitted(const FlowEvent& event, uint32_t payloadBytes)
 void
 Timeline::OnFlowTimedOut(const FlowEvent& event, uint64_t waitedPs)
 {
-    if (IsShown(event.src) && Accepts(event.timePs))
+    if (BeginMark("timeout to rank ", event))
     {
-        m_tracks.Use(event.src);
-        m_text.Begin('i', event.src, 0, event.timePs)
-            .Text("s", "p")
-            .Text("name", "timeout to rank " + std::to_string(event.dst))
-            .Arguments()
-            .Microseconds("waited_us", waitedPs);
+        m_text.Microseconds("waited_us", waitedPs);
         m_text.End();
     }
 }

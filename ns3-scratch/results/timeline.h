@@ -106,6 +106,7 @@ class Timeline : public RunObserver
     void WriteBegin(const CollectiveEvent& event, uint32_t thread);
     void WriteWait(const NodeEvent& event);
     void WriteInFlight(uint64_t timePs);
+    bool BeginMark(const char* name, const FlowEvent& event);
     uint32_t GetGroupSize(const Collective& collective) const;
     uint32_t GetLastPhase(const Collective& collective, Rank rank) const;
     uint32_t GetThread(Rank rank, uint32_t collective, uint32_t chunk) const;
