@@ -69,10 +69,9 @@ class _Group(click.Group):
             error.show()
             sys.exit(BAD_INPUT)
         except click.UsageError as error:
-            path = error.ctx.command_path.split()[1:] if error.ctx is not None else []
-            command = " ".join(["cosim", *path])
-            sentence = " ".join(error.format_message().split()).rstrip(".")
-            _complain(f"{sentence}; see {command} --help")
+            from bridge.cli.usage import explain  # few command lines are wrong
+
+            _complain(explain(error))
             sys.exit(BAD_INPUT)
         except click.ClickException as error:
             _complain(error.format_message())

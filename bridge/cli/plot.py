@@ -79,7 +79,7 @@ def _divide(words: tuple[str, ...]) -> tuple[str | None, tuple[Path, ...]]:
     for file in files:
         if not file.exists():
             raise click.UsageError(
-                f"{str(file)!r} does not exist: expected a result.json or its folder, or a KIND: "
+                f"{file}: no such file or folder, expected a result.json or its folder, or a KIND: "
                 f"{_names()}"
             )
     return kind, files

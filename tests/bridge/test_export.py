@@ -131,7 +131,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     )
     for wrong, text in (
         (["--messages"], "expected --format chakra"),
-        (["--format", "xml"], "'xml' is not one of"),
+        (["--format", "xml"], "value xml: expected one of"),
         (["-o", str(tmp_path)], "is a folder: expected a file"),
     ):
         done = run(main, ["compile", str(file), *wrong])

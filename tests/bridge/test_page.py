@@ -131,8 +131,8 @@ def test_wrong_input(result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyP
     result.save(tmp_path)
     for words, sentence in (
         ([str(tmp_path), "-o", str(tmp_path / "x.pdf")], "expected a file that ends in .html"),
-        (["-o", str(tmp_path / "x.html")], "Missing argument"),
-        ([str(tmp_path / "none"), "-o", str(tmp_path / "x.html")], "does not exist"),
+        (["-o", str(tmp_path / "x.html")], "missing argument"),
+        ([str(tmp_path / "none"), "-o", str(tmp_path / "x.html")], "no such file or folder"),
     ):
         ran = CliRunner().invoke(main, ["report", *words])
         assert (ran.exit_code, sentence in ran.stderr) == (2, True)

@@ -152,9 +152,9 @@ def _explain(setting: Setting) -> str:
     if not times:
         return f"{_chosen(setting)}: the only candidate for this operation and group"
     hop = _hop(setting, setting.ranks)
-    estimates = ", ".join(f"{name} {time / 1e6:.4g} us" for name, time in times.items())
+    estimates = ", ".join(f"{name} {time / 1e6:.4g} µs" for name, time in times.items())
     return (
-        f"{estimates}; {len(setting.ranks)} ranks, {hop.latency_ps / 1e6:.4g} us and "
+        f"{estimates}; {len(setting.ranks)} ranks, {hop.latency_ps / 1e6:.4g} µs and "
         f"{hop.rate_bps / 1e9:.4g} Gbit/s between neighbours"
     )
 
