@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from topology_gen.graphs.digraph import Digraph
     from topology_gen.networks.network import Network
 
-NETWORK_FORMATS = ("csv", "yaml", "graphml", "astra-sim", "simai")
+NETWORK_FORMATS = ("csv", "yaml", "graphml", "astra-sim", "simai", "infragraph")
 """Formats that have the rates of the links."""
 
 
@@ -31,6 +32,10 @@ class NamedNetwork(NamedTuple):
     super_node: int | None
     graph: Digraph | None
     """The links between ranks, if there are no switches."""
+    form: str = ""
+    """The format of the file; empty if it is a scenario."""
+    hardware: str = ""
+    """The name of the ranks' hardware, if the file has one."""
 
 
 def named_file(spec: str | None) -> Path | None:
@@ -62,8 +67,24 @@ def read_network(path: Path, overrides: Sequence[Override] = ()) -> NamedNetwork
     resolved = resolve(scenario)
     network = resolved.network
     graph = resolved.layout.graph if network.nodes == network.ranks else None
-    name = scenario.name if _is_scenario(path) else path.stem
-    return NamedNetwork(name, network, scenario, resolved.layout.super_node, graph)
+    if _is_scenario(path):
+        return NamedNetwork(scenario.name, network, scenario, resolved.layout.super_node, graph)
+    file = _document(path)
+    return NamedNetwork(
+        file.name, network, scenario, resolved.layout.super_node, graph, file.form, file.hardware
+    )
+
+
+def _document(path: Path) -> GraphDocument:
+    """Return what the file of a network says besides nodes and links, which may be missing."""
+    from frontend.schema.files import read_yaml
+    from topology_gen.formats.graphs.document import GraphDocument
+    from topology_gen.formats.graphs.registry import read
+
+    document = read(path.read_bytes(), path.name, read_yaml)
+    if isinstance(document, GraphDocument):
+        return document
+    return GraphDocument(path.stem, [], form="yaml")
 
 
 def _is_scenario(path: Path) -> bool:
@@ -131,7 +152,14 @@ def write_network(found: NamedNetwork, form: str) -> str:
     from topology_gen.formats.graphs.registry import WRITERS
 
     document = network_document(found)
-    return _yaml(document) if form == "yaml" else WRITERS[form](document)
+    return _yaml(document) if form == "yaml" else WRITERS[form].write(document)
+
+
+def omitted_properties(found: NamedNetwork, form: str) -> list[str]:
+    """Return what a network has and one of `NETWORK_FORMATS` has no place for."""
+    from topology_gen.formats.graphs.registry import omitted
+
+    return [] if form == "yaml" else omitted(network_document(found), form)
 
 
 def _yaml(document: GraphDocument) -> str:
@@ -156,7 +184,8 @@ def network_document(found: NamedNetwork) -> GraphDocument:
     from topology_gen.formats.graphs.document import GraphDocument, LinkEntry, NodeEntry, merged
 
     if isinstance(found.scenario.topology, GraphTopology):
-        return as_document(found.name, found.scenario.topology)
+        document = as_document(found.name, found.scenario.topology)
+        return replace(document, hardware=found.hardware)
     network = found.network
     names = network.node_names
     up = [name == "scale_up" for name in network.dimensions]

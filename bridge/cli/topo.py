@@ -23,6 +23,7 @@ from bridge.cli.network_options import (
     NETWORK_FORMATS,
     named_file,
     network_answer,
+    omitted_properties,
     read_network,
     write_network,
 )
@@ -164,13 +165,12 @@ def _draw(graph: Digraph, network: Network | None, output: Path) -> None:
     "--format",
     "form",
     type=click.Choice(
-        ["edges", "graphml", "node-link", "dot", "csv", "yaml", "astra-sim", "simai", "picture"]
+        list(dict.fromkeys(["edges", "graphml", "node-link", "dot", "picture", *NETWORK_FORMATS]))
     ),
-    default="edges",
-    show_default=True,
     help="edges (the JSON that --edges reads), graphml, node-link (networkx's JSON), dot "
     "(Graphviz), picture (the extension of --output selects its format, such as .svg or .png), or "
-    "with the rates of the links: csv, yaml (for `family: graph`), astra-sim, simai.",
+    "with the rates of the links: csv, yaml (for `family: graph`), astra-sim, simai, infragraph. "
+    "Default: the format of a FILE with a network, edges otherwise.",
 )
 @click.option(
     "-o",
@@ -186,14 +186,14 @@ def export_command(
     edges: Path | None,
     scenario: Path | None,
     overrides: list[Override],
-    form: str,
+    form: str | None,
     output: Path | None,
 ) -> None:
     """Write a topology in a format that other tools read, or draw it.
 
     SPEC is a family with its parameters, such as hypercube:n=1024, or a FILE with a network. With
     --scenario, the topology is that of a scenario, with its switches. A network from a file keeps
-    its names and quantities in the formats csv, yaml, graphml, astra-sim and simai."""
+    its names and quantities in the formats with rates, as far as these have a place for them."""
     from topology_gen.graphs.export import export
 
     file = named_file(topology) if scenario is None and edges is None else None
@@ -204,9 +204,16 @@ def export_command(
             raise InputError("expected --output FILE for a picture, such as --output graph.svg")
         _draw(*_exported(topology, edges, scenario, overrides), output)
         return
-    if scenario is not None and edges is None and topology is None and form in NETWORK_FORMATS:
+    wanted = form in (None, *NETWORK_FORMATS)
+    if scenario is not None and edges is None and topology is None and wanted:
         found = read_network(scenario, overrides)
+        form = form or found.form or "edges"
+    else:
+        found, form = None, form or "edges"
+    if found is not None and form in NETWORK_FORMATS:
         text = write_network(found, form)
+        for key in omitted_properties(found, form):
+            click.echo(f"note: the format {form} has no place for {key}", err=True)
     elif form in NETWORK_FORMATS and form != "graphml":
         raise InputError(f"--format {form}: expected --scenario FILE or a FILE with a network")
     else:

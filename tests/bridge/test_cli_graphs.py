@@ -125,6 +125,31 @@ def test_export_is_what_edges_reads() -> None:
     assert invoke("topo", "export", "kautz:d=2,k=3", "--format", "dot").stdout.startswith("digraph")
 
 
+TEXT = """4 1 3
+3
+0 3 400Gbps 0.0005ms 0
+1 3 400Gbps 0.0005ms 0.01
+2 3 200Gbps 0.0005ms 0
+"""
+
+
+def test_export_of_a_network_file_is_in_its_format() -> None:
+    """What was read comes out again, byte by byte; other formats lead back to it."""
+    Path("text").write_text(TEXT)
+    assert invoke("topo", "export", "text").stdout == TEXT
+    for form in ("csv", "yaml", "graphml", "simai"):
+        invoke("topo", "export", "text", "--format", form, "-o", form)
+        assert invoke("topo", "export", form, "--format", "astra-sim").stdout == TEXT
+        if form != "yaml":  # as a digraph, a scenario may be YAML, too
+            assert invoke("topo", "export", form).stdout == Path(form).read_text()
+    answer = CliRunner().invoke(main, ["topo", "export", "text", "--format", "infragraph"])
+    assert answer.exit_code == 0
+    assert answer.stderr == "note: the format infragraph has no place for loss\n"
+    Path("infra.yaml").write_text(answer.stdout)
+    assert invoke("topo", "export", "infra.yaml").stdout == answer.stdout
+    assert answer_of("topo", "show", "infra.yaml")["switches"] == 1
+
+
 def test_all_to_all() -> None:
     invoke("topo", "export", "circulant:n=12", "-o", "circulant.json")
     for source in (("--edges", "circulant.json"), ("--topology", "circulant:n=12")):

@@ -71,7 +71,8 @@ def read_astra_sim(text: str, name: str) -> GraphDocument:
     named = [NodeEntry(_name(n, is_switch, nv), n not in is_switch) for n in range(nodes)]
     names = [node.name for node in named]
     links = [e._replace(source=names[int(e.source)], target=names[int(e.target)]) for e in entries]
-    return GraphDocument(name, named, links)
+    hardware = header[-1] if simai else ""
+    return GraphDocument(name, named, links, "simai" if simai else "astra-sim", hardware)
 
 
 def _name(number: int, switches: set[int], nv: set[int]) -> str:
@@ -125,7 +126,8 @@ def write_simai(document: GraphDocument) -> str:
     number = _numbers(ordered)
     server = {end for link in document.links if set(nv[:1]) & set(link[:2]) for end in link[:2]}
     gpus = len(server) - 1 if nv else 1
-    header = f"{len(number)} {gpus} {len(nv)} {len(order) - len(nv)} {len(document.links)} GPU"
+    sizes = len(number), gpus, len(nv), len(order) - len(nv), len(document.links)
+    header = " ".join(map(str, (*sizes, document.hardware or "GPU")))
     return _text(ordered, number, [header])
 
 

@@ -18,7 +18,7 @@ _QUANTITIES = ("bandwidth", "latency", "buffer", "ecn_threshold", "loss")
 _COLUMNS = (*_ENDS, *_QUANTITIES, "dimension", "one_way")
 _YES, _NO = ("yes", "true", "1"), ("", "no", "false", "0")
 _NODE = "node"
-"""First word of a row that declares a node: node,NAME,rank or node,NAME,switch."""
+"""First word of a row that declares a node: node,NAME,rank or node,NAME,switch,MEMORY."""
 
 
 def is_csv(text: str) -> bool:
@@ -32,7 +32,8 @@ def read_csv(text: str, name: str) -> GraphDocument:
 
     Columns: source and target, then in any order bandwidth, latency, buffer, ecn_threshold, loss,
     dimension (scale_up or scale_out) and one_way (yes or no). A row `node,NAME,rank` or
-    `node,NAME,switch` gives the type of a node; other nodes are ranks or switches by their name.
+    `node,NAME,switch` gives the type of a node, and a fourth cell its packet memory; other nodes
+    are ranks or switches by their name.
 
     Raises
     ------
@@ -51,7 +52,8 @@ def read_csv(text: str, name: str) -> GraphDocument:
         if not any(cells) or cells[0].startswith("#"):
             continue
         if cells[0] == _NODE and len(cells) >= 3 and cells[2] in ("rank", "switch"):
-            nodes.append(NodeEntry(cells[1], cells[2] == "rank"))
+            memory = cells[3] if len(cells) > 3 and cells[3] else None
+            nodes.append(NodeEntry(cells[1], cells[2] == "rank", memory))
             continue
         if len(cells) != len(columns):
             raise FileFormatError(
@@ -61,7 +63,7 @@ def read_csv(text: str, name: str) -> GraphDocument:
         links.append(_link(dict(zip(columns, cells, strict=True)), rows.line_num))
     declared = {node.name for node in nodes}
     nodes += [node for node in named_nodes(links) if node.name not in declared]
-    return GraphDocument(name, nodes, links)
+    return GraphDocument(name, nodes, links, "csv")
 
 
 def _link(cells: dict[str, str], line: int) -> LinkEntry:
@@ -92,7 +94,8 @@ def write_csv(document: GraphDocument) -> str:
     rows.writerow([*_ENDS, *used, *tail])
     if document.nodes != named_nodes(document.links):
         for node in document.nodes:
-            rows.writerow([_NODE, node.name, "rank" if node.is_rank else "switch"])
+            kind = "rank" if node.is_rank else "switch"
+            rows.writerow([_NODE, node.name, kind, *([node.memory] if node.memory else [])])
     for link in document.links:
         last = ["scale_up" if link.scale_up else "scale_out"] * dimensions
         last += ["yes" if link.one_way else "no"] * directions

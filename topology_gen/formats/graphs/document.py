@@ -43,12 +43,16 @@ class LinkEntry(NamedTuple):
 class GraphDocument:
     """Nodes and links of a network, with quantities as text.
 
-    A link that is not `one_way` stands for two links, one in each direction.
+    A link that is not `one_way` stands for two links, one in each direction. `form` is the format
+    that the network was read from, and `hardware` the name of its ranks' hardware; both may be
+    empty.
     """
 
     name: str
     nodes: list[NodeEntry]
     links: list[LinkEntry] = field(default_factory=list)
+    form: str = ""
+    hardware: str = ""
 
     @property
     def switches(self) -> list[str]:

@@ -50,7 +50,7 @@ def read_graphml(text: str, name: str) -> GraphDocument:
         nodes.sort(key=lambda node: order[node.name])
     links = [_link(names[source], names[target], data, graph.is_directed())
              for source, target, data in graph.edges(data=True)]  # fmt: skip
-    return GraphDocument(str(graph.graph.get("name") or name), nodes, links)
+    return GraphDocument(str(graph.graph.get("name") or name), nodes, links, "graphml")
 
 
 def _link(source: str, target: str, data: dict[str, Any], directed: bool) -> LinkEntry:

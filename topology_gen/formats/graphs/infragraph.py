@@ -62,14 +62,14 @@ class _Reader:
                     links += self._inside(device, at)
                 else:
                     nodes.append(NodeEntry(at, False))
-        defined = {link["name"]: link for link in self.content.get("links", [])}
-        for edge in self.content.get("edges", []):
+        defined = {link["name"]: link for link in self.content.get("links") or []}
+        for edge in self.content.get("edges") or []:
             ends = [list(self._outer(edge[end])) for end in ("ep1", "ep2")]
             links += self._join(edge, ends, defined, scale_up=False)
         used = {end for link in links for end in link[:2]}
         # A component that nothing is linked to, such as a CPU that is only drawn, is no switch.
         kept = [node for node in nodes if node.is_rank or node.name in used]
-        return GraphDocument(str(self.content.get("name") or name), kept, links)
+        return GraphDocument(str(self.content.get("name") or name), kept, links, "infragraph")
 
     def _get(self, known: Mapping[str, Any], name: str, what: str) -> Any:
         if name not in known:
@@ -95,8 +95,8 @@ class _Reader:
 
     def _inside(self, device: Mapping[str, Any], at: str) -> Iterator[LinkEntry]:
         """Yield the links inside a device, and those of the devices in it."""
-        defined = {link["name"]: link for link in device.get("links", [])}
-        for edge in device.get("edges", []):
+        defined = {link["name"]: link for link in device.get("links") or []}
+        for edge in device.get("edges") or []:
             ends = []
             for end in (edge["ep1"], edge["ep2"]):
                 inner = f"{end['device']}." if end.get("device") else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from topology_gen.errors import FileFormatError
 from topology_gen.formats.graphs.astra_sim import (
@@ -17,6 +17,7 @@ from topology_gen.formats.graphs.csv_table import is_csv, read_csv, write_csv
 from topology_gen.formats.graphs.document import GraphDocument
 from topology_gen.formats.graphs.graphml import read_graphml, write_graphml
 from topology_gen.formats.graphs.infragraph import is_infragraph, read_infragraph
+from topology_gen.formats.graphs.infragraph_writer import write_infragraph
 
 GRAPH_KEYS = {"nodes", "links"}
 """Keys of a mapping with a network in the form of a scenario's `topology`."""
@@ -26,13 +27,37 @@ ACCEPTED = (
     "a topology text of ASTRA-sim or SimAI, or an infrastructure of InfraGraph"
 )
 
-WRITERS: Mapping[str, Callable[[GraphDocument], str]] = {
-    "csv": write_csv,
-    "graphml": write_graphml,
-    "astra-sim": write_astra_sim,
-    "simai": write_simai,
+
+class Writer(NamedTuple):
+    """How a format is written, and what of `LinkEntry` and `NodeEntry` it has no place for."""
+
+    write: Callable[[GraphDocument], str]
+    omits: tuple[str, ...] = ()
+
+
+_QUEUES = ("memory", "buffer", "ecn_threshold")
+
+WRITERS: Mapping[str, Writer] = {
+    "csv": Writer(write_csv),
+    "graphml": Writer(write_graphml),
+    "astra-sim": Writer(write_astra_sim, (*_QUEUES, "scale_up")),
+    "simai": Writer(write_simai, _QUEUES),
+    "infragraph": Writer(write_infragraph, (*_QUEUES, "loss")),
 }
 """The formats that can be written, by name."""
+
+
+def omitted(document: GraphDocument, form: str) -> list[str]:
+    """Return what a network has and a format has no place for.
+
+    Examples
+    --------
+    >>> from topology_gen.formats.graphs.document import LinkEntry
+    >>> omitted(GraphDocument("one", [], [LinkEntry("a", "b", buffer="1MB")]), "astra-sim")
+    ['buffer']
+    """
+    entries = [*document.nodes, *document.links]
+    return [key for key in WRITERS[form].omits if any(getattr(o, key, None) for o in entries)]
 
 
 def read(
