@@ -111,7 +111,10 @@ class Estimator:
                 "number of servers in the network"
             )
         batch = self.graph.microbatch(strategy.microbatches).batch
-        tasks = tuple(self._task(*entry, batch) for entry in enumerate(strategy.placements))
+        tasks = tuple(
+            self._task(equals[0], placement, batch)
+            for equals, placement in zip(self.graph.equals, strategy.placements, strict=True)
+        )
         moves = tuple(
             tuple(
                 self._between(source, index, position, strategy)
@@ -141,7 +144,7 @@ class Estimator:
             check_placement(placement, self.graph.operators[index], self.servers)
             placements[index] = placement
             memory -= tasks[index].memory_bytes
-            tasks[index] = self._task(index, placement, batch)
+            tasks[index] = self._task(self.graph.equals[index][0], placement, batch)
             memory += tasks[index].memory_bytes
         strategy = plan.strategy._replace(placements=tuple(placements))
         reading = {reader for index in chosen for reader, _ in self.graph.readers[index]}

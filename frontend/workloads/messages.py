@@ -53,7 +53,7 @@ def messages(graph: OperatorGraph, strategy: Strategy, paths: int = 1) -> list[M
 def _spread(message: Message, paths: int) -> Iterator[Message]:
     for route, (first, end) in enumerate(pairwise(bounds(message.bytes, paths))):
         if first < end:
-            yield message._replace(bytes=end - first, route=route)
+            yield Message(*message[:5], end - first, route)
 
 
 def _messages(graph: OperatorGraph, strategy: Strategy) -> Iterator[Message]:

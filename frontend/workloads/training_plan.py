@@ -59,6 +59,7 @@ class PlanBuilder:
         self.plan = Plan(layers=(*self.names, OPTIMIZER))
         self.streams = [_Stream() for _ in range(strategy.servers)]
         self.messages = messages(self.graph, self.strategy, paths)
+        self.owners = [self.owner(message) for message in self.messages]
         self.sent: dict[tuple[Phase, int, bool], list[int]] = defaultdict(list)
         for number, message in enumerate(self.messages):
             self.sent[message.phase, message.operator, message.sums].append(number)
@@ -139,11 +140,24 @@ class PlanBuilder:
     def receive(self, iteration: int, part: int) -> Arriving:
         """Add the receives of a micro-batch."""
         posted: Arriving = defaultdict(list)
+        first = self.first_tag(iteration, part)
         for number, message in enumerate(self.messages):
             stream = self.streams[message.target]
-            node = self.message(NodeType.RECV, number, iteration, part)
-            received = stream.add(node._replace(dependencies=stream.updated))
-            posted[message.phase, message.reader, message.sums, message.target].append(received)
+            name, owner = self.owners[number]
+            node = Node(
+                name,
+                NodeType.RECV,
+                owner,
+                iteration,
+                0,
+                0,
+                stream.updated,
+                message.source,
+                message.bytes,
+                first + number,
+            )
+            key = message.phase, message.reader, message.sums, message.target
+            posted[key].append(stream.add(node))
         return posted
 
     def compute(
@@ -192,10 +206,24 @@ class PlanBuilder:
         sums: bool,
     ) -> None:
         """Add the messages that follow an operator's nodes `done`."""
+        first = self.first_tag(iteration, part)
         for number in self.sent[phase, index, sums]:
-            source = self.messages[number].source
-            node = self.message(NodeType.SEND, number, iteration, part)
-            self.streams[source].add(node._replace(dependencies=(done[source],)))
+            message = self.messages[number]
+            name, owner = self.owners[number]
+            node = Node(
+                name,
+                NodeType.SEND,
+                owner,
+                iteration,
+                0,
+                0,
+                (done[message.source],),
+                message.target,
+                message.bytes,
+                first + number,
+                message.route,
+            )
+            self.streams[message.source].add(node)
 
     def reduce(
         self,
@@ -226,25 +254,16 @@ class PlanBuilder:
             node = Node(name, NodeType.COLLECTIVE, index, iteration, 0, number, (done[rank],))
             reductions[rank].append(self.streams[rank].add(node))
 
-    def message(self, kind: NodeType, number: int, iteration: int, part: int) -> Node:
-        """Return the node that sends or receives a message. Every message has a tag of its own."""
-        message: Message = self.messages[number]
-        sends = kind == NodeType.SEND
-        # Name the node after the operator that produced the output, in both phases.
-        owner = message.operator if message.phase == "forward" else message.reader
-        what = "output" if message.phase == "forward" else "gradient"
-        if message.sums:
-            what = f"partial_{what}"
-        return Node(
-            f"{self.names[owner]}.{what}",
-            kind,
-            owner,
-            iteration,
-            0,
-            0,
-            (),
-            peer=message.target if sends else message.source,
-            bytes=message.bytes,
-            tag=(iteration * self.strategy.microbatches + part) * len(self.messages) + number,
-            route=message.route if sends else 0,
-        )
+    def owner(self, message: Message) -> tuple[str, int]:
+        """Return the name and the layer of the nodes that send and receive a message.
+
+        Both phases name the operator that produced the output.
+        """
+        forward = message.phase == "forward"
+        index = message.operator if forward else message.reader
+        what = "output" if forward else "gradient"
+        return f"{self.names[index]}.{'partial_' if message.sums else ''}{what}", index
+
+    def first_tag(self, iteration: int, part: int) -> int:
+        """Return the tag of a micro-batch's first message. Every message has a tag of its own."""
+        return (iteration * self.strategy.microbatches + part) * len(self.messages)
