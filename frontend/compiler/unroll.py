@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from frontend.collectives.program.program import Op, Program, lengths
 from frontend.compiler.contraction import without_joins
 from frontend.compiler.programs import ProgramLibrary, Use
+from frontend.errors import ScenarioError
 from frontend.nodes import NodeColumns, NodeType, slices
 from frontend.resolve import Resolved
 from frontend.workloads.plan import Issue, columns
@@ -94,6 +95,13 @@ class _Unroller:
     def trace(self, rank: int, nodes: NodeColumns) -> NodeColumns:
         """Return the trace of a rank."""
         collectives = np.flatnonzero(nodes.type == NodeType.COLLECTIVE)
+        if nodes.lane[collectives].any():
+            node = int(collectives[np.argmax(nodes.lane[collectives] > 0)])
+            raise ScenarioError(
+                f"rank {rank}: node {node} ({nodes.names[node]}) is a collective that waits for a "
+                "free stream, which messages cannot express: expected no limit of communication "
+                "streams, or --format chakra without --messages"
+            )
         size = np.ones(nodes.size, np.int64)
         parts = []
         for node in collectives.tolist():

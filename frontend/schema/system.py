@@ -87,7 +87,8 @@ class System(Model):
     admission: Literal["local", "negotiated"] = "negotiated"
     """Who decides that a phase of a chunk starts. local: each rank, when it has reached the phase
     and has a free slot of `concurrent_chunks`. It prefers chunks for which data has arrived, and
-    keeps its last free slot for its oldest chunk.
+    keeps its last free slot for its oldest chunk. Messages of the same picosecond leave in the
+    order of the ranks and of their traces.
     negotiated: all members of the phase together, when each has reached it and has a free slot."""
     negotiation_latency: Time = Time.parse("0ns")
     """Time that the members need to agree on a start; only with `admission: negotiated`. They hold

@@ -157,8 +157,9 @@ def _durations(
         )
     if workload.compute is not None:
         given = np.where(wants, roofline_ps(operations, sizes, workload.compute), given)
-    remarks.add("compute nodes have no duration and take no time", trace, computes & (given == 0))
-    remarks.add("memory nodes have no duration and take no time", trace, memory & (given == 0))
+    lacking = (given == 0) & ~trace.has("duration_ps")
+    remarks.add("compute nodes have no duration and take no time", trace, computes & lacking)
+    remarks.add("memory nodes have no duration and take no time", trace, memory & lacking)
     remarks.add("nodes of type INVALID take no time", trace, trace.type == ChakraType.INVALID)
     remarks.add("sends and receives have no counterpart and only take their time", trace, unmatched)
     lasting = np.where(computes, scaled(given, 1, workload.compute_scale, rank), given)

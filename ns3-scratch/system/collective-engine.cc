@@ -4,8 +4,6 @@
 
 #include "system/collective-engine.h"
 
-#include "stream/stream-validator.h"
-#include "support/wide-arithmetic.h"
 #include "system/local-admission.h"
 #include "system/negotiated-admission.h"
 
@@ -28,13 +26,6 @@ NowPs(const NetworkApi& network)
     return static_cast<uint64_t>(network.SimGetTime().GetTimeStep());
 }
 
-/// @return the duration of a reduction [ps], rounded up, at most MAX_TIME_PS
-uint64_t
-ReductionPs(uint64_t bytes, uint64_t bytesPerS)
-{
-    return MultiplyDivideUp(bytes, 1'000'000'000'000, bytesPerS, MAX_TIME_PS);
-}
-
 /// @return whether one event may stand for several messages. With local admission, the first
 /// message of a step changes what its receiver starts, so each has an event.
 bool
@@ -47,9 +38,11 @@ UsesBundles(const SystemSettings& settings)
 
 CollectiveEngine::CollectiveEngine(const Stream& stream,
                                    NetworkApi& network,
+                                   Outbox& outbox,
                                    const RunObservers& observers,
                                    CollectiveListener& listener)
     : m_network(network),
+      m_outbox(outbox),
       m_bundles(UsesBundles(stream.settings.system) && observers[RunObserver::STEPS].empty()
                     ? network.GetBundleNetwork()
                     : nullptr),
@@ -57,13 +50,17 @@ CollectiveEngine::CollectiveEngine(const Stream& stream,
       m_listener(listener),
       m_plans(stream),
       m_progress(stream.collectives.size(), m_plans),
-      m_reductionBytesPerS(stream.settings.system.reductionBytesPerS),
+      m_reductions(stream.topology.ranks,
+                   stream.settings.system,
+                   [this](const Ready& step) {
+                       Complete(step);
+                       Drain();
+                   }),
       m_injectionLatency(static_cast<int64_t>(stream.settings.system.injectionLatencyPs)),
       m_injection(m_injectionLatency,
                   *this,
                   &CollectiveEngine::OnInjected,
-                  &CollectiveEngine::Drain),
-      m_reductionFree(stream.topology.ranks)
+                  &CollectiveEngine::Drain)
 {
     if (stream.settings.system.admission == AdmissionKind::LOCAL)
     {
@@ -90,14 +87,14 @@ CollectiveEngine::~CollectiveEngine()
 }
 
 void
-CollectiveEngine::Issue(uint32_t collective, Rank rank)
+CollectiveEngine::Issue(uint32_t collective, Rank rank, uint32_t node)
 {
     const uint32_t member = m_plans.FindMember(collective, rank);
     for (RunObserver* observer : m_observers[RunObserver::COLLECTIVES])
     {
         observer->OnCollectiveBegun({NowPs(m_network), rank, &m_plans.GetCollective(collective)});
     }
-    if (m_progress.Issue(collective, member))
+    if (m_progress.Issue(collective, member, node))
     {
         m_admission->Begin(collective, member);
     }
@@ -307,8 +304,22 @@ CollectiveEngine::Send(const Ready& ready)
         const uint64_t bytes = task.program->GetBytes(task.unitSize, message.offset, message.count);
         const uint64_t tag = m_tasks.GetTag(ready.task, message.mate);
         ReportMessage(&RunObserver::OnStepSent, ready, src, dst, bytes, tag, message.route);
-        m_network.SimPut(src, dst, bytes, tag, message.route);
+        m_outbox.Send({.place = GetTracePlace(task, step.member, message.order),
+                       .dst = dst,
+                       .bytes = bytes,
+                       .tag = tag,
+                       .route = message.route,
+                       .isPut = true,
+                       .sent = {}});
     }
+}
+
+/// @return the place of a step of a member in the trace of its rank
+TracePlace
+CollectiveEngine::GetTracePlace(const Task& task, uint32_t member, uint32_t step) const
+{
+    const uint32_t node = m_progress.GetNode(task.what.collective, member);
+    return {task.ranks[member], node, task.what.chunk, step};
 }
 
 void
@@ -359,7 +370,7 @@ CollectiveEngine::OpenBundle(uint32_t taskId, uint32_t stepId)
 void
 CollectiveEngine::Reduce(const Ready& ready)
 {
-    if (m_reductionBytesPerS == 0)
+    if (!m_reductions.AreTimed())
     {
         Complete(ready);
         return;
@@ -367,24 +378,7 @@ CollectiveEngine::Reduce(const Ready& ready)
     const Task& task = m_tasks.Get(ready.task);
     const ProgramTemplate::Step& step = task.steps[ready.step];
     const uint64_t bytes = task.program->GetBytes(task.unitSize, step.offset, step.count);
-    const uint64_t now = NowPs(m_network);
-    uint64_t& free = m_reductionFree[task.ranks[step.member]];
-    free =
-        std::min(std::max(free, now) + ReductionPs(bytes, m_reductionBytesPerS), now + MAX_TIME_PS);
-    ++m_reducing;
-    ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(free - now)),
-                             &CollectiveEngine::OnReduced,
-                             this,
-                             ready.task,
-                             ready.step);
-}
-
-void
-CollectiveEngine::OnReduced(uint32_t task, uint32_t step)
-{
-    --m_reducing;
-    Complete({task, step});
-    Drain();
+    m_reductions.Reduce(GetTracePlace(task, step.member, step.order), bytes, ready);
 }
 
 void
@@ -554,7 +548,8 @@ CollectiveEngine::ReportMessage(void (RunObserver::*method)(const StepMessageEve
 uint64_t
 CollectiveEngine::GetActive() const
 {
-    return m_inFlight + m_reducing + m_leaving + m_injection.GetSize() + m_admission->GetDelayed();
+    return m_inFlight + m_reductions.GetActive() + m_leaving + m_injection.GetSize() +
+           m_admission->GetDelayed();
 }
 
 std::string

@@ -13,6 +13,8 @@
 #include "system/admission.h"
 #include "system/collective-plans.h"
 #include "system/collective-progress.h"
+#include "system/outbox.h"
+#include "system/reduction-units.h"
 #include "system/task-table.h"
 
 #include <cstdint>
@@ -51,8 +53,7 @@ class CollectiveListener
  * A SEND step whose dependencies are done waits for the injection latency; then its message is
  * handed to the network. A RECV step is complete one injection latency after its message has
  * arrived and its dependencies are done. A reduction then occupies the reduction unit of the rank
- * for bytes / reduction rate. Each rank has one reduction unit, which serves reductions in the
- * order of their arrival. Copies take no time.
+ * for bytes / reduction rate. Copies take no time.
  *
  * Over a BundleNetwork, the same steps happen at the same times, but with fewer events: the network
  * waits for all messages that a step receives, and for the injection latency.
@@ -64,11 +65,13 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Adm
      * @param stream programs and collectives; its collectives must outlive the engine, its programs
      * need not
      * @param network carries the messages; the engine becomes its arrival handler
+     * @param outbox hands the messages to the network; must outlive the engine
      * @param observers receive the events of collectives and chunks
      * @param listener notified of completions; not owned
      */
     CollectiveEngine(const Stream& stream,
                      NetworkApi& network,
+                     Outbox& outbox,
                      const RunObservers& observers,
                      CollectiveListener& listener);
     ~CollectiveEngine() override;
@@ -81,8 +84,9 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Adm
      *
      * @param collective id of the collective
      * @param rank the rank
+     * @param node the node of the rank's trace that issues it
      */
-    void Issue(uint32_t collective, Rank rank);
+    void Issue(uint32_t collective, Rank rank, uint32_t node);
 
     /// @return the number of messages, injections and reductions in progress
     uint64_t GetActive() const;
@@ -127,7 +131,7 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Adm
     void Send(const Ready& ready);
     void SendBundled(const Ready& ready);
     void Reduce(const Ready& ready);
-    void OnReduced(uint32_t task, uint32_t step);
+    TracePlace GetTracePlace(const Task& task, uint32_t member, uint32_t step) const;
     void Complete(const Ready& ready);
     void LeavePlace(uint32_t taskId, uint32_t place, uint32_t steps);
     void FinishPlace(uint32_t taskId, uint32_t place);
@@ -144,6 +148,7 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Adm
                        uint32_t route);
 
     NetworkApi& m_network;
+    Outbox& m_outbox;
     BundleNetwork* m_bundles; //!< bundle interface of the network, or null; not owned
     RunObservers m_observers;
     CollectiveListener& m_listener;
@@ -151,7 +156,7 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Adm
     CollectiveProgress m_progress;
     std::unique_ptr<Admission> m_admission;
     TaskTable m_tasks;
-    uint64_t m_reductionBytesPerS;
+    ReductionUnits m_reductions;
     ns3::Time m_injectionLatency;
     DelayLine<Ready, CollectiveEngine> m_injection;
 
@@ -161,11 +166,8 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Adm
     RingBuffer<Ready> m_work; //!< steps that can be performed now
     bool m_draining{false};
 
-    /// per rank: time at which its reduction unit becomes free [ps]
-    std::vector<uint64_t> m_reductionFree;
     uint64_t m_inFlight{0}; //!< messages in flight
-    uint64_t m_reducing{0};
-    uint64_t m_leaving{0}; //!< members whose last SEND step is not done
+    uint64_t m_leaving{0};  //!< members whose last SEND step is not done
 };
 
 } // namespace cosim

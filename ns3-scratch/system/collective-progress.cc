@@ -17,17 +17,19 @@ CollectiveProgress::CollectiveProgress(std::size_t collectives, const Collective
 }
 
 bool
-CollectiveProgress::Issue(uint32_t collective, uint32_t member)
+CollectiveProgress::Issue(uint32_t collective, uint32_t member, uint32_t node)
 {
     if (!m_running[collective])
     {
         const Collective& what = m_plans.GetCollective(collective);
         m_running[collective] = std::make_unique<Running>();
         m_running[collective]->issued.resize(what.ranks.size());
+        m_running[collective]->node.resize(what.ranks.size());
         m_running[collective]->chunksLeft.assign(what.ranks.size(), what.chunks);
     }
     Running& running = *m_running[collective];
     running.issued[member] = true;
+    running.node[member] = node;
     if (m_plans.GetProgram(collective).GetFirstPlace(member) == ProgramTemplate::NONE)
     {
         running.chunksLeft[member] = 1;

@@ -30,10 +30,21 @@ class CollectiveProgress
      *
      * @param collective id of the collective
      * @param member index of the member in the group
+     * @param node the node of the member's trace that issues it
      * @return false if the member has no steps in this collective. The caller then calls
      * FinishChunk once for it, as if it had one chunk.
      */
-    bool Issue(uint32_t collective, uint32_t member);
+    bool Issue(uint32_t collective, uint32_t member, uint32_t node);
+
+    /**
+     * @param collective id of a collective that runs
+     * @param member index of a member that has issued it
+     * @return the node of the member's trace that has issued it
+     */
+    uint32_t GetNode(uint32_t collective, uint32_t member) const
+    {
+        return m_running[collective]->node[member];
+    }
 
     /**
      * Record that a member has finished the last part of a chunk.
@@ -59,6 +70,7 @@ class CollectiveProgress
     {
         uint32_t membersDone{0};
         std::vector<bool> issued;         //!< per member
+        std::vector<uint32_t> node;       //!< per member: the node that has issued it
         std::vector<uint32_t> chunksLeft; //!< per member
     };
 

@@ -250,6 +250,7 @@ ProgramTemplate::AddStep(const Program& program,
     step.peer = program.peer[first];
     step.offset = program.offset[first];
     step.count = program.count[first];
+    step.order = first;
     step.op = program.op[first];
     step.isFree = true;
     step.messageBegin = static_cast<uint32_t>(m_messages.size());
@@ -262,7 +263,8 @@ ProgramTemplate::AddStep(const Program& program,
                                   number[program.target[s]],
                                   program.offset[s],
                                   program.count[s],
-                                  program.route.empty() ? 0 : program.route[s]});
+                                  program.route.empty() ? 0 : program.route[s],
+                                  s});
         }
     }
     step.messageEnd = static_cast<uint32_t>(m_messages.size());

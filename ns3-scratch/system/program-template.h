@@ -45,6 +45,7 @@ class ProgramTemplate
         uint32_t offset; //!< first unit of the message
         uint32_t count;  //!< number of units
         uint32_t route;  //!< index of the path among the paths to the peer
+        uint32_t order;  //!< place in the program
     };
 
     /// A step, which can stand for several steps of the program.
@@ -60,6 +61,7 @@ class ProgramTemplate
         uint32_t messageEnd;
         uint32_t nextBegin; //!< index in GetNext of the first step that waits for this step
         uint32_t nextEnd;
+        uint32_t order; //!< place of the first program step in the program
         StepOp op;
         bool isFree; //!< true if the step waits for no other step
     };

@@ -33,9 +33,6 @@ class StepGroups
     static constexpr uint32_t MAX_STEPS = 4095;
 
     /**
-     * @param program a validated program: each of its steps is a group of its own
-     */
-    /**
      * Start with each step as a group of its own.
      *
      * @param program a validated program
@@ -45,14 +42,12 @@ class StepGroups
     /**
      * Form the groups.
      *
-     * @param program the same program
      * @param program the program that the constructor got
      * @param withReductions true to also group the steps that receive and reduce. Use it only if
      * reductions take no time.
      */
     void Form(const Program& program, bool withReductions);
 
-    /// @return whether a step is the first of its group
     /// @return true if the step is the first of its group
     bool IsFirst(uint32_t step) const
     {
@@ -60,13 +55,11 @@ class StepGroups
     }
 
     /// @return the next step of the same group, or NONE
-    /// @return the next step of the same group, or NONE
     uint32_t GetNext(uint32_t step) const
     {
         return m_next[step];
     }
 
-    /// @return the first step of a step's group
     /// @return the first step of the group that the step belongs to
     uint32_t GetFirst(uint32_t step) const
     {

@@ -8,6 +8,8 @@
 
 #include "ns3/simulator.h"
 
+#include <utility>
+
 namespace cosim
 {
 
@@ -19,9 +21,11 @@ TraceExecutor::TraceExecutor(const Stream& stream,
       m_observers(observers),
       m_listener(listener),
       m_injectionLatency(static_cast<int64_t>(stream.settings.system.injectionLatencyPs)),
-      m_engine(stream, network, observers, *this),
+      m_outbox(network, stream.settings.system.admission),
+      m_engine(stream, network, m_outbox, observers, *this),
       m_workers(stream),
       m_speeds(stream.topology, network, observers),
+      m_choose(LastEvent::Turn::CHOOSE, [this] { FillLanes(); }),
       m_workersLeft(m_workers.GetCount())
 {
     for (const TraceWorker& worker : m_workers.GetAll())
@@ -84,9 +88,6 @@ TraceExecutor::Drain()
             break;
         case ChangeKind::DONE:
             FinishNode(change.worker, change.node);
-            break;
-        case ChangeKind::LANE_FREE:
-            FillLane(change.worker, change.node);
         }
     }
     m_draining = false;
@@ -97,12 +98,22 @@ void
 TraceExecutor::StartNode(uint32_t id, uint32_t node)
 {
     TraceWorker& worker = m_workers.Get(id);
+    const Trace& trace = *worker.plan->trace;
     if (const uint32_t lane = worker.GetLane(node); lane != 0)
-    { // first see which other nodes become ready at the same time: the lowest index starts first
-        worker.lanes[lane - 1].ready.push(node);
-        m_changes.Push({id, lane - 1, ChangeKind::LANE_FREE});
+    {
+        const bool takesTime = trace.type[node] != NodeType::COMPUTE || trace.durationPs[node] != 0;
+        if (Lane& what = worker.lanes[lane - 1]; takesTime || what.freeSlots == 0)
+        {
+            what.ready.push(node);
+            LetChoose(id, lane - 1);
+        }
+        else
+        {
+            --what.freeSlots;
+            RunNode(id, node);
+        }
     }
-    else if (worker.plan->trace->type[node] == NodeType::COMPUTE)
+    else if (trace.type[node] == NodeType::COMPUTE)
     {
         TryCompute(id);
     }
@@ -112,18 +123,30 @@ TraceExecutor::StartNode(uint32_t id, uint32_t node)
     }
 }
 
-/// Start as many ready nodes of a lane as it has free slots.
+/// Let a lane choose its next nodes when all nodes that become ready now are known.
 void
-TraceExecutor::FillLane(uint32_t id, uint32_t lane)
+TraceExecutor::LetChoose(uint32_t id, uint32_t lane)
 {
-    Lane& what = m_workers.Get(id).lanes[lane];
-    while (what.freeSlots != 0 && !what.ready.empty())
+    m_choosing.push_back({id, lane});
+    m_choose.Request();
+}
+
+/// Start as many ready nodes of each choosing lane as it has free slots, the lowest index first.
+void
+TraceExecutor::FillLanes()
+{
+    for (const LaneRef& where : std::exchange(m_choosing, {}))
     {
-        const uint32_t node = what.ready.top();
-        what.ready.pop();
-        --what.freeSlots;
-        RunNode(id, node);
+        Lane& lane = m_workers.Get(where.worker).lanes[where.lane];
+        while (lane.freeSlots != 0 && !lane.ready.empty() && !m_stopped)
+        {
+            const uint32_t node = lane.ready.top();
+            lane.ready.pop();
+            --lane.freeSlots;
+            RunNode(where.worker, node);
+        }
     }
+    Drain();
 }
 
 /// Begin a node that need not wait any more.
@@ -139,7 +162,7 @@ TraceExecutor::RunNode(uint32_t id, uint32_t node)
     }
     else if (trace.type[node] == NodeType::COLLECTIVE)
     {
-        m_engine.Issue(trace.collective[node], worker.rank);
+        m_engine.Issue(trace.collective[node], worker.rank, node);
     }
     else if (trace.type[node] == NodeType::TIMER)
     {
@@ -267,8 +290,12 @@ TraceExecutor::FinishNode(uint32_t id, uint32_t node)
     Release(id, plan.next, node);
     if (const uint32_t lane = worker.GetLane(node); lane != 0)
     {
-        ++worker.lanes[lane - 1].freeSlots;
-        m_changes.Push({id, lane - 1, ChangeKind::LANE_FREE});
+        Lane& what = worker.lanes[lane - 1];
+        ++what.freeSlots;
+        if (!what.ready.empty())
+        {
+            LetChoose(id, lane - 1);
+        }
     }
     else if (plan.trace->type[node] == NodeType::COMPUTE)
     {
@@ -328,15 +355,16 @@ TraceExecutor::PostMessage(uint32_t id, uint32_t node)
 {
     const TraceWorker& worker = m_workers.Get(id);
     const Trace& trace = *worker.plan->trace;
-    m_network.SimSend(worker.rank,
-                      trace.GetPeer(node, worker.rank),
-                      trace.bytes[node],
-                      trace.tag[node],
-                      trace.route.empty() ? 0 : trace.route[node],
-                      [this] {
-                          --m_traffic;
-                          CheckProgress();
-                      });
+    m_outbox.Send({.place = {worker.rank, node},
+                   .dst = trace.GetPeer(node, worker.rank),
+                   .bytes = trace.bytes[node],
+                   .tag = trace.tag[node],
+                   .route = trace.route.empty() ? 0 : trace.route[node],
+                   .isPut = false,
+                   .sent = [this] {
+                       --m_traffic;
+                       CheckProgress();
+                   }});
     OnNodeDone(id, node);
 }
 
@@ -375,8 +403,8 @@ TraceExecutor::OnEngineError(const std::string& error)
 bool
 TraceExecutor::IsStuck() const
 {
-    return m_computing == 0 && m_timers == 0 && m_traffic == 0 && m_engine.GetActive() == 0 &&
-           !m_stopped;
+    return m_computing == 0 && m_timers == 0 && m_traffic == 0 && m_choosing.empty() &&
+           m_engine.GetActive() == 0 && !m_stopped;
 }
 
 void

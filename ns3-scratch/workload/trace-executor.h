@@ -5,11 +5,13 @@
 #ifndef COSIM_TRACE_EXECUTOR_H
 #define COSIM_TRACE_EXECUTOR_H
 
+#include "clock/last-event.h"
 #include "network/network-api.h"
 #include "network/run-observers.h"
 #include "stream/stream.h"
 #include "support/ring-buffer.h"
 #include "system/collective-engine.h"
+#include "system/outbox.h"
 #include "workload/compute-speeds.h"
 #include "workload/trace-workers.h"
 
@@ -48,7 +50,8 @@ class WorkloadListener
  *
  * A trace is a graph of nodes with dependencies. Each rank runs the nodes of its trace as their
  * dependencies complete. A rank has one compute stream, which runs the COMPUTE nodes one at a time,
- * in the order of the trace. A node in a lane waits for a slot of the lane instead.
+ * in the order of the trace. A node in a lane waits for a slot of the lane instead. A lane chooses
+ * its next node when everything else of the picosecond has happened.
  */
 class TraceExecutor : public CollectiveListener
 {
@@ -87,12 +90,11 @@ class TraceExecutor : public CollectiveListener
     void OnEngineError(const std::string& error) override;
 
   private:
-    /// What has happened to a node, or to a lane.
+    /// What has happened to a node.
     enum class ChangeKind : uint8_t
     {
-        READY,     //!< all dependencies of the node are done
-        DONE,      //!< the node has finished
-        LANE_FREE, //!< nodes of the lane may start; `node` is its index
+        READY, //!< all dependencies of the node are done
+        DONE,  //!< the node has finished
     };
 
     /// A change that has not been handled yet.
@@ -101,6 +103,13 @@ class TraceExecutor : public CollectiveListener
         uint32_t worker;
         uint32_t node;
         ChangeKind kind;
+    };
+
+    /// A lane of a worker.
+    struct LaneRef
+    {
+        uint32_t worker;
+        uint32_t lane; //!< its index
     };
 
     /// TIMER nodes with the same tag, which begin together.
@@ -114,7 +123,8 @@ class TraceExecutor : public CollectiveListener
     void StartNode(uint32_t id, uint32_t node);
     void RunNode(uint32_t id, uint32_t node);
     void TryCompute(uint32_t id);
-    void FillLane(uint32_t id, uint32_t lane);
+    void LetChoose(uint32_t id, uint32_t lane);
+    void FillLanes();
     void RunCompute(uint32_t id, uint32_t node);
     void BeginNode(uint32_t id, uint32_t node);
     void Release(uint32_t id, const Dependents& waiting, uint32_t node);
@@ -135,10 +145,13 @@ class TraceExecutor : public CollectiveListener
     RunObservers m_observers;
     WorkloadListener& m_listener;
     ns3::Time m_injectionLatency;
+    Outbox m_outbox;
     CollectiveEngine m_engine;
     TraceWorkers m_workers;
     ComputeSpeeds m_speeds;
     RingBuffer<Change> m_changes;
+    std::vector<LaneRef> m_choosing; //!< lanes whose next nodes are chosen in this picosecond
+    LastEvent m_choose;
     bool m_draining{false};
     bool m_checking{false}; //!< true while OnProgressCheck is scheduled
     bool m_stopped{false};  //!< true after completion, deadlock or failure

@@ -98,6 +98,30 @@ def test_reductions_take_their_time(tmp_path: Path) -> None:
         assert bridge.run(files[-1]).time_ns == time
 
 
+@pytest.mark.parametrize("fabric", ["express", "flow"])
+def test_messages_of_the_same_picosecond(fabric: str, tmp_path: Path, scenarios: Path) -> None:
+    """Messages of several ranks and collectives leave together, and share links."""
+    local = {"fabric": fabric, "system.admission": "local", "system.concurrent_chunks": 1000}
+    given = load_scenario(scenarios / "dlrm_hier_opt_small.yaml", local)
+    *_, file = export_goal(given, tmp_path)
+    assert bridge.run(file).time_ns == bridge.run(given).time_ns
+
+
+def test_a_limit_of_streams_is_refused(tmp_path: Path, scenarios: Path) -> None:
+    limit = {"workload.streams.communication": 1, "system.admission": "local"}
+    given = load_scenario(scenarios / "chakra_transformer_small.yaml", limit)
+    with pytest.raises(ScenarioError, match="is a collective that waits for a free stream"):
+        export_chakra(given, tmp_path, messages=True)
+
+
+def test_computations_may_take_no_time(tmp_path: Path) -> None:
+    """They are written with their duration, so that reading them gives no warning."""
+    system = LOCAL["system"] | {"reduction_bandwidth": "5GB/s", "chunks": 2}
+    given = scenario("flow", collective("all_reduce", "ring", "8B"), system=system)
+    *_, file = export_chakra(given, tmp_path, messages=True)
+    assert bridge.run(file).time_ns == bridge.run(given).time_ns
+
+
 def test_what_is_read_can_be_written_again(tmp_path: Path) -> None:
     given = scenario("analytical", **LOCAL)
     *_, goal = export_goal(given, tmp_path)

@@ -68,6 +68,20 @@ def test_the_lowest_index_starts_first() -> None:
     assert time(trace, [1, 1, 1, 0], [1]) == 7 * PS
 
 
+def test_a_lane_chooses_when_everything_of_the_time_has_happened() -> None:
+    """Node 1 ends, and frees the lane, before node 3, for which node 0 waits, at the same time.
+
+    Node 0 still precedes node 2, which was ready earlier: 1 + 1 + 5; otherwise 1 + 3 + 1 + 5.
+    """
+    trace = Trace([0])
+    trace.compute(PS, [3])
+    trace.compute(PS)
+    trace.compute(3 * PS)
+    trace.compute(PS)
+    trace.compute(5 * PS, [0])
+    assert time(trace, [1, 1, 1, 2, 0], [1, 1]) == 7 * PS
+
+
 def test_a_node_can_wait_for_the_start_of_another() -> None:
     """Node 1 starts with node 0, which starts after node 2: 2 + max(5, 3)."""
     trace = Trace([0])

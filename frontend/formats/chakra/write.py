@@ -94,7 +94,7 @@ def chakra_trace(
                 made.ctrl_deps.append(previous)
             previous = node
         put.flag("is_cpu_op", bool(on_cpu[node]))
-        if durations[node]:
+        if durations[node] or kind == NodeType.COMPUTE:
             made.duration_micros = -(-durations[node] // _PS_PER_US)
             put.number("duration_ps", durations[node])
         if kind == NodeType.COLLECTIVE:
