@@ -122,7 +122,9 @@ def _layout_problems(workload: LlmWorkload, ranks: int) -> Problems:
     each = workload.micro_batch * dp
     if workload.global_batch % each:
         yield "workload.global_batch", f"expected a multiple of micro_batch · dp ({each})"
-    if layout.chunks > 1 and layout.pp == 1:
+    if layout.chunks > 1 and layout.schedule == "zero_bubble":
+        yield "workload.layout.chunks", "expected 1, because the schedule is zero_bubble"
+    elif layout.chunks > 1 and layout.pp == 1:
         yield "workload.layout.chunks", "expected 1, because there is one pipeline stage"
     elif layout.chunks > 1 and workload.global_batch // each % layout.pp:
         number = workload.global_batch // each

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from frontend.models.transformer import has_experts
 from frontend.workloads.llm.grid import Grid
 from frontend.workloads.llm.operators import ELEMENT, Operators, Times
 from frontend.workloads.llm.stream import Stream, Transfer
+
+
+class WeightGradient(NamedTuple):
+    """The gradient of some weights, which is computed in a step of its own."""
+
+    name: str
+    duration_ps: int
+    gathers: bool
+    """Whether the tokens of the ranks of tp come together for it."""
 
 
 class LayerBuilder:
@@ -15,6 +26,9 @@ class LayerBuilder:
     matrices and scatters the sums after them; the backward phase does the opposite, and gathers the
     input once more for the gradient of the weights. Without it, the ranks all-reduce the sums
     forward, and the gradients of the input backward.
+
+    With the schedule zero_bubble, the backward phase computes the gradients of the input only.
+    `take_weights` then returns what is left of it.
     """
 
     def __init__(self, operators: Operators, grid: Grid, stage: int, stream: Stream) -> None:
@@ -23,6 +37,8 @@ class LayerBuilder:
         self.stream = stream
         self.groups = {name: grid.groups(stage, name) for name in ("tp", "cp", "ep")}
         self.spread = self.workload.layout.sequence_parallel
+        self.splits = self.workload.layout.schedule == "zero_bubble"
+        self._later: list[WeightGradient] = []
 
     def forward(self, layer: int) -> None:
         """Append the forward phase of a layer."""
@@ -60,6 +76,11 @@ class LayerBuilder:
 
     def input_gradient(self, name: str, duration: int) -> None:
         """Append the gradient of the input; its sum overlaps the gradient of the weights."""
+        operation = "reduce_scatter" if self.spread else "all_reduce"
+        if self.splits:
+            self.stream.compute(name, "input_gradient", duration)
+            self._tensor(operation, f"{name}.gradient_{operation}")
+            return
         # The input, of which a rank keeps its tokens only, comes back for the weights' gradient.
         regathered = None
         if self.spread:
@@ -67,7 +88,6 @@ class LayerBuilder:
             again = Transfer("tp", "all_gather", self.groups["tp"], size)
             regathered = self.stream.issue(again, f"{name}.input_all_gather", self.stream.after)
         done = self.stream.compute(name, "input_gradient", duration)
-        operation = "reduce_scatter" if self.spread else "all_reduce"
         size = self.operators.hidden_bytes
         summed = Transfer("tp", operation, self.groups["tp"], size)
         node = self.stream.issue(summed, f"{name}.gradient_{operation}", (done,))
@@ -77,9 +97,24 @@ class LayerBuilder:
 
     def weight_gradient(self, name: str, duration: int) -> int:
         """Append the gradient of the weights; what follows waits for the input's gradient, too."""
+        if self.splits:
+            self._later.append(WeightGradient(name, duration, gathers=True))
+            return self.stream.last[0]
         done = self.stream.compute(name, "weight_gradient", duration)
         self.stream.join(self._summed)
         return done
+
+    def take_weights(self) -> list[WeightGradient]:
+        """Return the gradients of weights that backward phases have left since the last call."""
+        later, self._later = self._later, []
+        return later
+
+    def later_gradients(self, parts: list[WeightGradient]) -> None:
+        """Append gradients of weights."""
+        for name, duration, gathers in parts:
+            if gathers:
+                self.gather(name, "input_all_gather")
+            self.stream.compute(name, "weight_gradient", duration)
 
     def _attention(self) -> None:
         operators, stream = self.operators, self.stream
@@ -125,14 +160,22 @@ class LayerBuilder:
         self._tensor("all_gather", "experts.gradient_all_gather", size)
         times = operators.experts
         done = stream.compute("experts", "input_gradient", times.input_gradient)
-        # The gradients of the tokens travel while those of the weights are computed.
-        summed = Transfer("tp", "reduce_scatter", self.groups["tp"], size)
-        node = stream.issue(summed, "experts.gradient_reduce_scatter", (done,))
-        stream.compute("experts", "weight_gradient", times.weight_gradient)
-        stream.join([] if node is None else [node])
+        if self.splits:
+            self._tensor("reduce_scatter", "experts.gradient_reduce_scatter", size)
+            self._later.append(WeightGradient("experts", times.weight_gradient, gathers=False))
+        else:
+            self._overlapped_experts(done, size, times.weight_gradient)
         self._exchange("dispatch_gradient", ELEMENT)
         router = operators.router
         stream.compute("experts", "router_gradient", sum(router[1:]))
+
+    def _overlapped_experts(self, done: int, size: int, duration: int) -> None:
+        stream = self.stream
+        # The gradients of the tokens travel while those of the weights are computed.
+        summed = Transfer("tp", "reduce_scatter", self.groups["tp"], size)
+        node = stream.issue(summed, "experts.gradient_reduce_scatter", (done,))
+        stream.compute("experts", "weight_gradient", duration)
+        stream.join([] if node is None else [node])
 
     def _exchange(self, name: str, element: int) -> None:
         size = self.operators.dispatch_bytes(element)

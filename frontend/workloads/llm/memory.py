@@ -68,7 +68,9 @@ def rank_memory(workload: LlmWorkload, grid: Grid, stage: int, micro_batches: in
 def _activations(workload: LlmWorkload, stage: int, micro_batches: int) -> int:
     """Return the activations of the micro-batches in flight, between forward and backward."""
     card, layout = workload.model, workload.layout
-    ahead = warm_up(stage, layout.pp, micro_batches, layout.chunks)
+    # The gradients of weights on the later stages of zero_bubble wait as long as on the first one.
+    longest = 0 if layout.schedule == "zero_bubble" else stage
+    ahead = warm_up(longest, layout.pp, micro_batches, layout.chunks)
     in_flight = min(ahead + 1, micro_batches * layout.chunks)
     most = max(
         sum(layer_activations(workload, layer) for layer in chunk.layers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from frontend.workloads.llm.gradients import DataParallel
 from frontend.workloads.llm.grid import Grid
-from frontend.workloads.llm.layers import LayerBuilder
+from frontend.workloads.llm.layers import LayerBuilder, WeightGradient
 from frontend.workloads.llm.operators import Operators
 from frontend.workloads.llm.partition import (
     Chunk,
@@ -14,7 +14,7 @@ from frontend.workloads.llm.partition import (
     stage_weights,
     table_weights,
 )
-from frontend.workloads.llm.schedule import Step, steps
+from frontend.workloads.llm.schedule import Pass, Step, steps, zero_bubble_steps
 from frontend.workloads.llm.stream import LAYERS, Stream, Transfer
 from frontend.workloads.llm.workload import LlmWorkload
 from frontend.workloads.plan import Plan
@@ -69,25 +69,33 @@ class _Stage:
         every = chunks(workload.model, layout)
         self.last_chunk = len(every) - 1
         self.chunks = every[stage :: layout.pp]
-        self.order = steps(stage, layout.pp, micro_batches, layout.chunks)
+        self.order = (
+            zero_bubble_steps(stage, layout.pp, micro_batches)
+            if layout.schedule == "zero_bubble"
+            else steps(stage, layout.pp, micro_batches, layout.chunks)
+        )
         self.weights = stage_weights(workload.model, layout, stage)
         self.stream = Stream(plan, workload.algorithms, grid.stage(stage), grid.ranks)
         self.layers = LayerBuilder(operators, grid, stage, self.stream)
         self.data = DataParallel(operators, grid, stage, self.stream)
-        self.ahead: list[list[int]] = []  # of each layer to come: what its weights wait for
+        # Of each micro-batch: the gradients of weights that are left, with what to reduce then.
+        self.later: dict[int, list[tuple[Weights, list[WeightGradient]]]] = {}
 
     def iterate(self, iteration: int) -> None:
         """Append an iteration up to the last reduction of gradients."""
         self.stream.iteration = iteration
-        self.coming = [layer for step in self.order for layer in self._layers(step)]
+        passing = [step for step in self.order if step.kind != Pass.WEIGHTS]
+        self.coming = [layer for step in passing for layer in self._layers(step)]
         self.ready: list[list[int]] = []
         self.turn = 0
         for step in self.order:
             chunk = self.chunks[step.chunk]
             if step.forward:
                 self._forward(step, chunk)
-            else:
+            elif step.kind == Pass.BACKWARD:
                 self._backward(step, chunk)
+            else:
+                self._weight_gradients(step)
         self.stream.join(self.data.finish(self.stream.last))
 
     def sum_embedding(self, number: int) -> None:
@@ -118,38 +126,55 @@ class _Stage:
     def _backward(self, step: Step, chunk: Chunk) -> None:
         stream, operators, layers = self.stream, self.operators, self.layers
         layout = self.workload.layout
-        # Gradients accumulate on a rank, except where ranks share them.
-        reduces = layout.zero >= 2 or step.micro_batch == self.micro_batches - 1
         if chunk.number < self.last_chunk:
             self._receive(step, chunk.number + 1)
         elif self.workload.model.vocabulary:
             layers.input_gradient("output", operators.output.input_gradient)
             done = layers.weight_gradient("output", operators.output.weight_gradient)
-            self._collect_table(reduces and not self._is_tied_here(), done)
+            self._collect(step, Weights(0, 0) if self._is_tied_here() else self._table(), done)
         for layer in self._layers(step):
             self._await_weights()
             if self.workload.recompute == "full":
                 layers.forward(layer)
             done = layers.backward(layer)
-            if reduces:
-                self.data.collect(layer_weights(self.workload.model, layout, layer), (done,))
+            self._collect(step, layer_weights(self.workload.model, layout, layer), done)
         if chunk.number > 0:
             self._send(step, chunk.number)
         elif self.workload.model.vocabulary:
             layers.gather("embedding", "gradient_all_gather")
             done = stream.compute("embedding", "gradient", operators.embedding.weight_gradient)
-            self._collect_table(reduces, done)
-        if reduces:
+            self._collect(step, self._table(), done)
+        if self._reduces(step) and not layers.splits:
             self.data.flush(stream.last)
+
+    def _collect(self, step: Step, weights: Weights, done: int) -> None:
+        """Reduce gradients after a computation, or after the step that computes them later."""
+        if self.layers.splits:
+            self.later.setdefault(step.micro_batch, []).append(
+                (weights, self.layers.take_weights())
+            )
+        elif self._reduces(step):
+            self.data.collect(weights, (done,))
+
+    def _weight_gradients(self, step: Step) -> None:
+        """Compute the gradients of weights that the backward step of a micro-batch has left."""
+        for weights, parts in self.later.pop(step.micro_batch):
+            self.layers.later_gradients(parts)
+            if self._reduces(step):
+                self.data.collect(weights, self.stream.last)
+        if self._reduces(step):
+            self.data.flush(self.stream.last)
+
+    def _reduces(self, step: Step) -> bool:
+        """Whether ranks exchange the gradients of a micro-batch; otherwise a rank adds them up."""
+        return self.workload.layout.zero >= 2 or step.micro_batch == self.micro_batches - 1
+
+    def _table(self) -> Weights:
+        return Weights(table_weights(self.workload.model, self.workload.layout), 0)
 
     def _is_tied_here(self) -> bool:
         """Whether this stage has the embedding and the output layer as one matrix."""
         return self.workload.model.tied_embedding and self.workload.layout.pp == 1
-
-    def _collect_table(self, reduces: bool, done: int) -> None:
-        if reduces:
-            table = table_weights(self.workload.model, self.workload.layout)
-            self.data.collect(Weights(table, 0), (done,))
 
     def _await_weights(self) -> None:
         """Gather the weights of the next layers (zero 3), and wait for those of the next one."""

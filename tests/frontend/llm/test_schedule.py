@@ -1,11 +1,12 @@
 """The pipeline: its order, its messages, and its bubble on a network that takes no time."""
 
+from collections import Counter
 from fractions import Fraction
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontend.workloads.llm.schedule import steps
+from frontend.workloads.llm.schedule import Pass, steps, zero_bubble_steps
 from frontend.workloads.plan import NodeType
 
 from .llms import CARD, resolved
@@ -13,15 +14,14 @@ from .llms import CARD, resolved
 PIPELINES = st.tuples(st.sampled_from([2, 4]), st.integers(1, 4), st.sampled_from([1, 2]))
 
 
-def pipeline(stages, rounds, chunks, **workload):
+def pipeline(stages, rounds, chunks, schedule="1f1b", **workload):
     """Return the plan of a pipeline of equal stages, without ends and updates."""
     return resolved(
         2 * stages,
-        model=CARD | {"vocabulary": 0},
-        layout={"pp": stages, "chunks": chunks},
+        **{"model": CARD | {"vocabulary": 0}} | workload,
+        layout={"pp": stages, "chunks": chunks, "schedule": schedule},
         global_batch=2 * stages * rounds,
         compute={"update_accesses": 0},
-        **workload,
     ).plan
 
 
@@ -74,6 +74,40 @@ def test_bubble_is_the_published_fraction_exactly(sizes):
         assert Fraction(finished - busy, busy) == Fraction(stages - 1, chunks * stages * rounds)
 
 
+@settings(max_examples=8, deadline=None)
+@given(st.sampled_from([2, 4]), st.integers(1, 4), st.booleans(), st.booleans())
+def test_bubble_of_zero_bubble_is_the_published_one_exactly(stages, rounds, experts, full):
+    model = {"experts": {"count": 4, "top_k": 1, "width": 96}} if experts else {}
+    plan = pipeline(
+        stages, rounds, 1, "zero_bubble",
+        recompute="full" if full else "none", model=CARD | {"vocabulary": 0} | model,
+    )  # fmt: skip
+    finished = max(max(times.values()) for times in ends(plan))
+    for trace in plan.all_traces():
+        times = Counter()
+        for node in trace.nodes:
+            last = node.name.split(".")[-1]
+            times["W" if last == "weight_gradient" else "FB"] += node.duration_ps
+        # Qi et al., ICLR 2024, table 2: (p - 1) · (F + B - W), if F and B are at least W
+        micro_batches = stages * rounds
+        each = (times["FB"] - times["W"]) // micro_batches
+        assert finished - times.total() == (stages - 1) * each
+
+
+@given(st.integers(1, 8), st.integers(1, 20))
+def test_gradients_of_weights_follow_and_no_stage_holds_more_than_the_first(stages, micro_batches):
+    for stage in range(stages):
+        order = zero_bubble_steps(stage, stages, micro_batches)
+        assert len(set(order)) == len(order) == 3 * micro_batches
+        held = 0
+        for place, step in enumerate(order):
+            held += (step.kind == Pass.FORWARD) - (step.kind == Pass.WEIGHTS)
+            assert 0 <= held <= min(stages, micro_batches)
+            if step.kind != Pass.FORWARD:
+                before = Pass.FORWARD if step.kind == Pass.BACKWARD else Pass.BACKWARD
+                assert order.index(step._replace(kind=before)) < place
+
+
 @given(st.integers(1, 8), st.integers(1, 5), st.integers(1, 4))
 def test_each_step_is_there_once_and_backward_follows_forward(stages, rounds, chunks):
     for stage in range(stages):
@@ -84,7 +118,7 @@ def test_each_step_is_there_once_and_backward_follows_forward(stages, rounds, ch
                 own = [s.micro_batch for s in order if (s.forward, s.chunk) == (forward, chunk)]
                 assert own == list(range(stages * rounds))
         assert all(
-            order.index(s) < order.index(s._replace(forward=False)) for s in order if s.forward
+            order.index(s) < order.index(s._replace(kind=Pass.BACKWARD)) for s in order if s.forward
         )
 
 

@@ -23,12 +23,14 @@ POWERS = st.sampled_from([1, 2, 4])
     zero=st.integers(0, 3), spread=st.booleans(), experts=st.booleans(),
     recompute=st.sampled_from(["none", "selective", "full"]), overlap=st.booleans(),
     order=st.sampled_from(ORDERS), micro_batch=st.sampled_from([1, 2]),
+    splits=st.booleans(),
 )  # fmt: skip
 def test_volumes(
-    tp, cp, pp, chunks, ep, dp, zero, spread, experts, recompute, overlap, order, micro_batch
-):
+    tp, cp, pp, chunks, ep, dp, zero, spread, experts, recompute, overlap, order, micro_batch,
+    splits,
+):  # fmt: skip
     assume(2 <= tp * cp * pp * dp <= 64)
-    chunks = chunks if pp > 1 else 1
+    chunks = chunks if pp > 1 and not splits else 1
     ep = min(ep, dp) if experts else 1
     ranks, batches = tp * cp * pp * dp, 4
     plan = resolved(
@@ -37,6 +39,7 @@ def test_volumes(
         layout={
             "tp": tp, "cp": cp, "pp": pp, "chunks": chunks, "ep": ep, "zero": zero,
             "sequence_parallel": spread, "order": order,
+            "schedule": "zero_bubble" if splits else "1f1b",
         },
         global_batch=batches * micro_batch * dp,
         micro_batch=micro_batch,
