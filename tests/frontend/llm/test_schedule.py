@@ -84,7 +84,7 @@ def test_bubble_of_zero_bubble_is_the_published_one_exactly(stages, rounds, expe
     )  # fmt: skip
     finished = max(max(times.values()) for times in ends(plan))
     for trace in plan.all_traces():
-        times = Counter()
+        times: Counter[str] = Counter()
         for node in trace.nodes:
             last = node.name.split(".")[-1]
             times["W" if last == "weight_gradient" else "FB"] += node.duration_ps
