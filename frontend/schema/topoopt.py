@@ -9,7 +9,7 @@ from frontend.schema.direct_connect import LinkedTopology
 from frontend.schema.files import read_json
 from frontend.schema.quantities import Time
 from topology_gen.topoopt.demand import from_json
-from topology_gen.topoopt.k_shortest_paths import PATHS
+from topology_gen.topoopt.routes import PATHS
 
 Discount = Literal["exponential", "linear", "factorial", "none"]
 WORKLOAD = "workload"

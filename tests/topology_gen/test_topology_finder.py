@@ -113,7 +113,7 @@ def test_the_ring_route_that_a_group_has():
     topology = topology_finder(Demand(10, (group,), np.zeros((10, 10))), 4)
     # Both ports' worth went to the group; one ring of the two gave way for one of all servers.
     assert [(rings.group, rings.strides) for rings in topology.rings] == [(0, (1,)), (None, (1,))]
-    shortest = KShortestPaths(topology.graph)
+    shortest = KShortestPaths(topology.graph, 2)
     assert shortest.nodes(ring_path(topology, 9, 5)) == [9, 3, 5]
     # Who is not in the group is on the ring through all servers.
     assert shortest.nodes(ring_path(topology, 9, 2)) == [9, 0, 1, 2]
@@ -187,7 +187,7 @@ def test_degenerate_demands():
             "0 paths: expected",
         ),
         (
-            lambda: KShortestPaths(topology_finder(data_parallel(4), 2).graph).find(1, 1),
+            lambda: KShortestPaths(topology_finder(data_parallel(4), 2).graph, 2).find(1, 1),
             PathError,
             "no path from node 1 to itself",
         ),

@@ -24,8 +24,7 @@ from topology_gen.topoopt import (
     routed,
     topology_finder,
 )
-from topology_gen.topoopt.k_shortest_paths import PATHS
-from topology_gen.topoopt.routes import to_json
+from topology_gen.topoopt.routes import PATHS, to_json
 
 
 @st.composite

@@ -12,12 +12,17 @@ import numpy as np
 
 from topology_gen.arrays import Numbers
 from topology_gen.errors import ParameterError
+from topology_gen.networks.k_shortest_paths import KShortestPaths
 from topology_gen.networks.network import Network
 from topology_gen.topoopt.coin_change import CoinChange
 from topology_gen.topoopt.degree_split import ring_ports
 from topology_gen.topoopt.demand import Demand
-from topology_gen.topoopt.k_shortest_paths import PATHS, KShortestPaths
 from topology_gen.topoopt.topology import TopoOptTopology
+
+PATHS = 2
+"""k, which the paper does not state. In an all-to-all of 128 servers with degree 4 and 8, the least
+loaded link carries 33 % and 56 % less than the most loaded one with k = 2, and 40 % and 69 % less
+with k = 1. Figure 15 has 39 % and 59 %."""
 
 
 class Routes:

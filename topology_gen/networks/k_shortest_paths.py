@@ -1,7 +1,4 @@
-"""k shortest paths on a whole topology, for model-parallel transfers.
-
-Source: W. Wang et al., "TopoOpt", NSDI 2023, Algorithm 1, line 20, and section 4.2, step 4.
-"""
+"""k shortest paths that differ, for all pairs of nodes at once."""
 
 from __future__ import annotations
 
@@ -17,11 +14,6 @@ from topology_gen.networks.shortest_paths import ShortestPaths, flow_hash
 
 Path = tuple[int, ...]
 """The ids of a path's links, from the source to the target."""
-
-PATHS = 2
-"""k, which the paper does not state. In an all-to-all of 128 servers with degree 4 and 8, the least
-loaded link carries 33 % and 56 % less than the most loaded one with k = 2, and 40 % and 69 % less
-with k = 1. Figure 15 has 39 % and 59 %."""
 
 _MOST = 2**40
 """Shortest paths of a pair that are told apart."""
@@ -55,7 +47,7 @@ class KShortestPaths(ShortestPaths):
     [[0, 1, 6], [0, 5, 6], [0, 7, 6], [0, 11, 6]]
     """
 
-    def __init__(self, graph: Digraph, count: int = PATHS) -> None:
+    def __init__(self, graph: Digraph, count: int) -> None:
         if count < 1:
             raise ParameterError(f"{count} paths: expected at least 1")
         super().__init__(graph)
