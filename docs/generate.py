@@ -30,6 +30,9 @@ A *scenario* is one YAML 1.2 file that describes a simulation. Its blocks are:
 | `collective` | which algorithm carries out each collective of the workload |
 | `system` | how a rank divides collectives into chunks and schedules them |
 | `transport` | TCP |
+| `routing` | which paths packets take, and how fast they follow a failure |
+| `switch_memory` | how the ports of a switch share its memory |
+| `events` | links and switches that fail, slow ranks, other traffic |
 | `measurement` | samples, and the limit of a run |
 | `outputs` | files that a run writes besides its result and tables |
 

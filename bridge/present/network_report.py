@@ -15,6 +15,7 @@ from bridge.results.measurements import (
     NetworkEvents,
     NetworkStatistics,
     Reconfiguration,
+    Reordering,
     SharedLink,
 )
 from bridge.results.result import Result
@@ -27,7 +28,7 @@ def network_table(result: Result) -> Table:
         f"{scaled_text(network.payload_bytes, 'B')} payload, "
         f"{scaled_text(network.wire_bytes, 'B')} on the wire"
     )
-    rows = [("carried", carried)] if is_estimate(result) else _packets(network, carried)
+    rows = [("carried", carried)] if is_estimate(result) else _packets(result, carried)
     rows += [
         (
             "FCT",
@@ -55,8 +56,9 @@ def _queue(result: Result, dimension: DimensionStatistics) -> str:
     return f", longest queue {scaled_text(dimension.max_queue_bytes, 'B')}"
 
 
-def _packets(network: NetworkStatistics, carried: str) -> list[tuple[str, str]]:
+def _packets(result: Result, carried: str) -> list[tuple[str, str]]:
     """Return the rows that only simulated packets have; with their number beside `carried`."""
+    network = result.network
     rows = [
         ("carried", f"{carried}, {scaled_text(network.packets)} packets"),
         (
@@ -66,6 +68,8 @@ def _packets(network: NetworkStatistics, carried: str) -> list[tuple[str, str]]:
             f"{scaled_text(network.rto_events)} RTOs",
         ),
     ]
+    if result.reordering is not None:
+        rows.append(("reordered", _reordered(result.reordering, network)))
     if network.ecn_marks:
         rows.append(("marked", f"{scaled_text(network.ecn_marks)} packets with ECN"))
     rtt = (
@@ -74,6 +78,15 @@ def _packets(network: NetworkStatistics, carried: str) -> list[tuple[str, str]]:
         else "not sampled"
     )
     return [*rows, ("RTT", rtt)]
+
+
+def _reordered(found: Reordering, network: NetworkStatistics) -> str:
+    share = percent_text(found.packets / network.data_packets) if network.data_packets else "0 %"
+    late = f", by up to {scaled_text(found.largest_displacement)} places" if found.packets else ""
+    return (
+        f"{scaled_text(found.packets)} data packets ({share}){late}, "
+        f"{scaled_text(found.unneeded_retransmissions)} unneeded retransmissions"
+    )
 
 
 def circuits_table(changes: Sequence[Reconfiguration]) -> Table:
@@ -97,7 +110,7 @@ MANY_EVENTS = 24
 """Of more events, the table has the first and the last ones."""
 
 
-def events_table(events: NetworkEvents) -> Table:
+def events_table(result: Result, events: NetworkEvents) -> Table:
     """Return what broke, when, and how many paths changed or stayed broken."""
     shown = list(events.events)
     hidden = max(0, len(shown) - MANY_EVENTS)
@@ -105,8 +118,10 @@ def events_table(events: NetworkEvents) -> Table:
     if hidden:
         half = MANY_EVENTS // 2
         rows = [*rows[:half], ("…", f"{hidden} more", ""), *rows[-half:]]
-    lost = f"{scaled_text(events.packets_lost)} packets lost"
-    return table(("events", lost, "paths"), rows, numbers=False)
+    lost = f"packets: {scaled_text(events.packets_lost)} lost on links"
+    if events.packets_refused:
+        lost += f", {scaled_text(events.packets_refused)} dropped at links that were down"
+    return table(("events", "" if is_estimate(result) else lost, "paths"), rows, numbers=False)
 
 
 def shared_links_table(links: Sequence[SharedLink]) -> Table:

@@ -107,7 +107,7 @@ def report(result: Result) -> RenderableType:
     if result.reconfigurations is not None:
         parts.append(circuits_table(result.reconfigurations))
     if result.network_events is not None:
-        parts.append(events_table(result.network_events))
+        parts.append(events_table(result, result.network_events))
     if result.shared_links:
         parts.append(shared_links_table(result.shared_links))
     if result.estimate:

@@ -246,10 +246,24 @@ class NetworkEvents(_Block):
     """What happened to links and ranks."""
 
     packets_lost: int
-    """Packets lost on links, or in the queues of links that failed. Packets that arrived at the
-    queue of such a link are among the drops."""
+    """Packets lost on links, or in the queues of links that failed."""
+    packets_refused: int = 0
+    """Packets that arrived at a link while it was down. They are among the drops."""
     events: tuple[NetworkEvent, ...]
     """The events and what followed, in the order of time."""
+
+
+class Reordering(_Block):
+    """Data packets that overtook each other, and what TCP made of them."""
+
+    packets: int
+    """Data packets that arrived after one of their connection that was sent later (RFC 4737). A
+    retransmission is a packet of its own, so a lost packet is not reordered."""
+    largest_displacement: int
+    """Most places by which one of them was late: the number of packets sent between it and the
+    latest one that had arrived. From 3 places on, TCP takes a packet for lost."""
+    unneeded_retransmissions: int
+    """Data packets that arrived although the receiver had all their bytes."""
 
 
 class SharedLink(_Block):

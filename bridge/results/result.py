@@ -28,6 +28,7 @@ from bridge.results.measurements import (
     NetworkEvents,
     NetworkStatistics,
     Reconfiguration,
+    Reordering,
     SharedLink,
     Simulator,
     System,
@@ -56,6 +57,7 @@ OPTIONAL = (
     "iteration_times",
     "reconfigurations",
     "network_events",
+    "reordering",
     "shared_links",
     "estimate",
     "critical_path",
@@ -105,6 +107,9 @@ class Result(BaseModel):
     network_events: NetworkEvents | None = None
     """What happened to links and ranks. Absent without `events` and without links that lose
     packets."""
+    reordering: Reordering | None = None
+    """Packets that overtook each other. Present only on `express`, with `routing.policy: spray` or
+    `flowlet`, with events that change links, or with links that lose packets."""
     shared_links: tuple[SharedLink, ...] | None = None
     """The links between switches that most flows share. Absent if `routing.shared_links` is 0."""
     estimate: Estimate | None = None

@@ -50,12 +50,13 @@ class Resolved:
         routing = self.scenario.routing
         if routing.policy == "family":
             return network
-        return replace(network, router=network.shortest_paths(routing.seed, self._is_striped))
+        count = len(self._weights) if routing.policy == "paths" else None
+        return replace(network, router=network.shortest_paths(routing.seed, count))
 
     @property
-    def _is_striped(self) -> bool:
-        """Whether consecutive routes of a pair take consecutive paths."""
-        return self.scenario.routing.policy == "paths"
+    def _weights(self) -> tuple[int, ...]:
+        """The number of connections on each path of a pair."""
+        return self.scenario.routing.weights or (1,) * self.scenario.transport.flows_per_pair
 
     def connection_routes(self, route: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the route of every connection of flows with some routes.
@@ -69,12 +70,10 @@ class Resolved:
         -------
         int array, shape (flows, connections of a pair)
         """
-        routing, count = self.scenario.routing, self.scenario.transport.flows_per_pair
-        if routing.policy not in ("ecmp", "paths"):
-            return np.repeat(route[:, None], count, axis=1)
-        weights = routing.weights or (1,) * count
-        paths = np.repeat(np.arange(len(weights)), weights)
-        return route[:, None] * len(weights) + paths[None, :]
+        if self.scenario.routing.policy not in ("ecmp", "paths"):
+            return np.repeat(route[:, None], self.scenario.transport.flows_per_pair, axis=1)
+        paths = np.repeat(np.arange(len(self._weights)), self._weights)
+        return route[:, None] * len(self._weights) + paths[None, :]
 
     @cached_property
     def plan(self) -> Plan:

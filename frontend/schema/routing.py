@@ -17,10 +17,10 @@ class Routing(Model):
 
     policy: Literal["family", "ecmp", "paths", "spray", "flowlet"] = "family"
     """family: the rule of the topology. ecmp: a hash of each connection selects one of the shortest
-    paths. paths: the connections of a pair take its shortest paths in turn. spray: the packets of a
-    connection take the shortest paths in turn. flowlet: a connection takes the next shortest path
-    after a gap. spray and flowlet need packets (`express`); they reorder packets, which TCP takes
-    for losses."""
+    paths. paths: the connections of a pair take shortest paths that differ, in turn. spray: the
+    packets of a connection take the shortest paths in turn. flowlet: a connection takes the next
+    shortest path after a gap. spray and flowlet need packets (`express`); they reorder packets,
+    which TCP takes for losses."""
     seed: Whole = 1
     """Seed of the hash."""
     weights: Annotated[tuple[Count, ...], BeforeValidator(_as_tuple), Field(max_length=64)] = ()

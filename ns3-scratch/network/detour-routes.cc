@@ -7,6 +7,7 @@
 #include "network/flow-hash.h"
 
 #include <algorithm>
+#include <numeric>
 #include <queue>
 #include <utility>
 
@@ -38,6 +39,7 @@ DetourRoutes::Apply(std::span<const LinkUpdate> updates)
 {
     m_links.Update(updates);
     m_distances.clear();
+    m_ways.clear();
     if (m_broken == Broken::STANDS_STILL)
     {
         for (uint32_t path = 0; path < m_current.size(); ++path)
@@ -64,7 +66,7 @@ DetourRoutes::Reroute()
         std::span<const uint32_t> next = GetOriginal(path);
         if (!AreUp(next))
         {
-            next = FindPath(path, m_route[path], false);
+            next = FindPath(path);
             if (next.empty() && m_broken == Broken::STAYS)
             {
                 next = GetOriginal(path);
@@ -183,13 +185,50 @@ DetourRoutes::GetDistances(uint32_t target)
     return distance;
 }
 
-/**
- * @param isStriped true: consecutive routes take consecutive links; false: the hash of each route
- * selects its links
- * @return a shortest path over the links that are up; empty if there is none
- */
+/// @return true if a link is on a shortest path from its source to a target
+bool
+DetourRoutes::IsNearer(uint32_t link, uint32_t target, const std::vector<uint64_t>& distance) const
+{
+    const LinkState& state = m_links.Get(link);
+    const bool mayPass = state.target == target || MayForward(state.target);
+    return state.isUp && mayPass && distance[state.target] != FAR &&
+           distance[state.target] + GetCost(link) == distance[state.source];
+}
+
+/// @return the number of shortest paths from each node to a target
+const std::vector<uint64_t>&
+DetourRoutes::GetWays(uint32_t target)
+{
+    std::vector<uint64_t>& ways = m_ways[target];
+    if (!ways.empty())
+    {
+        return ways;
+    }
+    const std::vector<uint64_t>& distance = GetDistances(target);
+    std::vector<uint32_t> nodes(m_topology.nodes);
+    std::iota(nodes.begin(), nodes.end(), 0);
+    std::sort(nodes.begin(), nodes.end(), [&distance](uint32_t one, uint32_t other) {
+        return distance[one] < distance[other];
+    });
+    ways.assign(m_topology.nodes, 0);
+    ways[target] = 1;
+    for (const uint32_t node : nodes)
+    {
+        for (const uint32_t link : m_out[node])
+        {
+            if (IsNearer(link, target, distance))
+            {
+                ways[node] = std::min(MOST_WAYS, ways[node] + ways[m_links.Get(link).target]);
+            }
+        }
+    }
+    return ways;
+}
+
+/// @return the shortest path over the links that are up which the hash of the path's route selects;
+/// empty if there is none
 std::span<const uint32_t>
-DetourRoutes::FindPath(uint32_t path, uint32_t route, bool isStriped)
+DetourRoutes::FindPath(uint32_t path)
 {
     const uint32_t source = m_topology.pathSource[path];
     const uint32_t target = m_topology.pathTarget[path];
@@ -205,17 +244,12 @@ DetourRoutes::FindPath(uint32_t path, uint32_t route, bool isStriped)
         nearer.clear();
         for (const uint32_t link : m_out[node])
         {
-            const LinkState& state = m_links.Get(link);
-            const bool mayPass = state.target == target || MayForward(state.target);
-            if (state.isUp && mayPass && distance[state.target] != FAR &&
-                distance[state.target] + GetCost(link) == distance[node])
+            if (IsNearer(link, target, distance))
             {
                 nearer.push_back(link);
             }
         }
-        const uint64_t hop = found.size();
-        const uint64_t choice = isStriped ? HashFlow(source, target, 0, hop) / 2 + route
-                                          : HashFlow(source, target, route, hop);
+        const uint64_t choice = HashFlow(source, target, m_route[path], found.size());
         found.push_back(nearer[choice % nearer.size()]);
     }
     return *m_detours.insert(std::move(found)).first;
@@ -224,19 +258,34 @@ DetourRoutes::FindPath(uint32_t path, uint32_t route, bool isStriped)
 std::vector<std::span<const uint32_t>>
 DetourRoutes::FindAlternatives(uint32_t path, uint32_t most)
 {
-    std::vector<std::span<const uint32_t>> found;
-    for (uint32_t route = 0; route < most; ++route)
+    const uint32_t source = m_topology.pathSource[path];
+    const uint32_t target = m_topology.pathTarget[path];
+    const std::vector<uint64_t>& distance = GetDistances(target);
+    const std::vector<uint64_t>& ways = GetWays(target);
+    const uint64_t count = std::min<uint64_t>(most, ways[source]);
+    std::vector<std::span<const uint32_t>> alternatives;
+    for (uint64_t i = 0; i < count; ++i)
     {
-        const std::span<const uint32_t> next = FindPath(path, route, true);
-        const auto isSame = [&next](std::span<const uint32_t> one) {
-            return one.data() == next.data();
-        };
-        if (!next.empty() && std::none_of(found.begin(), found.end(), isSame))
+        uint64_t number =
+            (HashFlow(source, target, 0, 0) + i * ways[source] / count) % ways[source];
+        Path found;
+        for (uint32_t node = source; node != target; node = m_links.Get(found.back()).target)
         {
-            found.push_back(next);
+            for (const uint32_t link : m_out[node])
+            {
+                const uint64_t over =
+                    IsNearer(link, target, distance) ? ways[m_links.Get(link).target] : 0;
+                if (number < over)
+                {
+                    found.push_back(link);
+                    break;
+                }
+                number -= over;
+            }
         }
+        alternatives.push_back(*m_detours.insert(std::move(found)).first);
     }
-    return found;
+    return alternatives;
 }
 
 } // namespace cosim

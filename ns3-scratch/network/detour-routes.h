@@ -60,7 +60,9 @@ class DetourRoutes : public LinkRoutes
     }
 
     /**
-     * Find several shortest paths over the links that are up.
+     * Find several shortest paths over the links that are up. As in
+     * topology_gen.networks.k_shortest_paths, the shortest paths of a pair have numbers, and the
+     * found ones have numbers that are equally far apart.
      *
      * @param path index of a path of the topology
      * @param most largest number of paths
@@ -72,11 +74,15 @@ class DetourRoutes : public LinkRoutes
     using Path = std::vector<uint32_t>;
 
     static constexpr uint64_t FAR = UINT64_MAX;
+    /// Shortest paths of a pair that are told apart.
+    static constexpr uint64_t MOST_WAYS = uint64_t{1} << 40;
 
     uint64_t GetCost(uint32_t link) const;
     bool MayForward(uint32_t node) const;
     const std::vector<uint64_t>& GetDistances(uint32_t target);
-    std::span<const uint32_t> FindPath(uint32_t path, uint32_t route, bool isStriped);
+    const std::vector<uint64_t>& GetWays(uint32_t target);
+    bool IsNearer(uint32_t link, uint32_t target, const std::vector<uint64_t>& distance) const;
+    std::span<const uint32_t> FindPath(uint32_t path);
     std::span<const uint32_t> GetOriginal(uint32_t path) const;
     bool AreUp(std::span<const uint32_t> links) const;
     void Publish();
@@ -91,6 +97,8 @@ class DetourRoutes : public LinkRoutes
     std::vector<std::vector<uint32_t>> m_into;        //!< per node: the links that enter it
     /// per target: distance of each node over the links that are up, computed on demand
     std::map<uint32_t, std::vector<uint64_t>> m_distances;
+    /// per target: number of shortest paths from each node, computed on demand
+    std::map<uint32_t, std::vector<uint64_t>> m_ways;
 };
 
 } // namespace cosim

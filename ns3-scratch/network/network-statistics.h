@@ -6,6 +6,7 @@
 #define COSIM_NETWORK_STATISTICS_H
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,13 @@ struct DimensionStatistics
     double utilizationMax{0};  //!< busy time / elapsed time of the busiest link
 };
 
+/// Data packets that arrived after one of their flow that was sent later.
+struct Reordering
+{
+    uint64_t packets{0};
+    uint64_t largestDisplacement{0}; //!< most packets sent after it that one arrived behind
+};
+
 /// What a fabric measured since its start.
 struct NetworkStatistics
 {
@@ -38,7 +46,10 @@ struct NetworkStatistics
     uint64_t ecnMarks{0};          //!< packets marked with CE
     double linkUtilizationMean{0}; //!< mean over the links that carried data
     uint64_t linkLosses{0};        //!< packets lost on links, or in queues of links that failed
+    uint64_t refusals{0};          //!< drops at links that were down
     uint64_t flows{0};             //!< flows that carried at least one message
+    uint64_t repeatedPackets{0};   //!< data packets whose bytes the receiver already had
+    std::optional<Reordering> reordering; //!< empty if packets of a flow cannot overtake each other
     // Round-trip times. Each flow is sampled at a fixed interval and averaged; these are statistics
     // over the averages of the flows.
     uint64_t rttFlows{0};

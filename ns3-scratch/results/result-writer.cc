@@ -245,10 +245,11 @@ void
 WriteEvents(JsonWriter& json,
             const Topology& topology,
             const std::vector<NetworkEventReport>& reports,
-            uint64_t losses)
+            const NetworkStatistics& network)
 {
     json.Key("network_events").BeginObject();
-    json.Key("packets_lost").Uint(losses);
+    json.Key("packets_lost").Uint(network.linkLosses);
+    json.Key("packets_refused").Uint(network.refusals);
     json.Key("events").BeginArray();
     for (const NetworkEventReport& report : reports)
     {
@@ -261,6 +262,16 @@ WriteEvents(JsonWriter& json,
         json.EndObject();
     }
     json.EndArray();
+    json.EndObject();
+}
+
+void
+WriteReordering(JsonWriter& json, const NetworkStatistics& network)
+{
+    json.Key("reordering").BeginObject();
+    json.Key("packets").Uint(network.reordering->packets);
+    json.Key("largest_displacement").Uint(network.reordering->largestDisplacement);
+    json.Key("unneeded_retransmissions").Uint(network.repeatedPackets);
     json.EndObject();
 }
 
@@ -352,7 +363,11 @@ WriteResult(const Stream& stream,
     if (const Topology& topology = stream.topology;
         !topology.events.empty() || !topology.linkLossPpb.empty())
     {
-        WriteEvents(json, topology, record.links.GetEvents(), network.linkLosses);
+        WriteEvents(json, topology, record.links.GetEvents(), network);
+    }
+    if (network.reordering)
+    {
+        WriteReordering(json, network);
     }
     if (stream.topology.sharedLinks > 0)
     {

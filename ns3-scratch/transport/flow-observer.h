@@ -51,6 +51,13 @@ class FlowObserver
                               bool isRetransmission) = 0;
 
     /**
+     * Called when a data packet arrived whose bytes the receiver already had.
+     *
+     * @param flow id of the packet's flow
+     */
+    virtual void OnRepeated(FlowId flow) = 0;
+
+    /**
      * Called when the sender measured a round trip.
      *
      * @param flow id of the flow

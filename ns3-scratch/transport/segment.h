@@ -43,6 +43,7 @@ struct alignas(64) Segment
     uint32_t timestampEcho; //!< TS option; used only with timestamps
     ns3::SequenceNumber32 sequence;
     ns3::SequenceNumber32 acknowledgment;
+    uint32_t order; //!< number among the data segments of its flow; used only by ArrivalOrder
     std::unique_ptr<ns3::TcpOptionSack::SackList> sackBlocks; //!< null: no SACK blocks
 };
 

@@ -1,11 +1,14 @@
 """Links that fail, change their rate or lose packets; other traffic; ways to share a path."""
 
+from io import StringIO
 from itertools import permutations
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import bridge
+from bridge.present.report import print_report
 from frontend import load_scenario
 from frontend.resolve import resolve
 
@@ -266,6 +269,48 @@ def test_connections_over_both_spines(policy: str) -> None:
         assert len(set(flows.values())) == 1  # evenly over all links
     if policy == "spray":
         assert result.network.link_utilization_mean > 0
+
+
+def two_ways(slower: str, **changes: Any) -> dict[str, Any]:
+    """Two ranks with two switches between them, of which one is as slow as given."""
+    links = [[rank, f"s{way}", "100Gbps", "1us"] for rank in (0, 1) for way in (0, 1)]
+    links[1][3] = slower
+    topology = {"family": "graph", "links": links, "buffer": "unlimited"}
+    work = {"kind": "collective", "operation": "all_gather", "algorithm": "ring", "bytes": "1MB"}
+    return scenario(topology=topology, workload=work) | changes
+
+
+@pytest.mark.parametrize("policy", ["spray", "flowlet", "family"])
+def test_reordered_packets_and_their_cost(policy: str) -> None:
+    """Half of the packets take the slow way, and arrive after later ones of the fast way.
+
+    The ways differ by 20 µs, 27 packets of 9000 bytes at 100 Gbit/s. TCP takes what three packets
+    have overtaken for lost, and sends it again, although nothing is lost.
+    """
+    result = bridge.run(two_ways("21us", routing={"policy": policy}))
+    network, found = result.network, result.reordering
+    assert network.drops == 0
+    if policy == "family":
+        assert found is None
+        assert network.retransmissions == 0
+        return
+    assert found is not None
+    if policy == "flowlet":  # the gap of 50 µs never comes
+        assert (found.packets, found.unneeded_retransmissions) == (0, 0)
+        return
+    assert 0.25 * network.data_packets < found.packets < 0.5 * network.data_packets
+    assert found.largest_displacement >= 3
+    assert 0 < found.unneeded_retransmissions <= network.retransmissions
+    text = StringIO()
+    print_report(result, Console(file=text, width=120))
+    assert f"{found.unneeded_retransmissions} unneeded retransmissions" in text.getvalue()
+
+
+def test_packets_at_a_dead_link_are_told() -> None:
+    """Before the detection time, packets run into the failed link: these drops have a name."""
+    result = bridge.run(scenario(down(ONE_WAY_OUT, until="250us")))
+    assert result.network_events is not None
+    assert 0 < result.network_events.packets_refused == result.network.drops
 
 
 def test_shared_links_name_the_flows() -> None:

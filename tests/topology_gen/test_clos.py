@@ -1,7 +1,9 @@
 """Networks of servers: how many switches and links they have, and which paths."""
 
 from dataclasses import replace
+from itertools import pairwise
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -95,12 +97,34 @@ def test_nics():
         replace(H100, nics=3)
 
 
-def test_routes_of_striped_connections_are_different():
-    network = leaf_spine(32, host(100 * G), Tier(100 * G, 0), radix=8).network(0)
-    router = network.shortest_paths(seed=7, striped=True)
-    many = np.full(4, 0), np.full(4, 31)
-    _, links = router(*many, np.arange(4))
-    assert len(set(links.reshape(4, 4)[:, 1].tolist())) == 4
+@pytest.mark.parametrize(("tiers", "ranks"), [(2, 8), (3, 16)])
+def test_k_paths_are_all_that_there_are(tiers, ranks):
+    """k routes are k different shortest paths, also if a path branches at several switches."""
+    network = leaf_spine(ranks, host(100 * G), Tier(100 * G, 0), radix=4, tiers=tiers).network(0)
+    graph = nx.DiGraph(network.graph())
+    for target in (1, 2, ranks - 1):
+        every = sorted(map(tuple, nx.all_shortest_paths(graph, 0, target)))
+        for count in (1, 2, len(every), len(every) + 3):
+            router = network.shortest_paths(seed=7, count=count)
+            ends = np.full(count, 0), np.full(count, target)
+            begin, links = router(*ends, np.arange(count))
+            found = {
+                (0, *network.target[links[first:end]].tolist())
+                for first, end in pairwise(begin.tolist())
+            }
+            assert len(found) == min(count, len(every))
+            assert found <= set(every)
+
+
+def test_k_paths_stay_inside_servers():
+    """Of paths with equally many links, those with more scale-up links are the shortest."""
+    links = [GraphLink(a, leaf, G, 0) for a in "ab" for leaf in ("leaf0", "leaf1")]
+    links += [GraphLink(a, nv, G, 0, scale_up=True) for a in "ab" for nv in ("nv0", "nv1", "nv2")]
+    switches = ["leaf0", "leaf1", "nv0", "nv1", "nv2"]
+    network = NetworkGraph("g", ["a", "b"], switches, both_ways(links)).network(0)
+    _, found = network.shortest_paths(count=5)(np.zeros(5, int), np.ones(5, int), np.arange(5))
+    middle = {network.node_names[node] for node in network.target[found[::2]]}
+    assert middle == {"nv0", "nv1", "nv2"}
 
 
 def test_seeds_change_the_hash():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ _MOST = 2**40
 
 
 class KShortestPaths(ShortestPaths):
-    """Finds different paths of the fewest hops: a `topology_gen.networks.network.Router`.
+    """Finds different shortest paths: a `topology_gen.networks.network.Router`.
 
     The shortest paths of a pair have numbers: at every node, those over its first link come first.
     The k routes of a pair take k numbers that are equally far apart, from one of the pair's own. So
@@ -33,6 +34,8 @@ class KShortestPaths(ShortestPaths):
         Without self-loops.
     count : int
         k, routes of a pair. Route numbers from k on begin again.
+    costs, hosts, seed
+        As for `ShortestPaths`. The seed selects the first of a pair's paths.
 
     Raises
     ------
@@ -47,10 +50,17 @@ class KShortestPaths(ShortestPaths):
     [[0, 1, 6], [0, 5, 6], [0, 7, 6], [0, 11, 6]]
     """
 
-    def __init__(self, graph: Digraph, count: int) -> None:
+    def __init__(
+        self,
+        graph: Digraph,
+        count: int,
+        costs: NDArray[Any] | None = None,
+        hosts: int = 0,
+        seed: int = 0,
+    ) -> None:
         if count < 1:
             raise ParameterError(f"{count} paths: expected at least 1")
-        super().__init__(graph)
+        super().__init__(graph, costs, hosts, seed)
         self.count = count
         self._graph = graph
 
@@ -87,37 +97,34 @@ class KShortestPaths(ShortestPaths):
         distance: NDArray[np.float64],
         row: Numbers,
     ) -> Numbers:
-        left = self._distances(source, target, distance, row)
-        walks = np.full((source.size, int(left.max(initial=0))), -1)
+        left = self._distances(source, target, distance, row).copy()
         counts = self._counts(distance)
         paths = counts[row, source]
-        first = flow_hash(source, target, np.zeros_like(route), 0)
+        first = flow_hash(source, target, np.zeros_like(route), self._salt)
         number = (first + route % self.count * paths // self.count) % paths
+        walks: list[Numbers] = []
         at = source.copy()
-        for hop in range(walks.shape[1]):
-            going = np.flatnonzero(at != target)
-            out = self._out[at[going]]
-            after = row[going, None], self._target[out]
-            nearer = (distance[after] == (left[going] - hop - 1)[:, None]) & (out >= 0)
-            ways = np.where(nearer, counts[after], 0)
+        while (going := np.flatnonzero(at != target)).size:
+            out, nearer = self._nearer(at[going], row[going], left[going], distance)
+            ways = np.where(nearer, counts[row[going, None], self._entered[out]], 0)
             until = np.cumsum(ways, axis=1)
             chosen = (until > number[going, None]).argmax(axis=1)
             every = np.arange(going.size)
             number[going] -= until[every, chosen] - ways[every, chosen]
             link = out[every, chosen]
-            walks[going, hop] = link
+            step = np.full(source.size, -1)
+            step[going] = link
+            walks.append(step)
+            left[going] -= self._cost[link]
             at[going] = self._target[link]
-        return walks
+        return np.stack(walks, axis=1) if walks else np.empty((source.size, 0), np.int64)
 
     def _counts(self, distance: NDArray[np.float64]) -> Numbers:
         """Return how many shortest paths lead from every node (column) to each target (row)."""
         counts: Numbers = (distance == 0).astype(np.int64)
-        longest = int(distance[np.isfinite(distance)].max(initial=0))
-        for hops in range(1, longest + 1):
-            row, node = np.nonzero(distance == hops)
-            out = self._out[node]
-            after = self._target[out]
-            nearer = (distance[row[:, None], after] == hops - 1) & (out >= 0)
-            ways = np.where(nearer, counts[row[:, None], after], 0).sum(axis=1)
+        for near in np.unique(distance[np.isfinite(distance) & (distance > 0)]):
+            row, node = np.nonzero(distance[:, : self._nodes] == near)
+            out, nearer = self._nearer(node, row, np.full(row.size, near), distance)
+            ways = np.where(nearer, counts[row[:, None], self._entered[out]], 0).sum(axis=1)
             counts[row, node] = np.minimum(ways, _MOST)
         return counts

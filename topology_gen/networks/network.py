@@ -96,22 +96,29 @@ class Network:
         """Number of directed links."""
         return len(self.source)
 
-    def shortest_paths(self, seed: int = 0, striped: bool = False) -> Router:
+    def shortest_paths(self, seed: int = 0, count: int | None = None) -> Router:
         """Return the rule that spreads flows over all shortest paths, whatever the family's rule.
 
         Of paths with equally many links, those with more links of an earlier dimension are shorter.
 
         Parameters
         ----------
-        seed, striped
-            As for `topology_gen.networks.shortest_paths.ShortestPaths`.
+        seed : int
+            Seed of the hash that selects paths.
+        count : int, optional
+            Routes of a pair that differ, as far as it has so many shortest paths. By default, the
+            hash selects the path of each route.
         """
         from topology_gen.graphs.digraph import Digraph
+        from topology_gen.networks.k_shortest_paths import KShortestPaths
         from topology_gen.networks.shortest_paths import ShortestPaths
 
         graph = Digraph("network", self.nodes, self.source, self.target)
         hosts = 0 if self.ranks_forward else self.ranks
-        return ShortestPaths(graph, HOP_COST + self.dimension, hosts, seed, striped)
+        costs = HOP_COST + self.dimension
+        if count is None:
+            return ShortestPaths(graph, costs, hosts, seed)
+        return KShortestPaths(graph, count, costs, hosts, seed)
 
     def paths(self, source: ArrayLike, target: ArrayLike, route: ArrayLike = 0) -> Paths:
         """Return the paths of ordered pairs of different ranks.

@@ -33,9 +33,6 @@ class ShortestPaths:
         Nodes 0 … hosts-1 only send and receive. They do not forward for other nodes.
     seed : int
         Seed of the hash.
-    striped : bool
-        Whether consecutive routes of a pair take consecutive links instead of links that the hash
-        selects for each route. The hash of the pair then selects the links of route 0.
     """
 
     def __init__(
@@ -44,14 +41,12 @@ class ShortestPaths:
         costs: NDArray[Any] | None = None,
         hosts: int = 0,
         seed: int = 0,
-        striped: bool = False,
     ) -> None:
         from scipy.sparse import coo_array
 
         self._nodes = graph.nodes
         self._hosts = hosts
         self._salt = seed << 16  # a path has fewer hops than this
-        self._striped = striped
         self._target = graph.target.astype(np.int64)
         self._cost = np.ones(graph.links) if costs is None else costs.astype(np.float64)
         source = graph.source.astype(np.int64)
@@ -143,10 +138,9 @@ class ShortestPaths:
         walks: list[Numbers] = []
         at = source.copy()
         while (going := np.flatnonzero(at != target)).size:
-            out = self._out[at[going]]
-            after = distance[row[going, None], self._entered[out]] + self._cost[out]
-            nearer = (after == left[going, None]) & (out >= 0)
-            choice = self._choose(source[going], target[going], route[going], len(walks))
+            out, nearer = self._nearer(at[going], row[going], left[going], distance)
+            hop = len(walks) + self._salt
+            choice = flow_hash(source[going], target[going], route[going], hop)
             choice %= nearer.sum(axis=1)
             chosen = (np.cumsum(nearer, axis=1) == (choice + 1)[:, None]).argmax(axis=1)
             link = out[np.arange(going.size), chosen]
@@ -157,11 +151,13 @@ class ShortestPaths:
             at[going] = self._target[link]
         return np.stack(walks, axis=1) if walks else np.empty((source.size, 0), np.int64)
 
-    def _choose(self, source: Numbers, target: Numbers, route: Numbers, hop: int) -> Numbers:
-        """Return the number of the link, modulo the number of links, on which flows continue."""
-        if self._striped:
-            return flow_hash(source, target, np.zeros_like(route), hop + self._salt) // 2 + route
-        return flow_hash(source, target, route, hop + self._salt)
+    def _nearer(
+        self, at: Numbers, row: Numbers, left: NDArray[np.float64], distance: NDArray[np.float64]
+    ) -> tuple[Numbers, NDArray[np.bool_]]:
+        """Return the links that leave some nodes, and which of them are on a shortest path."""
+        out = self._out[at]
+        after = distance[row[:, None], self._entered[out]] + self._cost[out]
+        return out, (after == left[:, None]) & (out >= 0)
 
     @staticmethod
     def _distances(

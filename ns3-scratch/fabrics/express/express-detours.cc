@@ -20,7 +20,8 @@ ExpressDetours::ExpressDetours(const Topology& topology, ExpressFabric& fabric)
       m_routes(topology, fabric.m_liveLinks, DetourRoutes::Broken::STAYS),
       m_choices(topology.spread == PathSpread::FLOW ? 0 : topology.pathSource.size()),
       m_lostUntilPs(topology.linkSource.size(), -1),
-      m_arrivals(topology.linkSource.size())
+      m_arrivals(topology.linkSource.size()),
+      m_order(topology.pathSource.size())
 {
 }
 
@@ -99,6 +100,10 @@ ExpressDetours::Carry(Segment* segment)
 {
     const FlowId flow = segment->flow;
     const FlowId path = segment->toSender ? m_fabric.m_connections[flow].reverse : flow;
+    if (!segment->toSender)
+    {
+        m_order.Send(*segment);
+    }
     segment->path = m_choices.empty() ? m_routes.GetPath(path) : ChoosePath(path);
     m_fabric.Enter(segment->path.front(), segment);
 }
@@ -134,11 +139,13 @@ ExpressDetours::OnLinkArrival(Segment* segment)
     if (IsLost(*segment))
     {
         Lose(segment->path[segment->hop], segment);
+        return;
     }
-    else
+    if (!segment->toSender && segment->hop + 1U == segment->path.size())
     {
-        m_fabric.Forward(segment);
+        m_order.Arrive(*segment);
     }
+    m_fabric.Forward(segment);
 }
 
 /// @return true if a link has lost the segment that arrives at its end now

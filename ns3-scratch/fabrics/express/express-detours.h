@@ -9,6 +9,7 @@
 #include "network/bundle-network.h"
 #include "network/detour-routes.h"
 #include "network/link-control.h"
+#include "transport/arrival-order.h"
 #include "transport/segment.h"
 
 #include <cstdint>
@@ -61,6 +62,12 @@ class ExpressDetours : public LinkControl, public SegmentCarrier, public Express
         return m_losses;
     }
 
+    /// @return the data packets that did not arrive in the order in which they were sent
+    const Reordering& GetReordering() const
+    {
+        return m_order.Get();
+    }
+
   private:
     /// Largest number of paths over which the packets of a flow are spread.
     static constexpr uint32_t MOST_PATHS = 64;
@@ -86,6 +93,7 @@ class ExpressDetours : public LinkControl, public SegmentCarrier, public Express
     std::vector<int64_t> m_lostUntilPs; //!< per link: packets that arrive until then are lost
     std::vector<uint64_t> m_arrivals;   //!< per link: packets that arrived while it had errors
     uint64_t m_losses{0};
+    ArrivalOrder m_order;
 };
 
 } // namespace cosim

@@ -53,7 +53,12 @@ NetworkStatistics
 ExpressFabric::GetStatistics() const
 {
     NetworkStatistics statistics = PacketFabric::GetStatistics();
-    statistics.linkLosses = m_detours ? m_detours->GetLosses() : 0;
+    if (m_detours)
+    {
+        statistics.refusals = m_refusals;
+        statistics.linkLosses = m_detours->GetLosses();
+        statistics.reordering = m_detours->GetReordering();
+    }
     return statistics;
 }
 
@@ -168,6 +173,7 @@ ExpressFabric::Enter(uint32_t link, Segment* segment)
 {
     if (!m_links[link]->Enqueue(segment))
     {
+        m_refusals += m_liveLinks.Get(link).isUp ? 0 : 1;
         ReportDrop(link, segment->wireBytes);
         m_segments.Return(segment);
     }

@@ -109,6 +109,7 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
     std::vector<std::unique_ptr<ExpressLink>> m_links;
     std::vector<Connection> m_connections;
     SegmentPool m_segments;
+    uint64_t m_refusals{0}; //!< packets dropped at links that were down
     std::map<uint64_t, std::shared_ptr<TransmissionTimes>> m_times; //!< keyed by rate
     std::unique_ptr<ExpressLinkControl> m_linkControl;              //!< null without circuits
     std::unique_ptr<ExpressDetours> m_detours; //!< null if links never fail, and flows keep paths

@@ -146,6 +146,12 @@ PacketFabric::OnPacketSent(FlowId flow,
 }
 
 void
+PacketFabric::OnRepeated(FlowId /* flow */)
+{
+    ++m_counters.repeatedPackets;
+}
+
+void
 PacketFabric::ReportRetransmission(FlowId id, uint32_t payloadBytes) const
 {
     for (RunObserver* observer : m_observers[RunObserver::LOSSES])

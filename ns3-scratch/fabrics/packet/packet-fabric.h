@@ -70,6 +70,7 @@ class PacketFabric : public FabricBase, protected FlowObserver
                       uint32_t wireBytes,
                       uint32_t payloadBytes,
                       bool isRetransmission) override;
+    void OnRepeated(FlowId flow) override;
     void OnRttSample(FlowId flow, ns3::Time rtt) override;
     void OnTimeout(FlowId flow, ns3::Time waited) override;
     void OnClosed(FlowId flow) override;

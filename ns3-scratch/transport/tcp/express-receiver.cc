@@ -104,6 +104,7 @@ ExpressReceiver::Receive(const Segment& segment)
     {
         // The segment is outside the window, so it repeats data that was received in order (RFC
         // 793, p. 69).
+        m_observer.OnRepeated(m_flow);
         SendAck(TcpHeader::ACK);
         return;
     }
@@ -117,6 +118,7 @@ ExpressReceiver::Receive(const Segment& segment)
     }
     if (stored == Stored::NOTHING)
     {
+        m_observer.OnRepeated(m_flow);
         Acknowledge();
     }
     else if (stored == Stored::WITH_GAP || ++m_unacknowledged >= m_config.delayedAckCount)

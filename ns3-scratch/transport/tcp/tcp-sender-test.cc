@@ -35,13 +35,15 @@ MakeSettings()
     return settings;
 }
 
-/// One flow over a line with a constant delay, on which some data packets are lost.
+/// One flow over a line with a constant delay, on which some data packets are lost or late.
 class Flow : private TcpSender::SocketMaker, private SegmentCarrier, private FlowObserver
 {
   public:
     /// @param lost the data packets to lose, counted from 0 in the order in which they are sent
-    explicit Flow(const std::set<uint32_t>& lost)
+    /// @param late the data packets that take four times as long, counted in the same way
+    explicit Flow(const std::set<uint32_t>& lost, const std::set<uint32_t>& late = {})
         : m_lost(lost),
+          m_late(late),
           m_receiverConfig(m_settings),
           m_prototype(MakePrototype(m_settings)),
           m_config(m_settings, *m_prototype),
@@ -68,6 +70,7 @@ class Flow : private TcpSender::SocketMaker, private SegmentCarrier, private Flo
     uint64_t delivered{0};     //!< [bytes]
     uint64_t acked{0};         //!< [bytes]
     uint32_t retransmitted{0}; //!< packets
+    uint32_t repeated{0};      //!< packets
 
   private:
     static constexpr uint64_t DELAY_PS = 10'000'000;
@@ -95,12 +98,14 @@ class Flow : private TcpSender::SocketMaker, private SegmentCarrier, private Flo
 
     void Carry(Segment* segment) override
     {
-        if (!segment->toSender && m_lost.contains(m_sent++))
+        const uint32_t number = segment->toSender ? UINT32_MAX : m_sent++;
+        if (m_lost.contains(number))
         {
             m_segments.Return(segment);
             return;
         }
-        Simulator::Schedule(TimeStep(DELAY_PS), [this, segment] {
+        const uint64_t delay = m_late.contains(number) ? 4 * DELAY_PS : DELAY_PS;
+        Simulator::Schedule(TimeStep(delay), [this, segment] {
             if (segment->toSender)
             {
                 m_sender.Receive(*segment);
@@ -131,6 +136,11 @@ class Flow : private TcpSender::SocketMaker, private SegmentCarrier, private Flo
         retransmitted += isRetransmission ? 1 : 0;
     }
 
+    void OnRepeated(FlowId /* flow */) override
+    {
+        ++repeated;
+    }
+
     void OnRttSample(FlowId /* flow */, Time /* rtt */) override
     {
     }
@@ -146,6 +156,7 @@ class Flow : private TcpSender::SocketMaker, private SegmentCarrier, private Flo
     const SimulatorSession m_session{1};
     const TcpSettings m_settings{MakeSettings()};
     const std::set<uint32_t> m_lost;
+    const std::set<uint32_t> m_late;
     uint32_t m_sent{0}; //!< data packets
     SegmentPool m_segments;
     SubmitLine m_submitLine;
@@ -182,6 +193,16 @@ class TcpSenderTest : public UnitTest<TcpSenderTest>
         }
         NS_TEST_ASSERT_MSG_EQ(flow.retransmitted, 4, "each lost packet is sent again, once");
         NS_TEST_ASSERT_MSG_EQ(flow.made, 1, "the socket is kept");
+        NS_TEST_ASSERT_MSG_EQ(flow.repeated, 0, "the receiver needed all of them");
+    }
+
+    void TakesALatePacketForALostOne()
+    {
+        Flow flow({}, {20});
+        flow.Send(200'000);
+        NS_TEST_ASSERT_MSG_EQ(flow.delivered, 200'000, "all data");
+        NS_TEST_ASSERT_MSG_EQ(flow.retransmitted, 1, "three later packets overtake it");
+        NS_TEST_ASSERT_MSG_EQ(flow.repeated, 1, "then it arrives twice");
     }
 
     void MakesASocketForALostTail()
@@ -200,6 +221,8 @@ const UnitTestSuite<TcpSenderTest> g_tcpSenderTests(
         {"a flow that loses nothing has no socket", &TcpSenderTest::NeedsNoSocketWithoutLoss},
         {"a flow that loses packets has one socket",
          &TcpSenderTest::MakesOneSocketHoweverOftenItLosesPackets},
+        {"a late packet is sent again, and arrives twice",
+         &TcpSenderTest::TakesALatePacketForALostOne},
         {"a lost last packet is sent again by a socket", &TcpSenderTest::MakesASocketForALostTail},
     });
 
