@@ -34,8 +34,7 @@ class Routing(Model):
     recover when the link is up again."""
     shared_links: Annotated[int, Field(ge=0, le=1000)] | None = None
     """Number of links between switches that the result lists with the flows that share them; null:
-    5 on a topology of the families `graph`, `rail_optimized`, `rail_only` and `leaf_spine`, and 0
-    on others."""
+    5 on a topology of the family `graph` and the families of servers, and 0 on others."""
 
 
 class SwitchMemory(Model):

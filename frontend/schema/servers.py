@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from frontend.schema.base import Count, Model, Whole
 from frontend.schema.graph import ClusterTopology
 from frontend.schema.quantities import Rate, Time
+from frontend.schema.topoopt import DemandChoice, Discount
 from topology_gen.networks.servers import SERVERS
 
 ServerName = Literal["dgx_a100", "dgx_h100", "hgx_b200", "gb200_nvl72", "mi300x"]
@@ -108,3 +109,37 @@ class LeafSpineTopology(ServersTopology):
     """2: leaves and spines; 3: leaves, aggregation switches and cores."""
     spines: Count | None = None
     """Number of spines with two tiers; null: each leaf has one link to each spine."""
+
+
+class DirectServersTopology(ServersTopology):
+    """The NICs of servers are linked to each other directly. Packets pass a GPU with a NIC to the
+    other server, and other servers between servers that are not neighbours."""
+
+    family: Literal["direct_servers"]
+    """Servers whose NICs a direct-connect topology joins."""
+    server: ServerModel = ServerModel()
+    """The server."""
+    scale_out: str
+    """Links between servers: a direct-connect topology of all servers, written as
+    `family:key=value,…`. The NICs of a server are its ports: they are a multiple of the degree,
+    and then links are bundles, or a divisor of it, and then links share a NIC."""
+
+
+class TopoOptServersTopology(ServersTopology):
+    """The NICs of servers are linked by TopoOpt for the transfers between servers: rings for
+    all-reduces, and matchings for the others. Packets take shortest paths over links and GPUs."""
+
+    family: Literal["topoopt_servers"]
+    """Servers whose NICs TopoOpt links for the job's transfers."""
+    server: ServerModel = ServerModel()
+    """The server."""
+    d: Count | None = None
+    """Degree: number of ports of each server, a multiple or a divisor of its NICs; null: the
+    NICs."""
+    demand: DemandChoice | None = None
+    """The transfers between servers: a mapping as of the family `topoopt`; `workload`: what the
+    servers transfer in an iteration of `workload.kind: training`; null: one all-reduce."""
+    duplex: bool = True
+    """true: rings go both ways and take two ports of each server; false: one way and one port."""
+    discount: Discount = "exponential"
+    """Value of the x-th link between the same two servers, as of the family `topoopt`."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from frontend.topologies import (
     boxes,
+    direct_servers,
     edges,
     fat_tree,
     flat,
@@ -35,6 +36,8 @@ _FAMILIES: tuple[TopologyFamily[Any], ...] = (
     servers.RAIL_OPTIMIZED,
     servers.RAIL_ONLY,
     servers.LEAF_SPINE,
+    direct_servers.DIRECT_SERVERS,
+    direct_servers.TOPOOPT_SERVERS,
 )
 for _family in _FAMILIES:
     TOPOLOGIES.register(_family)

@@ -2,7 +2,8 @@
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from typing import TypeVar
@@ -28,7 +29,7 @@ from topology_gen.networks.servers import SERVERS, Server, host
 AnyServers = TypeVar("AnyServers", bound=ServersTopology)
 
 
-class _Servers(TopologyFamily[AnyServers]):
+class ServersFamily(TopologyFamily[AnyServers]):
     """A family of servers; `make` builds its graph."""
 
     joins_gpus = True
@@ -44,8 +45,11 @@ class _Servers(TopologyFamily[AnyServers]):
 
     def layout(self, topology: AnyServers, demand: WorkloadDemand | None) -> Layout:
         """Return the layout; raise RefusedError if the numbers do not fit."""
-        graph, forward = self._graph(topology), self.forwards(topology)
-        memory = int(topology.buffer)
+        return self.layout_of(self._graph(topology), topology)
+
+    def layout_of(self, graph: NetworkGraph, topology: AnyServers) -> GraphLayout:
+        """Return the layout of a graph."""
+        memory, forward = int(topology.buffer), self.forwards(topology)
 
         def make(ecn_threshold_bytes: int) -> Network:
             return graph.network(memory, ecn_threshold_bytes, ranks_forward=forward)
@@ -53,16 +57,9 @@ class _Servers(TopologyFamily[AnyServers]):
         return GraphLayout(graph, make, forward)
 
     def _graph(self, topology: AnyServers) -> NetworkGraph:
-        try:
+        with refusing():
             graph = _cached(self, topology)
             check_ranks(len(graph.ranks))
-        except ParameterError as error:
-            where = f".{error.parameter}" if error.parameter else ""
-            key = "server" if error.parameter in ServerModel.model_fields else ""
-            path = ".".join(["topology", *([key] if key else [])])
-            raise RefusedError(path + where, str(error)) from None
-        except TopologyError as error:
-            raise RefusedError("topology.servers", str(error)) from None
         return graph
 
     def buffers(self, topology: AnyServers) -> Sequence[Buffer]:
@@ -73,12 +70,26 @@ class _Servers(TopologyFamily[AnyServers]):
         return [Buffer("topology.buffer", topology.buffer, max(ports.values(), default=1))]
 
 
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Turn a TopologyError into a RefusedError with the key path of its parameter."""
+    try:
+        yield
+    except ParameterError as error:
+        where = f".{error.parameter}" if error.parameter else ""
+        key = "server" if error.parameter in ServerModel.model_fields else ""
+        path = ".".join(["topology", *([key] if key else [])])
+        raise RefusedError(path + where, str(error)) from None
+    except TopologyError as error:
+        raise RefusedError("topology.servers", str(error)) from None
+
+
 @lru_cache(maxsize=4)
-def _cached(family: _Servers[AnyServers], topology: AnyServers) -> NetworkGraph:
+def _cached(family: ServersFamily[AnyServers], topology: AnyServers) -> NetworkGraph:
     return family.make(topology)
 
 
-class _RailOptimized(_Servers[RailOptimizedTopology]):
+class _RailOptimized(ServersFamily[RailOptimizedTopology]):
     model = RailOptimizedTopology
 
     def make(self, topology: RailOptimizedTopology) -> NetworkGraph:
@@ -96,7 +107,7 @@ class _RailOptimized(_Servers[RailOptimizedTopology]):
         return topology.pxn
 
 
-class _RailOnly(_Servers[RailOnlyTopology]):
+class _RailOnly(ServersFamily[RailOnlyTopology]):
     model = RailOnlyTopology
 
     def make(self, topology: RailOnlyTopology) -> NetworkGraph:
@@ -110,7 +121,7 @@ class _RailOnly(_Servers[RailOnlyTopology]):
         return True
 
 
-class _LeafSpine(_Servers[LeafSpineTopology]):
+class _LeafSpine(ServersFamily[LeafSpineTopology]):
     model = LeafSpineTopology
 
     def make(self, topology: LeafSpineTopology) -> NetworkGraph:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from topology_gen.errors import ParameterError
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.networks.graph import GraphLink, NetworkGraph, both_ways
-from topology_gen.networks.servers import Server
+from topology_gen.networks.servers import Server, joined
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,7 @@ def rail_optimized(
     if not 1 <= pod <= servers:
         raise ParameterError(f"{pod} servers of a pod: expected 1 … {servers}", "pod")
     pods, rails = -(-servers // pod), server.nics
-    links = _inside(servers, server)
-    links += [
+    links = [
         GraphLink(
             server.nic(number, rail),
             f"leaf{number // pod}.{rail}",
@@ -89,12 +88,7 @@ def rail_optimized(
         raise ParameterError(f"{oversubscription}: expected more than 0", "oversubscription")
     wanted = pod * server.endpoint_bps / (uplinks.rate_bps * oversubscription)
     names, up = _spines(leaves, wanted, spines, uplinks)
-    return NetworkGraph(
-        "rail_optimized",
-        [name for number in range(servers) for name in server.ranks(number)],
-        [*_switches(servers, server), *leaves, *names],
-        both_ways(links + up),
-    )
+    return joined("rail_optimized", servers, server, [*leaves, *names], both_ways(links + up))
 
 
 def rail_only(
@@ -133,7 +127,7 @@ def rail_only(
         raise ParameterError(f"{rail.nodes} nodes: expected the {servers} servers", "rail")
     if rail is not None and not server.nics_per_gpu:
         raise ParameterError("expected a NIC for each GPU, as GPUs forward packets", "rail")
-    links, leaves = both_ways(_inside(servers, server)), []
+    links, leaves = list[GraphLink](), list[str]()
     for number in range(server.nics):
         ends = [server.nic(one, number) for one in range(servers)]
         if rail is None:
@@ -148,12 +142,7 @@ def rail_only(
                 for source, target in rail.edges()
                 if source != target
             ]
-    return NetworkGraph(
-        "rail_only",
-        [name for number in range(servers) for name in server.ranks(number)],
-        [*_switches(servers, server), *leaves],
-        links,
-    )
+    return joined("rail_only", servers, server, leaves, links)
 
 
 def leaf_spine(
@@ -211,8 +200,7 @@ def leaf_spine(
     count = -(-servers // per_leaf)
     wanted = per_leaf * server.nics / ratio
     leaves = [f"leaf{leaf}" for leaf in range(count)]
-    links = _inside(servers, server)
-    links += [
+    links = [
         GraphLink(
             server.nic(number, nic),
             leaves[number // per_leaf],
@@ -232,21 +220,7 @@ def leaf_spine(
             )
     else:
         above, up = _pods(leaves, wanted, radix, uplinks)
-    return NetworkGraph(
-        "leaf_spine",
-        [name for number in range(servers) for name in server.ranks(number)],
-        [*_switches(servers, server), *leaves, *above],
-        both_ways(links + up),
-    )
-
-
-def _inside(servers: int, server: Server) -> list[GraphLink]:
-    return [link for number in range(servers) for link in server.links(number)]
-
-
-def _switches(servers: int, server: Server) -> Iterator[str]:
-    for number in range(servers):
-        yield from server.switches(number)
+    return joined("leaf_spine", servers, server, [*leaves, *above], both_ways(links + up))
 
 
 def _spines(

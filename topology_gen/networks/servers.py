@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 from topology_gen.errors import ParameterError
-from topology_gen.networks.graph import GraphLink
+from topology_gen.networks.graph import GraphLink, NetworkGraph, both_ways
 
 _GBPS = 10**9
 
@@ -129,6 +129,34 @@ SERVERS: dict[str, Server] = {
 }
 """Servers by name, with the numbers of their data sheets. `scale_up_bps` is one direction: half of
 what data sheets state, such as 900 GB/s for the H100."""
+
+
+def joined(
+    name: str, servers: int, server: Server, switches: Sequence[str], outside: Sequence[GraphLink]
+) -> NetworkGraph:
+    """Return servers with everything inside them, and a network between them.
+
+    Parameters
+    ----------
+    name : str
+        The name of the network.
+    servers : int
+        Number of servers.
+    server : Server
+        The server.
+    switches : sequence of str
+        The switches outside the servers.
+    outside : sequence of GraphLink
+        The links outside the servers, each in one direction.
+    """
+    numbers = range(servers)
+    inside = both_ways([link for number in numbers for link in server.links(number)])
+    return NetworkGraph(
+        name,
+        [rank for number in numbers for rank in server.ranks(number)],
+        [*(switch for number in numbers for switch in server.switches(number)), *switches],
+        [*inside, *outside],
+    )
 
 
 def host(nic_bps: int) -> Server:
