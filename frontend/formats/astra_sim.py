@@ -14,6 +14,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from frontend.errors import ScenarioError
+from topology_gen import TopologyError
+from topology_gen.formats.graphs.astra_sim import is_astra_sim, read_astra_sim
 
 _ALGORITHMS = {
     "ring": "ring",
@@ -94,8 +96,7 @@ def import_run(
 def _network(path: Path, folder: Path, made: Imported) -> tuple[int, str, dict[str, Any]]:
     """Return the number of dimensions, the fabric and the topology."""
     text = _read(path)
-    first = text.split("\n", 1)[0].split()
-    if len(first) == 3 and all(word.isdigit() for word in first):
+    if is_astra_sim(text):
         return 1, "express", _from_text(path, text, folder, made)
     try:
         content = YAML(typ="safe").load(text)
@@ -170,20 +171,18 @@ def _from_text(path: Path, text: str, folder: Path, made: Imported) -> dict[str,
         f"{path}: buffers, PFC and congestion control of the ns-3 backend are settings of another "
         "file; the scenario has TCP and unlimited buffers"
     )
-    rows = [line.split() for line in text.splitlines() if line.strip()]
-    nodes, switches, links = (int(word) for word in rows[0])
-    if len(rows) != 2 + links or len(rows[1]) != switches or any(len(r) < 4 for r in rows[2:]):
-        raise ScenarioError(
-            f"{path}: expected the {switches} switches in line 2 and {links} lines with links "
-            "(from, to, rate, latency, error rate), as line 1 says"
-        )
-    ends = [sorted(row[:2], key=lambda node: node in rows[1]) for row in rows[2:]]
-    hosts = {host for host, switch in ends if host not in rows[1] and switch in rows[1]}
-    rates = {(row[2], row[3]) for row in rows[2:]}
-    if switches == 1 and len(hosts) == links == nodes - 1 and len(rates) == 1:
-        rate, latency = rates.pop()
-        made_of_links = {"bandwidth": rate, "latency": latency, "buffer": "unlimited"}
-        return {"family": "flat", "ranks": nodes - 1, **made_of_links}
+    try:
+        network = read_astra_sim(text, path.stem)
+    except TopologyError as error:
+        raise ScenarioError(f"{path}: {error}") from None
+    ends = sorted(end for link in network.links for end in link[:2])
+    star = sorted(network.ranks + network.switches * len(network.ranks))
+    kinds = {link.properties for link in network.links}
+    if len(network.switches) == len(kinds) == 1 and ends == star:
+        link = network.links[0]
+        if link.loss is None:
+            given = {"bandwidth": link.bandwidth, "latency": link.latency, "buffer": "unlimited"}
+            return {"family": "flat", "ranks": len(network.ranks), **given}
     return {"family": "graph", "file": os.path.relpath(path, folder), "buffer": "unlimited"}
 
 

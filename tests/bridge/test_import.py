@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+import bridge
 from bridge.cli.main import main
 from frontend import load_scenario
+from frontend.resolve import resolve
 from tests.frontend.chakra_files import Rank, write
 
 SYSTEM = {
@@ -97,6 +99,34 @@ def test_one_switch_of_the_ns3_backend(tmp_path: Path) -> None:
     assert made.fabric == "express"
 
 
+def test_a_network_of_several_switches(tmp_path: Path) -> None:
+    """Two leaves with four ranks each, and two spines: the scenario reads the text itself."""
+    links = [f"{n} {8 + n // 4} 400Gbps 0.0005ms 0" for n in range(8)]
+    links += [f"{leaf} {spine} 800Gbps 0.001ms 0" for leaf in (8, 9) for spine in (10, 11)]
+    done = imported(tmp_path, "\n".join(["12 4 12", "8 9 10 11", *links]))
+    assert done.exit_code == 0, done.output
+    made: Any = load_scenario(tmp_path / "s.yaml")
+    assert made.topology.family == "graph"
+    network = resolve(made).network
+    assert (network.ranks, network.nodes, network.links) == (8, 12, 24)
+    assert sorted(set(network.rate_bps.tolist())) == [400 * 10**9, 800 * 10**9]
+    first, second = (network.paths([0], [target]).links for target in (3, 4))
+    assert (first.size, second.size) == (2, 4)
+    result = bridge.run(made)
+    assert result.status == "complete"
+    assert result.network.drops == 0
+    # 2·7/8 of 1 MiB at 400 Gbit/s, and 14 steps over at least two links and switches.
+    assert result.time_ns > 2 * 7 / 8 * 2**20 * 8 / 400 + 14 * 1000
+
+
+def test_losses_of_one_switch_stay(tmp_path: Path) -> None:
+    links = [f"{n} 8 400Gbps 0.0005ms {0.01 * (n == 3)}" for n in range(8)]
+    done = imported(tmp_path, "\n".join(["9 1 8", "8", *links]))
+    assert done.exit_code == 0, done.output
+    made: Any = load_scenario(tmp_path / "s.yaml")
+    assert [link.loss for link in made.topology.links] == [0, 0, 0, 0.01, 0, 0, 0, 0]
+
+
 def test_what_has_no_equivalent_is_named(tmp_path: Path) -> None:
     done = imported(tmp_path, RING, **{"replay-only": 1, "all-reduce-implementation": ["magic"]})
     assert "replay-only: value 1 has no equivalent" in done.stderr
@@ -110,7 +140,10 @@ def test_what_has_no_equivalent_is_named(tmp_path: Path) -> None:
         ("a: b", "expected the network of ASTRA-sim's analytical backend"),
         (RING.replace("8", "1"), "expected a count of at least 2"),
         (TWO.format("Mesh"), "expected [Switch], [Ring]"),
-        ("9 1 8\n8\n0 8 1Gbps 1us 0\n", "8 lines with links"),
+        (
+            "9 1 8\n8\n0 8 1Gbps 1us 0\n",
+            "1 lines of links, but the header",
+        ),
         (RING.replace("[ 50.0 ]", "[ 50.0, 1 ]"), "one entry for each dimension"),
     ],
 )

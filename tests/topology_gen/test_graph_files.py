@@ -175,6 +175,7 @@ def test_infragraph():
         (ASTRA_SIM.replace("4 1 3", "4 1 5"), "3 lines of links.*promises 5"),
         (ASTRA_SIM.replace("\n3\n", "\n9\n"), "numbers of 1 switches, less than 4"),
         (ASTRA_SIM.replace("0 3 400Gbps", "0 7 400Gbps"), "link '0 7 400Gbps.*nodes 0 … 3"),
+        (ASTRA_SIM.replace("0.01", "few"), "link '1 3 400Gbps 0.0005ms few': expected source"),
         (CSV.replace("scale_up", "sideways"), "line 4: dimension 'sideways'"),
         (CSV.replace("latency", "delay"), "column 'delay': expected one of source"),
         (CSV + "gpu1,leaf\n", "line 5: 2 columns, but the first line names 6"),

@@ -13,6 +13,7 @@ from topology_gen.errors import FileFormatError
 from topology_gen.formats.graphs.document import GraphDocument, LinkEntry, NodeEntry
 
 _ASTRA_SIM, _SIMAI = 3, 6
+_NUMBER = re.compile(r"\d*\.?\d+([eE][+-]?\d+)?|\d+\.")
 _HEADERS = {
     _ASTRA_SIM: "nodes switches links",
     _SIMAI: "nodes gpus_per_server nvswitches switches links gpu_type",
@@ -82,7 +83,7 @@ def _name(number: int, switches: set[int], nv: set[int]) -> str:
 
 def _link(words: list[str], nodes: int, nv: set[int]) -> LinkEntry:
     known = len(words) in (4, 5) and all(w.isdecimal() and int(w) < nodes for w in words[:2])
-    if not known:
+    if not known or not _NUMBER.fullmatch((*words, "0")[4]):
         raise FileFormatError(
             f"link {' '.join(words)!r:.60}: expected source target rate latency error_rate, with "
             f"nodes 0 … {nodes - 1}"
