@@ -5,6 +5,7 @@
 #include "results/critical-path.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace cosim
 {
@@ -109,8 +110,8 @@ CriticalPath::GetEnd(const NodeEvent& event, const CauseRef& begun)
     switch (trace.type[node])
     {
     case NodeType::COLLECTIVE: {
-        auto found = m_ended.extract({trace.collective[node], event.rank});
-        return found.empty() ? begun : std::move(found.mapped());
+        auto ended = m_ended.Extract({trace.collective[node], event.rank, NO_CHUNK});
+        return ended ? std::move(*ended) : begun;
     }
     case NodeType::COMPUTE:
         return Extend(begun, event.timePs, PathKind::COMPUTE, label, event.rank);
@@ -159,24 +160,26 @@ CriticalPath::OnNodeEnded(const NodeEvent& event)
 void
 CriticalPath::OnCollectiveBegun(const CollectiveEvent& event)
 {
-    m_collectives[{event.collective->id, event.rank}] = {m_now, m_now};
+    m_collectives[{event.collective->id, event.rank, NO_CHUNK}] = {m_now, m_now};
 }
 
 void
 CriticalPath::OnCollectiveEnded(const CollectiveEvent& event)
 {
-    const CollectiveAt at{event.collective->id, event.rank};
-    auto running = m_collectives.extract(at);
-    m_ended[at] = std::move(running.mapped().last);
-    m_chunks.erase(m_chunks.lower_bound({at, 0}), m_chunks.upper_bound({at, UINT32_MAX}));
+    const Place at{event.collective->id, event.rank, NO_CHUNK};
+    auto running = m_collectives.Extract(at);
+    m_ended[at] = std::move(running->last);
+    for (uint32_t chunk = 0; chunk < event.collective->chunks; ++chunk)
+    {
+        m_chunks.Extract({at.collective, at.rank, chunk});
+    }
 }
 
 void
 CriticalPath::OnChunkEnded(const ChunkEvent& event)
 {
-    const CollectiveAt at{event.collective->id, event.rank};
-    m_chunks[{at, event.chunk}] = m_now;
-    CauseRef& last = m_collectives[at].last;
+    m_chunks[{event.collective->id, event.rank, event.chunk}] = m_now;
+    CauseRef& last = m_collectives[{event.collective->id, event.rank, NO_CHUNK}].last;
     last = Later(last, m_now);
 }
 
@@ -186,16 +189,14 @@ CriticalPath::OnChunkAdmitted(const AdmissionEvent& event)
     CauseRef reached;
     for (const Rank rank : event.ranks)
     {
-        const CollectiveAt at{event.collective->id, rank};
-        const auto chunk = m_chunks.find({at, event.chunk});
-        if (chunk != m_chunks.end())
+        const uint32_t collective = event.collective->id;
+        if (const auto chunk = m_chunks.Extract({collective, rank, event.chunk}))
         {
-            reached = Later(reached, chunk->second);
-            m_chunks.erase(chunk);
+            reached = Later(reached, *chunk);
         }
         else
         { // its first phase: the rank has reached it when it issued the collective
-            reached = Later(reached, m_collectives[at].issued);
+            reached = Later(reached, m_collectives[{collective, rank, NO_CHUNK}].issued);
         }
     }
     m_now = Extend(std::move(reached),
@@ -208,14 +209,14 @@ CriticalPath::OnChunkAdmitted(const AdmissionEvent& event)
 void
 CriticalPath::OnStepReady(const StepEvent& event)
 {
-    m_steps[event.step] = m_now;
+    m_steps[{event.step}] = m_now;
 }
 
 void
 CriticalPath::OnStepDone(const StepEvent& event)
 {
-    auto found = m_steps.extract(event.step);
-    CauseRef cause = found.empty() ? m_now : std::move(found.mapped());
+    auto ready = m_steps.Extract({event.step});
+    CauseRef cause = ready ? std::move(*ready) : m_now;
     const CauseLabel label{nullptr, event.collective->id};
     if (event.op != StepOp::REDUCE && event.op != StepOp::COPY)
     {
@@ -228,10 +229,10 @@ CriticalPath::OnStepDone(const StepEvent& event)
 void
 CriticalPath::OnStepSent(const StepMessageEvent& event)
 {
-    const auto ready = m_steps.find(event.step);
+    const CauseRef* ready = m_steps.Find({event.step});
     Send({event.src, event.dst, event.tag},
          {event.src, event.dst, event.route, event.bytes, event.timePs, 0},
-         Extend(ready == m_steps.end() ? m_now : ready->second,
+         Extend(ready == nullptr ? m_now : *ready,
                 event.timePs,
                 PathKind::INJECTION,
                 {nullptr, event.collective->id},
@@ -248,29 +249,23 @@ CriticalPath::OnStepReceived(const StepMessageEvent& event)
 void
 CriticalPath::Send(const MessageKey& key, const SentMessage& message, CauseRef cause)
 {
-    std::deque<Pending>& queue = m_messages[key];
-    queue.push_back({message, std::move(cause)});
-    queue.back().message.repairPs = m_parts.GetRepairPs(message.src, message.dst, message.route);
+    Pending pending{message, std::move(cause)};
+    pending.message.repairPs = m_parts.GetRepairPs(message.src, message.dst, message.route);
+    m_messages.Push(key, std::move(pending));
 }
 
 /// @return the arrival of the first message with a key
 CauseRef
 CriticalPath::Receive(const MessageKey& key, uint64_t nowPs, CauseLabel label)
 {
-    const auto found = m_messages.find(key);
-    if (found == m_messages.end())
+    std::optional<Pending> pending = m_messages.Pop(key);
+    if (!pending)
     {
         return m_now;
     }
-    Pending pending = std::move(found->second.front());
-    found->second.pop_front();
-    if (found->second.empty())
-    {
-        m_messages.erase(found);
-    }
-    const SentMessage& message = pending.message;
+    const SentMessage& message = pending->message;
     const MessageTimes times = m_parts.Divide(message, std::max(nowPs, message.sentPs));
-    CauseRef cause = std::move(pending.cause);
+    CauseRef cause = std::move(pending->cause);
     for (const auto& [part, kind] : {std::pair(times.host, PathKind::HOST),
                                      std::pair(times.queueing, PathKind::QUEUEING),
                                      std::pair(times.retransmission, PathKind::RETRANSMISSION),

@@ -8,14 +8,13 @@
 #include "network/run-observer.h"
 #include "results/cause.h"
 #include "results/message-parts.h"
+#include "results/messages-in-flight.h"
 #include "results/path-record.h"
 #include "stream/stream.h"
+#include "support/flat-map.h"
 
 #include <cstdint>
-#include <deque>
 #include <map>
-#include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -80,8 +79,35 @@ class CriticalPath : public RunObserver
         CauseRef computed;             //!< end of its latest COMPUTE node
     };
 
-    using CollectiveAt = std::pair<uint32_t, Rank>;      //!< a collective at a rank
-    using MessageKey = std::tuple<Rank, Rank, uint64_t>; //!< source, target, tag
+    /// A chunk of a collective at a rank; NO_CHUNK for the collective itself.
+    struct Place
+    {
+        uint32_t collective{0};
+        Rank rank{0};
+        uint32_t chunk{0};
+
+        bool operator==(const Place&) const = default;
+
+        uint64_t Hash() const
+        {
+            return MixHash(static_cast<uint64_t>(rank) << 32 | chunk, collective);
+        }
+    };
+
+    /// A step that is ready.
+    struct Step
+    {
+        uint64_t id{0};
+
+        bool operator==(const Step&) const = default;
+
+        uint64_t Hash() const
+        {
+            return MixHash(id, 0);
+        }
+    };
+
+    static constexpr uint32_t NO_CHUNK = UINT32_MAX;
 
     Worker& GetWorker(const NodeEvent& event);
     CauseRef GetBeginning(Worker& worker, const NodeEvent& event);
@@ -96,13 +122,14 @@ class CriticalPath : public RunObserver
     PathRecord m_record;
     std::vector<Worker> m_workers;         //!< indexed by rank
     std::map<uint64_t, CauseRef> m_timers; //!< latest beginning of the timers with a tag
-    std::map<MessageKey, std::deque<Pending>> m_messages;
-    std::map<CollectiveAt, Running> m_collectives; //!< until they end at the rank
-    std::map<CollectiveAt, CauseRef> m_ended;      //!< until their nodes end
-    /// end of the last phase of a chunk at a rank, until its next phase begins
-    std::map<std::pair<CollectiveAt, uint32_t>, CauseRef> m_chunks;
-    std::unordered_map<uint64_t, CauseRef> m_steps; //!< steps that are ready
-    CauseRef m_now;                                 //!< why the current events happen
+    MessagesInFlight<Pending> m_messages;
+    FlatMap<Place, Running> m_collectives; //!< until they end at the rank
+    FlatMap<Place, CauseRef> m_ended;      //!< until their nodes end
+    /// end of the last phase of a chunk at a rank, until its next phase begins or the collective
+    /// ends
+    FlatMap<Place, CauseRef> m_chunks;
+    FlatMap<Step, CauseRef> m_steps; //!< steps that are ready
+    CauseRef m_now;                  //!< why the current events happen
 };
 
 } // namespace cosim
