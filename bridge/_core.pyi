@@ -33,6 +33,9 @@ class Simulation:
         start_ps: int,
         end_ps: int,
         limit_bytes: int,
+        counter_ps: int,  # time between samples of links and flows at first; 0: none
+        counter_links: int,
+        counter_flows: int,
     ) -> None: ...  # ValueError: a rank does not exist
     def write_series(  # before build; sinks as for write_timeline
         self,

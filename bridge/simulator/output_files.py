@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from bridge.errors import OutputError
-from frontend.schema.outputs import Outputs, ranks_of
+from frontend.fabrics import FABRICS
+from frontend.schema.outputs import chosen, ranks_of
 
 if TYPE_CHECKING:
     from bridge.simulator.core import Simulation
@@ -79,9 +81,10 @@ class StreamedFile:
 class OutputFiles:
     """The files of a run that a scenario asks for, in the folder of the run."""
 
-    def __init__(self, folder: Path | None, outputs: Outputs) -> None:
+    def __init__(self, folder: Path | None, scenario: Mapping[str, Any]) -> None:
         self._folder = folder
-        self._outputs = outputs
+        self._outputs = chosen(scenario)
+        self._has_packets = not FABRICS[scenario["fabric"]].is_estimator
         self._files: list[StreamedFile] = []
 
     def attach(self, simulation: Simulation) -> None:
@@ -102,12 +105,16 @@ class OutputFiles:
         for name in (TIMELINE, LINK_SERIES, FLOW_SERIES):
             (self._folder / name).unlink(missing_ok=True)  # it was of an earlier run
         if timeline is not None:
+            counters = timeline.counters if self._has_packets else None
             simulation.write_timeline(
                 self._open(TIMELINE).write,
                 ranks_of(timeline.ranks),
                 int(timeline.start),
                 _NEVER if timeline.end is None else int(timeline.end),
                 int(timeline.size_limit),
+                0 if counters is None else int(counters.interval),
+                0 if counters is None else counters.links,
+                0 if counters is None else counters.flows,
             )
         if series is not None:
             links, flows = series.links, series.flows

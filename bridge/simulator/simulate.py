@@ -27,7 +27,6 @@ from bridge.stream_header import read_header
 from frontend import Scenario
 from frontend.loading.load import Source
 from frontend.loading.overrides import Override, Overrides, listed
-from frontend.schema.outputs import chosen
 
 if TYPE_CHECKING:
     from bridge.simulator import core
@@ -277,7 +276,7 @@ def _simulate(
             if folder is not None:
                 until_saved.enter_context(sole_writer(folder))
             built = BuiltSimulation(header.scenario, folder)
-            files = OutputFiles(folder, chosen(header.scenario))
+            files = OutputFiles(folder, header.scenario)
             try:
                 _build(simulation, files)
                 if hook is not None:

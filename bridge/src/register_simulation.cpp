@@ -139,15 +139,27 @@ register_simulation(py::module_& module)
                std::vector<uint32_t> ranks,
                uint64_t startPs,
                uint64_t endPs,
-               uint64_t limitBytes) {
-                simulation.WriteTimeline({std::move(ranks), startPs, endPs, limitBytes},
+               uint64_t limitBytes,
+               uint64_t counterPs,
+               uint32_t counterLinks,
+               uint32_t counterFlows) {
+                simulation.WriteTimeline({std::move(ranks),
+                                          startPs,
+                                          endPs,
+                                          limitBytes,
+                                          counterPs,
+                                          counterLinks,
+                                          counterFlows},
                                          MakeSink(sink));
             },
             "sink"_a,
             "ranks"_a,
             "start_ps"_a,
             "end_ps"_a,
-            "limit_bytes"_a)
+            "limit_bytes"_a,
+            "counter_ps"_a,
+            "counter_links"_a,
+            "counter_flows"_a)
         .def(
             "write_series",
             [](Simulation& simulation,

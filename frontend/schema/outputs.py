@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, PlainSerializer
+from pydantic import BeforeValidator, Field, PlainSerializer
 
 from frontend.schema.base import Model
 from frontend.schema.quantities import PositiveSize, PositiveTime, Time
@@ -49,6 +49,22 @@ RankSet = Annotated[str, BeforeValidator(_rank_set, json_schema_input_type=str |
 """Ranks, as ``all`` or as numbers and ranges: ``0,1,8-15``."""
 
 
+class Counters(Model):
+    """Counters in a timeline: utilization and queue of links, and congestion windows of flows."""
+
+    interval: PositiveTime = PositiveTime.parse("1us")
+    """Time between samples at first. It becomes four times as long after each 1000 samples."""
+    links: int = Field(8, ge=0, le=1000)
+    """Number of links, those that most paths cross."""
+    flows: int = Field(8, ge=0, le=1000)
+    """Number of flows, spread evenly over those that start at a shown rank."""
+
+
+def _switch(value: Any) -> Any:
+    """Let ``true`` stand for the defaults, and ``false`` for nothing."""
+    return {} if value is True else None if value is False else value
+
+
 class Timeline(Model):
     """A file for Perfetto that shows what every rank does at each time."""
 
@@ -60,6 +76,11 @@ class Timeline(Model):
     """End of the time window; null: the end of the run."""
     size_limit: PositiveSize = PositiveSize.parse("64MB")
     """Largest size of the file. The file says how many events it leaves out."""
+    counters: Annotated[
+        Counters | None,
+        BeforeValidator(_switch, json_schema_input_type=Counters | bool | None),
+    ] = Counters()
+    """Counters of links and flows; false: none. Only fabrics with packets have them."""
 
 
 def _sampled(value: Any) -> Any:
@@ -100,11 +121,6 @@ class Series(Model):
     size_limit: PositiveSize = PositiveSize.parse("64MB")
     """Largest size of each file. When a file has used half of what is left, the interval becomes
     four times as long."""
-
-
-def _switch(value: Any) -> Any:
-    """Let ``true`` stand for the defaults, and ``false`` for nothing."""
-    return {} if value is True else None if value is False else value
 
 
 class Outputs(Model):

@@ -5,9 +5,8 @@
 #ifndef COSIM_SERIES_WRITER_H
 #define COSIM_SERIES_WRITER_H
 
-#include "network/fabric.h"
-#include "network/run-observer.h"
 #include "results/csv-writer.h"
+#include "results/network-sampler.h"
 #include "results/text-sink.h"
 #include "stream/stream.h"
 
@@ -30,13 +29,12 @@ struct SeriesOptions
 };
 
 /**
- * Samples links and flows at multiples of an interval, while messages are on their way.
+ * Writes samples of links and flows as tables.
  *
- * A sample only reads, so it does not change the run. When a file has used half of its limit, the
- * interval becomes four times as long, and again whenever half of the rest is used. Sampling ends
- * when a file has no room for another sample.
+ * When a file has used half of its limit, the interval becomes four times as long, and again
+ * whenever half of the rest is used. Sampling ends when a file has no room for another sample.
  */
-class SeriesWriter : public RunObserver
+class SeriesWriter
 {
   public:
     /**
@@ -51,18 +49,14 @@ class SeriesWriter : public RunObserver
                  TextSink links,
                  TextSink flows);
 
-    /// @param fabric the fabric of the run; must outlive the run
-    void SetFabric(const Fabric* fabric)
+    /// @return the observer that takes the samples
+    NetworkSampler& GetSampler()
     {
-        m_fabric = fabric;
+        return m_sampler;
     }
 
-    /// Write what is left. Call it at the end of the run, while the fabric exists.
+    /// Write what is left. Call it at the end of the run.
     void Finish();
-
-    uint32_t GetKinds() const override;
-    void OnMessageSent(const MessageEvent& event) override;
-    void OnMessageDelivered(const MessageEvent& event) override;
 
   private:
     /// A file and how much of it is used.
@@ -73,27 +67,19 @@ class SeriesWriter : public RunObserver
         uint64_t bytes{0}; //!< size of the file, without what the writer still holds
     };
 
-    void ScheduleNext();
-    void Sample();
-    void SampleLinks(uint64_t nowPs);
-    void SampleFlows(uint64_t nowPs);
-    bool HasRoom(File& file, std::size_t rows);
+    uint64_t Write(const NetworkSample& sample);
+    void WriteLinks(const NetworkSample& sample);
+    void WriteFlows(const NetworkSample& sample);
+    bool HasRoom(const File& file, std::size_t rows) const;
     void Flush(File& file);
 
     const Topology& m_topology;
-    const Fabric* m_fabric{nullptr};
     uint64_t m_intervalPs;
     uint64_t m_limitBytes;
-    uint64_t m_nextLimitBytes; //!< size of a file from which the interval doubles
-    std::vector<uint32_t> m_links;
-    std::vector<uint32_t> m_flows;
-    std::vector<LinkCounters> m_linksBefore; //!< counters at the latest sample
-    std::vector<uint64_t> m_flowsBefore;     //!< delivered bytes at the latest sample
-    uint64_t m_sampledPs{0};                 //!< time of the latest sample
-    uint64_t m_messages{0};                  //!< messages on their way
-    bool m_isRunning{false};                 //!< true while a sample is scheduled
+    uint64_t m_nextLimitBytes; //!< size of a file from which the interval grows
     File m_linkFile;
     File m_flowFile;
+    NetworkSampler m_sampler;
 };
 
 } // namespace cosim

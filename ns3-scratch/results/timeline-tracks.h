@@ -24,6 +24,9 @@ class TimelineTracks
   public:
     static constexpr uint32_t COMPUTE = 1; //!< track of the computation
 
+    /// The process that shows the network as a whole: after all ranks.
+    static constexpr uint32_t NETWORK = 1'000'000;
+
     /**
      * @param ranks number of ranks
      * @param text receives the names of the tracks; must outlive this object
@@ -33,6 +36,8 @@ class TimelineTracks
           m_taken(ranks),
           m_isNamed(ranks)
     {
+        m_text.BeginMeta(NETWORK, 0, "process_name").Text("name", "network");
+        m_text.End();
     }
 
     /**

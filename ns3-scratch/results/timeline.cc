@@ -4,51 +4,24 @@
 
 #include "results/timeline.h"
 
-#include "results/bus-bandwidth.h"
 #include "support/json-writer.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace cosim
 {
 
-namespace
-{
-
-/// The process that shows the network as a whole: after all ranks.
-constexpr uint32_t NETWORK = 1'000'000;
-
-/// Shortest time between two points of the counter of bytes in flight [ps].
-constexpr uint64_t COUNTER_INTERVAL_PS = 100'000;
-
-} // namespace
-
 Timeline::Timeline(const Stream& stream, const TimelineOptions& options, TextSink sink)
-    : m_stream(stream),
-      m_options(options),
-      m_text(std::move(sink), options.limitBytes),
+    : m_text(std::move(sink), options.limitBytes),
+      m_scope(options, stream.topology.ranks, m_text),
       m_tracks(stream.topology.ranks, m_text),
-      m_isShown(stream.topology.ranks, options.ranks.empty()),
-      m_nodeTimes(stream.topology.ranks)
+      m_collectives(stream, m_scope, m_text, m_tracks),
+      m_counters(stream.topology, options, m_scope, m_text, m_tracks),
+      m_nodeTimes(stream.topology.ranks),
+      m_isComputing(stream.topology.ranks)
 {
-    for (const Rank rank : options.ranks)
-    {
-        m_isShown[rank] = true;
-    }
-    for (const Program& program : stream.programs)
-    {
-        std::vector<uint32_t>& last = m_lastPhase.emplace_back(program.groupSize);
-        for (uint32_t member = 0; member < program.groupSize; ++member)
-        {
-            for (uint32_t i = program.stepBegin[member]; i < program.stepBegin[member + 1]; ++i)
-            {
-                last[member] = std::max(last[member], program.phase[i]);
-            }
-        }
-    }
-    m_text.BeginMeta(NETWORK, 0, "process_name").Text("name", "network");
-    m_text.End();
 }
 
 uint32_t
@@ -57,22 +30,10 @@ Timeline::GetKinds() const
     return NODES | COLLECTIVES | CHUNKS | STEPS | LOSSES | LINKS;
 }
 
-/// @return true if an event at this time is written; it counts as left out if there is no room
-bool
-Timeline::Accepts(uint64_t timePs)
-{
-    if (timePs < m_options.startPs || timePs > m_options.endPs)
-    {
-        return false;
-    }
-    m_leftOut += m_text.IsFull() ? 1 : 0;
-    return !m_text.IsFull();
-}
-
 void
 Timeline::OnNodeBegun(const NodeEvent& event)
 {
-    if (!IsShown(event.rank))
+    if (!m_scope.Shows(event.rank))
     {
         return;
     }
@@ -82,7 +43,7 @@ Timeline::OnNodeBegun(const NodeEvent& event)
     times[event.node] = event.timePs;
     const NodeType type = trace.type[event.node];
     if ((type == NodeType::SEND || type == NodeType::RECV || type == NodeType::TIMER) &&
-        Accepts(event.timePs))
+        m_scope.Accepts(event.timePs))
     {
         m_tracks.Use(event.rank);
         const uint32_t thread = m_tracks.Take(event.rank);
@@ -95,6 +56,10 @@ Timeline::OnNodeBegun(const NodeEvent& event)
         }
         WriteWait(event);
         m_text.End();
+    }
+    else if (type == NodeType::COMPUTE && m_scope.Accepts(event.timePs))
+    {
+        BeginCompute(event, event.timePs);
     }
 }
 
@@ -118,7 +83,7 @@ Timeline::WriteWait(const NodeEvent& event)
 void
 Timeline::OnNodeEnded(const NodeEvent& event)
 {
-    if (!IsShown(event.rank))
+    if (!m_scope.Shows(event.rank))
     {
         return;
     }
@@ -134,14 +99,30 @@ Timeline::OnNodeEnded(const NodeEvent& event)
         m_tracks.Release(event.rank, thread);
         m_messageNodes.erase(message);
     }
-    if (type != NodeType::COMPUTE || event.timePs < m_options.startPs ||
-        !Accepts(std::max(begin, m_options.startPs)))
+    if (type != NodeType::COMPUTE)
     {
         return;
     }
+    if (begin < m_scope.GetStart() && event.timePs >= m_scope.GetStart() &&
+        m_scope.Accepts(m_scope.GetStart()))
+    { // the window starts in the middle of the computation
+        BeginCompute(event, begin);
+    }
+    if (m_isComputing[event.rank])
+    {
+        m_text.Begin('E', event.rank, TimelineTracks::COMPUTE, event.timePs).End();
+        m_isComputing[event.rank] = false;
+    }
+}
+
+/// Write the beginning of a computation.
+void
+Timeline::BeginCompute(const NodeEvent& event, uint64_t beginPs)
+{
+    const Trace& trace = *event.trace;
+    m_isComputing[event.rank] = true;
     m_tracks.Use(event.rank);
-    m_text.Begin('X', event.rank, TimelineTracks::COMPUTE, begin)
-        .Microseconds("dur", event.timePs - begin)
+    m_text.Begin('B', event.rank, TimelineTracks::COMPUTE, beginPs)
         .Text("name", trace.names[event.node])
         .Arguments()
         .Text("layer", trace.layers[trace.layer[event.node]])
@@ -150,227 +131,49 @@ Timeline::OnNodeEnded(const NodeEvent& event)
     m_text.End();
 }
 
-uint32_t
-Timeline::GetLastPhase(const Collective& collective, Rank rank) const
-{
-    const auto member = std::find(collective.ranks.begin(), collective.ranks.end(), rank);
-    return m_lastPhase[collective.program]
-                      [static_cast<std::size_t>(member - collective.ranks.begin())];
-}
-
 void
 Timeline::OnCollectiveBegun(const CollectiveEvent& event)
 {
-    if (IsShown(event.rank) && Accepts(event.timePs))
-    {
-        m_tracks.Use(event.rank);
-        const CollectiveAt at{event.rank, event.collective->id};
-        Running& running = m_collectives[at];
-        running = {event.timePs, GetLastPhase(*event.collective, event.rank), {}};
-        running.lanes.push_back({m_tracks.Take(event.rank), false});
-        WriteBegin(event, running.lanes.front().thread);
-    }
-}
-
-/// @return the number of ranks that exchange data with each other in a collective
-uint32_t
-Timeline::GetGroupSize(const Collective& collective) const
-{
-    return m_stream.programs[collective.program].groupSize / std::max(1U, collective.groups);
-}
-
-/// Write the beginning of a collective in one of its streams.
-void
-Timeline::WriteBegin(const CollectiveEvent& event, uint32_t thread)
-{
-    const Collective& collective = *event.collective;
-    const Program& program = m_stream.programs[collective.program];
-    m_text.Begin('B', event.rank, thread, event.timePs)
-        .Text("name", collective.name)
-        .Arguments()
-        .Text("operation", program.operation)
-        .Text("algorithm", program.name)
-        .Uint("bytes", collective.bytes)
-        .Uint("chunks", collective.chunks)
-        .Uint("group_size", GetGroupSize(collective))
-        .Uint("iteration", collective.iteration);
-    m_text.End();
+    m_collectives.BeginCollective(event);
 }
 
 void
 Timeline::OnCollectiveEnded(const CollectiveEvent& event)
 {
-    auto found = m_collectives.extract({event.rank, event.collective->id});
-    if (found.empty())
-    {
-        return;
-    }
-    const Running& running = found.mapped();
-    const uint64_t duration = event.timePs - running.beginPs;
-    const Program& program = m_stream.programs[event.collective->program];
-    for (const Lane& lane : running.lanes)
-    {
-        m_text.Begin('E', event.rank, lane.thread, event.timePs).Arguments();
-        const double bandwidth = GetAlgorithmBandwidth(event.collective->bytes, duration);
-        m_text.Uint("algbw_bps", static_cast<uint64_t>(bandwidth))
-            .Uint("busbw_bps",
-                  static_cast<uint64_t>(bandwidth * GetBusFactor(program.operation,
-                                                                 GetGroupSize(*event.collective))));
-        m_text.End();
-        m_tracks.Release(event.rank, lane.thread);
-    }
+    m_collectives.EndCollective(event);
 }
 
 void
 Timeline::OnChunkBegun(const ChunkEvent& event)
 {
-    const CollectiveAt at{event.rank, event.collective->id};
-    const auto found = m_collectives.find(at);
-    if (found == m_collectives.end())
-    {
-        return;
-    }
-    Running& running = found->second;
-    auto chunk = m_chunks.find({at, event.chunk});
-    if (chunk == m_chunks.end())
-    {
-        if (!Accepts(event.timePs))
-        {
-            return;
-        }
-        auto& lanes = running.lanes;
-        auto lane =
-            std::find_if(lanes.begin(), lanes.end(), [](const Lane& one) { return !one.isBusy; });
-        if (lane == lanes.end())
-        {
-            lane = lanes.insert(lanes.end(), {m_tracks.Take(event.rank), false});
-            WriteBegin({event.timePs, event.rank, event.collective}, lane->thread);
-        }
-        lane->isBusy = true;
-        m_text.Begin('B', event.rank, lane->thread, event.timePs)
-            .Text("name", "chunk " + std::to_string(event.chunk));
-        m_text.End();
-        const Chunk begun{static_cast<std::size_t>(lane - lanes.begin()), running.beginPs};
-        chunk = m_chunks.emplace(std::pair(at, event.chunk), begun).first;
-    }
-    m_text.Begin('B', event.rank, running.lanes[chunk->second.lane].thread, event.timePs)
-        .Text("name", "phase " + std::to_string(event.phase))
-        .Arguments()
-        .Text("dimension", m_stream.topology.dimensions[event.dimension])
-        .Microseconds("waited_for_slot_us",
-                      event.timePs - std::exchange(chunk->second.leftPs, RUNNING));
-    m_text.End();
+    m_collectives.BeginPhase(event);
 }
 
 void
 Timeline::OnChunkEnded(const ChunkEvent& event)
 {
-    const CollectiveAt at{event.rank, event.collective->id};
-    const auto chunk = m_chunks.find({at, event.chunk});
-    if (chunk == m_chunks.end())
-    {
-        return;
-    }
-    Running& running = m_collectives[at];
-    Lane& lane = running.lanes[chunk->second.lane];
-    m_text.Begin('E', event.rank, lane.thread, event.timePs).End();
-    chunk->second.leftPs = event.timePs;
-    if (event.phase == running.lastPhase)
-    {
-        m_text.Begin('E', event.rank, lane.thread, event.timePs).End();
-        lane.isBusy = false;
-        m_chunks.erase(chunk);
-    }
-}
-
-/// @return the stream of a chunk at a rank; 0 if it has none
-uint32_t
-Timeline::GetThread(Rank rank, uint32_t collective, uint32_t chunk) const
-{
-    const CollectiveAt at{rank, collective};
-    const auto running = m_collectives.find(at);
-    if (running == m_collectives.end())
-    {
-        return 0;
-    }
-    const auto found = m_chunks.find({at, chunk});
-    // A message can arrive before its chunk begins.
-    return running->second.lanes[found == m_chunks.end() ? 0 : found->second.lane].thread;
+    m_collectives.EndPhase(event);
 }
 
 void
 Timeline::OnStepSent(const StepMessageEvent& event)
 {
-    m_inFlightBytes += event.bytes;
-    WriteInFlight(event.timePs);
-    if (!IsShown(event.src) || !IsShown(event.dst))
-    {
-        return;
-    }
-    const uint32_t thread = GetThread(event.src, event.collective->id, event.chunk);
-    if (thread == 0 || !Accepts(event.timePs))
-    {
-        return;
-    }
-    m_arrows[{event.src, event.dst, event.tag}].push_back(++m_arrowCount);
-    m_text.Begin('s', event.src, thread, event.timePs)
-        .Text("name", "message")
-        .Text("cat", "m")
-        .Uint("id", m_arrowCount)
-        .Arguments()
-        .Uint("bytes", event.bytes);
-    m_text.End();
+    m_counters.AddInFlight(event);
+    m_collectives.BeginArrow(event);
 }
 
 void
 Timeline::OnStepReceived(const StepMessageEvent& event)
 {
-    m_inFlightBytes -= event.bytes;
-    WriteInFlight(event.timePs);
-    const auto arrows = m_arrows.find({event.src, event.dst, event.tag});
-    if (arrows == m_arrows.end())
-    {
-        return;
-    }
-    const uint64_t arrow = arrows->second.front();
-    arrows->second.pop_front();
-    if (arrows->second.empty())
-    {
-        m_arrows.erase(arrows);
-    }
-    const uint32_t thread = GetThread(event.dst, event.collective->id, event.chunk);
-    if (thread != 0 && Accepts(event.timePs))
-    {
-        m_text.Begin('f', event.dst, thread, event.timePs)
-            .Text("bp", "e")
-            .Text("name", "message")
-            .Text("cat", "m")
-            .Uint("id", arrow);
-        m_text.End();
-    }
-}
-
-void
-Timeline::WriteInFlight(uint64_t timePs)
-{
-    const bool isDue = m_inFlightBytes == 0 || m_inFlightWrittenPs == 0 ||
-                       timePs >= m_inFlightWrittenPs + COUNTER_INTERVAL_PS;
-    if (isDue && Accepts(timePs))
-    {
-        m_inFlightWrittenPs = timePs;
-        m_text.Begin('C', NETWORK, 0, timePs)
-            .Text("name", "bytes in flight")
-            .Arguments()
-            .Uint("bytes", m_inFlightBytes);
-        m_text.End();
-    }
+    m_counters.RemoveInFlight(event);
+    m_collectives.EndArrow(event);
 }
 
 /// @return true if the retransmission or timeout of a flow is shown; then its mark has begun
 bool
 Timeline::BeginMark(const char* name, const FlowEvent& event)
 {
-    if (!IsShown(event.src) || !Accepts(event.timePs))
+    if (!m_scope.Shows(event.src) || !m_scope.Accepts(event.timePs))
     {
         return false;
     }
@@ -405,9 +208,9 @@ Timeline::OnFlowTimedOut(const FlowEvent& event, uint64_t waitedPs)
 void
 Timeline::OnLinkPauseBegun(const LinkChange& change)
 {
-    if (Accepts(change.timePs))
+    if (m_scope.Accepts(change.timePs))
     {
-        m_text.Begin('B', NETWORK, 1, change.timePs)
+        m_text.Begin('B', TimelineTracks::NETWORK, 1, change.timePs)
             .Text("name", "reconfiguration")
             .Arguments()
             .Uint("new_circuits", change.newCircuits);
@@ -421,7 +224,7 @@ Timeline::OnLinksChanged(uint64_t timePs)
 {
     if (std::exchange(m_isPaused, false))
     {
-        m_text.Begin('E', NETWORK, 1, timePs).End();
+        m_text.Begin('E', TimelineTracks::NETWORK, 1, timePs).End();
     }
 }
 
@@ -433,39 +236,29 @@ Timeline::Finish(uint64_t timePs)
     {
         m_text.Begin('E', at.first, thread, timePs).End();
     }
-    for (const auto& [key, chunk] : m_chunks)
+    for (Rank rank = 0; rank < m_isComputing.size(); ++rank)
     {
-        const Running& running = m_collectives[key.first];
-        const uint32_t thread = running.lanes[chunk.lane].thread;
-        if (chunk.leftPs == RUNNING)
+        if (m_isComputing[rank])
         {
-            m_text.Begin('E', key.first.first, thread, timePs).End();
-        }
-        m_text.Begin('E', key.first.first, thread, timePs).End();
-    }
-    for (const auto& [at, running] : m_collectives)
-    {
-        for (const Lane& lane : running.lanes)
-        {
-            m_text.Begin('E', at.first, lane.thread, timePs).End();
+            m_text.Begin('E', rank, TimelineTracks::COMPUTE, timePs).End();
         }
     }
-    if (m_leftOut > 0)
+    m_collectives.Finish(timePs);
+    if (m_scope.GetLeftOut() > 0)
     {
-        m_text.Begin('i', NETWORK, 0, timePs)
+        m_text.Begin('i', TimelineTracks::NETWORK, 0, timePs)
             .Text("s", "g")
             .Text("name",
-                  "the size limit is reached: " + std::to_string(m_leftOut) +
+                  "the size limit is reached: " + std::to_string(m_scope.GetLeftOut()) +
                       " events are left out");
         m_text.End();
     }
     JsonWriter other;
     other.BeginObject();
     other.Key("simulated_ns").Nanoseconds(timePs);
-    other.Key("events_left_out").Uint(m_leftOut);
-    other.Key("ranks_shown")
-        .Uint(static_cast<uint64_t>(std::count(m_isShown.begin(), m_isShown.end(), true)));
-    other.Key("ranks").Uint(m_isShown.size());
+    other.Key("events_left_out").Uint(m_scope.GetLeftOut());
+    other.Key("ranks_shown").Uint(m_scope.GetShown());
+    other.Key("ranks").Uint(m_isComputing.size());
     other.EndObject();
     m_text.Finish(other.GetText());
 }

@@ -6,29 +6,20 @@
 #define COSIM_TIMELINE_H
 
 #include "network/run-observer.h"
+#include "results/collective-tracks.h"
+#include "results/counter-tracks.h"
+#include "results/timeline-scope.h"
 #include "results/timeline-tracks.h"
 #include "results/trace-text.h"
 #include "stream/stream.h"
 
 #include <cstdint>
-#include <deque>
 #include <map>
-#include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 namespace cosim
 {
-
-/// What a timeline shows.
-struct TimelineOptions
-{
-    std::vector<Rank> ranks;         //!< empty: all ranks
-    uint64_t startPs{0};             //!< start of the window [ps]
-    uint64_t endPs{UINT64_MAX};      //!< end of the window [ps]
-    uint64_t limitBytes{UINT64_MAX}; //!< largest size of the file [bytes]
-};
 
 /**
  * Writes the timeline of a run in the Chrome-trace format while it runs.
@@ -47,6 +38,12 @@ class Timeline : public RunObserver
      * @param sink receives the text
      */
     Timeline(const Stream& stream, const TimelineOptions& options, TextSink sink);
+
+    /// @return the observer that takes the samples of links and flows
+    NetworkSampler& GetSampler()
+    {
+        return m_counters.GetSampler();
+    }
 
     /**
      * Complete the file.
@@ -70,64 +67,19 @@ class Timeline : public RunObserver
     void OnLinksChanged(uint64_t timePs) override;
 
   private:
-    /// A stream of a rank that shows a collective.
-    struct Lane
-    {
-        uint32_t thread;
-        bool isBusy; //!< true while a chunk is in it
-    };
-
-    /// A collective at a rank.
-    struct Running
-    {
-        uint64_t beginPs;
-        uint32_t lastPhase; //!< of this rank in a chunk
-        std::vector<Lane> lanes;
-    };
-
-    /// Time of a chunk whose phase has not ended.
-    static constexpr uint64_t RUNNING = UINT64_MAX;
-
-    /// A chunk at a rank.
-    struct Chunk
-    {
-        std::size_t lane; //!< index in Running::lanes
-        uint64_t leftPs;  //!< end of its phase before, or the issue of the collective, or RUNNING
-    };
-
-    using CollectiveAt = std::pair<Rank, uint32_t>; //!< a collective at a rank
-
-    bool IsShown(Rank rank) const
-    {
-        return m_isShown[rank];
-    }
-
-    bool Accepts(uint64_t timePs);
-    void WriteBegin(const CollectiveEvent& event, uint32_t thread);
     void WriteWait(const NodeEvent& event);
-    void WriteInFlight(uint64_t timePs);
+    void BeginCompute(const NodeEvent& event, uint64_t beginPs);
     bool BeginMark(const char* name, const FlowEvent& event);
-    uint32_t GetGroupSize(const Collective& collective) const;
-    uint32_t GetLastPhase(const Collective& collective, Rank rank) const;
-    uint32_t GetThread(Rank rank, uint32_t collective, uint32_t chunk) const;
 
-    const Stream& m_stream;
-    TimelineOptions m_options;
     TraceText m_text;
+    TimelineScope m_scope;
     TimelineTracks m_tracks;
-    std::vector<bool> m_isShown;                    //!< per rank
-    std::vector<std::vector<uint32_t>> m_lastPhase; //!< per program and member
+    CollectiveTracks m_collectives;
+    CounterTracks m_counters;
     std::vector<std::vector<uint64_t>> m_nodeTimes; //!< per rank and node: its latest event [ps]
+    std::vector<bool> m_isComputing; //!< per rank: true while the file shows a computation
     std::map<std::pair<Rank, uint32_t>, uint32_t> m_messageNodes; //!< streams of running messages
-    std::map<CollectiveAt, Running> m_collectives;
-    std::map<std::pair<CollectiveAt, uint32_t>, Chunk> m_chunks;
-    /// messages on their way, by source, target and tag: the ids of their arrows
-    std::map<std::tuple<Rank, Rank, uint64_t>, std::deque<uint64_t>> m_arrows;
-    uint64_t m_arrowCount{0};
-    uint64_t m_inFlightBytes{0};
-    uint64_t m_inFlightWrittenPs{0};
     bool m_isPaused{false}; //!< true while the file shows a reconfiguration
-    uint64_t m_leftOut{0};  //!< events for which the file had no room
 };
 
 } // namespace cosim

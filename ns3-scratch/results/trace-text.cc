@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 #include <utility>
 
 namespace cosim
@@ -26,22 +27,78 @@ TraceText::TraceText(TextSink sink, uint64_t limitBytes)
     : m_sink(std::move(sink)),
       // A compressor may still hold a block, and begun events must end.
       m_limitBytes(limitBytes - limitBytes / 8),
-      m_text("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")
+      m_text(BLOCK_BYTES + 4096)
 {
-    m_text.reserve(BLOCK_BYTES + 4096);
+    Append("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+}
+
+/// Append a text. Many small ones are appended, so a string with its checks would be too slow.
+inline void
+TraceText::Append(std::string_view text)
+{
+    if (m_text.size() - m_size < text.size())
+    {
+        m_text.resize(m_size + text.size());
+    }
+    std::memcpy(m_text.data() + m_size, text.data(), text.size());
+    m_size += text.size();
+}
+
+/// Append an integer.
+inline void
+TraceText::Number(uint64_t value)
+{
+    std::array<char, 20> digits;
+    const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+    Append({digits.data(), static_cast<std::size_t>(end - digits.data())});
+}
+
+/// Append a time in microseconds.
+inline void
+TraceText::Time(uint64_t ps)
+{
+    constexpr uint64_t psPerUs = 1'000'000;
+    Number(ps / psPerUs);
+    uint64_t rest = ps % psPerUs;
+    if (rest == 0)
+    {
+        return;
+    }
+    std::array<char, 7> fraction{'.'};
+    for (std::size_t i = 6; i > 0; --i)
+    {
+        fraction[i] = static_cast<char>('0' + rest % 10);
+        rest /= 10;
+    }
+    std::size_t size = fraction.size();
+    while (fraction[size - 1] == '0')
+    {
+        --size;
+    }
+    Append({fraction.data(), size});
+}
+
+/// Append the name of a key.
+inline void
+TraceText::Key(std::string_view key)
+{
+    Append(m_needsComma ? ",\"" : "\"");
+    Append(key);
+    Append("\":");
+    m_needsComma = true;
 }
 
 TraceText&
 TraceText::Begin(char type, uint32_t process, uint32_t thread, uint64_t timePs)
 {
-    m_text += m_isFirst ? "{\"ph\":\"" : ",\n{\"ph\":\"";
+    Append(m_isFirst ? "{\"ph\":\"" : ",\n{\"ph\":\"");
     m_isFirst = false;
-    m_text += type;
-    m_text += "\",\"pid\":";
+    Append({&type, 1});
+    Append("\",\"pid\":");
     Number(process);
-    m_text += ",\"tid\":";
+    Append(",\"tid\":");
     Number(thread);
-    m_text += ",\"ts\":";
+    Append(",\"ts\":");
     Time(timePs);
     m_needsComma = true;
     return *this;
@@ -56,27 +113,27 @@ TraceText::BeginMeta(uint32_t process, uint32_t thread, std::string_view what)
 TraceText&
 TraceText::Text(std::string_view key, std::string_view value)
 {
-    Quote(key);
+    Key(key);
     const bool isPlain = std::none_of(value.begin(), value.end(), [](char c) {
         return c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ';
     });
     if (isPlain)
     { // most texts are, and there are many
-        m_text += '"';
-        m_text += value;
-        m_text += '"';
+        Append("\"");
+        Append(value);
+        Append("\"");
         return *this;
     }
     JsonWriter quoted;
     quoted.String(value);
-    m_text += quoted.GetText();
+    Append(quoted.GetText());
     return *this;
 }
 
 TraceText&
 TraceText::Uint(std::string_view key, uint64_t value)
 {
-    Quote(key);
+    Key(key);
     Number(value);
     return *this;
 }
@@ -84,7 +141,7 @@ TraceText::Uint(std::string_view key, uint64_t value)
 TraceText&
 TraceText::Microseconds(std::string_view key, uint64_t ps)
 {
-    Quote(key);
+    Key(key);
     Time(ps);
     return *this;
 }
@@ -92,8 +149,8 @@ TraceText::Microseconds(std::string_view key, uint64_t ps)
 TraceText&
 TraceText::Arguments()
 {
-    Quote("args");
-    m_text += '{';
+    Key("args");
+    Append("{");
     m_needsComma = false;
     m_inArguments = true;
     return *this;
@@ -102,8 +159,8 @@ TraceText::Arguments()
 void
 TraceText::End()
 {
-    m_text += std::exchange(m_inArguments, false) ? "}}" : "}";
-    if (m_text.size() >= BLOCK_BYTES)
+    Append(std::exchange(m_inArguments, false) ? "}}" : "}");
+    if (m_size >= BLOCK_BYTES)
     {
         Flush();
     }
@@ -112,54 +169,17 @@ TraceText::End()
 void
 TraceText::Finish(const std::string& otherData)
 {
-    m_text += "\n],\"otherData\":";
-    m_text += otherData;
-    m_text += "}\n";
+    Append("\n],\"otherData\":");
+    Append(otherData);
+    Append("}\n");
     Flush();
-}
-
-/// Write a key, which needs no escapes.
-void
-TraceText::Quote(std::string_view text)
-{
-    m_text += m_needsComma ? ",\"" : "\"";
-    m_text += text;
-    m_text += "\":";
-    m_needsComma = true;
-}
-
-void
-TraceText::Number(uint64_t value)
-{
-    std::array<char, 24> digits;
-    m_text.append(digits.data(),
-                  std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
-}
-
-/// Write a time in microseconds.
-void
-TraceText::Time(uint64_t ps)
-{
-    constexpr uint64_t psPerUs = 1'000'000;
-    Number(ps / psPerUs);
-    uint64_t rest = ps % psPerUs;
-    if (rest == 0)
-    {
-        return;
-    }
-    m_text += '.';
-    for (uint64_t digit = psPerUs / 10; rest > 0; digit /= 10)
-    {
-        m_text += static_cast<char>('0' + rest / digit);
-        rest %= digit;
-    }
 }
 
 void
 TraceText::Flush()
 {
-    m_isFull = m_sink(m_text) >= m_limitBytes;
-    m_text.clear();
+    m_isFull = m_sink({m_text.data(), m_size}) >= m_limitBytes;
+    m_size = 0;
 }
 
 } // namespace cosim

@@ -7,9 +7,11 @@
 
 #include "results/text-sink.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cosim
 {
@@ -41,7 +43,7 @@ class TraceText
     /// Begin an event that names a process or a thread.
     TraceText& BeginMeta(uint32_t process, uint32_t thread, std::string_view what);
 
-    /// Add a key with a text value.
+    /// Add a key with a text value. The key needs no escapes.
     TraceText& Text(std::string_view key, std::string_view value);
     /// Add a key with an integer value.
     TraceText& Uint(std::string_view key, uint64_t value);
@@ -63,14 +65,16 @@ class TraceText
     void Finish(const std::string& otherData);
 
   private:
-    void Quote(std::string_view text);
+    void Append(std::string_view text);
+    void Key(std::string_view key);
     void Number(uint64_t value);
     void Time(uint64_t ps);
     void Flush();
 
     TextSink m_sink;
     uint64_t m_limitBytes;
-    std::string m_text;
+    std::vector<char> m_text;
+    std::size_t m_size{0}; //!< of the text in m_text [bytes]
     bool m_isFirst{true};
     bool m_inArguments{false};
     bool m_needsComma{false};

@@ -54,6 +54,10 @@ Simulation::WriteTimeline(const TimelineOptions& options, TextSink sink)
     }
     m_timeline = std::make_unique<Timeline>(m_stream, options, std::move(sink));
     Observe(*m_timeline);
+    if (options.counterPs != 0)
+    {
+        Observe(m_timeline->GetSampler());
+    }
 }
 
 void
@@ -63,7 +67,7 @@ Simulation::WriteSeries(const SeriesOptions& options, TextSink links, TextSink f
                                               options,
                                               std::move(links),
                                               std::move(flows));
-    Observe(*m_series);
+    Observe(m_series->GetSampler());
 }
 
 void
@@ -84,7 +88,11 @@ Simulation::Build()
         }
         if (m_series)
         {
-            m_series->SetFabric(m_fabric.get());
+            m_series->GetSampler().SetFabric(m_fabric.get());
+        }
+        if (m_timeline)
+        {
+            m_timeline->GetSampler().SetFabric(m_fabric.get());
         }
         m_circuits = MakeCircuitSwitch(m_stream.topology, *m_fabric, m_observers);
         m_fabric->Start();

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ from click.testing import CliRunner
 
 import bridge
 from bridge.cli.main import main
+from tests.bridge.trace_processor import ask
 
 NETWORK = 1_000_000
+COMPUTE = 1
 
 
 def read(folder: Path) -> dict[str, Any]:
@@ -23,20 +26,26 @@ def read(folder: Path) -> dict[str, Any]:
     return document
 
 
+def counters(document: dict[str, Any]) -> dict[str, list[tuple[float, float]]]:
+    """Return the points of each counter: time and value, ordered by time as Perfetto does."""
+    found: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for event in sorted(document["traceEvents"], key=lambda one: one["ts"]):
+        if event["ph"] == "C":
+            [value] = event["args"].values()
+            found[event["name"]].append((event["ts"], value))
+    return found
+
+
 def slices(document: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the slices with their ends and parents; fail if they do not nest.
 
-    The events are read in their order, as Perfetto does, which sorts them by time and keeps the
-    order of equal times. An arrow needs an open slice at both of its ends.
+    The events are read as Perfetto does, which sorts them by time and keeps the order of equal
+    times. An arrow needs an open slice at both of its ends.
     """
     stacks: dict[tuple[int, int], list[dict[str, Any]]] = defaultdict(list)
     found = []
-    latest = 0.0
-    for event in document["traceEvents"]:
+    for event in sorted(document["traceEvents"], key=lambda one: one["ts"]):
         kind, track = event["ph"], (event["pid"], event["tid"])
-        if kind not in "MX":
-            assert event["ts"] >= latest
-            latest = event["ts"]
         if kind == "B":
             stack = stacks[track]
             found.append(event | {"parent": stack[-1] if stack else None, "depth": len(stack)})
@@ -45,8 +54,6 @@ def slices(document: dict[str, Any]) -> list[dict[str, Any]]:
             begun = stacks[track].pop()
             begun["end"] = event["ts"]
             begun["args"] = begun.get("args", {}) | event.get("args", {})
-        elif kind == "X":
-            found.append(event | {"end": event["ts"] + event["dur"], "parent": None, "depth": 0})
         elif kind in "sf":
             assert stacks[track], event
     assert not any(stacks.values())
@@ -54,15 +61,15 @@ def slices(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def dlrm(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, dict[str, Any]]:
+def dlrm(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any, Path]:
     folder = tmp_path_factory.mktemp("dlrm")
     scenario = repository / "scenarios" / "dlrm_hier_opt_small.yaml"
     result = bridge.run(scenario, ["outputs=[timeline]"], out=folder)
-    return result, read(folder)
+    return result, read(folder), folder
 
 
 def test_collectives_hold_chunks_and_chunks_hold_phases(dlrm: Any) -> None:
-    result, document = dlrm
+    result, document, _ = dlrm
     found = slices(document)
     collectives = [one for one in found if "algorithm" in one.get("args", {})]
     names = {(one["name"], one["args"]["iteration"]) for one in collectives}
@@ -82,11 +89,12 @@ def test_collectives_hold_chunks_and_chunks_hold_phases(dlrm: Any) -> None:
 
 
 def test_a_track_for_each_rank(dlrm: Any) -> None:
-    result, document = dlrm
+    result, document, _ = dlrm
     computed: dict[int, float] = defaultdict(float)
     for one in slices(document):
-        if one["ph"] == "X":
-            computed[one["pid"]] += one["dur"] * 1000
+        if one["tid"] == COMPUTE:
+            assert one["depth"] == 0
+            computed[one["pid"]] += (one["end"] - one["ts"]) * 1000
     assert sorted(computed) == list(range(16))
     mean = sum(computed.values()) / 16
     assert mean == pytest.approx(sum(one.compute_ns for one in result.iterations))
@@ -101,7 +109,7 @@ def test_a_track_for_each_rank(dlrm: Any) -> None:
 
 
 def test_every_message_has_an_arrow(dlrm: Any) -> None:
-    result, document = dlrm
+    result, document, _ = dlrm
     begun, ended = (
         {one["id"]: one for one in document["traceEvents"] if one["ph"] == kind} for kind in "sf"
     )
@@ -109,8 +117,61 @@ def test_every_message_has_an_arrow(dlrm: Any) -> None:
     assert begun.keys() == ended.keys()
     assert sum(one["args"]["bytes"] for one in begun.values()) == result.network.payload_bytes
     assert all(begun[number]["ts"] < ended[number]["ts"] for number in begun)
-    counter = [one for one in document["traceEvents"] if one["ph"] == "C"]
-    assert counter[-1]["args"]["bytes"] == 0
+    assert counters(document)["bytes in flight"][-1][1] == 0
+
+
+def test_counters_agree_with_the_series(small: dict[str, Any], tmp_path: Path) -> None:
+    """The same samples as a table: utilization from the start of an interval, queue at its end."""
+    series = {"interval": "1us", "links": "all", "flows": "all"}
+    timeline = {"counters": {"interval": "1us", "links": 1000, "flows": 1000}}
+    result = bridge.run(
+        small,
+        {"workload.bytes": "1MB", "outputs": {"series": series, "timeline": timeline}},
+        out=tmp_path,
+    )
+    tables = bridge.Result.load(tmp_path).tables
+    found = counters(read(tmp_path))
+    rate = {row["link"]: row["rate_bps"] for row in tables.rows("links")}
+
+    def value(name: str, at_us: float) -> float:
+        return next((value for time, value in reversed(found[name]) if time <= at_us), 0)
+
+    rows = tables.rows("link_series")
+    ends = {(row["source"], row["target"]): f"link {row['link']}, " for row in rows}
+    names = {row["link"]: name for name in found for row in rows if f"link {row['link']}," in name}
+    assert len(ends) == len(names) == len(rate)
+    for row in rows:
+        name = names[row["link"]].partition(":")[0]
+        after = row["time_ns"] / 1000
+        percent = min(100, 100 * row["throughput_bps"] / rate[row["link"]])
+        assert value(f"{name}: utilization", after - 1) == pytest.approx(percent, abs=0.51)
+        assert value(f"{name}: queue", after) == row["queue_bytes"]
+    for row in tables.rows("flow_series"):
+        name = f"cwnd to rank {row['target']}, path {row['path']}"
+        assert value(name, row["time_ns"] / 1000) == row["cwnd_bytes"]
+    assert result.network.drops == 0
+
+
+def test_without_counters(small: dict[str, Any], tmp_path: Path) -> None:
+    for change in ({"outputs.timeline": {"counters": False}}, {"outputs.timeline": True}):
+        fabric = "express" if change["outputs.timeline"] is not True else "flow"
+        bridge.run(small, {"fabric": fabric, **change}, out=tmp_path)
+        assert set(counters(read(tmp_path))) == {"bytes in flight"}
+
+
+def test_counters_grow_slowly(small: dict[str, Any], tmp_path: Path) -> None:
+    """A sample is an event; after each 1000 the interval is four times as long.
+
+    Steps of 1000 ns, 4000 ns, 16000 ns … reach the end of a run of t ns after log4(1 + 3 t / 1000).
+    """
+    sampled = {"interval": "1ns", "links": 1, "flows": 0}
+    plain, result = (
+        bridge.run(small, {"outputs.timeline": {"counters": one}}, out=tmp_path)
+        for one in (False, sampled)
+    )
+    assert plain.time_ns == result.time_ns > 16_000
+    steps = math.ceil(math.log(1 + 3 * result.time_ns / 1000, 4))
+    assert 1000 * (steps - 2) < result.simulator.events - plain.simulator.events <= 1000 * steps
 
 
 def test_ranks_and_window(repository: Path, tmp_path: Path) -> None:
@@ -120,9 +181,12 @@ def test_ranks_and_window(repository: Path, tmp_path: Path) -> None:
     assert ran.exit_code == 0
     document = read(tmp_path)
     assert document["otherData"]["ranks_shown"] == 3
-    begun = [one for one in document["traceEvents"] if one["ph"] in "BXs"]
+    begun = [one for one in document["traceEvents"] if one["ph"] in "Bs"]
     assert {one["pid"] for one in begun} == {1, 4, 5}
-    assert all(10 <= one["ts"] <= 20 for one in begun if one["ph"] != "X")
+    # A computation that began before the window is shown from its beginning.
+    early = [one for one in begun if one["ts"] < 10]
+    assert {(one["pid"], one["tid"]) for one in early} <= {(rank, COMPUTE) for rank in (1, 4, 5)}
+    assert all(one["ts"] <= 20 for one in begun)
     slices(document)
 
 
@@ -181,19 +245,35 @@ def test_wrong_options(options: list[str], sentence: str, repository: Path, tmp_
     assert sentence in ran.stderr
 
 
-def test_perfetto_opens_it(repository: Path, tmp_path: Path) -> None:
-    """Perfetto's trace processor finds the slices, their nesting and the arrows."""
-    perfetto = pytest.importorskip("perfetto.trace_processor")
-    scenario = repository / "scenarios" / "collective_small.yaml"
-    result = bridge.run(scenario, ["outputs=[timeline]"], out=tmp_path)
-    try:
-        processor = perfetto.TraceProcessor(trace=str(tmp_path / "timeline.json.gz"))
-    except Exception as error:  # it downloads its program, which needs a network
-        pytest.skip(f"no trace processor: {error}")
-    with processor:
-        query = "select count(*) as n from flow"
-        assert next(iter(processor.query(query))).n == result.network.messages
-        query = """select count(*) as n from slice child join slice parent
-            on child.parent_id = parent.id
-            where child.name glob 'phase *' and parent.name glob 'chunk *'"""
-        assert next(iter(processor.query(query))).n > 0
+@pytest.mark.slow
+def test_perfetto_opens_it(dlrm: Any) -> None:
+    """Perfetto's trace processor finds every slice, arrow and counter, and drops nothing."""
+    result, document, folder = dlrm
+    problems, flows, phases, computed, tracks = ask(
+        folder / "timeline.json.gz",
+        "select name, value from stats where severity != 'info' and value > 0",
+        """select count(*) from flow
+            join slice sent on slice_out = sent.id
+            join slice received on slice_in = received.id
+            where sent.name glob 'phase *' and received.name glob 'phase *'""",
+        """select count(*) from slice child join slice parent on child.parent_id = parent.id
+            where child.name glob 'phase *' and parent.name glob 'chunk *'""",
+        """select process.name, sum(dur) from slice
+            join thread_track on slice.track_id = thread_track.id
+            join thread using (utid) join process using (upid)
+            where thread.name = 'compute' group by 1""",
+        "select name, count(*) from counter join counter_track on track_id = counter_track.id "
+        "group by 1",
+    )
+    assert problems == []
+    assert flows == [(result.network.messages,)]
+    found = slices(document)
+    assert phases == [(sum(one["name"].startswith("phase") for one in found),)]
+    assert {name for name, _ in computed} == {f"rank {rank}" for rank in range(16)}
+    mean = sum(time for _, time in computed) / 16
+    # Perfetto keeps whole nanoseconds.
+    assert mean == pytest.approx(sum(one.compute_ns for one in result.iterations), rel=1e-3)
+    counted = counters(document)
+    assert sum(number for _, number in tracks) == sum(map(len, counted.values()))
+    assert any("utilization" in name for name, _ in tracks)
+    assert any("cwnd" in name for name, _ in tracks)
