@@ -35,6 +35,7 @@ from bridge.results.measurements import (
     Training,
 )
 from bridge.results.run_tables import RunTables
+from frontend.schema.outputs import chosen
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -230,7 +231,8 @@ class Result(BaseModel):
         if self.status != "complete" and _is_complete(folder):
             write_whole(partial, self.to_json().encode())
             return partial
-        self._tables.save(folder, self.to_dict()["collectives"])
+        form = chosen(self.scenario).format
+        self._tables.save(folder, self.to_dict()["collectives"], form)
         file = folder / FILE_NAME
         write_whole(file, self.to_json().encode())
         partial.unlink(missing_ok=True)  # it was of an earlier run

@@ -10,8 +10,10 @@ from typing import Any
 
 from bridge.errors import ResultError
 from bridge.files import write_whole
+from bridge.results import parquet
 
-#: The tables, with what they hold. The name of the file is the name of the table with ``.csv``.
+#: The tables, with what they hold. The name of the file is the name of the table with its format,
+#: ``.csv`` or ``.parquet``.
 TABLES = {
     "links": "a row per directed link: rate, bytes, utilization, drops, marks, longest queue",
     "flows": "a row per flow: completion times, those in an empty network, slowdown, losses",
@@ -26,8 +28,12 @@ SERIES = ("link_series", "flow_series")
 MEASURED = ("links", "flows", "fct")
 
 
+#: Formats of the files of tables.
+FORMATS = ("csv", "parquet")
+
+
 class RunTables:
-    """The texts of the measured tables, in memory or in the folder of a result.
+    """The measured tables, as texts in memory or as files in the folder of a result.
 
     Two objects are equal if their tables are.
     """
@@ -36,14 +42,53 @@ class RunTables:
         self._texts = dict(texts or {})
         self._folder = folder
 
-    def text(self, name: str) -> str | None:
-        """Return the CSV text of a table, or None if the result does not have it.
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """Return the rows of a table, with numbers as numbers; none if there is no table.
 
         Raises
         ------
+        InputError
+            The table is a Parquet file, and pyarrow is not installed.
         ResultError
-            The file cannot be read.
+            The file is not such a table.
         """
+        return self.find(name) or []
+
+    def find(self, name: str) -> list[dict[str, Any]] | None:
+        """Return the rows of a table, or None if the result does not have it; see `rows`."""
+        text = self._text(name)
+        if text is not None:
+            return list(self._parse(name, text))
+        return None if self._folder is None else parquet.read_rows(self._folder / f"{name}.parquet")
+
+    def save(
+        self, folder: Path, collectives: Sequence[Mapping[str, Any]], form: str = "csv"
+    ) -> None:
+        """Write the tables of a run to its folder; nothing if this is not the result of a run.
+
+        Parameters
+        ----------
+        folder : Path
+            The folder.
+        collectives : sequence of mapping
+            The rows of the table of collectives.
+        form : str
+            One of `FORMATS`.
+        """
+        measured = {name: text for name in MEASURED if (text := self._text(name)) is not None}
+        if not measured:
+            return
+        for name, text in {**measured, "collectives": _csv(collectives)}.items():
+            content = text.encode()
+            for one in FORMATS:
+                file = folder / f"{name}.{one}"
+                if one == form:
+                    write_whole(file, parquet.from_csv(content) if one == "parquet" else content)
+                else:
+                    file.unlink(missing_ok=True)  # it was of an earlier run
+
+    def _text(self, name: str) -> str | None:
+        """Return the CSV text of a table, or None if there is none."""
         if name not in self._texts and self._folder is not None:
             file = self._folder / f"{name}.csv"
             try:
@@ -54,25 +99,6 @@ class RunTables:
                 raise ResultError(f"{file}: expected a table of a run ({error})") from None
         return self._texts.get(name)
 
-    def rows(self, name: str) -> list[dict[str, Any]]:
-        """Return the rows of a table, with numbers as numbers; none if there is no table.
-
-        Raises
-        ------
-        ResultError
-            The file is not such a table.
-        """
-        text = self.text(name)
-        return [] if text is None else list(self._parse(name, text))
-
-    def save(self, folder: Path, collectives: Sequence[Mapping[str, Any]]) -> None:
-        """Write the tables of a run to its folder; nothing if this is not the result of a run."""
-        measured = {name: text for name in MEASURED if (text := self.text(name)) is not None}
-        if not measured:
-            return
-        for name, text in {**measured, "collectives": _csv(collectives)}.items():
-            write_whole(folder / f"{name}.csv", text.encode())
-
     def _parse(self, name: str, text: str) -> Iterator[dict[str, Any]]:
         for number, row in enumerate(csv.DictReader(StringIO(text)), start=2):
             if None in row or None in row.values():
@@ -82,7 +108,7 @@ class RunTables:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RunTables) and all(
-            self.text(name) == other.text(name) for name in MEASURED
+            self.find(name) == other.find(name) for name in MEASURED
         )
 
     __hash__ = None  # type: ignore[assignment]

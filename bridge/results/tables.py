@@ -50,7 +50,7 @@ def tables(document: dict[str, Any], measured: RunTables) -> dict[str, pd.DataFr
             for step in path["steps"]
         ]
     files = (*MEASURED, *SERIES)
-    lists |= {name: measured.rows(name) for name in files if measured.text(name) is not None}
+    lists |= {name: rows for name in files if (rows := measured.find(name)) is not None}
     return {name: pd.DataFrame(rows) for name, rows in lists.items()}
 
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from bridge.errors import OutputError
+from bridge.results import parquet
+from bridge.results.run_tables import FORMATS, SERIES
 from frontend.fabrics import FABRICS
 from frontend.schema.outputs import chosen, ranks_of
 
 if TYPE_CHECKING:
     from bridge.simulator.core import Simulation
 
-#: The files in the folder of a run.
+#: The timeline in the folder of a run.
 TIMELINE = "timeline.json.gz"
-LINK_SERIES = "link_series.csv"
-FLOW_SERIES = "flow_series.csv"
 
 #: A timeline repeats itself, so that the fastest level compresses it twentyfold.
 _LEVEL = 1
@@ -27,14 +27,56 @@ _NEVER = 2**63
 _FULL = 2**63
 
 
-class StreamedFile:
-    """A file that the simulator writes in pieces; compressed if its name ends in ``.gz``."""
+class Encoder(Protocol):
+    """Turns text into the bytes of a file, piece by piece."""
 
-    def __init__(self, path: Path) -> None:
+    @property
+    def held_bytes(self) -> int:
+        """Size of the text that is not encoded yet."""
+        ...
+
+    def pack(self, text: bytes) -> bytes:
+        """Take some text, and return what the file now continues with."""
+        ...
+
+    def finish(self) -> bytes:
+        """Return the end of the file."""
+        ...
+
+
+class PlainEncoder:
+    """Leaves text as it is."""
+
+    held_bytes = 0
+
+    def pack(self, text: bytes) -> bytes:
+        return text
+
+    def finish(self) -> bytes:
+        return b""
+
+
+class GzipEncoder:
+    """Compresses text. It is flushed after each piece, so that the size of the file is known."""
+
+    held_bytes = 0
+
+    def __init__(self) -> None:
+        self._compressor = zlib.compressobj(_LEVEL, wbits=_GZIP)
+
+    def pack(self, text: bytes) -> bytes:
+        return self._compressor.compress(text) + self._compressor.flush(zlib.Z_SYNC_FLUSH)
+
+    def finish(self) -> bytes:
+        return self._compressor.flush()
+
+
+class StreamedFile:
+    """A file that the simulator writes in pieces."""
+
+    def __init__(self, path: Path, encoder: Encoder) -> None:
         self._path = path
-        self._compressor = None
-        if path.suffix == ".gz":
-            self._compressor = zlib.compressobj(_LEVEL, wbits=_GZIP)
+        self._encoder = encoder
         self._size = 0
         self._error: OSError | None = None
         try:
@@ -49,10 +91,10 @@ class StreamedFile:
         """
         if self._error is None:
             try:
-                self._size += self._file.write(self._packed(text))
+                self._size += self._file.write(self._encoder.pack(text))
             except OSError as error:
                 self._error = error
-        return self._size if self._error is None else _FULL
+        return self._size + self._encoder.held_bytes if self._error is None else _FULL
 
     def close(self) -> None:
         """Complete the file.
@@ -64,18 +106,12 @@ class StreamedFile:
         """
         try:
             with self._file as file:
-                if self._error is None and self._compressor is not None:
-                    file.write(self._compressor.flush())
+                if self._error is None:
+                    file.write(self._encoder.finish())
         except OSError as error:
             self._error = error
         if self._error is not None:
             raise OutputError(f"{self._path}: {self._error.strerror}") from None
-
-    def _packed(self, text: bytes) -> bytes:
-        if self._compressor is None:
-            return text
-        packed = self._compressor.compress(text)
-        return packed + self._compressor.flush(zlib.Z_SYNC_FLUSH)  # so that the size is known
 
 
 class OutputFiles:
@@ -92,6 +128,8 @@ class OutputFiles:
 
         Raises
         ------
+        InputError
+            The outputs are Parquet files, and pyarrow is not installed.
         OutputError
             A file cannot be written.
         ValueError
@@ -102,12 +140,14 @@ class OutputFiles:
         timeline, series = self._outputs.timeline, self._outputs.series
         if self._folder is None:
             return
-        for name in (TIMELINE, LINK_SERIES, FLOW_SERIES):
+        if self._outputs.format == "parquet":
+            parquet.require_parquet()
+        for name in (TIMELINE, *(f"{series}.{form}" for series in SERIES for form in FORMATS)):
             (self._folder / name).unlink(missing_ok=True)  # it was of an earlier run
         if timeline is not None:
             counters = timeline.counters if self._has_packets else None
             simulation.write_timeline(
-                self._open(TIMELINE).write,
+                self._open(TIMELINE, GzipEncoder()).write,
                 ranks_of(timeline.ranks),
                 int(timeline.start),
                 _NEVER if timeline.end is None else int(timeline.end),
@@ -118,9 +158,10 @@ class OutputFiles:
             )
         if series is not None:
             links, flows = series.links, series.flows
+            link_file, flow_file = (self._open_series(name) for name in SERIES)
             simulation.write_series(
-                self._open(LINK_SERIES).write,
-                self._open(FLOW_SERIES).write,
+                link_file.write,
+                flow_file.write,
                 int(series.interval),
                 int(series.size_limit),
                 links if isinstance(links, int) else None,
@@ -139,7 +180,12 @@ class OutputFiles:
         for file in self._files:
             file.close()
 
-    def _open(self, name: str) -> StreamedFile:
+    def _open_series(self, name: str) -> StreamedFile:
+        form = self._outputs.format
+        encoder = parquet.ParquetEncoder() if form == "parquet" else PlainEncoder()
+        return self._open(f"{name}.{form}", encoder)
+
+    def _open(self, name: str, encoder: Encoder) -> StreamedFile:
         assert self._folder is not None
-        self._files.append(StreamedFile(self._folder / name))
+        self._files.append(StreamedFile(self._folder / name, encoder))
         return self._files[-1]

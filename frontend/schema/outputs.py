@@ -105,7 +105,8 @@ def _sampled_links(value: Any) -> Any:
 
 
 class Series(Model):
-    """Samples of links and flows over time, as link_series.csv and flow_series.csv."""
+    """Samples of links and flows over time, as link_series.csv and flow_series.csv, or as Parquet
+    files."""
 
     interval: PositiveTime
     """Time between samples. cosim samples while messages are on their way."""
@@ -135,6 +136,8 @@ class Outputs(Model):
     series: Series | None = None
     """Sample throughput and queues of links, and goodput, congestion windows and round trips of
     flows."""
+    format: Literal["csv", "parquet"] = "csv"
+    """Format of the tables and time series. Parquet needs the extra `parquet` (pyarrow)."""
     critical_path: bool = False
     """Add to the result what makes each iteration as long as it is."""
 

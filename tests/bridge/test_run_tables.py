@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 import bridge
 from bridge.errors import ResultError
-from bridge.results.run_tables import TABLES
+from bridge.results.run_tables import TABLES, RunTables
 
 FABRICS = ("express", "native", "flow", "analytical")
 
@@ -85,3 +86,50 @@ def test_a_result_without_its_files_has_none(small: dict[str, Any], tmp_path: Pa
     assert loaded.tables.rows("flows") == []
     with pytest.raises(ResultError, match=r"links\.csv:2: expected as many cells"):
         loaded.tables.rows("links")
+
+
+SERIES = {"interval": "1us", "links": "all", "flows": "all"}
+
+
+def test_parquet_holds_the_same_rows(small: dict[str, Any], tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    for form in ("csv", "parquet", "csv"):  # a second run removes the files of the first
+        outputs = {"format": form, "series": SERIES}
+        bridge.run(small, {"outputs": outputs}, out=tmp_path / "again")
+        bridge.run(small, {"outputs": outputs}, out=tmp_path / form)
+    assert {file.suffix for file in (tmp_path / "again").iterdir()} == {".csv", ".json"}
+    assert {file.suffix for file in (tmp_path / "parquet").iterdir()} == {".parquet", ".json"}
+    csv, parquet = (bridge.Result.load(tmp_path / form).tables for form in ("csv", "parquet"))
+    assert csv == parquet
+    for name in ("links", "flows", "fct", "link_series", "flow_series"):
+        assert csv.rows(name) == parquet.rows(name) != []
+
+
+def test_long_parquet_series_have_row_groups(
+    small: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr("bridge.results.parquet._GROUP_BYTES", 10_000)
+    series = {**SERIES, "interval": "10ns", "size_limit": "100KB"}
+    bridge.run(small, {"outputs": {"format": "parquet", "series": series}}, out=tmp_path)
+    for name in ("link_series", "flow_series"):
+        file = tmp_path / f"{name}.parquet"
+        assert pq.ParquetFile(file).num_row_groups > 1
+        assert file.stat().st_size <= 100_000
+        types = dict(zip(pq.read_schema(file).names, pq.read_schema(file).types, strict=True))
+        assert str(types["time_ns"]) == "double"
+
+
+def test_parquet_errors(
+    small: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyarrow")
+    (tmp_path / "links.parquet").write_text("no")
+    with pytest.raises(ResultError, match=r"links\.parquet: expected a table of a run"):
+        RunTables(folder=tmp_path).rows("links")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(bridge.InputError, match="install the extra `parquet`"):
+        bridge.run(small, {"outputs.format": "parquet"}, out=tmp_path)
+    with pytest.raises(bridge.InputError, match="install the extra `parquet`"):
+        RunTables(folder=tmp_path).rows("links")
