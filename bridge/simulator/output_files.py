@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 from bridge.errors import OutputError
 from bridge.results import parquet
 from bridge.results.run_tables import FORMATS, SERIES
-from frontend.fabrics import FABRICS
+from frontend.fabrics import ESTIMATORS
 from frontend.schema.outputs import chosen, ranks_of
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class OutputFiles:
     def __init__(self, folder: Path | None, scenario: Mapping[str, Any]) -> None:
         self._folder = folder
         self._outputs = chosen(scenario)
-        self._has_packets = not FABRICS[scenario["fabric"]].is_estimator
+        self._has_packets = scenario.get("fabric") not in ESTIMATORS
         self._files: list[StreamedFile] = []
 
     def attach(self, simulation: Simulation) -> None:
