@@ -119,6 +119,7 @@ def _layout_problems(workload: LlmWorkload, ranks: int) -> Problems:
         yield "workload.layout.ep", f"expected a divisor of dp ({dp})"
     if card.experts is not None and card.experts.count % layout.ep:
         yield "workload.layout.ep", f"expected a divisor of the {card.experts.count} experts"
+    yield from _routing_problems(workload)
     each = workload.micro_batch * dp
     if workload.global_batch % each:
         yield "workload.global_batch", f"expected a multiple of micro_batch · dp ({each})"
@@ -130,6 +131,27 @@ def _layout_problems(workload: LlmWorkload, ranks: int) -> Problems:
         number = workload.global_batch // each
         expected = f"expected 1, because pp ({layout.pp}) does not divide {number} micro-batches"
         yield "workload.layout.chunks", expected
+
+
+def _routing_problems(workload: LlmWorkload) -> Problems:
+    """Check that the loads fit the experts of the model and the ranks of ep."""
+    routing, experts, ep = workload.routing, workload.model.experts, workload.layout.ep
+    if experts is None:
+        for key in ("skew", "loads"):
+            if getattr(routing, key):
+                yield f"workload.routing.{key}", "expected none, because the model has no experts"
+    elif routing.loads is not None:
+        rows, count = len(routing.loads), len(routing.loads[0])
+        if rows not in (1, ep) or count != experts.count:
+            yield (
+                "workload.routing.loads",
+                (
+                    f"expected {experts.count} numbers, one for each expert, in one row or in ep "
+                    f"({ep}) rows, not {count} in {rows}"
+                ),
+            )
+        if routing.skew:
+            yield "workload.routing.skew", "expected 0, because workload.routing.loads is given"
 
 
 def _memory_problems(workload: LlmWorkload, ranks: int) -> Problems:

@@ -67,6 +67,23 @@ class Grid:
         """Return the ranks of a pipeline stage, in increasing order."""
         return tuple(sorted(self._places[..., stage].reshape(-1).tolist()))
 
+    def parts(self, stage: int) -> list[tuple[int, ...]]:
+        """Return the ranks of a stage by their place in ep, in increasing order."""
+        axis = DIMENSIONS.index("ep")
+        return [
+            tuple(sorted(self._places[..., stage].take(place, axis).reshape(-1).tolist()))
+            for place in range(self.size["ep"])
+        ]
+
+    def part_groups(self, stage: int, *along: str) -> list[Groups]:
+        """Return the groups of a stage by their place in ep, which is not among `along`."""
+        whole = self.groups(stage, *along)
+        found = []
+        for part in map(set, self.parts(stage)):
+            ranks = tuple(rank for rank in whole.ranks if rank in part)
+            found.append(Groups(ranks, len(ranks) // whole.size))
+        return found
+
     def groups(self, stage: int, *along: str) -> Groups:
         """Return the groups of a stage whose ranks differ only in the given dimensions."""
         if (stage, along) not in self._known:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from frontend.collectives.program.blocks import block_units
 from frontend.models.transformer import has_experts
 from frontend.workloads.llm.grid import Grid
 from frontend.workloads.llm.operators import ELEMENT, Operators, Times
@@ -14,7 +16,7 @@ class WeightGradient(NamedTuple):
     """The gradient of some weights, which is computed in a step of its own."""
 
     name: str
-    duration_ps: int
+    duration_ps: int | Sequence[int]
     gathers: bool
     """Whether the tokens of the ranks of tp come together for it."""
 
@@ -36,6 +38,8 @@ class LayerBuilder:
         self.workload = operators.workload
         self.stream = stream
         self.groups = {name: grid.groups(stage, name) for name in ("tp", "cp", "ep")}
+        uneven = operators.routed is not None
+        self.expert_groups = grid.part_groups(stage, "tp") if uneven else [self.groups["tp"]]
         self.spread = self.workload.layout.sequence_parallel
         self.splits = self.workload.layout.schedule == "zero_bubble"
         self._later: list[WeightGradient] = []
@@ -148,43 +152,53 @@ class LayerBuilder:
         operators, stream = self.operators, self.stream
         stream.compute("experts", "router", operators.router.forward)
         self._exchange("dispatch", self.workload.dispatch_element)
-        self._tensor("all_gather", "experts.all_gather", operators.expert_bytes)
-        stream.compute("experts", "forward", operators.experts.forward)
-        self._tensor("reduce_scatter", "experts.reduce_scatter", operators.expert_bytes)
+        self._expert_tokens("all_gather", "all_gather")
+        stream.compute("experts", "forward", [part.forward for part in operators.experts])
+        self._expert_tokens("reduce_scatter", "reduce_scatter")
         self._exchange("combine", ELEMENT)
 
     def _experts_backward(self) -> None:
         operators, stream = self.operators, self.stream
         self._exchange("combine_gradient", ELEMENT)
-        size = operators.expert_bytes
-        self._tensor("all_gather", "experts.gradient_all_gather", size)
-        times = operators.experts
-        done = stream.compute("experts", "input_gradient", times.input_gradient)
+        self._expert_tokens("all_gather", "gradient_all_gather")
+        inputs = [part.input_gradient for part in operators.experts]
+        weights = [part.weight_gradient for part in operators.experts]
+        done = stream.compute("experts", "input_gradient", inputs)
         if self.splits:
-            self._tensor("reduce_scatter", "experts.gradient_reduce_scatter", size)
-            self._later.append(WeightGradient("experts", times.weight_gradient, gathers=False))
+            self._expert_tokens("reduce_scatter", "gradient_reduce_scatter")
+            self._later.append(WeightGradient("experts", weights, gathers=False))
         else:
-            self._overlapped_experts(done, size, times.weight_gradient)
+            # The gradients of the tokens travel while those of the weights are computed.
+            summed = self._of_experts("reduce_scatter")
+            node = stream.issue(summed, "experts.gradient_reduce_scatter", (done,))
+            stream.compute("experts", "weight_gradient", weights)
+            stream.join([] if node is None else [node])
         self._exchange("dispatch_gradient", ELEMENT)
         router = operators.router
         stream.compute("experts", "router_gradient", sum(router[1:]))
 
-    def _overlapped_experts(self, done: int, size: int, duration: int) -> None:
-        stream = self.stream
-        # The gradients of the tokens travel while those of the weights are computed.
-        summed = Transfer("tp", "reduce_scatter", self.groups["tp"], size)
-        node = stream.issue(summed, "experts.gradient_reduce_scatter", (done,))
-        stream.compute("experts", "weight_gradient", duration)
-        stream.join([] if node is None else [node])
-
     def _exchange(self, name: str, element: int) -> None:
-        size = self.operators.dispatch_bytes(element)
-        transfer = Transfer("ep", "all_to_all", self.groups["ep"], size)
+        """Send tokens, or their gradients, to experts or back, as the name says."""
+        operators, groups = self.operators, self.groups["ep"]
+        size, blocks = operators.dispatch_bytes(element), None
+        if operators.routed is not None:
+            blocks = operators.routed.blocks
+            if name in ("combine", "dispatch_gradient"):
+                blocks = tuple(zip(*blocks, strict=True))
+            size = block_units(blocks) * self.workload.model.hidden * element
+        transfer = Transfer("ep", "all_to_all", groups, size, blocks)
         self.stream.wait(transfer, f"experts.{name}", self.workload.overlap.ep)
 
-    def _tensor(self, operation: str, name: str, size: int | None = None) -> None:
-        size = self.operators.hidden_bytes if size is None else size
-        transfer = Transfer("tp", operation, self.groups["tp"], size)
+    def _expert_tokens(self, operation: str, name: str) -> None:
+        """Bring the tokens of experts to all ranks of tp, or add up what these computed."""
+        self.stream.wait(self._of_experts(operation), f"experts.{name}", self.workload.overlap.tp)
+
+    def _of_experts(self, operation: str) -> list[Transfer]:
+        each = zip(self.expert_groups, self.operators.expert_bytes, strict=True)
+        return [Transfer("tp", operation, groups, size) for groups, size in each]
+
+    def _tensor(self, operation: str, name: str) -> None:
+        transfer = Transfer("tp", operation, self.groups["tp"], self.operators.hidden_bytes)
         self.stream.wait(transfer, name, self.workload.overlap.tp)
 
     def _context(self, operation: str, name: str) -> None:

@@ -13,6 +13,7 @@ from frontend.models.transformer import has_experts, head_widths, kv_elements
 from frontend.workloads.llm.grid import Grid
 from frontend.workloads.llm.operators import ELEMENT
 from frontend.workloads.llm.partition import chunks, stage_weights
+from frontend.workloads.llm.routing import routed_tokens
 from frontend.workloads.llm.schedule import warm_up
 from frontend.workloads.llm.workload import LlmWorkload
 
@@ -95,12 +96,14 @@ def layer_activations(workload: LlmWorkload, layer: int) -> int:
     network = 3 if card.gated else 2
     experts = card.experts
     if experts is not None and has_experts(card, layer):
-        inner = network * experts.width * (experts.top_k + experts.shared)
-        inner += experts.top_k * card.hidden
+        routed = routed_tokens(workload, shared)
+        assigned = shared * experts.top_k if routed is None else routed.most
+        inner = shared * experts.shared * network * experts.width
+        inner += assigned * (network * experts.width + card.hidden)
     else:
-        inner = network * card.feed_forward
+        inner = shared * network * card.feed_forward
     # Inputs of both halves of the layer, before and after their normalisations.
-    elements = 4 * between * card.hidden + shared * (attention + inner)
+    elements = 4 * between * card.hidden + shared * attention + inner
     if workload.recompute == "none" and not workload.flash_attention:
         # Scores before and after the softmax, as in the third term of Korthikanti's equation 1.
         scores = 2 * workload.micro_batch * card.heads * card.sequence**2 // layout.cp

@@ -21,6 +21,7 @@ from frontend.models.transformer import (
     network_matrices,
 )
 from frontend.roofline import Cost, checked_duration_ps, matrix_product
+from frontend.workloads.llm.routing import routed_tokens
 from frontend.workloads.llm.workload import LlmWorkload
 
 ELEMENT = 2
@@ -54,6 +55,8 @@ class Operators:
         self.tokens = -(-workload.micro_batch * self.card.sequence // self.layout.cp)
         self.shared_tokens = -(-self.tokens // self.layout.tp)
         """Tokens of a rank where ranks of tp share the tokens."""
+        self.routed = routed_tokens(workload, self.shared_tokens)
+        """Where tokens go, if routing is uneven."""
         self._compute = workload.compute.roofline(workload.precision == "fp8")
 
     @cached_property
@@ -79,11 +82,15 @@ class Operators:
         return self.shared_tokens * self.card.experts.top_k * self.card.hidden * element
 
     @cached_property
-    def expert_bytes(self) -> int:
-        """Tokens of the experts of a rank, after the all-gather in tp."""
+    def expert_bytes(self) -> tuple[int, ...]:
+        """Tokens of the experts of a rank, after the all-gather in tp; for each part of a stage."""
         assert self.card.experts is not None
-        ways = self.card.experts.top_k + (self.card.experts.shared > 0)
-        return self.tokens * ways * self.card.hidden * ELEMENT
+        shared = self.tokens * (self.card.experts.shared > 0)
+        if self.routed is None:
+            tokens = [self.tokens * self.card.experts.top_k]
+        else:
+            tokens = [self.layout.tp * sum(each) for each in self.routed.experts]
+        return tuple((shared + count) * self.card.hidden * ELEMENT for count in tokens)
 
     @cached_property
     def projections(self) -> Times:
@@ -130,17 +137,30 @@ class Operators:
         return self._products("router", [matrix], self.shared_tokens).plus(self._norm)
 
     @cached_property
-    def experts(self) -> Times:
-        """The experts of a rank, which share its tokens evenly, and the shared experts."""
+    def experts(self) -> tuple[Times, ...]:
+        """The experts of a rank, and the shared experts; for each part of a stage."""
         experts = self.card.experts
         assert experts is not None
         local = experts.count // self.layout.ep
-        routed = self._network("experts", experts.width, -(-self.tokens * experts.top_k // local))
-        times = Times(*(local * each for each in routed))
+        if self.routed is None:
+            each = self._network("experts", experts.width, -(-self.tokens * experts.top_k // local))
+            parts = [Times(*(local * time for time in each))]
+        else:
+            parts = [
+                Times(0, 0, 0).plus(
+                    *(
+                        self._network("experts", experts.width, self.layout.tp * tokens)
+                        for tokens in own
+                        if tokens
+                    )
+                )
+                for own in self.routed.experts
+            ]
         if experts.shared:
             width = experts.width * experts.shared
-            times = times.plus(self._network("shared_experts", width, self.tokens))
-        return times
+            also = self._network("shared_experts", width, self.tokens)
+            parts = [part.plus(also) for part in parts]
+        return tuple(parts)
 
     @cached_property
     def embedding(self) -> Times:

@@ -32,7 +32,7 @@ def build(workload: LlmWorkload, grid: Grid, micro_batches: int) -> Plan:
         for stage in stages:
             stage.iterate(iteration)
         _update(workload, grid, stages)
-    plan.traces = [stage.stream.trace() for stage in stages]
+    plan.traces = [trace for stage in stages for trace in stage.stream.traces()]
     return plan
 
 
@@ -75,7 +75,8 @@ class _Stage:
             else steps(stage, layout.pp, micro_batches, layout.chunks)
         )
         self.weights = stage_weights(workload.model, layout, stage)
-        self.stream = Stream(plan, workload.algorithms, grid.stage(stage), grid.ranks)
+        parts = [grid.stage(stage)] if operators.routed is None else grid.parts(stage)
+        self.stream = Stream(plan, workload.algorithms, parts, grid.ranks)
         self.layers = LayerBuilder(operators, grid, stage, self.stream)
         self.data = DataParallel(operators, grid, stage, self.stream)
         # Of each micro-batch: the gradients of weights that are left, with what to reduce then.

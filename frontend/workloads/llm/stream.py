@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from frontend.collectives.choices import AnyAlgorithm
+from frontend.collectives.program.blocks import Blocks
 from frontend.workloads.llm.grid import Groups
 from frontend.workloads.llm.workload import DimensionAlgorithms
 from frontend.workloads.plan import Issue, Node, NodeType, Plan, Trace
@@ -31,13 +32,17 @@ class Transfer(NamedTuple):
     operation: str
     groups: Groups
     bytes: int
+    """Buffer of one rank."""
+    blocks: Blocks | None = None
+    """all_to_all: parts of `bytes` that each rank of a group sends to each, if they differ."""
 
 
 class Stream:
-    """The trace of the ranks of a pipeline stage.
+    """The traces of the ranks of a pipeline stage.
 
     Computation waits for the nodes in `after`. A collective that overlaps delays only the node
-    after the next computation.
+    after the next computation. Ranks share a trace, unless their experts get different numbers of
+    tokens: then the traces have the same nodes, but other durations and collectives.
 
     Parameters
     ----------
@@ -45,18 +50,22 @@ class Stream:
         Receives the issued collectives.
     algorithms : DimensionAlgorithms
         The algorithms.
-    ranks : tuple of int
-        Ranks of the stage.
+    parts : sequence of tuple of int
+        Ranks of the stage that share a trace.
     world_size : int
         Number of all ranks.
     """
 
     def __init__(
-        self, plan: Plan, algorithms: DimensionAlgorithms, ranks: tuple[int, ...], world_size: int
+        self,
+        plan: Plan,
+        algorithms: DimensionAlgorithms,
+        parts: Sequence[tuple[int, ...]],
+        world_size: int,
     ) -> None:
         self.plan = plan
         self.algorithms = algorithms
-        self.ranks = ranks
+        self.parts = parts
         self.world_size = world_size
         self.nodes: list[Node] = []
         self.iteration = 0
@@ -64,17 +73,28 @@ class Stream:
         self.last: tuple[int, ...] = ()  # the latest computation, if any
         self._late: list[int] = []
         self._overlapping: list[int] = []
+        # Of nodes that differ between the parts: their duration or collective in each part.
+        self._durations: dict[int, Sequence[int]] = {}
+        self._collectives: dict[int, Sequence[int]] = {}
 
-    def compute(self, layer: str, name: str, duration_ps: int, also: Iterable[int] = ()) -> int:
-        """Append a computation, which also waits for the nodes in `also`; return its index."""
-        waits = tuple(sorted({*self.after, *self._late, *also}))
+    def compute(self, layer: str, name: str, duration_ps: int | Sequence[int]) -> int:
+        """Append a computation, and return its index; the parts may have different durations."""
+        waits = tuple(sorted({*self.after, *self._late}))
         self._late, self._overlapping = self._overlapping, []
-        node = self._add(f"{layer}.{name}", NodeType.COMPUTE, layer, waits, duration_ps=duration_ps)
+        each = (duration_ps,) if isinstance(duration_ps, int) else duration_ps
+        node = self._add(f"{layer}.{name}", NodeType.COMPUTE, layer, waits, duration_ps=each[0])
+        if len(each) > 1:
+            self._durations[node] = each
         self.after = self.last = (node,)
         return node
 
-    def wait(self, transfer: Transfer, name: str, overlaps: bool = False) -> None:
-        """Issue a collective after the latest computation; what follows waits for it."""
+    def wait(
+        self, transfer: Transfer | Sequence[Transfer], name: str, overlaps: bool = False
+    ) -> None:
+        """Issue a collective after the latest computation; what follows waits for it.
+
+        Parts of the stage with collectives of their own have one in `transfer` each.
+        """
         node = self.issue(transfer, name, (*self.after, *self._late))
         if node is None:
             return
@@ -83,16 +103,22 @@ class Stream:
         else:
             self.after, self._late = (node,), []
 
-    def issue(self, transfer: Transfer, name: str, after: Iterable[int]) -> int | None:
+    def issue(
+        self, transfer: Transfer | Sequence[Transfer], name: str, after: Iterable[int]
+    ) -> int | None:
         """Issue a collective after some nodes; return None if its groups have one rank only."""
-        if transfer.groups.size == 1 or not transfer.bytes:
+        each = (transfer,) if isinstance(transfer, Transfer) else transfer
+        if each[0].groups.size == 1 or not any(one.bytes for one in each):
             return None
-        number = self.add_issue(transfer, name)
-        return self.collective(number, transfer.dimension, name, after)
+        numbers = [self.add_issue(one, name) for one in each]
+        node = self.collective(numbers[0], each[0].dimension, name, after)
+        if len(numbers) > 1:
+            self._collectives[node] = numbers
+        return node
 
     def add_issue(self, transfer: Transfer, name: str) -> int:
         """Add a collective to the plan, and return its number."""
-        dimension, operation, groups, size = transfer
+        dimension, operation, groups, size, blocks = transfer
         algorithm: AnyAlgorithm = getattr(self.algorithms, dimension, "auto")
         self.plan.issues.append(
             Issue(
@@ -105,6 +131,7 @@ class Stream:
                 LAYERS.index(COMMUNICATION_LAYERS[dimension]),
                 ranks=groups.ranks,
                 root=groups.ranks[0],
+                blocks=blocks,
                 groups=groups.number,
             )
         )
@@ -129,9 +156,17 @@ class Stream:
         """Let what follows also wait for some nodes."""
         self.after = tuple(sorted({*self.after, *nodes}))
 
-    def trace(self) -> Trace:
-        """Return the trace of the stage's ranks."""
-        return Trace(self.ranks, tuple(self.nodes), peer_modulus=self.world_size)
+    def traces(self) -> list[Trace]:
+        """Return the traces of the stage's ranks, one for each part."""
+        found = []
+        for number, ranks in enumerate(self.parts):
+            nodes = list(self.nodes)
+            for node, durations in self._durations.items():
+                nodes[node] = nodes[node]._replace(duration_ps=durations[number])
+            for node, collectives in self._collectives.items():
+                nodes[node] = nodes[node]._replace(collective=collectives[number])
+            found.append(Trace(ranks, tuple(nodes), peer_modulus=self.world_size))
+        return found
 
     def _message(
         self, kind: NodeType, name: str, after: tuple[int, ...], offset: int, size: int, tag: int

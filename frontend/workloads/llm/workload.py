@@ -13,6 +13,7 @@ from frontend.schema.base import Accesses, Count, Iterations, Model, Whole, Widt
 from frontend.schema.compute import Compute
 from frontend.schema.quantities import ByteRate, ComputeRate, ElementSize, PositiveSize
 from frontend.schema.transformer import Card
+from frontend.workloads.llm.uneven import Routing
 
 DIMENSIONS = ("tp", "cp", "ep", "dp", "pp")
 
@@ -168,6 +169,8 @@ class LlmWorkload(Model):
     """Size of a gradient element, also in reductions."""
     dispatch_element: ElementSize = ElementSize.parse("2B")
     """Size of an element of the tokens that go to experts; those that return have 2 bytes."""
+    routing: Routing = Routing()
+    """How unevenly tokens go to experts."""
     flash_attention: bool = True
     """Whether the scores of attention stay on the chip. Then the backward phase computes them
     again, and half of them are left out, as tokens attend to earlier tokens only. Otherwise all
