@@ -38,7 +38,7 @@ class _Llm(WorkloadKind[LlmWorkload]):
         sums = ("all_gather", "reduce_scatter")
         used = {
             "tp": sums if layout.sequence_parallel else ("all_reduce",),
-            "cp": sums,
+            "cp": sums if layout.cp_exchange == "all_gather" else (),
             "ep": ("all_to_all",),
             "dp": sums if layout.zero else ("all_reduce",),
         }

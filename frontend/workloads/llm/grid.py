@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import product
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,16 @@ class Groups(NamedTuple):
     def size(self) -> int:
         """Ranks of a group."""
         return len(self.ranks) // self.number
+
+
+class Part(NamedTuple):
+    """Ranks of a pipeline stage that share a trace."""
+
+    ranks: tuple[int, ...]
+    cp: int
+    """Their place in cp, if ranks at different places do not share a trace; otherwise 0."""
+    ep: int
+    """Their place in ep, likewise."""
 
 
 class Grid:
@@ -67,22 +78,30 @@ class Grid:
         """Return the ranks of a pipeline stage, in increasing order."""
         return tuple(sorted(self._places[..., stage].reshape(-1).tolist()))
 
-    def parts(self, stage: int) -> list[tuple[int, ...]]:
-        """Return the ranks of a stage by their place in ep, in increasing order."""
-        axis = DIMENSIONS.index("ep")
-        return [
-            tuple(sorted(self._places[..., stage].take(place, axis).reshape(-1).tolist()))
-            for place in range(self.size["ep"])
-        ]
+    def parts(self, stage: int, *by: str) -> list[Part]:
+        """Return the ranks of a stage by their places in some of the dimensions cp and ep."""
+        ways = [range(self.size[one]) if one in by else [None] for one in ("cp", "ep")]
+        found = []
+        for cp, ep in product(*ways):
+            place: list[Any] = [slice(None) if one is None else one for one in (cp, ep)]
+            ranks = self._places[:, place[0], place[1], :, stage].reshape(-1)
+            found.append(Part(tuple(sorted(ranks.tolist())), cp or 0, ep or 0))
+        return found
 
     def part_groups(self, stage: int, *along: str) -> list[Groups]:
         """Return the groups of a stage by their place in ep, which is not among `along`."""
         whole = self.groups(stage, *along)
         found = []
-        for part in map(set, self.parts(stage)):
-            ranks = tuple(rank for rank in whole.ranks if rank in part)
+        for part in self.parts(stage, "ep"):
+            members = set(part.ranks)
+            ranks = tuple(rank for rank in whole.ranks if rank in members)
             found.append(Groups(ranks, len(ranks) // whole.size))
         return found
+
+    def ring_offsets(self, way: int) -> list[int]:
+        """Return what to add to a rank for its neighbour in the ring of cp, by the place in cp."""
+        ring = self._places[0, :, 0, 0, 0]
+        return [int(one) % self.ranks for one in np.roll(ring, -way) - ring]
 
     def groups(self, stage: int, *along: str) -> Groups:
         """Return the groups of a stage whose ranks differ only in the given dimensions."""

@@ -21,6 +21,11 @@ class WeightGradient(NamedTuple):
     """Whether the tokens of the ranks of tp come together for it."""
 
 
+def divided(duration_ps: int, ways: int) -> list[int]:
+    """Return almost equal parts of a duration."""
+    return [duration_ps * (one + 1) // ways - duration_ps * one // ways for one in range(ways)]
+
+
 class LayerBuilder:
     """Appends layers to the stream of a stage.
 
@@ -40,6 +45,7 @@ class LayerBuilder:
         self.groups = {name: grid.groups(stage, name) for name in ("tp", "cp", "ep")}
         uneven = operators.routed is not None
         self.expert_groups = grid.part_groups(stage, "tp") if uneven else [self.groups["tp"]]
+        self.ring = (grid.ring_offsets(1), grid.ring_offsets(-1))
         self.spread = self.workload.layout.sequence_parallel
         self.splits = self.workload.layout.schedule == "zero_bubble"
         self._later: list[WeightGradient] = []
@@ -125,7 +131,11 @@ class LayerBuilder:
         self.gather("attention")
         before, after = operators.projections.forward, operators.output_projection.forward
         scores = operators.scores.forward
-        if self.groups["cp"].size > 1:
+        if self._passes_on:
+            stream.compute("attention", "projections", before)
+            self._ring_forward(scores)
+            stream.compute("attention", "forward", after)
+        elif self.groups["cp"].size > 1:
             stream.compute("attention", "projections", before)
             self._context("all_gather", "attention.kv_all_gather")
             stream.compute("attention", "forward", scores + after)
@@ -139,7 +149,11 @@ class LayerBuilder:
         before, scores = operators.projections, operators.scores
         after = operators.output_projection
         first = after.input_gradient + scores.input_gradient
-        if self.groups["cp"].size > 1:
+        if self._passes_on:
+            stream.compute("attention", "output_gradient", after.input_gradient)
+            self._ring_backward(scores.input_gradient)
+            first = 0
+        elif self.groups["cp"].size > 1:
             self._context("all_gather", "attention.kv_all_gather")
             stream.compute("attention", "scores_gradient", first)
             self._context("reduce_scatter", "attention.kv_reduce_scatter")
@@ -147,6 +161,40 @@ class LayerBuilder:
         self.input_gradient("attention", first + before.input_gradient)
         weights = before.weight_gradient + after.weight_gradient
         return self.weight_gradient("attention", weights)
+
+    @property
+    def _passes_on(self) -> bool:
+        """Whether keys and values go around in a ring."""
+        return self.groups["cp"].size > 1 and self.workload.layout.cp_exchange == "ring"
+
+    def _ring_forward(self, duration: int) -> None:
+        """Append the attention to the keys and values of each rank of cp, one after the other.
+
+        Those of the next rank arrive meanwhile.
+        """
+        stream, size = self.stream, self.operators.own_kv_bytes
+        have, ways = stream.after, self.groups["cp"].size
+        for turn, part in enumerate(divided(duration, ways)):
+            stream.join(have)
+            if turn < ways - 1:
+                have = (stream.shift(self.ring, "attention.kv", size, have),)
+            stream.compute("attention", "scores", part)
+
+    def _ring_backward(self, duration: int) -> None:
+        """Append the gradients of the attention; those of keys and values go around as well.
+
+        Each rank adds its own part to the gradients that arrive, until their owner gets them.
+        """
+        stream, size = self.stream, self.operators.own_kv_bytes
+        have, ways = stream.after, self.groups["cp"].size
+        summed: tuple[int, ...] = ()
+        for turn, part in enumerate(divided(duration, ways)):
+            stream.join(have)
+            if turn < ways - 1:
+                have = (stream.shift(self.ring, "attention.kv", size, have),)
+            done = stream.compute("attention", "scores_gradient", part)
+            summed = (stream.shift(self.ring, "attention.kv_gradient", size, (done, *summed)),)
+        stream.join(summed)
 
     def _experts(self) -> None:
         operators, stream = self.operators, self.stream

@@ -71,10 +71,15 @@ class Operators:
         return tokens * self.card.hidden * ELEMENT
 
     @cached_property
+    def own_kv_bytes(self) -> int:
+        """Keys and values of the tokens of a rank: a message in cp."""
+        elements = -(-kv_elements(self.card) // self.layout.tp)
+        return self.tokens * elements * ELEMENT
+
+    @cached_property
     def kv_bytes(self) -> int:
         """Keys and values of whole sequences: the buffer of an all-gather in cp."""
-        elements = -(-kv_elements(self.card) // self.layout.tp)
-        return self.layout.cp * self.tokens * elements * ELEMENT
+        return self.layout.cp * self.own_kv_bytes
 
     def dispatch_bytes(self, element: int) -> int:
         """Return the tokens that a rank sends to experts, or gets back: an all-to-all in ep."""
@@ -106,7 +111,7 @@ class Operators:
         scores = batch * heads * -(-card.sequence // self.layout.cp) * card.sequence
         flop = 2 * scores * (query + value)
         read = self.tokens * heads * (query + value) * ELEMENT
-        moved = read + self.kv_bytes // max(1, self.layout.cp)
+        moved = read + self.own_kv_bytes
         # Two products forward, and four for the gradients.
         if self.workload.flash_attention:
             flop //= 2

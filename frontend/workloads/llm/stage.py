@@ -75,7 +75,10 @@ class _Stage:
             else steps(stage, layout.pp, micro_batches, layout.chunks)
         )
         self.weights = stage_weights(workload.model, layout, stage)
-        parts = [grid.stage(stage)] if operators.routed is None else grid.parts(stage)
+        by = ["ep"] if operators.routed is not None else []
+        if layout.cp_exchange == "ring":
+            by.append("cp")
+        parts = grid.parts(stage, *by)
         self.stream = Stream(plan, workload.algorithms, parts, grid.ranks)
         self.layers = LayerBuilder(operators, grid, stage, self.stream)
         self.data = DataParallel(operators, grid, stage, self.stream)

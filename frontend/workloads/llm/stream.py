@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from frontend.collectives.choices import AnyAlgorithm
 from frontend.collectives.program.blocks import Blocks
-from frontend.workloads.llm.grid import Groups
+from frontend.workloads.llm.grid import Groups, Part
 from frontend.workloads.llm.workload import DimensionAlgorithms
 from frontend.workloads.plan import Issue, Node, NodeType, Plan, Trace
 
@@ -42,7 +42,8 @@ class Stream:
 
     Computation waits for the nodes in `after`. A collective that overlaps delays only the node
     after the next computation. Ranks share a trace, unless their experts get different numbers of
-    tokens: then the traces have the same nodes, but other durations and collectives.
+    tokens, or they are at different places of a ring: then the traces have the same nodes, but
+    other durations, collectives or peers.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ class Stream:
         Receives the issued collectives.
     algorithms : DimensionAlgorithms
         The algorithms.
-    parts : sequence of tuple of int
+    parts : sequence of Part
         Ranks of the stage that share a trace.
     world_size : int
         Number of all ranks.
@@ -60,7 +61,7 @@ class Stream:
         self,
         plan: Plan,
         algorithms: DimensionAlgorithms,
-        parts: Sequence[tuple[int, ...]],
+        parts: Sequence[Part],
         world_size: int,
     ) -> None:
         self.plan = plan
@@ -73,9 +74,9 @@ class Stream:
         self.last: tuple[int, ...] = ()  # the latest computation, if any
         self._late: list[int] = []
         self._overlapping: list[int] = []
-        # Of nodes that differ between the parts: their duration or collective in each part.
-        self._durations: dict[int, Sequence[int]] = {}
-        self._collectives: dict[int, Sequence[int]] = {}
+        self._shifts = 0
+        # Nodes that differ between the parts: a field, the dimension that decides, and the values.
+        self._various: list[tuple[int, str, str, Sequence[int]]] = []
 
     def compute(self, layer: str, name: str, duration_ps: int | Sequence[int]) -> int:
         """Append a computation, and return its index; the parts may have different durations."""
@@ -84,7 +85,7 @@ class Stream:
         each = (duration_ps,) if isinstance(duration_ps, int) else duration_ps
         node = self._add(f"{layer}.{name}", NodeType.COMPUTE, layer, waits, duration_ps=each[0])
         if len(each) > 1:
-            self._durations[node] = each
+            self._various.append((node, "duration_ps", "ep", each))
         self.after = self.last = (node,)
         return node
 
@@ -113,7 +114,7 @@ class Stream:
         numbers = [self.add_issue(one, name) for one in each]
         node = self.collective(numbers[0], each[0].dimension, name, after)
         if len(numbers) > 1:
-            self._collectives[node] = numbers
+            self._various.append((node, "collective", "ep", numbers))
         return node
 
     def add_issue(self, transfer: Transfer, name: str) -> int:
@@ -145,12 +146,40 @@ class Stream:
 
     def receive(self, offset: int, size: int, tag: int) -> None:
         """Receive a message from the rank `offset` places on; the next computation waits for it."""
-        node = self._message(NodeType.RECV, "receive", (), offset, size, tag)
+        node = self._message(NodeType.RECV, "stage.receive", (), offset, size, tag)
         self.after = (*self.after, node)
 
     def send(self, offset: int, size: int, tag: int) -> None:
         """Send the result of the latest computation to the rank `offset` places on."""
-        self._message(NodeType.SEND, "send", (*self.after, *self._late), offset, size, tag)
+        self._message(NodeType.SEND, "stage.send", (*self.after, *self._late), offset, size, tag)
+
+    def shift(
+        self, ring: tuple[Sequence[int], Sequence[int]], name: str, size: int, after: Iterable[int]
+    ) -> int:
+        """Send to the next rank of a ring of cp after some nodes, and receive from the one before.
+
+        Parameters
+        ----------
+        ring : tuple of sequence of int
+            What to add to a rank for the next rank, and for the one before, by the place in cp.
+        name : str
+            What is sent.
+        size : int
+            Its bytes.
+        after : iterable of int
+            Nodes.
+
+        Returns
+        -------
+        int
+            The node that receives.
+        """
+        self._shifts += 1
+        waits, (onward, back) = tuple(sorted(set(after))), ring
+        for kind, offsets in ((NodeType.SEND, onward), (NodeType.RECV, back)):
+            node = self._message(kind, name, waits, offsets[0], size, self._shifts, "cp")
+            self._various.append((node, "peer", "cp", offsets))
+        return node
 
     def join(self, nodes: Sequence[int]) -> None:
         """Let what follows also wait for some nodes."""
@@ -159,21 +188,21 @@ class Stream:
     def traces(self) -> list[Trace]:
         """Return the traces of the stage's ranks, one for each part."""
         found = []
-        for number, ranks in enumerate(self.parts):
+        for part in self.parts:
             nodes = list(self.nodes)
-            for node, durations in self._durations.items():
-                nodes[node] = nodes[node]._replace(duration_ps=durations[number])
-            for node, collectives in self._collectives.items():
-                nodes[node] = nodes[node]._replace(collective=collectives[number])
-            found.append(Trace(ranks, tuple(nodes), peer_modulus=self.world_size))
+            for node, name, dimension, values in self._various:
+                value = values[getattr(part, dimension)]
+                nodes[node] = nodes[node]._replace(**{name: value})
+            found.append(Trace(part.ranks, tuple(nodes), peer_modulus=self.world_size))
         return found
 
     def _message(
-        self, kind: NodeType, name: str, after: tuple[int, ...], offset: int, size: int, tag: int
-    ) -> int:
-        layer = COMMUNICATION_LAYERS["pp"]
+        self, kind: NodeType, name: str, after: tuple[int, ...], offset: int, size: int, tag: int,
+        dimension: str = "pp",
+    ) -> int:  # fmt: skip
+        layer = COMMUNICATION_LAYERS[dimension]
         waits = tuple(sorted(set(after)))
-        return self._add(f"stage.{name}", kind, layer, waits, peer=offset, bytes=size, tag=tag)
+        return self._add(name, kind, layer, waits, peer=offset, bytes=size, tag=tag)
 
     def _add(
         self, name: str, kind: NodeType, layer: str, after: tuple[int, ...],

@@ -64,8 +64,11 @@ class Layout(Model):
     """Whether the ranks of tp also share the tokens between matrices. Then they gather and scatter
     them (all-gather and reduce-scatter); otherwise they all-reduce them."""
     cp: Count = 1
-    """Context parallelism: ranks that share the tokens of a sequence. They all-gather keys and
-    values."""
+    """Context parallelism: ranks that share the tokens of a sequence."""
+    cp_exchange: Literal["all_gather", "ring"] = "all_gather"
+    """How ranks of cp exchange keys and values. all_gather: all of them before the attention, and
+    reduce-scatter of their gradients after it. ring: each rank passes on those of one rank while it
+    computes with those of another one (ring attention)."""
     pp: Count = 1
     """Pipeline stages."""
     chunks: Count = 1

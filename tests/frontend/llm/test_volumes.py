@@ -23,11 +23,11 @@ POWERS = st.sampled_from([1, 2, 4])
     zero=st.integers(0, 3), spread=st.booleans(), experts=st.booleans(),
     recompute=st.sampled_from(["none", "selective", "full"]), overlap=st.booleans(),
     order=st.sampled_from(ORDERS), micro_batch=st.sampled_from([1, 2]),
-    splits=st.booleans(),
+    splits=st.booleans(), ring=st.booleans(),
 )  # fmt: skip
 def test_volumes(
     tp, cp, pp, chunks, ep, dp, zero, spread, experts, recompute, overlap, order, micro_batch,
-    splits,
+    splits, ring,
 ):  # fmt: skip
     assume(2 <= tp * cp * pp * dp <= 64)
     chunks = chunks if pp > 1 and not splits else 1
@@ -40,6 +40,7 @@ def test_volumes(
             "tp": tp, "cp": cp, "pp": pp, "chunks": chunks, "ep": ep, "zero": zero,
             "sequence_parallel": spread, "order": order,
             "schedule": "zero_bubble" if splits else "1f1b",
+            "cp_exchange": "ring" if ring else "all_gather",
         },
         global_batch=batches * micro_batch * dp,
         micro_batch=micro_batch,
@@ -77,8 +78,13 @@ def test_volumes(
             assert total("tensor_parallel", "reduce_scatter") == layers * (2 + again) * routed
     if cp > 1:
         kv = tokens * 2 * CARD["kv_heads"] * 8 // tp * 2
-        assert total("context_parallel", "all_gather") == (2 + again) * layers * kv
-        assert total("context_parallel", "reduce_scatter") == layers * kv
+        if ring:
+            # Keys and values take cp - 1 steps, and their gradients one more, to their owner.
+            steps = (2 + again) * (cp - 1) + cp
+            assert total("context_parallel", "send") == steps * layers * kv // cp
+        else:
+            assert total("context_parallel", "all_gather") == (2 + again) * layers * kv
+            assert total("context_parallel", "reduce_scatter") == layers * kv
     if ep > 1:
         sent = tokens // cp // tp * EXPERTS["top_k"] * CARD["hidden"] * 2
         assert total("expert_parallel", "all_to_all") == (4 + 2 * again) * layers * sent
