@@ -52,7 +52,12 @@ class RefusedError(ValueError):
 
     def sentence(self, data: Any) -> str:
         """Return one sentence: key path, its value in the scenario `data`, and `expected`."""
-        return f"{self.path}: value {shown(data, key_path(self.path))}: {self.expected}"
+        path = key_path(self.path)
+        inside = in_file(data, path)
+        if inside is not None:
+            path, rest = inside
+            return f"{name_of(path)}: value {shown(data, path)}: {name_of(rest)}: {self.expected}"
+        return f"{self.path}: value {shown(data, path)}: {self.expected}"
 
 
 def key_path(text: str) -> tuple[str | int, ...]:
@@ -64,6 +69,34 @@ def key_path(text: str) -> tuple[str | int, ...]:
     ('workload', 'mix', 0, 'name')
     """
     return tuple(int(part) if part.isdigit() else part for part in text.split("."))
+
+
+def name_of(path: Sequence[str | int]) -> str:
+    """Return the dotted form of a key path."""
+    return ".".join(map(str, path))
+
+
+def in_file(
+    data: Any, path: Sequence[str | int]
+) -> tuple[tuple[str | int, ...], tuple[str | int, ...]] | None:
+    """Return the key of the file that a value comes from, and the place of the value in the file.
+
+    None if the scenario `data` has the value itself, or names no file for it.
+
+    Examples
+    --------
+    >>> in_file({"topology": {"file": "net.csv"}}, ("topology", "links", 3, "loss"))
+    (('topology', 'file'), ('links', 3, 'loss'))
+    >>> in_file({"topology": {"links": []}}, ("topology", "links", 3, "loss"))
+    """
+    for depth, part in enumerate(path):
+        if not isinstance(data, Mapping):
+            return None
+        if part not in data:
+            has_file = isinstance(data.get("file"), str)
+            return ((*path[:depth], "file"), tuple(path[depth:])) if has_file else None
+        data = data[part]
+    return None
 
 
 def shown(data: Any, path: Sequence[str | int]) -> str:

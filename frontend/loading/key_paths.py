@@ -1,9 +1,9 @@
 """List the key paths that a scenario may have, given the families and kinds that it selects."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Discriminator
 from pydantic.fields import FieldInfo
 
 from frontend.scenario import Scenario
@@ -13,10 +13,12 @@ KeyPath = tuple[str | int, ...]
 
 
 class Key(NamedTuple):
-    """A key of the schema: a field of a model."""
+    """A key of the schema: a field of a model, or an item of a field that is a list of models."""
 
     model: type[BaseModel]
     name: str
+    discriminator: Any = None
+    """What selects one of several models: the key below this one that does, or a function."""
 
     @property
     def field(self) -> FieldInfo:
@@ -33,7 +35,7 @@ Known = Mapping[KeyPath, Key]
 
 
 def key_paths(data: Any, model: type[BaseModel] = Scenario) -> Known:
-    """Return every key path of the schema with its key.
+    """Return every key path of the schema with its key. Lists have the items that `data` has.
 
     Parameters
     ----------
@@ -50,13 +52,27 @@ def key_paths(data: Any, model: type[BaseModel] = Scenario) -> Known:
 def _walk(model: type[BaseModel], data: Any, prefix: KeyPath) -> Iterator[tuple[KeyPath, Key]]:
     for name, field in model.model_fields.items():
         path = (*prefix, name)
-        yield path, Key(model, name)
         value = data.get(name) if isinstance(data, Mapping) else None
-        parts = list(_models(field.annotation))
-        if isinstance(field.discriminator, str):
-            parts = _chosen(parts, field.discriminator, value)
-        for part in parts:
-            yield from _walk(part, value, path)
+        models = list(_models(field.annotation))
+        found: Any = field.discriminator or next(_discriminators(field.annotation), None)
+        items = [(path, value)]
+        if get_origin(field.annotation) is tuple and models:
+            yield path, Key(model, name)
+            listed = value if isinstance(value, list | tuple) else []
+            items = [((*path, index), item) for index, item in enumerate(listed)]
+        for place, item in items:
+            yield place, Key(model, name, found)
+            parts = _chosen(models, found, item) if isinstance(found, str) else models
+            for part in parts:
+                yield from _walk(part, item, place)
+
+
+def _discriminators(annotation: Any) -> Iterator[Any]:
+    """Yield the discriminators of the unions in an annotation."""
+    for argument in get_args(annotation):
+        if isinstance(argument, Discriminator):
+            yield argument.discriminator
+        yield from _discriminators(argument)
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
@@ -74,10 +90,9 @@ def _chosen(parts: list[type[BaseModel]], key: str, value: Any) -> list[type[Bas
 
 def families(key: Key) -> list[str]:
     """Return the discriminator values (family names) that a key accepts."""
-    discriminator = key.field.discriminator
-    assert isinstance(discriminator, str)
+    assert key.discriminator is not None
     models = _models(key.field.annotation)
-    return [tag for part in models for tag in _tags(part, discriminator)]
+    return [tag for part in models for tag in _tags(part, key.discriminator)]
 
 
 def _tags(part: type[BaseModel], key: str) -> tuple[str, ...]:

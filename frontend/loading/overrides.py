@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from frontend.errors import ScenarioError, shown
+from frontend.errors import ScenarioError, key_path, name_of, shown
 from frontend.loading.key_paths import key_paths
 from frontend.loading.problems import Origin, unknown_key
 from frontend.loading.python_values import python_values
@@ -57,17 +57,19 @@ def apply(data: Mapping[str, Any], overrides: Overrides, origin: Origin) -> dict
     """
     result = deepcopy(dict(data))
     for override in listed(overrides):
-        text, path, value = str(override), tuple(override.key.strip().split(".")), override.value
+        text, path, value = str(override), key_path(override.key.strip()), override.value
         value = python_values(value)
         if isinstance(value, str):
             value = read(value, text, one_line=True).data
         # Check one by one: an override may select the family that the next override's key is in.
         known = key_paths(result)
         if path not in known:
-            raise ScenarioError(f"{text}: {'.'.join(path)}: {unknown_key(path, known)}")
-        part = result
+            raise ScenarioError(f"{text}: {name_of(path)}: {unknown_key(path, known)}")
+        part: Any = result
         for depth, key in enumerate(path[:-1], 1):
-            part[key] = _mapping(part.get(key), known[path[:depth]].field)
+            if not isinstance(path[depth], int):
+                before = part[key] if isinstance(key, int) else part.get(key)
+                part[key] = _mapping(before, known[path[:depth]].field)
             part = part[key]
         part[path[-1]] = value
         origin.overrides.pop(path, None)

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from frontend.errors import RefusedError, key_path, shown
+from frontend.errors import RefusedError, in_file, key_path, name_of, shown
 from frontend.loading.key_paths import Known, families, key_paths
 from frontend.loading.yaml_document import Path
 
@@ -77,11 +77,11 @@ def unknown_key(path: Path, known: Known) -> str:
     """Describe an unknown key: suggest the nearest key, or list the keys of the same mapping."""
     beside = _keys(path[:-1], known)
     if not beside and path[:-1] in known:
-        return f"unknown key: {_name(path[:-1])} has no keys inside"
+        return f"unknown key: {name_of(path[:-1])} has no keys inside"
     # A longer name of a parent is often near its own name, which helps nobody.
     others = [key for key in known if path[: len(key)] != key]
-    near = get_close_matches(_name(path), map(_name, others), n=1, cutoff=0.75)
-    near += [_name(key) for key in known if key[-1] == path[-1]]
+    near = get_close_matches(name_of(path), map(name_of, others), n=1, cutoff=0.75)
+    near += [name_of(key) for key in known if key[-1] == path[-1]]
     if near:
         return f"unknown key: did you mean {near[0]}?"
     parent = path[:-1]
@@ -106,23 +106,26 @@ def describe(error: ValidationError, data: Any, origin: Origin) -> list[str]:
 
 def describe_refusal(error: RefusedError, data: Any, origin: Origin) -> str:
     """Return the sentence for a value that cannot work."""
-    return f"{origin.where(key_path(error.path))}{error.sentence(data)}"
+    path = key_path(error.path)
+    inside = in_file(data, path)
+    return f"{origin.where(inside[0] if inside else path)}{error.sentence(data)}"
 
 
 def _path(details: ErrorDetails, known: Known) -> Path:
     """Return the key path of a problem: pydantic's location without the names of union members."""
-    if details["type"] == "cross_check":
-        return key_path(details["ctx"]["path"])
+    check = details["ctx"]["path"] if details["type"] == "cross_check" else ""
+    if check and not check.startswith("."):
+        return key_path(check)
     path: Path = ()
     location = list(details["loc"])
     while location:
         path = (*path, location.pop(0))
         parent = known.get(path)
-        if parent is not None and parent.field.discriminator and location:
+        if parent is not None and parent.discriminator and location:
             location.pop(0)
     if details["type"].startswith("union_tag"):
         path = (*path, details["ctx"]["discriminator"].strip("'"))
-    return path
+    return (*path, *key_path(check[1:])) if check else path
 
 
 def _sentence(details: ErrorDetails, path: Path, data: Any, known: Known, origin: Origin) -> str:
@@ -132,8 +135,13 @@ def _sentence(details: ErrorDetails, path: Path, data: Any, known: Known, origin
     elif kind in ("missing", "union_tag_not_found"):
         saying = f"missing key: expected {_description(path, known)}"
     else:
-        saying = f"value {shown(data, path)}: {_expected(details, path, known)}"
-    return f"{origin.where(path)}{_name(path) or 'scenario'}: {saying}"
+        saying = _expected(details, path, known)
+        inside = in_file(data, path)
+        if inside is not None:
+            path, rest = inside
+            saying = f"{name_of(rest)}: value {shown(details['input'], ())}: {saying}"
+        saying = f"value {shown(data, path)}: {saying}"
+    return f"{origin.where(path)}{name_of(path) or 'scenario'}: {saying}"
 
 
 def _expected(details: ErrorDetails, path: Path, known: Known) -> str:
@@ -167,10 +175,6 @@ def _plain(number: int | float) -> str:
     return str(int(number)) if float(number).is_integer() else str(number)
 
 
-def _name(path: Path) -> str:
-    return ".".join(map(str, path))
-
-
 def _keys(path: Path, known: Known) -> str:
     return ", ".join(str(key[-1]) for key in known if key[:-1] == path)
 
@@ -178,7 +182,7 @@ def _keys(path: Path, known: Known) -> str:
 def _description(path: Path, known: Known) -> str:
     """Return the meaning of the key at a path, or the names of the families for a discriminator."""
     parent = known.get(path[:-1])
-    if parent is not None and path[-1:] == (parent.field.discriminator,):
+    if parent is not None and path[-1:] == (parent.discriminator,):
         names = families(parent)
         return " or ".join(names) if len(names) <= _FEW else f"one of {', '.join(names)}"
     key = known.get(path)

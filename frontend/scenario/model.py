@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.fabrics import FABRICS
 from frontend.scenario.unions import Topology, Workload
-from frontend.schema.base import Count, Model
+from frontend.schema.base import Count, Model, listed
 from frontend.schema.events import AnyEvent
 from frontend.schema.measurement import Measurement
 from frontend.schema.outputs import OutputChoice, Outputs
@@ -27,10 +27,6 @@ else:
 def _default_collective(data: dict[str, Any]) -> CollectiveAlgorithms | None:
     workload = data.get("workload")
     return WORKLOADS[workload.kind].default_collective() if workload is not None else None
-
-
-def _as_tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 class Scenario(Model):
@@ -66,7 +62,7 @@ class Scenario(Model):
     """Paths of packets, and how they follow failures."""
     switch_memory: SwitchMemory = SwitchMemory()
     """How the ports of a switch share its packet memory."""
-    events: Annotated[tuple[AnyEvent, ...], BeforeValidator(_as_tuple)] = ()
+    events: Annotated[tuple[AnyEvent, ...], BeforeValidator(listed)] = ()
     """What happens at times of the run: links and switches that fail, links with another rate or
     with losses, ranks that compute slower, background traffic."""
     measurement: Measurement = Measurement()

@@ -34,11 +34,21 @@ def description(model: type[BaseModel], key: str) -> str:
 
 
 def cross_check_error(path: str, expected: str) -> PydanticCustomError:
-    """Return the error of a check over several keys: the key to blame, and what it should be."""
+    """Return the error of a check over several keys: the key to blame, and what it should be.
+
+    A path that begins with a dot starts at the checked model.
+    """
     # The text goes in through the context: pydantic reads braces in a template.
     return PydanticCustomError(
         "cross_check", "{path}: {expected}", {"path": path, "expected": expected}
     )
+
+
+def listed(value: Any) -> Any:
+    """Let a list of YAML be a tuple; raise ValueError for anything else."""
+    if not isinstance(value, list | tuple):
+        raise ValueError("expected a list")
+    return tuple(value)
 
 
 def _integral(value: Any) -> Any:

@@ -4,13 +4,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, model_validator
 
-from frontend.schema.base import Count, Model, Whole, cross_check_error
+from frontend.schema.base import Count, Model, Whole, cross_check_error, listed
 from frontend.schema.graph import Probability
 from frontend.schema.quantities import PositiveSize, PositiveTime, Rate, Time
-
-
-def _as_tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _names(value: Any) -> Any:
@@ -22,7 +18,7 @@ Ends = Annotated[tuple[str, str], BeforeValidator(_names)]
 
 
 def _ranks(value: Any) -> Any:
-    return (value,) if isinstance(value, int) else _as_tuple(value)
+    return (value,) if isinstance(value, int) else listed(value)
 
 
 RankList = Annotated[tuple[Whole, ...], BeforeValidator(_ranks), Field(min_length=1)]
@@ -41,7 +37,7 @@ class Event(Model):
     @model_validator(mode="after")
     def _ends_later(self) -> "Event":
         if self.until is not None and self.until <= self.at:
-            raise cross_check_error("until", f"expected later than `at` ({self.at.written()})")
+            raise cross_check_error(".until", f"expected later than `at` ({self.at.written()})")
         return self
 
 
@@ -78,7 +74,7 @@ class LinkFlap(LinkEvent):
     def _recovers(self) -> "LinkFlap":
         if self.down >= self.period:
             raise cross_check_error(
-                "down", f"expected less than `period` ({self.period.written()})"
+                ".down", f"expected less than `period` ({self.period.written()})"
             )
         return self
 
@@ -123,9 +119,7 @@ class Straggler(Event):
 
 Sizes = Annotated[
     tuple[tuple[PositiveSize, Annotated[float, Field(gt=0, le=1)]], ...],
-    BeforeValidator(
-        lambda value: tuple(map(_as_tuple, value)) if isinstance(value, list) else value
-    ),
+    BeforeValidator(lambda value: tuple(map(listed, listed(value)))),
     Field(min_length=1),
 ]
 """Sizes with the part of the messages that are at most so large."""

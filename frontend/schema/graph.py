@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from frontend.schema.base import Count, Model, cross_check_error
+from frontend.schema.base import Count, Model, cross_check_error, listed
 from frontend.schema.files import read_bytes, read_yaml
 from frontend.schema.quantities import Buffer, PositiveSize, Quantity, Rate, Time
 from topology_gen import TopologyError
@@ -21,10 +21,6 @@ from topology_gen.formats.graphs.document import (
 
 Probability = Annotated[float, Field(ge=0, lt=1)]
 """Part of the packets, from 0 to less than 1."""
-
-
-def _as_tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 class GraphNode(Model):
@@ -50,7 +46,7 @@ class GraphLink(Model):
     """A link between two nodes, in each direction. `[a, b]`, `[a, b, 100Gbps]` and `[a, b, 100Gbps,
     1us]` are short forms."""
 
-    ends: Annotated[tuple[str, str], BeforeValidator(_as_tuple)]
+    ends: Annotated[tuple[str, str], BeforeValidator(listed)]
     """The names of the two nodes."""
     bandwidth: Rate | None = None
     """Rate in each direction; null: `topology.bandwidth`."""
@@ -98,10 +94,10 @@ class GraphTopology(ClusterTopology):
     """A file with the network: YAML with `nodes` and `links`, CSV, GraphML, a topology text of
     ASTRA-sim or SimAI, or an infrastructure of InfraGraph; the content decides. The path is
     relative to the scenario's folder. The result stores nodes and links."""
-    nodes: Annotated[tuple[GraphNode, ...], BeforeValidator(_as_tuple)] = ()
+    nodes: Annotated[tuple[GraphNode, ...], BeforeValidator(listed)] = ()
     """The nodes, instead of a file. Ranks are numbered in this order. Nodes that only links name
     follow."""
-    links: Annotated[tuple[GraphLink, ...], BeforeValidator(_as_tuple)] = ()
+    links: Annotated[tuple[GraphLink, ...], BeforeValidator(listed)] = ()
     """The links, instead of a file."""
     bandwidth: Rate | None = None
     """Rate of the links without their own."""

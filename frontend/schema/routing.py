@@ -1,15 +1,11 @@
 """`routing` and `switch_memory`: how packets find their way, and who gets a switch's memory."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from frontend.schema.base import Count, Model, Whole
+from frontend.schema.base import Count, Model, Whole, listed
 from frontend.schema.quantities import PositiveTime, Time
-
-
-def _as_tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 class Routing(Model):
@@ -23,7 +19,7 @@ class Routing(Model):
     which TCP takes for losses."""
     seed: Whole = 1
     """Seed of the hash."""
-    weights: Annotated[tuple[Count, ...], BeforeValidator(_as_tuple), Field(max_length=64)] = ()
+    weights: Annotated[tuple[Count, ...], BeforeValidator(listed), Field(max_length=64)] = ()
     """With `paths`: number of connections on each path of a pair, `transport.flows_per_pair` in
     all. Each connection carries the same part of a message, so `[2, 1]` are two thirds on the first
     path. Default: 1 on each path."""

@@ -17,6 +17,7 @@ from frontend.topologies.layout import (
 )
 from frontend.topologies.registry import Buffer, TopologyFamily
 from topology_gen import Network, TopologyError
+from topology_gen.errors import RankCountError
 from topology_gen.formats.graphs.document import looks_like_rank
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.graphs.wiring import Wiring
@@ -85,6 +86,9 @@ class _Graph(TopologyFamily[GraphTopology]):
             forward = not graph.switches if forward is None else forward
             check_ranks(len(graph.ranks))
             graph.check_connected(forward)
+        except RankCountError as error:
+            hint = "nodes with the type rank, or with names such as gpu0"
+            raise RefusedError("topology.links", f"{error}, {hint}") from None
         except TopologyError as error:
             raise RefusedError("topology.links", str(error)) from None
 

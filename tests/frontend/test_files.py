@@ -53,6 +53,31 @@ def test_files_outside_are_refused_unless_allowed(folder, tmp_path, file):
             load(folder, name)
 
 
+NETWORK = """topology: {family: graph, file: net.csv, buffer: 1MB}
+workload: {kind: collective, operation: all_reduce, algorithm: ring, bytes: 1MB}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ("gpu0,s,1Gbps,1us,2", "links.0.loss: value 2.0: expected less than 1"),
+        ("gpu0,s,fast,1us,0", "links.0.bandwidth: value fast: expected a rate such as 100Gbps"),
+        ("gpu0,s,,1us,0", "links.0.bandwidth: expected a bandwidth such as 100Gbps for the link"),
+        ("gpu0,s,1Gbps,1us,0", "links: 1 ranks: expected at least 2, nodes with the type rank"),
+        ("gpu0,s,1Gbps,1us,0\ngpu1,t,1Gbps,1us,0", "links: there is no path from gpu0 to gpu1"),
+    ],
+)
+def test_a_wrong_value_in_a_file_names_the_file(folder, rows, sentence):
+    """The scenario has no such value: the file is to blame, with the place in it."""
+    (folder / "net.csv").write_text(f"source,target,bandwidth,latency,loss\n{rows}\n")
+    (folder / "x.yaml").write_text(NETWORK)
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario(folder / "x.yaml")
+    start = f"{folder / 'x.yaml'}:1: topology.file: value net.csv: {sentence}"
+    assert str(caught.value).startswith(start)
+
+
 def edges(scenario):
     assert isinstance(scenario.topology, EdgesTopology)
     return scenario.topology.edges

@@ -67,7 +67,14 @@ workload: {kind: collective, operation: all_reduce, algorithm: ring, bytes: 1MB}
 
 RIGHT = {"flat": FLAT, "hierarchical": HIERARCHICAL, "direct": DIRECT}
 SWITCHED = ["flat", "hierarchical", "fat_tree", "cost_equivalent_fat_tree", "topoopt", "ocs"]
-SERVERS = ["graph", "rail_optimized", "rail_only", "leaf_spine"]
+SERVERS = [
+    "graph",
+    "rail_optimized",
+    "rail_only",
+    "leaf_spine",
+    "direct_servers",
+    "topoopt_servers",
+]
 FAMILIES = ", ".join([*SWITCHED, *specs.FAMILIES, "edges", "boxes", *SERVERS])
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 WRONG = YAML(typ="safe").load(Path(__file__).with_name("wrong_scenarios.yaml"))

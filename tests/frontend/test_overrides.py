@@ -62,6 +62,16 @@ def test_the_last_one_counts_and_values_need_not_be_text():
     assert load_scenario(COLLECTIVE, {"seed": 4, "transport.ecn": {"enabled": False}}).seed == 4
 
 
+def test_an_item_of_a_list_can_be_set():
+    """As for a sweep over the time of a failure."""
+    flap = ROOT / "scenarios" / "link_flap_small.yaml"
+    before, after = (load_scenario(flap, o).events for o in ([], ["events.0.at=7us"]))
+    assert after[0] == before[0].model_copy(update={"at": 7_000_000})
+    assert after[1:] == before[1:]
+    with pytest.raises(ScenarioError, match=r"events\.9\.at=7us: events\.9\.at: unknown key"):
+        load_scenario(flap, ["events.9.at=7us"])
+
+
 def test_one_number_for_all_spreads_before_one_of_them_is_changed():
     scenario = load_scenario(COLLECTIVE, ["system.chunks=8", "system.chunks.all_reduce=2"])
     assert (scenario.system.chunks.all_reduce, scenario.system.chunks.all_to_all) == (2, 8)

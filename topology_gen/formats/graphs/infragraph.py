@@ -39,8 +39,12 @@ def read_infragraph(content: Mapping[str, Any], name: str) -> GraphDocument:
     """
     try:
         return _Reader(content).document(name)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise FileFormatError(f"not an infrastructure of InfraGraph ({error!r})") from None
+    except FileFormatError:
+        raise
+    except KeyError as error:
+        raise FileFormatError(f"not an infrastructure of InfraGraph: no {error}") from None
+    except (TypeError, AttributeError, ValueError) as error:
+        raise FileFormatError(f"not an infrastructure of InfraGraph ({error})") from None
 
 
 class _Reader:
