@@ -19,17 +19,10 @@ namespace cosim
  * time, 3 KiB of memory, and ten calls per packet. ns-3 looks up a trace source by the type that an
  * object reports, and a copied socket copies its state together with that type. One quiet state in
  * the prototype therefore makes all copies quiet.
- *
- * Every socket connects eleven of its own functions to its state by name, only to repeat each
- * change to listeners of its own. Sockets that nobody can listen to pay for that with a quarter of
- * the time that it takes to make one, 3 KiB, and ten calls a packet. ns-3 finds a trace source by
- * the type that an object says it has, and a copied socket copies its state with that type, so one
- * quiet state in the prototype silences all copies.
  */
 class QuietTcpState : public ns3::TcpSocketState
 {
   public:
-    /// @return the TypeId, whose trace sources are named as ns3::TcpSocketState's
     /// @return the TypeId; its trace sources have the names of those of ns3::TcpSocketState
     static ns3::TypeId GetTypeId();
 

@@ -38,10 +38,10 @@ def test_small_data_takes_trees_and_large_data_rings():
 
 
 def test_the_choice_names_the_estimates_and_what_they_rest_on():
-    # 2 · 15 · (2 · 0.5 us + 2 · 10 ns) + 2 · 15/16 · 1 MB / 100 Gbit/s = 30.6 + 150 us
+    # 2 · 15 · (2 · 0.5 µs + 2 · 10 ns) + 2 · 15/16 · 1 MB / 100 Gbit/s = 30.6 + 150 µs
     _, why = chosen("collective_small", "all_reduce", "1MB")
-    assert "ring 180.6 us" in why
-    assert why.endswith("16 ranks, 1.02 us and 100 Gbit/s between neighbours")
+    assert "ring 180.6 µs" in why
+    assert why.endswith("16 ranks, 1.02 µs and 100 Gbit/s between neighbours")
 
 
 def test_a_group_inside_a_super_node_uses_its_switches():
