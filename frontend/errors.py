@@ -108,12 +108,16 @@ def shown(data: Any, path: Sequence[str | int]) -> str:
     --------
     >>> shown({"system": {"chunks": True}}, ("system", "chunks")), shown({}, ("name",))
     ('true', '(default)')
+    >>> shown({"links": [["gpu0", "gpu1", "0Gbps"]]}, ("links", 0, "bandwidth"))
+    "['gpu0', 'gpu1', '0Gbps']"
     """
     for part in path:
         if not isinstance(data, Mapping | list | tuple):
             break  # a single number can stand for a whole mapping
         try:
             data = data[part]  # type: ignore[index]
+        except TypeError:
+            break  # a list can, too
         except (KeyError, IndexError):
             return "(default)"
     if isinstance(data, bool):

@@ -169,8 +169,10 @@ def _yaml(document: GraphDocument) -> str:
     from frontend.schema.graph import inline
 
     lines = []
-    for key, rows in inline(document).items():
-        lines += [f"{key}:", *(f"- {json.dumps(row, ensure_ascii=False)}" for row in rows)]
+    for key, given in inline(document).items():
+        rows = given if isinstance(given, list) else []
+        lines.append(f"{key}:" if rows else f"{key}: {json.dumps(given, ensure_ascii=False)}")
+        lines += [f"- {json.dumps(row, ensure_ascii=False)}" for row in rows]
     return "\n".join(lines) + "\n"
 
 
@@ -201,7 +203,12 @@ def network_document(found: NamedNetwork) -> GraphDocument:
         for link in range(network.links)
     ]
     nodes = [NodeEntry(name, node < network.ranks) for node, name in enumerate(names)]
-    return GraphDocument(found.name, nodes, merged(_paired(links)))
+    settings = {}
+    if network.ranks_forward and network.nodes > network.ranks:
+        settings["forwarding"] = "ranks"
+    if network.forwarding_delay_ps:
+        settings["forwarding_delay"] = f"{network.forwarding_delay_ps}ps"
+    return GraphDocument(found.name, nodes, merged(_paired(links)), settings=settings)
 
 
 def _paired(links: list[Any]) -> list[Any]:

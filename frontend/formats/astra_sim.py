@@ -16,6 +16,7 @@ from ruamel.yaml.error import YAMLError
 from frontend.errors import ScenarioError
 from topology_gen import TopologyError
 from topology_gen.formats.graphs.astra_sim import is_astra_sim, read_astra_sim
+from topology_gen.formats.graphs.dimensions import KEYS, Dimension, dimensions, is_dimensions
 
 _ALGORITHMS = {
     "ring": "ring",
@@ -102,67 +103,34 @@ def _network(path: Path, folder: Path, made: Imported) -> tuple[int, str, dict[s
         content = YAML(typ="safe").load(text)
     except YAMLError:
         content = None
-    keys = ("topology", "npus_count", "bandwidth", "latency")
-    if not isinstance(content, dict) or not all(isinstance(content.get(k), list) for k in keys):
+    if not is_dimensions(content):
         raise ScenarioError(
             f"{path}: expected the network of ASTRA-sim's analytical backend (YAML with the lists "
-            f"{', '.join(keys)}) or a topology text of its ns-3 backend"
+            f"{', '.join(KEYS)}) or a topology text of its ns-3 backend"
         )
-    rows = list(zip(*(content[key] for key in keys), strict=False))
-    if any(len(content[key]) != len(rows) for key in keys) or not rows:
-        raise ScenarioError(f"{path}: expected {', '.join(keys)} with one entry for each dimension")
-    for name, count, bandwidth, latency in rows:
-        numbers = (count, bandwidth, latency)
-        if not all(isinstance(one, int | float) and one >= 0 for one in numbers) or count < 2:
-            raise ScenarioError(
-                f"{path}: dimension {name}: values {count}, {bandwidth} and {latency}: expected a "
-                "count of at least 2, a bandwidth in GB/s and a latency in ns"
-            )
-    for key in content.keys() - {*keys}:
+    try:
+        found = dimensions(content)
+    except TopologyError as error:
+        raise ScenarioError(f"{path}: {error}") from None
+    for key in content.keys() - {*KEYS}:
         made.notes.append(f"{path}: {key} has no equivalent")
-    return len(rows), "analytical", _from_dimensions(path, rows, made)
+    return len(found), "analytical", _from_dimensions(path, found, folder)
 
 
-def _from_dimensions(path: Path, rows: list[tuple[Any, ...]], made: Imported) -> dict[str, Any]:
-    kinds = [row[0] for row in rows]
-    # The analytical backend takes a GB/s as 2^30 bytes per second.
-    links = [
-        {
-            "bandwidth": f"{_plain(row[2])}GiB/s",
-            "latency": f"{_plain(row[3])}ns",
-            "buffer": "unlimited",
-        }
-        for row in rows
-    ]
-    counts = [int(row[1]) for row in rows]
-    if kinds == ["Switch"]:
-        return {"family": "flat", "ranks": counts[0], **links[0]}
-    if kinds == ["Ring"]:
-        return {"family": "ring", "n": counts[0], "d": 2, **links[0]}
-    if kinds == ["FullyConnected"]:
-        return {"family": "complete", "n": counts[0], **links[0]}
-    if set(kinds) == {"Ring"} and all(link == links[0] for link in links):
-        return {"family": "torus", "dims": counts, **links[0]}
-    if len(kinds) == 2 and kinds[0] in ("Switch", "FullyConnected") and kinds[1] == "Switch":
-        made.notes.append(
-            f"{path}: dimension 2 has one switch for each position in dimension 1; the scenario "
-            "has one switch for all ranks"
-        )
-        if kinds[0] == "FullyConnected":
-            made.notes.append(
-                f"{path}: the links of dimension 1 are a switch with the rate of all of them"
-            )
-            links[0]["bandwidth"] = f"{_plain(rows[0][2] * (counts[0] - 1))}GiB/s"
-        return {
-            "family": "hierarchical",
-            "ranks": counts[0] * counts[1],
-            "scale_up": {"ranks": counts[0], "switches": 1, **links[0]},
-            "scale_out": links[1],
-        }
-    raise ScenarioError(
-        f"{path}: topology {kinds}: expected [Switch], [Ring], [FullyConnected], rings with equal "
-        "links, or [Switch or FullyConnected, Switch]"
-    )
+def _from_dimensions(path: Path, found: list[Dimension], folder: Path) -> dict[str, Any]:
+    """Return the family of one dimension or of a torus, or else a graph of all links."""
+    first, sizes = found[0], [part.size for part in found]
+    links = {"bandwidth": first.bandwidth, "latency": first.latency, "buffer": "unlimited"}
+    if len(found) == 1 and first.kind == "Switch":
+        return {"family": "flat", "ranks": first.size, **links}
+    if len(found) == 1 and first.kind == "FullyConnected":
+        return {"family": "complete", "n": first.size, **links}
+    if len(found) == 1 and first.size > 2:
+        return {"family": "ring", "n": first.size, "d": 2, **links}
+    rings = all(part._replace(size=3) == ("Ring", 3, *first[2:]) for part in found)
+    if rings and min(sizes) > 2:
+        return {"family": "torus", "dims": sizes, **links}
+    return {"family": "graph", "file": os.path.relpath(path, folder), "buffer": "unlimited"}
 
 
 def _from_text(path: Path, text: str, folder: Path, made: Imported) -> dict[str, Any]:

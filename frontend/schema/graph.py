@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
@@ -23,10 +22,25 @@ Probability = Annotated[float, Field(ge=0, lt=1)]
 """Part of the packets, from 0 to less than 1."""
 
 
+def _name(value: Any) -> str:
+    """Return the name of a node; YAML makes a whole number of a name that is one."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str) or not value.isprintable() or " ".join(value.split()) != value:
+        raise ValueError("expected a name: text without spaces around it, or a whole number")
+    if not value:
+        raise ValueError("expected a name, not an empty text")
+    return value
+
+
+NodeName = Annotated[str, BeforeValidator(_name)]
+"""The name of a node."""
+
+
 class GraphNode(Model):
     """A rank or a switch. A plain name stands for `{name: …}`."""
 
-    name: str = Field(pattern=r"^[^\s,]+$")
+    name: NodeName
     """The name, which links refer to."""
     type: Literal["rank", "switch"] = Field(
         default_factory=lambda data: "rank" if looks_like_rank(data.get("name", "")) else "switch"
@@ -39,14 +53,14 @@ class GraphNode(Model):
     @model_validator(mode="before")
     @classmethod
     def _from_name(cls, value: Any) -> Any:
-        return {"name": str(value)} if isinstance(value, str | int) else value
+        return {"name": value} if isinstance(value, str | int) else value
 
 
 class GraphLink(Model):
     """A link between two nodes, in each direction. `[a, b]`, `[a, b, 100Gbps]` and `[a, b, 100Gbps,
     1us]` are short forms."""
 
-    ends: Annotated[tuple[str, str], BeforeValidator(listed)]
+    ends: Annotated[tuple[NodeName, NodeName], BeforeValidator(listed)]
     """The names of the two nodes."""
     bandwidth: Rate | None = None
     """Rate in each direction; null: `topology.bandwidth`."""
@@ -62,7 +76,7 @@ class GraphLink(Model):
     """scale_up: inside a server; scale_out: between servers."""
     one_way: bool = False
     """Whether the link leads only from the first to the second node."""
-    count: Count = 1
+    count: Annotated[Count, Field(le=1024)] = 1
     """Number of parallel links like this one."""
 
     @model_validator(mode="before")
@@ -72,8 +86,7 @@ class GraphLink(Model):
             return value
         if not 2 <= len(value) <= 4:
             raise ValueError("expected [from, to], [from, to, rate] or [from, to, rate, latency]")
-        ends = [str(end) for end in value[:2]]
-        return dict(zip(("bandwidth", "latency"), value[2:], strict=False)) | {"ends": ends}
+        return dict(zip(("bandwidth", "latency"), value[2:], strict=False)) | {"ends": value[:2]}
 
 
 class ClusterTopology(Model):
@@ -92,8 +105,9 @@ class GraphTopology(ClusterTopology):
     """Any network of ranks and switches, from a file or a list of links."""
     file: str | None = None
     """A file with the network: YAML with `nodes` and `links`, CSV, GraphML, a topology text of
-    ASTRA-sim or SimAI, or an infrastructure of InfraGraph; the content decides. The path is
-    relative to the scenario's folder. The result stores nodes and links."""
+    ASTRA-sim or SimAI, a network of ASTRA-sim's analytical backend, or an infrastructure of
+    InfraGraph; the content decides. The path is relative to the scenario's folder. The result
+    stores nodes and links."""
     nodes: Annotated[tuple[GraphNode, ...], BeforeValidator(listed)] = ()
     """The nodes, instead of a file. Ranks are numbered in this order. Nodes that only links name
     follow."""
@@ -124,11 +138,11 @@ class GraphTopology(ClusterTopology):
             document = read_document(read_bytes(value["file"], info), value["file"])
         except ValueError as error:
             raise cross_check_error("topology.file", str(error)) from None
-        return {key: item for key, item in value.items() if key != "file"} | document
+        return document | {key: item for key, item in value.items() if key != "file"}
 
 
 def read_document(content: bytes, name: str) -> dict[str, Any]:
-    """Return the `nodes` and `links` of a file.
+    """Return what a file says in the form of a scenario's `topology`: nodes, links and settings.
 
     Raises
     ------
@@ -139,12 +153,19 @@ def read_document(content: bytes, name: str) -> dict[str, Any]:
         document = registry.read(content, name, read_yaml)
     except TopologyError as error:
         raise ValueError(str(error)) from None
-    return dict(document) if isinstance(document, Mapping) else inline(document)
+    if isinstance(document, GraphDocument):
+        return inline(document)
+    known = [key for key in GraphTopology.model_fields if key not in ("family", "file")]
+    if document.get("family", "graph") != "graph":
+        raise ValueError(f"family: value {document['family']}: expected graph")
+    for key in document.keys() - {"family", "name", *known}:
+        raise ValueError(f"unknown key {key!r}: expected {', '.join(known)}")
+    return {key: document[key] for key in known if key in document}
 
 
 def inline(document: GraphDocument) -> dict[str, Any]:
-    """Return nodes and links in the form of a scenario."""
-    return {
+    """Return nodes, links and settings in the form of a scenario."""
+    return dict(document.settings) | {
         "nodes": [_node(*node) for node in document.nodes],
         "links": [
             {"ends": [link.source, link.target]}
@@ -161,6 +182,11 @@ def as_document(name: str, topology: GraphTopology) -> GraphDocument:
     """Return the nodes and links of a topology, with quantities as they were written."""
     nodes = {node.name: NodeEntry(node.name, node.type == "rank", _text(node.memory))
              for node in topology.nodes}  # fmt: skip
+    settings: dict[str, str] = {}
+    if topology.forwarding != "auto":
+        settings["forwarding"] = topology.forwarding
+    if topology.forwarding_delay:
+        settings["forwarding_delay"] = str(topology.forwarding_delay.written())
     links = []
     for link in topology.links:
         for end in link.ends:
@@ -176,7 +202,7 @@ def as_document(name: str, topology: GraphTopology) -> GraphDocument:
             link.one_way,
         )
         links += [entry] * link.count
-    return GraphDocument(name, list(nodes.values()), links)
+    return GraphDocument(name, list(nodes.values()), links, settings=settings)
 
 
 def _text(quantity: Quantity | None) -> str | None:

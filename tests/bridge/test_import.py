@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -70,18 +71,22 @@ def test_a_run_becomes_a_scenario(tmp_path: Path) -> None:
     assert CliRunner().invoke(main, ["validate", str(tmp_path / "s.yaml")]).exit_code == 0
 
 
-@pytest.mark.parametrize(("kind", "rate"), [("Switch", 50), ("FullyConnected", 150)])
-def test_two_dimensions_are_super_nodes(kind: str, rate: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "inside"), [("Switch", 16), ("FullyConnected", 24)])
+def test_two_dimensions_are_super_nodes(kind: str, inside: int, tmp_path: Path) -> None:
+    """Two groups of 4 ranks, and four switches between the ranks at the same position."""
     done = imported(
         tmp_path,
         TWO.format(kind),
         **{"all-reduce-implementation": ["ring", "doubleBinaryTree"]},
     )
     assert done.exit_code == 0, done.output
-    assert "note: " in done.stderr
     made: Any = load_scenario(tmp_path / "s.yaml")
-    assert made.topology.scale_up.ranks == 4
-    assert int(made.topology.scale_up.bandwidth) == rate * 2**30 * 8
+    resolved = resolve(made)
+    assert resolved.layout.super_node == 4
+    assert resolved.network.dimensions == ("scale_up", "scale_out")
+    rates = Counter(zip(resolved.network.dimension, resolved.network.rate_bps, strict=True))
+    assert rates == {(0, 50 * 2**33): inside, (1, 25 * 2**33): 16}
+    assert bridge.run(made).status == "complete"
     assert made.collective.all_reduce == "hierarchical_optimal"
     assert made.collective.scale_out_algorithm == "dbt"
 
@@ -139,7 +144,7 @@ def test_what_has_no_equivalent_is_named(tmp_path: Path) -> None:
     [
         ("a: b", "expected the network of ASTRA-sim's analytical backend"),
         (RING.replace("8", "1"), "expected a count of at least 2"),
-        (TWO.format("Mesh"), "expected [Switch], [Ring]"),
+        (TWO.format("Mesh"), "topology 'Mesh': expected Ring, FullyConnected, Switch"),
         (
             "9 1 8\n8\n0 8 1Gbps 1us 0\n",
             "1 lines of links, but the header",

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -92,6 +93,24 @@ def test_what_the_user_names_may_be_anywhere(folder, tmp_path):
         | {"bytes": "1MB"},
     }
     assert len(edges(load_scenario(data))) == 2
+
+
+def test_a_network_file_has_settings_of_its_own(folder):
+    """Other keys of `topology` are those of the file, unless the scenario has them."""
+    links = "links: [[gpu0, gpu1], {ends: [gpu1, s], latency: 9us}, [s, gpu2]]"
+    (folder / "net.yaml").write_text(f"{links}\nforwarding: ranks\nlatency: 2us\nbandwidth: 1Gbps")
+    network = NETWORK.replace("net.csv", "net.yaml")
+    (folder / "x.yaml").write_text(network.replace("1MB}", "1MB, bandwidth: 2Gbps}", 1))
+    topology: Any = load_scenario(folder / "x.yaml").topology
+    assert (topology.forwarding, int(topology.bandwidth)) == ("ranks", 2 * 10**9)
+    assert int(topology.latency) == 2 * 10**6
+    for wrong, sentence in (
+        ("speed: 1Gbps", "unknown key 'speed': expected buffer, nodes, links"),
+        ("family: ring", "family: value ring: expected graph"),
+    ):
+        (folder / "net.yaml").write_text(f"{links}\n{wrong}")
+        with pytest.raises(ScenarioError, match=sentence):
+            load_scenario(folder / "x.yaml")
 
 
 def test_only_regular_files(folder):

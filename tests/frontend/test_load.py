@@ -65,7 +65,15 @@ topology:
 workload: {kind: collective, operation: all_reduce, algorithm: ring, bytes: 1MB}
 """
 
-RIGHT = {"flat": FLAT, "hierarchical": HIERARCHICAL, "direct": DIRECT}
+GRAPH = """\
+topology:
+  family: graph
+  links: [[gpu0, s, 100Gbps, 1us], [gpu1, s, 100Gbps, 1us]]
+  buffer: 16MB
+workload: {kind: collective, operation: all_reduce, algorithm: ring, bytes: 1MB}
+"""
+
+RIGHT = {"flat": FLAT, "hierarchical": HIERARCHICAL, "direct": DIRECT, "graph": GRAPH}
 SWITCHED = ["flat", "hierarchical", "fat_tree", "cost_equivalent_fat_tree", "topoopt", "ocs"]
 SERVERS = [
     "graph",

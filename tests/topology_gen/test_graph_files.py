@@ -1,5 +1,6 @@
 """Files of networks in every format: what is read, what is refused, and the way back."""
 
+import math
 from collections import Counter
 from typing import Any
 
@@ -112,7 +113,7 @@ def document(text, name="file"):
     return result
 
 
-def infragraph(content):
+def from_yaml(content):
     result = read(b"text", "file.yaml", lambda text: content)
     assert isinstance(result, GraphDocument)
     return result
@@ -153,7 +154,7 @@ def test_graphml_of_networkx():
 
 
 def test_infragraph():
-    found = infragraph(INFRAGRAPH)
+    found = from_yaml(INFRAGRAPH)
     assert found.ranks == [f"host.{host}.xpu.{xpu}" for host in (0, 1) for xpu in (0, 1)]
     # A switch with its ports is one node, and the CPU has no link.
     assert found.switches == [
@@ -167,6 +168,67 @@ def test_infragraph():
         for nic in (0, 1)
     ]
     assert len(found.links) == 2 * (2 + 2) + 4
+
+
+def analytical(kinds, counts):
+    content = {"topology": kinds, "npus_count": counts}
+    return content | {"bandwidth": [50.0] * len(counts), "latency": [0.5] * len(counts)}
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["Ring", "FullyConnected", "Switch"]), st.integers(2, 5)),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_dimensions_are_the_product_of_their_graphs(parts):
+    """Two ranks are joined if they differ in one dimension, and its graph has this link."""
+    kinds, counts = zip(*parts, strict=True)
+    first, rest = ([kinds[0]], [counts[0]]), math.prod(counts[1:])
+    found = from_yaml(analytical(list(kinds), list(counts)))
+    product: Any = nx.empty_graph(1)
+    for kind, count in reversed(parts):
+        one = nx.cycle_graph(count) if kind == "Ring" and count > 2 else nx.complete_graph(count)
+        product = nx.cartesian_product(product, one)
+    graph: Any = nx.MultiGraph()
+    graph.add_nodes_from(found.ranks)
+    for switch in found.switches:
+        ends = [link.source for link in found.links if link.target == switch]
+        graph.add_edges_from((a, b) for a in ends for b in ends if a < b)
+    graph.add_edges_from(link[:2] for link in found.links if link.target in found.ranks)
+    assert len(found.ranks) == product.number_of_nodes()
+    number = {node: f"rank{at}" for at, node in enumerate(product.nodes)}
+    expected = {frozenset((number[a], number[b])) for a, b in product.edges}
+    assert {frozenset(edge[:2]) for edge in graph.edges} == expected
+    assert graph.number_of_edges() == len(expected)
+    inside = {frozenset(link[:2]) for link in found.links if link.scale_up}
+    assert len(inside) == (len(parts) > 1) * len(from_yaml(analytical(*first)).links) * rest
+    assert found.settings == ({"forwarding": "ranks"} if len(parts) > 1 else {})
+
+
+def test_dimensions_keep_their_quantities():
+    content = analytical(["Switch", "Ring"], [2, 3]) | {"bandwidth": [741.34, 50]}
+    links = from_yaml(content | {"latency": [936.25, 0.0004]}).links
+    inside = {link[2:4] for link in links if link.scale_up}
+    assert inside == {(f"{round(741.34 * 2**33)}bps", "936.25ns")}
+    assert {link[2:4] for link in links if not link.scale_up} == {("50GiB/s", "0ps")}
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"topology": ["Mesh2D"]}, "'Mesh2D': expected Ring, FullyConnected, Switch"),
+        ({"latency": [1, 2]}, "expected topology, npus_count, bandwidth, latency with one entry"),
+        ({"npus_count": [2.5]}, "values 2.5, 50.0 and 0.5: expected a count of at least 2"),
+        ({"bandwidth": ["tbd"]}, "expected a count of at least 2, a bandwidth in GB/s"),
+        ({"npus_count": [10**6]}, "500000000000 links: expected at most 2097152"),
+    ],
+)
+def test_dimensions_refused(changes, problem):
+    with pytest.raises(FileFormatError, match=problem):
+        from_yaml(analytical(["FullyConnected"], [8]) | changes)
 
 
 @pytest.mark.parametrize(
@@ -191,11 +253,11 @@ def test_refused(text, problem):
 def test_infragraph_refuses_unknown_names():
     wrong = INFRAGRAPH | {"edges": [INFRAGRAPH["edges"][0] | {"link": "wifi"}]}
     with pytest.raises(FileFormatError, match="there is no link 'wifi': expected eth"):
-        infragraph(wrong)
+        from_yaml(wrong)
     end = {"instance": "host[5]", "component": "nic"}
     wrong = INFRAGRAPH | {"edges": [INFRAGRAPH["edges"][0] | {"ep1": end}]}
     with pytest.raises(FileFormatError, match=r"expected an index or a slice of 2 \(0 … 1\)"):
-        infragraph(wrong)
+        from_yaml(wrong)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +285,7 @@ def written_infragraph(network):
 
 
 def test_infragraph_keeps_its_names():
-    found = infragraph(INFRAGRAPH)
+    found = from_yaml(INFRAGRAPH)
     again = written_infragraph(found)
     assert again.nodes == found.nodes
     assert again.links == found.links
@@ -254,7 +316,7 @@ def test_infragraph_keeps_devices_inside_devices():
         "devices": [server, card, INFRAGRAPH["devices"][1]],
         "edges": [outer],
     }
-    found = infragraph(content)
+    found = from_yaml(content)
     assert "host.1.card.1.port.0" in found.switches
     again = written_infragraph(found)
     assert again.nodes == found.nodes
@@ -331,7 +393,7 @@ entries = st.builds(
 ).filter(lambda link: link.source != link.target)
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(entries, min_size=1, max_size=8),
     st.sampled_from(sorted(set(WRITERS) - {"infragraph"})),
@@ -370,7 +432,7 @@ inner = st.builds(
 ).filter(lambda link: link.source != link.target)
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(inner, min_size=1, max_size=10))
 def test_infragraph_round_trip(links):
     """The same network with the same numbers of ranks, whatever is inside servers."""

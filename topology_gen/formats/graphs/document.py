@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -45,7 +45,8 @@ class GraphDocument:
 
     A link that is not `one_way` stands for two links, one in each direction. `form` is the format
     that the network was read from, and `hardware` the name of its ranks' hardware; both may be
-    empty.
+    empty. `settings` are further keys of a scenario's `topology`: `forwarding` and
+    `forwarding_delay`.
     """
 
     name: str
@@ -53,6 +54,7 @@ class GraphDocument:
     links: list[LinkEntry] = field(default_factory=list)
     form: str = ""
     hardware: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def switches(self) -> list[str]:

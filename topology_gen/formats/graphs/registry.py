@@ -14,17 +14,16 @@ from topology_gen.formats.graphs.astra_sim import (
     write_simai,
 )
 from topology_gen.formats.graphs.csv_table import is_csv, read_csv, write_csv
+from topology_gen.formats.graphs.dimensions import is_dimensions, read_dimensions
 from topology_gen.formats.graphs.document import GraphDocument
 from topology_gen.formats.graphs.graphml import read_graphml, write_graphml
 from topology_gen.formats.graphs.infragraph import is_infragraph, read_infragraph
 from topology_gen.formats.graphs.infragraph_writer import write_infragraph
 
-GRAPH_KEYS = {"nodes", "links"}
-"""Keys of a mapping with a network in the form of a scenario's `topology`."""
-
 ACCEPTED = (
     "expected a YAML file with nodes and links, CSV with the columns source and target, GraphML, "
-    "a topology text of ASTRA-sim or SimAI, or an infrastructure of InfraGraph"
+    "a topology text of ASTRA-sim or SimAI, a network of ASTRA-sim's analytical backend, or an "
+    "infrastructure of InfraGraph"
 )
 
 
@@ -48,7 +47,7 @@ WRITERS: Mapping[str, Writer] = {
 
 
 def omitted(document: GraphDocument, form: str) -> list[str]:
-    """Return what a network has and a format has no place for.
+    """Return what a network has and a format other than YAML has no place for.
 
     Examples
     --------
@@ -57,7 +56,8 @@ def omitted(document: GraphDocument, form: str) -> list[str]:
     ['buffer']
     """
     entries = [*document.nodes, *document.links]
-    return [key for key in WRITERS[form].omits if any(getattr(o, key, None) for o in entries)]
+    lost = [key for key in WRITERS[form].omits if any(getattr(o, key, None) for o in entries)]
+    return [*lost, *document.settings]
 
 
 def read(
@@ -101,8 +101,10 @@ def read(
         raise FileFormatError(f"{ACCEPTED} ({error})") from None
     if is_infragraph(document):
         return read_infragraph(document, stem)
+    if is_dimensions(document):
+        return read_dimensions(document, stem)
     if isinstance(document, dict) and isinstance(document.get("topology"), dict):
         document = document["topology"]
     if isinstance(document, dict) and "links" in document:
-        return {key: document[key] for key in sorted(GRAPH_KEYS & set(document))}
+        return document
     raise FileFormatError(ACCEPTED)
