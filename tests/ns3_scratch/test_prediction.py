@@ -15,10 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from frontend import load_scenario
 from frontend.compiler.compile import compile_scenario
 from frontend.network_api_pb2 import Record
+from frontend.schema.transport import CONGESTION_CONTROLS
 from frontend.stream import decode
 from tests.ns3_scratch.streams import run
-
-VARIANTS = ["cubic", "dctcp", "linux_reno", "vegas", "westwood_plus"]
 
 
 def both(records: list[Record]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -32,8 +31,7 @@ def both(records: list[Record]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 @st.composite
 def transports(draw: st.DrawFn, port_bytes: int) -> dict[str, Any]:
-    # Most variants are not predicted at all.
-    variant = draw(st.sampled_from(["new_reno"] * 12 + VARIANTS))
+    variant = draw(st.sampled_from(["new_reno"] * 4 + list(CONGESTION_CONTROLS)))
     mtu = draw(st.sampled_from([600, 1500, 9000]))
     scaling = draw(st.booleans())
     transport = {
@@ -113,6 +111,11 @@ def test_thousands_of_networks(scenario: dict[str, Any]) -> None:
         ({"sack": False}, ["drops", "retransmissions"]),
         ({"min_rto": "100us", "initial_cwnd": 40}, ["drops", "retransmissions", "rto_events"]),
         ({"ecn": {"enabled": True, "threshold": "20kB"}}, ["ecn_marks"]),
+        ({"variant": "cubic"}, ["drops", "retransmissions"]),
+        (
+            {"variant": "dctcp", "ecn": {"enabled": True, "threshold": "30kB"}, "mtu": 9000},
+            ["ecn_marks", "drops", "retransmissions"],
+        ),
     ],
 )
 def test_flows_leave_the_prediction(changes: dict[str, Any], counters: list[str]) -> None:

@@ -33,6 +33,14 @@ ExpressTcpSocket::GetWindowShift() const
     return m_winScalingEnabled ? CalculateWScale() : uint8_t{0};
 }
 
+Congestion
+ExpressTcpSocket::MakeCongestion(const Ptr<TcpCongestionOps>& control) const
+{
+    const Ptr<TcpSocketState> state = CopyObject(m_tcb);
+    state->m_rxBuffer = m_tcb->m_rxBuffer;
+    return {control, state};
+}
+
 SenderState
 ExpressTcpSocket::MakeStartState(const Handshake& handshake) const
 {
@@ -71,16 +79,8 @@ void
 ExpressTcpSocket::TakeOver(const SenderState& state)
 {
     const SequenceNumber32 first(1); // the first byte after the SYN
-    m_tcb->m_nextTxSequence = state.next;
-    m_tcb->m_highTxMark = state.next;
+    m_congestion.Load(state);
     m_tcb->m_rxBuffer->SetNextRxSequence(first);
-    m_tcb->m_lastAckedSeq = state.head;
-    m_tcb->m_cWnd = state.congestionWindow;
-    m_tcb->m_cWndInfl = state.congestionWindow;
-    m_tcb->m_ssThresh = state.slowStartThreshold;
-    m_tcb->m_isCwndLimited = state.isWindowLimited;
-    m_tcb->m_rcvTimestampValue = state.timestamp;
-    m_tcb->m_rcvTimestampEchoReply = state.timestampEcho;
     m_highRxAckMark = state.head;
     m_highRxMark = state.isAnswered ? first : SequenceNumber32(0);
     m_rWnd = state.window;
@@ -88,9 +88,6 @@ ExpressTcpSocket::TakeOver(const SenderState& state)
     m_acked = state.head;
 
     m_estimator->Set(state.rtt);
-    m_tcb->m_srtt = m_rtt->GetEstimate();
-    m_tcb->m_lastRtt = Time(state.rtt.latestPs);
-    m_tcb->m_minRtt = Time(state.rtt.smallestPs);
     m_rto = Time(state.timeoutPs);
 
     m_txBuffer->SetHeadSequence(state.head);
@@ -147,6 +144,7 @@ ExpressTcpSocket::IsUneventful() const
 {
     if (m_state != ESTABLISHED || m_tcb->m_congState != TcpSocketState::CA_OPEN ||
         m_dupAckCount != 0 || m_recoverActive || m_dataRetrCount != m_dataRetries ||
+        m_tcb->m_nextTxSequence != m_tcb->m_highTxMark ||
         m_tcb->m_ecnState == TcpSocketState::ECN_ECE_RCVD || m_txBuffer->GetLost() > 0 ||
         m_txBuffer->GetSacked() > 0 || m_txBuffer->GetRetransmitsCount() > 0)
     {

@@ -72,10 +72,17 @@ ExpressTcpSocket::Equip(LossRecovery recovery)
 }
 
 void
-ExpressTcpSocket::Attach(SegmentCarrier& carrier,
+ExpressTcpSocket::Attach(const Congestion& congestion,
+                         SegmentCarrier& carrier,
                          uint32_t linkHeaderBytes,
                          LazyTimer& retransmissionTimer)
 {
+    m_congestion = congestion;
+    const Ptr<TcpSocketState>& state = congestion.GetState();
+    state->m_rxBuffer = m_tcb->m_rxBuffer;
+    state->m_sendEmptyPacketCallback = m_tcb->m_sendEmptyPacketCallback;
+    m_tcb = state;
+    m_congestionControl = congestion.GetControl();
     m_carrier = &carrier;
     m_linkHeaderBytes = linkHeaderBytes;
     m_retransmissionTimer = &retransmissionTimer;
@@ -87,10 +94,6 @@ ExpressTcpSocket::Establish()
     m_sndWindShift = GetWindowShift();
     m_txBuffer->SetSackEnabled(m_sackEnabled);
     m_dataRetrCount = m_dataRetries;
-    m_tcb->m_ecnState = m_tcb->m_useEcn == TcpSocketState::Off ? TcpSocketState::ECN_DISABLED
-                                                               : TcpSocketState::ECN_IDLE;
-    m_congestionControl->CongestionStateSet(m_tcb, TcpSocketState::CA_OPEN);
-    m_tcb->m_congState = TcpSocketState::CA_OPEN;
     m_state = ESTABLISHED;
     m_connected = true;
     UpdatePacingRate();

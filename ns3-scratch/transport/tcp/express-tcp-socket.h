@@ -8,6 +8,7 @@
 #include "clock/lazy-timer.h"
 #include "transport/endpoint.h"
 #include "transport/segment.h"
+#include "transport/tcp/congestion.h"
 #include "transport/tcp/fabric-tcp-socket.h"
 #include "transport/tcp/sender-state.h"
 #include "transport/tcp/settable-rtt.h"
@@ -68,13 +69,23 @@ class ExpressTcpSocket : public FabricTcpSocket
     SenderState MakeStartState(const Handshake& handshake) const;
 
     /**
+     * @param control a congestion control that is not in use
+     * @return the congestion control with the state that it has in a copy of this socket
+     */
+    Congestion MakeCongestion(const ns3::Ptr<ns3::TcpCongestionOps>& control) const;
+
+    /**
      * Connect the socket with its surroundings.
      *
+     * @param congestion the congestion control of the flow, which is open
      * @param carrier carries the segments of this socket; must outlive it
      * @param linkHeaderBytes header bytes per packet in addition to IP and TCP
      * @param retransmissionTimer calls ReTxTimeout when it expires; must outlive the socket
      */
-    void Attach(SegmentCarrier& carrier, uint32_t linkHeaderBytes, LazyTimer& retransmissionTimer);
+    void Attach(const Congestion& congestion,
+                SegmentCarrier& carrier,
+                uint32_t linkHeaderBytes,
+                LazyTimer& retransmissionTimer);
 
     /**
      * Continue from a state. Call Establish after the first call.
@@ -126,6 +137,7 @@ class ExpressTcpSocket : public FabricTcpSocket
     Segment* MakeSegment(uint8_t flags, ns3::SequenceNumber32 sequence, uint32_t payloadBytes);
     bool IsUneventful() const;
 
+    Congestion m_congestion;            //!< the base class has its parts
     SegmentCarrier* m_carrier{nullptr}; //!< not owned
     uint32_t m_linkHeaderBytes{0};
     LazyTimer* m_retransmissionTimer{nullptr}; //!< not owned

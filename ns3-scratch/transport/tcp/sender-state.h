@@ -45,10 +45,11 @@ struct RttState
 
 /**
  * The state of a TCP sender with which nothing is wrong: no segment is lost, repeated, marked or
- * selectively acknowledged, and the congestion control is ns3::TcpNewReno.
+ * selectively acknowledged.
  *
- * It says all that the functions of ns3::TcpSocketBase read in this state. A TcpSender changes it
- * as the socket would, and an ExpressTcpSocket can be put into this state at any time.
+ * It says all that the functions of ns3::TcpSocketBase read in this state. Congestion controls
+ * other than ns3::TcpNewReno have more, in a Congestion. A TcpSender changes it as the socket
+ * would, and an ExpressTcpSocket can be put into this state at any time.
  */
 struct SenderState
 {

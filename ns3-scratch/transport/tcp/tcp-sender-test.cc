@@ -9,8 +9,8 @@
 #include "transport/tcp/tcp-defaults.h"
 #include "transport/tcp/tcp-sender.h"
 
-#include "ns3/object-factory.h"
 #include "ns3/simulator.h"
+#include "ns3/tcp-congestion-ops.h"
 
 #include <cstdint>
 #include <set>
@@ -46,7 +46,7 @@ class Flow : private TcpSender::SocketMaker, private SegmentCarrier, private Flo
           m_late(late),
           m_receiverConfig(m_settings),
           m_prototype(MakePrototype(m_settings)),
-          m_config(m_settings, *m_prototype),
+          m_config(m_settings, *m_prototype, *CreateObject<TcpNewReno>()),
           m_receiver(m_receiverConfig, *this, *this, 0),
           m_sender(
               m_config,
@@ -86,9 +86,12 @@ class Flow : private TcpSender::SocketMaker, private SegmentCarrier, private Flo
     Ptr<ExpressTcpSocket> MakeSocket() override
     {
         ++made;
-        Ptr<ExpressTcpSocket> socket = CopyObject(m_prototype);
-        socket->SetCongestionControl(ObjectFactory("ns3::TcpNewReno"));
-        return socket;
+        return CopyObject(m_prototype);
+    }
+
+    Congestion MakeCongestion() override
+    {
+        return m_prototype->MakeCongestion(CreateObject<TcpNewReno>());
     }
 
     Segment* NewSegment() override

@@ -29,10 +29,12 @@ constexpr int64_t SMALLEST_TIMESTAMP_RTT_PS = 1'000'000;
 
 } // namespace
 
-TcpSender::Config::Config(const TcpSettings& settings, const ExpressTcpSocket& prototype)
-    : isPredicted(!settings.socketPerFlow &&
-                  CongestionControlType(settings) == TcpNewReno::GetTypeId() &&
+TcpSender::Config::Config(const TcpSettings& settings,
+                          const ExpressTcpSocket& prototype,
+                          TcpCongestionOps& control)
+    : isPredicted(!settings.socketPerFlow && !control.HasCongControl() &&
                   prototype.IsPredictable()),
+      isNewReno(control.GetInstanceTypeId() == TcpNewReno::GetTypeId()),
       timestamps(settings.timestamps),
       ecn(settings.ecn),
       windowShift(prototype.GetWindowShift()),
@@ -60,10 +62,21 @@ TcpSender::TcpSender(const Config& config,
       m_submitLine(submitLine),
       m_sockets(sockets)
 {
+    if (!config.isNewReno)
+    {
+        MakeCongestion();
+    }
     if (!config.isPredicted)
     {
         GetSocket();
     }
+}
+
+void
+TcpSender::MakeCongestion()
+{
+    m_congestion = m_sockets.MakeCongestion();
+    m_congestion.Open(m_state);
 }
 
 void
@@ -197,6 +210,10 @@ TcpSender::CountAcknowledged(const Segment& ack) const
 void
 TcpSender::Acknowledge(const Segment& ack, std::size_t segments)
 {
+    if (!m_config.isNewReno && ack.ect && m_config.ecn)
+    {
+        m_congestion.NoteUnmarkedAck();
+    }
     if (m_config.timestamps && m_state.timestamp <= ack.timestamp)
     {
         m_state.timestamp = ack.timestamp;
@@ -206,8 +223,8 @@ TcpSender::Acknowledge(const Segment& ack, std::size_t segments)
     m_state.window = uint32_t{ack.window} << m_config.windowShift;
     m_state.isAnswered = true;
     const auto acked = static_cast<uint32_t>(ack.acknowledgment - m_state.head);
-    OpenWindow(acked);
     m_state.head = ack.acknowledgment;
+    OpenWindow(acked);
     m_state.timeoutPs =
         m_state.rtt.GetTimeoutPs(m_config.clockGranularityPs, m_config.minTimeoutPs);
     m_retransmissionTimer.Arm(TimeStep(static_cast<uint64_t>(m_state.timeoutPs)));
@@ -271,7 +288,7 @@ TcpSender::Measure(int64_t rttPs)
     rtt.smallestPs = std::min(rtt.smallestPs, rtt.estimatePs);
 }
 
-/// Do what ns3::TcpNewReno::IncreaseWindow does.
+/// Count segments as TcpSocketBase::ProcessAck does, and open the congestion window.
 void
 TcpSender::OpenWindow(uint32_t ackedBytes)
 {
@@ -282,6 +299,20 @@ TcpSender::OpenWindow(uint32_t ackedBytes)
         ++segments;
         m_state.uncounted -= m_config.segmentBytes;
     }
+    if (m_config.isNewReno)
+    {
+        OpenWindowOfNewReno(segments);
+    }
+    else
+    {
+        m_congestion.OpenWindow(m_state, segments);
+    }
+}
+
+/// Do what ns3::TcpNewReno::IncreaseWindow does.
+void
+TcpSender::OpenWindowOfNewReno(uint32_t segments)
+{
     if (m_state.congestionWindow < m_state.slowStartThreshold && segments > 0)
     {
         m_state.congestionWindow += m_config.segmentBytes;
@@ -317,8 +348,12 @@ TcpSender::GetSocket()
 {
     if (!m_socket)
     {
+        if (m_congestion.IsNothing())
+        {
+            MakeCongestion();
+        }
         m_socket = m_sockets.MakeSocket();
-        m_socket->Attach(m_carrier, m_config.linkHeaderBytes, m_retransmissionTimer);
+        m_socket->Attach(m_congestion, m_carrier, m_config.linkHeaderBytes, m_retransmissionTimer);
         m_socket->Observe(&m_observer, m_flow);
         m_socket->TakeOver(m_state);
         m_socket->Establish();

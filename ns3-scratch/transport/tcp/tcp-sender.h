@@ -7,6 +7,7 @@
 
 #include "clock/lazy-timer.h"
 #include "transport/endpoint.h"
+#include "transport/tcp/congestion.h"
 #include "transport/tcp/express-tcp-socket.h"
 #include "transport/tcp/sender-state.h"
 #include "transport/tcp/submit-line.h"
@@ -27,11 +28,12 @@ struct TcpSettings;
  *
  * While each ACK is the one that TCP expects, a sender has little to decide: it samples the round
  * trip, opens the window, restarts a timer and sends. In this predicted state, this class does so
- * itself, on the integers of a SenderState. Van Jacobson's header prediction does the same in the
- * TCP of operating systems. At anything else (a duplicate ACK, a SACK block, an ECN echo, a
- * timeout, a pause), the flow gets an ns-3 socket in the state that the socket would have had, and
- * the socket decides. When nothing is wrong any more, the prediction continues. A flow that never
- * leaves the predicted state has no socket.
+ * itself, on the integers of a SenderState, and calls ns-3's congestion control. Van Jacobson's
+ * header prediction does the same in the TCP of operating systems. The window of ns3::TcpNewReno is
+ * among the integers, so such a flow has no congestion control before it has a socket. At anything
+ * else (a duplicate ACK, a SACK block, an ECN echo, a timeout, a pause), the flow gets an ns-3
+ * socket in the state that the socket would have had, and the socket decides. When nothing is wrong
+ * any more, the prediction continues. A flow that never leaves the predicted state has no socket.
  *
  * Packets, timers and the order of events are the same as without prediction, to the picosecond.
  */
@@ -44,10 +46,14 @@ class TcpSender final : public FlowSender
         /**
          * @param settings the TCP settings
          * @param prototype a socket with the attributes of all sockets
+         * @param control a congestion control of the type that all flows have
          */
-        Config(const TcpSettings& settings, const ExpressTcpSocket& prototype);
+        Config(const TcpSettings& settings,
+               const ExpressTcpSocket& prototype,
+               ns3::TcpCongestionOps& control);
 
         bool isPredicted; //!< false: each flow has a socket from the start
+        bool isNewReno;   //!< true: the congestion control is ns3::TcpNewReno
         bool timestamps;
         bool ecn;
         uint8_t windowShift; //!< by which the window field of an ACK is scaled
@@ -58,19 +64,25 @@ class TcpSender final : public FlowSender
         int64_t clockGranularityPs;
     };
 
-    /// Makes sockets.
+    /// Makes what a flow needs of ns-3.
     class SocketMaker
     {
       public:
         virtual ~SocketMaker() = default;
 
-        /// @return a new socket with its congestion control
+        /// @return a new socket
         virtual ns3::Ptr<ExpressTcpSocket> MakeSocket() = 0;
+
+        /**
+         * @return a new congestion control. A copied one would not do: some congestion controls of
+         * ns-3 (TcpCubic in 3.44) behave differently after they are copied.
+         */
+        virtual Congestion MakeCongestion() = 0;
     };
 
     /**
      * @param config shared settings; not owned
-     * @param sockets makes the socket when the flow needs it; not owned
+     * @param sockets makes the congestion control, and the socket if the flow needs one; not owned
      * @param submitLine calls the sender one tick after Submit; not owned
      * @param carrier carries the segments; not owned
      * @param observer notified of the events of the flow; not owned
@@ -107,6 +119,8 @@ class TcpSender final : public FlowSender
     void EstimateRtt(const Segment& ack, std::size_t segments);
     void Measure(int64_t rttPs);
     void OpenWindow(uint32_t ackedBytes);
+    void OpenWindowOfNewReno(uint32_t segments);
+    void MakeCongestion();
     void OnTimeout();
     void GetSocket();
 
@@ -118,6 +132,7 @@ class TcpSender final : public FlowSender
     /// while paused: true if data was submitted and has not been sent yet
     bool m_isSubmitInterrupted{false};
     SenderState m_state; //!< valid while m_isPredicted is true
+    Congestion m_congestion;
     LazyTimer m_retransmissionTimer;
     int64_t m_submitted{0}; //!< number of the pending call of OnSubmitted; 0: none is pending
     SubmitLine& m_submitLine;

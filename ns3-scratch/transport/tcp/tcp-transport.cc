@@ -46,7 +46,7 @@ TcpTransport::TcpTransport(const TcpSettings& settings)
       m_receiverConfig(settings),
       m_congestionControl(MakeFactory(settings)),
       m_prototype(MakePrototype(settings)),
-      m_senderConfig(settings, *m_prototype)
+      m_senderConfig(settings, *m_prototype, *m_congestionControl.Create<TcpCongestionOps>())
 {
 }
 
@@ -76,9 +76,13 @@ TcpTransport::Connect(FlowId flow,
 Ptr<ExpressTcpSocket>
 TcpTransport::MakeSocket()
 {
-    Ptr<ExpressTcpSocket> socket = CopyObject(m_prototype);
-    socket->SetCongestionControl(m_congestionControl);
-    return socket;
+    return CopyObject(m_prototype);
+}
+
+Congestion
+TcpTransport::MakeCongestion()
+{
+    return m_prototype->MakeCongestion(m_congestionControl.Create<TcpCongestionOps>());
 }
 
 } // namespace cosim

@@ -40,6 +40,7 @@ class TcpTransport : public Transport, private TcpSender::SocketMaker
   private:
     // TcpSender::SocketMaker
     ns3::Ptr<ExpressTcpSocket> MakeSocket() override;
+    Congestion MakeCongestion() override;
 
     const TcpSettings& m_settings;
     ExpressReceiver::Config m_receiverConfig;
