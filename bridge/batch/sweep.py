@@ -49,6 +49,13 @@ class SweepPoint:
     point: Point
     """The simulation to run, in a folder that is named after the keys and values."""
 
+    def overrides(self, axes: Sequence[Axis]) -> dict[str, Any]:
+        """Return the key of each axis with its value, as the scenario reads it."""
+        return {
+            one.key: read(value, one.key, one_line=True).data
+            for one, value in zip(axes, self.changes, strict=True)
+        }
+
 
 def axis(text: str) -> Axis:
     """Return the axis that an option ``--over`` describes.
@@ -151,8 +158,9 @@ def _folder_name(text: str) -> str:
 class Swept:
     """One combination of values, and what came of it."""
 
-    overrides: Mapping[str, str]
-    """The value of each key, as text."""
+    overrides: Mapping[str, Any]
+    """The value of each key, as the scenario reads it: numbers, texts such as ``100Gbps``, lists or
+    mappings."""
     result: Result | None
     """The result: partial if there is an error, None if the simulation could not even begin."""
     error: str | None
@@ -227,11 +235,7 @@ def sweep(
         allow_hooks=allow_hooks,
     )
     return [
-        Swept(
-            {one.key: value for one, value in zip(axes, point.changes, strict=True)},
-            outcome.result,
-            outcome.error,
-        )
+        Swept(point.overrides(axes), outcome.result, outcome.error)
         for point, outcome in zip(points, outcomes, strict=True)
     ]
 
@@ -273,9 +277,7 @@ def document(
         measured = outcome.result.to_dict() if outcome.result else {}
         entries.append(
             {
-                "overrides": {
-                    one.key: value for one, value in zip(axes, point.changes, strict=True)
-                },
+                "overrides": point.overrides(axes),
                 "point": point.point.name,
                 "error": outcome.error,
                 "metrics": {

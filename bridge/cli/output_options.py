@@ -50,7 +50,11 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
         critical_path: bool,
         **others: Any,
     ) -> Any:
-        shown = {"ranks": ranks, "size_limit": size_limit, **_window(window)}
+        shown = {
+            "ranks": ranks,
+            "size_limit": size_limit,
+            **(window_sides(window) if window else {}),
+        }
         chosen = {key: value for key, value in shown.items() if value is not None}
         if chosen and not timeline:
             option = "--window" if window else "--ranks" if ranks else "--size-limit"
@@ -63,9 +67,8 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_options
 
 
-def _window(text: str | None) -> dict[str, str]:
-    if text is None:
-        return {}
+def window_sides(text: str) -> dict[str, str]:
+    """Return the start and the end of a time window START..END, those that are given."""
     start, dots, end = text.partition("..")
     if not dots or not (start.strip() or end.strip()):
         raise click.UsageError(f"--window: {text!r}: expected START..END, such as 1ms..2.5ms")

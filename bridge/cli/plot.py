@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
+from bridge.cli.output_options import window_sides
 from bridge.cli.report import names_of
-from bridge.present.chart_picture import draw_chart
 from bridge.present.metrics import METRICS
 from bridge.present.outputs import output_for
-from bridge.present.pictures import KINDS, picture, sweep_chart
+from bridge.present.pictures import KINDS, View
+from bridge.results.folders import results_at
 from bridge.results.result import Result
+from frontend import units
+from frontend.schema.outputs import ranks_of
 
-_KINDS = "".join(f"\n{name:<14} {kind.description}" for name, kind in KINDS.items())
+_PS_PER_NS = 1000
 
 
 @click.command(
     "plot",
-    epilog="\b\nKINDs:" + _KINDS + f"\n{'sweep':<14} a metric of many results (--x, --y, --by)",
+    epilog="\b\nKINDs:" + "".join(f"\n{name:<14} {one.description}" for name, one in KINDS.items()),
 )
 @click.argument("words", metavar="[KIND] RESULT...", nargs=-1, required=True)
 @click.option(
@@ -32,47 +36,74 @@ _KINDS = "".join(f"\n{name:<14} {kind.description}" for name, kind in KINDS.item
     help="The picture to write; the file extension selects the format, such as .svg or .png. "
     "Extensions of other outputs, such as .txt or .json, write these instead.",
 )
-@click.option("--x", metavar="KEY", help="For sweep: the key of the scenario on the x axis.")
+@click.option(
+    "--x",
+    metavar="KEY",
+    help="For sweep: the key of the scenario on the x axis; by default one that differs.",
+)
 @click.option(
     "--y",
     type=click.Choice(list(METRICS)),
-    default="time",
-    show_default=True,
-    help="For sweep: the metric on the y axis.",
+    help="For sweep: the metric on the y axis; time by default.",
 )
 @click.option("--by", metavar="KEY", help="For sweep: the key whose values have a curve each.")
-def plot_command(
-    words: tuple[str, ...], output: Path, x: str | None, y: str, by: str | None
-) -> None:
+@click.option("--ranks", metavar="RANKS", help="For timeline: the ranks, such as 0,1,8-15.")
+@click.option(
+    "--window",
+    metavar="START..END",
+    help="For timeline: the simulated time, such as 1ms..2.5ms; the first iteration by default.",
+)
+def plot_command(words: tuple[str, ...], output: Path, **choices: str | None) -> None:
     """Draw one or several results.
 
-    A RESULT is a result.json or its folder. Without a KIND, the picture shows the time of each
-    layer of one RESULT: one bar stacks compute and exposed communication (the part that compute
-    does not hide); a second bar shows all communication."""
-    kind, files = _divide(words)
+    A RESULT is a result.json, its folder, or the folder of a sweep. Without a KIND, the picture
+    shows the time of each layer of one RESULT: one bar stacks compute and exposed communication
+    (the part that compute does not hide); a second bar shows all communication."""
+    kind, places = _divide(words)
+    files = tuple(file for place in places for file in results_at(place))
+    view = _view(kind, {name: text for name, text in choices.items() if text is not None})
     loaded = [Result.load(file) for file in files]
-    if kind is None:
-        if len(loaded) > 1:
-            raise click.UsageError(f"several RESULTs need a KIND: {_names()}")
-        output_for(output).write(loaded[0], output)
-    elif kind == "sweep":
-        if x is None:
-            raise click.UsageError("sweep needs --x KEY, such as --x topology.bandwidth")
-        draw_chart(sweep_chart(loaded, x, y, by), output)
+    if kind is not None:
+        KINDS[kind].draw(dict(zip(names_of(files), loaded, strict=True)), view, output)
+    elif len(loaded) > 1:
+        raise click.UsageError(f"several RESULTs need a KIND: {', '.join(KINDS)}")
     else:
-        draw_chart(picture(kind, dict(zip(names_of(files), loaded, strict=True))), output)
+        output_for(output).write(loaded[0], output)
     click.echo(f"Picture: {output}", err=True)
 
 
-def _names() -> str:
-    return ", ".join([*KINDS, "sweep"])
+def _view(kind: str | None, choices: dict[str, str]) -> View:
+    """Return what the options choose; those of another kind of picture are an error."""
+    for name in choices:
+        users = [one for one, is_used in KINDS.items() if name in is_used.choices]
+        if kind not in users:
+            raise click.UsageError(f"--{name} is for {users[0]}, not for {kind or 'layers'}")
+    chosen: dict[str, Any] = dict(choices)
+    if "ranks" in chosen:
+        try:
+            chosen["ranks"] = ranks_of(chosen["ranks"])
+        except ValueError as error:
+            raise click.UsageError(f"--ranks: {choices['ranks']!r}: {error}") from None
+    if "window" in chosen:
+        sides = window_sides(chosen["window"])
+        chosen["window"] = (_time(sides.get("start")), _time(sides.get("end")))
+    return View(**chosen)
+
+
+def _time(text: str | None) -> float | None:
+    """Return a side of a time window [ns]."""
+    if text is None:
+        return None
+    try:
+        return units.parse(text, units.TIME) / _PS_PER_NS
+    except ValueError as error:
+        raise click.UsageError(f"--window: {text!r}: {error}") from None
 
 
 def _divide(words: tuple[str, ...]) -> tuple[str | None, tuple[Path, ...]]:
     """Return the kind, if the first word is one and no file, and the files."""
     first, rest = words[0], words[1:]
-    is_kind = first in KINDS or first == "sweep"
-    kind = first if is_kind and (rest or not Path(first).exists()) else None
+    kind = first if first in KINDS and (rest or not Path(first).exists()) else None
     files = tuple(Path(word) for word in (words if kind is None else rest))
     if not files:
         raise click.UsageError(f"expected a RESULT after {first}")
@@ -80,6 +111,6 @@ def _divide(words: tuple[str, ...]) -> tuple[str | None, tuple[Path, ...]]:
         if not file.exists():
             raise click.UsageError(
                 f"{file}: no such file or folder, expected a result.json or its folder, or a KIND: "
-                f"{_names()}"
+                f"{', '.join(KINDS)}"
             )
     return kind, files

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from bridge.present.page.page import write_page
+from bridge.results.folders import results_at
 from bridge.results.result import Result
 
 
@@ -31,12 +32,13 @@ from bridge.results.result import Result
 def report_command(results: tuple[Path, ...], output: Path) -> None:
     """Write a page about RESULT, or compare several of them side by side.
 
-    A RESULT is a result.json or its folder. The page shows where the time went, the critical path,
-    hot links, losses, completion times and settings. The first result is the one that the others
-    are compared with."""
+    A RESULT is a result.json, its folder, or the folder of a sweep. The page shows where the time
+    went, the critical path, hot links, losses, completion times and settings. The first result is
+    the one that the others are compared with."""
     if output.suffix.lower() not in (".html", ".htm"):
         raise click.UsageError(f"--out: {str(output)!r}: expected a file that ends in .html")
-    write_page(dict(zip(names_of(results), map(Result.load, results), strict=True)), output)
+    files = tuple(file for place in results for file in results_at(place))
+    write_page(dict(zip(names_of(files), map(Result.load, files), strict=True)), output)
     click.echo(f"Report: {output}", err=True)
 
 

@@ -7,7 +7,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from bridge.present.charts import Chart
-from bridge.present.figure import bare, legend_below, new_figure, save
+from bridge.present.figure import LETTER, bare, legend_below, new_figure, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 _DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 _MARKERS = {"circle": "o", "square": "s", "diamond": "D", "cross": "P", "x": "X"}
 _STEPS = {"hv": "steps-post"}
+
+WIDTH = 8.0
+"""Inches."""
 
 _PIXELS_PER_INCH = 80
 
@@ -34,17 +37,20 @@ def draw_chart(chart: Chart, path: str | os.PathLike[str]) -> None:
     InputError
         matplotlib is not installed, or the extension names no picture format.
     """
-    figure = new_figure(8, max(2.2, chart.layout["height"] / _PIXELS_PER_INCH))
+    figure = new_figure(WIDTH, max(2.2, chart.layout["height"] / _PIXELS_PER_INCH))
     axes = figure.subplots()
     bars = [trace for trace in chart.traces if trace["type"] == "bar"]
-    if bars:
+    if any("base" in trace for trace in bars):
+        _draw_spans(axes, bars, chart.layout["yaxis"]["categoryarray"])
+    elif bars:
         _draw_bars(axes, bars)
     for trace in chart.traces:
         if trace["type"] == "scatter":
             _draw_scatter(axes, trace)
     _set_axes(axes, chart.layout)
     axes.set_title(chart.caption, fontsize="medium")
-    legend_below(figure, axes)
+    legend = chart.layout.get("legend", {}).get("title", {}).get("text", "")
+    legend_below(figure, axes, legend.strip())
     save(figure, path)
 
 
@@ -71,6 +77,34 @@ def _draw_bars(axes: Axes, traces: list[dict[str, Any]]) -> None:
         )
         for name, start, value in zip(trace["y"], starts, trace["x"], strict=True):
             ends[group, name] = start + value
+    axes.set_yticks(range(len(rows)), rows, fontsize="small")
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+
+
+def _draw_spans(axes: Axes, traces: list[dict[str, Any]], rows: list[str]) -> None:
+    """Draw horizontal bars that begin where their trace says, with a text where it fits."""
+    ends = [
+        end for trace in traces for end in map(sum, zip(trace["base"], trace["x"], strict=True))
+    ]
+    starts = [start for trace in traces for start in trace["base"]]
+    letter = LETTER * 0.8 * (max(ends) - min(starts)) / (WIDTH - 2)
+    for trace in traces:
+        axes.barh(
+            [rows.index(name) for name in trace["y"]],
+            trace["x"],
+            0.8,
+            trace["base"],
+            label=trace["name"],
+            color=trace["marker"]["color"],
+            edgecolor="white",
+            linewidth=0.3,
+        )
+        for name, start, length, text in zip(
+            trace["y"], trace["base"], trace["x"], trace["text"], strict=True
+        ):
+            if len(text) * letter < length:
+                middle = (start + length / 2, rows.index(name))
+                axes.annotate(text, middle, ha="center", va="center", fontsize=6)
     axes.set_yticks(range(len(rows)), rows, fontsize="small")
     axes.set_ylim(len(rows) - 0.5, -0.5)
 
@@ -125,4 +159,17 @@ def _set_axes(axes: Axes, layout: dict[str, Any]) -> None:
             (axes.set_xlim if name == "x" else axes.set_ylim)(0)
         if "range" in axis:
             (axes.set_xlim if name == "x" else axes.set_ylim)(*axis["range"])
+        if "tickvals" in axis:
+            _set_ticks(axes, axis)
     bare(axes, "x" if not layout["yaxis"].get("title") else "y")
+
+
+def _set_ticks(axes: Axes, axis: dict[str, Any]) -> None:
+    """Write the given texts at the given places of the horizontal axis."""
+    from matplotlib.ticker import NullLocator
+
+    texts = axis["ticktext"]
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xticks(axis["tickvals"], texts)
+    if LETTER * sum(len(text) + 2 for text in texts) > WIDTH:
+        axes.tick_params("x", rotation=30)

@@ -5,22 +5,20 @@ The report shows them in a browser, and `chart_picture` draws them for print.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
 from bridge.present.figure import COLORS
-from bridge.present.link_map import LinkMap
+from bridge.present.layer_groups import LayerGroup, layer_groups
+from bridge.present.quantities import time_unit
 from bridge.results.result import Result
 
 _NS_PER_US = 1e3
 
 #: Layers and steps that a chart shows at most; the rest is one bar.
 MOST_BARS = 24
-
-#: Colours of utilization, from an idle link to a full one; they differ in lightness, too.
-HEAT = ("#c9d7e8", "#9fb8d6", "#88ccee", "#44aa99", "#ddcc77", "#ee9944", "#cc4433", "#882255")
 
 #: Points of a curve at most.
 _POINTS = 200
@@ -44,52 +42,76 @@ class Chart:
         return {"name": self.name, "data": self.traces, "layout": self.layout}
 
 
+#: What the bars of a layer show: the time, and the colour.
+_PARTS: dict[str, tuple[Callable[[LayerGroup], float], str]] = {
+    "compute": (lambda layer: layer.compute_ns, COLORS[0]),
+    "exposed communication": (lambda layer: layer.exposed_comm_ns, COLORS[1]),
+    "all communication": (lambda layer: layer.raw_comm_ns, "#bbbbbb"),
+}
+
+
 def layers(results: Mapping[str, Result]) -> Chart | None:
-    """Return the time of each layer: compute and exposed communication, for each iteration."""
+    """Return the time of each layer in an iteration: compute and exposed communication.
+
+    One result has a second bar for each layer: all communication, also what computation hides.
+    """
+    rows = {name: _layer_rows(result) for name, result in results.items()}
+    iterations = {name: max(1, len(result.iterations)) for name, result in results.items()}
+    longest = max(
+        (
+            max(one.compute_ns + one.exposed_comm_ns, one.raw_comm_ns) / iterations[name]
+            for name, kept in rows.items()
+            for one in kept
+        ),
+        default=0.0,
+    )
+    if not longest:
+        return None
+    is_alone = len(results) == 1
+    unit, scale = time_unit(longest)
+    parts = ["compute", "exposed communication"] + ["all communication"] * is_alone
     traces: list[dict[str, Any]] = []
-    rows = 0
-    for number, (name, result) in enumerate(results.items()):
-        iterations = max(1, len(result.iterations))
-        times = [
-            (one.name, one.compute_ns / iterations, one.exposed_comm_ns / iterations)
-            for one in result.layers
-        ]
-        shown = sorted(times, key=lambda one: -(one[1] + one[2]))
-        rest = shown[MOST_BARS:]
-        kept = [one for one in times if one in shown[:MOST_BARS]]
-        if rest:
-            sums = (sum(one[1] for one in rest), sum(one[2] for one in rest))
-            kept.append((f"{len(rest)} other layers", *sums))
-        rows = max(rows, len(kept))
-        parts = (
-            ("compute", [one[1] for one in kept]),
-            ("exposed communication", [one[2] for one in kept]),
-        )
-        for color, (part, values) in zip(COLORS, parts, strict=False):
+    for number, (name, kept) in enumerate(rows.items()):
+        for part in parts:
+            value, color = _PARTS[part]
             traces.append(
                 {
                     "type": "bar",
                     "orientation": "h",
-                    "name": part if len(results) == 1 else f"{name}: {part}",
-                    "y": [one[0] for one in kept],
-                    "x": [value / _NS_PER_US for value in values],
-                    "offsetgroup": str(number),
+                    "name": part if is_alone else f"{name}: {part}",
+                    "y": [one.name for one in kept],
+                    "x": [value(one) / iterations[name] / scale for one in kept],
+                    "offsetgroup": "all" if part == "all communication" else str(number),
                     "marker": {
                         "color": color,
                         "pattern": {"shape": ("", "/", ".", "x")[number % 4]},
                     },
-                    "hovertemplate": "%{y}: %{x:.4~g} µs<extra>%{fullData.name}</extra>",
+                    "hovertemplate": f"%{{y}}: %{{x:.4~g}} {unit}<extra>%{{fullData.name}}</extra>",
                 }
             )
-    if not rows:
-        return None
+    bars = max(map(len, rows.values()))
     layout = {
         "barmode": "stack",
-        "height": 130 + rows * (14 + 12 * len(results)),
-        "xaxis": {"title": {"text": "time of an iteration, mean over the ranks [µs]"}},
+        "height": 130 + bars * (14 + 12 * max(2, len(results))),
+        "xaxis": {"title": {"text": f"time of an iteration, mean over the ranks [{unit}]"}},
         "yaxis": {"autorange": "reversed", "automargin": True},
     }
     return Chart("layers", "Time of each layer in an iteration", traces, layout)
+
+
+def _layer_rows(result: Result) -> list[LayerGroup]:
+    """Return the layers to show, and the rest as one; with the sums over all iterations."""
+    rows = layer_groups(result.layers)
+    shown = sorted(rows, key=lambda one: -(one.compute_ns + one.exposed_comm_ns))[:MOST_BARS]
+    rest = [one for one in rows if one not in shown]
+    if not rest:
+        return rows
+    compute, raw, exposed = (
+        sum(getattr(one, part) for one in rest)
+        for part in ("compute_ns", "raw_comm_ns", "exposed_comm_ns")
+    )
+    kept = [one for one in rows if one in shown]
+    return [*kept, LayerGroup(f"{len(rest)} other layers", compute, raw, exposed)]
 
 
 def critical_path(results: Mapping[str, Result]) -> Chart | None:
@@ -99,6 +121,7 @@ def critical_path(results: Mapping[str, Result]) -> Chart | None:
     if not known:
         return None
     traces = []
+    unit, scale = time_unit(max(one.time_ns for path in known.values() for one in path))
     kinds = list(dict(next(iter(known.values()))[0].times))
     palette = (*COLORS, "#332288", "#44aa99")
     for kind, color in zip(kinds, palette, strict=False):
@@ -112,90 +135,20 @@ def critical_path(results: Mapping[str, Result]) -> Chart | None:
                     "orientation": "h",
                     "name": kind.removesuffix("_ns"),
                     "y": list(known),
-                    "x": [time / _NS_PER_US for time in times],
+                    "x": [time / scale for time in times],
                     "marker": {"color": color},
-                    "hovertemplate": "%{fullData.name}: %{x:.4~g} µs<extra>%{y}</extra>",
+                    "hovertemplate": f"%{{fullData.name}}: %{{x:.4~g}} {unit}<extra>%{{y}}</extra>",
                 }
             )
     layout = {
         "barmode": "stack",
         "height": 130 + 40 * len(known),
-        "xaxis": {"title": {"text": "time of an iteration [µs]"}},
+        "xaxis": {"title": {"text": f"time of an iteration [{unit}]"}},
         "yaxis": {"autorange": "reversed", "automargin": True},
     }
     return Chart(
         "critical-path", "What the critical path of an iteration consists of", traces, layout
     )
-
-
-def link_heat(name: str, title: str, links: LinkMap) -> Chart:
-    """Return the topology with the colour of each link by its utilization."""
-    traces: list[dict[str, Any]] = []
-    steps = len(HEAT)
-    for step, color in enumerate(HEAT):
-        low, high = step / steps, (step + 1) / steps
-        chosen = [one for one in links.links if low <= min(one["utilization"], 1 - 1e-9) < high]
-        if not chosen:
-            continue
-        x: list[float | None] = []
-        y: list[float | None] = []
-        for link in chosen:
-            (x0, y0), (x1, y1) = links.places[link["source"]], links.places[link["target"]]
-            # The two directions of a cable stand side by side.
-            shift = 0.04
-            norm = max(float(((x1 - x0) ** 2 + (y1 - y0) ** 2) ** 0.5), 1e-9)
-            dx, dy = -(y1 - y0) / norm * shift, (x1 - x0) / norm * shift
-            x += [x0 + dx, x1 + dx, None]
-            y += [y0 + dy, y1 + dy, None]
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "name": f"{100 * low:.0f}–{100 * high:.0f} %",
-                "x": _rounded(x),
-                "y": _rounded(y),
-                "line": {"color": color, "width": 1.2 + 3 * (step + 1) / steps},
-                "hoverinfo": "skip",
-            }
-        )
-    nodes = range(len(links.places))
-    traces.append(
-        {
-            "type": "scatter",
-            "mode": "markers+text" if len(nodes) <= 64 else "markers",
-            "name": "nodes",
-            "showlegend": False,
-            "x": _rounded(links.places[:, 0].tolist()),
-            "y": _rounded(links.places[:, 1].tolist()),
-            "text": [str(node) for node in nodes],
-            "hovertext": [links.node_name(node) for node in nodes],
-            "hoverinfo": "text",
-            "textposition": "bottom center",
-            "marker": {
-                "size": 9 if len(nodes) <= 64 else 5,
-                "symbol": ["circle" if node < links.ranks else "square" for node in nodes],
-                "color": "#888888",
-            },
-        }
-    )
-    hidden = {"visible": False}
-    layout = {
-        "height": 460,
-        "xaxis": hidden,
-        "yaxis": hidden,
-        "legend": {
-            "orientation": "h",
-            "x": 0,
-            "y": 1.02,
-            "yanchor": "bottom",
-            "title": {"text": "utilization "},
-        },
-    }
-    return Chart(name, title, traces, layout)
-
-
-def _rounded(values: Iterable[float | None]) -> list[float | None]:
-    return [None if value is None else round(value, 3) for value in values]
 
 
 def completion_times(results: Mapping[str, Result]) -> Chart | None:

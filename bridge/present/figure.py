@@ -72,14 +72,22 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     write_whole(file, content.getvalue())
 
 
-def legend_below(figure: Figure, axes: Axes) -> None:
+def legend_below(figure: Figure, axes: Axes, title: str = "") -> None:
     """Explain the series of some axes below all axes, where the legend hides nothing."""
     handles, names = axes.get_legend_handles_labels()
     if not names:
         return
     entry = LETTER * max(map(len, names)) + 0.6
     columns = max(1, min(len(names), int(figure.get_figwidth() / entry)))
-    figure.legend(handles, names, loc="outside lower center", ncols=columns, fontsize="small")
+    figure.legend(
+        handles,
+        names,
+        loc="outside lower center",
+        ncols=columns,
+        fontsize="small",
+        title=title or None,
+        title_fontsize="small",
+    )
 
 
 def bare(axes: Axes, grid: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from bridge.present.graph_places import Places, circle, tiers
 from bridge.results.result import Result
 from frontend import load_scenario
-from frontend.errors import ScenarioError
+from frontend.errors import RefusedError, ScenarioError
 from frontend.resolve.layout import layout
 
 
@@ -28,7 +28,7 @@ class LinkMap:
 
     def node_name(self, node: int) -> str:
         """Return the name of a node: ``rank 3`` or ``switch 16``."""
-        return f"rank {node}" if node < self.ranks else f"switch {node}"
+        return node_name(node, self.ranks)
 
     def link_name(self, link: Mapping[str, Any]) -> str:
         """Return the name of a link."""
@@ -44,6 +44,21 @@ class _Links:
     source: Any
     target: Any
     dimension: Any
+
+
+def node_name(node: int, ranks: int | None) -> str:
+    """Return the name of a node of a network with so many ranks; None if that is not known."""
+    if ranks is None:
+        return f"node {node}"
+    return f"rank {node}" if node < ranks else f"switch {node}"
+
+
+def rank_count(result: Result) -> int | None:
+    """Return the number of ranks of a result; None if its scenario cannot be loaded any more."""
+    try:
+        return layout(load_scenario(result.scenario)).ranks
+    except (ScenarioError, RefusedError):
+        return None
 
 
 def link_map(result: Result) -> LinkMap | None:
@@ -62,9 +77,8 @@ def link_map(result: Result) -> LinkMap | None:
     links = result.tables.rows("links")
     if not links:
         return None
-    try:
-        ranks = layout(load_scenario(result.scenario)).ranks
-    except ScenarioError:
+    ranks = rank_count(result)
+    if ranks is None:
         return None
     ends = np.array([(link["source"], link["target"]) for link in links])
     nodes = max(ranks, int(ends.max()) + 1)

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bridge.present.quantities import byte_rate_text, percent_text, scaled_text, time_text
+from bridge.present.quantities import (
+    byte_rate_text,
+    percent_text,
+    scaled_text,
+    scaled_unit,
+    time_text,
+    time_unit,
+)
 from bridge.results.measurements import Collective, Training
 from bridge.results.result import Result
 from frontend.fabrics import ESTIMATORS
@@ -25,6 +32,8 @@ class Metric:
     """Returns the number; None if the result does not have it."""
     text: Callable[[float], str]
     """Formats the number."""
+    unit: Callable[[float], tuple[str, float]] = scaled_unit
+    """Returns the unit for an axis up to a number, and how much of the number it is."""
 
     def cell(self, result: Result) -> str:
         """Return the number as text; a dash if the result does not have it."""
@@ -78,6 +87,22 @@ def _iteration(result: Result) -> Value:
     return sum(times) / len(times) if times else None
 
 
+def _time(name: str, key: str, value: Callable[[Result], Value]) -> Metric:
+    return Metric(name, key, value, time_text, time_unit)
+
+
+def _percent(name: str, key: str, value: Callable[[Result], Value]) -> Metric:
+    return Metric(name, key, value, percent_text, lambda largest: ("%", 0.01))
+
+
+def _byte_rate(name: str, key: str, value: Callable[[Result], Value]) -> Metric:
+    def unit(largest: float) -> tuple[str, float]:
+        name, scale = scaled_unit(largest / 8, "B/s")
+        return name, 8 * scale
+
+    return Metric(name, key, value, byte_rate_text, unit)
+
+
 def _size(value: float) -> str:
     return scaled_text(value, "B")
 
@@ -93,38 +118,43 @@ def _cpu(value: float) -> str:
 METRICS = {
     metric.name: metric
     for metric in (
-        Metric("time", "time_ns", lambda r: r.time_ns, time_text),
-        Metric("iteration", "iteration_mean_ns", _iteration, time_text),
-        Metric(
+        _time("time", "time_ns", lambda r: r.time_ns),
+        _time("iteration", "iteration_mean_ns", _iteration),
+        _percent(
             "compute",
             "compute_share",
             _share_of_time(lambda r: sum(one.compute_ns for one in r.iterations)),
-            percent_text,
         ),
-        Metric(
+        _percent(
             "exposed",
             "exposed_share",
             _share_of_time(lambda r: sum(one.exposed_comm_ns for one in r.iterations)),
-            percent_text,
         ),
-        Metric("tokens", "tokens_per_s", _training(lambda t: t.tokens_per_s), _per_s),
-        Metric("MFU", "mfu", _training(lambda t: t.mfu), percent_text),
-        Metric("bubble", "bubble_fraction", _training(lambda t: t.bubble_fraction), percent_text),
-        Metric("algbw", "algbw_bps", _bandwidth(lambda c: c.algbw_bps), byte_rate_text),
-        Metric("busbw", "busbw_bps", _bandwidth(lambda c: c.busbw_bps), byte_rate_text),
+        Metric(
+            "tokens",
+            "tokens_per_s",
+            _training(lambda t: t.tokens_per_s),
+            _per_s,
+            lambda largest: scaled_unit(largest, "/s"),
+        ),
+        _percent("MFU", "mfu", _training(lambda t: t.mfu)),
+        _percent("bubble", "bubble_fraction", _training(lambda t: t.bubble_fraction)),
+        _byte_rate("algbw", "algbw_bps", _bandwidth(lambda c: c.algbw_bps)),
+        _byte_rate("busbw", "busbw_bps", _bandwidth(lambda c: c.busbw_bps)),
         Metric("drops", "drops", _of_packets(lambda r: r.network.drops), scaled_text),
         Metric("RTOs", "rto_events", _of_packets(lambda r: r.network.rto_events), scaled_text),
         Metric("marks", "ecn_marks", _of_packets(lambda r: r.network.ecn_marks), scaled_text),
-        Metric("queue", "max_queue_bytes", _longest_queue, _size),
         Metric(
-            "utilization",
-            "link_utilization_mean",
-            lambda r: r.network.link_utilization_mean,
-            percent_text,
+            "queue",
+            "max_queue_bytes",
+            _longest_queue,
+            _size,
+            lambda largest: scaled_unit(largest, "B"),
         ),
-        Metric("FCT-p50", "fct_p50_ns", lambda r: r.network.fct_p50_ns, time_text),
-        Metric("FCT-p99", "fct_p99_ns", lambda r: r.network.fct_p99_ns, time_text),
-        Metric("CPU", "cpu_s", lambda r: r.simulator.cpu_s, _cpu),
+        _percent("utilization", "link_utilization_mean", lambda r: r.network.link_utilization_mean),
+        _time("FCT-p50", "fct_p50_ns", lambda r: r.network.fct_p50_ns),
+        _time("FCT-p99", "fct_p99_ns", lambda r: r.network.fct_p99_ns),
+        Metric("CPU", "cpu_s", lambda r: r.simulator.cpu_s, _cpu, lambda largest: ("s", 1.0)),
     )
 }
 """Metrics by name, in the order in which tables show them."""

@@ -14,7 +14,7 @@ from rich.console import Console
 from bridge.errors import InputError
 from bridge.files import write_whole
 from bridge.present.figure import PICTURES
-from bridge.present.plot import plot_layers
+from bridge.present.pictures import draw_layers
 from bridge.present.report import print_report, write_report
 from bridge.results.result import Result
 from topology_gen.registry import Registry
@@ -71,7 +71,7 @@ def _print_json(result: Result, console: Console) -> None:
     console.file.flush()
 
 
-LAYERS = Output("layers", "picture of each layer's times", PICTURES, plot_layers)
+LAYERS = Output("layers", "picture of each layer's times", PICTURES, draw_layers)
 JSON = TextOutput("json", "result.json itself", (".json",), _write_json, _print_json)
 SUMMARY = TextOutput("summary", "tables for a terminal", (".txt",), write_report, print_report)
 

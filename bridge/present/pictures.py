@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
 from bridge.errors import InputError
-from bridge.present import charts
+from bridge.present import charts, series_charts
+from bridge.present.chart_picture import draw_chart
 from bridge.present.charts import Chart
-from bridge.present.figure import COLORS
+from bridge.present.link_chart import link_heat
 from bridge.present.link_map import link_map
 from bridge.present.metrics import METRICS
+from bridge.present.sweep_chart import sweep_chart
+from bridge.present.timeline_chart import Window, timeline
 from bridge.results.result import Result
+
+Results = Mapping[str, Result]
+"""Results by the names that a picture gives them."""
+
+
+@dataclass(frozen=True)
+class View:
+    """What a picture shows of the results. Each kind has its own choices."""
+
+    x: str | None = None
+    """Key of the scenario on the horizontal axis."""
+    y: str = "time"
+    """Name of the metric on the vertical axis."""
+    by: str | None = None
+    """Key of the scenario whose values have a curve each."""
+    ranks: tuple[int, ...] = ()
+    """Ranks to show; none: the first ones."""
+    window: Window = (None, None)
+    """Time window to show."""
 
 
 @dataclass(frozen=True)
@@ -21,129 +43,115 @@ class PictureKind:
 
     description: str
     """A few words."""
-    make: Callable[[Mapping[str, Result]], Chart | None]
-    """Returns the chart of some results by their names; None if they lack what it shows."""
-    needs: str
-    """What the results lack if there is no chart."""
+    draw: Callable[[Results, View, Path], None]
+    """Draws some results; raises `InputError` if they lack what the picture shows."""
+    choices: tuple[str, ...] = ()
+    """The fields of a `View` that it uses."""
 
 
-def _links(results: Mapping[str, Result]) -> Chart | None:
+def _kind(
+    description: str,
+    make: Callable[[Results, View], Chart | None],
+    needs: str,
+    choices: tuple[str, ...] = (),
+) -> PictureKind:
+    """Return a kind that draws a chart; `needs` says what results without the chart lack."""
+
+    def draw(results: Results, view: View, file: Path) -> None:
+        chart = make(results, view)
+        if chart is None:
+            raise InputError(f"the results have nothing to plot, expected {needs}")
+        draw_chart(chart, file)
+
+    return PictureKind(description, draw, choices)
+
+
+def _of_one(make: Callable[[Result], Chart | None]) -> Callable[[Results, View], Chart | None]:
+    return lambda results, view: make(_single(results))
+
+
+def _single(results: Results) -> Result:
     if len(results) > 1:
-        raise InputError("a picture of the links shows one result")
-    [(name, result)] = results.items()
-    links = link_map(result)
-    return None if links is None else charts.link_heat("links", f"{name}: links", links)
+        raise InputError(f"a picture of this kind shows one result, not {len(results)}")
+    return next(iter(results.values()))
 
+
+def _links(result: Result) -> Chart | None:
+    links = link_map(result)
+    name = str(result.scenario.get("name", "simulation"))
+    return None if links is None else link_heat("links", f"{name}: links by utilization", links)
+
+
+def _topology(results: Results, view: View, file: Path) -> None:
+    from bridge.present.graph_picture import draw_graph, draw_network
+    from frontend import load_scenario
+    from frontend.resolve import resolve
+
+    scenario = load_scenario(_single(results).scenario)
+    resolved = resolve(scenario)
+    graph, network = resolved.layout.graph, resolved.network
+    if graph is not None and network.nodes == network.ranks:
+        draw_graph(graph, file)
+    else:
+        draw_network(network, scenario.name, file)
+
+
+_SERIES = "time series, which `outputs.series` in the scenario asks for"
 
 KINDS = {
-    "layers": PictureKind("the time of each layer", charts.layers, "layers"),
-    "busbw": PictureKind(
-        "bus bandwidth of collectives against size", charts.bus_bandwidths, "collectives"
+    "layers": _kind(
+        "the time of each layer", lambda results, view: charts.layers(results), "layers"
     ),
-    "critical-path": PictureKind(
+    "busbw": _kind(
+        "bus bandwidth of collectives against size",
+        lambda results, view: charts.bus_bandwidths(results),
+        "collectives",
+    ),
+    "critical-path": _kind(
         "what iterations wait for",
-        charts.critical_path,
+        lambda results, view: charts.critical_path(results),
         "a critical path, which `cosim run --critical-path` records",
     ),
-    "fct": PictureKind(
-        "completion times of messages, a distribution", charts.completion_times, "fct.csv"
+    "fct": _kind(
+        "completion times of messages, a distribution",
+        lambda results, view: charts.completion_times(results),
+        "fct.csv",
     ),
-    "slowdown": PictureKind(
-        "slowdown of flows, a distribution", charts.slowdowns, "flows.csv with flows"
+    "slowdown": _kind(
+        "slowdown of flows, a distribution",
+        lambda results, view: charts.slowdowns(results),
+        "flows.csv with flows",
     ),
-    "links": PictureKind("utilization of the links on the topology", _links, "links.csv"),
+    "links": _kind("utilization of the links on the topology", _of_one(_links), "links.csv"),
+    "queue": _kind("queues of links over time", _of_one(series_charts.queues), _SERIES),
+    "throughput": _kind(
+        "throughput of links over time", _of_one(series_charts.throughput), _SERIES
+    ),
+    "cwnd": _kind("congestion windows over time", _of_one(series_charts.windows), _SERIES),
+    "timeline": _kind(
+        "what ranks do over time (--ranks, --window)",
+        lambda results, view: timeline(_single(results), view.ranks, view.window),
+        "a timeline, which `cosim run --timeline` writes",
+        ("ranks", "window"),
+    ),
+    "topology": PictureKind("ranks, switches and links", _topology),
+    "sweep": _kind(
+        "a metric of many results (--x, --y, --by)",
+        lambda results, view: sweep_chart(list(results.values()), view.x, METRICS[view.y], view.by),
+        "results with the metric of --y",
+        ("x", "y", "by"),
+    ),
 }
 """The kinds by name."""
 
 
-def picture(kind: str, results: Mapping[str, Result]) -> Chart:
-    """Return the chart of a kind.
+def draw_layers(result: Result, file: Path) -> None:
+    """Draw the time of each layer of a result.
 
     Raises
     ------
     InputError
-        The results lack what the chart shows.
+        matplotlib is not installed, the extension names no picture format, or the result has no
+        layers.
     """
-    chart = KINDS[kind].make(results)
-    if chart is None:
-        raise InputError(f"the results have nothing to plot, expected {KINDS[kind].needs}")
-    return chart
-
-
-def sweep_chart(results: Sequence[Result], x: str, y: str, by: str | None) -> Chart:
-    """Return a metric of many results against a key of their scenarios.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        The points of a sweep.
-    x : str
-        Key path of the horizontal axis, such as ``topology.bandwidth``.
-    y : str
-        Name of the metric, as in `bridge.present.metrics.METRICS`.
-    by : str or None
-        Key path whose values have a curve each; None draws one curve.
-
-    Raises
-    ------
-    InputError
-        A scenario has no such key, or no result has the metric.
-    """
-    metric = METRICS[y]
-    curves: dict[str, list[tuple[Any, float]]] = {}
-    for result in results:
-        value = metric.value(result)
-        if value is not None:
-            name = "" if by is None else str(_key(result, by))
-            curves.setdefault(name, []).append((_key(result, x), value))
-    if not curves:
-        raise InputError(f"no result has the metric {y}")
-    order = sorted({_number(at) for points in curves.values() for at, _ in points})
-    names = {_number(at): str(at) for points in curves.values() for at, _ in points}
-    traces = [
-        {
-            "type": "scatter",
-            "mode": mode,
-            "name": name,
-            "showlegend": by is not None and mode == "markers",
-            "x": [order.index(_number(at)) for at, _ in sorted(points, key=_place)],
-            "y": [value for _, value in sorted(points, key=_place)],
-            "line": {"color": COLORS[number % len(COLORS)]},
-            "marker": {"color": COLORS[number % len(COLORS)], "symbol": "circle"},
-        }
-        for number, (name, points) in enumerate(curves.items())
-        for mode in ("lines", "markers")
-    ]
-    ticks = {"tickvals": list(range(len(order))), "ticktext": [names[at] for at in order]}
-    layout = {
-        "height": 330,
-        "xaxis": {"title": {"text": x}, **ticks},
-        "yaxis": {"title": {"text": metric.key}, "rangemode": "tozero"},
-    }
-    return Chart("sweep", f"{y} against {x}", traces, layout)
-
-
-def _place(point: tuple[Any, float]) -> tuple[float, str]:
-    return _number(point[0])
-
-
-def _number(value: Any) -> tuple[float, str]:
-    """Return a key to sort values by: quantities of the same kind by their size."""
-    from frontend import units
-
-    for kind in (units.TIME, units.SIZE, units.RATE):
-        try:
-            return float(units.parse(value, kind)), ""
-        except ValueError:
-            continue
-    return (0.0, str(value))
-
-
-def _key(result: Result, path: str) -> Any:
-    value: Any = result.scenario
-    for key in path.split("."):
-        if not isinstance(value, dict) or key not in value:
-            name = result.scenario.get("name")
-            raise InputError(f"{path}: the scenario of {name} has no such key")
-        value = value[key]
-    return value
+    KINDS["layers"].draw({"": result}, View(), file)

@@ -33,6 +33,17 @@ def time_text(time_ns: float | None) -> str:
     return "0" if time_ns == 0 else f"{_four_digits(time_ns)} ns"
 
 
+def time_unit(largest_ns: float) -> tuple[str, float]:
+    """Return the unit for an axis up to a time, and how many nanoseconds it has.
+
+    Examples
+    --------
+    >>> time_unit(1_271_300), time_unit(0)
+    (('ms', 1000000.0), ('ns', 1.0))
+    """
+    return next(((unit, scale) for scale, unit in _TIMES if largest_ns >= scale), ("ns", 1.0))
+
+
 def seconds_text(seconds: float) -> str:
     """Return a wall-clock duration as text.
 
@@ -74,6 +85,20 @@ def scaled_text(value: float | None, unit: str = "") -> str:
         if abs(value) >= scale:
             return f"{_significant(value / scale)} {prefix}{unit}".rstrip()
     return f"{_significant(value)} {unit}".rstrip()
+
+
+def scaled_unit(largest: float, unit: str = "") -> tuple[str, float]:
+    """Return the unit for an axis up to a value, with a decimal prefix, and how large it is.
+
+    Examples
+    --------
+    >>> scaled_unit(8_388_608, "B"), scaled_unit(512)
+    (('MB', 1000000.0), ('', 1.0))
+    """
+    for scale, prefix in _LARGE:
+        if largest >= scale:
+            return f"{prefix}{unit}", scale
+    return unit, 1.0
 
 
 def byte_rate_text(bits_per_s: float | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from io import StringIO
 from itertools import groupby
@@ -13,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bridge.files import write_whole
+from bridge.present.layer_groups import layer_groups
 from bridge.present.network_report import (
     circuits_table,
     events_table,
@@ -32,16 +32,12 @@ from bridge.results.measurements import (
     Collective,
     Estimate,
     IterationTimes,
-    Layer,
     Training,
 )
 from bridge.results.result import Result
 
 #: With more collectives than this, the summary groups them by operation, algorithm and size.
 MANY_COLLECTIVES = 16
-
-#: With more layers than this, the summary groups those whose names differ only in numbers.
-MANY_LAYERS = 24
 
 
 def write_report(result: Result, file: Path) -> None:
@@ -180,31 +176,17 @@ def _iteration_times(times: IterationTimes) -> Table:
 
 
 def _layers(result: Result) -> Table:
-    groups = [(layer.name, [layer]) for layer in result.layers]
-    if len(groups) > MANY_LAYERS:
-        groups = _alike(result.layers)
-    rows = []
-    for name, layers in groups:
-        raw = sum(layer.raw_comm_ns for layer in layers)
-        exposed = sum(layer.exposed_comm_ns for layer in layers)
-        rows.append(
-            (
-                name if len(layers) == 1 else f"{name} ({len(layers)})",
-                time_text(sum(layer.compute_ns for layer in layers)),
-                time_text(raw),
-                time_text(exposed),
-                _share(exposed, raw),
-            )
+    rows = [
+        (
+            one.name,
+            time_text(one.compute_ns),
+            time_text(one.raw_comm_ns),
+            time_text(one.exposed_comm_ns),
+            _share(one.exposed_comm_ns, one.raw_comm_ns),
         )
+        for one in layer_groups(result.layers)
+    ]
     return table(("layer", "compute", "raw comm.", "exposed comm.", "exposed / raw"), rows)
-
-
-def _alike(layers: Sequence[Layer]) -> list[tuple[str, list[Layer]]]:
-    """Return the layers in groups of names that differ only in numbers, with one name for each."""
-    groups: dict[str, list[Layer]] = {}
-    for layer in layers:
-        groups.setdefault(re.sub(r"\d+", "*", layer.name), []).append(layer)
-    return [(name if len(group) > 1 else group[0].name, group) for name, group in groups.items()]
 
 
 def _collectives(collectives: Sequence[Collective]) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import chain, count
 from pathlib import Path
@@ -28,6 +29,36 @@ def free_folder(wanted: Path, is_taken: Callable[[Path], bool]) -> Path:
     """
     numbered = (wanted.with_name(f"{wanted.name}-{number}") for number in count(2))
     return next(folder for folder in chain([wanted], numbered) if not is_taken(folder))
+
+
+def results_at(path: Path) -> list[Path]:
+    """Return the results at a path: the path itself, or those of a sweep in the folder.
+
+    Parameters
+    ----------
+    path : Path
+        A file, the folder of a result, or a folder that holds such folders.
+
+    Returns
+    -------
+    list of Path
+        In the order of the names, with numbers in them by their size.
+
+    Raises
+    ------
+    ResultError
+        The folder holds no result.
+    """
+    if not path.is_dir() or (path / FILE_NAME).exists():
+        return [path]
+    found = [file.parent for file in path.glob(f"*/{FILE_NAME}")]
+    if not found:
+        raise ResultError(f"{path}: expected a {FILE_NAME} in the folder, or in folders of it")
+    return sorted(found, key=lambda folder: _parts(folder.name))
+
+
+def _parts(name: str) -> list[tuple[str, int]]:
+    return [(text, int(number or 0)) for text, number in re.findall(r"(\D*)(\d*)", name)]
 
 
 def _simulated(scenario: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from bridge.errors import InputError, ResultError
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
 #: Columns with fractions besides those of times. The others hold integers or names.
 _FRACTIONS = frozenset({"throughput_bps", "goodput_bps", "utilization", "slowdown", "fraction"})
@@ -42,8 +44,8 @@ def from_csv(text: bytes) -> bytes:
     return encoder.pack(text) + encoder.finish()
 
 
-def read_rows(file: Path) -> list[dict[str, Any]] | None:
-    """Return the rows of a Parquet file; None if there is no such file.
+def read_rows(file: Path) -> list[dict[str, Any]]:
+    """Return the rows of a Parquet file.
 
     Raises
     ------
@@ -52,18 +54,30 @@ def read_rows(file: Path) -> list[dict[str, Any]] | None:
     ResultError
         The file is not in the format of Parquet.
     """
-    if not file.exists():
-        return None
+    rows: list[dict[str, Any]] = _read(file).to_pylist()
+    return rows
+
+
+def read_numbers(file: Path, columns: Sequence[str]) -> NDArray[np.float64]:
+    """Return some columns of a Parquet file as an array with a row for each; see `read_rows`."""
+    import numpy as np
+
+    table = _read(file, columns)
+    if missing := [name for name in columns if name not in table.column_names]:
+        raise ResultError(f"{file}: expected a table of a run with the column {missing[0]}")
+    return np.stack([table[name].to_numpy() for name in columns], axis=1).astype(np.float64)
+
+
+def _read(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
     require_parquet()
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        rows: list[dict[str, Any]] = pq.read_table(file).to_pylist()
+        return pq.read_table(file, columns=None if columns is None else list(columns))
     except (OSError, pa.ArrowException) as error:
         reason = str(error).splitlines()[0]
         raise ResultError(f"{file}: expected a table of a run ({reason})") from None
-    return rows
 
 
 class ParquetEncoder:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import csv
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bridge.errors import ResultError
 from bridge.files import write_whole
 from bridge.results import parquet
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 #: The tables, with what they hold. The name of the file is the name of the table with its format,
 #: ``.csv`` or ``.parquet``.
@@ -59,7 +64,43 @@ class RunTables:
         text = self._text(name)
         if text is not None:
             return list(self._parse(name, text))
-        return None if self._folder is None else parquet.read_rows(self._folder / f"{name}.parquet")
+        file = self.file(f"{name}.parquet")
+        return None if file is None else parquet.read_rows(file)
+
+    def file(self, name: str) -> Path | None:
+        """Return a file in the folder of the result, or None if there is none."""
+        file = None if self._folder is None else self._folder / name
+        return file if file is not None and file.exists() else None
+
+    def numbers(self, name: str, columns: Sequence[str]) -> NDArray[np.float64] | None:
+        """Return some columns of a file, which hold numbers; shape (rows, columns).
+
+        Returns
+        -------
+        array or None
+            None if there is no such file.
+
+        Raises
+        ------
+        InputError
+            The table is a Parquet file, and pyarrow is not installed.
+        ResultError
+            The file is not such a table.
+        """
+        file = self.file(f"{name}.csv")
+        if file is None:
+            packed = self.file(f"{name}.parquet")
+            return None if packed is None else parquet.read_numbers(packed, columns)
+        import numpy as np
+
+        try:
+            with file.open(encoding="utf-8") as lines:
+                known = lines.readline().strip().split(",")
+                places = [known.index(column) for column in columns]
+                with warnings.catch_warnings(action="ignore"):  # about a table without rows
+                    return np.loadtxt(lines, delimiter=",", usecols=places, ndmin=2)
+        except (OSError, ValueError) as error:
+            raise ResultError(f"{file}: expected a table of a run ({error})") from None
 
     def save(
         self, folder: Path, collectives: Sequence[Mapping[str, Any]], form: str = "csv"

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 from bridge.errors import OutputError
 from bridge.results import parquet
 from bridge.results.run_tables import FORMATS, SERIES
+from bridge.results.timeline_file import TIMELINE
 from frontend.fabrics import ESTIMATORS
 from frontend.schema.outputs import chosen, ranks_of
 
 if TYPE_CHECKING:
     from bridge.simulator.core import Simulation
-
-#: The timeline in the folder of a run.
-TIMELINE = "timeline.json.gz"
 
 #: A timeline repeats itself, so that the fastest level compresses it twentyfold.
 _LEVEL = 1

@@ -1,22 +1,64 @@
-"""The picture of a result's layers."""
+"""`cosim plot`: each kind shows the numbers of its result, and refuses what it cannot show."""
 
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+import bridge
+from bridge.cli.main import main
 from bridge.errors import InputError
-from bridge.present.plot import plot_layers
+from bridge.present import charts, series_charts
+from bridge.present.layer_groups import MANY_LAYERS, layer_groups
+from bridge.present.metrics import METRICS
+from bridge.present.pictures import KINDS, draw_layers
+from bridge.present.sweep_chart import sweep_chart
+from bridge.present.timeline_chart import timeline
+from bridge.results.folders import results_at
+from bridge.results.measurements import Layer
 from bridge.results.result import Result
+from bridge.results.timeline_file import COMPUTING, TIMEOUT, slices
+
+
+def plot(*words: object) -> tuple[int, str]:
+    ran = CliRunner().invoke(main, ["plot", *map(str, words)])
+    return ran.exit_code, ran.stderr
+
+
+@pytest.fixture(scope="module")
+def dlrm(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """Return a result with everything that a picture can show."""
+    outputs = {"timeline": True, "critical_path": True, "series": {"interval": "1us"}}
+    folder = tmp_path_factory.mktemp("dlrm")
+    scenario = repository / "scenarios" / "dlrm_hier_opt_small.yaml"
+    bridge.run(scenario, {"outputs": outputs}, out=folder)
+    return Result.load(folder)
+
+
+@pytest.fixture(scope="module")
+def swept(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a sweep over numbers and names."""
+    folder = tmp_path_factory.mktemp("sweep")
+    over = {"workload.bytes": ["8KB", "64KB", "1MB"], "workload.algorithm": ["ring", "direct"]}
+    bridge.sweep(repository / "scenarios" / "first.yaml", over, out=folder)
+    return folder
+
+
+def folder_of(result: Result) -> Path:
+    file = result.tables.file("result.json")
+    assert file is not None
+    return file.parent
 
 
 def test_picture_is_reproducible(result: Result, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     for name in ("a.svg", "b.svg"):
-        plot_layers(result, tmp_path / name)
+        draw_layers(result, tmp_path / name)
     picture = (tmp_path / "a.svg").read_text()
     assert picture == (tmp_path / "b.svg").read_text()
     assert "top_mlp_0" in picture
@@ -25,14 +67,13 @@ def test_picture_is_reproducible(result: Result, tmp_path: Path) -> None:
 def test_unknown_ending(result: Result, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     with pytest.raises(InputError, match="xyz"):
-        plot_layers(result, tmp_path / "a.xyz")
+        draw_layers(result, tmp_path / "a.xyz")
 
 
 def test_result_without_layers(raw_result: dict[str, Any], tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     raw_result["layers"] = []
-    with pytest.raises(InputError, match="no layers"):
-        plot_layers(Result.model_validate(raw_result), tmp_path / "a.svg")
+    with pytest.raises(InputError, match="expected layers"):
+        draw_layers(Result.model_validate(raw_result), tmp_path / "a.svg")
 
 
 def test_missing_matplotlib(
@@ -40,4 +81,183 @@ def test_missing_matplotlib(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(InputError, match="the extra `plot`"):
-        plot_layers(result, tmp_path / "a.svg")
+        draw_layers(result, tmp_path / "a.svg")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "sweep"])
+def test_every_kind_is_drawn(kind: str, dlrm: Result, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    code, said = plot(kind, folder_of(dlrm), "-o", tmp_path / "x.svg")
+    assert code == 0, said
+    assert "</svg>" in (tmp_path / "x.svg").read_text()
+
+
+def test_bars_of_layers_are_their_times(dlrm: Result) -> None:
+    chart = charts.layers({"": dlrm})
+    assert chart is not None
+    assert "[µs]" in chart.layout["xaxis"]["title"]["text"]
+    iterations = len(dlrm.iterations)
+    compute, exposed, every = ([1000 * x for x in trace["x"]] for trace in chart.traces)
+    layers = [one for one in dlrm.layers if one.compute_ns or one.raw_comm_ns]
+    assert compute == pytest.approx([one.compute_ns / iterations for one in layers])
+    assert exposed == pytest.approx([one.exposed_comm_ns / iterations for one in layers])
+    assert every == pytest.approx([one.raw_comm_ns / iterations for one in layers])
+
+
+def test_many_layers_share_rows() -> None:
+    """Sums stay; a name alone keeps its number; layers that do nothing have no row."""
+    many = [
+        Layer(name=f"block_{i}.mlp", compute_ns=i, raw_comm_ns=2, exposed_comm_ns=1)
+        for i in range(MANY_LAYERS)
+    ]
+    idle = Layer(name="idle", compute_ns=0, raw_comm_ns=0, exposed_comm_ns=0)
+    head = Layer(name="head_1", compute_ns=5, raw_comm_ns=0, exposed_comm_ns=0)
+    assert [one.name for one in layer_groups([idle, *many])] == [one.name for one in many]
+    block, alone = layer_groups([*many, idle, head])
+    assert (block.name, alone.name) == (f"block_*.mlp ({MANY_LAYERS})", "head_1")
+    assert block.compute_ns == sum(range(MANY_LAYERS))
+    assert (block.raw_comm_ns, block.exposed_comm_ns) == (2 * MANY_LAYERS, MANY_LAYERS)
+
+
+def test_queues_are_the_longest_of_the_samples(dlrm: Result) -> None:
+    chart = series_charts.queues(dlrm)
+    assert chart is not None
+    rows = dlrm.tables.rows("link_series")
+    peaks: dict[int, int] = {}
+    for row in rows:
+        peaks[row["link"]] = max(peaks.get(row["link"], 0), row["queue_bytes"])
+    shown = sorted(peaks.values(), reverse=True)[: len(chart.traces)]
+    assert [1000 * max(trace["y"]) for trace in chart.traces] == pytest.approx(shown)
+    assert chart.layout["yaxis"]["title"]["text"] == "queue [kB]"
+
+
+def test_a_timeline_has_the_computation_of_the_result(dlrm: Result) -> None:
+    """The bars of all ranks over the run add up to its computation, which is a mean over ranks."""
+    chart = timeline(dlrm, range(16), (0, dlrm.time_ns))
+    assert chart is not None
+    [compute] = [trace for trace in chart.traces if trace["name"] == COMPUTING]
+    expected = sum(one.compute_ns for one in dlrm.iterations)
+    assert 1000 * sum(compute["x"]) / 16 == pytest.approx(expected)
+    first = timeline(dlrm)
+    assert first is not None
+    begin, end = first.layout["xaxis"]["range"]
+    assert 1000 * (end - begin) == pytest.approx(dlrm.iterations[0].time_ns)
+
+
+def test_bars_of_a_timeline_do_not_overlap(dlrm: Result) -> None:
+    chart = timeline(dlrm, ranks=(3, 5), window=(2_000, 30_000))
+    assert chart is not None
+    rows: dict[str, list[tuple[float, float]]] = {}
+    for trace in chart.traces:
+        for name, start, length in zip(trace["y"], trace["base"], trace["x"], strict=True):
+            rows.setdefault(name, []).append((start, start + length))
+    assert {name.partition(":")[0] for name in rows} == {"rank 3", "rank 5"}
+    for bars in rows.values():
+        bars.sort()
+        assert all(a[1] <= b[0] + 1e-9 for a, b in pairwise(bars))
+        assert bars[0][0] >= 2
+        assert bars[-1][1] <= 30 + 1e-9
+
+
+def test_timeouts_are_in_the_timeline(repository: Path, tmp_path: Path) -> None:
+    """Each timeout of the run is a wait of at least the smallest retransmission timeout."""
+    scenario = repository / "scenarios" / "collective_small.yaml"
+    lossy = ["topology.buffer=300KB", "workload.peer_order=same", "transport.min_rto=1ms"]
+    result = bridge.run(scenario, [*lossy, "outputs=[timeline]"], out=tmp_path)
+    found = slices(tmp_path / "timeline.json.gz", range(16), 0, result.time_ns)
+    waits = [one for one in found if one.kind == TIMEOUT]
+    assert len(waits) == result.network.rto_events > 0
+    assert min(one.end_ns - one.start_ns for one in waits) >= 1e6
+    chart = timeline(Result.load(tmp_path))
+    assert chart is not None
+    assert TIMEOUT in [trace["name"] for trace in chart.traces]
+
+
+def test_a_sweep_is_drawn_from_its_folder(swept: Path, tmp_path: Path) -> None:
+    """Numbers are the axis and names the curves; values are where their sizes say."""
+    results = [Result.load(path) for path in results_at(swept)]
+    chart = sweep_chart(results, None, METRICS["time"], None)
+    assert chart is not None
+    assert chart.layout["xaxis"]["title"]["text"] == "workload.bytes"
+    assert chart.layout["xaxis"]["ticktext"] == ["8KB", "64KB", "1MB"]
+    assert chart.layout["xaxis"]["tickvals"] == [8e3, 64e3, 1e6]
+    marks = {one["name"]: one for one in chart.traces if one["mode"] == "markers"}
+    assert list(marks) == ["direct", "ring"]
+    unit = {"µs": 1e3, "ms": 1e6}[chart.layout["yaxis"]["title"]["text"][-3:-1]]
+    times = {
+        (one.scenario["workload"]["algorithm"], one.scenario["workload"]["bytes"]): one.time_ns
+        for one in results
+    }
+    for name, trace in marks.items():
+        expected = [times[name, size] / unit for size in ("8KB", "64KB", "1MB")]
+        assert trace["y"] == pytest.approx(expected)
+    if "matplotlib" in sys.modules:
+        assert plot("sweep", swept, "-o", tmp_path / "x.svg")[0] == 0
+
+
+def test_seeds_have_a_mark_each(result: Result) -> None:
+    results = [
+        result.model_copy(
+            update={"scenario": result.scenario | {"seed": seed}, "time_ns": 1e6 * seed}
+        )
+        for seed in (1, 2, 6)
+    ]
+    chart = sweep_chart(results, "fabric", METRICS["time"], None)
+    assert chart is not None
+    line, marks = chart.traces
+    assert line["y"] == [3.0]
+    assert marks["y"] == [1.0, 2.0, 6.0]
+
+
+def test_wrong_sweeps(swept: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "x.svg"
+    for words, sentence in (
+        (["--x", "workload.bytes", "--by", "name"], "workload.algorithm"),
+        (["--x", "workload.bites"], "has no such key"),
+        (["--y", "tokens"], "expected results with the metric of --y"),
+        (["--ranks", "1"], "--ranks is for timeline, not for sweep"),
+    ):
+        code, said = plot("sweep", swept, "-o", picture, *words)
+        assert (code, sentence in said) == (2, True), said
+    code, said = plot("layers", swept, "-o", picture, "--x", "seed")
+    assert (code, "--x is for sweep, not for layers" in said) == (2, True)
+    (tmp_path / "empty").mkdir()
+    code, said = plot("sweep", tmp_path / "empty", "-o", picture)
+    assert (code, "expected a result.json in the folder" in said) == (2, True)
+    assert not picture.exists()
+
+
+def test_what_a_result_lacks_is_named(result: Result, tmp_path: Path) -> None:
+    result.save(tmp_path)
+    for kind, needed in (("queue", "outputs.series"), ("timeline", "--timeline")):
+        code, said = plot(kind, tmp_path, "-o", tmp_path / "x.svg")
+        assert (code, needed in said) == (2, True)
+
+
+def test_a_wrong_window(dlrm: Result, tmp_path: Path) -> None:
+    for words, sentence in (
+        (["--window", "5"], "expected START..END"),
+        (["--window", "5..6"], "expected a time such as"),
+        (["--window", "1s..2s"], "expected something of these ranks"),
+        (["--ranks", "5-2"], "ends before it begins"),
+    ):
+        code, said = plot("timeline", folder_of(dlrm), "-o", tmp_path / "x.svg", *words)
+        assert (code, sentence in said) == (2, True), said
+    (tmp_path / "timeline.json.gz").write_bytes(b"no gzip")
+    with pytest.raises(InputError, match="expected a timeline of a run"):
+        slices(tmp_path / "timeline.json.gz", (0,), 0, 1)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_both_formats_of_series(form: str, small: dict[str, Any], tmp_path: Path) -> None:
+    if form == "parquet":
+        pytest.importorskip("pyarrow")
+    outputs = {"format": form, "series": {"interval": "1us", "links": "all"}}
+    bridge.run(small, {"outputs": outputs}, out=tmp_path)
+    tables = Result.load(tmp_path).tables
+    numbers = tables.numbers("link_series", ("time_ns", "queue_bytes"))
+    assert numbers is not None
+    rows = tables.rows("link_series")
+    assert numbers.tolist() == [[row["time_ns"], row["queue_bytes"]] for row in rows]
+    with pytest.raises(InputError, match="expected a table of a run"):
+        tables.numbers("link_series", ("none",))

@@ -159,7 +159,7 @@ def test_from_python(small_file: Path) -> None:
     over: dict[str, Any] = {"topology.ranks": np.array([2, 4]), "workload.bytes": ["4KB"]}
     runs = bridge.sweep(small_file, over, {"seed": np.int64(3)})
     assert [run.overrides for run in runs] == [
-        {"topology.ranks": ranks, "workload.bytes": "4KB"} for ranks in ("2", "4")
+        {"topology.ranks": ranks, "workload.bytes": "4KB"} for ranks in (2, 4)
     ]
     for run in runs:
         assert run.error is None

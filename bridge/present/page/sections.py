@@ -10,6 +10,7 @@ from itertools import pairwise
 from bridge.present import charts
 from bridge.present.charts import Chart
 from bridge.present.comparison import changed_settings, compare, signed_percent
+from bridge.present.link_chart import link_heat
 from bridge.present.link_map import hottest, link_map
 from bridge.present.metrics import METRICS, is_estimate
 from bridge.present.page import html
@@ -209,9 +210,7 @@ def hot_links(results: Results) -> Parts:
         if links is None:
             continue
         hot = hottest(links.links, _ROWS)
-        chart = charts.link_heat(
-            f"links-{number}", f"Links by utilization{_of(results, name)}", links
-        )
+        chart = link_heat(f"links-{number}", f"Links by utilization{_of(results, name)}", links)
         busiest = f"The busiest link is {links.link_name(hot[0])}"
         parts.append(html.chart(chart, f"{busiest}, {percent_text(hot[0]['utilization'])}"))
         found.append(chart)

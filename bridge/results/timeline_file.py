@@ -1,0 +1,112 @@
+"""Reads a part of the timeline of a run, line by line: the whole may not fit into memory."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bridge.errors import ResultError
+
+#: The timeline in the folder of a run.
+TIMELINE = "timeline.json.gz"
+
+#: The track of the computation of a rank; the others are its communication streams.
+_COMPUTE = 1
+
+#: The kind of slices in this track.
+COMPUTING = "compute"
+
+#: The kind of the time for which a retransmission timer ran until it expired.
+TIMEOUT = "timeouts (RTO)"
+
+#: What begins the lines of the events that begin and end slices, and of marks.
+_SHOWN = (b'{"ph":"B"', b'{"ph":"E"', b'{"ph":"i"')
+
+
+@dataclass(frozen=True)
+class Slice:
+    """What a rank does for some time: it computes, communicates, or waits for TCP's timer."""
+
+    rank: int
+    """The rank."""
+    name: str
+    """The node of the workload, or the collective."""
+    kind: str
+    """`COMPUTING`, `TIMEOUT`, message or timer; of a collective its operation (all_reduce …)."""
+    start_ns: float
+    """Its begin."""
+    end_ns: float
+    """Its end."""
+
+
+def slices(file: Path, ranks: Collection[int], start_ns: float, end_ns: float) -> list[Slice]:
+    """Return the outermost slices of some ranks in a time window, in the order of their ends.
+
+    Parameters
+    ----------
+    file : Path
+        A ``timeline.json.gz``.
+    ranks : collection of int
+        The ranks.
+    start_ns, end_ns : float
+        The window. A slice that is only partly in it is returned as a whole, unless its begin or
+        end is not in the file or after the window: then it is cut there.
+
+    Raises
+    ------
+    ResultError
+        The file is not a timeline of a run.
+    """
+    open_slices: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    found = []
+
+    def close(begun: dict[str, Any], at_ns: float) -> None:
+        if at_ns > start_ns:
+            start = 1000 * begun["ts"]
+            found.append(Slice(begun["pid"], begun["name"], _kind(begun), start, at_ns))
+
+    for event in _events(file):
+        at_ns = 1000 * event["ts"]
+        if at_ns > end_ns:
+            break  # events are in the order of time, but for the begin of the window
+        if event["pid"] not in ranks:
+            continue
+        stack = open_slices.setdefault((event["pid"], event["tid"]), [])
+        if event["ph"] == "B":
+            stack.append(event)
+        elif event["ph"] == "i":
+            waited = event["args"].get("waited_us")
+            if waited is not None:
+                start = at_ns - 1000 * waited
+                found.append(Slice(event["pid"], event["name"], TIMEOUT, start, at_ns))
+        elif stack:
+            begun = stack.pop()
+            if not stack:
+                close(begun, at_ns)
+    for stack in open_slices.values():
+        if stack:
+            close(stack[0], end_ns)
+    return found
+
+
+def _kind(begun: dict[str, Any]) -> str:
+    if begun["tid"] == _COMPUTE:
+        return COMPUTING
+    arguments = begun.get("args", {})
+    kind: str = arguments.get("operation") or ("message" if "bytes" in arguments else "timer")
+    return kind
+
+
+def _events(file: Path) -> Iterator[dict[str, Any]]:
+    try:
+        with gzip.open(file) as lines:
+            for line in lines:
+                if line.startswith(_SHOWN):
+                    yield json.loads(line.rstrip(b",\n"))
+    except (OSError, EOFError, zlib.error, ValueError) as error:
+        raise ResultError(f"{file}: expected a timeline of a run ({error})") from None
