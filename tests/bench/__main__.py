@@ -1,4 +1,4 @@
-"""Run the benchmark: `python -m tests.bench [--full] [--out FILE.json] [--repeat N] [--jobs N]`.
+"""Run the benchmark: `python -m tests.bench`; `--help` lists the options.
 
 Every point runs in a process of its own, so that one which fails costs no other; one after the
 other, so that they do not share caches, unless `--jobs` says otherwise. The cheapest of the
@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bridge.simulator import core
-from tests.bench import record, schedules, simgrid_flows, strategies
-from tests.bench.points import FULL, QUICK, REFERENCE, SIMGRID, Point
+from tests.bench import htsim, record, schedules, simgrid_flows, strategies
+from tests.bench.points import FULL, HTSIM, QUICK, REFERENCE, SIMGRID, Point
 from tests.bench.record import Row
 
 
@@ -84,11 +84,17 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="benchmarks/<date>-<commit>.json by default")
     parser.add_argument("--repeat", type=int, default=3, help="runs of a quick point")
     parser.add_argument("--jobs", type=int, default=1, help="points at a time; they share caches")
+    parser.add_argument("--htsim", type=Path, help="a built checkout of htsim, to compare with")
     arguments = parser.parse_args()
     points = [(point, arguments.repeat) for point in QUICK]
     if arguments.full:
         points += [(point, 1) for point in FULL]
-    installed = {*core.fabrics(), *([SIMGRID] if simgrid_flows.is_installed() else [])}
+    installed = {*core.fabrics()}
+    if simgrid_flows.is_installed():
+        installed.add(SIMGRID)
+    if arguments.htsim:
+        htsim.build(arguments.htsim)
+        installed.add(HTSIM)
     runs = [
         (point, fabric, repeat)
         for point, repeat in points

@@ -16,14 +16,16 @@ from bridge.simulator import core
 from frontend import compile_scenario, load_scenario
 from frontend.compiler.compile import compile_network
 from frontend.resolve import resolve
-from tests.bench import simgrid_flows
-from tests.bench.points import FULL, QUICK, SIMGRID, Point
+from tests.bench import htsim, simgrid_flows
+from tests.bench.points import FULL, HTSIM, QUICK, SIMGRID, Point
 
 
 def simulate(point: Point, fabric: str) -> dict[str, Any]:
     """Return the point's costs and what it simulated."""
     if fabric == SIMGRID:
         return simgrid_flows.simulate(point)
+    if fabric == HTSIM:
+        return htsim.simulate(point)
     overrides = point.overrides | {"fabric": fabric}
     if point.pattern == "workload":
         return _workload(point, overrides)

@@ -8,6 +8,9 @@ REFERENCE = "native"
 SIMGRID = "simgrid"
 """Not a fabric of ours: SimGrid's CM02 model, where its Python package is installed."""
 
+HTSIM = "htsim"
+"""Not a fabric of ours: htsim's TCP, which is leaner than ns-3's, where a checkout is given."""
+
 
 class Point(NamedTuple):
     """One thing to simulate, on each of some fabrics, in a process of its own for each."""
@@ -29,7 +32,7 @@ QUICK = [
     Point(
         "permutation, 16 ranks, MTU 1500",
         _COLLECTIVE,
-        (*_ALL, SIMGRID),
+        (*_ALL, SIMGRID, HTSIM),
         {"topology.ranks": 16, "transport.mtu": 1500},
         pattern="permutation",
         message_bytes=8_000_000,
@@ -37,7 +40,7 @@ QUICK = [
     Point(
         "permutation, 16 ranks, MTU 9000",
         _COLLECTIVE,
-        (*_ALL, SIMGRID),
+        (*_ALL, SIMGRID, HTSIM),
         {"topology.ranks": 16},
         pattern="permutation",
         message_bytes=32_000_000,
@@ -45,8 +48,18 @@ QUICK = [
     Point(
         "all-to-all of 8 MiB, 128 ranks, MTU 9000",
         _COLLECTIVE,
-        (*_ALL, SIMGRID),
+        (*_ALL, SIMGRID, HTSIM),
         {"workload.operation": "all_to_all", "workload.bytes": 8 << 20},
+    ),
+    Point(
+        "all-to-all of 8 MiB, 128 ranks, MTU 1500",
+        _COLLECTIVE,
+        ("express", HTSIM),
+        {
+            "workload.operation": "all_to_all",
+            "workload.bytes": 8 << 20,
+            "transport.mtu": 1500,
+        },
     ),
     Point(
         "all-to-all of 1 byte a pair, 128 ranks",

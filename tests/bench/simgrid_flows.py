@@ -11,8 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from frontend import load_scenario
-from frontend.schema.topology import FlatTopology
+from tests.bench.at_once import messages
 from tests.bench.points import SIMGRID, Point
 
 PROGRAM = Path(__file__).parents[1] / "ns3_scratch" / "simgrid_flows.py"
@@ -25,23 +24,15 @@ def is_installed() -> bool:
 
 def simulate(point: Point) -> dict[str, Any]:
     """Return the point's costs and what it simulated."""
-    scenario = load_scenario(point.scenario, point.overrides)
-    assert isinstance(scenario.topology, FlatTopology)
-    ranks, transport = scenario.topology.ranks, scenario.transport
-    if point.pattern == "permutation":
-        payload = point.message_bytes
-        pairs = [(rank, (rank + 1) % ranks) for rank in range(ranks)]
-    else:
-        payload = -(-int(point.overrides["workload.bytes"]) // ranks)
-        pairs = [(s, t) for s in range(ranks) for t in range(ranks) if s != t]
-    packets = -(-payload // transport.mss)
-    wire_bytes = payload + packets * (transport.mtu - transport.mss + 2)  # 2: PPP
-    rate = int(scenario.topology.bandwidth) / 8
+    sent = messages(point)
+    ranks, transport = sent.ranks, sent.transport
+    wire_bytes = sent.payload_bytes + sent.packets * (transport.mtu - transport.mss + 2)  # 2: PPP
+    rate = sent.bits_per_second / 8
     task = {
         "hosts": ranks,
         "links": [rate] * (2 * ranks),
-        "routes": [[s, t, [s, ranks + t]] for s, t in pairs],
-        "flows": [[s, t, wire_bytes, 0] for s, t in pairs],
+        "routes": [[s, t, [s, ranks + t]] for s, t in sent.pairs],
+        "flows": [[s, t, wire_bytes, 0] for s, t in sent.pairs],
     }
     child = subprocess.run(
         [sys.executable, str(PROGRAM)],
@@ -51,10 +42,5 @@ def simulate(point: Point) -> dict[str, Any]:
         check=True,
     )
     result = json.loads(child.stdout)
-    return {
-        "cpu_s": result["cpu_s"],
-        "peak_rss_bytes": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024,
-        "time_ns": max(result["done"]) * 1e9,
-        "payload_bytes": payload * len(pairs),
-        "packets": packets * len(pairs),
-    }
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    return sent.costs(result["cpu_s"], peak, max(result["done"]) * 1e9)
