@@ -14,7 +14,7 @@ from frontend.compiler.events import add_background, add_events
 from frontend.compiler.programs import ProgramLibrary, Use
 from frontend.nodes import NodeColumns, NodeType
 from frontend.resolve import Resolved, resolve
-from frontend.resolve.events import background
+from frontend.resolve.background import background
 from frontend.scenario import Scenario
 from frontend.schema.system import HostCost
 from frontend.schema.transport import CONGESTION_CONTROLS, Transport

@@ -8,7 +8,8 @@ from frontend import network_api_pb2 as api
 from frontend.compiler.network import Flows
 from frontend.errors import RefusedError, ScenarioError
 from frontend.resolve import Resolved
-from frontend.resolve.events import Messages, background, happenings
+from frontend.resolve.background import Messages, background
+from frontend.resolve.events import happenings
 from frontend.topologies import TOPOLOGIES
 
 _PPM, _PPB = 10**6, 10**9

@@ -119,7 +119,7 @@ LinkEvents::Report(uint32_t event, bool isReroute, uint32_t rerouted)
     const auto now = static_cast<uint64_t>(m_fabric.SimGetTime().GetTimeStep());
     for (RunObserver* observer : m_observers[RunObserver::LINKS])
     {
-        observer->OnNetworkEvent({now, event, isReroute, rerouted, broken});
+        observer->OnNetworkEvent({now, m_topology.events[event].text, isReroute, rerouted, broken});
     }
 }
 

@@ -25,7 +25,7 @@ struct LinkChange
 struct NetworkEventReport
 {
     uint64_t timePs;        //!< [ps]
-    uint32_t event;         //!< index in Topology::events
+    std::string text;       //!< what happens, as people read it
     bool isReroute;         //!< false: the event happens; true: paths follow it
     uint32_t reroutedPaths; //!< paths that have changed now
     uint32_t brokenPaths;   //!< paths that use a link that is down, or have no links, afterwards

@@ -243,7 +243,6 @@ WriteReconfigurations(JsonWriter& json,
 
 void
 WriteEvents(JsonWriter& json,
-            const Topology& topology,
             const std::vector<NetworkEventReport>& reports,
             const NetworkStatistics& network)
 {
@@ -255,7 +254,7 @@ WriteEvents(JsonWriter& json,
     {
         json.BeginObject();
         json.Key("time_ns").Nanoseconds(report.timePs);
-        json.Key("event").String(topology.events[report.event].text);
+        json.Key("event").String(report.text);
         json.Key("rerouting").Bool(report.isReroute);
         json.Key("rerouted_paths").Uint(report.reroutedPaths);
         json.Key("broken_paths").Uint(report.brokenPaths);
@@ -361,9 +360,9 @@ WriteResult(const Stream& stream,
         WriteReconfigurations(json, settings, record.links.GetChanges());
     }
     if (const Topology& topology = stream.topology;
-        !topology.events.empty() || !topology.linkLossPpb.empty())
+        !topology.events.empty() || !topology.traffic.empty() || !topology.linkLossPpb.empty())
     {
-        WriteEvents(json, topology, record.links.GetEvents(), network);
+        WriteEvents(json, record.links.GetEvents(), network);
     }
     if (network.reordering)
     {

@@ -98,7 +98,8 @@ Simulation::Build()
         m_fabric->Start();
         m_events = MakeLinkEvents(m_stream.topology, *m_fabric, m_observers);
         m_fabric->SetObservers(m_observers);
-        m_background = std::make_unique<BackgroundTraffic>(m_stream.topology, *m_fabric);
+        m_background =
+            std::make_unique<BackgroundTraffic>(m_stream.topology, *m_fabric, m_observers);
         m_executor = std::make_unique<TraceExecutor>(m_stream, *m_fabric, m_observers, *this);
     }
     catch (...)

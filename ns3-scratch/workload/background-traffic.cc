@@ -14,9 +14,12 @@
 namespace cosim
 {
 
-BackgroundTraffic::BackgroundTraffic(const Topology& topology, NetworkApi& network)
+BackgroundTraffic::BackgroundTraffic(const Topology& topology,
+                                     NetworkApi& network,
+                                     const RunObservers& observers)
     : m_topology(topology),
       m_network(network),
+      m_observers(observers),
       m_draws(topology.traffic.size())
 {
 }
@@ -28,8 +31,26 @@ BackgroundTraffic::Start()
     {
         const Traffic& traffic = m_topology.traffic[source];
         const uint64_t first = traffic.burst ? 0 : GetDistance(source);
+        ScheduleReport(traffic.beginPs, traffic.text);
         ScheduleNext(source, traffic.beginPs + first);
+        const bool isSingle =
+            traffic.burst && traffic.endPs <= traffic.beginPs + traffic.intervalPs;
+        if (traffic.endPs != 0 && !isSingle)
+        {
+            ScheduleReport(traffic.endPs, traffic.text + " ends");
+        }
     }
+}
+
+void
+BackgroundTraffic::ScheduleReport(uint64_t atPs, const std::string& text)
+{
+    m_network.SimSchedule(ns3::Time(static_cast<int64_t>(atPs)), [this, atPs, text] {
+        for (RunObserver* observer : m_observers[RunObserver::LINKS])
+        {
+            observer->OnNetworkEvent({atPs, text, false, 0, 0});
+        }
+    });
 }
 
 /// Schedule the next message or burst of a traffic source, unless it ends before.

@@ -6,9 +6,11 @@
 #define COSIM_BACKGROUND_TRAFFIC_H
 
 #include "network/network-api.h"
+#include "network/run-observers.h"
 #include "stream/stream.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace cosim
@@ -27,8 +29,9 @@ class BackgroundTraffic
     /**
      * @param topology supplies the traffic; must outlive this object
      * @param network carries the messages; must outlive this object
+     * @param observers notified of the begin and the end of each traffic
      */
-    BackgroundTraffic(const Topology& topology, NetworkApi& network);
+    BackgroundTraffic(const Topology& topology, NetworkApi& network, const RunObservers& observers);
 
     BackgroundTraffic(const BackgroundTraffic&) = delete;
     BackgroundTraffic& operator=(const BackgroundTraffic&) = delete;
@@ -40,6 +43,7 @@ class BackgroundTraffic
     /// Marks the tags of these messages, so that no message of the workload has one of them.
     static constexpr uint64_t TAG = uint64_t{1} << 63;
 
+    void ScheduleReport(uint64_t atPs, const std::string& text);
     void ScheduleNext(uint32_t source, uint64_t atPs);
     void OnTurn(uint32_t source);
     void Send(uint32_t source, std::size_t pair);
@@ -48,6 +52,7 @@ class BackgroundTraffic
 
     const Topology& m_topology;
     NetworkApi& m_network;
+    RunObservers m_observers;
     std::vector<uint64_t> m_draws; //!< per traffic: random numbers drawn so far
     uint64_t m_messages{0};
 };

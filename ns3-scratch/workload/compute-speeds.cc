@@ -59,7 +59,7 @@ ComputeSpeeds::Happen(uint32_t event)
     const auto now = static_cast<uint64_t>(m_network.SimGetTime().GetTimeStep());
     for (RunObserver* observer : m_observers[RunObserver::LINKS])
     {
-        observer->OnNetworkEvent({now, event, false, 0, 0});
+        observer->OnNetworkEvent({now, m_topology.events[event].text, false, 0, 0});
     }
 }
 

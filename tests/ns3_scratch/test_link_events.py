@@ -11,6 +11,7 @@ import bridge
 from bridge.present.report import print_report
 from frontend import load_scenario
 from frontend.resolve import resolve
+from frontend.resolve.events import happenings
 
 CHANGING = ["express", "flow", "analytical"]
 
@@ -150,6 +151,57 @@ def test_rates_that_change() -> None:
     assert bridge.run(scenario(*events, fabric="analytical")).time_ns == usual.time_ns
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_events_that_overlap_the_one_that_began_last_holds(order: int) -> None:
+    """The rates of the link over time: 20 from 10 µs, 40 from 30 to 50, 20 until 60, 60 until 70.
+
+    The order of the list has no effect, also where one ends as another begins.
+    """
+    times = [("20Gbps", "10us", "60us"), ("40Gbps", "30us", "50us"), ("60Gbps", "60us", "70us")]
+    events = [
+        {"event": "link_rate", "link": ONE_WAY_OUT, "bandwidth": rate, "at": at, "until": until}
+        for rate, at, until in times[::order]
+    ]
+    resolved = resolve(load_scenario(scenario(*events)))
+    rate, seen = 100, []
+    found = happenings(resolved.scenario, resolved.network)
+    for one in sorted(found, key=lambda one: one.time_ps):  # a stable order, as in the run
+        rate = one.rate_bps // 10**9
+        seen.append((one.time_ps // 10**6, rate))
+    assert [dict(seen)[at] for at in (10, 30, 50, 60, 70)] == [20, 40, 20, 60, 100]
+
+
+def test_stragglers_and_losses_that_overlap() -> None:
+    """Each rank and each link has what the last event that lasts says, or its usual value."""
+    links: list[Any] = [
+        {"ends": TWO_SPINES[0][:2], "bandwidth": "1Gbps", "latency": "1us", "loss": loss}
+        for loss in (0.1, 0.2)
+    ]
+    events = [
+        {"event": "straggler", "ranks": [0, 1], "factor": 2, "at": "0us", "until": "40us"},
+        {"event": "straggler", "ranks": [1, 2], "factor": 3, "at": "10us", "until": "20us"},
+        {"event": "link_loss", "link": ONE_WAY_OUT, "loss": 0.5, "at": "5us", "until": "15us"},
+    ]
+    content = scenario(*events)
+    content["topology"]["links"] = [*links, *TWO_SPINES[1:]]
+    resolved = resolve(load_scenario(content))
+    found = happenings(resolved.scenario, resolved.network)
+    factors = {(one.time_ps // 10**6, rank): one.factor for one in found for rank in one.ranks}
+    assert factors == {
+        (0, 0): 2,
+        (0, 1): 2,
+        (10, 1): 3,
+        (10, 2): 3,
+        (20, 1): 2,
+        (20, 2): 1,
+        (40, 0): 1,
+        (40, 1): 1,
+    }
+    losses = {(one.time_ps // 10**6, link): one.loss for one in found for link in one.links}
+    ends = {loss for (at, _), loss in losses.items() if at == 15}
+    assert ends == {0.1, 0.2}
+
+
 @pytest.mark.parametrize("place", ["event", "link"])
 def test_lost_packets_are_counted_and_sent_again(place: str) -> None:
     loss = 0.02
@@ -205,6 +257,11 @@ def test_other_traffic_is_the_same_on_every_fabric(fabric: str) -> None:
     assert busy.network.messages == usual.network.messages + 2 * 3
     assert busy.network.payload_bytes == usual.network.payload_bytes + 2 * 3 * 50_000
     assert busy.time_ns > usual.time_ns
+    assert usual.network_events is None
+    assert busy.network_events is not None
+    seen = [(one.time_ns, one.event) for one in busy.network_events.events]
+    name = "incast of 3 × 50KB to rank 0 every 30us"
+    assert seen == [(5_000, name), (60_000, f"{name} ends")]
 
 
 def test_poisson_traffic_has_its_load() -> None:
