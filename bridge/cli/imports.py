@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from bridge.files import prepare_directory, write_whole
-from frontend.formats.astra_sim import import_run, scenario_text
-from frontend.loading.load import load_scenario
+from frontend.formats.astra_sim import CommandLine, import_run, scenario_text
+from frontend.loading.load import load_scenario, scenario_content
+from frontend.schema.files import allow_files
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -34,6 +35,9 @@ def import_group() -> None:
 )
 @click.option("--groups", type=_FILE, help="The configuration of communicator groups (JSON).")
 @click.option(
+    "--logical", type=_FILE, help="The logical topology (JSON), if the network is a topology text."
+)
+@click.option(
     "-o",
     "--out",
     "--output",
@@ -43,17 +47,34 @@ def import_group() -> None:
     help="The scenario to write; NAME.yaml by default.",
 )
 def astra_sim_command(
-    system: Path, network: Path, traces: str, groups: Path | None, output: Path | None
+    system: Path,
+    network: Path,
+    traces: str,
+    groups: Path | None,
+    logical: Path | None,
+    output: Path | None,
 ) -> None:
     """Make a scenario from an ASTRA-sim command line.
 
     The command names everything that has no equivalent, or differs. The file begins with the same
     list."""
     folder = Path() if output is None else output.parent
-    made = import_run(system, network, traces, groups, prepare_directory(folder))
+    given = CommandLine(system, network, traces, groups, logical)
+    made = import_run(given, prepare_directory(folder))
     file = output or Path(f"{made.scenario['name']}.yaml")
-    write_whole(file, scenario_text(made).encode())
+    text = scenario_text(made)
+    outside = _outside(folder, made.files)
+    with allow_files(*outside):
+        load_scenario(scenario_content(text, str(file)))
+    write_whole(file, text.encode())
     for note in made.notes:
         click.echo(f"note: {note}", err=True)
-    load_scenario(file)
-    click.echo(f"{file}: run it with `cosim run {file}`", err=True)
+    options = "".join(f" --allow-files {one}" for one in outside)
+    click.echo(f"{file}: run it with `cosim run {file}{options}`", err=True)
+
+
+def _outside(folder: Path, files: list[Path]) -> list[Path]:
+    """Return the folders of files that are not in the scenario's folder."""
+    own = folder.resolve()
+    folders = {file.parent.resolve() for file in files}
+    return sorted(one for one in folders if not one.is_relative_to(own))

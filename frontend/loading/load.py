@@ -172,9 +172,27 @@ def read_scenario(source: Source) -> Content:
     scenario = _scenario_of_result(text)
     if scenario is not None:
         return Content(scenario, name, {})
+    return scenario_content(text, name)
+
+
+def scenario_content(text: str, name: str) -> Content:
+    """Return the content of a scenario file whose text is known, without checking it.
+
+    Parameters
+    ----------
+    text : str
+        The text of the file, in YAML.
+    name : str
+        Path of the file, which need not exist.
+
+    Raises
+    ------
+    ScenarioError
+        If the text is not YAML.
+    """
     content = read(text, name)
     if isinstance(content.data, Mapping):
-        _set_beside(content.data, path.parent)
+        _set_beside(content.data, Path(name).parent)
     return Content(content.data, name, content.lines)
 
 
@@ -192,13 +210,15 @@ def _scenario_of_result(text: str) -> dict[str, Any] | None:
 
 def _require_allowed_files(scenario: Scenario, context: Mapping[str, Any]) -> None:
     """Raise RefusedError if the workload names a file that the scenario may not read."""
-    for key in WORKLOADS[scenario.workload.kind].files:
+    kind = WORKLOADS[scenario.workload.kind]
+    for key in kind.files:
         name = getattr(scenario.workload, key)
-        if name is not None:
+        for path in kind.paths(scenario.workload, key):
             try:
-                require_allowed(Path(name), name, context)
+                require_allowed(path, name, context)
             except ValueError as error:
-                raise RefusedError(f"workload.{key}", str(error)) from None
+                which = "" if os.fspath(path) == name else f"{path}: "
+                raise RefusedError(f"workload.{key}", f"{which}{error}") from None
 
 
 def _set_beside(data: Mapping[str, Any], folder: Path) -> None:

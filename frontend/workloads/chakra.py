@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -79,6 +80,16 @@ class ChakraWorkload(Model):
 class _Chakra(WorkloadKind[ChakraWorkload]):
     model = ChakraWorkload
     files = ("traces", "groups")
+
+    def paths(self, workload: ChakraWorkload, key: str) -> Iterator[Path]:
+        """Yield the traces that are there, from rank 0 on, or the file of groups."""
+        if key != "traces":
+            yield from super().paths(workload, key)
+            return
+        for rank in count():
+            yield _file(workload, rank)
+            if not _file(workload, rank).exists():
+                return
 
     def algorithms(
         self, workload: ChakraWorkload, collective: CollectiveAlgorithms | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
 from frontend.collectives.choices import AnyAlgorithm, CollectiveAlgorithms
@@ -68,6 +69,12 @@ class WorkloadKind(ABC, Generic[AnyWorkload]):
     def description(self) -> str:
         """The kind in one line."""
         return description(self.model, "kind")
+
+    def paths(self, workload: AnyWorkload, key: str) -> Iterator[Path]:
+        """Yield the files that the value of a key in `files` names."""
+        name = getattr(workload, key)
+        if name is not None:
+            yield Path(name)
 
     def default_collective(self) -> CollectiveAlgorithms | None:
         """Return the default of `collective`; None if the workload names its only algorithm."""

@@ -15,6 +15,7 @@ from bridge.cli.main import main
 from frontend import load_scenario
 from frontend.resolve import resolve
 from tests.frontend.chakra_files import Rank, write
+from tests.topology_gen.msccl_files import ring_all_reduce
 
 SYSTEM = {
     "scheduling-policy": "FIFO",
@@ -40,7 +41,7 @@ latency: [ 500.5, 1000 ]
 """
 
 
-def imported(folder: Path, network: str, **system: Any) -> Any:
+def imported(folder: Path, network: str, *options: str, **system: Any) -> Any:
     ranks = [Rank() for _ in range(8)]
     for rank in ranks:
         rank.collective("all_reduce", 2**20)
@@ -48,9 +49,10 @@ def imported(folder: Path, network: str, **system: Any) -> Any:
     write(folder / "traces", ranks)
     (folder / "system.json").write_text(json.dumps(SYSTEM | system))
     (folder / "network.yml").write_text(network)
-    options = ["--system", "system.json", "--network", "network.yml", "--traces", "traces/t"]
-    files = [str(folder / one) if "." in one or "/" in one else one for one in options]
-    return CliRunner().invoke(main, ["import", "astra-sim", *files, "-o", str(folder / "s.yaml")])
+    needed = ["--system", "system.json", "--network", "network.yml", "--traces", "traces/t"]
+    files = [str(folder / one) if "." in one or "/" in one else one for one in needed]
+    output = ["-o", str(folder / "s.yaml")]
+    return CliRunner().invoke(main, ["import", "astra-sim", *files, *options, *output])
 
 
 def test_a_run_becomes_a_scenario(tmp_path: Path) -> None:
@@ -89,6 +91,99 @@ def test_two_dimensions_are_super_nodes(kind: str, inside: int, tmp_path: Path) 
     assert bridge.run(made).status == "complete"
     assert made.collective.all_reduce == "hierarchical_optimal"
     assert made.collective.scale_out_algorithm == "dbt"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "counts", "links"),
+    [
+        # each rank to its switch; a pair of ranks has one link
+        (("Switch", "Ring"), (4, 2), 8 + 4),
+        # all pairs of four ranks, twice; then a switch for each of the four positions
+        (("FullyConnected", "Switch"), (4, 2), 2 * 6 + 8),
+        # rings of 2, 2 and 2 ranks: 4 pairs in each dimension
+        (("Ring", "Ring", "Ring"), (2, 2, 2), 12),
+        (("Ring", "FullyConnected"), (4, 2), 8 + 4),
+    ],
+)
+def test_any_dimensions(
+    kinds: tuple[str, ...], counts: tuple[int, ...], links: int, tmp_path: Path
+) -> None:
+    """Latencies differ, so no family has these networks. Ranks of dimension 1 are super-nodes."""
+    latencies = [500 + 100 * number for number in range(len(kinds))]
+    network = (
+        f"topology: [{', '.join(kinds)}]\nnpus_count: {list(counts)}\n"
+        f"bandwidth: {[50.0] * len(kinds)}\nlatency: {latencies}\n"
+    )
+    ring = {"all-reduce-implementation": ["ring"] * len(kinds)}
+    done = imported(tmp_path, network, **ring)
+    assert done.exit_code == 0, done.output
+    made: Any = load_scenario(tmp_path / "s.yaml")
+    resolved = resolve(made).network
+    assert (resolved.ranks, resolved.links) == (8, 2 * links)
+    assert len(set(resolved.latency_ps)) == len(kinds)
+    assert made.collective.all_reduce == "hierarchical_optimal"
+    # Each rank sends 2 · 7/8 of 1 MiB, whatever the number of dimensions of an optimal all-reduce.
+    assert bridge.run(made).network.payload_bytes == 8 * 2 * 7 * 2**20 // 8
+
+
+def test_rings_in_each_dimension_of_a_torus(tmp_path: Path) -> None:
+    torus = RING.replace("Ring", "Ring, Ring").replace("[ 8 ]", "[ 2, 4 ]")
+    torus = torus.replace("50.0", "50.0, 50").replace("500.0", "500, 500.0")
+    rings = {"all-reduce-implementation": ["ring", "ring"]}
+    done = imported(tmp_path, torus, **rings)
+    assert done.exit_code == 0, done.output
+    made: Any = load_scenario(tmp_path / "s.yaml")
+    assert (made.topology.family, made.topology.dims) == ("torus", (2, 4))
+    assert made.collective.all_reduce == "torus_rings"
+    assert bridge.run(made).status == "complete"
+
+
+def test_a_custom_collective_is_its_algorithm(tmp_path: Path) -> None:
+    """Paths start from ASTRA-sim's folder, so they are looked for above the system file."""
+    custom = {"all-reduce-implementation-custom": ["custom/mine"]}
+    done = imported(tmp_path, RING, **custom)
+    assert "expected custom/mine.xml" in done.stderr
+    made: Any = load_scenario(tmp_path / "s.yaml")
+    assert made.collective.all_reduce == "halving_doubling"
+    (tmp_path / "custom").mkdir()
+    (tmp_path / "custom" / "mine.xml").write_text(ring_all_reduce(8, 1))
+    done = imported(tmp_path, RING, **custom)
+    assert "note: " not in done.stderr
+    made = load_scenario(tmp_path / "s.yaml")
+    assert Path(made.collective.all_reduce.file).name == "mine.xml"
+    assert bridge.run(made).network.payload_bytes == 2 * 7 * 2**20
+
+
+def test_logical_dimensions_of_a_topology_text(tmp_path: Path) -> None:
+    """The system file has an entry for each logical dimension; the text has one network."""
+    (tmp_path / "logical.json").write_text('{"logical-dims": ["4", "2"]}')
+    links = "\n".join(f"{rank} 8 400Gbps 0.0005ms 0" for rank in range(8))
+    two = {"all-reduce-implementation": ["ring", "direct"]}
+    done = imported(
+        tmp_path, f"9 1 8\n8\n{links}", "--logical", str(tmp_path / "logical.json"), **two
+    )
+    assert "all-reduce-implementation: value ['ring', 'direct'] is for each dim" in done.stderr
+    made: Any = load_scenario(tmp_path / "s.yaml")
+    assert made.collective.all_reduce == "ring"
+    (tmp_path / "logical.json").write_text('{"logical-dims": "8"}')
+    done = imported(
+        tmp_path, f"9 1 8\n8\n{links}", "--logical", str(tmp_path / "logical.json"), **two
+    )
+    assert (done.exit_code, "logical-dims with a list" in done.stderr) == (2, True), done.stderr
+
+
+def test_traces_in_another_folder(tmp_path: Path) -> None:
+    """The command names the option that the scenario needs to read them."""
+    assert imported(tmp_path, RING).exit_code == 0
+    options = ["--system", "system.json", "--network", "network.yml", "--traces", "traces/t"]
+    files = [str(tmp_path / one) if "." in one or "/" in one else one for one in options]
+    other = tmp_path / "other" / "s.yaml"
+    done = CliRunner().invoke(main, ["import", "astra-sim", *files, "-o", str(other)])
+    assert done.exit_code == 0, done.output
+    assert f"--allow-files {(tmp_path / 'traces').resolve()}" in done.stderr
+    allowed = ["--allow-files", str(tmp_path / "traces")]
+    assert CliRunner().invoke(main, ["validate", str(other), *allowed]).exit_code == 0
+    assert CliRunner().invoke(main, ["validate", str(other)]).exit_code == 2
 
 
 def test_one_switch_of_the_ns3_backend(tmp_path: Path) -> None:
@@ -133,9 +228,18 @@ def test_losses_of_one_switch_stay(tmp_path: Path) -> None:
 
 
 def test_what_has_no_equivalent_is_named(tmp_path: Path) -> None:
-    done = imported(tmp_path, RING, **{"replay-only": 1, "all-reduce-implementation": ["magic"]})
-    assert "replay-only: value 1 has no equivalent" in done.stderr
-    assert "all-reduce-implementation: value ['magic'] has no equivalent" in done.stderr
+    system = {
+        "local-reduction-delay": 1,
+        "replay-only": 1,
+        "all-reduce-implementation": ["magic"],
+        "all-to-all-implementation": ["direct4"],
+    }
+    done = imported(tmp_path, RING, **system)
+    assert "local-reduction-delay: value 1 has no equivalent" in done.stderr
+    assert "all-reduce-implementation: value ['magic'] is not known" in done.stderr
+    assert "value ['direct4'] limits the messages under way" in done.stderr
+    made: Any = load_scenario(tmp_path / "s.yaml")
+    assert (made.workload.durations, made.collective.all_to_all) == ("trace", "direct")
     assert "# " in (tmp_path / "s.yaml").read_text()
 
 
@@ -150,6 +254,10 @@ def test_what_has_no_equivalent_is_named(tmp_path: Path) -> None:
             "1 lines of links, but the header",
         ),
         (RING.replace("[ 50.0 ]", "[ 50.0, 1 ]"), "one entry for each dimension"),
+        (RING.replace("50.0", "tbd"), "values 8, tbd and 500.0"),
+        (RING.replace("8", "2.5"), "expected a count of at least 2"),
+        (RING.replace("8", "70000"), "expected 2 … 65536 ranks"),
+        ("CC_MODE 1\nTOPOLOGY_FILE ../t.txt\n", "the topology text that its TOPOLOGY_FILE names"),
     ],
 )
 def test_wrong_networks(network: str, text: str, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from frontend import ScenarioError, load_scenario
 from frontend.schema import files
 from frontend.schema.edges import EdgesTopology
 from frontend.schema.files import allow_files
+from tests.frontend.chakra_files import Rank, write
 
 EDGES = "[[0, 1], [1, 0]]"
 TEXT = """
@@ -153,3 +154,22 @@ def test_a_link_to_a_scenario_reads_where_the_scenario_is(folder, tmp_path):
     for name in ("x.yaml", "in.json"):
         (other / name).symlink_to(folder / name)
     assert len(edges(load_scenario(other / "x.yaml"))) == 2
+
+
+def test_each_trace_of_a_rank_is_checked(folder, tmp_path):
+    """Rank 1's trace is a link that leads out of the folder; the pattern does not show it."""
+    write(folder, [Rank() for _ in range(2)])
+    (folder / "t.1.et").rename(tmp_path / "t.1.et")
+    (folder / "t.1.et").symlink_to(tmp_path / "t.1.et")
+    scenario = folder / "x.yaml"
+    text = TEXT.format(file="in.json", algorithm="ring").splitlines()
+    scenario.write_text("\n".join([*text[:2], 'workload: {kind: chakra, traces: "t.{rank}.et"}']))
+    sentence = r"x\.yaml:3: workload\.traces: value .*: .*t\.1\.et: outside the folder"
+    with pytest.raises(ScenarioError, match=sentence):
+        load_scenario(scenario)
+    with allow_files(tmp_path):
+        assert load_scenario(scenario).workload.kind == "chakra"
+    (folder / "t.1.et").unlink()
+    os.mkfifo(folder / "t.1.et")
+    with pytest.raises(ScenarioError, match="expected a regular file"):
+        load_scenario(scenario)

@@ -1,0 +1,112 @@
+"""The network of an ASTRA-sim run: of the analytical backend, or a topology text."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from frontend.errors import ScenarioError
+from frontend.formats.astra_sim.dimensions import topology_of
+from frontend.formats.astra_sim.imported import Imported, read_text
+from topology_gen import TopologyError
+from topology_gen.formats.graphs.astra_sim import is_astra_sim, read_astra_sim
+from topology_gen.formats.graphs.dimensions import KEYS, dimensions, is_dimensions
+
+_NS3_CONFIGURATION = re.compile(r"^TOPOLOGY_FILE\s+(\S+)", re.MULTILINE)
+
+
+class ImportedNetwork(NamedTuple):
+    """A network as a scenario has it."""
+
+    fabric: str
+    topology: dict[str, Any]
+    dimensions: int
+    """Number of dimensions that the system file has entries for."""
+
+    @property
+    def has_super_nodes(self) -> bool:
+        """Whether collectives can tell the ranks of dimension 1 from the others."""
+        return self.fabric == "analytical" and self.topology["family"] == "graph"
+
+
+def network_of(path: Path, logical: Path | None, made: Imported) -> ImportedNetwork:
+    """Return the network in a file of either backend.
+
+    Parameters
+    ----------
+    path : Path
+        YAML of the analytical backend, or a topology text of the ns-3 backend or of SimAI.
+    logical : Path, optional
+        JSON with the logical dimensions of a topology text.
+    made : Imported
+        Receives notes, and the file if the scenario names it.
+
+    Raises
+    ------
+    ScenarioError
+        If a file is none of these.
+    """
+    text = read_text(path)
+    if is_astra_sim(text):
+        return ImportedNetwork("express", _from_text(path, text, made), _logical(logical))
+    if found := _NS3_CONFIGURATION.search(text):
+        raise ScenarioError(
+            f"{path}: a configuration of the ns-3 backend: expected the topology text that its "
+            f"TOPOLOGY_FILE names ({found[1]})"
+        )
+    try:
+        content = YAML(typ="safe").load(text)
+    except YAMLError:
+        content = None
+    if not is_dimensions(content):
+        raise ScenarioError(
+            f"{path}: expected the network of ASTRA-sim's analytical backend (YAML with the lists "
+            f"{', '.join(KEYS)}) or a topology text of its ns-3 backend"
+        )
+    try:
+        parts = dimensions(content)
+    except TopologyError as error:
+        raise ScenarioError(f"{path}: {error}") from None
+    for key in content.keys() - {*KEYS}:
+        made.notes.append(f"{path}: {key} has no equivalent")
+    return ImportedNetwork("analytical", topology_of(path, parts, made), len(parts))
+
+
+def _from_text(path: Path, text: str, made: Imported) -> dict[str, Any]:
+    """Return the topology of a text with the nodes, the switches and the links."""
+    made.notes.append(
+        f"{path}: buffers, PFC and congestion control of the ns-3 backend are settings of another "
+        "file; the scenario has TCP and unlimited buffers"
+    )
+    try:
+        network = read_astra_sim(text, path.stem)
+    except TopologyError as error:
+        raise ScenarioError(f"{path}: {error}") from None
+    ends = sorted(end for link in network.links for end in link[:2])
+    star = sorted(network.ranks + network.switches * len(network.ranks))
+    kinds = {link.properties for link in network.links}
+    if len(network.switches) == len(kinds) == 1 and ends == star:
+        link = network.links[0]
+        if link.loss is None:
+            given = {"bandwidth": link.bandwidth, "latency": link.latency, "buffer": "unlimited"}
+            return {"family": "flat", "ranks": len(network.ranks), **given}
+    return {"family": "graph", "file": made.name(path), "buffer": "unlimited"}
+
+
+def _logical(path: Path | None) -> int:
+    """Return the number of logical dimensions."""
+    if path is None:
+        return 1
+    try:
+        content = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise ScenarioError(f"{path}: expected JSON ({error})") from None
+    dimensions = content.get("logical-dims") if isinstance(content, dict) else None
+    if not isinstance(dimensions, list) or not dimensions:
+        raise ScenarioError(f'{path}: expected the key logical-dims with a list, such as ["8"]')
+    return len(dimensions)

@@ -1,0 +1,121 @@
+"""The system configuration of an ASTRA-sim run: scheduling, collectives and the roofline."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from frontend.errors import ScenarioError
+from frontend.formats.astra_sim.imported import Imported, plain, read_text
+
+_POLICIES = {"LIFO": "lifo", "FIFO": "fifo"}
+_WITHOUT_EFFECT = frozenset(
+    {
+        "boost-mode",
+        "local-mem-trace-filename",
+        "model-shared-bus",
+        "trace-enabled",
+        "track-local-mem",
+    }
+)
+
+
+@dataclass
+class SystemFile:
+    """The content of a system file; keys that are read are taken out."""
+
+    path: Path
+    content: dict[str, Any]
+    made: Imported
+
+    def take(self, key: str) -> Any:
+        """Return the value of a key; None if there is none."""
+        return self.content.pop(key, None)
+
+    def number(self, key: str) -> float | None:
+        """Return the value of a key that is a number of at least 0; None if there is none."""
+        value = self.take(key)
+        if value is None:
+            return None
+        if type(value) not in (int, float) or not math.isfinite(value) or value < 0:
+            raise ScenarioError(f"{self.path}: {key}: value {value}: expected a number")
+        return float(value)
+
+    def count(self, key: str) -> int | None:
+        """Return the value of a key that is a whole number of at least 0."""
+        value = self.number(key)
+        if value is not None and not value.is_integer():
+            raise ScenarioError(f"{self.path}: {key}: value {value}: expected a whole number")
+        return None if value is None else int(value)
+
+    def note(self, key: str, value: Any, what: str = "has no equivalent") -> None:
+        """Name a value that the scenario does not have as it is."""
+        self.made.notes.append(f"{self.path}: {key}: value {value} {what}")
+
+    def rest(self) -> Mapping[str, Any]:
+        """Return what no one has taken, without what only changes the output of ASTRA-sim."""
+        return {k: v for k, v in self.content.items() if k not in _WITHOUT_EFFECT}
+
+
+def read_system(path: Path, made: Imported) -> SystemFile:
+    """Return the content of a system file.
+
+    Raises
+    ------
+    ScenarioError
+        If it is no JSON object.
+    """
+    try:
+        content = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise ScenarioError(f"{path}: expected JSON ({error})") from None
+    if not isinstance(content, dict):
+        raise ScenarioError(f"{path}: expected a JSON object")
+    return SystemFile(path, content, made)
+
+
+def scheduling(file: SystemFile) -> dict[str, Any]:
+    """Return the scenario's `system`."""
+    system: dict[str, Any] = {"admission": "local"}
+    splits = file.count("preferred-dataset-splits")
+    active = file.count("active-chunks-per-dimension")
+    delay = file.number("endpoint-delay")
+    if splits:
+        system["chunks"] = splits
+    if active:
+        system["concurrent_chunks"] = active
+    if delay:
+        system["injection_latency"] = f"{plain(delay)}ns"
+    policy = file.take("scheduling-policy")
+    if policy is not None:
+        system["scheduling"] = _POLICIES.get(str(policy), "lifo")
+        if policy not in _POLICIES:
+            file.note("scheduling-policy", policy)
+    return system
+
+
+def durations(file: SystemFile) -> dict[str, Any]:
+    """Return the keys of the workload that say where durations of compute nodes come from.
+
+    Raises
+    ------
+    ScenarioError
+        If the roofline lacks a rate.
+    """
+    peak, bandwidth = file.number("peak-perf"), file.number("local-mem-bw")
+    replays = file.number("replay-only")
+    if not file.number("roofline-enabled") or replays:
+        return {"durations": "trace"}
+    if not peak or not bandwidth:
+        raise ScenarioError(
+            f"{file.path}: roofline-enabled: expected peak-perf and local-mem-bw with it"
+        )
+    rates = {
+        "peak_flops": f"{plain(peak)}TFLOPS",
+        "memory_bandwidth": f"{plain(bandwidth)}GB/s",
+    }
+    return {"durations": "roofline", "compute": rates}
