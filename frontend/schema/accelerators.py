@@ -26,6 +26,6 @@ ACCELERATORS = {
     "mi300x": Accelerator(1307.4, 2614.9, 5300, 192),
     "mi325x": Accelerator(1307.4, 2614.9, 6000, 256),
     "tpu_v5p": Accelerator(459, None, 2765, 95),
-    "tpu_v6e": Accelerator(918, None, 1640, 32),
+    "tpu_v6e": Accelerator(918, None, 1638, 32),
 }
 """The known accelerators by name, one chip each."""

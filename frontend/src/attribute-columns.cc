@@ -166,18 +166,7 @@ void
 AttributeColumns::Read(WireReader attribute)
 {
     WireReader value = attribute; // the name decides how to read the value, wherever it stands
-    std::string name;
-    while (attribute.NextField())
-    {
-        if (attribute.GetField() == NAME)
-        {
-            name = attribute.ReadString();
-        }
-        else
-        {
-            attribute.Skip();
-        }
-    }
+    const std::string name = attribute.FindString(NAME);
     if (const auto number = m_numberOf.find(name); number != m_numberOf.end())
     {
         SetNumber(m_numbers[number->second], value);

@@ -26,31 +26,14 @@ constexpr uint32_t VALUES = 1;
 
 constexpr uint32_t METADATA_NODE = 1;
 
-/// @return the values of a message of type IOInfo
-std::string
-ReadValues(WireReader message)
-{
-    std::string values;
-    while (message.NextField())
-    {
-        if (message.GetField() == VALUES)
-        {
-            values = message.ReadString();
-        }
-        else
-        {
-            message.Skip();
-        }
-    }
-    return values;
-}
-
 } // namespace
 
 ChakraDecoder::ChakraDecoder(std::span<const uint8_t> data,
                              const std::vector<std::string>& numbers,
-                             const std::vector<std::string>& texts)
-    : attributes(numbers, texts)
+                             const std::vector<std::string>& texts,
+                             bool control)
+    : attributes(numbers, texts),
+      m_control(control)
 {
     WireReader file(data.data(), data.data() + data.size(), data.data());
     if (file.IsAtEnd())
@@ -110,6 +93,15 @@ ChakraDecoder::ReadNode(WireReader message)
             type.back() = message.ReadUint32();
             break;
         case CTRL_DEPS:
+            if (m_control)
+            {
+                message.AppendTo(dep);
+            }
+            else
+            {
+                message.Skip();
+            }
+            break;
         case DATA_DEPS:
             message.AppendTo(dep);
             break;
@@ -117,7 +109,7 @@ ChakraDecoder::ReadNode(WireReader message)
             duration.back() = message.ReadUint64();
             break;
         case INPUTS:
-            values = ReadValues(message.ReadMessage());
+            values = message.ReadMessage().FindString(VALUES);
             break;
         case ATTR:
             attributes.Read(message.ReadMessage());

@@ -33,12 +33,14 @@ owned(std::vector<T>&& values)
 py::dict
 decode_chakra(const py::bytes& data,
               const std::vector<std::string>& numbers,
-              const std::vector<std::string>& texts)
+              const std::vector<std::string>& texts,
+              bool control)
 {
     const auto bytes = static_cast<std::string_view>(data);
     cosim::ChakraDecoder trace({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
                                numbers,
-                               texts);
+                               texts,
+                               control);
     py::dict number_columns;
     for (std::size_t i = 0; i < numbers.size(); ++i)
     {
@@ -75,5 +77,6 @@ PYBIND11_MODULE(_decoder, module)
                &decode_chakra,
                py::arg("data"),
                py::arg("numbers"),
-               py::arg("texts"));
+               py::arg("texts"),
+               py::arg("control"));
 }

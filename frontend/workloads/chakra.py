@@ -14,9 +14,11 @@ from pydantic import AfterValidator
 from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.collectives.registry import OPERATIONS, ROOTED
 from frontend.formats.chakra.collectives import Matching
+from frontend.formats.chakra.converted import check_dependencies, dangling, launches
 from frontend.formats.chakra.decode import ChakraTrace, read_trace
 from frontend.formats.chakra.groups import groups_of, read_groups
 from frontend.formats.chakra.messages import check_ends, unmatched
+from frontend.formats.chakra.schema import ChakraType
 from frontend.formats.wiring import check_messages, check_order
 from frontend.nodes import NodeColumns
 from frontend.schema.base import Count, Model, Problems
@@ -60,6 +62,10 @@ class ChakraWorkload(Model):
     groups: str | None = None
     """JSON file that maps process groups to ranks, as ASTRA-sim reads it. METADATA nodes of the
     traces add further groups."""
+    control_dependencies: bool = True
+    """Whether a node waits for its control dependencies, as in ASTRA-sim. PyTorch's converter has
+    written the calls of operators as such, which would wait in a cycle; MLCommons' feeder ignores
+    them."""
     streams: Streams = Streams()
     """What a rank does at the same time."""
     durations: Literal["auto", "trace", "roofline"] = "auto"
@@ -72,9 +78,10 @@ class ChakraWorkload(Model):
     """Factor on the durations of compute nodes, for all ranks or for each rank that a mapping
     names."""
     on_unmatched: Literal["error", "report"] = "error"
-    """What to do with a send or receive without a peer, or whose peer has no counterpart. error:
-    refuse the traces. report: let it take its duration from the trace, and say how many there
-    are."""
+    """What to do with what converters leave out. error: refuse the traces. report: say how many
+    nodes there are, and let them take their durations from the trace: sends and receives without a
+    peer, or whose peer has no counterpart, and collectives on the CPU without a type. Dependencies
+    on nodes that are not in the file do not count."""
 
 
 class _Chakra(WorkloadKind[ChakraWorkload]):
@@ -127,12 +134,17 @@ class _Chakra(WorkloadKind[ChakraWorkload]):
         """Return the plan of the traces. The layers are the kinds of nodes and process groups."""
         algorithms = collective or CollectiveAlgorithms()
         ranks = layout.ranks
-        raw = [read_trace(_file(workload, rank)) for rank in range(ranks)]
+        raw = [
+            read_trace(_file(workload, rank), workload.control_dependencies)
+            for rank in range(ranks)
+        ]
         given = {} if workload.groups is None else read_groups(Path(workload.groups), ranks)
         groups = [{**given, **groups_of(trace, ranks)} for trace in raw]
-        matching = Matching(raw, groups)
-        lacking = _unmatched(workload, raw)
         remarks = Remarks()
+        if workload.on_unmatched == "report":
+            _forgive(raw, remarks)
+        lacking = _unmatched(workload, raw)
+        matching = Matching(raw, groups)
         layers: dict[str, int] = {}
         traces = [
             columns(workload, rank, trace, matching, lacking[rank], layers, remarks)
@@ -170,8 +182,18 @@ def _unmatched(workload: ChakraWorkload, raw: list[ChakraTrace]) -> list[NDArray
     if workload.on_unmatched == "report":
         return unmatched(raw)
     for rank, trace in enumerate(raw):
+        check_dependencies(trace)
         check_ends(rank, trace)
     return [np.zeros(trace.size, np.bool_) for trace in raw]
+
+
+def _forgive(raw: list[ChakraTrace], remarks: Remarks) -> None:
+    """Make compute nodes of collectives that are only started on the CPU, and note what lacks."""
+    for trace in raw:
+        remarks.add("nodes depend on others that the file does not have", trace, dangling(trace))
+        started = launches(trace)
+        remarks.add("collectives on the CPU have no type and only take their time", trace, started)
+        trace.type[started] = ChakraType.COMP
 
 
 def _check(raw: list[ChakraTrace], traces: list[NodeColumns], matching: Matching) -> None:

@@ -215,6 +215,24 @@ WireReader::AppendTo(std::vector<std::string>& values)
     values.push_back(ReadString());
 }
 
+std::string
+WireReader::FindString(uint32_t field)
+{
+    std::string found;
+    while (NextField())
+    {
+        if (m_field == field)
+        {
+            found = ReadString();
+        }
+        else
+        {
+            Skip();
+        }
+    }
+    return found;
+}
+
 void
 WireReader::Skip()
 {

@@ -87,6 +87,14 @@ class WireReader
     /// Append the text of the current field.
     void AppendTo(std::vector<std::string>& values);
 
+    /**
+     * Read all fields of the message.
+     *
+     * @param field number of a field that holds text
+     * @return the last text in it; empty if there is none
+     */
+    std::string FindString(uint32_t field);
+
     /// Skip the current field, because this version does not know it.
     void Skip();
 

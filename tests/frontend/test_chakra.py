@@ -215,6 +215,64 @@ def test_messages_without_a_counterpart_can_be_reported(tmp_path: Path) -> None:
     assert sender.duration_ps.tolist() == [0, 3 * 10**6]
 
 
+def converted() -> list[Rank]:
+    """Two ranks as PyTorch's converter writes them.
+
+    The operator on the CPU is a collective without a type, and depends by control on an operator
+    that the file does not have. The kernel depends by data on the operator.
+    """
+    ranks = [Rank(), Rank()]
+    for rank in ranks:
+        rank.add(COLL, micros=7, name="c10d::allreduce_", ctrl=[99], is_cpu_op=("bool_val", True))
+        rank.collective("all_reduce", 8, [0], name="ncclKernel", is_cpu_op=("bool_val", False))
+    return ranks
+
+
+def test_what_converters_leave_out_can_be_reported(tmp_path: Path) -> None:
+    ranks = converted()
+    sentence = r"t\.0\.et: node 0 \(c10d::allreduce_\): depends on node 99, which the file does not"
+    assert re.search(sentence, refusal(tmp_path, ranks))
+    without = {"control_dependencies": False}
+    assert "node 0 (c10d::allreduce_): no attribute comm_type" in refusal(
+        tmp_path, ranks, **without
+    )
+    with pytest.warns(ScenarioWarning) as caught:
+        read = plan(tmp_path, ranks, on_unmatched="report")
+    (warning,) = (str(one.message) for one in caught)
+    assert "2 nodes depend on others that the file does not have" in warning
+    assert "2 collectives on the CPU have no type" in warning
+    assert [one.operation for one in read.issues] == ["all_reduce"]
+    _, first = read.tables[0]
+    assert first.type.tolist() == [NodeType.COMPUTE, NodeType.COLLECTIVE]
+    assert first.lane.tolist() == [2, 0]  # on the CPU
+    assert first.duration_ps.tolist() == [7 * 10**6, 0]
+    assert first.dep.tolist() == [0]
+
+
+def test_control_dependencies_can_be_left_out(tmp_path: Path) -> None:
+    """An operator that waits by control for its kernel, which waits by data for the operator."""
+
+    def build(rank: Rank, _: int) -> None:
+        rank.compute(1, ctrl=[1], name="operator")
+        rank.compute(2, [0], name="kernel")
+
+    assert "waits for itself in a cycle" in refusal(tmp_path, two(build))
+    read = nodes(tmp_path, two(build), control_dependencies=False)
+    assert (read.dep_begin.tolist(), read.dep.tolist()) == ([0, 0, 1], [0])
+
+
+def test_names_of_groups_as_numbers(tmp_path: Path) -> None:
+    """Programs that have read a name as a number write 1.0 for the group 1."""
+    groups = {"1": [1, 0]}
+    for name in ("1.0", "1.", ("double_val", 1.0), ("int32_val", 1)):
+        ranks = collectives([8], [8], pg_name=name)
+        (issue,) = plan(tmp_path, ranks, groups=groups).issues
+        assert issue.ranks == (1, 0)
+    assert "process group 1.5 is not known" in refusal(
+        tmp_path, collectives([8], [8], pg_name="1.5"), groups=groups
+    )
+
+
 def collectives(*sizes: list[int], **values: Any) -> list[Rank]:
     ranks = [Rank() for _ in sizes]
     for rank, own in zip(ranks, sizes, strict=True):
@@ -310,6 +368,9 @@ def test_dimensions_are_refused(tmp_path: Path) -> None:
     assert len(plan(tmp_path, ranks).issues) == 1
     ranks = collectives([8], [8], involved_dim=("bool_list", [True, False]))
     assert "involved_dim excludes a dimension" in refusal(tmp_path, ranks)
+    named = collectives([8], [8], involved_dim=("bool_list", [True, False]), pg_name="1")
+    (issue,) = plan(tmp_path, named, groups={"1": [1, 0]}).issues
+    assert issue.ranks == (1, 0)
 
 
 def test_the_number_of_traces_is_that_of_the_ranks(tmp_path: Path) -> None:

@@ -82,6 +82,7 @@ def _algorithms(file: SystemFile, operation: str, dimensions: int) -> list[str]:
     if names is None:
         return ["ring"] * dimensions
     given = names if isinstance(names, list) else [names]
+    given = given * dimensions if len(given) == 1 else given
     windows = [_WINDOW.fullmatch(str(name)) for name in given]
     if any(windows):
         file.note(key, names, "limits the messages under way; the scenario does not")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,9 @@ from frontend.formats.chakra.schema import OPERATIONS, ChakraType
 Ints = NDArray[np.int64]
 _BARRIER = next(number for number, operation in OPERATIONS.items() if operation == "barrier")
 _SHARDED = [n for n, operation in OPERATIONS.items() if operation in ("all_gather", "gather")]
+_NUMBER = re.compile(r"(\d+)\.0*")
+"""A number as programs write it that have read the name of the group as a floating-point number."""
+
 _ROOT_ATTRIBUTE = {
     "broadcast": "comm_src",
     "scatter": "comm_src",
@@ -123,7 +127,7 @@ class Matching:
         size = trace.number("comm_size", where & (kind != _BARRIER))
         buffer = trace.number("buffer_bytes", where, 0)
         group = self._groups_of(rank, trace, groups, nodes)
-        self._check_dimensions(trace, where)
+        self._check_dimensions(trace, where & (self._names(trace) < 0))
         root = np.array([self.groups[one][1][0] for one in group.tolist()], np.int64)
         for number, operation in OPERATIONS.items():
             if operation in _ROOT_ATTRIBUTE:
@@ -162,9 +166,7 @@ class Matching:
 
     def _groups_of(self, rank: int, trace: ChakraTrace, groups: Groups, nodes: Ints) -> Ints:
         """Return the number of the group of each collective node."""
-        named = trace.texts["pg_name"][nodes].astype(np.int64)
-        legacy = trace.texts["comm_group"][nodes]
-        named = np.where(named < 0, legacy, named)
+        named = self._names(trace)[nodes]
         result = np.empty(nodes.size, np.int64)
         for text in np.unique(named).tolist():
             name = trace.table[text] if text >= 0 else ""
@@ -172,7 +174,14 @@ class Matching:
             result[named == text] = self._group(rank, trace, groups, name, node)
         return result
 
+    def _names(self, trace: ChakraTrace) -> Ints:
+        """Return the index of the text that names the group of each node; -1 for none."""
+        named = trace.texts["pg_name"].astype(np.int64)
+        return np.where(named < 0, trace.texts["comm_group"], named)
+
     def _group(self, rank: int, trace: ChakraTrace, groups: Groups, name: str, node: int) -> int:
+        if name not in groups and (number := _NUMBER.fullmatch(name)):
+            name = number[1]
         if name in groups:
             ranks = groups[name]
         elif name in EVERY_RANK:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +54,9 @@ class ChakraTrace:
         Texts of attributes.
     inputs : list of (int, str)
         The input values of METADATA nodes.
+    dangling : list of (int, int)
+        Nodes, and the ids of nodes that they depend on and that the file does not have. `dep` is
+        without these dependencies.
     """
 
     path: Path
@@ -67,6 +70,7 @@ class ChakraTrace:
     texts: dict[str, NDArray[np.int32]]
     table: list[str]
     inputs: list[tuple[int, str]]
+    dangling: list[tuple[int, int]] = field(default_factory=list)
 
     @property
     def size(self) -> int:
@@ -107,14 +111,21 @@ class ChakraTrace:
         return np.where(absent, np.uint64(default or 0), values)
 
 
-def read_trace(path: Path) -> ChakraTrace:
+def read_trace(path: Path, control: bool = True) -> ChakraTrace:
     """Return the trace in a file, which may be compressed with gzip.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    control : bool, optional
+        Whether control dependencies count, and not only data dependencies.
 
     Raises
     ------
     ScenarioError
-        If the file cannot be read, is not a Chakra trace, has two nodes with the same id, a node of
-        an unknown type, or a dependency on a node that is not there.
+        If the file cannot be read, is not a Chakra trace, has two nodes with the same id or a node
+        of an unknown type.
     """
     try:
         data = path.read_bytes()
@@ -127,7 +138,7 @@ def read_trace(path: Path) -> ChakraTrace:
     except OSError as error:
         raise ScenarioError(f"{path}: {error.strerror}: expected a readable file") from None
     try:
-        raw = decode_chakra(data, list(NUMBERS), list(TEXTS))
+        raw = decode_chakra(data, list(NUMBERS), list(TEXTS), control)
     except ValueError as error:
         reason = str(error).removeprefix("the stream ")
         raise ScenarioError(f"{path}: the file {reason}: expected a Chakra trace") from None
@@ -165,10 +176,9 @@ def _set_dependencies(trace: ChakraTrace, order: NDArray[np.intp], begin: Wide, 
     earlier = np.minimum(np.searchsorted(trace.id, dep), max(trace.size - 1, 0))
     unknown = trace.id[earlier] != dep if trace.size else np.zeros(0, np.bool_)
     if unknown.any():
-        first = int(np.argmax(unknown))
-        node = int(later[first])
-        raise trace.fail(node, f"depends on node {dep[first]}, which the file does not have")
-    code = np.unique(later * trace.size + earlier) if dep.size else np.zeros(0, np.int64)
+        trace.dangling = list(zip(later[unknown].tolist(), dep[unknown].tolist(), strict=True))
+        later, earlier = later[~unknown], earlier[~unknown]
+    code = np.unique(later * trace.size + earlier) if later.size else np.zeros(0, np.int64)
     later, earlier = np.divmod(code, max(trace.size, 1))
     trace.dep = earlier.astype(np.uint32)
     trace.dep_begin = np.searchsorted(later, np.arange(trace.size + 1)).astype(np.uint32)
