@@ -201,9 +201,7 @@ CollectiveTracks::BeginArrow(const StepMessageEvent& event)
     }
     m_arrows.Push({event.src, event.dst, event.tag}, ++m_arrowCount);
     m_text.Begin('s', event.src, thread, event.timePs)
-        .Text("name", "message")
-        .Text("cat", "m")
-        .Uint("id", m_arrowCount)
+        .Message(m_arrowCount)
         .Arguments()
         .Uint("bytes", event.bytes);
     m_text.End();
@@ -221,11 +219,7 @@ CollectiveTracks::EndArrow(const StepMessageEvent& event)
         arrow ? GetThread(event.dst, event.collective->id, event.chunk) : uint32_t{0};
     if (thread != 0)
     {
-        m_text.Begin('f', event.dst, thread, event.timePs)
-            .Text("bp", "e")
-            .Text("name", "message")
-            .Text("cat", "m")
-            .Uint("id", *arrow);
+        m_text.Begin('f', event.dst, thread, event.timePs).Text("bp", "e").Message(*arrow);
         m_text.End();
     }
 }

@@ -32,15 +32,22 @@ TraceText::TraceText(TextSink sink, uint64_t limitBytes)
     Append("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
 }
 
-/// Append a text. Many small ones are appended, so a string with its checks would be too slow.
+/// Make room for a number of characters. Many small texts follow, so checks must be cheap.
+inline char*
+TraceText::Reserve(std::size_t size)
+{
+    if (m_text.size() - m_size < size)
+    {
+        m_text.resize(m_size + size);
+    }
+    return m_text.data() + m_size;
+}
+
+/// Append a text.
 inline void
 TraceText::Append(std::string_view text)
 {
-    if (m_text.size() - m_size < text.size())
-    {
-        m_text.resize(m_size + text.size());
-    }
-    std::memcpy(m_text.data() + m_size, text.data(), text.size());
+    std::memcpy(Reserve(text.size()), text.data(), text.size());
     m_size += text.size();
 }
 
@@ -48,9 +55,9 @@ TraceText::Append(std::string_view text)
 inline void
 TraceText::Number(uint64_t value)
 {
-    std::array<char, 20> digits;
-    const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    Append({digits.data(), static_cast<std::size_t>(end - digits.data())});
+    constexpr std::size_t digits = 20;
+    char* begin = Reserve(digits);
+    m_size += static_cast<std::size_t>(std::to_chars(begin, begin + digits, value).ptr - begin);
 }
 
 /// Append a time in microseconds.
@@ -75,7 +82,8 @@ TraceText::Time(uint64_t ps)
     {
         --size;
     }
-    Append({fraction.data(), size});
+    std::memcpy(Reserve(fraction.size()), fraction.data(), fraction.size());
+    m_size += size;
 }
 
 /// Append the name of a key.
@@ -91,15 +99,30 @@ TraceText::Key(std::string_view key)
 TraceText&
 TraceText::Begin(char type, uint32_t process, uint32_t thread, uint64_t timePs)
 {
-    Append(m_isFirst ? "{\"ph\":\"" : ",\n{\"ph\":\"");
-    m_isFirst = false;
+    if (!std::exchange(m_isFirst, false))
+    {
+        Append(",\n");
+    }
+    Append("{\"ph\":\"");
     Append({&type, 1});
     Append("\",\"pid\":");
     Number(process);
     Append(",\"tid\":");
     Number(thread);
-    Append(",\"ts\":");
-    Time(timePs);
+    if (timePs != m_timePs || m_timeSize == 0)
+    {
+        const std::size_t begin = m_size;
+        Append(",\"ts\":");
+        Time(timePs);
+        m_timePs = timePs;
+        m_timeSize = m_size - begin;
+        std::memcpy(m_time.data(), m_text.data() + begin, m_timeSize);
+    }
+    else
+    { // many events happen at the same time
+        std::memcpy(Reserve(m_time.size()), m_time.data(), m_time.size());
+        m_size += m_timeSize;
+    }
     m_needsComma = true;
     return *this;
 }
@@ -127,6 +150,14 @@ TraceText::Text(std::string_view key, std::string_view value)
     JsonWriter quoted;
     quoted.String(value);
     Append(quoted.GetText());
+    return *this;
+}
+
+TraceText&
+TraceText::Message(uint64_t id)
+{
+    Append(",\"name\":\"message\",\"cat\":\"m\",\"id\":");
+    Number(id);
     return *this;
 }
 

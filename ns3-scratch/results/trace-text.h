@@ -7,6 +7,7 @@
 
 #include "results/text-sink.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -49,6 +50,8 @@ class TraceText
     TraceText& Uint(std::string_view key, uint64_t value);
     /// Add a key with a value in microseconds.
     TraceText& Microseconds(std::string_view key, uint64_t ps);
+    /// Add what the two ends of an arrow share: its name, category and number. Most events do.
+    TraceText& Message(uint64_t id);
     /// Add the key "args"; the keys that follow belong to it.
     TraceText& Arguments();
 
@@ -65,6 +68,7 @@ class TraceText
     void Finish(const std::string& otherData);
 
   private:
+    char* Reserve(std::size_t size);
     void Append(std::string_view text);
     void Key(std::string_view key);
     void Number(uint64_t value);
@@ -74,7 +78,10 @@ class TraceText
     TextSink m_sink;
     uint64_t m_limitBytes;
     std::vector<char> m_text;
-    std::size_t m_size{0}; //!< of the text in m_text [bytes]
+    std::size_t m_size{0};       //!< of the text in m_text [bytes]
+    uint64_t m_timePs{0};        //!< time of the last event [ps]
+    std::array<char, 40> m_time; //!< its key and text
+    std::size_t m_timeSize{0};   //!< of the text in m_time [bytes]
     bool m_isFirst{true};
     bool m_inArguments{false};
     bool m_needsComma{false};

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bridge.simulator import core
-from tests.bench import htsim, record, schedules, simgrid_flows, strategies
+from tests.bench import htsim, outputs, record, schedules, simgrid_flows, strategies
 from tests.bench.points import FULL, HTSIM, QUICK, REFERENCE, SIMGRID, Point
 from tests.bench.record import Row
 
@@ -104,9 +104,10 @@ def main() -> None:
     started, machine = datetime.now(UTC), record.machine()
     with ThreadPoolExecutor(max_workers=arguments.jobs) as pool:
         rows = with_ratios(list(pool.map(lambda run: measure(*run), runs)))
-    made, searched = schedules.rows(), strategies.rows()
-    print(table(rows), schedules.report(made), strategies.report(searched), sep="\n\n")
-    kept = [*rows, *schedules.records(made), *strategies.records(searched)]
+    made, searched, written = schedules.rows(), strategies.rows(), outputs.rows()
+    reports = (schedules.report(made), strategies.report(searched), outputs.report(written))
+    print(table(rows), *reports, sep="\n\n")
+    kept = [*rows, *schedules.records(made), *strategies.records(searched), *written]
     run = record.record(kept, started, machine)
     file = arguments.out or record.file_for(run)
     record.write(run, file)

@@ -1,0 +1,104 @@
+"""What the outputs of a run cost, as CPU seconds of the command and of the simulation.
+
+`python -m tests.bench.outputs [SCENARIO] [--repeat N]` prints the table that is part of
+`make bench`. Each run is a process of its own; the outputs take turns, so that all meet the same
+load of the machine, and the cheapest of the repetitions counts.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.bench.record import Row
+
+SCENARIO = "scenarios/dlrm_hier_opt_small.yaml"
+
+PLAIN = "tables"
+"""What every run writes."""
+
+OUTPUTS = {
+    "nothing": None,
+    PLAIN: {},
+    "series": {"outputs.series": {"interval": "10us"}},
+    "critical path": {"outputs.critical_path": True},
+    "timeline": {"outputs.timeline": True},
+}
+"""Overrides by the name of an output; None writes no file at all."""
+
+
+def _measure(scenario: str, name: str) -> dict[str, Any]:
+    """Simulate in this process, and return the CPU seconds since its start and what it wrote."""
+    import bridge
+
+    with tempfile.TemporaryDirectory() as folder:
+        overrides = OUTPUTS[name]
+        out = None if overrides is None else Path(folder)
+        result = bridge.run(scenario, overrides, out=out)
+        return {
+            "command_cpu_s": time.process_time(),
+            "cpu_s": result.simulator.cpu_s,
+            "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            "written_bytes": sum(file.stat().st_size for file in Path(folder).iterdir()),
+            "time_ns": result.time_ns,
+        }
+
+
+def rows(scenario: str = SCENARIO, repeat: int = 7) -> list[Row]:
+    """Return what a run with each output costs, and how much more than with the tables alone."""
+    found: dict[str, Row] = {}
+    for _ in range(repeat):
+        for name in OUTPUTS:
+            command = [sys.executable, "-m", "tests.bench.outputs", scenario, "--measure", name]
+            child = subprocess.run(command, capture_output=True, text=True, check=True)
+            costs = json.loads(child.stdout)
+            best = found.setdefault(name, {"name": f"output {name}", "output": name, **costs})
+            for key in ("command_cpu_s", "cpu_s"):
+                best[key] = min(best[key], costs[key])
+    plain = found[PLAIN]
+    return [
+        row | {f"more_{key}": row[key] / plain[key] - 1 for key in ("command_cpu_s", "cpu_s")}
+        for row in found.values()
+    ]
+
+
+def report(measured: list[Row]) -> str:
+    """Return the table as Markdown."""
+    lines = [
+        "| outputs | command, CPU s | | simulation, CPU s | | written MB | memory MB |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for row in measured:
+        cells = [
+            row["output"],
+            f"{row['command_cpu_s']:.3f}",
+            f"{100 * row['more_command_cpu_s']:+.1f} %",
+            f"{row['cpu_s']:.3f}",
+            f"{100 * row['more_cpu_s']:+.1f} %",
+            f"{row['written_bytes'] / 1e6:.2f}",
+            f"{row['peak_rss_bytes'] / 1e6:.0f}",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Print the table, or as a child the costs of one run."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.outputs")
+    parser.add_argument("scenario", nargs="?", default=SCENARIO)
+    parser.add_argument("--repeat", type=int, default=7)
+    parser.add_argument("--measure", choices=list(OUTPUTS))
+    arguments = parser.parse_args()
+    if arguments.measure:
+        print(json.dumps(_measure(arguments.scenario, arguments.measure)))
+    else:
+        print(report(rows(arguments.scenario, arguments.repeat)))
+
+
+if __name__ == "__main__":
+    main()
