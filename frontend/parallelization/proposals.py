@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -63,7 +64,7 @@ def divisions(operator: Operator, servers: int, gpus: int = 1) -> list[list[Divi
     return [some for some in every if some]
 
 
-def grids(division: Division, servers: int) -> list[tuple[int, ...]]:
+def grids(division: Division, servers: int) -> Sequence[tuple[int, ...]]:
     """Return the servers of all grids of a division.
 
     The servers are a block of consecutive servers, aligned to the size of the block, or equally
@@ -74,15 +75,18 @@ def grids(division: Division, servers: int) -> list[tuple[int, ...]]:
     Examples
     --------
     >>> grids(Division(2), 4)
-    [(0, 1), (2, 3), (0, 2), (1, 3)]
+    ((0, 1), (2, 3), (0, 2), (1, 3))
     >>> grids(Division(4, columns=2), 4)
-    [(0, 1, 2, 3), (0, 2, 1, 3)]
+    ((0, 1, 2, 3), (0, 2, 1, 3))
     """
-    size = division.size
+    return _grids(division.size, division.columns * division.rows, servers)
+
+
+@lru_cache(256)  # a division of 1024 servers has up to 30 kB, and there are some tens of them
+def _grids(size: int, parts: int, servers: int) -> tuple[tuple[int, ...], ...]:
     count = servers // size
     blocks = [range(number * size, (number + 1) * size) for number in range(count)]
     strided = [range(number, number + count * size, count) for number in range(count)]
-    parts = division.columns * division.rows
     found: dict[tuple[int, ...], None] = {}  # a set in the order of insertion
     for group in (*blocks, *strided):
         found[tuple(group)] = None
@@ -90,7 +94,7 @@ def grids(division: Division, servers: int) -> list[tuple[int, ...]]:
             group[i] for first in range(size // parts) for i in range(first, size, size // parts)
         )
         found[tuple(apart)] = None
-    return list(found)
+    return tuple(found)
 
 
 def placements(operator: Operator, servers: int, gpus: int = 1) -> Iterator[Placement]:

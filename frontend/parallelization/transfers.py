@@ -62,8 +62,9 @@ class Boxes(NamedTuple):
         samples -= np.maximum(self.first[:, None], other.first)
         width = np.minimum(self.high[:, None], other.high)
         width -= np.maximum(self.low[:, None], other.low)
-        found: Numbers = np.maximum(samples, 0) * np.maximum(width, 0)
-        return found
+        np.maximum(samples, 0, out=samples)
+        samples *= np.maximum(width, 0, out=width)
+        return samples
 
 
 def samples(placement: Placement, batch: int) -> tuple[Numbers, Numbers]:

@@ -110,7 +110,7 @@ class TopoOptTopology:
             found.setdefault(frozenset(rings.members), []).append(rings.group)
         return found
 
-    @property
+    @cached_property
     def spanning_orders(self) -> list[list[int]]:
         """The rings through all servers, as `orders` returns them.
 
