@@ -53,6 +53,7 @@ class ShortestPaths:
         self._by_pair = np.argsort(source * graph.nodes + self._target, kind="stable")
         self._pairs = (source * graph.nodes + self._target)[self._by_pair]
         degree = np.bincount(source, minlength=graph.nodes)
+        self._degree = degree
         self._width = int(degree.max(initial=0))
         by_source = np.argsort(source, kind="stable")
         begin = np.cumsum(degree) - degree
@@ -134,20 +135,27 @@ class ShortestPaths:
         row: Numbers,
     ) -> Numbers:
         """Return the links of some pairs' paths; `distance[row[i]]` is the distance to target i."""
-        left = self._distances(source, target, distance, row).copy()
+        self._distances(source, target, distance, row)
         walks: list[Numbers] = []
         at = source.copy()
+        number = np.empty(distance.shape[0] * self._nodes, np.int64)
         while (going := np.flatnonzero(at != target)).size:
-            out, nearer = self._nearer(at[going], row[going], left[going], distance)
+            # Flows that are at the same node with the same target choose among the same links.
+            place = row[going] * self._nodes + at[going]
+            is_place = np.zeros(number.size, np.bool_)
+            is_place[place] = True
+            places = np.flatnonzero(is_place)
+            number[places] = np.arange(places.size)
+            rows, nodes = np.divmod(places, self._nodes)
+            out, nearer = self._nearer(nodes, rows, distance[rows, nodes], distance)
+            links = np.take_along_axis(out, np.argsort(~nearer, axis=1, kind="stable"), axis=1)
+            at_place = number[place]
             hop = len(walks) + self._salt
             choice = flow_hash(source[going], target[going], route[going], hop)
-            choice %= nearer.sum(axis=1)
-            chosen = (np.cumsum(nearer, axis=1) == (choice + 1)[:, None]).argmax(axis=1)
-            link = out[np.arange(going.size), chosen]
+            link = links[at_place, choice % nearer.sum(axis=1)[at_place]]
             step = np.full(source.size, -1)
             step[going] = link
             walks.append(step)
-            left[going] -= self._cost[link]
             at[going] = self._target[link]
         return np.stack(walks, axis=1) if walks else np.empty((source.size, 0), np.int64)
 
@@ -155,7 +163,7 @@ class ShortestPaths:
         self, at: Numbers, row: Numbers, left: NDArray[np.float64], distance: NDArray[np.float64]
     ) -> tuple[Numbers, NDArray[np.bool_]]:
         """Return the links that leave some nodes, and which of them are on a shortest path."""
-        out = self._out[at]
+        out = self._out[at, : self._degree[at].max(initial=0)]
         after = distance[row[:, None], self._entered[out]] + self._cost[out]
         return out, (after == left[:, None]) & (out >= 0)
 
