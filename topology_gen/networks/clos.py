@@ -75,9 +75,9 @@ def rail_optimized(
     pods, rails = -(-servers // pod), server.nics
     links = [
         GraphLink(
-            server.nic(number, rail),
+            server.port(number, rail),
             f"leaf{number // pod}.{rail}",
-            server.endpoint_bps,
+            server.port_bps,
             uplinks.latency_ps,
         )
         for number in range(servers)
@@ -86,7 +86,7 @@ def rail_optimized(
     leaves = [f"leaf{p}.{rail}" for p in range(pods) for rail in range(rails)]
     if not oversubscription > 0:
         raise ParameterError(f"{oversubscription}: expected more than 0", "oversubscription")
-    wanted = pod * server.endpoint_bps / (uplinks.rate_bps * oversubscription)
+    wanted = pod * server.port_bps / (uplinks.rate_bps * oversubscription)
     names, up = _spines(leaves, wanted, spines, uplinks)
     return joined("rail_optimized", servers, server, [*leaves, *names], both_ways(links + up))
 
@@ -129,13 +129,14 @@ def rail_only(
         raise ParameterError("expected a NIC for each GPU, as GPUs forward packets", "rail")
     links, leaves = list[GraphLink](), list[str]()
     for number in range(server.nics):
-        ends = [server.nic(one, number) for one in range(servers)]
         if rail is None:
             leaves.append(f"leaf{number}")
+            ports = [server.port(one, number) for one in range(servers)]
             links += both_ways(
-                [GraphLink(end, leaves[-1], server.endpoint_bps, latency_ps) for end in ends]
+                [GraphLink(port, leaves[-1], server.port_bps, latency_ps) for port in ports]
             )
         else:
+            ends = [server.nic(one, number) for one in range(servers)]
             rate = server.endpoint_bps // rail.ports
             links += [
                 GraphLink(ends[source], ends[target], rate, latency_ps)
@@ -189,7 +190,7 @@ def leaf_spine(
         raise ParameterError(f"{tiers} tiers: expected 2 or 3", "tiers")
     if not oversubscription > 0:
         raise ParameterError(f"{oversubscription}: expected more than 0", "oversubscription")
-    ratio = oversubscription * uplinks.rate_bps / server.endpoint_bps
+    ratio = oversubscription * uplinks.rate_bps / server.port_bps
     per_leaf = int(radix * ratio / (1 + ratio) + 1e-9) // server.nics
     if per_leaf < 1:
         raise ParameterError(
@@ -202,9 +203,9 @@ def leaf_spine(
     leaves = [f"leaf{leaf}" for leaf in range(count)]
     links = [
         GraphLink(
-            server.nic(number, nic),
+            server.port(number, nic),
             leaves[number // per_leaf],
-            server.endpoint_bps,
+            server.port_bps,
             uplinks.latency_ps,
         )
         for number in range(servers)

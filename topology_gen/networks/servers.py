@@ -64,10 +64,20 @@ class Server:
         return self.nics // self.gpus
 
     @property
+    def shares_pcie(self) -> bool:
+        """Whether the PCIe link of a GPU is slower than its NICs together."""
+        return self.nics_per_gpu > 1 and 0 < self.pcie_bps < self.nics_per_gpu * self.nic_bps
+
+    @property
+    def port_bps(self) -> int:
+        """The rate of the link between a NIC and a switch outside the server."""
+        alone = self.nics_per_gpu == 1 and self.pcie_bps
+        return min(self.nic_bps, self.pcie_bps) if alone else self.nic_bps
+
+    @property
     def endpoint_bps(self) -> int:
-        """The rate of the link between a NIC and its first switch."""
-        shared = not self.nics_per_gpu
-        limited = self.pcie_bps and not shared
+        """The rate of a NIC when all NICs of its GPU send."""
+        limited = self.pcie_bps and self.nics_per_gpu
         return min(self.nic_bps, self.pcie_bps // self.nics_per_gpu) if limited else self.nic_bps
 
     def ranks(self, number: int) -> list[str]:
@@ -87,8 +97,22 @@ class Server:
             return f"gpu{number}.{nic // self.nics_per_gpu}"
         return f"nic{number}.{nic}"
 
+    def port(self, number: int, nic: int) -> str:
+        """Return the node that the link of a NIC to a switch outside the server leaves.
+
+        NICs that share a PCIe link leave a switch of their own, to which this link leads.
+        """
+        gpu = nic // max(self.nics_per_gpu, 1)
+        return f"pcie{number}.{gpu}" if self.shares_pcie else self.nic(number, nic)
+
+    def pcie_links(self, number: int) -> Iterator[GraphLink]:
+        """Yield the links of GPUs to the PCIe switches of a server, each in one direction."""
+        if self.shares_pcie:
+            for gpu, rank in enumerate(self.ranks(number)):
+                yield GraphLink(rank, f"pcie{number}.{gpu}", self.pcie_bps, 0)
+
     def links(self, number: int) -> Iterator[GraphLink]:
-        """Yield the links inside a server, each in one direction."""
+        """Yield the other links inside a server, each in one direction."""
         ranks, latency = self.ranks(number), self.scale_up_latency_ps
         if self.scale_up_switches:
             rate = self.scale_up_bps // self.scale_up_switches
@@ -147,14 +171,19 @@ def joined(
     switches : sequence of str
         The switches outside the servers.
     outside : sequence of GraphLink
-        The links outside the servers, each in one direction.
+        The links outside the servers, each in one direction. Those that leave a `Server.port` may
+        share PCIe links.
     """
     numbers = range(servers)
-    inside = both_ways([link for number in numbers for link in server.links(number)])
+    leaving = {link.source for link in outside}
+    pcie = [link for number in numbers for link in server.pcie_links(number)]
+    pcie = [link for link in pcie if link.target in leaving]
+    inside = both_ways([link for number in numbers for link in server.links(number)] + pcie)
+    within = [switch for number in numbers for switch in server.switches(number)]
     return NetworkGraph(
         name,
         [rank for number in numbers for rank in server.ranks(number)],
-        [*(switch for number in numbers for switch in server.switches(number)), *switches],
+        [*within, *(link.target for link in pcie), *switches],
         [*inside, *outside],
     )
 
