@@ -45,7 +45,7 @@ def draw_chart(chart: Chart, path: str | os.PathLike[str]) -> None:
     elif bars:
         _draw_bars(axes, bars)
     for trace in chart.traces:
-        if trace["type"] == "scatter":
+        if trace["type"] == "scatter" and trace.get("marker", {}).get("opacity", 1):
             _draw_scatter(axes, trace)
     _set_axes(axes, chart.layout)
     axes.set_title(chart.caption, fontsize="medium")

@@ -93,7 +93,7 @@ def layers(results: Mapping[str, Result]) -> Chart | None:
     layout = {
         "barmode": "stack",
         "height": 130 + bars * (14 + 12 * max(2, len(results))),
-        "xaxis": {"title": {"text": f"time of an iteration, mean over the ranks [{unit}]"}},
+        "xaxis": {"title": {"text": f"iteration, mean over the ranks [{unit}]"}},
         "yaxis": {"autorange": "reversed", "automargin": True},
     }
     return Chart("layers", "Time of each layer in an iteration", traces, layout)
@@ -123,7 +123,7 @@ def critical_path(results: Mapping[str, Result]) -> Chart | None:
     traces = []
     unit, scale = time_unit(max(one.time_ns for path in known.values() for one in path))
     kinds = list(dict(next(iter(known.values()))[0].times))
-    palette = (*COLORS, "#332288", "#44aa99")
+    palette = (*COLORS, "#ee6633", "#44aa99")
     for kind, color in zip(kinds, palette, strict=False):
         times = [
             sum(getattr(one.times, kind) for one in path) / len(path) for path in known.values()
@@ -174,7 +174,7 @@ def slowdowns(results: Mapping[str, Result]) -> Chart | None:
             if index % every == 0 or index == len(values) - 1
         ]
     title = "Slowdown of the flows: completion time over that in an empty network"
-    return _distribution("slowdown", title, "slowdown, mean over the messages of a flow", curves)
+    return _distribution("slowdown", title, "slowdown, mean of a flow", curves)
 
 
 def _distribution(

@@ -10,6 +10,7 @@ from bridge.errors import InputError
 from bridge.present import charts, series_charts
 from bridge.present.chart_picture import draw_chart
 from bridge.present.charts import Chart
+from bridge.present.iteration_chart import iteration_parts
 from bridge.present.link_chart import link_heat
 from bridge.present.link_map import link_map
 from bridge.present.metrics import METRICS
@@ -102,6 +103,11 @@ KINDS = {
     "layers": _kind(
         "the time of each layer", lambda results, view: charts.layers(results), "layers"
     ),
+    "iteration": _kind(
+        "compute and exposed communication by what it is for",
+        lambda results, view: iteration_parts(results),
+        "iterations with computation",
+    ),
     "busbw": _kind(
         "bus bandwidth of collectives against size",
         lambda results, view: charts.bus_bandwidths(results),
@@ -128,6 +134,7 @@ KINDS = {
         "throughput of links over time", _of_one(series_charts.throughput), _SERIES
     ),
     "cwnd": _kind("congestion windows over time", _of_one(series_charts.windows), _SERIES),
+    "rtt": _kind("round trips of flows over time", _of_one(series_charts.round_trips), _SERIES),
     "timeline": _kind(
         "what ranks do over time (--ranks, --window)",
         lambda results, view: timeline(_single(results), view.ranks, view.window),

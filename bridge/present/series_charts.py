@@ -39,6 +39,11 @@ def windows(result: Result) -> Chart | None:
     return _chart(result, "cwnd", "flow_series", "path", column, "Congestion windows of flows")
 
 
+def round_trips(result: Result) -> Chart | None:
+    """Return the latest round trips over time of the flows that have the longest ones."""
+    return _chart(result, "RTT", "flow_series", "path", ("rtt_ns", "ns"), "Round trips of flows")
+
+
 def _chart(
     result: Result, name: str, table: str, key: str, column: tuple[str, str], title: str
 ) -> Chart | None:
@@ -63,7 +68,8 @@ def _chart(
     np.maximum.at(peaks, curve, samples[:, 4])
     shown = np.argsort(-peaks, kind="stable")[:_CURVES]
     time, ns = time_unit(float(samples[:, 0].max()))
-    unit, scale = scaled_unit(float(peaks.max()), column[1])
+    largest = float(peaks.max())
+    unit, scale = time_unit(largest) if column[1] == "ns" else scaled_unit(largest, column[1])
     ranks = rank_count(result)
     traces: list[dict[str, Any]] = []
     for number, chosen in enumerate(shown.tolist()):

@@ -70,12 +70,10 @@ def slices(file: Path, ranks: Collection[int], start_ns: float, end_ns: float) -
             start = 1000 * begun["ts"]
             found.append(Slice(begun["pid"], begun["name"], _kind(begun), start, at_ns))
 
-    for event in _events(file):
+    for event in _events(file, ranks):
         at_ns = 1000 * event["ts"]
         if at_ns > end_ns:
             break  # events are in the order of time, but for the begin of the window
-        if event["pid"] not in ranks:
-            continue
         stack = open_slices.setdefault((event["pid"], event["tid"]), [])
         if event["ph"] == "B":
             stack.append(event)
@@ -102,11 +100,13 @@ def _kind(begun: dict[str, Any]) -> str:
     return kind
 
 
-def _events(file: Path) -> Iterator[dict[str, Any]]:
+def _events(file: Path, ranks: Collection[int]) -> Iterator[dict[str, Any]]:
+    # Most lines are about other ranks or of other kinds, so few are parsed.
+    begins = tuple(b'%s,"pid":%d,' % (kind, rank) for kind in _SHOWN for rank in ranks)
     try:
         with gzip.open(file) as lines:
             for line in lines:
-                if line.startswith(_SHOWN):
+                if line.startswith(begins):
                     yield json.loads(line.rstrip(b",\n"))
     except (OSError, EOFError, zlib.error, ValueError) as error:
         raise ResultError(f"{file}: expected a timeline of a run ({error})") from None

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -16,9 +18,11 @@ from click.testing import CliRunner
 
 import bridge
 from bridge.cli.main import main
+from bridge.present.iteration_chart import iteration_parts
 from bridge.present.page.page import write_page
 from bridge.results.result import Result
 
+LONG = ["--set", "workload.bytes=1GB", "--size-limit", "1MB"]
 LOSSES = ["topology.buffer=300KB", "workload.peer_order=same", "transport.min_rto=1ms"]
 
 
@@ -60,7 +64,8 @@ def page(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("page")
     scenario = repository / "scenarios" / "dlrm_hier_opt_small.yaml"
     slower = {"topology.scale_out.bandwidth": "50Gbps", "outputs.critical_path": True}
-    bridge.run(scenario, {"outputs.critical_path": True}, out=folder / "fast")
+    everything = {"critical_path": True, "timeline": True, "series": {"interval": "1us"}}
+    bridge.run(scenario, {"outputs": everything}, out=folder / "fast")
     bridge.run(scenario, slower, out=folder / "slow")
     names = [str(folder / name) for name in ("fast", "slow")]
     ran = CliRunner().invoke(main, ["report", *names, "-o", str(folder / "x.html")])
@@ -95,13 +100,17 @@ def test_it_answers_the_questions(page: Path) -> None:
     assert text.index("What changed") < text.index("Overview")
     assert "+71.3 %" in text
     names = [chart["name"] for chart in charts(page.read_text("utf-8"))]
-    assert names == ["layers", "busbw", "critical-path", "links-0", "links-1", "fct", "slowdown"]
-    path = charts(page.read_text("utf-8"))[2]
+    assert names == [
+        *("iteration", "layers", "busbw", "timeline-0", "critical-path", "links-0", "links-1"),
+        *("queue-0", "throughput-0", "cwnd-0", "RTT-0", "fct", "slowdown"),
+    ]
+    whole, _, _, _, path, *_ = charts(page.read_text("utf-8"))
     results = [bridge.Result.load(page.parent / name) for name in ("fast", "slow")]
     for number, result in enumerate(results):
         shown = sum(trace["x"][number] for trace in path["data"])
         mean = sum(one.time_ns for one in result.iterations) / len(result.iterations)
         assert shown * 1000 == pytest.approx(mean)
+        assert sum(trace["x"][number] for trace in whole["data"]) * 1000 == pytest.approx(mean)
 
 
 def test_losses_are_named(repository: Path, tmp_path: Path) -> None:
@@ -111,7 +120,50 @@ def test_losses_are_named(repository: Path, tmp_path: Path) -> None:
     write_page({"lossy": result}, tmp_path / "x.html")
     text = (tmp_path / "x.html").read_text("utf-8").partition("<script>")[0]
     assert re.search(r"retransmission 99\.\d %", text)
+    assert re.search(r"lossy waits [\d.]+ ms of [\d.]+ ms until TCP has repaired losses", text)
+    assert "Links with drops" in text
+    [links] = [
+        one for one in charts((tmp_path / "x.html").read_text("utf-8")) if one["name"] == "links-0"
+    ]
+    [drops] = [trace for trace in links["data"] if trace["name"] == "drops"]
+    assert len(drops["x"]) == sum(row["drops"] > 0 for row in result.tables.rows("links"))
     assert f"timeouts (RTO)</th><td>{result.network.rto_events}</td>" in text
+
+
+def test_parallel_dimensions(repository: Path, tmp_path: Path) -> None:
+    """The parts of an iteration of a language model are its compute and its dimensions."""
+    result = bridge.run(repository / "scenarios" / "llm_llama3_8b_small.yaml")
+    chart = iteration_parts({"llm": result})
+    assert chart is not None
+    parts = {one["name"]: 1e6 * one["x"][0] for one in chart.traces}
+    exposed = {layer.name.replace("_", " "): layer.exposed_comm_ns for layer in result.layers}
+    for name in ("tensor parallel", "pipeline parallel", "data parallel"):
+        assert parts[name] == pytest.approx(exposed[name]) != 0
+    [iteration] = result.iterations
+    assert parts["compute"] == pytest.approx(iteration.compute_ns)
+    assert sum(parts.values()) == pytest.approx(iteration.time_ns)
+
+
+def test_an_interrupted_run(repository: Path, tmp_path: Path) -> None:
+    """A run that Ctrl-C ended leaves a result with tables and a timeline, which has a report."""
+    pytest.importorskip("plotly")
+    scenario = repository / "scenarios" / "collective.yaml"
+    run = subprocess.Popen(
+        [sys.executable, "-m", "bridge", "run", scenario, "-o", tmp_path, "--timeline", *LONG],
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    while not (tmp_path / "timeline.json.gz").exists():
+        assert run.poll() is None
+        time.sleep(0.01)
+    time.sleep(0.3)
+    run.send_signal(signal.SIGINT)
+    assert run.wait(timeout=60) == 130
+    ran = CliRunner().invoke(main, ["report", str(tmp_path), "-o", str(tmp_path / "x.html")])
+    assert ran.exit_code == 0, ran.output
+    text = (tmp_path / "x.html").read_text("utf-8").partition("<script>")[0]
+    assert "is partial: interrupted" in text
+    assert "The busiest links" in text
 
 
 def test_a_partial_result_and_hostile_names(raw_result: dict[str, Any], tmp_path: Path) -> None:
@@ -124,7 +176,7 @@ def test_a_partial_result_and_hostile_names(raw_result: dict[str, Any], tmp_path
     assert "is partial: interrupted" in text
     assert "<b>" not in text.partition("<script>")[0]
     assert "</script><script>alert" not in text
-    assert [chart["name"] for chart in charts(text)] == ["layers"]
+    assert [chart["name"] for chart in charts(text)] == ["iteration", "layers"]
 
 
 def test_wrong_input(result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from html import escape
 from itertools import pairwise
 
+from bridge.errors import InputError
 from bridge.present import charts
 from bridge.present.charts import Chart
 from bridge.present.comparison import changed_settings, compare, signed_percent
-from bridge.present.link_chart import link_heat
-from bridge.present.link_map import hottest, link_map
-from bridge.present.metrics import METRICS, is_estimate
+from bridge.present.iteration_chart import iteration_parts
+from bridge.present.metrics import METRICS
 from bridge.present.page import html
+from bridge.present.page.each import Parts, Results, add_each, of
+from bridge.present.page.network_sections import hot_links, transport
 from bridge.present.quantities import byte_rate_text, percent_text, scaled_text, time_text
+from bridge.present.timeline_chart import timeline
 from bridge.results.measurements import CriticalPath
 from bridge.results.result import Result
 
-Results = Mapping[str, Result]
-Parts = tuple[list[str], list[Chart]]
-
 #: Rows of a table at most.
 _ROWS = 15
+
+#: The least share of a critical path that is told.
+_LEAST = 0.0005
+
+#: The share of an iteration from which on repairs of losses are worth a warning.
+_MUCH = 0.01
 
 
 def overview(results: Results) -> Parts:
@@ -42,6 +48,8 @@ def overview(results: Results) -> Parts:
         return [*parts, f'<dl class="cards">{"".join(cards)}</dl>'], []
     rows = []
     for metric in METRICS.values():
+        if all(metric.value(result) is None for result in results.values()):
+            continue
         base = metric.value(first)
         cells = [metric.name]
         for result in results.values():
@@ -82,20 +90,25 @@ def _plain(value: object) -> str:
 
 
 def where_time_went(results: Results) -> Parts:
-    """Layers, dimensions and collectives."""
+    """Iterations, layers, dimensions, collectives, and what ranks did over time."""
     parts: list[str] = []
     found: list[Chart] = []
+    whole = iteration_parts(results)
+    if whole is not None:
+        shares = ", ".join(f"{one['name']} {one['x'][0]:.4g}" for one in whole.traces)
+        parts.append(html.chart(whole, f"{whole.layout['xaxis']['title']['text']}: {shares}"))
+        found.append(whole)
     layers = charts.layers(results)
     if layers is not None:
         summary = "; ".join(f"{name}: {_longest_layer(one)}" for name, one in results.items())
         parts.append(html.chart(layers, summary))
         found.append(layers)
     for name, result in results.items():
-        caption = f"Dimensions of the network{_of(results, name)}"
+        caption = f"Dimensions of the network{of(results, name)}"
         headings = ("dimension", "links", "bytes", "utilization", "busiest", "queue", "drops")
         parts.append(html.table(caption, headings, _dimensions(result)))
     busbw = charts.bus_bandwidths(results)
-    if busbw is not None:
+    if busbw is not None and len({size for one in busbw.traces for size in one["x"]}) > 1:
         parts.append(html.chart(busbw, f"{len(busbw.traces)} results"))
         found.append(busbw)
     for name, result in results.items():
@@ -106,8 +119,16 @@ def where_time_went(results: Results) -> Parts:
                 ("collective", "iteration", "algorithm", "bytes", "time", "busbw"),
                 longest,
             )
-            parts.append(html.fold(f"Longest collectives{_of(results, name)}", content))
+            parts.append(html.fold(f"Longest collectives{of(results, name)}", content))
+    add_each(results, _timeline, parts, found)
     return parts, found
+
+
+def _timeline(result: Result) -> Chart | None:
+    try:
+        return timeline(result)
+    except InputError:  # the timeline is of other ranks or times, or has too much
+        return None
 
 
 def _dimensions(result: Result) -> list[tuple[str, ...]]:
@@ -149,10 +170,6 @@ def _longest_layer(result: Result) -> str:
     return f"the longest layer is {longest.name}"
 
 
-def _of(results: Results, name: str) -> str:
-    return f" of {name}" if len(results) > 1 else ""
-
-
 def exposed(results: Results) -> Parts:
     """The critical path: what was exposed, and why."""
     chart = charts.critical_path(results)
@@ -168,11 +185,20 @@ def exposed(results: Results) -> Parts:
         if not result.critical_path:
             continue
         path = max(result.critical_path, key=lambda one: one.time_ns)
-        times = {kind.removesuffix("_ns"): time for kind, time in path.times if time}
+        least = _LEAST * path.time_ns
+        times = {kind.removesuffix("_ns"): time for kind, time in path.times if time > least}
         ranked = sorted(times.items(), key=lambda one: -one[1])
         shares = ", ".join(f"{kind} {percent_text(time / path.time_ns)}" for kind, time in ranked)
         summaries.append(f"{name}: {shares}")
         parts.append(f"<p>{escape(name)}, iteration {path.iteration}: {escape(shares)}.</p>")
+        repair = path.times.retransmission_ns
+        if repair > _MUCH * path.time_ns:
+            text = (
+                f"{name} waits {time_text(repair)} of {time_text(path.time_ns)} until TCP has "
+                f"repaired losses; the run has {result.network.rto_events} retransmission timeouts "
+                f"(RTO) and {result.network.drops} drops."
+            )
+            parts.append(html.note(text, warning=True))
         parts.append(_path_table(path, name))
     return [html.chart(chart, "; ".join(summaries)), *parts], [chart]
 
@@ -199,72 +225,6 @@ def _path_table(path: CriticalPath, name: str) -> str:
     caption = f"The longest of {number} steps of the path of {name}, by time"
     headings = ("step", "kind", "rank", "start", "time", "mostly")
     return html.table(caption, headings, rows)
-
-
-def hot_links(results: Results) -> Parts:
-    """The topology with the utilization of its links."""
-    parts: list[str] = []
-    found: list[Chart] = []
-    for number, (name, result) in enumerate(results.items()):
-        links = link_map(result)
-        if links is None:
-            continue
-        hot = hottest(links.links, _ROWS)
-        chart = link_heat(f"links-{number}", f"Links by utilization{_of(results, name)}", links)
-        busiest = f"The busiest link is {links.link_name(hot[0])}"
-        parts.append(html.chart(chart, f"{busiest}, {percent_text(hot[0]['utilization'])}"))
-        found.append(chart)
-        rows = [
-            (
-                links.link_name(one),
-                one["dimension"],
-                percent_text(one["utilization"]),
-                scaled_text(one["wire_bytes"], "B"),
-                scaled_text(one["max_queue_bytes"], "B"),
-                str(one["drops"]),
-                str(one["ecn_marks"]),
-            )
-            for one in hot
-        ]
-        headings = ("link", "dimension", "utilization", "bytes", "queue", "drops", "marks")
-        parts.append(html.table(f"The busiest links{_of(results, name)}", headings, rows))
-    return parts, found
-
-
-def transport(results: Results) -> Parts:
-    """What TCP did, and the flows that repaired losses."""
-    numbers: tuple[tuple[str, Callable[[Result], str]], ...] = (
-        ("packets", lambda r: scaled_text(r.network.packets)),
-        ("drops", lambda r: str(r.network.drops)),
-        ("retransmissions", lambda r: str(r.network.retransmissions)),
-        ("timeouts (RTO)", lambda r: str(r.network.rto_events)),
-        ("ECN marks", lambda r: str(r.network.ecn_marks)),
-        ("round-trip time, mean over flows", lambda r: time_text(r.network.rtt_mean_ns or None)),
-        ("round-trip time, p99", lambda r: time_text(r.network.rtt_p99_ns or None)),
-    )
-    packets = {name: one for name, one in results.items() if not is_estimate(one)}
-    if not packets:
-        return [html.note("The fabric estimates, so there are no packets and no losses.")], []
-    rows = [(label, *(text(result) for result in packets.values())) for label, text in numbers]
-    parts = [html.table("Counters of TCP", ("", *packets), rows)]
-    for name, result in packets.items():
-        flows = [row for row in result.tables.rows("flows") if row["retransmissions"]]
-        flows.sort(key=lambda row: (-row["rto_events"], -row["retransmissions"]))
-        if flows:
-            rows = [
-                (
-                    f"rank {row['source']} → rank {row['target']}",
-                    str(row["retransmissions"]),
-                    str(row["rto_events"]),
-                    time_text(row["fct_max_ns"]),
-                    f"{row['slowdown']:.1f}",
-                )
-                for row in flows[:_ROWS]
-            ]
-            headings = ("flow", "retransmissions", "timeouts", "slowest message", "slowdown")
-            caption = f"The {len(rows)} of {len(flows)} flows with losses that had most timeouts"
-            parts.append(html.table(caption + _of(packets, name), headings, rows))
-    return parts, []
 
 
 def messages(results: Results) -> Parts:

@@ -1,0 +1,74 @@
+"""The chart of what an iteration consists of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bridge.present.charts import Chart
+from bridge.present.figure import COLORS
+from bridge.present.quantities import time_unit
+from bridge.results.result import Result
+
+#: The rest of an iteration: ranks that have finished wait for the last one.
+_OTHER = "others still work"
+
+#: The least share of an iteration that a part has.
+_LEAST = 1e-4
+
+
+def iteration_parts(results: Mapping[str, Result]) -> Chart | None:
+    """Return what an iteration consists of: compute, exposed communication by what it is for, rest.
+
+    Communication is for a dimension of parallelism in a language model, and of an operation in
+    other workloads.
+    """
+    known = {name: result for name, result in results.items() if result.iterations}
+    times = {name: _parts(result) for name, result in known.items()}
+    kinds = list(dict.fromkeys(kind for parts in times.values() for kind in parts))
+    if not any("compute" in parts for parts in times.values()):
+        return None
+    kinds.sort(key=lambda kind: (kind == _OTHER, kind != "compute"))
+    unit, scale = time_unit(max(sum(parts.values()) for parts in times.values()))
+    palette = COLORS[1:-1]
+    traces = []
+    for number, kind in enumerate(kinds):
+        color = {"compute": COLORS[0], _OTHER: COLORS[-1]}.get(kind, palette[number % len(palette)])
+        traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": kind,
+                "y": list(times),
+                "x": [parts.get(kind, 0.0) / scale for parts in times.values()],
+                "marker": {"color": color},
+                "hovertemplate": f"%{{fullData.name}}: %{{x:.4~g}} {unit}<extra>%{{y}}</extra>",
+            }
+        )
+    layout = {
+        "barmode": "stack",
+        "height": 130 + 40 * len(times),
+        "xaxis": {"title": {"text": f"iteration, mean over the ranks [{unit}]"}},
+        "yaxis": {"autorange": "reversed", "automargin": True},
+    }
+    caption = "Time of an iteration: compute, and exposed communication by what it is for"
+    return Chart("iteration", caption, traces, layout)
+
+
+def _parts(result: Result) -> dict[str, float]:
+    """Return the parts of a mean iteration [ns]; nothing has no part."""
+    operations: dict[str, set[str]] = {}
+    for one in result.collectives:
+        operations.setdefault(one.layer, set()).add(one.operation)
+    parts = {"compute": sum(one.compute_ns for one in result.iterations)}
+    for layer in result.layers:
+        name = layer.name
+        if not name.endswith("_parallel"):
+            name = " and ".join(sorted(operations.get(name, {"messages"})))
+        parts[name] = parts.get(name, 0.0) + layer.exposed_comm_ns
+    whole = sum(one.time_ns for one in result.iterations)
+    parts[_OTHER] = max(0.0, whole - sum(parts.values()))
+    return {
+        kind.replace("_", " "): time / len(result.iterations)
+        for kind, time in parts.items()
+        if time > _LEAST * whole
+    }
