@@ -56,7 +56,10 @@ def sweep_chart(
     curves: dict[str, dict[str, list[float]]] = {}
     first: dict[tuple[str, str], Result] = {}
     for result, value in known:
-        name, place = "" if by is None else _text(_value(result, by)), _text(_value(result, x))
+        name, place = (
+            "" if by is None else _text(key_value(result, by)),
+            _text(key_value(result, x)),
+        )
         _check_equal(first.setdefault((name, place), result), result, x, by)
         curves.setdefault(name, {}).setdefault(place, []).append(value)
     unit, scale = metric.unit(max(value for _, value in known))
@@ -101,7 +104,7 @@ def _keys(results: Sequence[Result], x: str | None, by: str | None) -> tuple[str
         for setting in changed_settings(results[0].scenario, result.scenario)
     )
     values = {
-        key: {_text(_value(result, key)) for result in results}
+        key: {_text(key_value(result, key)) for result in results}
         for key in differ
         if all(_has(result, key) for result in results)
     }
@@ -135,13 +138,20 @@ def _check_equal(first: Result, result: Result, x: str, by: str | None) -> None:
 
 def _has(result: Result, path: str) -> bool:
     try:
-        _value(result, path)
+        key_value(result, path)
     except InputError:
         return False
     return True
 
 
-def _value(result: Result, path: str) -> Any:
+def key_value(result: Result, path: str) -> Any:
+    """Return the value of a key of the scenario of a result.
+
+    Raises
+    ------
+    InputError
+        The scenario has no such key.
+    """
     value: Any = result.scenario
     for key in key_path(path):
         try:

@@ -130,6 +130,26 @@ def test_losses_are_named(repository: Path, tmp_path: Path) -> None:
     assert f"timeouts (RTO)</th><td>{result.network.rto_events}</td>" in text
 
 
+def test_many_results(result: Result, tmp_path: Path) -> None:
+    """The settings and metrics of all are in tables; only the first ones have their charts."""
+    pytest.importorskip("plotly")
+    results = {
+        f"run {seed}": result.model_copy(
+            update={"scenario": result.scenario | {"size": f"{seed}MB"}, "time_ns": 1e6 * seed}
+        )
+        for seed in range(1, 8)
+    }
+    write_page(results, tmp_path / "x.html")
+    text = (tmp_path / "x.html").read_text("utf-8")
+    assert "first 4 of 7 results" in text
+    for seed in range(1, 8):
+        assert f"<td>{seed}MB</td><td>{seed}.000 ms</td>" in text
+    assert "Longest collectives of run 4" in text
+    assert "Longest collectives of run 5" not in text
+    sweep = charts(text)[0]
+    assert (sweep["name"], sweep["data"][0]["y"]) == ("sweep", [1, 2, 3, 4, 5, 6, 7])
+
+
 def test_parallel_dimensions(repository: Path, tmp_path: Path) -> None:
     """The parts of an iteration of a language model are its compute and its dimensions."""
     result = bridge.run(repository / "scenarios" / "llm_llama3_8b_small.yaml")

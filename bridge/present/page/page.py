@@ -6,12 +6,14 @@ import json
 from collections.abc import Mapping
 from html import escape
 from importlib import resources
+from itertools import islice
 from pathlib import Path
 
 from bridge.errors import InputError
 from bridge.files import write_whole
 from bridge.present.page import html
-from bridge.present.page.sections import SECTIONS
+from bridge.present.page.change_sections import MOST
+from bridge.present.page.sections import FOR_ALL, SECTIONS
 from bridge.results.result import Result
 
 _PAGE = """<!DOCTYPE html>
@@ -55,8 +57,9 @@ def write_page(results: Mapping[str, Result], file: Path) -> None:
     """
     library = _library()
     sections, contents, charts = [], [], []
+    first = dict(islice(results.items(), MOST))
     for name, title, make in SECTIONS:
-        parts, found = make(results)
+        parts, found = make(results if name in FOR_ALL else first)
         text = html.section(name, title, parts)
         if text:
             sections.append(text)
@@ -64,7 +67,10 @@ def write_page(results: Mapping[str, Result], file: Path) -> None:
             charts += [chart.to_dict() for chart in found]
     folder = resources.files("bridge.present.page")
     page = _PAGE.format(
-        title=escape("cosim: " + " against ".join(results)),
+        title=escape(
+            "cosim: "
+            + (" against ".join(results) if len(results) <= MOST else f"{len(results)} results")
+        ),
         style=(folder / "page.css").read_text("utf-8"),
         contents="".join(contents),
         sections="".join(sections),

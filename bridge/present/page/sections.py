@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from html import escape
-from itertools import pairwise
 
 from bridge.errors import InputError
 from bridge.present import charts
 from bridge.present.charts import Chart
-from bridge.present.comparison import changed_settings, compare, signed_percent
+from bridge.present.comparison import signed_percent
 from bridge.present.iteration_chart import iteration_parts
 from bridge.present.metrics import METRICS
 from bridge.present.page import html
+from bridge.present.page.change_sections import MOST, changes
 from bridge.present.page.each import Parts, Results, add_each, of
 from bridge.present.page.network_sections import hot_links, transport
 from bridge.present.quantities import byte_rate_text, percent_text, scaled_text, time_text
@@ -46,6 +46,12 @@ def overview(results: Results) -> Parts:
             if metric.value(first) is not None
         ]
         return [*parts, f'<dl class="cards">{"".join(cards)}</dl>'], []
+    if len(results) > MOST:
+        used = [one for one in METRICS.values() if any(map(one.value, results.values()))]
+        rows = [[name, *(one.cell(r) for one in used)] for name, r in results.items()]
+        parts.append(html.table("Metrics", ("result", *(one.name for one in used)), rows))
+        text = f"The sections that follow show the first {MOST} of {len(results)} results."
+        return [*parts, html.note(text)], []
     rows = []
     for metric in METRICS.values():
         if all(metric.value(result) is None for result in results.values()):
@@ -60,33 +66,6 @@ def overview(results: Results) -> Parts:
         rows.append(cells)
     parts.append(html.table("Differences are to the first result", ("", *results), rows))
     return parts, []
-
-
-def changes(results: Results) -> Parts:
-    """What changed in the scenario."""
-    parts = []
-    for (before, first), (after, second) in pairwise(results.items()):
-        settings = list(changed_settings(first.scenario, second.scenario))
-        if not settings:
-            parts.append(html.note(f"The scenarios of {before} and {after} are equal."))
-            continue
-        rows = [(one.key, _plain(one.before), _plain(one.after)) for one in settings]
-        caption = f"Settings that differ between {before} and {after}"
-        parts.append(html.table(caption, ("setting", before, after), rows, text=True))
-        comparison = compare(first, second)
-        largest = [one for one in comparison.layers if one.difference][:_ROWS]
-        if largest:
-            times = [
-                (one.name, *map(time_text, (one.before, one.after)), signed_percent(one.relative))
-                for one in largest
-            ]
-            caption = "Layers by their difference: compute and exposed communication"
-            parts.append(html.table(caption, ("layer", before, after, "difference"), times))
-    return parts, []
-
-
-def _plain(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def where_time_went(results: Results) -> Parts:
@@ -268,6 +247,9 @@ def settings(results: Results) -> Parts:
     headings = ("result", "versions", "seed", "events", "CPU")
     return [*parts, html.table("The runs", headings, rows)], []
 
+
+#: The sections about all results; after them come those about the first `MOST`.
+FOR_ALL = ("changes", "overview", "settings")
 
 SECTIONS: tuple[tuple[str, str, Callable[[Results], Parts]], ...] = (
     ("changes", "What changed", changes),
