@@ -131,6 +131,15 @@ def pack_trees(
     wanted: NDArray[np.int64],
 ) -> list[tuple[int, int, list[int]]]: ...
 
+# As `pack_trees`, but each tree has shortest paths; None if such trees do not fit the capacities.
+def shallow_trees(
+    nodes: int,
+    source: Ids,
+    target: Ids,
+    capacity: NDArray[np.int64],
+    wanted: NDArray[np.int64],
+) -> list[tuple[int, int, list[int]]] | None: ...
+
 # The links between the first `ranks` nodes, and paths over the others that replace all other links,
 # as (source, target, capacity, links). Ranks can get as much from each other as before.
 def remove_switches(

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topology_gen import graphs
+from topology_gen import graphs, kernels
 from topology_gen.errors import ConnectivityError, ParameterError
 from topology_gen.graphs.digraph import from_edges, from_pairs
 from topology_gen.graphs.wiring import uniform, wired
 from topology_gen.schedules.replay import replay
-from topology_gen.schedules.tree_rates import greatest_rate
+from topology_gen.schedules.tree_rates import greatest_rate, whole_rates
 from topology_gen.schedules.trees import forest
 
 GB = 8 * 10**9
@@ -156,6 +156,63 @@ def test_boxes_reach_the_rate_into_a_rank(count, gbps, switch):
     assert float(found.optimum.rate * found.senders) / GB == pytest.approx(rate, rel=1e-9)
     assert float(found.algbw_bps) / GB >= 0.998 * rate
     check(found)
+
+
+@pytest.mark.parametrize("switch", [False, True])
+@pytest.mark.parametrize(("count", "depth"), [(2, 2), (4, 3), (8, 5)])
+def test_trees_of_boxes_are_shortest_paths(count, depth, switch):
+    # Half of the ring of boxes, and a link inside the last box.
+    found = forest(boxes(count, switch=switch))
+    hops = {root: hops_from(found.channels, root) for root in set(found.roots.tolist())}
+    for root, tree, levels in zip(found.roots, found.links, found.depths, strict=True):
+        assert np.array_equal(hops[int(root)][found.channels.target[tree]], levels)
+    assert found.depth == depth
+
+
+@settings(max_examples=60, deadline=None)
+@given(wirings(switches=False), st.integers(1, 3))
+def test_shallow_trees_exist_exactly_if_brute_force_finds_them(wiring, trees):
+    graph, capacity = wiring.graph, wiring.rate_bps.astype(np.int64)
+    wanted = np.array([trees] + [0] * (graph.nodes - 1), np.int64)
+    made = kernels.shallow_trees(graph.nodes, graph.source, graph.target, capacity, wanted)
+    # From one root, every node takes its own links: it needs as many of them as there are trees.
+    hops = hops_from(graph, 0)
+    nearer = hops[graph.source] + 1 == hops[graph.target]
+    room = np.bincount(graph.target[nearer], capacity[nearer], minlength=graph.nodes)
+    assert (made is not None) == bool(np.all(room[1:] >= trees))
+    if made is not None:
+        assert sum(weight for _, weight, _ in made) == trees
+        for _, _, links in made:
+            assert sorted(graph.target[links].tolist()) == list(range(1, graph.nodes))
+            assert np.all(nearer[links])
+
+
+def hops_from(graph, root):
+    """Return the hops of all nodes from a root."""
+    hops = np.full(graph.nodes, graph.nodes)
+    hops[root] = 0
+    for _ in range(graph.nodes):
+        np.minimum.at(hops, graph.target, hops[graph.source] + 1)
+    return hops
+
+
+@settings(max_examples=40, deadline=None)
+@given(wirings(switches=False))
+def test_packed_trees_fit(wiring):
+    # Trees of any links, as where shortest paths do not suffice.
+    found = forest(wiring, most_trees=1000)
+    whole = whole_rates(wiring, [1] * wiring.ranks, found.optimum, 1000)
+    graph = wiring.graph
+    wanted = np.full(graph.nodes, whole.trees, np.int64)
+    used = np.zeros(graph.links, np.int64)
+    for root, weight, links in kernels.pack_trees(
+        graph.nodes, graph.source, graph.target, whole.capacity, wanted
+    ):
+        used[links] += weight
+        wanted[root] -= weight
+        assert sorted([root, *graph.target[links].tolist()]) == list(range(graph.nodes))
+    assert not wanted.any()
+    assert np.all(used <= whole.capacity)
 
 
 def test_segments_fill_the_trees():

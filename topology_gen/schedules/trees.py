@@ -28,6 +28,7 @@ from topology_gen.errors import ParameterError
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.graphs.wiring import Wiring
 from topology_gen.schedules.schedule import Schedule
+from topology_gen.schedules.tree_channels import Channels, even_channels, split_channels
 from topology_gen.schedules.tree_rates import Optimum, greatest_rate, padded, whole_rates
 
 GREATEST_SENDS = 2**24
@@ -234,47 +235,35 @@ def forest(wiring: Wiring, root: int | None = None, most_trees: int = MOST_TREES
     optimum = greatest_rate(wiring, supply)
     whole = whole_rates(wiring, supply, optimum, most_trees)
     wanted = padded(supply, wiring) * whole.trees
-    channels, paths, capacity = _channels(wiring, whole.capacity, wanted)
-    try:
-        bundles = kernels.pack_trees(
-            channels.nodes,
-            channels.source,
-            channels.target,
-            capacity,
-            wanted[: wiring.ranks],
-        )
-    except ValueError:
-        raise ParameterError(
-            f"{wiring.name}: expected every switch to have the same rate in and out"
-        ) from None
-    bundles.sort()
+    channels, bundles = _packed(wiring, whole.capacity, wanted)
     return Forest(
         wiring,
         "all_gather" if root is None else "broadcast",
         optimum,
         whole.rate,
         whole.trees,
-        channels,
-        paths,
+        channels.graph,
+        channels.paths,
         np.array([bundle[0] for bundle in bundles], np.int64),
         np.array([bundle[1] for bundle in bundles], np.int64),
         np.array([bundle[2] for bundle in bundles], np.int64),
     )
 
 
-def _channels(
+def _packed(
     wiring: Wiring, capacity: NDArray[np.int64], wanted: NDArray[np.int64]
-) -> tuple[Digraph, tuple[tuple[int, ...], ...], NDArray[np.int64]]:
-    """Return the digraph of links and paths between ranks, their links, and their capacities."""
-    graph = wiring.graph
-    if not wiring.switches:
-        return graph, tuple((link,) for link in range(graph.links)), capacity
-    found = kernels.remove_switches(
-        graph.nodes, graph.source, graph.target, capacity, wanted, wiring.ranks
-    )
-    source, target, room, paths = zip(*found, strict=True)
-    return (
-        Digraph(f"{wiring.name} over switches", wiring.ranks, ids(source), ids(target)),
-        tuple(map(tuple, paths)),
-        np.array(room, np.int64),
-    )
+) -> tuple[Channels, list[tuple[int, int, list[int]]]]:
+    """Return channels, and bundles of trees over them: trees of shortest paths if they fit."""
+    roots = wanted[: wiring.ranks]
+    channels = even_channels(wiring, capacity)
+    if channels is not None:
+        bundles = kernels.shallow_trees(*channels.arguments, roots)
+        if bundles is not None:
+            return channels, bundles
+    try:
+        channels = split_channels(wiring, capacity, wanted)
+        return channels, sorted(kernels.pack_trees(*channels.arguments, roots))
+    except ValueError:
+        raise ParameterError(
+            f"{wiring.name}: expected every switch to have the same rate in and out"
+        ) from None

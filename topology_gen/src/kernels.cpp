@@ -8,6 +8,7 @@
 #include "length-distances.h"
 #include "path-loads.h"
 #include "replay.h"
+#include "shallow-trees.h"
 #include "switch-removal.h"
 #include "tree-loads.h"
 #include "tree-packing.h"
@@ -16,6 +17,7 @@
 #include "weighted-matching.h"
 
 #include <memory>
+#include <optional>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -286,6 +288,17 @@ tightest_cut(uint32_t nodes,
 }
 
 py::list
+listed(const std::vector<cosim::Tree>& trees)
+{
+    py::list result;
+    for (const auto& tree : trees)
+    {
+        result.append(py::make_tuple(tree.root, tree.weight, py::cast(tree.links)));
+    }
+    return result;
+}
+
+py::list
 pack_trees(uint32_t nodes,
            const Array<uint32_t>& source,
            const Array<uint32_t>& target,
@@ -299,12 +312,23 @@ pack_trees(uint32_t nodes,
             cosim::TreePacking({nodes, view(source), view(target), view(capacity)}, view(wanted))
                 .Run();
     }
-    py::list result;
-    for (const auto& tree : trees)
+    return listed(trees);
+}
+
+std::optional<py::list>
+shallow_trees(uint32_t nodes,
+              const Array<uint32_t>& source,
+              const Array<uint32_t>& target,
+              const Array<int64_t>& capacity,
+              const Array<int64_t>& wanted)
+{
+    std::optional<std::vector<cosim::Tree>> trees;
     {
-        result.append(py::make_tuple(tree.root, tree.weight, py::cast(tree.links)));
+        const py::gil_scoped_release release;
+        trees = cosim::FindShallowTrees({nodes, view(source), view(target), view(capacity)},
+                                        view(wanted));
     }
-    return result;
+    return trees ? std::optional(listed(*trees)) : std::nullopt;
 }
 
 py::array_t<int64_t>
@@ -379,6 +403,7 @@ PYBIND11_MODULE(_kernels, module)
     module.def("walk_loads", &walk_loads);
     module.def("tightest_cut", &tightest_cut);
     module.def("pack_trees", &pack_trees);
+    module.def("shallow_trees", &shallow_trees);
     module.def("remove_switches", &remove_switches);
     module.def("balance_uneven", &balance_uneven);
 }

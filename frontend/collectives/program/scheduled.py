@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from frontend.collectives.program.pacing import paced
+from frontend.collectives.program.pacing import in_order, in_turn
 from frontend.collectives.program.program import Ints, Op, Program, assemble, ranges
 from topology_gen.arrays import Ids
 from topology_gen.networks.direct_connect import parallel_index
@@ -91,7 +91,7 @@ def scheduled(
         link among parallel ones.
     ahead : int, optional
         Number of steps that a member may be ahead with sends that wait for nothing else; see
-        `paced`. By default, it posts them at the start.
+        `frontend.collectives.program.pacing`. By default, it posts them at the start.
     """
     some = scatter or gather
     assert some is not None
@@ -117,8 +117,11 @@ def scheduled(
         wait(sent, moved.size + passed[received])
         if ahead is not None:
             free = np.setdiff1d(np.arange(moved.size), sent)
-            waiting, waited = paced(scatter, free, ahead)
-            wait(waiting, moved.size + waited)
+            for waiting, waited in (
+                in_order(scatter, free, ahead, sent, passed[received]),
+                in_turn(scatter, free, ahead),
+            ):
+                wait(waiting, moved.size + waited)
         if gather is not None:
             join = first
             rows.append(_joins(nodes, chunks))
@@ -137,7 +140,7 @@ def scheduled(
         wait(first + passed[sent], first + moved.size + received)
         own = np.flatnonzero(moved.source == moved.shard)
         if ahead is not None:
-            waiting, waited = paced(gather, own, ahead)
+            waiting, waited = in_order(gather, own, ahead, passed[sent], received)
             wait(first + waiting, first + moved.size + waited)
         if join >= 0:
             sent, unit = _units(moved.offset[own], moved.count[own])
