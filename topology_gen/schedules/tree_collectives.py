@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
@@ -123,16 +123,7 @@ class TreeCollective:
             shift = self.reducing.channels.links if self.wiring.switches else 0
         if self.spreading is not None:
             made = self.spreading.schedule(segments)
-            spreading = Schedule(
-                made.operation,
-                self.graph,
-                made.chunks,
-                made.step_begin,
-                made.link + np.uint32(shift),
-                made.shard,
-                made.first,
-                made.count,
-            )
+            spreading = replace(made, graph=self.graph, link=made.link + np.uint32(shift))
         if reducing is not None and spreading is not None:
             chunks = lcm(reducing.chunks, spreading.chunks)
             return reducing.in_chunks(chunks), spreading.in_chunks(chunks)

@@ -28,10 +28,11 @@ bandwidth broadcast, reduction and scan", Parallel Computing 35 (2009). The tree
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from itertools import permutations
 from typing import Any
 
-from frontend.collectives.algorithms.two_trees_rooted import broadcast, reduce
+from frontend.collectives.algorithms.two_trees_rooted import over_both
 from frontend.collectives.binary_trees import Parents, top_down, trees_of
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Program, ProgramBuilder
@@ -218,8 +219,8 @@ ALGORITHM = Algorithm(
         "all_reduce": all_reduce,
         "reduce_scatter": reduce_scatter,
         "all_gather": all_gather,
-        "broadcast": broadcast,
-        "reduce": reduce,
+        "broadcast": partial(over_both, "broadcast"),
+        "reduce": partial(over_both, "reduce"),
     },
     choose=_choose,
     check=always_works,

@@ -10,6 +10,8 @@ reduction and scan", Parallel Computing 35 (2009).
 
 from __future__ import annotations
 
+from typing import Literal
+
 from frontend.collectives.binary_trees import double_tree, top_down
 from frontend.collectives.program.program import Program, ProgramBuilder, known_root
 
@@ -24,41 +26,28 @@ def _edges(group_size: int, root: int) -> list[list[tuple[int, int]]]:
     return found
 
 
-def broadcast(
-    group_size: int, *, root: int = 0, segments: int = 16, dimension: str = "scale_out"
+def over_both(
+    operation: Literal["broadcast", "reduce"],
+    group_size: int,
+    *,
+    root: int = 0,
+    segments: int = 16,
+    dimension: str = "scale_out",
 ) -> Program:
-    """Return the program that sends both halves down, each in `segments` parts."""
+    """Return the program that sends both halves down, or adds them up, each in `segments` parts."""
     known_root(root, group_size)
+    up = operation == "reduce"
     builder = ProgramBuilder(
-        "dbt", "broadcast", group_size, units=2 * segments, dimensions=(dimension,), root=root
+        "dbt", operation, group_size, units=2 * segments, dimensions=(dimension,), root=root
     )
     trees = _edges(group_size, root)
     for segment in range(segments):
         for tree, edges in enumerate(trees):
             have: list[list[int]] = [[] for _ in range(group_size)]
-            for member, parent in edges:
+            for member, parent in reversed(edges) if up else edges:
+                source, target = (member, parent) if up else (parent, member)
                 _, received = builder.message(
-                    parent, member, tree * segments + segment, 1, after=have[parent]
+                    source, target, tree * segments + segment, 1, reduce=up, after=have[source]
                 )
-                have[member] = [received]
-    return builder.build()
-
-
-def reduce(
-    group_size: int, *, root: int = 0, segments: int = 16, dimension: str = "scale_out"
-) -> Program:
-    """Return the program that adds both halves up, each in `segments` parts."""
-    known_root(root, group_size)
-    builder = ProgramBuilder(
-        "dbt", "reduce", group_size, units=2 * segments, dimensions=(dimension,), root=root
-    )
-    trees = _edges(group_size, root)
-    for segment in range(segments):
-        for tree, edges in enumerate(trees):
-            have: list[list[int]] = [[] for _ in range(group_size)]
-            for member, parent in reversed(edges):
-                _, received = builder.message(
-                    member, parent, tree * segments + segment, 1, reduce=True, after=have[member]
-                )
-                have[parent].append(received)
+                have[target].append(received)
     return builder.build()
