@@ -67,6 +67,7 @@ def import_run(given: CommandLine, folder: Path) -> Imported:
     made = Imported(folder)
     network = network_of(given.network, given.logical, made)
     system = read_system(given.system, made)
+    memory_gb_s = system.number("local-mem-bw") or 0
     workload: dict[str, Any] = {"kind": "chakra", "traces": made.name(Path(given.pattern))}
     if given.groups is not None:
         workload["groups"] = made.name(given.groups)
@@ -75,9 +76,9 @@ def import_run(given: CommandLine, folder: Path) -> Imported:
         "name": Path(given.pattern).name.split("{rank}")[0].strip("._-") or "imported",
         "fabric": network.fabric,
         "topology": network.topology,
-        "workload": workload | durations(system),
+        "workload": workload | durations(system, memory_gb_s),
         "collective": collective_of(system, network, given.groups is not None),
-        "system": scheduling(system),
+        "system": scheduling(system, memory_gb_s),
     }
     for key, value in system.rest().items():
         system.note(key, value)

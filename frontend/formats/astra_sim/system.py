@@ -78,8 +78,19 @@ def read_system(path: Path, made: Imported) -> SystemFile:
     return SystemFile(path, content, made)
 
 
-def scheduling(file: SystemFile) -> dict[str, Any]:
-    """Return the scenario's `system`."""
+def scheduling(file: SystemFile, memory_gb_s: float) -> dict[str, Any]:
+    """Return the scenario's `system`.
+
+    A step of a collective waits for `endpoint-delay` once, and in a scenario at both ends of its
+    message. A reduction reads both parts from the memory and writes their sum.
+
+    Parameters
+    ----------
+    file : SystemFile
+        The system file.
+    memory_gb_s : float
+        Its `local-mem-bw`.
+    """
     system: dict[str, Any] = {"admission": "local"}
     splits = file.count("preferred-dataset-splits")
     active = file.count("active-chunks-per-dimension")
@@ -89,7 +100,9 @@ def scheduling(file: SystemFile) -> dict[str, Any]:
     if active:
         system["concurrent_chunks"] = active
     if delay:
-        system["injection_latency"] = f"{plain(delay)}ns"
+        system["injection_latency"] = f"{plain(delay / 2)}ns"
+    if memory_gb_s:
+        system["reduction_bandwidth"] = f"{round(memory_gb_s * 10**9 / 3)}B/s"
     policy = file.take("scheduling-policy")
     if policy is not None:
         system["scheduling"] = _POLICIES.get(str(policy), "lifo")
@@ -98,24 +111,31 @@ def scheduling(file: SystemFile) -> dict[str, Any]:
     return system
 
 
-def durations(file: SystemFile) -> dict[str, Any]:
+def durations(file: SystemFile, memory_gb_s: float) -> dict[str, Any]:
     """Return the keys of the workload that say where durations of compute nodes come from.
+
+    Parameters
+    ----------
+    file : SystemFile
+        The system file.
+    memory_gb_s : float
+        Its `local-mem-bw`.
 
     Raises
     ------
     ScenarioError
         If the roofline lacks a rate.
     """
-    peak, bandwidth = file.number("peak-perf"), file.number("local-mem-bw")
+    peak = file.number("peak-perf")
     replays = file.number("replay-only")
     if not file.number("roofline-enabled") or replays:
         return {"durations": "trace"}
-    if not peak or not bandwidth:
+    if not peak or not memory_gb_s:
         raise ScenarioError(
             f"{file.path}: roofline-enabled: expected peak-perf and local-mem-bw with it"
         )
     rates = {
         "peak_flops": f"{plain(peak)}TFLOPS",
-        "memory_bandwidth": f"{plain(bandwidth)}GB/s",
+        "memory_bandwidth": f"{plain(memory_gb_s)}GB/s",
     }
     return {"durations": "roofline", "compute": rates}
