@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from topology_gen.formats.graphs.document import GraphDocument
     from topology_gen.graphs.digraph import Digraph
     from topology_gen.networks.network import Network
+
+_MOST_RANGES = 16
 
 NETWORK_FORMATS = ("csv", "yaml", "graphml", "astra-sim", "simai", "infragraph")
 """Formats that have the rates of the links."""
@@ -39,8 +43,22 @@ class NamedNetwork(NamedTuple):
 
 
 def named_file(spec: str | None) -> Path | None:
-    """Return the file that an argument names; None if it names a family."""
-    return Path(spec) if spec is not None and Path(spec).is_file() else None
+    """Return the file that an argument names; None if it names a family.
+
+    Raises
+    ------
+    InputError
+        The argument is the name of a file, which does not exist.
+    """
+    if spec is None:
+        return None
+    path = Path(spec)
+    if not path.is_file() and ":" not in spec and (path.suffix or path.name != spec):
+        raise InputError(
+            f"{spec}: no such file: expected a scenario, a network, or a family such as "
+            "hypercube:n=1024"
+        )
+    return path if path.is_file() else None
 
 
 def read_network(path: Path, overrides: Sequence[Override] = ()) -> NamedNetwork:
@@ -110,6 +128,8 @@ def network_answer(found: NamedNetwork) -> dict[str, Any]:
         "name": found.name,
         "ranks": network.ranks,
         "switches": network.nodes - network.ranks,
+        "rank_names": _ranges(network.node_names[: network.ranks]),
+        "switch_names": _ranges(network.node_names[network.ranks :]),
         "links": network.links,
         "super_node": found.super_node,
     }
@@ -128,6 +148,16 @@ def network_answer(found: NamedNetwork) -> dict[str, Any]:
     answer["longest_path"] = int(hops.max())
     answer["mean_path"] = float(hops.mean())
     return answer
+
+
+def _ranges(names: Sequence[str]) -> str:
+    """Return the first and the last of consecutive names that begin with the same letters."""
+    parts = []
+    for _, group in groupby(names, key=lambda name: re.split(r"\d", name, maxsplit=1)[0]):
+        first, *_, last = [*group] * 2
+        parts.append(first if first == last else f"{first} … {last}")
+    shown = parts if len(parts) <= _MOST_RANGES else [*parts[:_MOST_RANGES], "…"]
+    return ", ".join(shown)
 
 
 def _hops(network: Network) -> Any:

@@ -148,6 +148,8 @@ def test_export_of_a_network_file_is_in_its_format() -> None:
     Path("infra.yaml").write_text(answer.stdout)
     assert invoke("topo", "export", "infra.yaml").stdout == answer.stdout
     assert answer_of("topo", "show", "infra.yaml")["switches"] == 1
+    names = answer_of("topo", "show", "text")
+    assert (names["rank_names"], names["switch_names"]) == ("rank0 … rank2", "switch3")
 
 
 def test_all_to_all() -> None:
@@ -190,6 +192,8 @@ def test_a_bad_rate_of_a_link() -> None:
     [
         ("schedule bfb", "expected exactly one topology: "),
         ("topo show", "expected exactly one topology"),
+        ("topo show net.csv", "net.csv: no such file: expected a scenario, a network, or"),
+        ("topo plot nets/mine -o x.svg", "nets/mine: no such file: expected a scenario"),
         ("schedule bfb --edges missing.json", "no such file or folder"),
         ("schedule bfb --topology hypercube:n=12", "nodes 12: expected a power of 2"),
         ("schedule bfb --topology hypercube:n=-8", "nodes -8: expected a power of 2"),

@@ -91,8 +91,8 @@ def test_nics():
     nics = [link for link in two.links if link.source == "pcie1.3" and "leaf" in link.target]
     assert [link.target for link in nics] == ["leaf0.6", "leaf0.7"]
     assert {link.rate_bps for link in nics} == {400 * G}
-    shared = [link for link in two.links if link.target == "pcie1.3" and "gpu" in link.source]
-    assert [(link.source, link.rate_bps) for link in shared] == [("gpu1.3", 512 * G)]
+    bus = [link for link in two.links if link.target == "pcie1.3" and "gpu" in link.source]
+    assert [(link.source, link.rate_bps) for link in bus] == [("gpu1.3", 512 * G)]
     slow = rail_optimized(2, replace(H100, nics=16, nic_bps=200 * G), UPLINKS)
     assert not any("pcie" in name for name in slow.switches)  # PCIe is fast enough
     few = rail_optimized(2, replace(H100, nics=4), UPLINKS)
