@@ -11,6 +11,7 @@ NSDI 2025, section 6.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 from frontend.collectives.program.errors import CollectiveError
@@ -93,11 +94,18 @@ def _performances(graph: Digraph, operation: str) -> list[Performance]:
 def _program(
     operation: str,
     group_size: int,
+    *,
     graph: Digraph,
-    shard_chunks: int,
-    dimension: str,
-    uneven: Uneven | None,
+    shard_chunks: int = 1,
+    dimension: str = "scale_out",
+    uneven: Uneven | None = None,
 ) -> Program:
+    """Return the program of an operation.
+
+    An all-gather fetches shards from distance t in step t, over balanced links. A reduce-scatter is
+    its reverse on the transposed digraph. An all-reduce is both, and sends a shard as soon as it is
+    reduced.
+    """
     if graph.nodes != group_size:
         raise CollectiveError(
             f"bfb: {graph.name} has {graph.nodes} nodes: expected {group_size}, the number of "
@@ -129,42 +137,6 @@ def _program(
         raise CollectiveError(f"bfb: {error}") from None
 
 
-def all_reduce(
-    group_size: int,
-    *,
-    graph: Digraph,
-    shard_chunks: int = 1,
-    dimension: str = "scale_out",
-    uneven: Uneven | None = None,
-) -> Program:
-    """Return a reduce-scatter and an all-gather, which sends a shard as soon as it is reduced."""
-    return _program("all_reduce", group_size, graph, shard_chunks, dimension, uneven)
-
-
-def reduce_scatter(
-    group_size: int,
-    *,
-    graph: Digraph,
-    shard_chunks: int = 1,
-    dimension: str = "scale_out",
-    uneven: Uneven | None = None,
-) -> Program:
-    """Return the reverse of the all-gather on the transposed digraph."""
-    return _program("reduce_scatter", group_size, graph, shard_chunks, dimension, uneven)
-
-
-def all_gather(
-    group_size: int,
-    *,
-    graph: Digraph,
-    shard_chunks: int = 1,
-    dimension: str = "scale_out",
-    uneven: Uneven | None = None,
-) -> Program:
-    """Return the all-gather that fetches shards from distance t in step t, over balanced links."""
-    return _program("all_gather", group_size, graph, shard_chunks, dimension, uneven)
-
-
 def _choose(setting: Setting) -> dict[str, Any]:
     graph, chunks = setting.layout.graph, setting.given.shard_chunks
     assert graph is not None  # guaranteed by `needs`
@@ -184,7 +156,7 @@ def _choose(setting: Setting) -> dict[str, Any]:
 ALGORITHM = Algorithm(
     "bfb",
     "breadth-first broadcast on a direct-connect topology, with balanced links",
-    {"all_reduce": all_reduce, "reduce_scatter": reduce_scatter, "all_gather": all_gather},
+    {one: partial(_program, one) for one in ("all_reduce", "reduce_scatter", "all_gather")},
     needs=frozenset({GRAPH}),
     choose=_choose,
 )

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -33,6 +34,17 @@ from frontend.collectives.setting import Setting
 from frontend.topologies.layout import SUPER_NODES
 
 _DIMENSIONS = ("scale_up", "scale_out")
+
+Shape = Literal["hierarchical", "hierarchical_optimal"]
+"""How an all-reduce uses the two dimensions; the name of the algorithm."""
+
+
+class _Phases(NamedTuple):
+    """The phases of a program: its units, the dimension of each phase, and its pieces."""
+
+    units: int
+    dimensions: tuple[str, ...]
+    pieces: list[Piece]
 
 
 def _check_local_size(group_size: int, local_size: int | None) -> None:
@@ -104,6 +116,7 @@ def _flat(name: str, operation: str, grid: _Grid, axis: int) -> Program:
 
 
 def all_reduce(
+    shape: Shape,
     group_size: int,
     *,
     local_size: int,
@@ -114,10 +127,17 @@ def all_reduce(
     peer_order: str = "rotated",
     seed: int = 0,
 ) -> Program:
-    """Return an all-reduce within each super-node, then one between the i-th ranks of all.
+    """Return an all-reduce.
 
     `segments` (for dbt), `peer_order` and `seed` (for direct) are passed to the algorithms that
     take them.
+
+    Parameters
+    ----------
+    shape : Shape
+        ``hierarchical``: an all-reduce within each super-node, then one between the i-th ranks of
+        all. ``hierarchical_optimal``: a local reduce-scatter, an all-reduce of shard i by i-th
+        ranks, a local all-gather.
     """
     given: dict[str, object] = {"segments": segments, "peer_order": peer_order, "seed": seed}
     grid = _Grid(
@@ -125,66 +145,41 @@ def all_reduce(
     )
     axis = grid.only_axis()
     if axis is not None:
-        return _flat("hierarchical", "all_reduce", grid, axis)
+        return _flat(shape, "all_reduce", grid, axis)
+    units, names, pieces = _whole(grid) if shape == "hierarchical" else _in_shards(grid)
+    return compose(shape, "all_reduce", group_size, units=units, dimensions=names, pieces=pieces)
+
+
+def _whole(grid: _Grid) -> _Phases:
+    """Return the phases of two all-reduces of the whole buffer."""
     local, across = grid.build("all_reduce", 0), grid.build("all_reduce", 1)
     units = math.lcm(local.units, across.units)
     next_phase = len(local.phase_dimension)
-    return compose(
-        "hierarchical",
-        "all_reduce",
-        group_size,
-        units=units,
-        dimensions=local.phase_dimension + across.phase_dimension,
-        pieces=[
-            *(Piece(local, m, 0, factor=units // local.units) for m in grid.local),
-            *(Piece(across, m, next_phase, factor=units // across.units) for m in grid.across),
-        ],
-    )
+    pieces = [
+        *(Piece(local, m, 0, factor=units // local.units) for m in grid.local),
+        *(Piece(across, m, next_phase, factor=units // across.units) for m in grid.across),
+    ]
+    return _Phases(units, local.phase_dimension + across.phase_dimension, pieces)
 
 
-def optimal_all_reduce(
-    group_size: int,
-    *,
-    local_size: int,
-    scale_up_algorithm: str = "direct",
-    scale_out_algorithm: str = "dbt",
-    dimensions: tuple[str, str] = _DIMENSIONS,
-    segments: int = 16,
-    peer_order: str = "rotated",
-    seed: int = 0,
-) -> Program:
-    """Return a local reduce-scatter, an all-reduce of shard i by i-th ranks, a local all-gather.
-
-    For the options, see `all_reduce`.
-    """
-    given: dict[str, object] = {"segments": segments, "peer_order": peer_order, "seed": seed}
-    grid = _Grid(
-        group_size, local_size, (scale_up_algorithm, scale_out_algorithm), dimensions, given
-    )
-    axis = grid.only_axis()
-    if axis is not None:
-        return _flat("hierarchical_optimal", "all_reduce", grid, axis)
+def _in_shards(grid: _Grid) -> _Phases:
+    """Return the phases of an all-reduce of shards between a reduce-scatter and an all-gather."""
     scatter, gather = grid.build("reduce_scatter", 0), grid.build("all_gather", 0)
     across = grid.build("all_reduce", 1)
-    units = math.lcm(local_size * across.units, scatter.units, gather.units)
-    shard = units // local_size
+    units = math.lcm(grid.local_size * across.units, scatter.units, gather.units)
+    shard = units // grid.local_size
     second = len(scatter.phase_dimension)
     third = second + len(across.phase_dimension)
-    return compose(
-        "hierarchical_optimal",
-        "all_reduce",
-        group_size,
-        units=units,
-        dimensions=scatter.phase_dimension + across.phase_dimension + gather.phase_dimension,
-        pieces=[
-            *(Piece(scatter, m, 0, factor=units // scatter.units) for m in grid.local),
-            *(
-                Piece(across, m, second, (i * shard,), shard // across.units)
-                for i, m in enumerate(grid.across)
-            ),
-            *(Piece(gather, m, third, factor=units // gather.units) for m in grid.local),
-        ],
-    )
+    pieces = [
+        *(Piece(scatter, m, 0, factor=units // scatter.units) for m in grid.local),
+        *(
+            Piece(across, m, second, (i * shard,), shard // across.units)
+            for i, m in enumerate(grid.across)
+        ),
+        *(Piece(gather, m, third, factor=units // gather.units) for m in grid.local),
+    ]
+    names = scatter.phase_dimension + across.phase_dimension + gather.phase_dimension
+    return _Phases(units, names, pieces)
 
 
 def all_to_all(
@@ -276,7 +271,7 @@ def _choose_optimal(setting: Setting) -> dict[str, Any]:
 ALGORITHM = Algorithm(
     "hierarchical",
     "two phases: within super-nodes, then between the i-th ranks of all super-nodes",
-    {"all_reduce": all_reduce, "all_to_all": all_to_all},
+    {"all_reduce": partial(all_reduce, "hierarchical"), "all_to_all": all_to_all},
     needs=frozenset({SUPER_NODES}),
     choose=_choose,
     check=_check,
@@ -284,7 +279,7 @@ ALGORITHM = Algorithm(
 OPTIMAL = Algorithm(
     "hierarchical_optimal",
     "three phases: local reduce-scatter, all-reduce of shards by i-th ranks, local all-gather",
-    {"all_reduce": optimal_all_reduce},
+    {"all_reduce": partial(all_reduce, "hierarchical_optimal")},
     needs=frozenset({SUPER_NODES}),
     choose=_choose_optimal,
     check=_check,
