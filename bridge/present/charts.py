@@ -92,7 +92,7 @@ def layers(results: Mapping[str, Result]) -> Chart | None:
     bars = max(map(len, rows.values()))
     layout = {
         "barmode": "stack",
-        "height": 130 + bars * (14 + 12 * max(2, len(results))),
+        "height": 130 + bars * (12 + 8 * max(2, len(results))),
         "xaxis": {"title": {"text": f"iteration, mean over the ranks [{unit}]"}},
         "yaxis": {"autorange": "reversed", "automargin": True},
     }

@@ -61,6 +61,9 @@ class Comparison:
     """Iteration time, or the time of a run without iterations."""
     metrics: tuple[tuple[Metric, Change], ...]
     """The metrics that either result has."""
+    critical_path: tuple[Change, ...]
+    """What the critical path is spent on, if both results have it; the largest difference first.
+    The differences add up to that of the iteration time."""
     layers: tuple[Change, ...]
     """Compute and exposed communication of each layer; the largest difference first."""
     collectives: tuple[Change, ...]
@@ -76,6 +79,7 @@ class Comparison:
             "metrics": [
                 {"metric": metric.key, **_entry(change)} for metric, change in self.metrics
             ],
+            "critical_path": [_entry(one) for one in self.critical_path],
             "layers": [_entry(one) for one in self.layers],
             "collectives": [_entry(one) for one in self.collectives],
             "network": [_entry(one) for one in self.network],
@@ -111,6 +115,7 @@ def compare(first: Result, second: Result) -> Comparison:
             for metric, change in changes
             if change.before is not None or change.after is not None
         ),
+        _sorted(_path_times(first), _path_times(second)) if _have_paths(first, second) else (),
         _sorted(_layer_times(first), _layer_times(second)),
         _sorted(_collective_times(first), _collective_times(second)),
         _counters(first, second),
@@ -134,6 +139,20 @@ def changed_settings(
 
 def _iterations(result: Result) -> int:
     return max(1, len(result.iterations))
+
+
+def _have_paths(*results: Result) -> bool:
+    """Return whether all results have the critical path of each iteration."""
+    return all(one.iterations and one.critical_path for one in results)
+
+
+def _path_times(result: Result) -> dict[str, float]:
+    paths = result.critical_path or ()
+    kinds = [kind for kind, _ in paths[0].times]
+    return {
+        kind.removesuffix("_ns"): sum(getattr(one.times, kind) for one in paths) / len(paths)
+        for kind in kinds
+    }
 
 
 def _layer_times(result: Result) -> dict[str, float]:

@@ -41,7 +41,9 @@ def comparison_report(first: Result, second: Result, comparison: Comparison) -> 
     ]
     parts.append(_settings(comparison))
     parts.append(_metrics(comparison))
-    # The times of layers add up to the iteration; collectives overlap, so theirs do not.
+    # The times of kinds and layers add up to the iteration; collectives overlap.
+    if any(one.difference for one in comparison.critical_path):
+        parts.append(_times("critical path", comparison.critical_path, time.difference))
     if any(one.difference for one in comparison.layers):
         parts.append(_times("layer: compute + exposed", comparison.layers, time.difference))
     if any(one.difference for one in comparison.collectives):

@@ -87,7 +87,7 @@ def rows(scenario: str = SCENARIO, repeat: int = 7) -> list[Row]:
 def report(measured: list[Row]) -> str:
     """Return the table as Markdown."""
     lines = [
-        "| outputs | command, CPU s | | simulation, CPU s | | written MB | memory MB |",
+        "| outputs | process, CPU s | | run, CPU s | | written MB | memory MB |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for row in measured:
@@ -103,7 +103,7 @@ def report(measured: list[Row]) -> str:
         lines.append(f"| {' | '.join(cells)} |")
     plain = measured[0]
     share = plain["tables_cpu_s"] / plain["command_cpu_s"]
-    tables = f"{1e3 * plain['tables_cpu_s']:.2f} ms, {100 * share:.2f} % of the command"
+    tables = f"{1e3 * plain['tables_cpu_s']:.2f} ms, {100 * share:.2f} % of the process"
     return "\n".join([*lines, "", f"Making and writing the tables takes {tables}."])
 
 

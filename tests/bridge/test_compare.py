@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
+import bridge
 from bridge.cli.main import main
 from bridge.present.comparison import compare
 from bridge.present.comparison_report import comparison_report
@@ -39,6 +40,21 @@ def test_what_explains_the_difference(result: Result, slower: Result) -> None:
     assert comparison.layers[0].difference == pytest.approx(comparison.time.difference)
     assert [one.name for one in comparison.network] == ["drops"]
     assert not any(one.difference for one in comparison.collectives)
+
+
+def test_the_critical_paths_explain_all_of_it(small: dict[str, Any]) -> None:
+    """Their kinds add up to the iterations, so their differences add up to the difference."""
+    slow = {"topology.bandwidth": "50Gbps", "topology.latency": "1us"}
+    asked = {"outputs": ["critical_path"]}
+    results = [bridge.run(small, {**asked, **one}) for one in ({}, slow)]
+    comparison = compare(*results)
+    changes = {one.name: one.difference for one in comparison.critical_path}
+    assert sum(changes.values()) == pytest.approx(comparison.time.difference)
+    assert changes["propagation"] > 0
+    assert changes["serialization"] > 0
+    assert changes["retransmission"] == 0
+    plain = bridge.run(small)
+    assert compare(plain, results[1]).critical_path == ()
 
 
 def test_the_table_names_it(result: Result, slower: Result) -> None:
