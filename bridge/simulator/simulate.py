@@ -287,7 +287,7 @@ def _simulate(
             except core.CoreError as error:
                 raise SimulationError(str(error)) from None
             raw = json.loads(simulation.result())
-            tables = RunTables(simulation.tables())
+            tables = RunTables(simulation.tables(), folder)
             built.end()
         finally:
             simulation.close()

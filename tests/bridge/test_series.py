@@ -21,6 +21,7 @@ def test_samples_add_up(small: dict[str, Any], fabric: str, tmp_path: Path) -> N
     overrides = {"fabric": fabric, "workload.bytes": "1MB"}
     result = bridge.run(small, {**overrides, "outputs.series": SERIES}, out=tmp_path)
     loaded = bridge.Result.load(tmp_path)
+    assert result.tables.rows("link_series") == loaded.tables.rows("link_series")
     carried: dict[int, float] = defaultdict(float)
     for row in loaded.tables.rows("link_series"):
         assert row["time_ns"] % 1000 == 0

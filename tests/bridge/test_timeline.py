@@ -17,6 +17,7 @@ from bridge.cli.main import main
 from tests.bridge.trace_processor import ask
 
 NETWORK = 1_000_000
+LOSSY = ["topology.buffer=300KB", "workload.peer_order=same", "transport.min_rto=1ms"]
 COMPUTE = 1
 
 
@@ -204,12 +205,24 @@ def test_the_size_limit_is_kept(repository: Path, tmp_path: Path) -> None:
 
 def test_messages_and_losses(repository: Path, tmp_path: Path) -> None:
     scenario = repository / "scenarios" / "collective_small.yaml"
-    lossy = ["topology.buffer=300KB", "workload.peer_order=same", "transport.min_rto=1ms"]
-    result = bridge.run(scenario, [*lossy, "outputs=[timeline]"], out=tmp_path)
+    result = bridge.run(scenario, [*LOSSY, "outputs=[timeline]"], out=tmp_path)
     events = read(tmp_path)["traceEvents"]
     timeouts = [one for one in events if one.get("name", "").startswith("timeout to rank")]
     assert len(timeouts) == result.network.rto_events > 0
     assert all(one["args"]["waited_us"] >= 1000 for one in timeouts)
+
+
+@pytest.mark.slow
+def test_perfetto_shows_timeouts(repository: Path, tmp_path: Path) -> None:
+    scenario = repository / "scenarios" / "collective_small.yaml"
+    result = bridge.run(scenario, [*LOSSY, "outputs=[timeline]"], out=tmp_path)
+    problems, timeouts = ask(
+        tmp_path / "timeline.json.gz",
+        "select name, value from stats where severity != 'info' and value > 0",
+        "select count(*) from slice where name glob 'timeout to rank *'",
+    )
+    assert problems == []
+    assert timeouts == [(result.network.rto_events,)]
 
 
 def test_send_and_receive_nodes(repository: Path, tmp_path: Path) -> None:
