@@ -105,9 +105,9 @@ class GraphTopology(ClusterTopology):
     """Any network of ranks and switches, from a file or a list of links."""
     file: str | None = None
     """A file with the network: YAML with `nodes` and `links`, CSV, GraphML, a topology text of
-    ASTRA-sim or SimAI, a network of ASTRA-sim's analytical backend, or an infrastructure of
-    InfraGraph; the content decides. The path is relative to the scenario's folder. The result
-    stores nodes and links."""
+    ASTRA-sim or SimAI, a network of ASTRA-sim's analytical backend, a fat-tree of htsim, or an
+    infrastructure of InfraGraph; the content decides. The path is relative to the scenario's
+    folder. The result stores nodes and links."""
     nodes: Annotated[tuple[GraphNode, ...], BeforeValidator(listed)] = ()
     """The nodes, instead of a file. Ranks are numbered in this order. Nodes that only links name
     follow."""

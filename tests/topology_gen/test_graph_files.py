@@ -1,5 +1,6 @@
 """Files of networks in every format: what is read, what is refused, and the way back."""
 
+import itertools
 import math
 from collections import Counter
 from typing import Any
@@ -206,6 +207,75 @@ def test_dimensions_are_the_product_of_their_graphs(parts):
     inside = {frozenset(link[:2]) for link in found.links if link.scale_up}
     assert len(inside) == (len(parts) > 1) * len(from_yaml(analytical(*first)).links) * rest
     assert found.settings == ({"forwarding": "ranks"} if len(parts) > 1 else {})
+
+
+HTSIM = """Nodes 8
+Tiers 3
+Podsize 4
+
+Tier 0
+Downlink_speed_Gbps 200
+Radix_Down 2
+Radix_Up 2
+Downlink_Latency_ns 1000
+Switch_Latency_ns 30
+
+Tier 1
+Downlink_speed_Gbps 200
+Radix_Down 2
+Radix_Up 4
+Downlink_Latency_ns 1000
+
+Tier 2
+Downlink_speed_Gbps 100
+Radix_Down 4
+Downlink_Latency_ns 700
+Switch_Latency_ns 50
+Bundle 2
+"""
+
+
+def test_htsim():
+    """Two pods of two leaves and two aggregation switches, and two links to each of four cores."""
+    found = document(HTSIM)
+    graph: Any = nx.MultiDiGraph()
+    for link in found.links:
+        for ends in (link[:2], link[1::-1])[: 1 if link.one_way else 2]:
+            graph.add_edge(*ends, rate=link.bandwidth, latency=link.latency)
+    degree: Any = {kind: set() for kind in ("host", "tor", "agg", "core")}
+    for node, out in graph.out_degree:
+        degree[node.rstrip("0123456789")].add((out, graph.in_degree(node)))
+    assert degree == {"host": {(1, 1)}, "tor": {(4, 4)}, "agg": {(6, 6)}, "core": {(4, 4)}}
+    assert (len(found.ranks), len(found.switches)) == (8, 12)
+    simple: Any = nx.DiGraph(graph)
+    path = nx.shortest_path(simple, "host0", "host7")
+    assert len(path) == 7  # over a core
+    assert nx.shortest_path_length(simple, "host0", "host3") == 4  # the same pod
+    taken = [graph.edges[one, other, 0]["latency"] for one, other in itertools.pairwise(path)]
+    assert taken == ["1000ns", "1030ns", "700ns", "750ns", "1000ns", "1030ns"]
+    assert Counter(data["rate"] for *_, data in graph.edges(data=True)) == {
+        "200Gbps": 2 * (8 + 8),
+        "100Gbps": 2 * 4 * 4,
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("Podsize 4", "Podsize 3", "Nodes 8: expected a multiple of Podsize"),
+        ("Bundle 2", "Bundle 3", "Tier 1: radix_up: expected a multiple of bundle of Tier 2"),
+        ("Bundle 2", "Bundle 4", "Tier 2: radix_down 4: expected 8, its links downwards"),
+        ("Tier 2", "Tier 3", "Tier 3: expected Tier 2"),
+        ("Tiers 3", "Tiers 2", "Tiers 2: expected 2 or 3, and a part for each"),
+        ("Bundle 2", "Queue_Down 9", "line 'Queue_Down 9': expected one of nodes"),
+        ("Radix_Up 4", "Radix_Up 4\nOversubscribed 2", "oversubscribed 2: expected radix_down"),
+        ("Downlink_speed_Gbps 100", "", "Tier 2: downlink_speed_gbps: expected a number"),
+        ("Nodes 8", "Nodes 800000000", "Tier 2: radix_down 4: expected 400000000"),
+    ],
+)
+def test_htsim_refused(old, new, problem):
+    with pytest.raises(FileFormatError, match=problem):
+        document(HTSIM.replace(old, new))
 
 
 def test_dimensions_keep_their_quantities():

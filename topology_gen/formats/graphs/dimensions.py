@@ -7,13 +7,15 @@ from math import prod
 from typing import Any, NamedTuple
 
 from topology_gen.errors import FileFormatError
-from topology_gen.formats.graphs.document import GraphDocument, LinkEntry, NodeEntry
+from topology_gen.formats.graphs.document import (
+    MOST_LINKS,
+    GraphDocument,
+    LinkEntry,
+    NodeEntry,
+)
 
 KEYS = ("topology", "npus_count", "bandwidth", "latency")
 """The keys of such a file: lists with one entry for each dimension."""
-
-MOST_LINKS = 2**21
-"""Greatest number of links of a network that a few numbers describe."""
 
 
 class Dimension(NamedTuple):

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+MOST_LINKS = 2**21
+"""Greatest number of links of a network that a few numbers describe."""
+
 _RANK = re.compile(r"(rank|gpu|xpu|npu|host|server)?[^a-z]*", re.IGNORECASE)
 _DIGITS = re.compile(r"(\d+)")
 

@@ -17,13 +17,14 @@ from topology_gen.formats.graphs.csv_table import is_csv, read_csv, write_csv
 from topology_gen.formats.graphs.dimensions import is_dimensions, read_dimensions
 from topology_gen.formats.graphs.document import GraphDocument
 from topology_gen.formats.graphs.graphml import read_graphml, write_graphml
+from topology_gen.formats.graphs.htsim import is_htsim, read_htsim
 from topology_gen.formats.graphs.infragraph import is_infragraph, read_infragraph
 from topology_gen.formats.graphs.infragraph_writer import write_infragraph
 
 ACCEPTED = (
     "expected a YAML file with nodes and links, CSV with the columns source and target, GraphML, "
-    "a topology text of ASTRA-sim or SimAI, a network of ASTRA-sim's analytical backend, or an "
-    "infrastructure of InfraGraph"
+    "a topology text of ASTRA-sim or SimAI, a network of ASTRA-sim's analytical backend, a "
+    "fat-tree of htsim, or an infrastructure of InfraGraph"
 )
 
 
@@ -93,6 +94,8 @@ def read(
         return read_graphml(text, stem)
     if is_astra_sim(text):
         return read_astra_sim(text, stem)
+    if is_htsim(text):
+        return read_htsim(text, stem)
     if is_csv(text):
         return read_csv(text, stem)
     try:
