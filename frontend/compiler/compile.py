@@ -24,6 +24,8 @@ from frontend.workloads.plan import Plan
 # All-to-alls are on the critical path, so they take precedence (paper, Section III.C.1).
 _PRIORITY_CLASS = {"all_to_all": 0}
 _OTHER_PRIORITY_CLASS = 1
+_CLASSES = 2
+"""Classes of each priority that a workload gives."""
 
 
 def compile_scenario(scenario: Scenario) -> bytes:
@@ -221,7 +223,10 @@ def _program(number: int, program: Program, dimensions: Sequence[str]) -> api.Pr
 
 
 def _collectives(plan: Plan, uses: Sequence[Use], ranks: int) -> Iterator[api.Record]:
+    priorities = sorted({issue.priority for issue in plan.issues}, reverse=True)
+    place = {priority: turn for turn, priority in enumerate(priorities)}
     for number, (issue, use) in enumerate(zip(plan.issues, uses, strict=True)):
+        by_operation = _PRIORITY_CLASS.get(issue.operation, _OTHER_PRIORITY_CLASS)
         yield api.Record(
             collective=api.Collective(
                 id=number,
@@ -230,7 +235,7 @@ def _collectives(plan: Plan, uses: Sequence[Use], ranks: int) -> Iterator[api.Re
                 ranks=_all(issue.ranks, ranks),
                 bytes=issue.bytes,
                 chunks=use.chunks,
-                priority_class=_PRIORITY_CLASS.get(issue.operation, _OTHER_PRIORITY_CLASS),
+                priority_class=_CLASSES * place[issue.priority] + by_operation,
                 iteration=issue.iteration,
                 layer=issue.layer,
                 groups=issue.groups if issue.groups > 1 else 0,

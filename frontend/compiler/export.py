@@ -147,7 +147,8 @@ def _members(issue: Issue, ranks: int) -> list[tuple[int, ...]]:
 
 def _written(issue: Issue, groups: dict[tuple[int, ...], str], rank: int, ranks: int) -> Written:
     members = next(part for part in _members(issue, ranks) if rank in part)
-    return Written(issue.operation, issue.bytes, len(members), groups.get(members, ""), issue.root)
+    group = groups.get(members, "")
+    return Written(issue.operation, issue.bytes, len(members), group, issue.root, issue.priority)
 
 
 def _collective(issues: Sequence[Issue], folder: Path) -> dict[str, Any] | None:

@@ -163,6 +163,7 @@ class _Chakra(WorkloadKind[ChakraWorkload]):
                 int(traces[one.first[0]].layer[one.first[1]]),
                 None if one.ranks == tuple(range(ranks)) else one.ranks,
                 root=one.root if one.operation in ROOTED else 0,
+                priority=one.priority,
             )
             for one in matching.collectives
         ]

@@ -69,6 +69,8 @@ class Issue(NamedTuple):
     groups: int = 1
     """Number of groups of equal size, one after the other in `ranks`. Each group runs the
     collective on its own."""
+    priority: int = 0
+    """Of the collectives that wait, those with the greatest priority start first."""
 
 
 class Trace(NamedTuple):

@@ -14,6 +14,8 @@ from bridge.cli.main import main
 from frontend import load_scenario
 from frontend.compiler.export import export_chakra, export_goal
 from frontend.errors import ScenarioError, ScenarioWarning
+from tests.frontend.chakra_files import Rank
+from tests.frontend.chakra_files import scenario as traces
 
 FABRICS = ("express", "native", "flow", "analytical")
 TOPOLOGY = {
@@ -112,6 +114,27 @@ def test_a_limit_of_streams_is_refused(tmp_path: Path, scenarios: Path) -> None:
     given = load_scenario(scenarios / "chakra_transformer_small.yaml", limit)
     with pytest.raises(ScenarioError, match="is a collective that waits for a free stream"):
         export_chakra(given, tmp_path, messages=True)
+
+
+@pytest.mark.parametrize(("priorities", "first"), [((0, 0), "a"), ((0, 3), "b"), ((5, 3), "a")])
+def test_priorities_of_collectives(priorities: tuple[int, int], first: str, tmp_path: Path) -> None:
+    """One chunk at a time: of two collectives that wait, the one with the greater priority starts.
+
+    A third one occupies the slot when they become ready. Written traces keep the priorities.
+    """
+    ranks = [Rank() for _ in range(4)]
+    for rank in ranks:
+        rank.collective("all_reduce", 2**20, name="before")
+        rank.compute(1)
+        for name, priority in zip("ab", priorities, strict=True):
+            rank.collective("all_reduce", 2**20, [1], name=name, comm_priority=priority)
+    system = {"concurrent_chunks": 1, "chunks": 1, "scheduling": "fifo"}
+    given = load_scenario(traces(tmp_path, ranks) | {"system": system})
+    folder = tmp_path / "written"
+    folder.mkdir()
+    for content in (given, export_chakra(given, folder)[-1]):
+        ends = {one.end_ns: one.name for one in bridge.run(content).collectives}
+        assert [ends[at] for at in sorted(ends)][:2] == ["before", first]
 
 
 def test_computations_may_take_no_time(tmp_path: Path) -> None:

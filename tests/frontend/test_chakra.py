@@ -338,6 +338,12 @@ REFUSALS: list[tuple[str, list[Rank], dict[str, Any], str]] = [
     ("group", collectives([8], [8], pg_name="5"), {}, "process group 5 is not known"),
     ("not in group", collectives([8], [8], pg_name="5"), {"groups": {"5": [1]}}, "ranks 1, not 0"),
     ("far group", collectives([8]), {"groups": {"5": [0, 4]}}, "group 5: rank 4: expected a rank"),
+    (
+        "priority",
+        changed(collectives([8], [8]), comm_priority={"int32_val": 7}),
+        {},
+        "priority than",
+    ),
     ("type", changed(collectives([8], [8]), comm_type={"int32_val": 77}), {}, "comm_type 77"),
     ("no rates", two(lambda rank, _: rank.compute(0, num_ops=5)), {}, "expected workload.compute"),
     ("unknown node", two(lambda rank, _: rank.compute(1, [5])), {}, "depends on node 5, which"),

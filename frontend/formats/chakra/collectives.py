@@ -39,6 +39,8 @@ class Matched:
         Name and ranks of the group.
     root : int
         The rank at which a rooted operation starts or ends.
+    priority : int
+        Of the collectives that wait, those with the greatest priority start first.
     first : tuple of int
         Rank and index of the node on the group's first rank.
     """
@@ -48,6 +50,7 @@ class Matched:
     group: str
     ranks: tuple[int, ...]
     root: int
+    priority: int
     first: tuple[int, int]
 
 
@@ -77,19 +80,18 @@ class Matching:
         self.number = [np.full(trace.size, -1, np.int64) for trace in traces]
         self._index: dict[tuple[str, tuple[int, ...]], int] = {}
         parts = [self._nodes(rank, groups[rank]) for rank in range(len(traces))]
-        rank, node, group, kind, size, root = np.concatenate(parts).T
-        turn = _turns(rank, group)
-        order = np.lexsort((rank, turn, group))
-        rank, node, group, kind, size, root = (
-            column[order] for column in (rank, node, group, kind, size, root)
-        )
+        rows = np.concatenate(parts)
+        turn = _turns(rows[:, 0], rows[:, 2])
+        order = np.lexsort((rows[:, 0], turn, rows[:, 2]))
+        rank, node, group, kind, size, root, priority = rows[order].T
         turn = turn[order]
         new = np.ones(rank.size, np.bool_)
         new[1:] = (group[1:] != group[:-1]) | (turn[1:] != turn[:-1])
         begin = np.flatnonzero(new)
         which = np.cumsum(new) - 1
         self._check_members(rank, node, group, turn, begin)
-        for column, what in ((kind, "type"), (size, "size"), (root, "root")):
+        agreed = {"type": kind, "size": size, "root": root, "priority": priority}
+        for what, column in agreed.items():
             differs = column != column[begin[which]]
             if differs.any():
                 self._disagree(rank, node, int(np.argmax(differs)), begin[which], what)
@@ -101,22 +103,15 @@ class Matching:
             own = rank == one
             trace_number[node[own]] = renumbered[which[own]]
         self.group = np.append(group[begin[ordered]], -1)
-        self.collectives = [
-            self._matched(
-                int(group[at]), int(kind[at]), int(size[at]), int(root[at]), rank, node, at
-            )
-            for at in begin[ordered].tolist()
-        ]
+        self.collectives = [self._matched(row) for row in rows[order][begin[ordered]].tolist()]
 
-    def _matched(
-        self, group: int, kind: int, size: int, root: int, rank: Ints, node: Ints, at: int
-    ) -> Matched:
+    def _matched(self, row: list[int]) -> Matched:
+        rank, node, group, kind, size, root, priority = row
         name, ranks = self.groups[group]
-        first = int(rank[at]), int(node[at])
-        return Matched(OPERATIONS[kind], size, name, ranks, root, first)
+        return Matched(OPERATIONS[kind], size, name, ranks, root, priority, (rank, node))
 
     def _nodes(self, rank: int, groups: Groups) -> Ints:
-        """Return rank, node, group, type, size and root of the collective nodes of a rank."""
+        """Return the rows of a rank: rank, node, group, type, size, root and priority."""
         trace = self.traces[rank]
         where = trace.type == ChakraType.COMM_COLL
         nodes = np.flatnonzero(where)
@@ -142,7 +137,8 @@ class Matching:
         total = size[nodes].astype(np.int64) * np.where(brought, members, 1)
         total[kind[nodes] == _BARRIER] = members[kind[nodes] == _BARRIER]  # a byte for each rank
         total = np.where(trace.has("buffer_bytes")[nodes], buffer[nodes].astype(np.int64), total)
-        columns = (np.full(nodes.size, rank), nodes, group, kind[nodes], total, root)
+        priority = trace.number("comm_priority", where, 0)[nodes]
+        columns = (np.full(nodes.size, rank), nodes, group, kind[nodes], total, root, priority)
         return np.stack([column.astype(np.int64) for column in columns], axis=1)
 
     def _checked_roots(

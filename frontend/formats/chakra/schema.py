@@ -42,6 +42,7 @@ NUMBERS = (
     "comm_src",
     "comm_dst",
     "comm_tag",
+    "comm_priority",
     "involved_dim",
     "duration_ps",
     "buffer_bytes",

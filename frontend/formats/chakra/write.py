@@ -37,6 +37,7 @@ class Written(NamedTuple):
     group: str
     """Name of its process group; empty for all ranks."""
     root: int
+    priority: int
 
 
 class Slots(NamedTuple):
@@ -141,6 +142,8 @@ class _Attributes:
             self.number("buffer_bytes", what.bytes)
         if what.group:
             self.text("pg_name", what.group)
+        if what.priority:
+            self.number("comm_priority", what.priority)
         if what.operation in ("broadcast", "scatter"):
             self.number("comm_src", what.root)
         elif what.operation in ("reduce", "gather"):
