@@ -12,7 +12,7 @@ CXX_FILES := $(shell find ns3-scratch bridge/src topology_gen/src frontend/src -
 SOURCES   := $(filter-out %-test.cc,$(CXX_FILES)) $(wildcard cmake/*.cmake */CMakeLists.txt */src/CMakeLists.txt) CMakeLists.txt pyproject.toml
 
 .NOTPARALLEL:
-.PHONY: help setup run test cosim-tests lint format tidy regression-update replay bench bench-compare docs reproduce wheel pins sbom scripting test-scripting test-docker clean
+.PHONY: help setup run test cosim-tests lint format tidy regression-update replay bench bench-compare fuzz docs reproduce wheel pins sbom scripting test-scripting test-docker clean
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
 
@@ -52,6 +52,9 @@ bench: setup $(VENV)/.dev ## measure speed; ARGS=--full for the full-size scenar
 
 bench-compare: $(VENV)/.dev ## compare the newest of benchmarks/ with the one before, or two files: ARGS="OLD NEW"
 	@$(BIN)/python -m tests.bench.compare $(ARGS)
+
+fuzz: setup $(VENV)/.dev ## give altered files to cosim for two minutes; ARGS="--seconds 600 --seed 2 --kind stream"
+	@$(BIN)/python -m tests.fuzz $(ARGS)
 
 docs: setup $(VENV)/.dev ## build the pages as a site, build/docs/index.html; warnings are errors
 	$(BIN)/sphinx-build -qW --keep-going -c docs -d build/docs/.doctrees . build/docs

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bridge.errors import StreamError
+from frontend.schema.outputs import chosen
 from frontend.stream import VERSION, decode
 
 
@@ -48,11 +49,30 @@ def read_header(stream: bytes) -> StreamHeader:
         if record.WhichOneof("kind") != "header":
             raise ValueError
         scenario = json.loads(record.header.scenario_json or "{}")
-    except (StopIteration, ValueError):
+    except (StopIteration, ValueError, RecursionError):
         raise StreamError("not a stream: it does not begin with a header record") from None
     if record.header.version != VERSION:
         raise StreamError(
             f"the stream has version {record.header.version}, "
             f"expected {VERSION}: compile the scenario again"
         )
+    if not _is_scenario(scenario):
+        raise StreamError("the header of the stream has no scenario: compile the scenario again")
     return StreamHeader(record.header.seed, scenario)
+
+
+def _is_scenario(content: Any) -> bool:
+    """Return whether content has what a result needs of its scenario; a stream may have none."""
+    if content == {}:
+        return True
+    if not isinstance(content, dict):
+        return False
+    if not all(isinstance(content.get(key), dict) for key in ("topology", "workload")):
+        return False
+    if not isinstance(content["workload"].get("kind"), str) or "family" not in content["topology"]:
+        return False
+    try:
+        chosen(content)
+    except ValueError:
+        return False
+    return True

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 _LONGEST_VALUE = 60
+_LONGEST_SENTENCE = 900
 
 
 class ScenarioError(ValueError):
@@ -21,7 +22,7 @@ class ScenarioError(ValueError):
 
     def __init__(self, problems: str | Sequence[str]) -> None:
         sentences = (problems,) if isinstance(problems, str) else problems
-        self.problems = tuple(map(_one_line, sentences))
+        self.problems = tuple(map(one_line, sentences))
         super().__init__(self.problems[0])
 
 
@@ -31,7 +32,7 @@ class ScenarioWarning(UserWarning):
 
 def warn(sentence: str) -> None:
     """Issue a `ScenarioWarning` with one sentence."""
-    warnings.warn(_one_line(sentence), ScenarioWarning, stacklevel=2)
+    warnings.warn(one_line(sentence), ScenarioWarning, stacklevel=2)
 
 
 class RefusedError(ValueError):
@@ -132,6 +133,17 @@ def shown(data: Any, path: Sequence[str | int]) -> str:
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
 
 
-def _one_line(text: str) -> str:
-    """Escape line breaks and terminal control characters that come from quoted values."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+def one_line(text: str) -> str:
+    """Return a sentence in one line of at most 900 characters.
+
+    Line breaks and terminal control characters, which come from quoted values, are escaped. Of a
+    longer sentence, the middle is left out: its ends have the place, and what is accepted.
+
+    Examples
+    --------
+    >>> one_line("no such file: 'a\\nb'")
+    "no such file: 'a\\\\nb'"
+    """
+    line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    half = _LONGEST_SENTENCE // 2
+    return line if len(line) <= _LONGEST_SENTENCE else f"{line[:half]}…{line[1 - half :]}"

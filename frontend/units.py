@@ -112,3 +112,16 @@ def parse(value: object, kind: Kind) -> int:
     if result.denominator != 1:
         raise ValueError(f"expected a whole number of {kind.base}")
     return int(result)
+
+
+def written(number: int, kind: Kind) -> str:
+    """Return a number of base units of a kind as text, with the largest unit that divides it.
+
+    Examples
+    --------
+    >>> written(2**48, SIZE), written(10**15, TIME), written(1500, RATE)
+    ('256TiB', '1000s', '1500bps')
+    """
+    whole = [unit for unit, size in kind.units.items() if number % size == 0]
+    unit = max(whole, key=lambda unit: kind.units[unit])
+    return f"{number // kind.units[unit]}{unit}"

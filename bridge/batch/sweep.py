@@ -23,7 +23,7 @@ from frontend import ScenarioError
 from frontend.loading.load import Source, read_scenario
 from frontend.loading.overrides import Override, Overrides, listed
 from frontend.loading.python_values import python_values
-from frontend.loading.yaml_document import read
+from frontend.yaml_document import read
 
 _LONGEST_NAME = 200  # file systems allow 255 bytes
 

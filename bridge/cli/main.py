@@ -19,7 +19,7 @@ from bridge.cli.status import BAD_INPUT, FAILED, INTERRUPTED, NOT_BEGUN
 from bridge.errors import InputError, SaveError
 from bridge.files import DISK_ERRORS
 from bridge.results.errors import SimulationError
-from frontend.errors import ScenarioError, ScenarioWarning
+from frontend.errors import ScenarioError, ScenarioWarning, one_line
 from topology_gen.errors import TopologyError
 
 COMMANDS = {
@@ -130,6 +130,9 @@ class _Group(click.Group):
         except SimulationError as error:
             _complain(str(error))
             context.exit(FAILED)
+        except MemoryError:
+            _complain("out of memory: expected a smaller scenario, or a machine with more memory")
+            context.exit(FAILED)
         except KeyboardInterrupt as error:
             _complain(str(error) or NOT_BEGUN)
             context.exit(INTERRUPTED)
@@ -153,7 +156,7 @@ def _show_warning(
 
 
 def _complain(sentence: str) -> None:
-    click.echo(f"cosim: {sentence}", err=True)
+    click.echo(f"cosim: {one_line(sentence)}", err=True)
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})

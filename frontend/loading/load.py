@@ -16,11 +16,11 @@ from frontend.loading.key_paths import KeyPath
 from frontend.loading.overrides import Overrides
 from frontend.loading.problems import Origin, describe, describe_refusal
 from frontend.loading.python_values import python_values
-from frontend.loading.yaml_document import read
 from frontend.resolve import check
 from frontend.scenario import Scenario
 from frontend.schema.files import FOLDER, GIVEN, OWN, require_allowed
 from frontend.workloads import WORKLOADS
+from frontend.yaml_document import read
 
 OWN_KEYS = "x-"
 """How keys begin that are the user's own, such as a place for YAML anchors; cosim ignores them."""
@@ -232,7 +232,10 @@ def _set_beside(data: Mapping[str, Any], folder: Path) -> None:
             if isinstance(choice, dict) and isinstance(choice.get("file"), str):
                 choice["file"] = os.fspath(folder / choice["file"])
     workload = data.get("workload")
-    if isinstance(workload, dict) and workload.get("kind") in WORKLOADS:
-        for key in WORKLOADS[workload["kind"]].files:
+    if not isinstance(workload, dict):
+        return
+    kind = workload.get("kind")
+    if isinstance(kind, str) and kind in WORKLOADS:
+        for key in WORKLOADS[kind].files:
             if isinstance(workload.get(key), str):
                 workload[key] = os.fspath(folder / workload[key])

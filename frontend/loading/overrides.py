@@ -11,8 +11,8 @@ from frontend.errors import ScenarioError, key_path, name_of, shown
 from frontend.loading.key_paths import key_paths
 from frontend.loading.problems import Origin, unknown_key
 from frontend.loading.python_values import python_values
-from frontend.loading.yaml_document import read
 from frontend.schema.system import NumberOrMapping
+from frontend.yaml_document import read
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 
 from frontend.errors import RefusedError, in_file, key_path, name_of, shown
 from frontend.loading.key_paths import Known, families, key_paths
-from frontend.loading.yaml_document import Path
+from frontend.yaml_document import Path
 
 _FEW = 4
 

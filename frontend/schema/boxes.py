@@ -4,7 +4,7 @@ from typing import Literal
 
 from frontend.schema.base import Model, Ranks
 from frontend.schema.direct_connect import Failures
-from frontend.schema.quantities import Buffer, Rate, Time
+from frontend.schema.quantities import Buffer, Delay, Rate
 
 
 class BoxLinks(Model):
@@ -12,7 +12,7 @@ class BoxLinks(Model):
 
     bandwidth: Rate
     """Total rate of one rank in each direction, divided evenly among its links in the box."""
-    latency: Time
+    latency: Delay
     """Propagation latency of each link, one way."""
 
 
@@ -21,7 +21,7 @@ class RailLinks(Model):
 
     bandwidth: Rate
     """Rate of each rail in each direction."""
-    latency: Time
+    latency: Delay
     """Propagation latency of each rail, one way."""
 
 
@@ -44,7 +44,7 @@ class BoxesTopology(Model):
     """Links between boxes."""
     buffer: Buffer
     """Packet memory of each port of a rank or a switch; or `unlimited`."""
-    forwarding_delay: Time = Time.parse("0ns")
+    forwarding_delay: Delay = Delay.parse("0ns")
     """Per-hop forwarding delay at a rank."""
     without: Failures = ()
     """What has failed: `3-7` (the links between nodes 3 and 7 in both directions), `3>7` (those

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, PlainSerializer
 
 from frontend.schema.base import Model
-from frontend.schema.quantities import Buffer, Rate, Time
+from frontend.schema.quantities import Buffer, Delay, Rate
 
 
 class LinkedTopology(Model):
@@ -14,12 +14,12 @@ class LinkedTopology(Model):
     family: str
     bandwidth: Rate
     """Rate of each link in each direction; a rank with d links has d times this in total."""
-    latency: Time
+    latency: Delay
     """Propagation latency of each link, one way."""
     buffer: Buffer
     """Packet memory of each port of a rank, for packets that it sends or forwards; or
     `unlimited`."""
-    forwarding_delay: Time = Time.parse("0ns")
+    forwarding_delay: Delay = Delay.parse("0ns")
     """Per-hop forwarding delay at a rank."""
 
 
@@ -30,7 +30,7 @@ class LinkSetting(Model):
     """`3-7` for the links between ranks 3 and 7 in both directions, `3>7` for those from 3 to 7."""
     bandwidth: Rate | None = None
     """Rate of each of these links; null: that of the topology."""
-    latency: Time | None = None
+    latency: Delay | None = None
     """Propagation latency of each of these links; null: that of the topology."""
 
 

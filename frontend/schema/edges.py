@@ -16,14 +16,14 @@ from pydantic_core import CoreSchema, core_schema
 from frontend.schema.base import Whole, cross_check_error
 from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.files import read_json
-from frontend.schema.quantities import Rate, Time
+from frontend.schema.quantities import Delay, Rate
 from topology_gen.graphs.digraph import Digraph, from_edges
 from topology_gen.graphs.wiring import Wiring, wired
 
 _ACCEPTED = "expected a JSON list of directed pairs, such as [[0, 1], [1, 0]]"
 _LENGTHS = range(2, 5)
 
-Edge = tuple[int, int, Rate | None, Time | None]
+Edge = tuple[int, int, Rate | None, Delay | None]
 
 
 class _ShortTuple:
@@ -61,7 +61,7 @@ def _as_tuple(value: Any) -> Any:
 
 
 Edges = Annotated[
-    tuple[Annotated[tuple[Whole, Whole, Rate | None, Time | None], _ShortTuple], ...],
+    tuple[Annotated[tuple[Whole, Whole, Rate | None, Delay | None], _ShortTuple], ...],
     BeforeValidator(_as_tuple),
     PlainSerializer(
         lambda edges: [_shortened(edge) for edge in edges], return_type=list[list[Any]]
@@ -118,7 +118,7 @@ def parsed(edges: list[Any]) -> list[Edge]:
                     source,
                     target,
                     None if rate is None else Rate.parse(rate),
-                    None if latency is None else Time.parse(latency),
+                    None if latency is None else Delay.parse(latency),
                 )
             )
         except ValueError as error:

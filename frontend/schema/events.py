@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Discriminator, Field, model_validator
 
 from frontend.schema.base import Count, Model, Whole, cross_check_error, listed
 from frontend.schema.graph import Probability
-from frontend.schema.quantities import PositiveSize, PositiveTime, Rate, Time
+from frontend.schema.quantities import PositiveDelay, PositiveSize, PositiveTime, Rate, Time
 
 
 def _names(value: Any) -> Any:
@@ -151,7 +151,7 @@ class Incast(Event):
     """The ranks that send."""
     bytes: PositiveSize
     """Size of each message."""
-    period: PositiveTime | None = None
+    period: PositiveDelay | None = None
     """Time between bursts; null: a single burst."""
 
 

@@ -5,7 +5,7 @@ from typing import Literal, Self
 from pydantic import model_validator
 
 from frontend.schema.base import Count, Model, Ranks, Whole, cross_check_error
-from frontend.schema.quantities import Buffer, Rate, Time
+from frontend.schema.quantities import Buffer, Delay, Rate
 from topology_gen.networks.fat_tree import arity
 
 
@@ -17,7 +17,7 @@ class FatTree(Model):
     """Number of ranks; consecutive ranks share an edge switch, and consecutive switches a pod."""
     bandwidth: Rate
     """Rate of every link in each direction."""
-    latency: Time
+    latency: Delay
     """Propagation latency of each link, one way."""
     buffer: Buffer
     """Packet memory of each switch, divided evenly among its k ports; or `unlimited`."""

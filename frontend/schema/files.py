@@ -14,6 +14,8 @@ from typing import Any
 
 from pydantic import ValidationInfo
 
+from frontend.errors import ScenarioError
+
 FOLDER = "folder"
 """Key of the validation context: the folder in which files are looked for."""
 
@@ -126,14 +128,12 @@ def read_bytes(name: str, info: ValidationInfo) -> bytes:
 
 def read_yaml(text: str) -> Any:
     """Return the content of a YAML 1.2 or JSON text; raise ValueError if it is neither."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
+    from frontend.yaml_document import read  # few scenarios name such a file
 
     try:
-        return YAML(typ="safe", pure=True).load(text)
-    except (YAMLError, ValueError, RecursionError) as error:
-        problem = " ".join(str(getattr(error, "problem", None) or error).split())
-        raise ValueError(f"not YAML: {problem:.100}") from None
+        return read(text, "text").data
+    except ScenarioError as error:
+        raise ValueError(f"not YAML: {error}") from None
 
 
 def read_json(name: str, info: ValidationInfo) -> Any:

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from frontend.schema.base import Count, Model, cross_check_error, listed
 from frontend.schema.files import read_bytes, read_yaml
-from frontend.schema.quantities import Buffer, PositiveSize, Quantity, Rate, Time
+from frontend.schema.quantities import Buffer, Delay, PositiveSize, Quantity, Rate
 from topology_gen import TopologyError
 from topology_gen.formats.graphs import registry
 from topology_gen.formats.graphs.document import (
@@ -64,7 +64,7 @@ class GraphLink(Model):
     """The names of the two nodes."""
     bandwidth: Rate | None = None
     """Rate in each direction; null: `topology.bandwidth`."""
-    latency: Time | None = None
+    latency: Delay | None = None
     """Propagation latency; null: `topology.latency`."""
     buffer: Buffer | None = None
     """Size of the egress queue at a switch; null: a share of the memory of the switch."""
@@ -115,12 +115,12 @@ class GraphTopology(ClusterTopology):
     """The links, instead of a file."""
     bandwidth: Rate | None = None
     """Rate of the links without their own."""
-    latency: Time | None = None
+    latency: Delay | None = None
     """Propagation latency of the links without their own."""
     forwarding: Literal["auto", "ranks", "switches"] = "auto"
     """Which nodes forward packets. ranks: ranks and switches; switches: only switches; auto: ranks
     only if there are no switches."""
-    forwarding_delay: Time = Time.parse("0ns")
+    forwarding_delay: Delay = Delay.parse("0ns")
     """Per-hop forwarding delay at a rank."""
 
     @model_validator(mode="before")

@@ -25,10 +25,11 @@ class Quantity(int):
             return value
         number = units.parse(value, cls.kind)
         if number < cls.minimum:
-            least = f"at least {cls.minimum} {cls.kind.base}" if cls.minimum > 1 else "more than 0"
+            smallest = units.written(cls.minimum, cls.kind)
+            least = f"at least {smallest}" if cls.minimum > 1 else "more than 0"
             raise ValueError(f"expected {units.accepted(cls.kind)}, {least}")
         if number > cls.maximum:
-            raise ValueError(f"expected at most {cls.maximum} {cls.kind.base}")
+            raise ValueError(f"expected at most {units.written(cls.maximum, cls.kind)}")
         result = cls(number)
         result.given = value if isinstance(value, str) else number
         return result
@@ -65,10 +66,23 @@ class Time(Quantity):
     """Picoseconds."""
 
     kind = units.TIME
+    maximum = 10**18
 
 
 class PositiveTime(Time):
     """Picoseconds, at least one."""
+
+    minimum = 1
+
+
+class Delay(Time):
+    """Picoseconds of a latency, a timeout or an interval between events."""
+
+    maximum = 10**15  # MAX_DELAY_PS of ns3-scratch/stream/stream-validator.h
+
+
+class PositiveDelay(Delay):
+    """Picoseconds of a timeout or an interval, at least one."""
 
     minimum = 1
 
@@ -112,6 +126,7 @@ class Buffer(Size):
     """
 
     unlimited: ClassVar[int] = 2**48
+    maximum = unlimited
 
     @classmethod
     def parse(cls, value: object) -> Self:
@@ -137,10 +152,10 @@ class Buffer(Size):
 
 
 class Rate(Quantity):
-    """Bits per second, at least one."""
+    """Bits per second, at least 1000: a packet should last seconds at most."""
 
     kind = units.RATE
-    minimum = 1
+    minimum = 1000
 
 
 class ByteRate(Quantity):

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from frontend.schema.base import Count, Model, Whole, listed
-from frontend.schema.quantities import PositiveTime, Time
+from frontend.schema.quantities import Delay, PositiveDelay
 
 
 class Routing(Model):
@@ -23,9 +23,9 @@ class Routing(Model):
     """With `paths`: number of connections on each path of a pair, `transport.flows_per_pair` in
     all. Each connection carries the same part of a message, so `[2, 1]` are two thirds on the first
     path. Default: 1 on each path."""
-    flowlet_gap: PositiveTime = PositiveTime.parse("50us")
+    flowlet_gap: PositiveDelay = PositiveDelay.parse("50us")
     """With `flowlet`: time without a packet after which the next one takes another path."""
-    detection: Time | None = Time.parse("1ms")
+    detection: Delay | None = Delay.parse("1ms")
     """Time from a failure or a repair until paths follow it; null: paths stay, and connections
     recover when the link is up again."""
     shared_links: Annotated[int, Field(ge=0, le=1000)] | None = None

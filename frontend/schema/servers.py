@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from frontend.schema.base import Count, Model, Whole
 from frontend.schema.graph import ClusterTopology
-from frontend.schema.quantities import Rate, Time
+from frontend.schema.quantities import Delay, Rate
 from frontend.schema.topoopt import DemandChoice, Discount
 from topology_gen.networks.servers import SERVERS
 
@@ -28,7 +28,7 @@ class ServerModel(Model):
     """Number of scale-up switches, such as NVSwitches; 0: every GPU is linked to every other."""
     scale_up_bandwidth: Rate | None = None
     """Total scale-up rate of a GPU in each direction."""
-    scale_up_latency: Time | None = None
+    scale_up_latency: Delay | None = None
     """Propagation latency of each scale-up link."""
     nics: Count | None = None
     """Number of NICs, a multiple or a divisor of the GPUs. NIC k is in rail k."""
@@ -52,7 +52,7 @@ class ServersTopology(ClusterTopology):
 
     servers: Count
     """Number of servers."""
-    latency: Time = Time.parse("0.5us")
+    latency: Delay = Delay.parse("0.5us")
     """Propagation latency of each link outside the servers, one way."""
 
 

@@ -6,7 +6,7 @@ from pydantic import GetJsonSchemaHandler, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from frontend.schema.base import Count, Model
-from frontend.schema.quantities import ByteRate, PositiveSize, Time
+from frontend.schema.quantities import ByteRate, Delay, PositiveSize
 
 
 class NumberOrMapping(Model):
@@ -65,7 +65,7 @@ class HostCost(Model):
     """What a processor of a rank takes for a message. Each flow of `transport.flows_per_pair` has
     one at both ends. It handles one message, or the flow's part of it, after another."""
 
-    message: Time = Time.parse("0ns")
+    message: Delay = Delay.parse("0ns")
     """Time for each message."""
     bandwidth: ByteRate | None = None
     """Rate at which it copies the bytes of a message; null: copying takes no time."""
@@ -90,13 +90,13 @@ class System(Model):
     keeps its last free slot for its oldest chunk. Messages of the same picosecond leave in the
     order of the ranks and of their traces.
     negotiated: all members of the phase together, when each has reached it and has a free slot."""
-    negotiation_latency: Time = Time.parse("0ns")
+    negotiation_latency: Delay = Delay.parse("0ns")
     """Time that the members need to agree on a start; only with `admission: negotiated`. They hold
     their slots meanwhile."""
     scheduling: Literal["lifo", "fifo"] = "lifo"
     """Which of several waiting collectives of equal priority starts first: the latest (lifo) or the
     earliest (fifo)."""
-    injection_latency: Time = Time.parse("10ns")
+    injection_latency: Delay = Delay.parse("10ns")
     """Delay between computation and network interface, for each message at both ends."""
     send: HostCost = HostCost()
     """What it costs a rank to send a message, before the message enters the network."""

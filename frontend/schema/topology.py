@@ -3,7 +3,7 @@
 from typing import Literal
 
 from frontend.schema.base import Model, Ranks, Switches
-from frontend.schema.quantities import Buffer, Rate, Time
+from frontend.schema.quantities import Buffer, Delay, Rate
 
 
 class FlatTopology(Model):
@@ -15,7 +15,7 @@ class FlatTopology(Model):
     """Number of ranks."""
     bandwidth: Rate
     """Rate of each rank's link to the switch, in each direction."""
-    latency: Time
+    latency: Delay
     """Propagation latency of each link, one way."""
     buffer: Buffer
     """Packet memory of the switch, divided evenly among its ports; or `unlimited`."""
@@ -31,7 +31,7 @@ class ScaleUp(Model):
     """Number of NV switches of a super-node. Ranks s and d use switch (s + d) mod switches."""
     bandwidth: Rate
     """Total rate of one rank in each direction, divided evenly among its links to the switches."""
-    latency: Time
+    latency: Delay
     """Propagation latency of each link, one way."""
     buffer: Buffer
     """Packet memory of each NV switch, divided evenly among its ports; or `unlimited`."""
@@ -42,7 +42,7 @@ class ScaleOut(Model):
 
     bandwidth: Rate
     """Rate of each rank's link to the switch, in each direction."""
-    latency: Time
+    latency: Delay
     """Propagation latency of each link, one way."""
     buffer: Buffer
     """Packet memory of the switch, divided evenly among its ports; or `unlimited`."""

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 from frontend.schema.base import Count, Model, Whole, cross_check_error
 from frontend.schema.direct_connect import LinkedTopology
 from frontend.schema.files import read_json
-from frontend.schema.quantities import Time
+from frontend.schema.quantities import Delay
 from topology_gen.topoopt.demand import from_json
 from topology_gen.topoopt.routes import PATHS
 
@@ -75,9 +75,9 @@ class TopoOptTopology(DemandTopology):
 class Reconfiguration(Model):
     """Circuits that change during the run, for the data that waits to be carried."""
 
-    interval: Time = Time.parse("50ms")
+    interval: Delay = Delay.parse("50ms")
     """Time between two measurements of the demand: bytes sent but not yet delivered."""
-    latency: Time = Time.parse("10ms")
+    latency: Delay = Delay.parse("10ms")
     """How long all flows pause while circuits change; less than `interval`. No data is lost."""
     forwarding: bool = True
     """true: ranks forward packets for others; false: a pair without a circuit waits for one."""

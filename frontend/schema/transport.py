@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from frontend.schema.base import Count, Model
-from frontend.schema.quantities import HeaderSize, PacketSize, PositiveSize, PositiveTime
+from frontend.schema.quantities import HeaderSize, PacketSize, PositiveDelay, PositiveSize
 
 HEADER_BYTES = 40  # IPv4 and TCP without options
 TIMESTAMP_OPTION_BYTES = 12  # ten bytes, padded to whole words
@@ -55,7 +55,7 @@ class DelayedAck(Model):
 
     segments: Count = 1
     """Number of segments after which the receiver sends an ACK; 1: an ACK for each."""
-    timeout: PositiveTime = PositiveTime.parse("200ms")
+    timeout: PositiveDelay = PositiveDelay.parse("200ms")
     """Longest wait for this number of segments."""
 
 
@@ -100,11 +100,11 @@ class Transport(Model):
     initial_cwnd: Count = 10
     """Congestion window of a new connection, in segments. The first flight is at most 65535 bytes,
     whatever this value, because the window in a SYN is not scaled: 7 segments at an MTU of 9000."""
-    min_rto: PositiveTime = PositiveTime.parse("50ms")
+    min_rto: PositiveDelay = PositiveDelay.parse("50ms")
     """Smallest retransmission timeout (RTO)."""
-    initial_rto: PositiveTime = Field(default_factory=_default_initial_rto)
+    initial_rto: PositiveDelay = Field(default_factory=_default_initial_rto)
     """Retransmission timeout before the first RTT sample. Default: `min_rto`."""
-    clock_granularity: PositiveTime = PositiveTime.parse("1us")
+    clock_granularity: PositiveDelay = PositiveDelay.parse("1us")
     """Tick of the clock for retransmission timeouts."""
     delayed_ack: DelayedAck = DelayedAck()
     """When a receiver sends an ACK."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from bridge.errors import StreamError
@@ -9,15 +11,17 @@ from bridge.stream_header import read_header
 from frontend import network_api_pb2
 from frontend.stream import encode
 
+SCENARIO = {"topology": {"family": "flat"}, "workload": {"kind": "collective"}}
 
-def stream(version: int = 1, scenario: str = '{"name": "x"}') -> bytes:
+
+def stream(version: int = 1, scenario: str = json.dumps(SCENARIO)) -> bytes:
     header = network_api_pb2.Header(version=version, seed=7, scenario_json=scenario)
     return encode([network_api_pb2.Record(header=header)])
 
 
 def test_header() -> None:
     header = read_header(stream() + b"more records")
-    assert (header.seed, header.scenario) == (7, {"name": "x"})
+    assert (header.seed, header.scenario) == (7, SCENARIO)
 
 
 @pytest.mark.parametrize(
@@ -40,3 +44,18 @@ def test_no_header(data: bytes) -> None:
 def test_other_version() -> None:
     with pytest.raises(StreamError, match="version 2, expected 1"):
         read_header(stream(version=2))
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        [],
+        {"name": "x"},
+        SCENARIO | {"topology": []},
+        SCENARIO | {"workload": {"kind": ["collective"]}},
+        SCENARIO | {"outputs": {"timelime": None}},
+    ],
+)
+def test_header_without_a_scenario(scenario: object) -> None:
+    with pytest.raises(StreamError, match="the header of the stream has no scenario"):
+        read_header(stream(scenario=json.dumps(scenario)))

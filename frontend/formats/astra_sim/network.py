@@ -7,12 +7,10 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
-
 from frontend.errors import ScenarioError
 from frontend.formats.astra_sim.dimensions import topology_of
 from frontend.formats.astra_sim.imported import Imported, read_text
+from frontend.schema.files import read_yaml
 from topology_gen import TopologyError
 from topology_gen.formats.graphs.astra_sim import is_astra_sim, read_astra_sim
 from topology_gen.formats.graphs.dimensions import KEYS, dimensions, is_dimensions
@@ -60,8 +58,8 @@ def network_of(path: Path, logical: Path | None, made: Imported) -> ImportedNetw
             f"TOPOLOGY_FILE names ({found[1]})"
         )
     try:
-        content = YAML(typ="safe").load(text)
-    except YAMLError:
+        content = read_yaml(text)
+    except ValueError:
         content = None
     if not is_dimensions(content):
         raise ScenarioError(

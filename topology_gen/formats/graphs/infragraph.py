@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import product
-from typing import Any
+from itertools import islice, product
+from typing import Any, TypeVar
 
 from topology_gen.errors import FileFormatError
 from topology_gen.formats.graphs.document import GraphDocument, LinkEntry, NodeEntry
 
+T = TypeVar("T")
+
+_MOST = 2**20
+"""Nodes that the simulator accepts; also the most links of a file."""
 _RANKS = ("xpu", "npu")
 _PART = re.compile(r"([^\[\]]+)(?:\[([^\[\]]*)\])?")
 _RATES = {"gigabits_per_second": "Gbps", "gigabytes_per_second": "GB/s"}
@@ -41,6 +45,8 @@ def read_infragraph(content: Mapping[str, Any], name: str) -> GraphDocument:
         return _Reader(content).document(name)
     except FileFormatError:
         raise
+    except RecursionError:
+        raise FileFormatError("a device contains itself") from None
     except KeyError as error:
         raise FileFormatError(f"not an infrastructure of InfraGraph: no {error}") from None
     except (TypeError, AttributeError, ValueError) as error:
@@ -59,17 +65,17 @@ class _Reader:
         links: list[LinkEntry] = []
         for instance in self.content["instances"]:
             device = self._get(self.devices, instance["device"], "device")
-            for index in range(int(instance.get("count", 1))):
+            for index in range(_count(instance)):
                 at = f"{instance['name']}.{index}"
                 if self.has_ranks[instance["device"]]:
-                    nodes += self._nodes(device, at)
-                    links += self._inside(device, at)
+                    _add(nodes, self._nodes(device, at), "nodes")
+                    _add(links, self._inside(device, at), "links")
                 else:
                     nodes.append(NodeEntry(at, False))
         defined = {link["name"]: link for link in self.content.get("links") or []}
         for edge in self.content.get("edges") or []:
             ends = [list(self._outer(edge[end])) for end in ("ep1", "ep2")]
-            links += self._join(edge, ends, defined, scale_up=False)
+            _add(links, self._join(edge, ends, defined, scale_up=False), "links")
         used = {end for link in links for end in link[:2]}
         # A component that nothing is linked to, such as a CPU that is only drawn, is no switch.
         kept = [node for node in nodes if node.is_rank or node.name in used]
@@ -90,7 +96,7 @@ class _Reader:
     def _nodes(self, device: Mapping[str, Any], at: str) -> Iterator[NodeEntry]:
         """Yield the components of a device, and those of the devices in it."""
         for component in device["components"]:
-            for index in range(int(component.get("count", 1))):
+            for index in range(_count(component)):
                 name = f"{at}.{component['name']}.{index}"
                 if component["choice"] == "device":
                     yield from self._nodes(self.devices[component["name"]], name)
@@ -109,7 +115,7 @@ class _Reader:
             yield from self._join(edge, ends, defined, scale_up=True)
         for component in device["components"]:
             if component["choice"] == "device":
-                for index in range(int(component.get("count", 1))):
+                for index in range(_count(component)):
                     inside = self.devices[component["name"]]
                     yield from self._inside(inside, f"{at}.{component['name']}.{index}")
 
@@ -118,7 +124,7 @@ class _Reader:
         name, indices = _split(end["instance"])
         instance = self._get(self.instances, name, "instance")
         device = self._get(self.devices, instance["device"], "device")
-        for index in _numbers(indices, int(instance.get("count", 1)), end["instance"]):
+        for index in _numbers(indices, _count(instance), end["instance"]):
             for component in self._components(device, end["component"]):
                 at = f"{name}.{index}"
                 yield f"{at}.{component}" if self.has_ranks[instance["device"]] else at
@@ -130,7 +136,9 @@ class _Reader:
             known = {component["name"]: component for component in device["components"]}
             name, indices = _split(part)
             component = self._get(known, name, "component")
-            numbers = _numbers(indices, int(component.get("count", 1)), path)
+            numbers = _numbers(indices, _count(component), path)
+            if len(names) * len(numbers) > _MOST:
+                raise FileFormatError(f"{path!r}: expected at most {_MOST} components")
             names = [f"{before}{name}.{number}." for before in names for number in numbers]
             if component["choice"] == "device":
                 device = self.devices[name]
@@ -149,6 +157,8 @@ class _Reader:
         bandwidth = _quantity(physical.get("bandwidth"), _RATES)
         latency = _quantity(physical.get("latency"), _TIMES)
         first, second = ends
+        if len(first) * len(second) > _MOST:
+            raise FileFormatError(f"link {edge['link']!r}: expected at most {_MOST} pairs of ends")
         scheme = edge["scheme"]
         if scheme == "many2many":
             pairs = list(product(first, second))
@@ -167,6 +177,21 @@ class _Reader:
                 continue
             seen.add(both)
             yield LinkEntry(source, target, bandwidth, latency, scale_up=scale_up)
+
+
+def _count(entry: Mapping[str, Any]) -> int:
+    """Return how often a component or a device occurs."""
+    count = int(entry.get("count", 1))
+    if not 0 <= count <= _MOST:
+        raise FileFormatError(f"{entry['name']!r}: count {count}: expected 0 to {_MOST}")
+    return count
+
+
+def _add(found: list[T], more: Iterator[T], what: str) -> None:
+    """Append to a list; raise FileFormatError before it becomes longer than `_MOST`."""
+    found += islice(more, _MOST + 1 - len(found))
+    if len(found) > _MOST:
+        raise FileFormatError(f"expected at most {_MOST} {what}")
 
 
 def _split(part: str) -> tuple[str, str | None]:

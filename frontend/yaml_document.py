@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ruamel.yaml import YAML
+from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
@@ -16,8 +17,12 @@ from frontend.errors import ScenarioError
 Path = tuple[str | int, ...]
 
 _SCALARS = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str")}
+_COLLECTIONS = {"tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"}
 _MERGE = "tag:yaml.org,2002:merge"
-_MOST_NODES = 100_000  # nested aliases could otherwise expand to any amount of memory
+_MOST_NODES = 100_000
+"""Nested aliases could otherwise expand a short text to any amount of memory."""
+_DEEPEST = 50
+"""Levels of a document. The time to parse it rises with the square of its depth."""
 
 
 @dataclass
@@ -45,7 +50,8 @@ def read(text: str, name: str, *, one_line: bool = False) -> Document:
     ScenarioError
         If the text is not one YAML document of plain data.
     """
-    reader = _Reader(name, one_line)
+    # Without aliases, a document has no more nodes than its text has characters.
+    reader = _Reader(name, one_line, max(_MOST_NODES, len(text)))
     try:
         node = reader.yaml.compose(text)
         document = Document(reader.construct(node, ())) if node is not None else Document()
@@ -56,21 +62,38 @@ def read(text: str, name: str, *, one_line: bool = False) -> Document:
         where = reader.where(mark.line + 1) if mark is not None else name
         problem = " ".join(str(error.problem or error.context).split())
         raise ScenarioError(f"{where}: expected YAML, but {problem}") from None
-    except RecursionError:
-        raise ScenarioError(f"{name}: expected YAML with fewer levels") from None
-    except (YAMLError, ReaderError, ValueError) as error:
+    except (YAMLError, ReaderError, ValueError, OverflowError) as error:
         raise ScenarioError(f"{name}: expected YAML, but {' '.join(str(error).split())}") from None
     document.lines = reader.lines
     return document
 
 
+class _ShallowComposer(Composer):
+    """Refuses documents that are nested too deeply."""
+
+    depth = 0
+
+    def compose_node(self, parent: Node | None, index: Any) -> Node | None:
+        if self.depth == _DEEPEST:
+            mark = self.parser.peek_event().start_mark
+            raise MarkedYAMLError(problem=f"more than {_DEEPEST} levels", problem_mark=mark)
+        self.depth += 1
+        try:
+            node: Node | None = super().compose_node(parent, index)
+            return node
+        finally:
+            self.depth -= 1
+
+
 class _Reader:
     """Converts the nodes of one document to plain data."""
 
-    def __init__(self, name: str, one_line: bool) -> None:
+    def __init__(self, name: str, one_line: bool, most_nodes: int) -> None:
         self.name = name
         self.one_line = one_line
+        self.most_nodes = most_nodes
         self.yaml = YAML(typ="safe", pure=True)
+        self.yaml.Composer = _ShallowComposer
         self.lines: dict[Path, int] = {}
         self.nodes = 0
         self.open: set[int] = set()
@@ -79,10 +102,12 @@ class _Reader:
         line = node.start_mark.line + 1
         self.lines.setdefault(path, line)
         self.nodes += 1
-        if self.nodes > _MOST_NODES or id(node) in self.open:
+        if self.nodes > self.most_nodes or id(node) in self.open:
             raise self.refuse(line, path, "expected a finite document without nested aliases")
         if isinstance(node, ScalarNode):
             return self.scalar(node, path, line)
+        if node.tag not in _COLLECTIONS:
+            raise self.refuse(line, path, f"expected a value without the YAML tag {node.tag}")
         self.open.add(id(node))
         try:
             if isinstance(node, MappingNode):
@@ -100,9 +125,15 @@ class _Reader:
         if tag not in _SCALARS:
             raise self.refuse(line, path, f"expected a value without the YAML tag {tag}")
         try:
-            return self.yaml.constructor.construct_object(node)
-        except (KeyError, ValueError, YAMLError):
+            value = self.yaml.constructor.construct_object(node)
+        except (KeyError, ValueError, IndexError, YAMLError):
             raise self.refuse(line, path, f"expected a value that fits {tag}") from None
+        if not isinstance(value, str) or value.isascii():
+            return value
+        try:  # JSON escapes a character beyond 16 bits as two halves
+            return value.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            raise self.refuse(line, path, "expected text without halves of characters") from None
 
     def mapping(self, node: MappingNode, path: Path) -> dict[str, Any]:
         merged = self.merged(node, path)

@@ -1,0 +1,140 @@
+"""Runs a case, and says what is wrong with the answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import tempfile
+import traceback
+from contextlib import chdir
+from pathlib import Path
+from types import FrameType
+from typing import NamedTuple
+
+from click.testing import CliRunner
+
+from bridge.cli.main import main
+from tests.fuzz.cases import Case
+
+SOFT_S = 5.0
+"""Seconds until a case is interrupted."""
+HARD_S = 10.0
+"""Seconds in which a case must have ended, as it was interrupted before."""
+MEMORY = 3 << 30
+"""Bytes of memory that a process may map."""
+
+_OK, _FAILED, _BAD_INPUT, _INTERRUPTED = 0, 1, 2, 130
+_LONGEST = 1000
+
+
+class Answer(NamedTuple):
+    """What a command did.
+
+    Attributes
+    ----------
+    status : int
+        Its exit status, or minus the number of the signal that ended it.
+    stdout, stderr : str
+        What it printed.
+    """
+
+    status: int
+    stdout: str
+    stderr: str
+
+
+def limit_memory() -> None:
+    """Let this process map no more than `MEMORY` bytes."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def answer(case: Case, program: Path | None = None) -> Answer:
+    """Run a case in a folder of its own.
+
+    Parameters
+    ----------
+    case : Case
+        The case.
+    program : path, optional
+        The program to run a stream with, in place of `cosim replay`.
+    """
+    with tempfile.TemporaryDirectory(prefix="cosim-fuzz-") as folder:
+        case.write(Path(folder))
+        if program is not None:
+            return _replayed(program, Path(folder) / case.arguments[1])
+        with chdir(folder):
+            return _called(case)
+
+
+def _called(case: Case) -> Answer:
+    """Call the command line in this process, and interrupt it as Ctrl-C does."""
+    signal.signal(signal.SIGALRM, _interrupt)
+    signal.setitimer(signal.ITIMER_REAL, SOFT_S)
+    try:
+        result = CliRunner().invoke(main, case.arguments, prog_name="cosim")
+    except KeyboardInterrupt:  # between the command and its answer
+        return Answer(_INTERRUPTED, "", "")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    stderr = result.stderr
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        stderr += "".join(traceback.format_exception(result.exception))
+    return Answer(result.exit_code, result.stdout, stderr)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _replayed(program: Path, stream: Path) -> Answer:
+    """Run a stream with ns3-scratch/replay."""
+    command = [os.fspath(program), os.fspath(stream)]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=SOFT_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return Answer(_INTERRUPTED, "", "")
+    return Answer(done.returncode, done.stdout, done.stderr)
+
+
+def wrong(case: Case, given: Answer) -> str:
+    """Return what is wrong with an answer; empty if nothing is."""
+    lines = given.stderr.splitlines()
+    if "Traceback" in given.stderr:
+        return f"a traceback: {lines[-1][:200]}"
+    if given.status < 0:
+        return f"ended by {signal.Signals(-given.status).name}: {given.stderr[-300:]}"
+    if given.status == _INTERRUPTED:
+        return "" if case.simulates else "takes too long to read"
+    if given.status not in (_OK, _FAILED, _BAD_INPUT):
+        return f"exit status {given.status}"
+    if given.status == _OK:
+        return _wrong_json(case, given.stdout)
+    sentences = [line for line in lines if line.startswith(("cosim: ", "replay: "))]
+    if not sentences:
+        return f"exit status {given.status} without a sentence: {given.stderr[:200]!r}"
+    for line in sentences:
+        if len(line) > _LONGEST or not line.isprintable():
+            return f"not a sentence: {line[:200]!r}"
+    if given.status == _BAD_INPUT and given.stdout:
+        return f"prints although its input is bad: {given.stdout[:100]!r}"
+    return ""
+
+
+def _wrong_json(case: Case, text: str) -> str:
+    if "--json" not in case.arguments:
+        return ""
+    try:
+        json.loads(text, parse_constant=_refuse_constant)
+    except ValueError as error:
+        return f"its JSON is wrong: {error}"
+    return ""
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"holds {name}")
