@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace cosim
 {
@@ -53,6 +54,12 @@ CausalSimulator::Get()
 {
     NS_ASSERT_MSG(g_inUse != nullptr, "ns3::Simulator does not use a cosim::CausalSimulator");
     return *g_inUse;
+}
+
+void
+CausalSimulator::SetPollHook(PollHook hook)
+{
+    m_pollHook = std::move(hook);
 }
 
 void
@@ -195,6 +202,7 @@ CausalSimulator::Run()
             event->Invoke();
             event->Unref();
         }
+        Poll();
     }
 }
 

@@ -15,6 +15,7 @@
 #include "ns3/simulator-impl.h"
 
 #include <cstdint>
+#include <functional>
 #include <list>
 
 namespace cosim
@@ -96,6 +97,21 @@ class CausalSimulator : public ns3::SimulatorImpl
         m_queue.Push(timePs, origin, event, data);
     }
 
+    /// Function by which a run shows its progress and notices an interrupt.
+    using PollHook = std::function<void()>;
+
+    /// @param hook the function that every 256th call of Poll calls; empty: none
+    void SetPollHook(PollHook hook);
+
+    /// Call the poll hook from time to time. Run does so after each event.
+    void Poll()
+    {
+        if ((++m_polls & POLL_MASK) == 0 && m_pollHook)
+        {
+            m_pollHook();
+        }
+    }
+
     // SimulatorImpl
     void Destroy() override;
     bool IsFinished() const override;
@@ -123,6 +139,9 @@ class CausalSimulator : public ns3::SimulatorImpl
     void DoDispose() override;
 
   private:
+    /// The poll hook is called when the number of polls has none of these bits.
+    static constexpr uint64_t POLL_MASK = 255;
+
     ns3::EventId Insert(uint32_t context, const ns3::Time& delay, ns3::EventImpl* event);
     void Enter(const CausalQueue::Item& item);
 
@@ -136,6 +155,8 @@ class CausalSimulator : public ns3::SimulatorImpl
     /// largest uid of the events that have run at the current time
     uint32_t m_currentUid{ns3::EventId::UID::INVALID};
     uint32_t m_context;
+    PollHook m_pollHook;
+    uint64_t m_polls{0};
     bool m_isStopped{false};
 };
 

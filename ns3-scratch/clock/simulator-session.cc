@@ -21,21 +21,27 @@ namespace
 /// The largest seed of ns-3's generator (MRG32k3a). The smallest is 1.
 constexpr uint64_t MAX_RNG_SEED = 4294944442;
 
-/// @return a reference to the flag that tells whether a session is open
-bool&
-IsOpen()
+/// Whether this process has a session.
+enum class State
 {
-    static bool open = false;
-    return open;
-}
+    FREE,
+    OPEN,
+    ABANDONED,
+};
+
+State g_state = State::FREE;
 
 } // namespace
 
 SimulatorSession::SimulatorSession(uint64_t seed)
 {
-    if (IsOpen())
+    if (g_state != State::FREE)
     {
-        throw CoreError("another Simulation or Network is open in this process; close it first");
+        throw CoreError(
+            g_state == State::OPEN
+                ? "another Simulation or Network is open in this process; close it first"
+                : "ns-3 has failed in this process and cannot be used again; start another "
+                  "process");
     }
     if (ns3::Time::GetResolution() != ns3::Time::PS)
     {
@@ -52,13 +58,20 @@ SimulatorSession::SimulatorSession(uint64_t seed)
     ns3::Mac48Address::ResetAllocationIndex();
     ns3::Simulator::Destroy(); // in case somebody has used the simulator before
     ns3::Simulator::SetImplementation(ns3::CreateObject<CausalSimulator>());
-    IsOpen() = true;
+    g_state = State::OPEN;
 }
 
 SimulatorSession::~SimulatorSession()
 {
     ns3::Simulator::Destroy();
-    IsOpen() = false;
+    g_state = State::FREE;
+}
+
+void
+SimulatorSession::Abandon(std::unique_ptr<SimulatorSession> session)
+{
+    static_cast<void>(session.release());
+    g_state = State::ABANDONED;
 }
 
 } // namespace cosim

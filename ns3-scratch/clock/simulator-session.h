@@ -6,6 +6,7 @@
 #define COSIM_SIMULATOR_SESSION_H
 
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 
 namespace cosim
@@ -29,13 +30,19 @@ class SimulatorSession
   public:
     /**
      * @param seed any number; it selects the sequence of random numbers
-     * @throws CoreError if another session is open, or if it is too late to set the time resolution
+     * @throws CoreError if another session is open or was abandoned
      */
     explicit SimulatorSession(uint64_t seed);
     ~SimulatorSession();
 
     SimulatorSession(const SimulatorSession&) = delete;
     SimulatorSession& operator=(const SimulatorSession&) = delete;
+
+    /**
+     * Leave the session open for good, because ns-3 has failed in the middle of an event. Nothing
+     * of it is destroyed, and this process can have no other session.
+     */
+    static void Abandon(std::unique_ptr<SimulatorSession> session);
 };
 
 } // namespace cosim

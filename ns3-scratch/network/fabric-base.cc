@@ -206,12 +206,6 @@ FabricBase::SetObservers(const RunObservers& observers)
     m_observers = observers;
 }
 
-void
-FabricBase::SetPollHook(PollHook hook)
-{
-    m_pollHook = std::move(hook);
-}
-
 NetworkStatistics
 FabricBase::GetMessageStatistics() const
 {

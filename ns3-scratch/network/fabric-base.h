@@ -57,7 +57,6 @@ class FabricBase : public Fabric
     FlowState GetFlowState(uint32_t path) const override;
     uint64_t GetCompletionQuantilePs(double q) const override;
     void SetObservers(const RunObservers& observers) override;
-    void SetPollHook(PollHook hook) override;
 
   protected:
     /// Start the clock of the run: SimGetTime counts from now. Call it when the network is ready.
@@ -160,7 +159,6 @@ class FabricBase : public Fabric
     FlowRecord m_flowRecord;
     Histogram m_completionPs; //!< flow completion times of the messages [ps]
     RunObservers m_observers;
-    PollHook m_pollHook;
 
   private:
     [[noreturn]] void RefusePair(Rank src, Rank dst) const;

@@ -33,12 +33,6 @@ class Fabric : public NetworkApi
 {
   public:
     /**
-     * Function that a fabric calls every few thousand packets. A run uses it to show its progress
-     * and to check for an interrupt.
-     */
-    using PollHook = std::function<void()>;
-
-    /**
      * Build the network and establish the connection of each path of the topology.
      *
      * This may run the simulator up to the time at which all connections are established.
@@ -109,9 +103,6 @@ class Fabric : public NetworkApi
 
     /// @param observers the observers that receive events from now on
     virtual void SetObservers(const RunObservers& observers) = 0;
-
-    /// @param hook the function to call every few thousand packets
-    virtual void SetPollHook(PollHook hook) = 0;
 };
 
 } // namespace cosim

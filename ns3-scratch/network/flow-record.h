@@ -33,6 +33,7 @@ struct FlowState
     uint64_t deliveredBytes{0}; //!< payload delivered in order
     uint32_t windowBytes{0};    //!< congestion window
     double rttNs{0};            //!< latest round trip
+    uint64_t waitingBytes{0};   //!< payload that was handed over and is not delivered
 };
 
 /**

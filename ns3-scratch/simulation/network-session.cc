@@ -4,6 +4,8 @@
 
 #include "simulation/network-session.h"
 
+#include "clock/causal-simulator.h"
+#include "clock/fatal-errors.h"
 #include "fabrics/registry.h"
 #include "results/result-writer.h"
 #include "stream/stream-validator.h"
@@ -118,17 +120,22 @@ NetworkSession::Run(const std::function<void()>& poll)
     {
         return;
     }
-    m_fabric->SetPollHook([this, &poll] { Call(poll); });
+    CausalSimulator::Get().SetPollHook([this, &poll] { Call(poll); });
     CheckDone();
     try
     {
-        ns3::Simulator::Run();
+        const std::string error = CatchFatalErrors([] { ns3::Simulator::Run(); });
+        if (!error.empty())
+        {
+            m_isAbandoned = true;
+            throw CoreError("ns-3 cannot continue: " + error);
+        }
     }
     catch (...)
     { // the sizes of a message and its receive differ
         m_thrown = std::current_exception();
     }
-    m_fabric->SetPollHook({});
+    CausalSimulator::Get().SetPollHook({});
     m_fabric->Finish();
     if (m_thrown)
     {
@@ -160,6 +167,13 @@ NetworkSession::GetStatistics() const
 void
 NetworkSession::Close()
 {
+    if (m_isAbandoned && m_session)
+    { // the stack that ns-3 was using stays, and refers to all of it
+        static_cast<void>(m_events.release());
+        static_cast<void>(m_circuits.release());
+        static_cast<void>(m_fabric.release());
+        SimulatorSession::Abandon(std::move(m_session));
+    }
     m_events.reset();
     m_circuits.reset();
     m_fabric.reset();

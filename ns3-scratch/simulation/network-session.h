@@ -120,6 +120,7 @@ class NetworkSession
     bool m_checking{false};  //!< true while OnCheck is scheduled
     bool m_hasRun{false};
     bool m_isFinished{false};
+    bool m_isAbandoned{false};   //!< ns-3 has failed in the middle of an event
     std::exception_ptr m_thrown; //!< exception of a callback
 };
 

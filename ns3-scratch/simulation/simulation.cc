@@ -4,6 +4,8 @@
 
 #include "simulation/simulation.h"
 
+#include "clock/causal-simulator.h"
+#include "clock/fatal-errors.h"
 #include "fabrics/registry.h"
 #include "stream/stream-validator.h"
 
@@ -78,34 +80,20 @@ Simulation::Build()
         throw CoreError("a Simulation is built only once");
     }
     m_session = std::make_unique<SimulatorSession>(m_stream.header.seed);
+    std::string error;
     try
     {
-        m_fabric = MakeFabric(m_stream.topology, m_stream.settings);
-        if (m_wantsPath)
-        {
-            m_path = std::make_unique<CriticalPath>(m_stream, m_fabric->GetLiveLinks());
-            Observe(*m_path);
-        }
-        if (m_series)
-        {
-            m_series->GetSampler().SetFabric(m_fabric.get());
-        }
-        if (m_timeline)
-        {
-            m_timeline->GetSampler().SetFabric(m_fabric.get());
-        }
-        m_circuits = MakeCircuitSwitch(m_stream.topology, *m_fabric, m_observers);
-        m_fabric->Start();
-        m_events = MakeLinkEvents(m_stream.topology, *m_fabric, m_observers);
-        m_fabric->SetObservers(m_observers);
-        m_background =
-            std::make_unique<BackgroundTraffic>(m_stream.topology, *m_fabric, m_observers);
-        m_executor = std::make_unique<TraceExecutor>(m_stream, *m_fabric, m_observers, *this);
+        error = CatchFatalErrors([this] { BuildNetwork(); });
     }
     catch (...)
     {
         Close();
         throw;
+    }
+    if (!error.empty())
+    {
+        Abandon();
+        throw CoreError("ns-3 cannot build the network: " + error);
     }
     // The executor has copied what it needs from the programs, which can be large, so free their
     // memory.
@@ -128,6 +116,31 @@ Simulation::Build()
     m_outcome.events = ns3::Simulator::GetEventCount();
 }
 
+void
+Simulation::BuildNetwork()
+{
+    m_fabric = MakeFabric(m_stream.topology, m_stream.settings);
+    if (m_wantsPath)
+    {
+        m_path = std::make_unique<CriticalPath>(m_stream, m_fabric->GetLiveLinks());
+        Observe(*m_path);
+    }
+    if (m_series)
+    {
+        m_series->GetSampler().SetFabric(m_fabric.get());
+    }
+    if (m_timeline)
+    {
+        m_timeline->GetSampler().SetFabric(m_fabric.get());
+    }
+    m_circuits = MakeCircuitSwitch(m_stream.topology, *m_fabric, m_observers);
+    m_fabric->Start();
+    m_events = MakeLinkEvents(m_stream.topology, *m_fabric, m_observers);
+    m_fabric->SetObservers(m_observers);
+    m_background = std::make_unique<BackgroundTraffic>(m_stream.topology, *m_fabric, m_observers);
+    m_executor = std::make_unique<TraceExecutor>(m_stream, *m_fabric, m_observers, *this);
+}
+
 std::string
 Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval)
 {
@@ -142,7 +155,7 @@ Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval
     m_interval = std::chrono::duration_cast<Clock::duration>(interval);
     m_started = Clock::now();
     m_nextReport = m_started + m_interval;
-    m_fabric->SetPollHook([this] { Poll(); });
+    CausalSimulator::Get().SetPollHook([this] { Poll(); });
     const uint64_t limit = m_stream.settings.timeLimitPs;
     m_timeLimit =
         ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(limit == 0 ? MAX_TIME_PS : limit)),
@@ -153,7 +166,12 @@ Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval
     m_outcome.status.clear();
     try
     {
-        ns3::Simulator::Run();
+        const std::string error = CatchFatalErrors([] { ns3::Simulator::Run(); });
+        if (!error.empty())
+        {
+            m_isAbandoned = true;
+            End("failed", "ns-3 cannot continue: " + error);
+        }
     }
     catch (const std::invalid_argument& error)
     { // messages of the workload do not match
@@ -168,9 +186,9 @@ Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval
     { // no event is left, or a failed fabric has stopped the simulator
         const std::string failure = m_fabric->GetFailure();
         End(failure.empty() ? "deadlock" : "failed",
-            failure.empty() ? "no event is left: " + m_executor->DescribeWaiting() : failure);
+            failure.empty() ? "no event is left: " + DescribeStall() : failure);
     }
-    m_fabric->SetPollHook({});
+    CausalSimulator::Get().SetPollHook({});
     if (m_timeline)
     {
         m_timeline->Finish(m_outcome.timePs);
@@ -220,6 +238,11 @@ void
 Simulation::Close()
 {
     m_isClosed = true;
+    if (m_isAbandoned)
+    {
+        Abandon();
+        return;
+    }
     m_executor.reset();
     m_background.reset();
     m_events.reset();
@@ -227,6 +250,23 @@ Simulation::Close()
     m_circuits.reset();
     m_fabric.reset();
     m_session.reset();
+}
+
+/// Keep everything that ns-3 was using when it failed. Its stack, which stays, refers to it.
+void
+Simulation::Abandon()
+{
+    m_isClosed = true;
+    static_cast<void>(m_executor.release());
+    static_cast<void>(m_background.release());
+    static_cast<void>(m_events.release());
+    static_cast<void>(m_path.release());
+    static_cast<void>(m_circuits.release());
+    static_cast<void>(m_fabric.release());
+    if (m_session)
+    {
+        SimulatorSession::Abandon(std::move(m_session));
+    }
 }
 
 void
@@ -269,8 +309,31 @@ Simulation::OnTimeLimit()
     }
     else
     {
-        End("deadlock", "no event is left: " + m_executor->DescribeWaiting());
+        End("deadlock", "no event is left: " + DescribeStall());
     }
+}
+
+/// @return why nothing happens any more
+std::string
+Simulation::DescribeStall() const
+{
+    const Topology& topology = m_stream.topology;
+    const TcpSettings& tcp = m_stream.settings.tcp;
+    for (uint32_t path = 0; path < topology.pathSource.size(); ++path)
+    {
+        const FlowState state = m_fabric->GetFlowState(path);
+        if (state.waitingBytes > 0 && state.windowBytes < tcp.segmentBytes)
+        { // with nothing in flight, no ACK and no timeout can make it larger
+            return "TCP has reduced the congestion window of the flow from rank " +
+                   std::to_string(topology.pathSource[path]) + " to rank " +
+                   std::to_string(topology.pathTarget[path]) + " to " +
+                   std::to_string(state.windowBytes) + " bytes, less than a segment of " +
+                   std::to_string(tcp.segmentBytes) + " bytes, so the flow sends no more; ns-3's " +
+                   tcp.congestionControl + " has no lower limit for it; " +
+                   m_executor->DescribeWaiting();
+        }
+    }
+    return m_executor->DescribeWaiting();
 }
 
 void

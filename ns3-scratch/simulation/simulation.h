@@ -96,8 +96,8 @@ class Simulation : public WorkloadListener
      * Create the nodes, links and connections. Afterwards the ns-3 objects exist.
      *
      * @throws std::invalid_argument if the stream names an unknown fabric or congestion control
-     * @throws CoreError if it was called before, or if another Simulation or Network is open in
-     * this process
+     * @throws CoreError if it was called before, if another Simulation or Network is open in this
+     * process, or if ns-3 fails
      */
     void Build();
 
@@ -133,7 +133,10 @@ class Simulation : public WorkloadListener
     void OnWorkloadActivity() override;
 
   private:
+    void BuildNetwork();
+    void Abandon();
     void OnTimeLimit();
+    std::string DescribeStall() const;
     void End(const std::string& status, const std::string& error);
     void Poll();
     RunProgress GetProgress() const;
@@ -156,6 +159,7 @@ class Simulation : public WorkloadListener
     RunOutcome m_outcome;
     bool m_hasRun{false};
     bool m_isClosed{false};
+    bool m_isAbandoned{false}; //!< ns-3 has failed in the middle of an event
     ProgressHook m_hook;
     Clock::time_point m_started;
     Clock::time_point m_nextReport;

@@ -34,14 +34,10 @@ ValidateEvent(const Topology& topology, const NetworkEvent& event, std::size_t i
     {
         Require(rank < topology.ranks, name, " names rank ", rank, ", which does not exist");
     }
-    Require(event.kind != EventKind::LINK_RATE ||
-                (event.rateBps >= 1 && event.rateBps <= MAX_BYTES),
-            name,
-            ": the rate is ",
-            event.rateBps,
-            " bit/s, but 1 … ",
-            MAX_BYTES,
-            " are accepted");
+    if (event.kind == EventKind::LINK_RATE)
+    {
+        RequireRate(event.rateBps, MAX_BYTES, name + ": the rate");
+    }
     Require(event.lossPpb < ALL_PPB, name, ": a link cannot lose all packets");
     Require(event.kind != EventKind::COMPUTE ||
                 (event.factorPpm > 0 && event.factorPpm <= uint64_t{1} << 40),
@@ -57,7 +53,7 @@ ValidateTraffic(const Topology& topology, const Traffic& traffic, std::size_t in
     const std::string name = "topology: traffic " + std::to_string(index);
     RequireTime(traffic.beginPs, name + ": begin_ps");
     RequireTime(traffic.endPs, name + ": end_ps");
-    RequireTime(traffic.intervalPs, name + ": interval_ps");
+    RequireDelay(traffic.intervalPs, name + ": interval_ps");
     Require(traffic.intervalPs > 0, name, ": interval_ps is 0, but at least 1 is needed");
     RequireLength(traffic.targets.size(), traffic.sources.size(), name + ": targets");
     RequireLength(traffic.cumulativePpb.size(), traffic.sizes.size(), name + ": cumulative_ppb");
@@ -115,8 +111,8 @@ ValidateEvents(const Topology& topology)
     {
         RequireLength(topology.nodeNames.size(), topology.nodes, "topology: node_names");
     }
-    RequireTime(topology.detectionPs, "topology: detection_ps");
-    RequireTime(topology.flowletGapPs, "topology: flowlet_gap_ps");
+    RequireDelay(topology.detectionPs, "topology: detection_ps");
+    RequireDelay(topology.flowletGapPs, "topology: flowlet_gap_ps");
     Require(topology.sharedMemoryAlphaPpm <= uint64_t{1} << 40,
             "topology: shared_memory_alpha_ppm is more than 2^40");
     Require(

@@ -20,8 +20,8 @@ namespace
 void
 ValidateSettings(const Reconfiguration& settings)
 {
-    RequireTime(settings.intervalPs, "topology: reconfiguration.interval_ps");
-    RequireTime(settings.circuitLatencyPs, "topology: reconfiguration.circuit_latency_ps");
+    RequireDelay(settings.intervalPs, "topology: reconfiguration.interval_ps");
+    RequireDelay(settings.circuitLatencyPs, "topology: reconfiguration.circuit_latency_ps");
     Require(settings.latencyPs < settings.intervalPs,
             "topology: reconfiguration.latency_ps is ",
             settings.latencyPs,
@@ -34,12 +34,9 @@ ValidateSettings(const Reconfiguration& settings)
             ", but 1 … ",
             MAX_CIRCUIT_RANKS,
             " are accepted");
-    Require(settings.circuitRateBps >= 1 && settings.circuitRateBps <= MAX_BYTES / settings.degree,
-            "topology: reconfiguration.circuit_rate_bps is ",
-            settings.circuitRateBps,
-            ", but 1 … ",
-            MAX_BYTES / settings.degree,
-            " are accepted");
+    RequireRate(settings.circuitRateBps,
+                MAX_BYTES / settings.degree,
+                "topology: reconfiguration.circuit_rate_bps");
     Require(settings.circuitBufferBytes <= MAX_BYTES / settings.degree &&
                 settings.circuitEcnThresholdBytes <= MAX_BYTES / settings.degree,
             "topology: the buffer or the ECN threshold of a circuit is more than ",

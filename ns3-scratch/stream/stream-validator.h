@@ -16,6 +16,15 @@ namespace cosim
  */
 constexpr uint64_t MAX_TIME_PS = uint64_t{1} << 61;
 
+/**
+ * The largest delay [ps], 1000 s: of a latency, a timeout, or an interval between events. A sum of
+ * thousands of them fits into ns3::Time.
+ */
+constexpr uint64_t MAX_DELAY_PS = 1'000'000'000'000'000;
+
+/// The smallest rate of a link [bit/s]. Its largest packet lasts about MAX_DELAY_PS.
+constexpr uint64_t MIN_RATE_BPS = 1000;
+
 /// The largest size of a collective, message or buffer [bytes]: 256 TiB.
 constexpr uint64_t MAX_BYTES = uint64_t{1} << 48;
 

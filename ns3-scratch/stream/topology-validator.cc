@@ -54,16 +54,11 @@ ValidateLinks(const Topology& topology)
                 ", but a link joins two different nodes, and there are ",
                 topology.nodes,
                 " nodes");
-        Require(topology.linkRateBps[i] >= 1 && topology.linkRateBps[i] <= MAX_BYTES,
-                "topology: the rate of link ",
-                i,
-                " is ",
-                topology.linkRateBps[i],
-                " bit/s, but 1 … ",
-                MAX_BYTES,
-                " are accepted");
-        RequireTime(topology.linkLatencyPs[i],
-                    "topology: the latency of link " + std::to_string(i));
+        RequireRate(topology.linkRateBps[i],
+                    MAX_BYTES,
+                    "topology: the rate of link " + std::to_string(i));
+        RequireDelay(topology.linkLatencyPs[i],
+                     "topology: the latency of link " + std::to_string(i));
         Require(topology.linkBufferBytes[i] <= MAX_BYTES &&
                     topology.linkEcnThresholdBytes[i] <= MAX_BYTES,
                 "topology: the buffer or the ECN threshold of link ",
@@ -80,7 +75,7 @@ ValidateLinks(const Topology& topology)
                 topology.dimensions.size(),
                 " dimensions");
     }
-    RequireTime(topology.forwardingDelayPs, "topology: forwarding_delay_ps");
+    RequireDelay(topology.forwardingDelayPs, "topology: forwarding_delay_ps");
 }
 
 /// @return the (source, target) pair of each path, sorted
@@ -106,6 +101,7 @@ ValidatePaths(const Topology& topology)
                 topology.ranks,
                 " ranks");
         uint32_t node = source;
+        uint64_t delayPs = 0;
         for (uint32_t j = topology.pathBegin[i]; j < topology.pathBegin[i + 1]; ++j)
         {
             const uint32_t link = topology.pathLinks[j];
@@ -118,6 +114,13 @@ ValidatePaths(const Topology& topology)
                     link,
                     ", which does not start there");
             node = topology.linkTarget[link];
+            delayPs += topology.linkLatencyPs[link] + topology.forwardingDelayPs;
+            Require(delayPs <= MAX_TIME_PS,
+                    "topology: the latencies along path ",
+                    i,
+                    " sum to more than the ",
+                    MAX_TIME_PS,
+                    " ps that are accepted");
         }
         const bool isWaiting = topology.reconfiguration.intervalPs > 0 &&
                                !topology.reconfiguration.forwarding &&
@@ -195,16 +198,16 @@ ValidateSettings(const Settings& settings, const Topology& topology)
                 value,
                 ", but 1 … 2^30 are accepted");
     }
-    RequireTime(tcp.minRtoPs, "settings: tcp.min_rto_ps");
-    RequireTime(tcp.initialRtoPs, "settings: tcp.initial_rto_ps");
-    RequireTime(tcp.clockGranularityPs, "settings: tcp.clock_granularity_ps");
-    RequireTime(tcp.delayedAckTimeoutPs, "settings: tcp.delayed_ack_timeout_ps");
+    RequireDelay(tcp.minRtoPs, "settings: tcp.min_rto_ps");
+    RequireDelay(tcp.initialRtoPs, "settings: tcp.initial_rto_ps");
+    RequireDelay(tcp.clockGranularityPs, "settings: tcp.clock_granularity_ps");
+    RequireDelay(tcp.delayedAckTimeoutPs, "settings: tcp.delayed_ack_timeout_ps");
     RequireTime(settings.rttSampleIntervalPs, "settings: rtt_sample_interval_ps");
     RequireTime(settings.timeLimitPs, "settings: time_limit_ps");
-    RequireTime(settings.system.injectionLatencyPs, "settings: system.injection_latency_ps");
-    RequireTime(settings.system.send.messagePs, "settings: system.send.message_ps");
-    RequireTime(settings.system.receive.messagePs, "settings: system.receive.message_ps");
-    RequireTime(settings.system.negotiationLatencyPs, "settings: system.negotiation_latency_ps");
+    RequireDelay(settings.system.injectionLatencyPs, "settings: system.injection_latency_ps");
+    RequireDelay(settings.system.send.messagePs, "settings: system.send.message_ps");
+    RequireDelay(settings.system.receive.messagePs, "settings: system.receive.message_ps");
+    RequireDelay(settings.system.negotiationLatencyPs, "settings: system.negotiation_latency_ps");
     const auto& limits = settings.system.concurrentChunks;
     RequireLength(limits.size(), topology.dimensions.size(), "settings: system.concurrent_chunks");
     Require(std::find(limits.begin(), limits.end(), 0U) == limits.end(),

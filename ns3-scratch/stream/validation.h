@@ -70,6 +70,34 @@ RequireTime(uint64_t ps, const std::string& what)
             " ps are accepted");
 }
 
+/// Check that a delay is at most MAX_DELAY_PS.
+inline void
+RequireDelay(uint64_t ps, const std::string& what)
+{
+    Require(ps <= MAX_DELAY_PS,
+            what,
+            " is ",
+            ps,
+            " ps, but at most ",
+            MAX_DELAY_PS,
+            " ps (1000 s) are accepted");
+}
+
+/// Check that a rate of a link is MIN_RATE_BPS … `most`.
+inline void
+RequireRate(uint64_t bps, uint64_t most, const std::string& what)
+{
+    Require(bps >= MIN_RATE_BPS && bps <= most,
+            what,
+            " is ",
+            bps,
+            " bit/s, but ",
+            MIN_RATE_BPS,
+            " … ",
+            most,
+            " are accepted");
+}
+
 /// Check an array that holds the boundaries of slices of another array.
 inline void
 RequireSlices(const std::vector<uint32_t>& begin,

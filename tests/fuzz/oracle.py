@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import resource
 import signal
 import subprocess
 import tempfile
+import time
 import traceback
 from contextlib import chdir
 from pathlib import Path
@@ -19,10 +21,10 @@ from click.testing import CliRunner
 from bridge.cli.main import main
 from tests.fuzz.cases import Case
 
-SOFT_S = 5.0
-"""Seconds until a case is interrupted."""
-HARD_S = 10.0
-"""Seconds in which a case must have ended, as it was interrupted before."""
+SOFT_S = 3
+"""Seconds of CPU time until a case is interrupted."""
+HARD_S = 20
+"""Seconds of CPU time after which the kernel ends the process of a case that goes on."""
 MEMORY = 3 << 30
 """Bytes of memory that a process may map."""
 
@@ -46,9 +48,11 @@ class Answer(NamedTuple):
     stderr: str
 
 
-def limit_memory() -> None:
-    """Let this process map no more than `MEMORY` bytes."""
+def limit() -> None:
+    """Let this process map at most `MEMORY` bytes, and use `HARD_S` more seconds of CPU time."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    used = math.ceil(time.process_time())
+    resource.setrlimit(resource.RLIMIT_CPU, (used + HARD_S, resource.RLIM_INFINITY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
@@ -72,14 +76,14 @@ def answer(case: Case, program: Path | None = None) -> Answer:
 
 def _called(case: Case) -> Answer:
     """Call the command line in this process, and interrupt it as Ctrl-C does."""
-    signal.signal(signal.SIGALRM, _interrupt)
-    signal.setitimer(signal.ITIMER_REAL, SOFT_S)
+    signal.signal(signal.SIGPROF, _interrupt)
+    signal.setitimer(signal.ITIMER_PROF, SOFT_S)
     try:
         result = CliRunner().invoke(main, case.arguments, prog_name="cosim")
     except KeyboardInterrupt:  # between the command and its answer
         return Answer(_INTERRUPTED, "", "")
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     stderr = result.stderr
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         stderr += "".join(traceback.format_exception(result.exception))
@@ -95,7 +99,7 @@ def _replayed(program: Path, stream: Path) -> Answer:
     command = [os.fspath(program), os.fspath(stream)]
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=SOFT_S, check=False
+            command, capture_output=True, text=True, errors="replace", timeout=HARD_S, check=False
         )
     except subprocess.TimeoutExpired:
         return Answer(_INTERRUPTED, "", "")

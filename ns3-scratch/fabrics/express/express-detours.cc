@@ -135,7 +135,6 @@ ExpressDetours::ChoosePath(FlowId path)
 void
 ExpressDetours::OnLinkArrival(Segment* segment)
 {
-    m_fabric.Poll();
     if (IsLost(*segment))
     {
         Lose(segment->path[segment->hop], segment);

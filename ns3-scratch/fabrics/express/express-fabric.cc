@@ -182,7 +182,6 @@ ExpressFabric::Enter(uint32_t link, Segment* segment)
 void
 ExpressFabric::OnLinkArrival(Segment* segment)
 {
-    Poll();
     Forward(segment);
 }
 

@@ -91,7 +91,6 @@ ExpressLinkControl::UseControlNetwork(Segment* segment)
 void
 ExpressLinkControl::OnLinkArrival(Segment* segment)
 {
-    m_fabric.Poll();
     const Rank node = m_fabric.m_liveLinks.Get(segment->path.front()).target;
     if (node == m_topology.pathTarget[GetPathOf(*segment)])
     {
@@ -175,7 +174,6 @@ void
 ExpressLinkControl::Pause()
 {
     m_isPaused = true;
-    m_fabric.Poll();
     for (uint32_t link = 0; link < m_fabric.m_links.size(); ++link)
     {
         m_fabric.m_links[link]->Withdraw(m_held[m_fabric.m_liveLinks.Get(link).source]);

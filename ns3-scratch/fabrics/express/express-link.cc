@@ -4,6 +4,8 @@
 
 #include "fabrics/express/express-link.h"
 
+#include "stream/stream-validator.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -11,6 +13,14 @@ namespace cosim
 {
 
 using namespace ns3;
+
+namespace
+{
+
+/// Later than any event of a run [ps]. No link is busy until a later time.
+constexpr int64_t FAR_PS = 2 * static_cast<int64_t>(MAX_TIME_PS);
+
+} // namespace
 
 TransmissionTimes::TransmissionTimes(uint64_t rateBps, uint32_t maxBytes)
     : m_rate(rateBps),
@@ -82,9 +92,8 @@ ExpressLink::Take(Segment* segment, bool isDroppable)
             m_policy->Enter(bytes);
         }
     }
-    const int64_t duration = m_times->Get(bytes);
-    m_busyUntilPs = m_last.timePs + duration;
-    m_counters.busyPs += duration;
+    m_busyUntilPs = std::min(m_last.timePs + m_times->Get(bytes), FAR_PS);
+    m_counters.busyPs += m_busyUntilPs - m_last.timePs;
     m_counters.wireBytes += bytes;
     m_packets.Push({m_busyUntilPs + m_latencyPs, segment, bytes, !isFree});
     if (m_packets.GetSize() == 1)

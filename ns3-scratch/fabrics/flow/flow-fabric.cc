@@ -29,7 +29,7 @@ constexpr double ROUNDING_PS = 1e-3;
 constexpr uint32_t DELAYED = (uint32_t{1} << 31) - 1;
 
 /// The longest delay that a double represents and the clock can hold [ps].
-constexpr auto MAX_DELAY_PS = static_cast<double>(MAX_TIME_PS);
+constexpr auto LONGEST_PS = static_cast<double>(MAX_TIME_PS);
 
 } // namespace
 
@@ -262,7 +262,7 @@ FlowFabric::Estimate(uint32_t id, uint64_t now)
         left = std::min(left, m_openings[path.opening].left);
     }
     const double duration = std::ceil(std::max(left, 0.0) * BYTE_PS / path.rate - ROUNDING_PS);
-    if (!(duration < MAX_DELAY_PS))
+    if (!(duration < LONGEST_PS))
     {
         Abandon(m_messages[path.first].bytes, id);
         return;
@@ -329,7 +329,7 @@ FlowFabric::Dispatch(uint32_t id, uint64_t now)
     const Message& message = m_messages[messageId];
     const double forwarding = std::ceil(path.forwardingPs * message.firstBytes - ROUNDING_PS);
     const uint64_t delay =
-        Later(path.latency, static_cast<uint64_t>(std::clamp(forwarding, 0.0, MAX_DELAY_PS)));
+        Later(path.latency, static_cast<uint64_t>(std::clamp(forwarding, 0.0, LONGEST_PS)));
     path.lastArrival = std::max(path.lastArrival, Later(now, delay));
     Place(message.bundle, {id, message.bytes, message.sentAt, path.lastArrival});
     m_messages.Return(messageId);
@@ -431,7 +431,7 @@ FlowFabric::CountUses(const std::vector<uint64_t>& carried) const
     {
         const double busyPs = static_cast<double>(uses[i].wireBytes) * BYTE_PS /
                               static_cast<double>(m_liveLinks.Get(i).rateBps);
-        uses[i].busyPs = static_cast<int64_t>(std::min(busyPs, MAX_DELAY_PS));
+        uses[i].busyPs = static_cast<int64_t>(std::min(busyPs, LONGEST_PS));
     }
     return uses;
 }

@@ -269,10 +269,4 @@ HostFabric::SetObservers(const RunObservers& observers)
     m_fabric->SetObservers(observers);
 }
 
-void
-HostFabric::SetPollHook(PollHook hook)
-{
-    m_fabric->SetPollHook(std::move(hook));
-}
-
 } // namespace cosim

@@ -68,7 +68,6 @@ class HostFabric : public Fabric
     std::string GetFailure() const override;
     void Fail(const std::string& failure) override;
     void SetObservers(const RunObservers& observers) override;
-    void SetPollHook(PollHook hook) override;
 
   private:
     /// A message that has not arrived, or whose last byte is not acknowledged.

@@ -4,6 +4,7 @@
 
 #include "fabrics/message/message-fabric.h"
 
+#include "clock/causal-simulator.h"
 #include "stream/stream-validator.h"
 #include "support/header-sizes.h"
 #include "support/wide-arithmetic.h"
@@ -17,20 +18,11 @@
 namespace cosim
 {
 
-namespace
-{
-
-/// Number of messages between two calls of the poll hook.
-constexpr uint64_t POLL_MESSAGES = 1024;
-
-} // namespace
-
 MessageFabric::MessageFabric(const Topology& topology, const Settings& settings)
     : FabricBase(topology, settings),
       m_headerBytes(GetDataHeaderBytes(settings.tcp.timestamps) + settings.tcp.linkHeaderBytes),
       m_sizes(settings.tcp.segmentBytes, m_headerBytes),
-      m_usedPaths(topology.pathSource.size()),
-      m_nextPoll(POLL_MESSAGES)
+      m_usedPaths(topology.pathSource.size())
 {
 }
 
@@ -264,11 +256,7 @@ MessageFabric::OnBundleDue(uint32_t id, uint64_t now)
     {
         m_bundleHandler->OnBundle(bundle.tag);
     }
-    if (m_pollHook && m_counters.messages >= m_nextPoll)
-    {
-        m_nextPoll = m_counters.messages + POLL_MESSAGES;
-        m_pollHook();
-    }
+    CausalSimulator::Get().Poll(); // one event can serve many messages
 }
 
 /// Deliver a single message at its target.

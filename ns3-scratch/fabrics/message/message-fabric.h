@@ -235,7 +235,6 @@ class MessageFabric : public FabricBase, public BundleNetwork
     std::vector<char> m_usedPaths; //!< true for paths that have carried a message
     RadixQueue<uint32_t> m_due;
     std::vector<uint64_t> m_wakes; //!< times of the events that call Serve; the next one is last
-    uint64_t m_nextPoll;           //!< number of messages at which the poll hook is called next
     bool m_isServing{false};
     bool m_isFinished{false};
 };

@@ -4,6 +4,7 @@
 
 #include "fabrics/native/native-fabric.h"
 
+#include "clock/simulator-session.h"
 #include "fabrics/native/pinned-routing.h"
 #include "fabrics/native/policy-queue.h"
 #include "transport/tcp/tcp-defaults.h"
@@ -58,7 +59,7 @@ class NativeFabric::LinkMonitor
 {
   public:
     /**
-     * @param fabric polled for each packet, and notified of drops
+     * @param fabric notified of drops
      * @param link the link
      * @param device the device at the source of the link
      * @param rate rate of the link
@@ -103,7 +104,6 @@ class NativeFabric::LinkMonitor
         const int64_t duration = m_rate.CalculateBytesTxTime(packet->GetSize()).GetTimeStep();
         m_counters.busyPs += duration;
         m_busyUntilPs = Simulator::Now().GetTimeStep() + duration;
-        m_fabric.Poll();
     }
 
     void OnDrop(Ptr<const Packet> packet)
@@ -284,6 +284,8 @@ NativeFabric::MakeSocket(Rank rank)
     socket->SetCongestionControl(m_congestionControl);
     socket->Attach(m_nodes.Get(rank));
     socket->SetLinkHeaderBytes(m_settings.tcp.linkHeaderBytes);
+    // Each handshake has the network to itself and loses nothing, so no SYN is repeated.
+    socket->SetAttribute("ConnTimeout", TimeValue(GetHandshakesEnd()));
     return socket;
 }
 
@@ -318,9 +320,9 @@ NativeFabric::OpenConnections()
         if (!connection.receiver || !connection.sender->IsEstablished() ||
             !connection.receiver->IsEstablished())
         {
-            throw std::runtime_error(
-                "the connection from rank " + std::to_string(m_topology.pathSource[flow]) +
-                " to rank " + std::to_string(m_topology.pathTarget[flow]) + " was not established");
+            throw CoreError("the connection from rank " +
+                            std::to_string(m_topology.pathSource[flow]) + " to rank " +
+                            std::to_string(m_topology.pathTarget[flow]) + " was not established");
         }
         connection.sender->StartReporting();
         connection.receiver->StartReporting();

@@ -4,6 +4,7 @@
 
 #include "fabrics/packet/packet-fabric.h"
 
+#include "stream/stream-validator.h"
 #include "support/quantile.h"
 
 #include "ns3/data-rate.h"
@@ -11,6 +12,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace cosim
@@ -78,6 +81,14 @@ PacketFabric::PlanHandshakes()
             for (const uint32_t link : GetPath(direction))
             {
                 m_handshakesEnd += times[link];
+            }
+            if (m_handshakesEnd > TimeStep(MAX_TIME_PS))
+            {
+                throw std::invalid_argument(
+                    "topology: to open a connection for each path, one after the other, takes "
+                    "longer than the " +
+                    std::to_string(MAX_TIME_PS) +
+                    " ps that can be simulated: the latencies are too large");
             }
         }
     }
@@ -210,7 +221,6 @@ PacketFabric::OnTimeout(FlowId flow, Time waited)
     {
         observer->OnFlowTimedOut(MakeEvent(flow), static_cast<uint64_t>(waited.GetTimeStep()));
     }
-    Poll(); // between timeouts there may be no other packet for a long time
 }
 
 void
@@ -303,7 +313,7 @@ FlowState
 PacketFabric::GetFlowState(uint32_t path) const
 {
     const Flow& flow = m_flows[path];
-    return {flow.delivered, GetWindow(path), flow.rttLatestNs};
+    return {flow.delivered, GetWindow(path), flow.rttLatestNs, GetUndelivered(path)};
 }
 
 std::vector<LinkCounters>

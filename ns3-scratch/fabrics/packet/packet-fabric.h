@@ -107,24 +107,19 @@ class PacketFabric : public FabricBase, protected FlowObserver
         return m_handshakeStarts[flow];
     }
 
+    /// @return the time at which the last handshake has ended
+    ns3::Time GetHandshakesEnd() const
+    {
+        return m_handshakesEnd;
+    }
+
     /// @return the number of bytes that were appended to the stream of a flow and are not delivered
     uint64_t GetUndelivered(FlowId flow) const;
 
     /// @return the size of a full segment on the wire [bytes]
     uint32_t GetMaxWireBytes() const;
 
-    /// Call the poll hook every 4096 calls. Fabrics call this once per packet and hop.
-    void Poll()
-    {
-        if ((++m_polls & POLL_MASK) == 0 && m_pollHook)
-        {
-            m_pollHook();
-        }
-    }
-
   private:
-    static constexpr uint64_t POLL_MASK = 4095;
-
     /// A message that has not been delivered.
     struct Message
     {
@@ -171,7 +166,6 @@ class PacketFabric : public FabricBase, protected FlowObserver
     std::vector<Flow> m_flows;
     std::vector<ns3::Time> m_handshakeStarts; //!< per flow
     ns3::Time m_handshakesEnd;
-    uint64_t m_polls{0};
     bool m_isStarted{false}; //!< measurements of connections before the start do not count
 };
 
