@@ -148,6 +148,8 @@ def _draw_scatter(axes: Axes, trace: dict[str, Any]) -> None:
 def _set_axes(axes: Axes, layout: dict[str, Any]) -> None:
     if layout["xaxis"].get("visible") is False:
         axes.set_axis_off()
+        if "scaleanchor" in layout["yaxis"]:
+            axes.set_aspect("equal")
         return
     for name in "xy":
         axis = layout[f"{name}axis"]

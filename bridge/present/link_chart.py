@@ -86,10 +86,11 @@ def link_heat(name: str, title: str, links: LinkMap) -> Chart:
         }
     )
     hidden = {"visible": False}
+    is_round = len(nodes) == links.ranks  # without switches, ranks are on a circle
     layout = {
         "height": 460,
         "xaxis": hidden,
-        "yaxis": hidden,
+        "yaxis": {**hidden, "scaleanchor": "x"} if is_round else hidden,
         "legend": {
             "orientation": "h",
             "x": 0,
