@@ -320,6 +320,23 @@ def test_refused(text, problem):
         document(text)
 
 
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        (
+            {"instances": None},
+            "no instances: expected an infrastructure of InfraGraph, not devices",
+        ),
+        ({"connections": ["host.0.nic.0.eth.leaf.0.port.0"]}, "connections: expected edges"),
+        ({"devices": [INFRAGRAPH["devices"][0] | {"connections": []}]}, "connections: expected"),
+    ],
+)
+def test_drafts_of_infragraph_are_told(changes, problem):
+    content = {key: value for key, value in (INFRAGRAPH | changes).items() if value is not None}
+    with pytest.raises(FileFormatError, match=problem):
+        from_yaml(content)
+
+
 def test_infragraph_refuses_unknown_names():
     wrong = INFRAGRAPH | {"edges": [INFRAGRAPH["edges"][0] | {"link": "wifi"}]}
     with pytest.raises(FileFormatError, match="there is no link 'wifi': expected eth"):

@@ -24,8 +24,8 @@ _TIMES = {"ms": "ms", "us": "us", "ns": "ns"}
 
 
 def is_infragraph(content: Any) -> bool:
-    """Return whether the content of a YAML or JSON file is an infrastructure of InfraGraph."""
-    return isinstance(content, dict) and {"devices", "instances"} <= set(content)
+    """Return whether the content of a YAML or JSON file is one of InfraGraph, in any version."""
+    return isinstance(content, dict) and not {"devices", "infrastructure"}.isdisjoint(content)
 
 
 def read_infragraph(content: Mapping[str, Any], name: str) -> GraphDocument:
@@ -41,6 +41,12 @@ def read_infragraph(content: Mapping[str, Any], name: str) -> GraphDocument:
         A name is not that of a device, a component, a link or an instance, or an index is out of
         range.
     """
+    devices = content.get("devices")
+    parts = [content, *(devices if isinstance(devices, list) else [])]
+    if any(isinstance(part, dict) and "connections" in part for part in parts):
+        raise FileFormatError("connections: expected edges, as every published version has")
+    if "instances" not in content:
+        raise FileFormatError("no instances: expected an infrastructure of InfraGraph, not devices")
     try:
         return _Reader(content).document(name)
     except FileFormatError:
