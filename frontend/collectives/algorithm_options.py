@@ -55,6 +55,6 @@ class AlgorithmOptions(Model):
     topologies, one ring.
     """
     scale_up_algorithm: FlatAlgorithm = "direct"
-    """hierarchical and hierarchical_optimal all-reduce: algorithm inside a super-node."""
+    """hierarchical and hierarchical_optimal: algorithm inside a super-node."""
     scale_out_algorithm: FlatAlgorithm = "dbt"
-    """hierarchical and hierarchical_optimal all-reduce: algorithm between super-nodes."""
+    """hierarchical and hierarchical_optimal: algorithm between super-nodes."""

@@ -136,14 +136,17 @@ def test_any_dimensions(
         f"topology: [{', '.join(kinds)}]\nnpus_count: {list(counts)}\n"
         f"bandwidth: {[50.0] * len(kinds)}\nlatency: {latencies}\n"
     )
-    ring = {"all-reduce-implementation": ["ring"] * len(kinds)}
-    done = imported(tmp_path, network, **ring)
+    operations = ("all-reduce", "all-gather", "reduce-scatter")
+    rings = {f"{one}-implementation": ["ring"] * len(kinds) for one in operations}
+    done = imported(tmp_path, network, **rings)
     assert done.exit_code == 0, done.output
+    assert ("in all others as one" in done.stderr) == (len(kinds) > 2)
     made: Any = load_scenario(tmp_path / "s.yaml")
     resolved = resolve(made).network
     assert (resolved.ranks, resolved.links) == (8, 2 * links)
     assert len(set(resolved.latency_ps)) == len(kinds)
     assert made.collective.all_reduce == "hierarchical_optimal"
+    assert (made.collective.all_gather, made.collective.reduce_scatter) == ("hierarchical",) * 2
     # Each rank sends 2 · 7/8 of 1 MiB, whatever the number of dimensions of an optimal all-reduce.
     assert bridge.run(made).network.payload_bytes == 8 * 2 * 7 * 2**20 // 8
 

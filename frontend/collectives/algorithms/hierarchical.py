@@ -7,6 +7,8 @@ N = S·L members, a buffer of D bytes, and the default algorithms, each member s
   traffic of an all-reduce of D bytes over S members (at most 2·D for dbt);
 - in a hierarchical-optimal all-reduce: (L-1)/L·D twice in the local dimension, and in the other
   dimension the traffic of an all-reduce of D/L bytes;
+- in a hierarchical reduce-scatter: (L-1)/L·D in the local dimension, then (S-1)/N·D; in a
+  hierarchical all-gather the same in the opposite order;
 - in a hierarchical all-to-all: (L-1)/L·D, then (S-1)/S·D.
 
 If L is 1 or N, there is only one dimension, and the program is that of its algorithm.
@@ -17,6 +19,7 @@ Source: paper, Table II.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -27,7 +30,7 @@ from frontend.collectives import registry
 from frontend.collectives.algorithms import direct
 from frontend.collectives.program.composition import Piece, compose
 from frontend.collectives.program.errors import CollectiveError
-from frontend.collectives.program.program import Program
+from frontend.collectives.program.program import Ints, Program, empty
 from frontend.collectives.program.segments import segments_of
 from frontend.collectives.registry import Algorithm
 from frontend.collectives.setting import Setting
@@ -182,6 +185,79 @@ def _in_shards(grid: _Grid) -> _Phases:
     return _Phases(units, names, pieces)
 
 
+def in_turn(
+    operation: Literal["all_gather", "reduce_scatter"],
+    group_size: int,
+    *,
+    local_size: int,
+    scale_up_algorithm: str = "direct",
+    scale_out_algorithm: str = "ring",
+    dimensions: tuple[str, str] = _DIMENSIONS,
+    segments: int = 16,
+    peer_order: str = "rotated",
+    seed: int = 0,
+) -> Program:
+    """Return an all-gather between i-th ranks and then a local one, or the reverse reduce-scatter.
+
+    In both, the blocks of i-th ranks are packed side by side, so that a message has all of them.
+    COPY steps put the blocks of the packed data where they belong. For the options, see
+    `all_reduce`.
+    """
+    given: dict[str, object] = {"segments": segments, "peer_order": peer_order, "seed": seed}
+    grid = _Grid(
+        group_size, local_size, (scale_up_algorithm, scale_out_algorithm), dimensions, given
+    )
+    axis = grid.only_axis()
+    if axis is not None:
+        return _flat("hierarchical", operation, grid, axis)
+    local, across = grid.build(operation, 0), grid.build(operation, 1)
+    units = math.lcm(group_size, local.units, local_size * across.units)
+    block, shard = units // group_size, units // local_size
+    member = np.arange(group_size)
+    # The packed data stand behind the data: the blocks of the first ranks, of the second ranks …
+    packed = units + (member % local_size * grid.super_nodes + member // local_size) * block
+    whole = units // local.units
+    done = empty("hierarchical", operation, dimensions[0])
+
+    def between(phase: int) -> list[Piece]:
+        factor = shard // across.units
+        return [
+            Piece(across, m, phase, (units + i * shard,), factor) for i, m in enumerate(grid.across)
+        ]
+
+    def copies(phase: int, m: int, base: int, blocks: Ints) -> Iterator[Piece]:
+        if blocks.size:
+            yield Piece(done, [m], phase, (base,), blocks.size * block, blocks[None], block)
+
+    pieces: list[Piece] = []
+    if operation == "all_gather":
+        names = (dimensions[1], *across.phase_dimension, *local.phase_dimension, dimensions[0])
+        inside, last = 1 + len(across.phase_dimension), len(names) - 1
+        for m, place in enumerate(packed.tolist()):
+            pieces += copies(0, m, place, np.array([m * block]))
+            pieces += copies(last, m, 0, packed[:m])
+            pieces += copies(last, m, (m + 1) * block, packed[m + 1 :])
+        pieces += between(1)
+        pieces += (Piece(local, m, inside, (units,), whole) for m in grid.local)
+    else:
+        names = (*local.phase_dimension, *across.phase_dimension, dimensions[1])
+        order = np.tile(np.argsort(packed) * block, (local_size, 1))
+        pieces += (Piece(local, m, 0, (units,), whole, order, block) for m in grid.local)
+        pieces += between(len(local.phase_dimension))
+        for m in range(group_size):
+            pieces += copies(len(names) - 1, m, m * block, packed[m : m + 1])
+    return compose(
+        "hierarchical",
+        operation,
+        group_size,
+        units=units,
+        space=2 * units,
+        equal_units=True,
+        dimensions=names,
+        pieces=pieces,
+    )
+
+
 def all_to_all(
     group_size: int,
     *,
@@ -248,6 +324,8 @@ def _check(setting: Setting) -> None:
 
 def _choose(setting: Setting) -> dict[str, Any]:
     """Return the super-node size, and the options of the algorithms in both dimensions."""
+    if setting.operation in ("all_gather", "reduce_scatter"):
+        setting = replace(setting, chunk_bytes=setting.chunk_bytes // setting.local_size)
     chosen: dict[str, Any] = {"local_size": setting.local_size, "dimensions": _DIMENSIONS}
     if setting.operation == "all_to_all":
         return chosen | direct.order_options(setting)
@@ -270,8 +348,13 @@ def _choose_optimal(setting: Setting) -> dict[str, Any]:
 
 ALGORITHM = Algorithm(
     "hierarchical",
-    "two phases: within super-nodes, then between the i-th ranks of all super-nodes",
-    {"all_reduce": partial(all_reduce, "hierarchical"), "all_to_all": all_to_all},
+    "within super-nodes, and between the i-th ranks of all super-nodes, one after the other",
+    {
+        "all_reduce": partial(all_reduce, "hierarchical"),
+        "reduce_scatter": partial(in_turn, "reduce_scatter"),
+        "all_gather": partial(in_turn, "all_gather"),
+        "all_to_all": all_to_all,
+    },
     needs=frozenset({SUPER_NODES}),
     choose=_choose,
     check=_check,

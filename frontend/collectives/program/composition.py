@@ -36,9 +36,11 @@ class Piece:
         all-to-all, its output and its scratch (if it has any).
     factor : int
         Number of units of the larger program in one unit of `program`.
-    gather : array, shape (len(members), program.units * factor), optional
-        If given, each member first copies its data from these units of the larger program. Only
-        steps that read this data wait for the copies.
+    gather : array, shape (len(members), program.units * factor / run), optional
+        If given, each member first copies its data from these units of the larger program and the
+        ones that follow. Only steps that read this data wait for the copies.
+    run : int
+        Number of units in each copy.
     """
 
     program: Program
@@ -47,6 +49,7 @@ class Piece:
     base: tuple[int, ...] = (0,)
     factor: int = 1
     gather: Ints | None = None
+    run: int = 1
 
     def place(self, address: Ints) -> Ints:
         """Return the unit of the larger program for each unit of `program`.
@@ -93,20 +96,20 @@ def _steps(piece: Piece, first: int) -> tuple[Ints, Ints]:
     if piece.gather is None:
         return rows, edges
 
-    width = program.units * piece.factor
+    width = program.units * piece.factor // piece.run
     copies = np.empty((collected, 7), np.int64)
     copies[:, 0] = copies[:, 3] = np.repeat(members, width)
     copies[:, 1] = piece.phase
     copies[:, 2] = Op.COPY
     copies[:, 4] = piece.gather.reshape(-1)
-    copies[:, 5] = 1
-    copies[:, 6] = np.tile(piece.base[0] + np.arange(width), len(members))
+    copies[:, 5] = piece.run
+    copies[:, 6] = np.tile(piece.base[0] + np.arange(width) * piece.run, len(members))
     readers = np.flatnonzero(columns["offset"] < program.units)
     reads = rows[readers, 5]
     unit = np.repeat(rows[readers, 4] - piece.base[0], reads) + ranges(reads)
     waits = np.column_stack((
         start + np.repeat(readers, reads),
-        first + np.repeat(own[readers], reads) * width + unit,
+        first + np.repeat(own[readers], reads) * width + unit // piece.run,
     ))  # fmt: skip
     return np.vstack((copies, rows)), np.vstack((edges, waits))
 

@@ -45,16 +45,19 @@ def collective_of(file: SystemFile, network: ImportedNetwork, subgroups: bool) -
             made[key] = algorithm
         elif network.dimensions == 1:
             made[key] = names[0]
-        elif network.has_super_nodes and operation == "all-reduce":
-            made[key] = "hierarchical_optimal" if optimized else "hierarchical"
-            made["scale_up_algorithm"], made["scale_out_algorithm"] = names[:2]
-            if network.dimensions > 2:
+        elif network.has_super_nodes and operation != "all-to-all":
+            optimal = optimized and operation == "all-reduce"
+            made[key] = "hierarchical_optimal" if optimal else "hierarchical"
+            up = made.setdefault("scale_up_algorithm", names[0])
+            out = made.setdefault("scale_out_algorithm", names[1])
+            if network.dimensions > 2 or [up, out] != names:
                 file.note(
                     f"{operation}-implementation",
                     names,
-                    "is for each dimension; the scenario has dimension 1, then all others as one",
+                    f"is for each dimension; the scenario has {up} in dimension 1, and "
+                    f"{out} in all others as one",
                 )
-        elif network.has_super_nodes and operation == "all-to-all":
+        elif network.has_super_nodes:
             made[key] = "hierarchical"
             if set(names) != {"direct"}:
                 file.note(f"{operation}-implementation", names)

@@ -47,10 +47,15 @@ def test_program_is_right(operation, algorithm, size):
 @pytest.mark.parametrize("local", ["ring", "direct", "dbt", "halving_doubling"])
 def test_any_algorithm_serves_in_either_dimension(local, across, size):
     for local_size in DIVISORS[size]:
-        for algorithm in ("hierarchical", "hierarchical_optimal"):
+        for operation, algorithm in (
+            ("all_reduce", "hierarchical"),
+            ("all_reduce", "hierarchical_optimal"),
+            ("reduce_scatter", "hierarchical"),
+            ("all_gather", "hierarchical"),
+        ):
             check(
                 build(
-                    "all_reduce",
+                    operation,
                     algorithm,
                     size,
                     local_size=local_size,

@@ -27,8 +27,8 @@ def test_table():
     no_all_to_all = {"dbt", "bfb", "superposed_rings", "torus_rings", "multi_ring", "trees"}
     expected = {
         "all_reduce": flat | no_all_to_all | {"hierarchical", "hierarchical_optimal"},
-        "reduce_scatter": flat | no_all_to_all,
-        "all_gather": flat | no_all_to_all,
+        "reduce_scatter": flat | no_all_to_all | {"hierarchical"},
+        "all_gather": flat | no_all_to_all | {"hierarchical"},
         "all_to_all": flat | {"hierarchical"},
         "broadcast": rooted,
         "reduce": rooted,

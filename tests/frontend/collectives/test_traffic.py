@@ -112,6 +112,23 @@ class TestHierarchical:
         expected = [x / nodes for x in across for _ in range(nodes)]
         assert sent_and_received(program, 1)[0] == expected
 
+    def test_a_shard_goes_between_super_nodes_once(self, nodes, supers):
+        """Reduce-scatter: (L-1)/L · D, then (S-1)/S of a shard D/L. An all-gather is the reverse.
+
+        Blocks are copied in a first or last phase without messages.
+        """
+        size = nodes * supers
+        local = Fraction(nodes - 1, nodes)
+        across = Fraction(supers - 1, size)
+        ring = {"local_size": nodes, "scale_out_algorithm": "ring"}
+        for operation, phases in (
+            ("reduce_scatter", [local, across, 0]),
+            ("all_gather", [0, across, local, 0]),
+        ):
+            program = build(operation, "hierarchical", size, **ring)
+            for phase, share in enumerate(phases):
+                assert sent_and_received(program, phase) == ([share] * size, [share] * size)
+
     def test_all_to_all_moves_blocks_once_in_each_dimension(self, nodes, supers):
         size = nodes * supers
         program = build("all_to_all", "hierarchical", size, local_size=nodes)
@@ -126,6 +143,8 @@ class TestHierarchical:
             ("all_reduce", "hierarchical"),
             ("all_reduce", "hierarchical_optimal"),
             ("all_to_all", "hierarchical"),
+            ("reduce_scatter", "hierarchical"),
+            ("all_gather", "hierarchical"),
         ):
             program = build(operation, algorithm, nodes * supers, local_size=nodes)
             names = np.array(program.phase_dimension)[program.phase]
