@@ -200,17 +200,19 @@ def all_to_all_command(links: Links, chunks: int | None, out: Path | None, as_js
     """Make an all-to-all schedule from the best multi-commodity flow, and replay it.
 
     f is the bandwidth at which every node can send to every other at the same time, in units of a
-    link's bandwidth. No flow exceeds f_bound, and gap is f_bound / f - 1: 0 if f is exact.
-    f_schedule is the value that the schedule attains with whole chunks; it is 1 over max_link_load,
-    the load of the most loaded link in shards. Nodes store a chunk before they forward it, so
-    `steps` is the length of the longest path. With --without, `slowdown` compares the time of the
-    best flow with that on the intact topology, for as much data of a node."""
+    link's bandwidth, or of fastest_bps if links differ. No flow exceeds f_bound, and gap is f_bound
+    / f - 1: 0 if f is exact. f_schedule is the value that the schedule attains with whole chunks;
+    it is 1 over max_link_load, the greatest load of a link in shards, relative to its rate. Nodes
+    store a chunk before they forward it, so `steps` is the length of the longest path. With
+    --without, `slowdown` compares the time of the best flow with that on the intact topology, for
+    as much data of a node."""
     from topology_gen.schedules.all_to_all_schedule import all_to_all_schedule
     from topology_gen.schedules.replay import replay
 
-    graph = links.even_graph()
+    links.check_direct()
+    graph = links.wiring.graph
     begin = perf_counter()
-    made = all_to_all_schedule(graph, chunks)
+    made = all_to_all_schedule(graph, chunks, links.wiring.rate_bps)
     seconds = perf_counter() - begin
     replay(made.schedule)
     fraction = made.optimum.fraction
@@ -229,6 +231,7 @@ def all_to_all_command(links: Links, chunks: int | None, out: Path | None, as_js
         "sends": made.schedule.sends,
         "seconds": round(seconds, 6),
     }
+    answer |= links.fastest_bps
     answer |= links.all_to_all_slowdown(made.optimum.f)
     _finish(answer, made.schedule, out, as_json)
 

@@ -251,16 +251,18 @@ def all_to_all_command(links: Links, as_json: bool) -> None:
     """Compute the greatest all-to-all throughput f of a topology.
 
     f is the bandwidth at which every node can send to every other at the same time, in units of a
-    link's bandwidth; a flow attains it. No flow exceeds f_bound, and gap is f_bound / f - 1: 0 if f
-    is exact. distance_bound is a simpler bound, links over the sum of all distances. f_fraction is
-    f as an exact fraction, if the command could prove it. With N nodes of d links and bandwidth B,
+    link's bandwidth, or of fastest_bps if links differ; a flow attains it. No flow exceeds f_bound,
+    and gap is f_bound / f - 1: 0 if f is exact. distance_bound is a simpler bound, the bandwidth of
+    all links over the sum of all distances. f_fraction is f as an exact fraction, if the command
+    could prove it. With N nodes of d links and bandwidth B,
     an all-to-all of M bytes takes (M/N)/(f·B/d); `degree` is d, the greatest number of links of a
     node. With --without, `slowdown` compares its time with that on the intact topology, for as much
     data of a node."""
     from topology_gen.schedules.all_to_all import all_to_all
 
-    graph = links.even_graph()
-    answer = all_to_all(graph)
+    links.check_direct()
+    graph = links.wiring.graph
+    answer = all_to_all(graph, links.wiring.rate_bps)
     fraction = answer.fraction
     print_answer(
         {
@@ -273,6 +275,7 @@ def all_to_all_command(links: Links, as_json: bool) -> None:
             "gap": answer.gap,
             "distance_bound": float(answer.bound),
             "distance_bound_fraction": str(answer.bound),
+            **links.fastest_bps,
             **links.all_to_all_slowdown(answer.f),
         },
         as_json,

@@ -18,7 +18,6 @@ from frontend import units
 from topology_gen import TopologyError
 
 if TYPE_CHECKING:
-    from topology_gen.graphs.digraph import Digraph
     from topology_gen.graphs.wiring import Wiring
 
 
@@ -40,20 +39,19 @@ class Links:
     wiring: Wiring
     without: tuple[str, ...]
 
-    def even_graph(self) -> Digraph:
-        """Return the digraph of the links that are left, which all had the same rate and latency.
-
-        Raises
-        ------
-        InputError
-            The links differ, or there are switches.
-        """
-        if not self.intact.even:
+    def check_direct(self) -> None:
+        """Raise InputError if there are switches."""
+        if self.intact.switches:
             raise InputError(
-                f"{self.intact.name}: expected links between ranks with the same rate and latency "
-                "for an all-to-all"
+                f"{self.intact.name} has {self.intact.switches} switches: expected only links "
+                "between ranks for an all-to-all"
             )
-        return self.wiring.graph
+
+    @property
+    def fastest_bps(self) -> dict[str, int]:
+        """The rate of the fastest link, if links differ; else an empty dictionary."""
+        rates = self.wiring.rate_bps
+        return {"fastest_bps": int(rates.max())} if rates.min() < rates.max() else {}
 
     def all_to_all_slowdown(self, f: float) -> dict[str, float]:
         """Return what the failures cost an all-to-all; an empty dictionary without failures.
@@ -67,9 +65,11 @@ class Links:
 
         if not self.without:
             return {}
-        before = all_to_all(self.intact.graph).f
-        slowdown = self.intact.ranks * before / (self.wiring.ranks * f)
-        return {"f_intact": before, "slowdown": slowdown}
+        intact, wiring = self.intact, self.wiring
+        before = all_to_all(intact.graph, intact.rate_bps).f
+        # Both are in units of the fastest link, which may have failed.
+        faster = before * int(intact.rate_bps.max()) / (f * int(wiring.rate_bps.max()))
+        return {"f_intact": before, "slowdown": intact.ranks * faster / wiring.ranks}
 
 
 def wiring_options(command: Callable[..., None]) -> Callable[..., None]:

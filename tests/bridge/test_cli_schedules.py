@@ -220,3 +220,14 @@ def test_rates_of_links_in_a_file() -> None:
     # Half of the data over 40 Gbit/s.
     assert made["time_us"] == pytest.approx(100)
     assert made["chunks_per_shard"] == 4
+
+
+def test_all_to_alls_over_links_that_differ() -> None:
+    boxes = str(Path(__file__).parents[2] / "scenarios" / "boxes.yaml")
+    found = answer_of("all-to-all", "--scenario", boxes)
+    # 8 · 8 flows cross 8 rails of 200 Gbit/s: 25 Gbit/s each, where links inside have 342.857.
+    assert found["fastest_bps"] == 342_857_142_857
+    assert found["f"] * found["fastest_bps"] == pytest.approx(25e9)
+    assert (found["gap"], found["steps"]) == (pytest.approx(0, abs=1e-6), 2)
+    broken = answer_of("all-to-all", "--scenario", boxes, "--without", "0-8")
+    assert broken["slowdown"] == pytest.approx(8 / 7)

@@ -15,6 +15,7 @@ from topology_gen.graphs.digraph import from_edges, from_pairs, from_rules
 from topology_gen.schedules.all_to_all import solve
 from topology_gen.schedules.all_to_all_schedule import all_to_all_schedule
 from topology_gen.schedules.flow_paths import paths
+from topology_gen.schedules.link_capacities import link_capacities
 from topology_gen.schedules.replay import replay
 
 EXACT = [
@@ -85,7 +86,7 @@ def test_above_the_linear_program(spec):
 
 def test_paths_of_a_flow():
     graph = graphs.generalized_kautz(2, 9)
-    flow = solve(graph)[1]
+    flow = solve(graph, link_capacities(graph))[1]
     for root, amounts in enumerate(flow):
         used = [Fraction(0)] * graph.links
         for node, found in enumerate(paths(graph, root, amounts)):

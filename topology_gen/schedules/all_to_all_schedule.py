@@ -14,10 +14,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from topology_gen.arrays import ids
+from topology_gen.arrays import Amounts, ids
 from topology_gen.errors import ParameterError
 from topology_gen.graphs.digraph import Digraph
-from topology_gen.graphs.symmetry import symmetry_of
 from topology_gen.schedules.all_to_all import (
     GREATEST_EXACT_FLOWS,
     AllToAll,
@@ -25,6 +24,7 @@ from topology_gen.schedules.all_to_all import (
     solve,
 )
 from topology_gen.schedules.flow_paths import Path, paths
+from topology_gen.schedules.link_capacities import LinkCapacities, link_capacities
 from topology_gen.schedules.path_chunks import Shares, share
 from topology_gen.schedules.schedule import Schedule
 from topology_gen.schedules.throughput import routed
@@ -53,7 +53,8 @@ class AllToAllSchedule:
     optimum : AllToAll
         The throughput of the flow.
     f : Fraction
-        The throughput of the schedule: chunks over the chunks of the most loaded link.
+        The throughput of the schedule: chunks over the chunks of the most loaded link, relative to
+        its capacity.
     """
 
     schedule: Schedule
@@ -61,7 +62,9 @@ class AllToAllSchedule:
     f: Fraction
 
 
-def all_to_all_schedule(graph: Digraph, chunks: int | None = None) -> AllToAllSchedule:
+def all_to_all_schedule(
+    graph: Digraph, chunks: int | None = None, rate_bps: Amounts | None = None
+) -> AllToAllSchedule:
     """Return an all-to-all schedule over the paths of the best flow.
 
     Parameters
@@ -73,11 +76,15 @@ def all_to_all_schedule(graph: Digraph, chunks: int | None = None) -> AllToAllSc
         carries more than in the flow, tried among the powers of two up to 64 and the number that
         the flow's shares need. If there is none, the least of them with at most 1 % more load, or
         else 64.
+    rate_bps : uint64 array, shape (links,), optional
+        The rate of each link; by default, all are equal.
 
     Raises
     ------
     ConnectivityError
         The digraph is not strongly connected.
+    LinkError
+        There are not as many rates as links, or one is 0.
     ParameterError
         There is a single node, there are too many nodes and links for the flow, or `chunks` is not
         in 1 … 1024.
@@ -91,9 +98,11 @@ def all_to_all_schedule(graph: Digraph, chunks: int | None = None) -> AllToAllSc
     """
     if chunks is not None and not 1 <= chunks <= GREATEST_CHUNKS:
         raise ParameterError(f"{chunks} chunks of a shard: expected 1 … {GREATEST_CHUNKS}")
-    images = _translations(graph) if graph.vertex_transitive else None
+    capacities = link_capacities(graph, rate_bps)
+    same = graph.vertex_transitive and capacities.even
+    images = _translations(graph) if same else None
     sources = 1 if images is not None else graph.nodes
-    optimum, flow = _flow(graph, sources)
+    optimum, flow = _flow(graph, sources, capacities)
     pairs = [
         (root, node, found)
         for root, amounts in enumerate(flow)
@@ -102,13 +111,19 @@ def all_to_all_schedule(graph: Digraph, chunks: int | None = None) -> AllToAllSc
     ]
     kind = np.arange(graph.links) // (graph.nodes if images is not None else 1)
     load = 1 / (optimum.fraction if optimum.fraction is not None else Fraction(optimum.f))
-    shares = share([found for *_, found in pairs], kind.tolist(), load, chunks)
+    room = [capacities.exact[one] for one in capacities.symmetry.link_class.tolist()]
+    of_kind = dict(zip(kind.tolist(), room, strict=True))
+    routes = [found for *_, found in pairs]
+    shares = share(routes, kind.tolist(), load, chunks, of_kind)
     schedule = _schedule(graph, pairs, shares, images)
-    loads = np.bincount(schedule.link, schedule.count, minlength=graph.links)
-    return AllToAllSchedule(schedule, optimum, Fraction(shares.chunks, int(loads.max())))
+    loads = np.bincount(schedule.link, schedule.count, minlength=graph.links).astype(np.int64)
+    greatest = max(one / its for one, its in zip(loads.tolist(), room, strict=True))
+    return AllToAllSchedule(schedule, optimum, shares.chunks / Fraction(greatest))
 
 
-def _flow(graph: Digraph, sources: int) -> tuple[AllToAll, Iterable[Sequence[Fraction]]]:
+def _flow(
+    graph: Digraph, sources: int, capacities: LinkCapacities
+) -> tuple[AllToAll, Iterable[Sequence[Fraction]]]:
     """Return the throughput, and the best known flow from node 0 or from every node."""
     flows = sources * graph.links
     if flows > GREATEST_FLOWS:
@@ -116,13 +131,12 @@ def _flow(graph: Digraph, sources: int) -> tuple[AllToAll, Iterable[Sequence[Fra
             f"{graph.nodes} nodes and {graph.links} links: expected at most {GREATEST_FLOWS} flows "
             f"(sources × links) for an all-to-all schedule"
         )
-    bound = distance_bound(graph)
-    found = routed(graph) if flows > GREATEST_EXACT_FLOWS else None
+    bound = distance_bound(graph, capacities)
+    found = routed(graph, capacities) if flows > GREATEST_EXACT_FLOWS else None
     if found is None:
-        plain = Digraph(graph.name, graph.nodes, graph.source, graph.target)
-        return solve(graph if sources == 1 else plain)
+        return solve(graph, capacities if sources == 1 else capacities.apart(graph))
     bounds, mix = found
-    symmetry = symmetry_of(graph)
+    symmetry = capacities.symmetry
     flow = (walk_flow(graph, symmetry, mix, root) for root in range(sources))
     return AllToAll(bounds.least, None, bound, min(bounds.greatest, float(bound))), flow
 

@@ -12,18 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topology_gen.graphs.digraph import Digraph
-from topology_gen.graphs.symmetry import symmetry_of
+from topology_gen.schedules.link_capacities import LinkCapacities
 
 
 class FlowProgram:
-    """The linear program: sources, links, and the classes of links that carry equal loads."""
+    """The linear program: sources, links, and the classes of links that carry equal loads.
 
-    def __init__(self, graph: Digraph) -> None:
+    The load of a class is relative to its capacity.
+    """
+
+    def __init__(self, graph: Digraph, capacities: LinkCapacities) -> None:
         self.nodes = graph.nodes
         self.source = graph.source.astype(np.int64)
         self.target = graph.target.astype(np.int64)
         self.links = graph.links
-        symmetry = symmetry_of(graph)
+        symmetry = capacities.symmetry
+        self.capacity = capacities.exact
         self.roots = symmetry.roots.tolist()
         self.sources = len(self.roots)
         self.link_class = symmetry.link_class.astype(np.int64)
@@ -40,7 +44,7 @@ class FlowProgram:
         for amounts in flow:
             for link, amount in enumerate(amounts):
                 loads[self.link_class[link]] += amount
-        return max(loads)
+        return max(load / room for load, room in zip(loads, self.capacity, strict=True))
 
     def even_flow(self) -> list[list[Fraction]]:
         """Return the flow over shortest paths that every node receives evenly over its in-links.
@@ -100,7 +104,7 @@ class FlowProgram:
             ),
             shape=(int(others.sum()) + self.classes, self.flows + 1),
         ).tocsr()
-        limits = np.concatenate([np.zeros(others.sum()), np.ones(self.classes)])
+        limits = np.concatenate([np.zeros(others.sum()), [float(room) for room in self.capacity]])
         objective = np.zeros(self.flows + 1)
         objective[-1] = -1
         # The interior-point method ends with a crossover to a vertex, which has simple fractions.
@@ -108,11 +112,20 @@ class FlowProgram:
         answer = program(objective, A_ub=matrix, b_ub=limits, method="highs-ipm")
         if answer.x is None:
             answer = program(objective, A_ub=matrix, b_ub=limits, method="highs")
-        flow = answer.x[:-1].reshape(self.sources, self.links)
-        return float(answer.x[-1]), flow, -answer.ineqlin.marginals[-self.classes :]
+        f, lengths = float(answer.x[-1]), -answer.ineqlin.marginals[-self.classes :]
+        if min(self.capacity) < 1:
+            # Where few links limit f, flows over the others may take detours: take the shortest.
+            bounds = [(0, None)] * self.flows + [(f * (1 - 1e-9), None)]
+            shortest = program(
+                np.append(np.ones(self.flows), 0), A_ub=matrix, b_ub=limits, bounds=bounds
+            )
+            answer = answer if shortest.x is None else shortest
+        return f, answer.x[:-1].reshape(self.sources, self.links), lengths
 
     def upper_bound(self, lengths: NDArray[np.float64]) -> Fraction | None:
-        """Return Σ lengths / Σ shortest distances, an upper bound of f, or None if both are 0.
+        """Return Σ lengths · capacities / Σ shortest distances, an upper bound of f.
+
+        It is None if both sums are 0.
 
         The lengths are rounded to fractions first.
         """
@@ -133,7 +146,8 @@ class FlowProgram:
                     for other, length in after[node]:
                         heapq.heappush(queue, (distance + length, other))
             total += sum(done.values())
-        return Fraction(sum(whole), total) if total else None
+        used = zip(whole, self.capacity, strict=True)
+        return sum((length * room for length, room in used), Fraction(0)) / total if total else None
 
     def attains(self, f: Fraction, flow: Sequence[Sequence[Fraction]]) -> bool:
         """Return whether the flow is non-negative, fits f times, and delivers 1 to every node."""
@@ -149,7 +163,7 @@ class FlowProgram:
                         return False
             if any(left < 1 for node, left in enumerate(kept) if node != root):
                 return False
-        return all(load * f <= 1 for load in used)
+        return all(load * f <= room for load, room in zip(used, self.capacity, strict=True))
 
 
 def near(value: float) -> Fraction:

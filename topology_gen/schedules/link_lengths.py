@@ -12,7 +12,7 @@ from topology_gen import kernels
 from topology_gen.arrays import Ids
 from topology_gen.errors import ConnectivityError
 from topology_gen.graphs.digraph import Digraph
-from topology_gen.graphs.symmetry import Symmetry
+from topology_gen.schedules.link_capacities import LinkCapacities
 
 Lengths = NDArray[np.float64]
 """The length of every class of links."""
@@ -22,7 +22,7 @@ class LinkLengths:
     """Shortest-path trees of the roots, and the best bound that any lengths have given so far.
 
     With lengths l, every unit from s to t uses at least dist(s,t) of Σ l·capacity. The greatest
-    load is therefore at least Σ dist / Σ l, whatever the routing.
+    load, relative to the capacity, is therefore at least Σ dist / Σ l·capacity for any routing.
 
     Attributes
     ----------
@@ -30,19 +30,24 @@ class LinkLengths:
         The digraph.
     symmetry : Symmetry
         Its equivalent nodes and links. Loads and lengths are those of classes of links.
+    capacity : float64 array, shape (classes,)
+        The capacity of a link of each class.
     least_load : float
         The best bound: no routing has a lower greatest load.
     best : float64 array, shape (classes,)
-        The lengths that prove it; their sum is 1.
+        The lengths that prove it; the sum of lengths · capacities is 1.
     """
 
-    def __init__(self, graph: Digraph, symmetry: Symmetry) -> None:
-        self.graph, self.symmetry = graph, symmetry
+    def __init__(self, graph: Digraph, capacities: LinkCapacities) -> None:
+        self.graph, self.symmetry = graph, capacities.symmetry
+        self.capacity = capacities.values
         self.least_load = 0.0
-        self.best: Lengths = np.full(symmetry.classes, 1 / symmetry.classes)
+        self.best: Lengths = np.full(self.symmetry.classes, 1 / self.capacity.sum())
 
     def trees(self, length: Lengths) -> NDArray[np.float64]:
-        """Return the loads of the shortest-path trees for some lengths, by root and class.
+        """Return the relative loads of the shortest-path trees for some lengths.
+
+        The array has a row for each root and a column for each class.
 
         Raises
         ------
@@ -52,7 +57,8 @@ class LinkLengths:
         with _connected():
             loads, distances = kernels.tree_loads(*self._arguments, length)
         self._note(float(distances.sum()), length)
-        return loads
+        relative: NDArray[np.float64] = loads / self.capacity
+        return relative
 
     def measure(self, length: Lengths) -> None:
         """Note the bound of some lengths; this is much faster than to make the trees.
@@ -72,7 +78,7 @@ class LinkLengths:
         return graph.nodes, graph.source, graph.target, symmetry.roots, symmetry.link_class
 
     def _note(self, distance: float, length: Lengths) -> None:
-        total = float(length.sum())
+        total = float(length @ self.capacity)
         if distance / total > self.least_load:
             self.least_load, self.best = distance / total, length / total
 

@@ -7,7 +7,7 @@ bound may be off.
 - Walks come within a percent of the optimum in a time that grows with sources × links
   (`topology_gen.schedules.walk_mix`).
 - If symmetries leave few sources and classes of links, a mix of trees is optimal
-  (`topology_gen.schedules.tree_columns`).
+  (`topology_gen.schedules.tree_columns`). If links differ, trees also close what walks leave open.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from topology_gen.errors import ParameterError
 from topology_gen.graphs.digraph import Digraph
-from topology_gen.graphs.symmetry import Symmetry, symmetry_of
+from topology_gen.schedules.link_capacities import LinkCapacities, link_capacities
 from topology_gen.schedules.link_lengths import LinkLengths
 from topology_gen.schedules.tree_columns import PRECISION, mixed_trees
 from topology_gen.schedules.walk_mix import WalkMix, walk_mix
@@ -31,6 +31,11 @@ GOAL, WORK = 2e-3, 1.5e10
 """The relative gap at which to stop, and the most steps over links; 10⁹ take about a second."""
 
 
+ENOUGH = 0.01
+"""The relative gap above which trees follow the walks, if links differ: a few slow links can make
+walks converge slowly."""
+
+
 @dataclass(frozen=True)
 class Throughput:
     """Bounds of the greatest f at which every node can send to every other at the same time.
@@ -38,7 +43,7 @@ class Throughput:
     Attributes
     ----------
     least : float
-        A value of f that a flow attains, in units of a link's bandwidth.
+        A value of f that a flow attains, in units of the fastest link's bandwidth.
     greatest : float
         A value of f that no flow exceeds.
     """
@@ -58,7 +63,10 @@ class Throughput:
 
 
 def throughput(
-    graph: Digraph, symmetry: Symmetry | None = None, goal: float = GOAL, work: float = WORK
+    graph: Digraph,
+    capacities: LinkCapacities | None = None,
+    goal: float = GOAL,
+    work: float = WORK,
 ) -> Throughput:
     """Return bounds of the all-to-all throughput.
 
@@ -66,8 +74,8 @@ def throughput(
     ----------
     graph : Digraph
         A strongly connected digraph of at least 2 nodes.
-    symmetry : Symmetry, optional
-        The equivalent nodes and links, if more symmetries are known than those in `graph`.
+    capacities : LinkCapacities, optional
+        The capacities of the links; by default, all are equal.
     goal : float
         The relative gap at which to stop, if the bounds are not exact.
     work : float
@@ -91,21 +99,26 @@ def throughput(
     >>> found.exact, round(1 / found.least, 6)
     (True, 8.0)
     """
-    lengths = LinkLengths(graph, symmetry_of(graph) if symmetry is None else symmetry)
-    if len(lengths.symmetry.roots) * lengths.symmetry.classes <= GREATEST_PRODUCT:
+    lengths = LinkLengths(graph, capacities or link_capacities(graph))
+    product = len(lengths.symmetry.roots) * lengths.symmetry.classes
+    if product <= GREATEST_PRODUCT:
         return _exact(lengths)
     mix = walk_mix(lengths, goal, work)
     if mix is None:
-        if len(lengths.symmetry.roots) * lengths.symmetry.classes > GREATEST_TREES:
+        if product > GREATEST_TREES:
             raise ParameterError(
                 f"an all-to-all on {graph.nodes} nodes and {graph.links} links of no known "
                 f"symmetry: expected a smaller diameter"
             )
         return _exact(lengths)
-    return Throughput(1 / mix.greatest_load, 1 / lengths.least_load)
+    load = mix.greatest_load
+    uneven = lengths.capacity.min() < 1
+    if uneven and load / lengths.least_load > 1 + ENOUGH and product <= GREATEST_TREES:
+        load = min(load, mixed_trees(lengths, ENOUGH))
+    return Throughput(1 / load, 1 / lengths.least_load)
 
 
-def routed(graph: Digraph) -> tuple[Throughput, WalkMix] | None:
+def routed(graph: Digraph, capacities: LinkCapacities) -> tuple[Throughput, WalkMix] | None:
     """Return bounds of the all-to-all throughput, and a routing over walks that attains the least.
 
     None is returned if the diameter is too large for `topology_gen.schedules.walk_mix`.
@@ -115,21 +128,21 @@ def routed(graph: Digraph) -> tuple[Throughput, WalkMix] | None:
     ConnectivityError
         The digraph is not strongly connected.
     """
-    lengths = LinkLengths(graph, symmetry_of(graph))
+    lengths = LinkLengths(graph, capacities)
     mix = walk_mix(lengths, GOAL, WORK)
     if mix is None:
         return None
     return Throughput(1 / mix.greatest_load, 1 / lengths.least_load), mix
 
 
-def exact_throughput(graph: Digraph, symmetry: Symmetry | None = None) -> Throughput:
+def exact_throughput(graph: Digraph, capacities: LinkCapacities | None = None) -> Throughput:
     """Return bounds of the all-to-all throughput that meet; this can take long.
 
     Parameters
     ----------
     graph : Digraph
         A strongly connected digraph of at least 2 nodes.
-    symmetry : Symmetry, optional
+    capacities : LinkCapacities, optional
         As for `throughput`.
 
     Raises
@@ -143,7 +156,7 @@ def exact_throughput(graph: Digraph, symmetry: Symmetry | None = None) -> Throug
     >>> exact_throughput(generalized_kautz(2, 7)).exact
     True
     """
-    return _exact(LinkLengths(graph, symmetry_of(graph) if symmetry is None else symmetry))
+    return _exact(LinkLengths(graph, capacities or link_capacities(graph)))
 
 
 def _exact(lengths: LinkLengths) -> Throughput:

@@ -24,7 +24,10 @@ from topology_gen import kernels
 from topology_gen.schedules.link_lengths import Lengths, LinkLengths
 
 LONGER = 2
-"""Number of hops by which a walk may exceed the diameter."""
+"""Number of hops by which a walk may exceed the diameter, or DETOURS times it if links differ."""
+
+DETOURS = 2
+"""Around slow links, walks may have this many times the hops of the diameter."""
 
 STAGES = (3, 5, 8, 13, 20, 32, 50, 80)
 """Mean length of a link in each stage."""
@@ -112,12 +115,13 @@ class _Search:
         self.lengths, self.goal = lengths, goal
         graph, symmetry = lengths.graph, lengths.symmetry
         diameter, _ = kernels.distances(graph.nodes, graph.source, graph.target, symmetry.roots)
-        self.hops = diameter + LONGER
+        self.hops = (1 if lengths.capacity.min() == 1 else DETOURS) * diameter + LONGER
         cost = graph.links * len(symmetry.roots) * self.hops
         self.per_stage = int(min(MOST, max(FEWEST, work / cost / FULL)))
         self.most_rounds = int(min(MOST * len(STAGES), max(FEWEST, work / cost)))
         self.rounds = 0
-        self.length: Lengths = np.ones(symmetry.classes)
+        self.length: Lengths = 1 / lengths.capacity
+        self.length /= self.length.mean()
         self.known: list[tuple[float, Lengths, NDArray[np.float64]]] = []
 
     @property
@@ -129,7 +133,8 @@ class _Search:
         """Make the loads of all links even for a mean length; return False if it is too long."""
         symmetry = self.lengths.symmetry
         pairs = len(symmetry.roots) * (self.lengths.graph.nodes - 1)
-        if mean * self.lengths.least_load * symmetry.classes / pairs > GREATEST_DISTANCE:
+        room = self.lengths.capacity
+        if mean * self.lengths.least_load * room.sum() / pairs > GREATEST_DISTANCE:
             return False
         lengths: list[Lengths] = []
         steps: list[Lengths] = []
@@ -138,7 +143,8 @@ class _Search:
             load = self._loads(self.length * mean)
             if load is None:
                 return False
-            common = float(self.length @ load / self.length.sum())  # of the links that limit
+            weight = self.length * room
+            common = float(weight @ load / weight.sum())  # of the links that limit
             best = min(best, (float(load.max()) / common - 1, self.length), key=lambda one: one[0])
             if best[0] <= max(self.goal / 2, EVEN / mean) or self.rounds >= self.most_rounds:
                 break
@@ -168,7 +174,7 @@ class _Search:
         )
         # If few links limit the throughput, their prices are the best lengths.
         prices = np.maximum(-answer.ineqlin.marginals, 0)
-        self.lengths.measure(prices / prices.sum() + 1e-9 / len(prices))
+        self.lengths.measure((prices / prices.sum() + 1e-9 / len(prices)) / self.lengths.capacity)
         shares = np.maximum(answer.x[:-1], 0)
         shares[shares < 1e-3] = 0
         shares /= shares.sum()
@@ -182,7 +188,7 @@ class _Search:
         return WalkMix(float((loads @ shares).max()), parts, self.hops)
 
     def _loads(self, length: Lengths) -> NDArray[np.float64] | None:
-        """Return the loads of the classes, or None if the lengths are too long."""
+        """Return the relative loads of the classes, or None if the lengths are too long."""
         graph, symmetry = self.lengths.graph, self.lengths.symmetry
         self.rounds += 1
         try:
@@ -199,6 +205,7 @@ class _Search:
             return None
         if not np.isfinite(loads).all():
             return None
+        loads /= self.lengths.capacity
         self.known.append((float(loads.max()), length, loads))
         return loads
 
