@@ -57,4 +57,5 @@ class AlgorithmOptions(Model):
     scale_up_algorithm: FlatAlgorithm = "direct"
     """hierarchical and hierarchical_optimal: algorithm inside a super-node."""
     scale_out_algorithm: FlatAlgorithm = "dbt"
-    """hierarchical and hierarchical_optimal: algorithm between super-nodes."""
+    """hierarchical and hierarchical_optimal: algorithm between super-nodes. A reduce-scatter and an
+    all-gather have ring by default."""

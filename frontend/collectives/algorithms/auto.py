@@ -30,8 +30,8 @@ _PS_BITS = 8 * 10**12  # picoseconds of a byte at 1 bit/s
 
 CANDIDATES: dict[str, tuple[str, ...]] = {
     "all_reduce": ("ring", "dbt", "direct", "hierarchical_optimal"),
-    "reduce_scatter": ("ring", "direct"),
-    "all_gather": ("ring", "direct"),
+    "reduce_scatter": ("ring", "direct", "hierarchical"),
+    "all_gather": ("ring", "direct", "hierarchical"),
     "all_to_all": ("direct",),
     "broadcast": ("ring", "dbt"),
     "reduce": ("ring", "dbt"),
@@ -88,6 +88,7 @@ def _times(setting: Setting) -> dict[str, float]:
         "dbt": hop.time_ps(2 * depth, 2 * data + 2 * depth * part),
         "direct": at_once.time_ps(2, 2 * shards),
     }
+    shard = {"ring": hop.time_ps(size - 1, shards), "direct": at_once.time_ps(1, shards)}
     local = _local_size(setting)
     if local is not None:
         inside = replace(setting, ranks=setting.ranks[:local])
@@ -97,7 +98,10 @@ def _times(setting: Setting) -> dict[str, float]:
         whole["hierarchical_optimal"] = up.time_ps(2, 2 * data * (local - 1) / local) + out.time_ps(
             rounds, (2 * data + rounds * part) / local
         )
-    shard = {"ring": hop.time_ps(size - 1, shards), "direct": at_once.time_ps(1, shards)}
+        steps = size // local - 1
+        shard["hierarchical"] = up.time_ps(1, data * (local - 1) / local) + out.time_ps(
+            steps, data * steps / size
+        )
     rooted = {
         "ring": hop.time_ps(size - 1, data + (size - 2) * link),
         "dbt": hop.time_ps(depth + 1, data + depth * part),

@@ -324,17 +324,18 @@ def _check(setting: Setting) -> None:
 
 def _choose(setting: Setting) -> dict[str, Any]:
     """Return the super-node size, and the options of the algorithms in both dimensions."""
-    if setting.operation in ("all_gather", "reduce_scatter"):
-        setting = replace(setting, chunk_bytes=setting.chunk_bytes // setting.local_size)
     chosen: dict[str, Any] = {"local_size": setting.local_size, "dimensions": _DIMENSIONS}
     if setting.operation == "all_to_all":
         return chosen | direct.order_options(setting)
-    given = setting.given
+    given, size = setting.given, setting.chunk_bytes
     chosen["scale_up_algorithm"] = given.scale_up_algorithm
     chosen["scale_out_algorithm"] = given.scale_out_algorithm
-    parts = {given.scale_up_algorithm, given.scale_out_algorithm}
+    if setting.operation != "all_reduce":
+        size //= setting.local_size
+        if "scale_out_algorithm" not in given.model_fields_set:
+            chosen["scale_out_algorithm"] = "ring"
+    parts = {chosen["scale_up_algorithm"], chosen["scale_out_algorithm"]}
     if "dbt" in parts:
-        size = setting.chunk_bytes
         chosen["segments"] = segments_of(given.segments, setting.chunks, size)
     if "direct" in parts:
         chosen |= direct.order_options(setting)

@@ -58,6 +58,15 @@ def test_ranks_of_several_super_nodes_sum_locally_first():
     assert why.startswith("hierarchical_optimal")
 
 
+@pytest.mark.parametrize("operation", ["reduce_scatter", "all_gather"])
+def test_a_shard_goes_between_super_nodes_once(operation):
+    # One ring has the whole data on each link between super-nodes; here a link has an eighth.
+    program, why = chosen("dlrm_hier_small", operation, "100MB")
+    assert program.name == "hierarchical"
+    assert why.startswith("hierarchical")
+    assert chosen("dlrm_hier_small", operation, "100MB", [0, 8])[0].name == "ring"
+
+
 @pytest.mark.parametrize("operation", ["all_to_all", "gather", "scatter"])
 def test_one_candidate_needs_no_estimate(operation):
     program, why = chosen("collective_small", operation, "1MB", [4, 2, 9])
