@@ -215,18 +215,28 @@ def test_wrong_input(result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.slow
-def test_a_browser_renders_it(page: Path, tmp_path: Path) -> None:
-    """Chromium draws every chart, in both themes, and reports no error."""
+@pytest.mark.parametrize("width", [500, 1400])
+def test_a_browser_renders_it(page: Path, tmp_path: Path, width: int) -> None:
+    """Chromium draws every chart, in both themes, within the window, and reports no error.
+
+    The link over the navigation appears when a keyboard reaches it.
+    """
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if browser is None:
         pytest.skip("chromium is not installed")
     probe = tmp_path / "probe.html"
     check = """<script>
       document.getElementById("theme").click();
-      document.title = document.querySelectorAll(".main-svg").length + " " +
-        document.documentElement.dataset.theme;</script></body>"""
+      const skip = document.querySelector(".skip");
+      const hidden = skip.getBoundingClientRect().right < 0;
+      skip.focus();
+      const root = document.documentElement;
+      document.title = [document.querySelectorAll(".main-svg").length, root.dataset.theme,
+        hidden && skip.getBoundingClientRect().left >= 0 ? "focus" : "no focus",
+        root.scrollWidth <= root.clientWidth ? "fits" : "too wide"].join(", ");</script></body>"""
     probe.write_text(page.read_text("utf-8").replace("</body>", check), "utf-8")
     options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"]
+    options.append(f"--window-size={width},900")
     profile = f"--user-data-dir={tmp_path / 'profile'}"
     done = subprocess.run(
         [browser, *options, profile, "--virtual-time-budget=8000", "--dump-dom", probe.as_uri()],
@@ -236,6 +246,6 @@ def test_a_browser_renders_it(page: Path, tmp_path: Path) -> None:
         check=True,
     )
     assert "CONSOLE" not in done.stderr
-    title = re.search(r"<title>(\d+) (dark|light)</title>", done.stdout)
+    title = re.search(r"<title>(\d+), (?:dark|light), focus, fits</title>", done.stdout)
     assert title is not None
     assert int(title[1]) >= len(charts(page.read_text("utf-8")))
