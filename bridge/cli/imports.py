@@ -25,7 +25,7 @@ def import_group() -> None:
     "--network",
     type=_FILE,
     required=True,
-    help="The network of the analytical backend (YAML), or the topology text of the ns-3 backend.",
+    help="The network of the analytical backend (YAML), or the topology text of another backend.",
 )
 @click.option(
     "--traces",

@@ -16,6 +16,7 @@ from frontend import load_scenario
 from frontend.resolve import resolve
 from tests.frontend.chakra_files import Rank, write
 from tests.topology_gen.msccl_files import ring_all_reduce
+from tests.topology_gen.test_graph_files import HTSIM
 
 SYSTEM = {
     "scheduling-policy": "FIFO",
@@ -242,6 +243,17 @@ def test_a_network_of_several_switches(tmp_path: Path) -> None:
     assert result.network.drops == 0
     # 2·7/8 of 1 MiB at 400 Gbit/s, and 14 steps over at least two links and switches.
     assert result.time_ns > 2 * 7 / 8 * 2**20 * 8 / 400 + 14 * 1000
+
+
+def test_a_fat_tree_of_the_htsim_backend(tmp_path: Path) -> None:
+    """Four leaves with two ranks and two links up, in two pods: the scenario reads the text."""
+    done = imported(tmp_path, HTSIM)
+    assert done.exit_code == 0, done.output
+    made: Any = load_scenario(tmp_path / "s.yaml")
+    assert (made.fabric, made.topology.family) == ("express", "graph")
+    assert resolve(made).network.ranks == 8
+    result = bridge.run(made, {"fabric": "flow"})
+    assert result.network.payload_bytes == 2 * 7 * 2**20
 
 
 def test_losses_of_one_switch_stay(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from frontend.schema.files import read_yaml
 from topology_gen import TopologyError
 from topology_gen.formats.graphs.astra_sim import is_astra_sim, read_astra_sim
 from topology_gen.formats.graphs.dimensions import KEYS, dimensions, is_dimensions
+from topology_gen.formats.graphs.htsim import is_htsim, read_htsim
 
 _NS3_CONFIGURATION = re.compile(r"^TOPOLOGY_FILE\s+(\S+)", re.MULTILINE)
 
@@ -38,7 +39,7 @@ def network_of(path: Path, logical: Path | None, made: Imported) -> ImportedNetw
     Parameters
     ----------
     path : Path
-        YAML of the analytical backend, or a topology text of the ns-3 backend or of SimAI.
+        YAML of the analytical backend, or a topology text of the ns-3 or htsim backend or of SimAI.
     logical : Path, optional
         JSON with the logical dimensions of a topology text.
     made : Imported
@@ -50,7 +51,7 @@ def network_of(path: Path, logical: Path | None, made: Imported) -> ImportedNetw
         If a file is none of these.
     """
     text = read_text(path)
-    if is_astra_sim(text):
+    if is_astra_sim(text) or is_htsim(text):
         return ImportedNetwork("express", _from_text(path, text, made), _logical(logical))
     if found := _NS3_CONFIGURATION.search(text):
         raise ScenarioError(
@@ -64,7 +65,7 @@ def network_of(path: Path, logical: Path | None, made: Imported) -> ImportedNetw
     if not is_dimensions(content):
         raise ScenarioError(
             f"{path}: expected the network of ASTRA-sim's analytical backend (YAML with the lists "
-            f"{', '.join(KEYS)}) or a topology text of its ns-3 backend"
+            f"{', '.join(KEYS)}) or a topology text of its ns-3 or htsim backend"
         )
     try:
         parts = dimensions(content)
@@ -78,11 +79,11 @@ def network_of(path: Path, logical: Path | None, made: Imported) -> ImportedNetw
 def _from_text(path: Path, text: str, made: Imported) -> dict[str, Any]:
     """Return the topology of a text with the nodes, the switches and the links."""
     made.notes.append(
-        f"{path}: buffers, PFC and congestion control of the ns-3 backend are settings of another "
-        "file; the scenario has TCP and unlimited buffers"
+        f"{path}: buffers, PFC and congestion control are settings of other files; the scenario "
+        "has TCP and unlimited buffers"
     )
     try:
-        network = read_astra_sim(text, path.stem)
+        network = (read_htsim if is_htsim(text) else read_astra_sim)(text, path.stem)
     except TopologyError as error:
         raise ScenarioError(f"{path}: {error}") from None
     ends = sorted(end for link in network.links for end in link[:2])
