@@ -4,6 +4,7 @@ That they do what they should is shown in tests/frontend/collectives/test_from_a
 """
 
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -212,6 +213,38 @@ def test_packets_are_their_own_signals():
     wrong["gpus"][0]["threadblocks"][1]["ops"][0]["src_buff"][0]["index"] = 2
     with pytest.raises(AlgorithmError, match="touch the same chunks in no fixed order"):
         checked(read_plan(json.dumps(wrong).encode()))
-    wrong["gpus"][0]["threadblocks"][1]["ops"][0]["tbg_info"] = {"tb_id": 0, "tbg_size": 2}
-    with pytest.raises(FileFormatError, match="tbg_info: expected no groups of thread blocks"):
-        read_plan(json.dumps(wrong).encode())
+
+
+def in_groups(plan, size):
+    """Return a plan whose thread blocks are divided among groups of `size` blocks."""
+    for gpu in plan["gpus"]:
+        blocks: list[dict[str, object]] = []
+        for block in gpu["threadblocks"]:
+            for number in range(size):
+                info = {"tb_id": number, "tbg_size": size}
+                operations = [operation | {"tbg_info": info} for operation in block["ops"]]
+                blocks.append(block | {"id": len(blocks), "ops": operations})
+        gpu["threadblocks"] = blocks
+    return plan
+
+
+def test_groups_of_thread_blocks_divide_chunks():
+    whole = read_plan(packet_plan().encode())
+    divided = read_plan(json.dumps(in_groups(json.loads(packet_plan()), 3)).encode())
+    assert divided.chunks == 3 * whole.chunks
+    assert checked(divided).program.operation == "all_reduce"
+    # Without one of the three blocks, a third of the data is missing.
+    lame = in_groups(json.loads(packet_plan()), 3)
+    lame["gpus"][0]["threadblocks"][2]["ops"] = []
+    with pytest.raises(AlgorithmError):
+        checked(read_plan(json.dumps(lame).encode()))
+    for size, number, said in (
+        (2, 2, "tb_id: 2: expected 0 … 1"),
+        (0, 0, "tbg_size: 0: expected a whole number from 1"),
+        (97, 0, "tbg_info: expected groups that divide a chunk into at most 64 parts"),
+    ):
+        wrong = json.loads(packet_plan())
+        info = {"tb_id": number, "tbg_size": size}
+        wrong["gpus"][0]["threadblocks"][1]["ops"][0]["tbg_info"] = info
+        with pytest.raises(FileFormatError, match=re.escape(said)):
+            read_plan(json.dumps(wrong).encode())

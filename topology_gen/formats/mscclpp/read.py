@@ -14,6 +14,7 @@ from typing import Any
 from topology_gen.formats.json_fields import Fields, parse
 from topology_gen.formats.mscclpp import packets
 from topology_gen.formats.mscclpp.packets import Packets
+from topology_gen.formats.mscclpp.slices import Slice, scale_of, slice_of
 from topology_gen.lowering.algorithm import (
     Algorithm,
     Block,
@@ -45,8 +46,9 @@ def read_plan(content: bytes) -> Algorithm:
     """Return the algorithm of an execution plan.
 
     Plans of the Simple protocol may contain puts, signals, waits, copies, reductions and barriers;
-    those of the LL protocol also operations on packets. Semaphores, remote reads, pipelines and
-    switch channels are not supported.
+    those of the LL protocol also operations on packets. Groups of thread blocks that divide an
+    operation divide every chunk. Semaphores, remote reads, pipelines and switch channels are not
+    supported.
 
     Raises
     ------
@@ -61,8 +63,8 @@ def read_plan(content: bytes) -> Algorithm:
     """
     document = parse(content)
     operation = COLLECTIVES[document.word("collective", tuple(COLLECTIVES))]
-    shared = Packets()
-    gpus = [_Gpu(fields, rank, shared) for rank, fields in enumerate(document.parts("gpus"))]
+    shared, scale = Packets(), scale_of(document)
+    gpus = [_Gpu(fields, rank, shared, scale) for rank, fields in enumerate(document.parts("gpus"))]
     for gpu in gpus:
         gpu.connect(gpus)
     for gpu in gpus:
@@ -85,14 +87,14 @@ def read_plan(content: bytes) -> Algorithm:
 class _Gpu:
     """A rank: the blocks of its plan, then one block for each channel's receives and sends."""
 
-    def __init__(self, fields: Fields, rank: int, packets: Packets) -> None:
-        self._packets = packets
+    def __init__(self, fields: Fields, rank: int, packets: Packets, scale: int) -> None:
+        self._packets, self._scale = packets, scale
         if fields.number("id") != rank:
             raise fields.error("id", f"expected {rank}, the rank's place in the list")
         self.rank = rank
-        self.input = fields.number("input_chunks")
-        self.output = fields.number("output_chunks")
-        self.scratch = fields.number("scratch_chunks")
+        self.input = fields.number("input_chunks") * scale
+        self.output = fields.number("output_chunks") * scale
+        self.scratch = fields.number("scratch_chunks") * scale
         self._fields = fields
         self.peers: list[tuple[str, int, int]] = []
         """For each channel: its type, its peer, and its number among those with the same two."""
@@ -144,8 +146,6 @@ class _Gpu:
             ]
         for part in fields.parts("ops"):
             name = part.word("name", _OPERATIONS)
-            if part.has("tbg_info"):
-                raise part.error("tbg_info", "expected no groups of thread blocks")
             if name == "barrier":
                 self._barriers[part.number("barrier_id")][number].append(len(self._blocks[number]))
                 blocks = part.number("num_threadblocks", 1)
@@ -167,12 +167,15 @@ class _Gpu:
     ) -> None:
         """Read an operation on one channel."""
         if name in ("put", "pws", "pwsf"):
-            source, count = self._place(fields.parts("src_buff", 1)[0])
+            share = slice_of(fields, self._scale)
+            taken = fields.parts("src_buff", 1)[0]
+            source, count = self._place(taken, share)
             target = fields.parts("dst_buff", 1)[0]
             _, buffer = self._pick(target, "buffer_id", target.number("buffer_id"), buffers)
-            if target.number("size") != count:
-                raise target.error("size", f"expected {count}, the size of src_buff")
-            place = Place(Buffer(buffer), target.number("index"))
+            index, size = share.chunks(target.number("index"), target.number("size"))
+            if size != count:
+                raise target.error("size", f"expected {taken.number('size')}, the size of src_buff")
+            place = Place(Buffer(buffer), index)
             after = self._last(number)
             self._sends[channel].append(Instruction(Kind.SEND, source, place, count, after))
             self._targets[channel].append(place)
@@ -184,10 +187,11 @@ class _Gpu:
 
     def _local(self, number: int, name: str, fields: Fields) -> None:
         """Read a copy, or a reduction of several places into one."""
-        sources = [self._place(part) for part in fields.parts("src_buff")]
-        target, count = self._place(fields.parts("dst_buff", 1)[0])
+        share = slice_of(fields, self._scale)
+        sources = [self._place(part, share) for part in fields.parts("src_buff")]
+        target, count = self._place(fields.parts("dst_buff", 1)[0], share)
         if not sources or any(size != count for _, size in sources):
-            raise fields.error("src_buff", f"expected places of {count} chunks, as in dst_buff")
+            raise fields.error("src_buff", "expected places of the size of dst_buff")
         places = [place for place, _ in sources]
         if target in places:
             places.remove(target)
@@ -200,16 +204,18 @@ class _Gpu:
 
     def _packet(self, number: int, fields: Fields, buffers: list[tuple[int, str]]) -> None:
         """Read an operation on packets."""
-        sources = [self._place(part) for part in fields.parts("src_buff")]
+        share = slice_of(fields, self._scale)
+        sources = [self._place(part, share) for part in fields.parts("src_buff")]
         local: list[Place] = []
         remote: list[tuple[int, Place]] = []
         for part in fields.parts("dst_buff"):
+            index, count = share.chunks(part.number("index"), part.number("size"))
             if part.has("buffer_id"):
                 rank, buffer = self._pick(part, "buffer_id", part.number("buffer_id"), buffers)
-                remote.append((rank, Place(Buffer(buffer), part.number("index"))))
+                remote.append((rank, Place(Buffer(buffer), index)))
             else:
-                local.append(self._place(part)[0])
-            if not sources or any(part.number("size") != size for _, size in sources):
+                local.append(self._place(part, share)[0])
+            if not sources or any(count != size for _, size in sources):
                 raise part.error("size", "expected the size of every src_buff")
         self._packets.operate(self._blocks[number], (self.rank, number), sources, local, remote)
 
@@ -308,9 +314,10 @@ class _Gpu:
     def _last(self, number: int) -> Step | None:
         return Step(number, len(self._blocks[number]) - 1) if self._blocks[number] else None
 
-    def _place(self, fields: Fields) -> tuple[Place, int]:
+    def _place(self, fields: Fields, share: Slice) -> tuple[Place, int]:
         buffer = Buffer(fields.word("type", tuple(Buffer)))
-        return Place(buffer, fields.number("index")), fields.number("size", 1)
+        index, size = share.chunks(fields.number("index"), fields.number("size", 1))
+        return Place(buffer, index), size
 
     @staticmethod
     def _pick(fields: Fields, name: str, number: Any, values: list[Any]) -> Any:
