@@ -3,7 +3,7 @@
 `bridge.batch.child` starts it. Each line of stdin is a JSON object with the ``scenario`` of a point
 or a ``search`` for a strategy, and the ``folder`` for the files that this makes. Lines of
 stdout answer: any number of ``{"progress": …}``, then one ``{"error": …}``, which is null if the
-task completed. An abort of ns-3, and an error that cosim does not expect, end the process with a
+task completed. A failure of ns-3, and an error that cosim does not expect, end the process with a
 message on stderr.
 """
 
@@ -82,7 +82,18 @@ def serve(requests: IO[str], answers: IO[str]) -> None:
                 )
         except (ScenarioError, InputError, TopologyError, SimulationError, ImportError) as problem:
             error = str(problem)
+        except MemoryError:
+            error = "out of memory: expected a smaller scenario, or a machine with more memory"
+        if error is not None and ns3_has_failed():
+            print(error, file=sys.stderr)
+            return
         answer({"error": error})
+
+
+def ns3_has_failed() -> bool:
+    """Return whether ns-3 has failed in this process, which then can simulate no more."""
+    core = sys.modules.get("bridge.simulator.core")  # the parent process does without it
+    return core is not None and bool(core.ns3_has_failed())
 
 
 def _forget_peak_memory() -> None:

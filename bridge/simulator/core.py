@@ -14,6 +14,7 @@ try:
         Simulation,
         congestion_controls,
         fabrics,
+        ns3_has_failed,
         ns3_version,
     )
 except ModuleNotFoundError as error:
@@ -40,5 +41,6 @@ __all__ = [
     "Simulation",
     "congestion_controls",
     "fabrics",
+    "ns3_has_failed",
     "ns3_version",
 ]

@@ -3,6 +3,7 @@
  */
 
 #include "circuits/optical-circuits.h"
+#include "clock/simulator-session.h"
 #include "fabrics/registry.h"
 #include "register.h"
 #include "transport/tcp/tcp-defaults.h"
@@ -50,6 +51,7 @@ void
 register_catalog(py::module_& module)
 {
     module.def("ns3_version", [] { return COSIM_NS3_VERSION; });
+    module.def("ns3_has_failed", &cosim::SimulatorSession::IsAbandoned);
     module.def("fabrics", &cosim::FabricNames);
     module.def("congestion_controls", &cosim::CongestionControlNames);
     module.def("optical_circuits",

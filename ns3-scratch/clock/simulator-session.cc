@@ -74,4 +74,10 @@ SimulatorSession::Abandon(std::unique_ptr<SimulatorSession> session)
     g_state = State::ABANDONED;
 }
 
+bool
+SimulatorSession::IsAbandoned()
+{
+    return g_state == State::ABANDONED;
+}
+
 } // namespace cosim

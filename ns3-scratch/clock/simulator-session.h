@@ -43,6 +43,9 @@ class SimulatorSession
      * of it is destroyed, and this process can have no other session.
      */
     static void Abandon(std::unique_ptr<SimulatorSession> session);
+
+    /// @return true if a session of this process was abandoned
+    static bool IsAbandoned();
 };
 
 } // namespace cosim

@@ -120,6 +120,53 @@ def test_an_abort_costs_one_point(
     assert [first.error, last.error] == [None, None]
 
 
+FAIL_ONCE = """
+import bridge.batch.worker as worker
+from bridge.results.errors import SimulationError
+run = worker.simulate.run
+def failing(scenario, **settings):
+    if scenario.name == "fail":
+        worker.ns3_has_failed = lambda: True
+        raise SimulationError("ns-3 cannot continue: a delay of -1")
+    if worker.ns3_has_failed():
+        raise SimulationError("used again")
+    return run(scenario, **settings)
+worker.simulate.run = failing
+worker.main()
+"""
+
+
+def test_a_failure_of_ns3_costs_one_point(
+    small: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process in which ns-3 has failed can simulate no more, so another one serves the rest."""
+    (tmp_path / "worker.py").write_text(FAIL_ONCE)
+    monkeypatch.setattr(child, "WORKER", (str(tmp_path / "worker.py"),))
+    points = [point(small, "first"), point({**small, "name": "fail"}, "fail"), point(small, "p")]
+    first, fail, last = run_points(points, jobs=1)
+    assert fail.error == "ns-3 cannot continue: a delay of -1"
+    assert [first.error, last.error] == [None, None]
+
+
+OUT_OF_MEMORY = """
+import bridge.batch.worker as worker
+def greedy(scenario, **settings):
+    raise MemoryError
+worker.simulate.run = greedy
+worker.main()
+"""
+
+
+def test_a_worker_out_of_memory_says_so(
+    small: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "worker.py").write_text(OUT_OF_MEMORY)
+    monkeypatch.setattr(child, "WORKER", (str(tmp_path / "worker.py"),))
+    (outcome,) = run_points([point(small, "p")])
+    assert outcome.error is not None
+    assert outcome.error.startswith("out of memory")
+
+
 def measured(result: Result | None) -> dict[str, Any]:
     assert result is not None
     document = result.to_dict()
