@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from topology_gen.networks.network import Network
 
 _MOST_RANGES = 16
+_MOST_PAIRS = 2**15  # whose paths are measured; they may be long
 
 NETWORK_FORMATS = ("csv", "yaml", "graphml", "astra-sim", "simai", "infragraph")
 """Formats that have the rates of the links."""
@@ -165,7 +166,8 @@ def _hops(network: Network) -> Any:
     import numpy as np
 
     ranks = network.ranks
-    some = np.unique(np.linspace(0, ranks - 1, min(ranks, 64)).astype(np.int64))
+    count = max(1, min(ranks, 64, _MOST_PAIRS // ranks))
+    some = np.unique(np.linspace(0, ranks - 1, count).astype(np.int64))
     source, target = np.repeat(some, ranks), np.tile(np.arange(ranks), some.size)
     apart = source != target
     return np.diff(network.paths(source[apart], target[apart]).begin.astype(np.int64))

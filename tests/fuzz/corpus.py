@@ -49,6 +49,22 @@ _SMALL = {
 
 _NETWORKS = ("csv", "graphml", "yaml", "astra-sim", "simai", "infragraph")
 
+_OTHER_NETWORKS = (
+    (
+        b"topology: [Ring, FullyConnected, Switch]\nnpus_count: [3, 2, 2]\n"
+        b"bandwidth: [50.0, 25, 12.5]\nlatency: [500.0, 1, 0]\n",
+        True,
+    ),
+    (
+        b"Nodes 8\nTiers 3\nPodsize 4\nTier 0\nDownlink_speed_Gbps 200\nRadix_Down 2\nRadix_Up 2\n"
+        b"Downlink_Latency_ns 1000\nTier 1\nDownlink_speed_Gbps 200\nRadix_Down 2\nRadix_Up 4\n"
+        b"Switch_Latency_ns 9\nTier 2\nDownlink_speed_Gbps 100\nRadix_Down 4\nBundle 2\n",
+        False,
+    ),
+)
+"""Files of the formats that are only read, and whether they are trees: those of ASTRA-sim's
+analytical backend and of htsim."""
+
 _ANY_NETWORK = b"""
 topology: {family: graph, file: case.net, buffer: 1MB}
 workload: {kind: collective, operation: all_reduce, algorithm: direct, bytes: 4KB}
@@ -117,14 +133,16 @@ def _networks() -> Iterable[Seed]:
             *("topo", "export", "--scenario", "scenarios/collective_small.yaml"),
             *("--set", "topology.ranks=3", "--format", form, "-o", "case.net"),
         )
-        files = {"case.net": Path("case.net").read_bytes(), "case.yaml": _ANY_NETWORK}
-        mutators = (alter_text, alter_bytes, *([alter_values] * 2 if _is_tree(form) else []))
-        for arguments in (("topo", "show", "case.net"), ("run", "case.yaml", "--json")):
-            yield Seed(Case(arguments, files), "case.net", mutators)
+        yield from _network(Path("case.net").read_bytes(), form in ("yaml", "infragraph"))
+    for content, is_tree in _OTHER_NETWORKS:
+        yield from _network(content, is_tree)
 
 
-def _is_tree(form: str) -> bool:
-    return form in ("yaml", "infragraph")
+def _network(content: bytes, is_tree: bool) -> Iterable[Seed]:
+    files = {"case.net": content, "case.yaml": _ANY_NETWORK}
+    mutators = (alter_text, alter_bytes, *([alter_values] * 2 if is_tree else []))
+    for arguments in (("topo", "show", "case.net"), ("run", "case.yaml", "--json")):
+        yield Seed(Case(arguments, files), "case.net", mutators)
 
 
 def _schedules() -> Iterable[Seed]:

@@ -293,7 +293,10 @@ def test_dimensions_keep_their_quantities():
         ({"latency": [1, 2]}, "expected topology, npus_count, bandwidth, latency with one entry"),
         ({"npus_count": [2.5]}, "values 2.5, 50.0 and 0.5: expected a count of at least 2"),
         ({"bandwidth": ["tbd"]}, "expected a count of at least 2, a bandwidth in GB/s"),
-        ({"npus_count": [10**6]}, "500000000000 links: expected at most 2097152"),
+        ({"topology": [["Ring"]]}, "topology .*Ring.*: expected Ring, FullyConnected, Switch"),
+        ({"latency": [1e308]}, "values 8, 50.0 and 1e.308: expected a count of at least 2"),
+        ({"bandwidth": [float("nan")]}, "values 8, nan and 0.5: expected"),
+        ({"npus_count": [10**6]}, "500000000000 links: expected at most 131072"),
     ],
 )
 def test_dimensions_refused(changes, problem):

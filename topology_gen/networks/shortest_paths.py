@@ -140,16 +140,18 @@ class ShortestPaths:
         at = source.copy()
         number = np.empty(distance.shape[0] * self._nodes, np.int64)
         while (going := np.flatnonzero(at != target)).size:
-            # Flows that are at the same node with the same target choose among the same links.
-            place = row[going] * self._nodes + at[going]
-            is_place = np.zeros(number.size, np.bool_)
-            is_place[place] = True
-            places = np.flatnonzero(is_place)
-            number[places] = np.arange(places.size)
-            rows, nodes = np.divmod(places, self._nodes)
+            rows, nodes, at_place = row[going], at[going], np.arange(going.size)
+            if going.size * self._degree[nodes].max() > number.size:
+                # Flows at the same node with the same target choose among the same links.
+                place = rows * self._nodes + nodes
+                is_place = np.zeros(number.size, np.bool_)
+                is_place[place] = True
+                places = np.flatnonzero(is_place)
+                number[places] = np.arange(places.size)
+                rows, nodes = np.divmod(places, self._nodes)
+                at_place = number[place]
             out, nearer = self._nearer(nodes, rows, distance[rows, nodes], distance)
             links = np.take_along_axis(out, np.argsort(~nearer, axis=1, kind="stable"), axis=1)
-            at_place = number[place]
             hop = len(walks) + self._salt
             choice = flow_hash(source[going], target[going], route[going], hop)
             link = links[at_place, choice % nearer.sum(axis=1)[at_place]]

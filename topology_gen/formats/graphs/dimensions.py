@@ -18,6 +18,10 @@ KEYS = ("topology", "npus_count", "bandwidth", "latency")
 """The keys of such a file: lists with one entry for each dimension."""
 
 
+_GREATEST = 10**12
+"""Greatest number of ranks, GB/s or ns."""
+
+
 class Dimension(NamedTuple):
     """One dimension: what joins the ranks that differ only in it."""
 
@@ -45,10 +49,11 @@ def dimensions(content: Mapping[str, Any]) -> list[Dimension]:
         raise FileFormatError(f"expected {', '.join(KEYS)} with one entry for each dimension")
     found = []
     for kind, count, bandwidth, latency in zip(*columns, strict=True):
-        if kind not in _PAIRS:
+        if not isinstance(kind, str) or kind not in _PAIRS:
             raise FileFormatError(f"topology {kind!r:.60}: expected {', '.join(_PAIRS)}")
-        numbers = all(type(one) in (int, float) for one in (count, bandwidth, latency))
-        if not numbers or count // 1 != count or count < 2 or bandwidth <= 0 or latency < 0:
+        numbers = (count, bandwidth, latency)
+        known = all(type(one) in (int, float) and abs(one) <= _GREATEST for one in numbers)
+        if not known or count // 1 != count or count < 2 or bandwidth <= 0 or latency < 0:
             raise FileFormatError(
                 f"dimension {kind}: values {count}, {bandwidth} and {latency}: expected a count of "
                 "at least 2, a bandwidth in GB/s and a latency in ns"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-MOST_LINKS = 2**21
+MOST_LINKS = 2**17
 """Greatest number of links of a network that a few numbers describe."""
 
 _RANK = re.compile(r"(rank|gpu|xpu|npu|host|server)?[^a-z]*", re.IGNORECASE)
