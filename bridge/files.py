@@ -15,6 +15,9 @@ from bridge.errors import BusyError, OutputError, SaveError
 #: What the disk is to blame for, not the name of a file.
 DISK_ERRORS = frozenset({errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC})
 
+#: What forbids to write or to read at a place.
+PLACE_ERRORS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+
 
 def write_whole(file: Path, content: bytes) -> None:
     """Write a file atomically: a reader sees the old content or the new, even after a crash.

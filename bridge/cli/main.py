@@ -17,7 +17,7 @@ import click
 
 from bridge.cli.status import BAD_INPUT, FAILED, INTERRUPTED, NOT_BEGUN
 from bridge.errors import InputError, SaveError
-from bridge.files import DISK_ERRORS
+from bridge.files import DISK_ERRORS, PLACE_ERRORS
 from bridge.results.errors import SimulationError
 from frontend.errors import ScenarioError, ScenarioWarning, one_line
 from topology_gen.errors import TopologyError
@@ -80,6 +80,9 @@ class _Group(click.Group):
             _complain(NOT_BEGUN)
             sys.exit(INTERRUPTED)
         except OSError as error:
+            if error.errno in PLACE_ERRORS and error.filename is not None:
+                _complain(f"{error.filename}: {error.strerror}")
+                sys.exit(BAD_INPUT)
             if error.errno not in DISK_ERRORS:
                 raise
             # Imported here because few runs need it, and it imports rich.
