@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import permutations
+from itertools import accumulate, permutations
 from typing import Any
 
 from bridge import Network
@@ -136,22 +136,53 @@ def fair_rates(paths: Sequence[Sequence[int]], capacities: Sequence[float]) -> l
     return rates
 
 
-def textbook(line: Line, messages: Sequence[Message]) -> list[float]:
-    """Return when each message has left its source [ps]; messages of a pair form a stream."""
-    order = sorted(range(len(messages)), key=lambda i: (messages[i].start_ps, i))
+@dataclass(frozen=True)
+class Cargo:
+    """Packets of a parcel: of the messages that a pair sends at one time."""
+
+    pair: tuple[int, int]
+    start_ps: int
+    wire_bytes: int
+    first_packet: int
+    """Size of the first packet on the wire [bytes]."""
+    messages: Sequence[int]
+    """The messages that end in these packets."""
+
+
+def parcels(messages: Sequence[Message]) -> list[Cargo]:
+    """Return what is sent, by time: packets belong to the message with which they begin."""
+    together: dict[tuple[int, tuple[int, int]], list[int]] = {}
+    for index, message in enumerate(messages):
+        together.setdefault((message.start_ps, (message.source, message.target)), []).append(index)
+    made = []
+    for (start_ps, pair), indices in sorted(together.items(), key=lambda item: item[0][0]):
+        sizes = [max(messages[index].size, 1) for index in indices]
+        ends = list(accumulate(sizes))
+        packets = [-(-end // SEGMENT_BYTES) for end in ends]
+        for count in sorted(set(packets)):
+            before = max((other for other in packets if other < count), default=0)
+            payload = min(count * SEGMENT_BYTES, ends[-1]) - before * SEGMENT_BYTES
+            ending = [i for i, other in zip(indices, packets, strict=True) if other == count]
+            first = min(payload, SEGMENT_BYTES) + HEADER_BYTES
+            made.append(Cargo(pair, start_ps, wire_bytes(payload), first, ending))
+    return made
+
+
+def textbook(line: Line, order: Sequence[Cargo]) -> list[float]:
+    """Return when each cargo has left its source [ps]; those of a pair form a stream."""
     capacities = [rate / 8 / PS_PER_S for rate in line.rates_bps]
-    left = [float(wire_bytes(message.size)) for message in messages]
-    done = [0.0] * len(messages)
-    waiting, under_way, now = list(order), list[int](), 0.0
+    left = [float(cargo.wire_bytes) for cargo in order]
+    done = [0.0] * len(order)
+    waiting, under_way, now = list(range(len(order))), list[int](), 0.0
     while waiting or under_way:
-        while waiting and messages[waiting[0]].start_ps <= now:
+        while waiting and order[waiting[0]].start_ps <= now:
             under_way.append(waiting.pop(0))
         heads: dict[tuple[int, int], int] = {}
         for index in under_way:
-            heads.setdefault((messages[index].source, messages[index].target), index)
+            heads.setdefault(order[index].pair, index)
         flows = list(heads.values())
         rates = fair_rates([line.path(*pair) for pair in heads], capacities)
-        until = messages[waiting[0]].start_ps if waiting else float("inf")
+        until = order[waiting[0]].start_ps if waiting else float("inf")
         step = min([until - now, *(left[i] / rate for i, rate in zip(flows, rates, strict=True))])
         now += step
         for index, rate in zip(flows, rates, strict=True):
@@ -166,17 +197,17 @@ def textbook(line: Line, messages: Sequence[Message]) -> list[float]:
 
 def arrivals(line: Line, messages: Sequence[Message]) -> list[float]:
     """Return the arrival times, which add latencies and store-and-forward delays."""
-    left_at = textbook(line, messages)
+    order = parcels(messages)
     expected = [0.0] * len(messages)
     last: dict[tuple[int, int], float] = {}
-    for index in sorted(range(len(messages)), key=lambda i: (messages[i].start_ps, i)):
-        message = messages[index]
-        pair = (message.source, message.target)
-        rates = sorted(line.rates_bps[link] for link in line.path(*pair))
-        packet = min(max(message.size, 1), SEGMENT_BYTES) + HEADER_BYTES
-        forwarding = sum(packet * 8 * PS_PER_S / rate for rate in rates[1:])
-        at = left_at[index] + forwarding + line.latency_ps * len(rates)
-        expected[index] = last[pair] = max(at, last.get(pair, 0.0))
+    for cargo, left_at in zip(order, textbook(line, order), strict=True):
+        rates = sorted(line.rates_bps[link] for link in line.path(*cargo.pair))
+        forwarding = sum(cargo.first_packet * 8 * PS_PER_S / rate for rate in rates[1:])
+        at = left_at + forwarding + line.latency_ps * len(rates)
+        last_link = cargo.wire_bytes * 8 * PS_PER_S / line.rates_bps[line.path(*cargo.pair)[-1]]
+        last[cargo.pair] = max(at, last.get(cargo.pair, 0.0) + last_link)
+        for index in cargo.messages:
+            expected[index] = last[cargo.pair]
     return expected
 
 

@@ -34,7 +34,7 @@ def tcp(**changes: Any) -> api.Tcp:
         "segment_bytes": SEGMENT_BYTES,
         "send_buffer_bytes": 500_000,
         "receive_buffer_bytes": 500_000,
-        "initial_cwnd_segments": 10,
+        "initial_cwnd_segments": 100,  # the first window is 65535 bytes
         "min_rto_ps": 50_000_000_000,
         "initial_rto_ps": 50_000_000_000,
         "clock_granularity_ps": 1_000_000,

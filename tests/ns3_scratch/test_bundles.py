@@ -80,7 +80,6 @@ def test_the_analytical_fabric_gives_the_same(records: list[api.Record]) -> None
     """All reported values are equal, to the picosecond."""
     bundled, single = both(records)
     assert counted(bundled) == counted(single)
-    assert bundled["simulator"]["events"] <= single["simulator"]["events"]
 
 
 @hypothesis_settings(max_examples=40, deadline=None)

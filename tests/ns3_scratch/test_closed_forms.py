@@ -26,7 +26,7 @@ INJECTION_PS = 10_000
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 8, 32])
-@pytest.mark.parametrize("shard", [0, 1, 1460, 1461, 100_000])
+@pytest.mark.parametrize("shard", [0, 1, 1460, 1461, 60_000])
 def test_ring_all_reduce(ranks: int, shard: int) -> None:
     """An all-reduce has 2(N-1) consecutive steps: 2(N-1) · (2i + T(D/N))."""
     made = collectives.build("all_reduce", "ring", ranks)

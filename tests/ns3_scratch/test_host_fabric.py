@@ -71,7 +71,7 @@ def test_the_slowest_processor_sets_the_rate(count: int) -> None:
 
 def test_processors_of_different_ranks_work_at_the_same_time() -> None:
     """In a ring, each step costs one message at both ends, whatever the number of ranks."""
-    ranks, size = 5, 500_000
+    ranks, size = 5, 300_000
     made = collectives.build("all_gather", "ring", ranks)
     result = run(with_costs(one_collective(made, size), send=SEND, receive=RECEIVE))
     share = size // ranks
@@ -135,10 +135,15 @@ def test_each_flow_has_a_window(fabric: str) -> None:
 
 
 def test_several_flows_share_a_link() -> None:
-    """`analytical` knows no windows, so several flows take the time of one."""
-    one, four = (bridge.run(scenario("analytical", flows)) for flows in (1, 4))
+    """With windows that limit nothing, several flows take the time of one."""
+    one, four = (
+        bridge.run(
+            scenario("analytical", flows, transport={"window": "20MB", "flows_per_pair": flows})
+        )
+        for flows in (1, 4)
+    )
     assert four.network.payload_bytes == one.network.payload_bytes
-    assert four.time_ns == pytest.approx(one.time_ns, rel=0.05)
+    assert four.time_ns == pytest.approx(one.time_ns, rel=0.1)
 
 
 def test_each_flow_has_a_processor() -> None:

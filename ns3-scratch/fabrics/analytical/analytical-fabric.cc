@@ -14,6 +14,7 @@ namespace cosim
 
 AnalyticalFabric::AnalyticalFabric(const Topology& topology, const Settings& settings)
     : MessageFabric(topology, settings),
+      m_stalls(*this, settings, m_headerBytes),
       m_links(topology.linkSource.size())
 {
     for (std::size_t i = 0; i < m_links.size(); ++i)
@@ -87,9 +88,14 @@ AnalyticalFabric::Settle(MessageInTransit& message, const WireSize& size, uint64
     Link& link = Measure(m_topology.pathLinks[message.hop], size);
     const uint64_t latency = link.latency;
     const bool isFirst = message.hop == m_topology.pathBegin[message.path];
+    const uint32_t end = m_topology.pathBegin[message.path + 1];
+    const uint64_t stall =
+        isFirst ? m_stalls.Get(message.path, size.wireBytes, message.arrival) : 0;
+    // Other messages can use the link during a stall, but none of this path can overtake.
+    const uint64_t pause = message.hop + 1 == end ? stall : 0;
     const AnalyticalLink::Passage passage = link.queue.Settle(
         message.arrival,
-        link.transmission,
+        link.transmission + pause,
         isFirst ? 0 : Later(message.lastByte, link.lastTransmission),
         [this, latency](const AnalyticalLink::Visit& moved, uint64_t before) {
             Postpone(moved.bundle, moved.path, moved.sentAt, before + latency, moved.end + latency);
@@ -105,7 +111,6 @@ AnalyticalFabric::Settle(MessageInTransit& message, const WireSize& size, uint64
         Abandon(size.bytes, message.path);
         return;
     }
-    const uint32_t end = m_topology.pathBegin[message.path + 1];
     if (++message.hop == end)
     {
         Place(message.bundle, {message.path, size.bytes, message.sentAt, passage.end + latency});
@@ -113,7 +118,7 @@ AnalyticalFabric::Settle(MessageInTransit& message, const WireSize& size, uint64
     }
     const uint64_t delay = latency + m_links[m_topology.pathLinks[message.hop]].forwarding;
     message.arrival = Later(passage.start, link.firstTransmission + delay);
-    message.lastByte = Later(passage.end, delay);
+    message.lastByte = Later(passage.end + stall, delay);
     if (message.hop + 1 != end || !Expect(message, size, now))
     {
         Keep(message, size);
@@ -123,6 +128,7 @@ AnalyticalFabric::Settle(MessageInTransit& message, const WireSize& size, uint64
 void
 AnalyticalFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now)
 {
+    m_stalls.Announce(cargo, at);
     for (const Cargo& one : cargo)
     {
         MessageInTransit message;

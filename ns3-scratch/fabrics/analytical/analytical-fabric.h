@@ -5,6 +5,7 @@
 #ifndef COSIM_ANALYTICAL_FABRIC_H
 #define COSIM_ANALYTICAL_FABRIC_H
 
+#include "fabrics/analytical/ack-stalls.h"
 #include "fabrics/analytical/analytical-link.h"
 #include "fabrics/message/message-fabric.h"
 #include "support/slot-pool.h"
@@ -29,8 +30,9 @@ namespace cosim
  * where e' and l' are the end and the latency on the previous link, and g is the size of the
  * message's last packet. A switch forwards packets one by one, so a message follows its first
  * packet without waiting for the rest, and it cannot leave a link before its last packet has come.
- * There is no loss and no window. Acknowledgments take no bandwidth, but the `sent` callback of
- * SimSend waits for the time that one takes.
+ * There is no loss. Acknowledgments take no bandwidth, but the `sent` callback of SimSend waits for
+ * the time that one takes. The window has one effect: where ranks send large messages to each
+ * other, their last bytes are late (see AckStalls).
  *
  * A bundled message joins the queue of its first link at once. It is thus ahead of messages that
  * are sent by other calls during the injection delay of PutIntoBundles. A message is entered on the
@@ -89,6 +91,7 @@ class AnalyticalFabric : public MessageFabric
     bool Expect(const MessageInTransit& message, const WireSize& size, uint64_t now);
     void Keep(const MessageInTransit& message, const WireSize& size);
 
+    AckStalls m_stalls;
     std::vector<Link> m_links;
     SlotPool<MessageInTransit> m_inTransit;
 };

@@ -16,6 +16,7 @@ namespace cosim
 PieceFabric::PieceFabric(const Topology& topology, const Settings& settings)
     : MessageFabric(topology, settings),
       m_control(topology, *this),
+      m_stalls(*this, settings, m_headerBytes),
       m_links(topology.linkSource.size()),
       m_underWay(topology.pathSource.size()),
       m_lastArrival(topology.pathSource.size())
@@ -32,6 +33,7 @@ void
 PieceFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now)
 {
     m_control.NoteDemand();
+    m_stalls.Announce(cargo, at);
     for (const Cargo& one : cargo)
     {
         const uint32_t message = MakeMessage(one, at);
@@ -135,8 +137,11 @@ PieceFabric::Carry(uint32_t id, uint32_t linkId)
     passage.link = linkId;
     passage.transmission = TransmissionPs(piece.wireBytes, linkId);
     passage.start = std::max(piece.arrival, link.free);
+    const uint64_t stall = isFirst ? m_stalls.Get(message.path, piece.wireBytes, piece.arrival) : 0;
+    const uint32_t target = m_liveLinks.Get(linkId).target;
+    const uint64_t pause = target == m_topology.pathTarget[message.path] ? stall : 0;
     passage.end =
-        std::max(Later(passage.start, passage.transmission),
+        std::max(Later(passage.start, passage.transmission + pause),
                  isFirst ? 0 : Later(piece.lastByte, TransmissionPs(piece.lastBytes, linkId)));
     link.free = passage.end;
     link.busy += passage.transmission;
@@ -159,7 +164,7 @@ PieceFabric::Carry(uint32_t id, uint32_t linkId)
     }
     const uint64_t delay = latency + m_topology.forwardingDelayPs;
     piece.arrival = Later(passage.start, TransmissionPs(piece.firstBytes, linkId) + delay);
-    piece.lastByte = Later(passage.end, delay);
+    piece.lastByte = Later(passage.end + stall, delay);
     PlanPiece(id, piece.arrival);
     const uint32_t next = m_control.GetNext(piece.node, message.path);
     if (m_liveLinks.Get(next).target == m_topology.pathTarget[message.path])

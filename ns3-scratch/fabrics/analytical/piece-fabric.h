@@ -5,6 +5,7 @@
 #ifndef COSIM_PIECE_FABRIC_H
 #define COSIM_PIECE_FABRIC_H
 
+#include "fabrics/analytical/ack-stalls.h"
 #include "fabrics/analytical/piece-link-control.h"
 #include "fabrics/message/message-fabric.h"
 #include "support/ring-buffer.h"
@@ -105,6 +106,7 @@ class PieceFabric : public MessageFabric
     static uint64_t GetSent(const Passage& passage, uint64_t wireBytes, uint64_t now);
 
     PieceLinkControl m_control;
+    AckStalls m_stalls;
     SlotPool<Message> m_messages;
     SlotPool<Piece> m_pieces;
     SlotPool<uint32_t> m_due;        //!< pieces with a planned event; NONE: a free entry

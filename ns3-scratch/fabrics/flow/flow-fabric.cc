@@ -36,6 +36,7 @@ constexpr auto LONGEST_PS = static_cast<double>(MAX_TIME_PS);
 FlowFabric::FlowFabric(const Topology& topology, const Settings& settings)
     : MessageFabric(topology, settings),
       m_paths(topology.pathSource.size()),
+      m_windows(*this),
       m_solver(MakeSolver())
 {
     if (topology.HasCircuits() || topology.HasLinkEvents())
@@ -91,7 +92,8 @@ FlowFabric::PreparePath(uint32_t id)
         const LinkState& link = m_liveLinks.Get(linkId);
         path.latency = Later(path.latency, link.latencyPs);
         path.latency = Later(path.latency, isFirst ? 0 : ForwardingPs(linkId));
-        path.forwardingPs += BYTE_PS / static_cast<double>(link.rateBps);
+        path.lastLinkPs = BYTE_PS / static_cast<double>(link.rateBps);
+        path.forwardingPs += path.lastLinkPs;
         slowest = std::min(slowest, link.rateBps);
         isFirst = false;
     }
@@ -110,6 +112,7 @@ FlowFabric::PreparePath(uint32_t id)
     }
     const double window = std::min(tcp.sendBufferBytes, tcp.receiveBufferBytes);
     const double limit = window * packet / tcp.segmentBytes / roundTrip; // [bytes/ps]
+    m_windows.Prepare(id, limit * BYTE_PS);
     return limit * bytePs < 1 ? limit * BYTE_PS : 0;
 }
 
@@ -161,16 +164,17 @@ FlowFabric::Begin(uint32_t id, uint64_t now)
         return;
     }
     path.first = path.last = id;
-    Advance(path, now);
+    Advance(message.path, now);
     path.left = static_cast<double>(message.wireBytes);
     if (path.opening != NONE)
     {
         const Opening& opening = m_openings[path.opening];
         if (now >= opening.startedAt + opening.roundTrip)
         {
-            OpenWindow(path, now);
+            GrowOpening(path, now);
         }
     }
+    m_windows.Begin(message.path, now);
     MarkDirty(message.path, now);
 }
 
@@ -233,18 +237,20 @@ FlowFabric::OnServed(uint64_t now)
     m_dirty.clear();
     for (const uint32_t id : m_solver.Solve())
     {
-        Advance(m_paths[id], now);
+        Advance(id, now);
         m_paths[id].rate = m_solver.GetRate(id);
         Estimate(id, now);
     }
 }
 
 void
-FlowFabric::Advance(Path& path, uint64_t now)
+FlowFabric::Advance(uint32_t id, uint64_t now)
 {
+    Path& path = m_paths[id];
     const double sent = path.rate / BYTE_PS * static_cast<double>(now - path.updatedAt);
     path.updatedAt = now;
     path.left -= sent;
+    m_windows.Spend(id, sent);
     if (path.opening != NONE)
     {
         m_openings[path.opening].left -= sent;
@@ -256,11 +262,7 @@ void
 FlowFabric::Estimate(uint32_t id, uint64_t now)
 {
     Path& path = m_paths[id];
-    double left = path.left;
-    if (path.opening != NONE)
-    {
-        left = std::min(left, m_openings[path.opening].left);
-    }
+    const double left = std::min(path.left, GetWindowLeft(id));
     const double duration = std::ceil(std::max(left, 0.0) * BYTE_PS / path.rate - ROUNDING_PS);
     if (!(duration < LONGEST_PS))
     {
@@ -299,18 +301,19 @@ FlowFabric::OnPathDue(uint32_t id, uint64_t now)
         }
         return;
     }
-    Advance(path, now);
+    Advance(id, now);
     if (path.isPaused)
     {
         path.isPaused = false;
-        OpenWindow(path, now);
+        m_windows.SetWaiting(id, false);
+        BeginWindow(id, now);
         MarkDirty(id, now);
     }
     else if (path.left <= NOTHING)
     {
         Dispatch(id, now);
     }
-    else if (path.opening != NONE && m_openings[path.opening].left <= NOTHING)
+    else if (GetWindowLeft(id) <= NOTHING)
     {
         EndWindow(id, now);
     }
@@ -330,7 +333,10 @@ FlowFabric::Dispatch(uint32_t id, uint64_t now)
     const double forwarding = std::ceil(path.forwardingPs * message.firstBytes - ROUNDING_PS);
     const uint64_t delay =
         Later(path.latency, static_cast<uint64_t>(std::clamp(forwarding, 0.0, LONGEST_PS)));
-    path.lastArrival = std::max(path.lastArrival, Later(now, delay));
+    const double lastLink =
+        std::min(path.lastLinkPs * static_cast<double>(message.wireBytes), LONGEST_PS);
+    path.lastArrival =
+        std::max(Later(path.lastArrival, static_cast<uint64_t>(lastLink)), Later(now, delay));
     Place(message.bundle, {id, message.bytes, message.sentAt, path.lastArrival});
     m_messages.Return(messageId);
     path.carried += message.wireBytes;
@@ -347,30 +353,55 @@ FlowFabric::Dispatch(uint32_t id, uint64_t now)
     Estimate(id, now);
 }
 
-/// End the window of a path, which has sent all of it.
+/// @return the remaining part of the window of a path [bytes on the wire]
+double
+FlowFabric::GetWindowLeft(uint32_t id) const
+{
+    const uint32_t opening = m_paths[id].opening;
+    return opening != NONE ? m_openings[opening].left : m_windows.GetLeft(id);
+}
+
+/**
+ * End the window of a path, which has sent all of it. The path sends again when its
+ * acknowledgments are back, in slow start not before one round trip has passed.
+ */
 void
 FlowFabric::EndWindow(uint32_t id, uint64_t now)
 {
     Path& path = m_paths[id];
-    const Opening& opening = m_openings[path.opening];
-    const uint64_t next = opening.startedAt + opening.roundTrip;
+    const uint64_t acknowledged = m_windows.GetEnd(id, now);
+    uint64_t next = acknowledged;
+    if (path.opening != NONE)
+    {
+        const Opening& opening = m_openings[path.opening];
+        next = std::max(next, opening.startedAt + opening.roundTrip);
+    }
     if (now >= next)
     {
-        OpenWindow(path, now);
+        BeginWindow(id, now);
         Estimate(id, now);
         return;
     }
     path.isPaused = true;
+    m_windows.SetWaiting(id, acknowledged > now);
     MarkDirty(id, now);
     PlanPath(id, next);
 }
 
-/**
- * Start the next window of a path one round trip after the last one began. The window grows by the
- * amount that was sent.
- */
+/// Begin the next window of a path.
 void
-FlowFabric::OpenWindow(Path& path, uint64_t now)
+FlowFabric::BeginWindow(uint32_t id, uint64_t now)
+{
+    if (m_paths[id].opening != NONE)
+    {
+        GrowOpening(m_paths[id], now);
+    }
+    m_windows.Begin(id, now);
+}
+
+/// Increase the window of a path in slow start by the amount that was sent.
+void
+FlowFabric::GrowOpening(Path& path, uint64_t now)
 {
     Opening& opening = m_openings[path.opening];
     opening.window += opening.window - std::max(opening.left, 0.0);

@@ -6,6 +6,7 @@
 #define COSIM_FLOW_FABRIC_H
 
 #include "fabrics/flow/flow-link-control.h"
+#include "fabrics/flow/flow-windows.h"
 #include "fabrics/flow/max-min-solver.h"
 #include "fabrics/message/message-fabric.h"
 #include "support/ring-buffer.h"
@@ -26,7 +27,8 @@ namespace cosim
  * and its first message uses the whole rate. Take a message of W bytes on the wire (see
  * MessageFabric) whose last byte leaves its source at time t. It arrives at
  *
- *   t + Σ lᵢ + Σ f/rᵢ, but never before the previous message of the path,
+ *   t + Σ lᵢ + Σ f/rᵢ, but never before the last link of the path has carried its W bytes after the
+ *   previous message of the path,
  *
  * where lᵢ are the latencies of the links and the delays of forwarding ranks. The second sum is the
  * store-and-forward delay of the message's first packet, of size f, on all links except the
@@ -37,15 +39,16 @@ namespace cosim
  *
  * - W includes headers, so the goodput of a link is M/(M + h) of its rate.
  * - The rate of a path is at most one window (the smaller of the send and the receive buffer) per
- *   round trip.
+ *   round trip. Where both directions are busy, it also waits for acknowledgments that wait behind
+ *   data (see FlowWindows).
  * - Slow start: a path begins with a window of `initialCwndSegments` packets. After each window it
  *   waits until one round trip has passed since the window began. The next window is larger by
  *   the amount that was sent. Slow start ends for good when the window reaches the
  *   bandwidth-delay product.
  *
- * A round trip is that of a full packet and its acknowledgment over idle links. There is no loss
- * and no queue. The estimate therefore misses the time that packets of a new flow wait behind
- * packets that fill the buffers.
+ * A round trip is that of a full packet and its acknowledgment over idle links. There is no loss,
+ * and data does not wait in queues. The estimate therefore misses the time that packets of a new
+ * flow wait behind packets that fill the buffers.
  */
 class FlowFabric : public MessageFabric
 {
@@ -68,6 +71,7 @@ class FlowFabric : public MessageFabric
 
   private:
     friend class FlowLinkControl;
+    friend class FlowWindows;
 
     static constexpr uint64_t NEVER = UINT64_MAX;
 
@@ -89,6 +93,7 @@ class FlowFabric : public MessageFabric
         double rate{0}; //!< [bit/s on the wire]
         double left{0}; //!< remaining size of the first message, at updatedAt [bytes on the wire]
         double forwardingPs{0};    //!< store-and-forward delay per byte of a packet [ps]
+        double lastLinkPs{0};      //!< transmission time per byte on the last link [ps]
         uint64_t updatedAt{0};     //!< [ps]
         uint64_t doneAt{NEVER};    //!< end of the first message, of the window, or of a pause [ps]
         uint64_t plannedAt{NEVER}; //!< time of the earliest planned event of the path [ps]
@@ -123,7 +128,7 @@ class FlowFabric : public MessageFabric
     void MarkDirty(uint32_t id, uint64_t now);
 
     /// Advance the first message and the window of a path to the current time.
-    void Advance(Path& path, uint64_t now);
+    void Advance(uint32_t id, uint64_t now);
 
     /// Plan the event at which the first message, the window or the pause of a path ends.
     void PlanPath(uint32_t id, uint64_t at);
@@ -141,6 +146,7 @@ class FlowFabric : public MessageFabric
     RingBuffer<uint32_t> m_delayed; //!< messages that are sent later, by time
     std::vector<Path> m_paths;
     std::vector<Opening> m_openings;
+    FlowWindows m_windows;
     MaxMinSolver m_solver;
 
     double PreparePath(uint32_t id);
@@ -149,8 +155,10 @@ class FlowFabric : public MessageFabric
     void Estimate(uint32_t id, uint64_t now);
     void OnPathDue(uint32_t id, uint64_t now);
     void Dispatch(uint32_t id, uint64_t now);
+    double GetWindowLeft(uint32_t id) const;
     void EndWindow(uint32_t id, uint64_t now);
-    void OpenWindow(Path& path, uint64_t now);
+    void BeginWindow(uint32_t id, uint64_t now);
+    void GrowOpening(Path& path, uint64_t now);
 
     std::vector<uint32_t> m_dirty;                  //!< paths that begin or end to send
     std::unique_ptr<FlowLinkControl> m_linkControl; //!< null if the links do not change

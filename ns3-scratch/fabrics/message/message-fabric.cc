@@ -21,7 +21,7 @@ namespace cosim
 MessageFabric::MessageFabric(const Topology& topology, const Settings& settings)
     : FabricBase(topology, settings),
       m_headerBytes(GetDataHeaderBytes(settings.tcp.timestamps) + settings.tcp.linkHeaderBytes),
-      m_sizes(settings.tcp.segmentBytes, m_headerBytes),
+      m_parcels(topology.pathSource.size(), settings.tcp.segmentBytes, m_headerBytes),
       m_usedPaths(topology.pathSource.size())
 {
 }
@@ -105,13 +105,11 @@ MessageFabric::PutIntoBundles(Rank src, std::span<const BundledMessage> messages
     {
         LogSent(src, messages, at);
     }
-    m_cargo.resize(messages.size());
-    for (std::size_t i = 0; i < messages.size(); ++i)
+    for (const BundledMessage& message : messages)
     {
-        const BundledMessage& message = messages[i];
-        Load(FindPath(src, message.dst, message.route), message.bytes, message.bundle, m_cargo[i]);
+        Load(FindPath(src, message.dst, message.route), message.bytes, message.bundle, at);
     }
-    Launch(m_cargo, at, now);
+    RequestService(now);
 }
 
 /// Report bundled messages as sent to the observers, and record them until they arrive.
@@ -140,15 +138,48 @@ MessageFabric::ReportDelivered(uint32_t bundle)
     }
 }
 
-/// Prepare a message for the estimator, and count it.
+/// Collect a message for the estimator.
 inline void
-MessageFabric::Load(uint32_t path, uint64_t bytes, uint32_t bundle, Cargo& cargo)
+MessageFabric::Load(uint32_t path, uint64_t bytes, uint32_t bundle, uint64_t at)
 {
-    cargo = {m_sizes.Get(bytes), path, bundle};
+    m_parcels.Add(path, bytes, bundle, at);
     m_bundles[bundle].bytes += bytes;
     m_usedPaths[path] = 1;
-    m_counters.packets += cargo.size.packets;
-    m_counters.wireBytes += cargo.size.wireBytes;
+}
+
+/// Make a bundle for each cargo of a parcel, which stands for the messages that arrive with it.
+void
+MessageFabric::Board(std::span<const Parcels::Passenger> passengers)
+{
+    for (std::size_t i = passengers.size(); i-- > 0;)
+    {
+        const Parcels::Passenger& passenger = passengers[i];
+        uint32_t& bundle = m_cargo[passenger.cargo].bundle;
+        if (bundle == NONE)
+        {
+            bundle = MakeBundle();
+        }
+        const uint32_t slot = m_passengers.Take();
+        m_passengers[slot] = {passenger.bundle, m_bundles[bundle].passengers, passenger.bytes};
+        m_bundles[bundle].passengers = slot;
+    }
+}
+
+/// Give the collected messages to the estimator.
+void
+MessageFabric::Depart(uint64_t now)
+{
+    while (!m_parcels.IsEmpty())
+    {
+        const uint64_t at = m_parcels.Take(m_cargo, m_boarding);
+        Board(m_boarding);
+        for (const Cargo& cargo : m_cargo)
+        {
+            m_counters.packets += cargo.size.packets;
+            m_counters.wireBytes += cargo.size.wireBytes;
+        }
+        Launch(m_cargo, at, now);
+    }
 }
 
 void
@@ -166,10 +197,9 @@ MessageFabric::LaunchAlone(uint32_t path, uint64_t bytes, uint64_t tag, bool isP
     {
         m_sent.emplace(id, std::move(sent));
     }
-    Cargo cargo;
-    Load(path, bytes, id, cargo);
     const uint64_t now = Now();
-    Launch({&cargo, 1}, now, now);
+    Load(path, bytes, id, now);
+    RequestService(now);
 }
 
 void
@@ -213,8 +243,42 @@ MessageFabric::MakeBundle()
     return id;
 }
 
+/// Set the arrival time of messages that share packets.
+void
+MessageFabric::PlacePassengers(uint32_t id, const BundleLog::Message& message)
+{
+    for (uint32_t i = m_bundles[id].passengers; i != NONE; i = m_passengers[i].next)
+    {
+        const Passenger& passenger = m_passengers[i];
+        PlaceOne(passenger.bundle,
+                 {message.path, passenger.bytes, message.sentAt, message.arrivesAt});
+    }
+    m_bundles[id].dueAt = message.arrivesAt;
+    Plan(message.arrivesAt, id | BUNDLE);
+}
+
 void
 MessageFabric::Postpone(uint32_t id, uint32_t path, uint64_t sentAt, uint64_t before, uint64_t at)
+{
+    if (m_bundles[id].passengers == NONE)
+    {
+        PostponeOne(id, path, sentAt, before, at);
+        return;
+    }
+    for (uint32_t i = m_bundles[id].passengers; i != NONE; i = m_passengers[i].next)
+    {
+        PostponeOne(m_passengers[i].bundle, path, sentAt, before, at);
+    }
+    m_bundles[id].dueAt = at;
+}
+
+/// Move the arrival time of one message to a later time.
+void
+MessageFabric::PostponeOne(uint32_t id,
+                           uint32_t path,
+                           uint64_t sentAt,
+                           uint64_t before,
+                           uint64_t at)
 {
     if (at >= 2 * MAX_TIME_PS)
     {
@@ -239,6 +303,15 @@ MessageFabric::OnBundleDue(uint32_t id, uint64_t now)
     if (bundle.dueAt > now)
     { // one of its messages was postponed
         Plan(bundle.dueAt, id | BUNDLE);
+        return;
+    }
+    if (bundle.passengers != NONE)
+    { // they cannot be postponed any more
+        for (uint32_t i = bundle.passengers; i != NONE; i = m_passengers[i].next)
+        {
+            m_passengers.Return(i);
+        }
+        m_bundles.Return(id);
         return;
     }
     m_counters.messages += bundle.messages;
@@ -306,12 +379,10 @@ MessageFabric::Wake(uint64_t at, uint64_t now)
     }
 }
 
-void
-MessageFabric::Serve()
+/// Handle the planned events of the current time.
+inline void
+MessageFabric::ServeDue(uint64_t now)
 {
-    const uint64_t now = m_wakes.back();
-    m_wakes.pop_back();
-    m_isServing = true;
     while (m_due.GetFirstKey() == now && !m_isFinished)
     {
         const uint32_t subject = m_due.Pop();
@@ -325,6 +396,19 @@ MessageFabric::Serve()
             OnDue(subject, now);
         }
     }
+}
+
+void
+MessageFabric::Serve()
+{
+    const uint64_t now = m_wakes.back();
+    m_wakes.pop_back();
+    m_isServing = true;
+    do
+    {
+        ServeDue(now);
+        Depart(now);
+    } while (m_due.GetFirstKey() == now && !m_isFinished);
     OnServed(now);
     m_isServing = false;
     if (m_due.GetFirstKey() != RadixQueue<uint32_t>::NEVER)
@@ -352,6 +436,18 @@ uint64_t
 MessageFabric::ForwardingPs(uint32_t link) const
 {
     return m_liveLinks.Get(link).source < m_topology.ranks ? m_topology.forwardingDelayPs : 0;
+}
+
+uint32_t
+MessageFabric::GetAckLink(uint32_t path) const
+{
+    if (m_topology.reconfiguration.controlNetwork)
+    {
+        return NONE;
+    }
+    const uint32_t back = FindPath(m_topology.pathTarget[path], m_topology.pathSource[path]);
+    const std::span<const uint32_t> links = m_liveLinks.GetPath(back);
+    return links.empty() ? NONE : links.front();
 }
 
 uint64_t

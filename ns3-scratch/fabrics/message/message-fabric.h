@@ -6,7 +6,7 @@
 #define COSIM_MESSAGE_FABRIC_H
 
 #include "fabrics/message/bundle-log.h"
-#include "fabrics/message/wire-sizes.h"
+#include "fabrics/message/parcels.h"
 #include "network/fabric-base.h"
 #include "network/link-summary.h"
 #include "stream/stream-validator.h"
@@ -31,6 +31,9 @@ namespace cosim
  * are on) plus the link header. There are no acknowledgments, but the `sent` callback of SimSend
  * waits for the time that one needs to come back. The counter `packets` counts the ceil(P/M)
  * segments. Counters that need real packets (drops, marks, round trips) are 0.
+ *
+ * Messages that one path sends at the same time share packets (see Parcels). The estimator
+ * therefore gets the messages of one time when all of them are known.
  *
  * An estimator plans its events in a queue of its own. ns-3 sees only one event for each time at
  * which something is due.
@@ -69,14 +72,6 @@ class MessageFabric : public FabricBase, public BundleNetwork
      * Bit that marks the subject of a planned event as a bundle, not as a subject of the estimator.
      */
     static constexpr uint32_t BUNDLE = uint32_t{1} << 31;
-
-    /// A message that the estimator has to carry.
-    struct Cargo
-    {
-        WireSize size;
-        uint32_t path;
-        uint32_t bundle;
-    };
 
     /**
      * Carry messages. The estimator calls Place for each of them when it knows its arrival time.
@@ -140,18 +135,13 @@ class MessageFabric : public FabricBase, public BundleNetwork
      */
     void Place(uint32_t id, const BundleLog::Message& message)
     {
-        const uint64_t completionPs = message.arrivesAt - message.sentAt;
-        m_completionPs.Add(completionPs);
-        m_flowRecord.Add(message.path, message.bytes, completionPs);
-        Bundle& bundle = m_bundles[id];
-        bundle.dueAt = std::max(bundle.dueAt, message.arrivesAt + bundle.delay);
-        if (bundle.isLogged)
+        if (m_bundles[id].passengers == NONE)
         {
-            m_log.Place(id, message);
+            PlaceOne(id, message);
         }
-        if (--bundle.unplaced == 0)
+        else
         {
-            Plan(bundle.dueAt, id | BUNDLE);
+            PlacePassengers(id, message);
         }
     }
 
@@ -183,6 +173,12 @@ class MessageFabric : public FabricBase, public BundleNetwork
     /// @return the forwarding delay of the node at which a link starts [ps]
     uint64_t ForwardingPs(uint32_t link) const;
 
+    /**
+     * @return the link on which acknowledgments leave the target of a path, or NONE if they share
+     * no link with data
+     */
+    uint32_t GetAckLink(uint32_t path) const;
+
     /// @return the time that an acknowledgment takes from the target of a path to its source [ps]
     uint64_t AcknowledgementPs(uint32_t path) const;
 
@@ -198,30 +194,65 @@ class MessageFabric : public FabricBase, public BundleNetwork
     const uint32_t m_headerBytes; //!< header bytes per packet; h in the class comment
 
   private:
+    friend class AckStalls;
+
     /// A bundle of messages. A single message is a bundle with one message.
     struct Bundle
     {
         uint64_t tag{0};
-        uint64_t bytes{0};     //!< payload of all messages
-        uint64_t dueAt{0};     //!< due time as known so far [ps]
-        uint64_t delay{0};     //!< time from the last arrival to dueAt [ps]
-        uint32_t messages{0};  //!< number of messages
-        uint32_t unplaced{0};  //!< number of messages without an arrival time
-        uint32_t path{NONE};   //!< path of a single message
+        uint64_t bytes{0};    //!< payload of all messages
+        uint64_t dueAt{0};    //!< due time as known so far [ps]
+        uint64_t delay{0};    //!< time from the last arrival to dueAt [ps]
+        uint32_t messages{0}; //!< number of messages
+        uint32_t unplaced{0}; //!< number of messages without an arrival time
+        uint32_t path{NONE};  //!< path of a single message
+        /// first one of m_passengers, if the bundle stands for messages that share packets
+        uint32_t passengers{NONE};
         bool isPut{false};     //!< true if the message goes to the arrival handler
         bool isAwaited{false}; //!< true if a callback waits for the acknowledgment
         /// true if m_log records its messages, because an observer receives them
         bool isLogged{false};
     };
 
+    /// A message that shares packets with others. Slots are reused.
+    struct Passenger
+    {
+        uint32_t bundle;
+        uint32_t next; //!< next message with the same packets
+        uint64_t bytes;
+    };
+
+    /// Set the arrival time of a message that shares no packet.
+    void PlaceOne(uint32_t id, const BundleLog::Message& message)
+    {
+        const uint64_t completionPs = message.arrivesAt - message.sentAt;
+        m_completionPs.Add(completionPs);
+        m_flowRecord.Add(message.path, message.bytes, completionPs);
+        Bundle& bundle = m_bundles[id];
+        bundle.dueAt = std::max(bundle.dueAt, message.arrivesAt + bundle.delay);
+        if (bundle.isLogged)
+        {
+            m_log.Place(id, message);
+        }
+        if (--bundle.unplaced == 0)
+        {
+            Plan(bundle.dueAt, id | BUNDLE);
+        }
+    }
+
     uint32_t MakeBundle();
-    void Load(uint32_t path, uint64_t bytes, uint32_t bundle, Cargo& cargo);
+    void PlacePassengers(uint32_t id, const BundleLog::Message& message);
+    void Board(std::span<const Parcels::Passenger> passengers);
+    void Load(uint32_t path, uint64_t bytes, uint32_t bundle, uint64_t at);
+    void Depart(uint64_t now);
+    void PostponeOne(uint32_t id, uint32_t path, uint64_t sentAt, uint64_t before, uint64_t at);
     void LaunchAlone(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut, Callback sent);
     void LogSent(Rank src, std::span<const BundledMessage> messages, uint64_t at);
     void ReportDelivered(uint32_t bundle);
     void OnBundleDue(uint32_t id, uint64_t now);
     void Arrive(uint32_t bundle);
     void Wake(uint64_t at, uint64_t now);
+    void ServeDue(uint64_t now);
     void Serve();
     void Prepare() const;
 
@@ -229,9 +260,12 @@ class MessageFabric : public FabricBase, public BundleNetwork
     BundleHandler* m_bundleHandler{nullptr}; //!< not owned
     /// callbacks that wait for an acknowledgment, keyed by bundle
     std::unordered_map<uint32_t, Callback> m_sent;
-    WireSizes m_sizes;
     BundleLog m_log;
-    std::vector<Cargo> m_cargo; //!< buffer of PutIntoBundles; a member so that its memory is reused
+    Parcels m_parcels;
+    SlotPool<Passenger> m_passengers;
+    // Buffers of Depart; members so that their memory is reused
+    std::vector<Cargo> m_cargo;
+    std::vector<Parcels::Passenger> m_boarding;
     std::vector<char> m_usedPaths; //!< true for paths that have carried a message
     RadixQueue<uint32_t> m_due;
     std::vector<uint64_t> m_wakes; //!< times of the events that call Serve; the next one is last

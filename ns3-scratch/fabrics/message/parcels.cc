@@ -1,0 +1,95 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabrics/message/parcels.h"
+
+#include <algorithm>
+
+namespace cosim
+{
+
+Parcels::Parcels(std::size_t paths, uint32_t segmentBytes, uint32_t headerBytes)
+    : m_segmentBytes(segmentBytes),
+      m_sizes(segmentBytes, headerBytes),
+      m_last(paths, NONE)
+{
+}
+
+void
+Parcels::Add(uint32_t path, uint64_t bytes, uint32_t bundle, uint64_t at)
+{
+    const auto id = static_cast<uint32_t>(m_messages.size());
+    const uint32_t before = m_last[path];
+    const bool isFirst =
+        before >= id || m_messages[before].path != path || m_messages[before].at != at;
+    if (!isFirst)
+    {
+        m_messages[before].next = id;
+    }
+    m_last[path] = id;
+    m_messages.push_back({at, bytes, path, bundle, NONE, isFirst});
+}
+
+uint64_t
+Parcels::Take(std::vector<Cargo>& cargo, std::vector<Passenger>& passengers)
+{
+    const uint64_t at = m_messages.front().at;
+    cargo.clear();
+    passengers.clear();
+    std::vector<Message> later;
+    for (uint32_t id = 0; id < m_messages.size(); ++id)
+    {
+        const Message& message = m_messages[id];
+        if (message.at != at)
+        {
+            later.push_back(message);
+        }
+        else if (message.isFirst && message.next == NONE)
+        {
+            cargo.push_back({m_sizes.Get(message.bytes), message.path, message.bundle});
+        }
+        else if (message.isFirst)
+        {
+            Divide(id, cargo, passengers);
+        }
+    }
+    m_messages.clear();
+    for (const Message& message : later)
+    {
+        Add(message.path, message.bytes, message.bundle, message.at);
+    }
+    return at;
+}
+
+/// Divide a parcel of several messages into its cargo.
+void
+Parcels::Divide(uint32_t first, std::vector<Cargo>& cargo, std::vector<Passenger>& passengers)
+{
+    uint64_t end = 0;    // of the message
+    uint64_t filled = 0; // end of the packets of earlier messages
+    uint64_t begin = 0;  // of the packets of the cargo
+    const auto finish = [&](uint64_t until) {
+        if (until > begin)
+        {
+            cargo.back().size = m_sizes.Get(until - begin);
+        }
+    };
+    for (uint32_t id = first; id != NONE; id = m_messages[id].next)
+    {
+        const Message& message = m_messages[id];
+        end += std::max<uint64_t>(message.bytes, 1);
+        if (end > filled)
+        {
+            finish(filled);
+            begin = filled;
+            filled = (end + m_segmentBytes - 1) / m_segmentBytes * m_segmentBytes;
+            cargo.push_back({{}, message.path, NONE});
+        }
+        passengers.push_back(
+            {static_cast<uint32_t>(cargo.size() - 1), message.bundle, message.bytes});
+    }
+    finish(end);
+}
+
+} // namespace cosim
