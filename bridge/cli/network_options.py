@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from topology_gen.networks.network import Network
 
 _MOST_RANGES = 16
-_MOST_PAIRS = 2**15  # whose paths are measured; they may be long
+_MOST_PAIRS = 2**13  # whose paths are measured; they may be long
 
 NETWORK_FORMATS = ("csv", "yaml", "graphml", "astra-sim", "simai", "infragraph")
 """Formats that have the rates of the links."""
