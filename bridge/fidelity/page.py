@@ -41,10 +41,11 @@ What the numbers mean:
   packet. At an MTU of 9000, this is up to 0.5 % if both directions are busy (`ring` and `direct` of
   8 MB).
 - **Queues of acknowledgements.** If a rank sends and receives more than a window at the same time,
-  acknowledgements wait behind its own data, and the peer's window waits for them. `flow` models
-  this, to the picosecond where all ranks do the same (`halving_*`); `analytical` models it for each
-  message on its own. Where several collectives share a link, packets of one fill the gaps of the
-  other, and `flow` is too slow: by 8 % for a DLRM of 16 servers on one switch of 400 Gb/s.
+  acknowledgements wait behind its own data, and the peer's window waits for them. `analytical`
+  models this for each message on its own; `flow` does not, so it is 3 to 5 % too fast for
+  `halving_*`. A model of windows in `flow` made these exact. But where several collectives share a
+  link, packets of one fill the gaps of the other, and with it `flow` became up to 45 % too slow for
+  training jobs.
 - **`flow`** shares links max–min fairly from the moment at which a flow starts. At the packet
   level, the packets of a new flow first wait behind those of other flows. This delay adds up along
   the chains of small steps of `dbt`, which the `dlrm_*` scenarios also use. `flow` is too fast

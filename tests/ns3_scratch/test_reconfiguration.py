@@ -186,7 +186,7 @@ def test_a_window_that_the_new_path_does_not_need_is_not_waited_for() -> None:
         transport={"initial_cwnd_segments": 20},
     )
     size = 292_000
-    back = Message(3, 0, 1000, 19 * PS_PER_US)
+    back = Message(3, 0, 100_000, 19 * PS_PER_US)
     arrival, _ = carry(setup, "flow", [Message(0, 3, size), back]).arrivals_ps
     rest = transmission_ps(wire_bytes(size) - 20 * PACKET) / 2 + LATENCY_PS
     assert arrival == pytest.approx(setup.interval_ps + setup.latency_ps + rest, abs=10)

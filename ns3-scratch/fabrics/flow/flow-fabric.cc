@@ -36,7 +36,6 @@ constexpr auto LONGEST_PS = static_cast<double>(MAX_TIME_PS);
 FlowFabric::FlowFabric(const Topology& topology, const Settings& settings)
     : MessageFabric(topology, settings),
       m_paths(topology.pathSource.size()),
-      m_windows(*this),
       m_solver(MakeSolver())
 {
     if (topology.HasCircuits() || topology.HasLinkEvents())
@@ -112,7 +111,6 @@ FlowFabric::PreparePath(uint32_t id)
     }
     const double window = std::min(tcp.sendBufferBytes, tcp.receiveBufferBytes);
     const double limit = window * packet / tcp.segmentBytes / roundTrip; // [bytes/ps]
-    m_windows.Prepare(id, limit * BYTE_PS);
     return limit * bytePs < 1 ? limit * BYTE_PS : 0;
 }
 
@@ -164,17 +162,16 @@ FlowFabric::Begin(uint32_t id, uint64_t now)
         return;
     }
     path.first = path.last = id;
-    Advance(message.path, now);
+    Advance(path, now);
     path.left = static_cast<double>(message.wireBytes);
     if (path.opening != NONE)
     {
         const Opening& opening = m_openings[path.opening];
         if (now >= opening.startedAt + opening.roundTrip)
         {
-            GrowOpening(path, now);
+            OpenWindow(path, now);
         }
     }
-    m_windows.Begin(message.path, now);
     MarkDirty(message.path, now);
 }
 
@@ -237,20 +234,18 @@ FlowFabric::OnServed(uint64_t now)
     m_dirty.clear();
     for (const uint32_t id : m_solver.Solve())
     {
-        Advance(id, now);
+        Advance(m_paths[id], now);
         m_paths[id].rate = m_solver.GetRate(id);
         Estimate(id, now);
     }
 }
 
 void
-FlowFabric::Advance(uint32_t id, uint64_t now)
+FlowFabric::Advance(Path& path, uint64_t now)
 {
-    Path& path = m_paths[id];
     const double sent = path.rate / BYTE_PS * static_cast<double>(now - path.updatedAt);
     path.updatedAt = now;
     path.left -= sent;
-    m_windows.Spend(id, sent);
     if (path.opening != NONE)
     {
         m_openings[path.opening].left -= sent;
@@ -262,7 +257,11 @@ void
 FlowFabric::Estimate(uint32_t id, uint64_t now)
 {
     Path& path = m_paths[id];
-    const double left = std::min(path.left, GetWindowLeft(id));
+    double left = path.left;
+    if (path.opening != NONE)
+    {
+        left = std::min(left, m_openings[path.opening].left);
+    }
     const double duration = std::ceil(std::max(left, 0.0) * BYTE_PS / path.rate - ROUNDING_PS);
     if (!(duration < LONGEST_PS))
     {
@@ -301,19 +300,18 @@ FlowFabric::OnPathDue(uint32_t id, uint64_t now)
         }
         return;
     }
-    Advance(id, now);
+    Advance(path, now);
     if (path.isPaused)
     {
         path.isPaused = false;
-        m_windows.SetWaiting(id, false);
-        BeginWindow(id, now);
+        OpenWindow(path, now);
         MarkDirty(id, now);
     }
     else if (path.left <= NOTHING)
     {
         Dispatch(id, now);
     }
-    else if (GetWindowLeft(id) <= NOTHING)
+    else if (path.opening != NONE && m_openings[path.opening].left <= NOTHING)
     {
         EndWindow(id, now);
     }
@@ -353,55 +351,30 @@ FlowFabric::Dispatch(uint32_t id, uint64_t now)
     Estimate(id, now);
 }
 
-/// @return the remaining part of the window of a path [bytes on the wire]
-double
-FlowFabric::GetWindowLeft(uint32_t id) const
-{
-    const uint32_t opening = m_paths[id].opening;
-    return opening != NONE ? m_openings[opening].left : m_windows.GetLeft(id);
-}
-
-/**
- * End the window of a path, which has sent all of it. The path sends again when its
- * acknowledgments are back, in slow start not before one round trip has passed.
- */
+/// End the window of a path, which has sent all of it.
 void
 FlowFabric::EndWindow(uint32_t id, uint64_t now)
 {
     Path& path = m_paths[id];
-    const uint64_t acknowledged = m_windows.GetEnd(id, now);
-    uint64_t next = acknowledged;
-    if (path.opening != NONE)
-    {
-        const Opening& opening = m_openings[path.opening];
-        next = std::max(next, opening.startedAt + opening.roundTrip);
-    }
+    const Opening& opening = m_openings[path.opening];
+    const uint64_t next = opening.startedAt + opening.roundTrip;
     if (now >= next)
     {
-        BeginWindow(id, now);
+        OpenWindow(path, now);
         Estimate(id, now);
         return;
     }
     path.isPaused = true;
-    m_windows.SetWaiting(id, acknowledged > now);
     MarkDirty(id, now);
     PlanPath(id, next);
 }
 
-/// Begin the next window of a path.
+/**
+ * Start the next window of a path one round trip after the last one began. The window grows by the
+ * amount that was sent.
+ */
 void
-FlowFabric::BeginWindow(uint32_t id, uint64_t now)
-{
-    if (m_paths[id].opening != NONE)
-    {
-        GrowOpening(m_paths[id], now);
-    }
-    m_windows.Begin(id, now);
-}
-
-/// Increase the window of a path in slow start by the amount that was sent.
-void
-FlowFabric::GrowOpening(Path& path, uint64_t now)
+FlowFabric::OpenWindow(Path& path, uint64_t now)
 {
     Opening& opening = m_openings[path.opening];
     opening.window += opening.window - std::max(opening.left, 0.0);

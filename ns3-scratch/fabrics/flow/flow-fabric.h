@@ -6,7 +6,6 @@
 #define COSIM_FLOW_FABRIC_H
 
 #include "fabrics/flow/flow-link-control.h"
-#include "fabrics/flow/flow-windows.h"
 #include "fabrics/flow/max-min-solver.h"
 #include "fabrics/message/message-fabric.h"
 #include "support/ring-buffer.h"
@@ -39,16 +38,15 @@ namespace cosim
  *
  * - W includes headers, so the goodput of a link is M/(M + h) of its rate.
  * - The rate of a path is at most one window (the smaller of the send and the receive buffer) per
- *   round trip. Where both directions are busy, it also waits for acknowledgments that wait behind
- *   data (see FlowWindows).
+ *   round trip.
  * - Slow start: a path begins with a window of `initialCwndSegments` packets. After each window it
  *   waits until one round trip has passed since the window began. The next window is larger by
  *   the amount that was sent. Slow start ends for good when the window reaches the
  *   bandwidth-delay product.
  *
- * A round trip is that of a full packet and its acknowledgment over idle links. There is no loss,
- * and data does not wait in queues. The estimate therefore misses the time that packets of a new
- * flow wait behind packets that fill the buffers.
+ * A round trip is that of a full packet and its acknowledgment over idle links. There is no loss
+ * and no queue. The estimate therefore misses the time that packets of a new flow wait behind
+ * packets that fill the buffers, and that acknowledgments wait behind data.
  */
 class FlowFabric : public MessageFabric
 {
@@ -71,7 +69,6 @@ class FlowFabric : public MessageFabric
 
   private:
     friend class FlowLinkControl;
-    friend class FlowWindows;
 
     static constexpr uint64_t NEVER = UINT64_MAX;
 
@@ -128,7 +125,7 @@ class FlowFabric : public MessageFabric
     void MarkDirty(uint32_t id, uint64_t now);
 
     /// Advance the first message and the window of a path to the current time.
-    void Advance(uint32_t id, uint64_t now);
+    void Advance(Path& path, uint64_t now);
 
     /// Plan the event at which the first message, the window or the pause of a path ends.
     void PlanPath(uint32_t id, uint64_t at);
@@ -146,7 +143,6 @@ class FlowFabric : public MessageFabric
     RingBuffer<uint32_t> m_delayed; //!< messages that are sent later, by time
     std::vector<Path> m_paths;
     std::vector<Opening> m_openings;
-    FlowWindows m_windows;
     MaxMinSolver m_solver;
 
     double PreparePath(uint32_t id);
@@ -155,10 +151,8 @@ class FlowFabric : public MessageFabric
     void Estimate(uint32_t id, uint64_t now);
     void OnPathDue(uint32_t id, uint64_t now);
     void Dispatch(uint32_t id, uint64_t now);
-    double GetWindowLeft(uint32_t id) const;
     void EndWindow(uint32_t id, uint64_t now);
-    void BeginWindow(uint32_t id, uint64_t now);
-    void GrowOpening(Path& path, uint64_t now);
+    void OpenWindow(Path& path, uint64_t now);
 
     std::vector<uint32_t> m_dirty;                  //!< paths that begin or end to send
     std::unique_ptr<FlowLinkControl> m_linkControl; //!< null if the links do not change

@@ -70,8 +70,7 @@ void
 FlowLinkControl::PausePath(uint32_t id, uint64_t now)
 {
     FlowFabric::Path& path = m_fabric.m_paths[id];
-    m_fabric.Advance(id, now);
-    m_fabric.m_windows.SetWaiting(id, false);
+    m_fabric.Advance(path, now);
     if (m_fabric.m_solver.IsActive(id))
     {
         m_fabric.m_solver.Stop(id);

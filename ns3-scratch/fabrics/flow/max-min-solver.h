@@ -63,19 +63,6 @@ class MaxMinSolver
     /// @return the rate of the flow after the last Solve
     double GetRate(uint32_t flow) const;
 
-    /// Position of an active flow in the list of a link.
-    struct Use
-    {
-        uint32_t flow;
-        uint32_t hop; //!< index in the flows' links
-    };
-
-    /// @return the active flows of a link, in any order; valid until the next call of Start or Stop
-    const std::vector<Use>& GetUses(uint32_t link) const
-    {
-        return m_link[link].uses;
-    }
-
     /// @return how many times Solve has looked for the fastest flows of a link: a measure of work
     uint64_t GetLooks() const
     {
@@ -83,6 +70,13 @@ class MaxMinSolver
     }
 
   private:
+    /// Position of an active flow in the list of a link.
+    struct Use
+    {
+        uint32_t flow;
+        uint32_t hop; //!< index in m_links
+    };
+
     struct Link
     {
         double capacity;
