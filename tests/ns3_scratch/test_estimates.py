@@ -1,7 +1,8 @@
 """The estimators against the packet level, where TCP itself decides the time.
 
 Messages that one pair sends at the same time share packets. On `analytical`, acknowledgments wait
-behind the data of their sender. The arrival times on `flow` and `analytical` are compared with `express`.
+behind the data of their sender. The arrival times on `flow` and `analytical` are compared with
+`express`.
 """
 
 from collections.abc import Sequence

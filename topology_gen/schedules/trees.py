@@ -222,7 +222,7 @@ def forest(wiring: Wiring, root: int | None = None, most_trees: int = MOST_TREES
     >>> from topology_gen.graphs.wiring import uniform
     >>> found = forest(uniform(torus([3, 3])))
     >>> found.trees_per_rank, str(found.rate), found.depth
-    (1, '1/2', 3)
+    (1, '1/2', 2)
     """
     if most_trees < 1:
         raise ParameterError(f"{most_trees} trees: expected at least 1")
