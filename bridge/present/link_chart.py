@@ -75,18 +75,18 @@ def link_heat(name: str, title: str, links: LinkMap) -> Chart:
             "x": _rounded(links.places[:, 0].tolist()),
             "y": _rounded(links.places[:, 1].tolist()),
             "text": [str(node) for node in nodes],
-            "hovertext": [links.node_name(node) for node in nodes],
+            "hovertext": [links.names[node] for node in nodes],
             "hoverinfo": "text",
             "textposition": "bottom center",
             "marker": {
                 "size": 9 if len(nodes) <= 64 else 5,
-                "symbol": ["circle" if node < links.ranks else "square" for node in nodes],
+                "symbol": ["circle" if node < links.names.ranks else "square" for node in nodes],
                 "color": "#888888",
             },
         }
     )
     hidden = {"visible": False}
-    is_round = len(nodes) == links.ranks  # without switches, ranks are on a circle
+    is_round = len(nodes) == links.names.ranks  # without switches, ranks are on a circle
     layout = {
         "height": 460,
         "xaxis": hidden,

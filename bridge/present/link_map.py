@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,27 +13,51 @@ from bridge.present.graph_places import Places, circle, tiers
 from bridge.results.result import Result
 from frontend import load_scenario
 from frontend.errors import RefusedError, ScenarioError
+from frontend.resolve import resolve
 from frontend.resolve.layout import layout
+from frontend.scenario import Scenario
+
+
+class NodeNames:
+    """The names of the nodes of a network: ``rank 3``, and switches as the topology names them.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario of a run.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+        self.ranks = layout(scenario).ranks
+
+    @cached_property
+    def _names(self) -> Sequence[str]:
+        """The names of all nodes; none if the network cannot be made any more."""
+        try:
+            return resolve(self._scenario).network.node_names
+        except (ScenarioError, RefusedError):
+            return ()
+
+    def __getitem__(self, node: int) -> str:
+        if node < self.ranks:
+            return f"rank {node}"
+        return self._names[node] if node < len(self._names) else f"switch {node}"
 
 
 @dataclass(frozen=True)
 class LinkMap:
     """The links of a run, and where a picture shows their nodes."""
 
-    ranks: int
-    """Number of ranks; further nodes are switches."""
+    names: NodeNames
     places: Places
     """The x and y of every node."""
     links: tuple[Mapping[str, Any], ...]
     """The rows of links.csv."""
 
-    def node_name(self, node: int) -> str:
-        """Return the name of a node: ``rank 3`` or ``switch 16``."""
-        return node_name(node, self.ranks)
-
     def link_name(self, link: Mapping[str, Any]) -> str:
         """Return the name of a link."""
-        return f"{self.node_name(link['source'])} → {self.node_name(link['target'])}"
+        return f"{self.names[link['source']]} → {self.names[link['target']]}"
 
 
 @dataclass(frozen=True)
@@ -46,17 +71,10 @@ class _Links:
     dimension: Any
 
 
-def node_name(node: int, ranks: int | None) -> str:
-    """Return the name of a node of a network with so many ranks; None if that is not known."""
-    if ranks is None:
-        return f"node {node}"
-    return f"rank {node}" if node < ranks else f"switch {node}"
-
-
-def rank_count(result: Result) -> int | None:
-    """Return the number of ranks of a result; None if its scenario cannot be loaded any more."""
+def node_names(result: Result) -> NodeNames | None:
+    """Return the names of a result's nodes; None if its scenario cannot be loaded any more."""
     try:
-        return layout(load_scenario(result.scenario)).ranks
+        return NodeNames(load_scenario(result.scenario))
     except (ScenarioError, RefusedError):
         return None
 
@@ -77,17 +95,18 @@ def link_map(result: Result) -> LinkMap | None:
     links = result.tables.rows("links")
     if not links:
         return None
-    ranks = rank_count(result)
-    if ranks is None:
+    names = node_names(result)
+    if names is None:
         return None
+    ranks = names.ranks
     ends = np.array([(link["source"], link["target"]) for link in links])
     nodes = max(ranks, int(ends.max()) + 1)
     if nodes == ranks:
-        return LinkMap(ranks, circle(ranks), tuple(links))
-    names = sorted({link["dimension"] for link in links}, reverse=True)  # scale_up first
-    dimension = np.array([names.index(link["dimension"]) for link in links])
+        return LinkMap(names, circle(ranks), tuple(links))
+    levels = sorted({link["dimension"] for link in links}, reverse=True)  # scale_up first
+    dimension = np.array([levels.index(link["dimension"]) for link in links])
     places = tiers(_Links(ranks, nodes, ends[:, 0], ends[:, 1], dimension))
-    return LinkMap(ranks, places, tuple(links))
+    return LinkMap(names, places, tuple(links))
 
 
 def hottest(links: Sequence[Mapping[str, Any]], number: int) -> list[Mapping[str, Any]]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bridge.present.charts import Chart
 from bridge.present.figure import COLORS
-from bridge.present.link_map import node_name, rank_count
+from bridge.present.link_map import node_names
 from bridge.present.quantities import scaled_unit, time_unit
 from bridge.results.result import Result
 
@@ -70,10 +70,11 @@ def _chart(
     time, ns = time_unit(float(samples[:, 0].max()))
     largest = float(peaks.max())
     unit, scale = time_unit(largest) if column[1] == "ns" else scaled_unit(largest, column[1])
-    ranks = rank_count(result)
+    names = node_names(result)
     traces: list[dict[str, Any]] = []
     for number, chosen in enumerate(shown.tolist()):
-        source, target = (node_name(int(node), ranks) for node in samples[first[chosen], 2:4])
+        ends = samples[first[chosen], 2:4].astype(np.int64).tolist()
+        source, target = (names[node] if names else f"node {node}" for node in ends)
         times, values = _thinned(samples[curve == chosen][:, (0, 4)])
         traces.append(
             {

@@ -19,6 +19,7 @@ from click.testing import CliRunner
 import bridge
 from bridge.cli.main import main
 from bridge.present.iteration_chart import iteration_parts
+from bridge.present.link_map import link_map
 from bridge.present.page.page import write_page
 from bridge.results.result import Result
 
@@ -249,3 +250,11 @@ def test_a_browser_renders_it(page: Path, tmp_path: Path, width: int) -> None:
     title = re.search(r"<title>(\d+), (?:dark|light), focus, fits</title>", done.stdout)
     assert title is not None
     assert int(title[1]) >= len(charts(page.read_text("utf-8")))
+
+
+def test_links_are_named_as_in_the_topology(tmp_path: Path, scenarios: Path) -> None:
+    result = bridge.run(scenarios / "dgx_h100_small.yaml", out=tmp_path / "dgx")
+    links = link_map(result)
+    assert links is not None
+    names = {links.link_name(link) for link in links.links}
+    assert {"leaf0.3 → spine0", "rank 0 → leaf0.0"} <= names
