@@ -8,6 +8,7 @@
 #include "stream/validation.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -26,9 +27,13 @@ PairOf(uint32_t source, uint32_t target)
 class PathTable
 {
   public:
-    /// @param pairs one entry per path: its pair of ranks (see PairOf), sorted
-    explicit PathTable(std::vector<uint64_t> pairs)
-        : m_pairs(std::move(pairs))
+    /**
+     * @param pairs one entry per path: its pair of ranks (see PairOf), sorted
+     * @param flowsPerPair number of paths that each route of a message stands for; 0 means 1
+     */
+    PathTable(std::vector<uint64_t> pairs, uint32_t flowsPerPair)
+        : m_pairs(std::move(pairs)),
+          m_flowsPerPair(std::max(flowsPerPair, 1U))
     {
     }
 
@@ -39,7 +44,7 @@ class PathTable
      * @param target the other rank
      * @param user function that returns the name of the object that needs the paths; called only on
      * failure
-     * @param route index of the path among the paths of the pair
+     * @param route route of the messages
      * @throws std::invalid_argument if a path is missing
      */
     template <typename User>
@@ -48,8 +53,9 @@ class PathTable
                          const User& user,
                          uint32_t route = 0) const
     {
-        const bool isThere = Contains(PairOf(source, target), route);
-        if (!isThere || !Contains(PairOf(target, source), route))
+        const uint64_t last = (uint64_t{route} + 1) * m_flowsPerPair - 1;
+        const bool isThere = Contains(PairOf(source, target), last);
+        if (!isThere || !Contains(PairOf(target, source), last))
         {
             Refuse("topology: no path from rank ",
                    isThere ? target : source,
@@ -58,18 +64,20 @@ class PathTable
                    ", but ",
                    user(),
                    " needs one (both ways: data and acknowledgements) as route ",
-                   route);
+                   last);
         }
     }
 
   private:
-    bool Contains(uint64_t pair, uint32_t route) const
+    bool Contains(uint64_t pair, uint64_t path) const
     {
         const auto first = std::lower_bound(m_pairs.begin(), m_pairs.end(), pair);
-        return m_pairs.end() - first > route && *(first + route) == pair;
+        const auto paths = static_cast<uint64_t>(m_pairs.end() - first);
+        return paths > path && *(first + static_cast<std::ptrdiff_t>(path)) == pair;
     }
 
     std::vector<uint64_t> m_pairs;
+    uint32_t m_flowsPerPair;
 };
 
 } // namespace cosim

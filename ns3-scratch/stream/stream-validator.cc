@@ -15,7 +15,7 @@ namespace cosim
 void
 ValidateStream(const Stream& stream)
 {
-    const PathTable paths = ValidateTopology(stream.topology);
+    const PathTable paths = ValidateTopology(stream.topology, stream.settings.system.flowsPerPair);
     ValidateSettings(stream.settings, stream.topology);
     for (const Program& program : stream.programs)
     {

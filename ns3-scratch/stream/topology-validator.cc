@@ -152,14 +152,14 @@ ValidatePaths(const Topology& topology)
 } // namespace
 
 PathTable
-ValidateTopology(const Topology& topology)
+ValidateTopology(const Topology& topology, uint32_t flowsPerPair)
 {
     ValidateLinks(topology);
     if (topology.reconfiguration.intervalPs > 0)
     {
         ValidateReconfiguration(topology);
     }
-    PathTable paths(ValidatePaths(topology));
+    PathTable paths(ValidatePaths(topology), flowsPerPair);
     ValidateEvents(topology);
     return paths;
 }

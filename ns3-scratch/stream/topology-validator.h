@@ -15,10 +15,11 @@ namespace cosim
  * Check the nodes, links and paths of a topology.
  *
  * @param topology the topology
+ * @param flowsPerPair flows that share each message of a pair of ranks; 0 means 1
  * @return the pairs of ranks that have paths
  * @throws std::invalid_argument with one sentence that describes the first error
  */
-PathTable ValidateTopology(const Topology& topology);
+PathTable ValidateTopology(const Topology& topology, uint32_t flowsPerPair);
 
 /**
  * Check that the settings are in the ranges that the fabrics accept.

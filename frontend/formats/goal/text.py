@@ -23,6 +23,7 @@ _WORD = {"send": "to", "recv": "from", "calc": None}
 _MOST_RANKS = 65536
 _LIMITS = {"tag": 2**32, "cpu": 256, "nic": 256}
 _LARGEST = 2**62
+_LONG_NUMBER = re.compile(r"\d{21}")  # longer than any that is accepted
 
 
 def read_text(path: Path, data: bytes) -> list[NodeColumns]:
@@ -56,6 +57,8 @@ class _Reader:
     def read(self, text: str) -> list[NodeColumns]:
         line = 0
         for line, part in _parts(text):
+            if _LONG_NUMBER.search(part):
+                self.fail(line, f"{part!r:.60}: a number is too large")
             if self.current is None:
                 self.outside(line, part)
             elif part == "}":
