@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
 
 from topology_gen.errors import FileFormatError
 from topology_gen.formats.graphs.document import (
@@ -40,15 +41,14 @@ def read_csv(text: str, name: str) -> GraphDocument:
     FileFormatError
         A row has another number of columns, or a column is unknown; the error has the line.
     """
-    rows = csv.reader(io.StringIO(text.strip()), skipinitialspace=True)
-    columns = [cell.strip().lower() for cell in next(rows)]
+    rows = _rows(text)
+    columns = [cell.lower() for cell in next(rows)[1]]
     for column in columns:
         if column not in _COLUMNS:
             raise FileFormatError(f"column {column!r}: expected one of {', '.join(_COLUMNS)}")
     nodes: list[NodeEntry] = []
     links: list[LinkEntry] = []
-    for row in rows:
-        cells = [cell.strip() for cell in row]
+    for line, cells in rows:
         if not any(cells) or cells[0].startswith("#"):
             continue
         if cells[0] == _NODE and len(cells) >= 3 and cells[2] in ("rank", "switch"):
@@ -57,13 +57,22 @@ def read_csv(text: str, name: str) -> GraphDocument:
             continue
         if len(cells) != len(columns):
             raise FileFormatError(
-                f"line {rows.line_num}: {len(cells)} columns, but the first line names "
-                f"{len(columns)}"
+                f"line {line}: {len(cells)} columns, but the first line names {len(columns)}"
             )
-        links.append(_link(dict(zip(columns, cells, strict=True)), rows.line_num))
+        links.append(_link(dict(zip(columns, cells, strict=True)), line))
     declared = {node.name for node in nodes}
     nodes += [node for node in named_nodes(links) if node.name not in declared]
     return GraphDocument(name, nodes, links, "csv")
+
+
+def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line and the cells of each row."""
+    rows = csv.reader(io.StringIO(text.strip(), newline=None), skipinitialspace=True)
+    try:
+        for row in rows:
+            yield rows.line_num, [cell.strip() for cell in row]
+    except csv.Error as error:
+        raise FileFormatError(f"line {rows.line_num}: {error}") from None
 
 
 def _link(cells: dict[str, str], line: int) -> LinkEntry:
