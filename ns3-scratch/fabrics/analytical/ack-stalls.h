@@ -5,8 +5,8 @@
 #ifndef COSIM_ACK_STALLS_H
 #define COSIM_ACK_STALLS_H
 
+#include "fabrics/analytical/window-sizes.h"
 #include "fabrics/message/parcels.h"
-#include "fabrics/message/window-sizes.h"
 
 #include <cstdint>
 #include <span>
@@ -21,9 +21,8 @@ class MessageFabric;
  * Estimates how much later whole messages arrive because acknowledgments wait behind data.
  *
  * Where ranks in a ring send to each other, their links are idle after each window, until its last
- * packet has arrived and is acknowledged (see FlowWindows). A message of several windows has one
- * such gap between each two of them. Only messages larger than the first window of a connection
- * count.
+ * packet has arrived and is acknowledged. A message of several windows has one such gap between
+ * each two of them. Only messages larger than the first window of a connection count.
  */
 class AckStalls
 {
