@@ -133,17 +133,32 @@ def shown(data: Any, path: Sequence[str | int]) -> str:
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
 
 
+def printable(text: str) -> str:
+    """Return a text with line breaks and terminal control characters escaped.
+
+    Names in files may have them, and a terminal would obey. Spaces that do not break a line stay.
+
+    Examples
+    --------
+    >>> printable("all_reduce \\x1b[31m")
+    'all_reduce \\\\x1b[31m'
+    """
+    return "".join(
+        c if c.isprintable() or c == "\N{NO-BREAK SPACE}" else repr(c)[1:-1] for c in text
+    )
+
+
 def one_line(text: str) -> str:
     """Return a sentence in one line of at most 900 characters.
 
-    Line breaks and terminal control characters, which come from quoted values, are escaped. Of a
-    longer sentence, the middle is left out: its ends have the place, and what is accepted.
+    It is `printable`, for it may quote values. Of a longer sentence, the middle is left out: its
+    ends have the place, and what is accepted.
 
     Examples
     --------
     >>> one_line("no such file: 'a\\nb'")
     "no such file: 'a\\\\nb'"
     """
-    line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    line = printable(text)
     half = _LONGEST_SENTENCE // 2
     return line if len(line) <= _LONGEST_SENTENCE else f"{line[:half]}…{line[1 - half :]}"

@@ -37,18 +37,38 @@ class Header(_message.Message):
     def __init__(self, version: _Optional[int] = ..., producer: _Optional[str] = ..., name: _Optional[str] = ..., seed: _Optional[int] = ..., scenario_json: _Optional[str] = ...) -> None: ...
 
 class Settings(_message.Message):
-    __slots__ = ("fabric", "tcp", "system", "rtt_sample_interval_ps", "time_limit_ps")
+    __slots__ = ("fabric", "tcp", "system", "rtt_sample_interval_ps", "time_limit_ps", "repeat")
     FABRIC_FIELD_NUMBER: _ClassVar[int]
     TCP_FIELD_NUMBER: _ClassVar[int]
     SYSTEM_FIELD_NUMBER: _ClassVar[int]
     RTT_SAMPLE_INTERVAL_PS_FIELD_NUMBER: _ClassVar[int]
     TIME_LIMIT_PS_FIELD_NUMBER: _ClassVar[int]
+    REPEAT_FIELD_NUMBER: _ClassVar[int]
     fabric: str
     tcp: Tcp
     system: System
     rtt_sample_interval_ps: int
     time_limit_ps: int
-    def __init__(self, fabric: _Optional[str] = ..., tcp: _Optional[_Union[Tcp, _Mapping]] = ..., system: _Optional[_Union[System, _Mapping]] = ..., rtt_sample_interval_ps: _Optional[int] = ..., time_limit_ps: _Optional[int] = ...) -> None: ...
+    repeat: Repeat
+    def __init__(self, fabric: _Optional[str] = ..., tcp: _Optional[_Union[Tcp, _Mapping]] = ..., system: _Optional[_Union[System, _Mapping]] = ..., rtt_sample_interval_ps: _Optional[int] = ..., time_limit_ps: _Optional[int] = ..., repeat: _Optional[_Union[Repeat, _Mapping]] = ...) -> None: ...
+
+class Repeat(_message.Message):
+    __slots__ = ("mode", "tolerance_ppm", "check_interval")
+    class Mode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        OFF: _ClassVar[Repeat.Mode]
+        EXACT: _ClassVar[Repeat.Mode]
+        APPROXIMATE: _ClassVar[Repeat.Mode]
+    OFF: Repeat.Mode
+    EXACT: Repeat.Mode
+    APPROXIMATE: Repeat.Mode
+    MODE_FIELD_NUMBER: _ClassVar[int]
+    TOLERANCE_PPM_FIELD_NUMBER: _ClassVar[int]
+    CHECK_INTERVAL_FIELD_NUMBER: _ClassVar[int]
+    mode: Repeat.Mode
+    tolerance_ppm: int
+    check_interval: int
+    def __init__(self, mode: _Optional[_Union[Repeat.Mode, str]] = ..., tolerance_ppm: _Optional[int] = ..., check_interval: _Optional[int] = ...) -> None: ...
 
 class Tcp(_message.Message):
     __slots__ = ("congestion_control", "mtu_bytes", "segment_bytes", "send_buffer_bytes", "receive_buffer_bytes", "initial_cwnd_segments", "min_rto_ps", "initial_rto_ps", "clock_granularity_ps", "delayed_ack_timeout_ps", "delayed_ack_segments", "data_retries", "sack", "timestamps", "window_scaling", "ecn", "link_header_bytes", "socket_per_flow", "recovery", "buffers_count_packets")
@@ -305,7 +325,7 @@ class Reconfiguration(_message.Message):
     def __init__(self, interval_ps: _Optional[int] = ..., latency_ps: _Optional[int] = ..., degree: _Optional[int] = ..., discount: _Optional[_Union[Reconfiguration.Discount, str]] = ..., forwarding: bool = ..., circuit_rate_bps: _Optional[int] = ..., circuit_latency_ps: _Optional[int] = ..., circuit_buffer_bytes: _Optional[int] = ..., circuit_ecn_threshold_bytes: _Optional[int] = ..., control_network: bool = ...) -> None: ...
 
 class Program(_message.Message):
-    __slots__ = ("id", "name", "operation", "group_size", "units", "space", "equal_units", "phase_dimension", "step_begin", "op", "phase", "peer", "offset", "count", "target", "dep_begin", "dep", "route")
+    __slots__ = ("id", "name", "operation", "group_size", "units", "space", "equal_units", "phase_dimension", "step_begin", "op", "phase", "peer", "offset", "count", "target", "dep_begin", "dep", "route", "offset_turn", "target_turn", "pieces")
     class Op(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         SEND: _ClassVar[Program.Op]
@@ -336,6 +356,9 @@ class Program(_message.Message):
     DEP_BEGIN_FIELD_NUMBER: _ClassVar[int]
     DEP_FIELD_NUMBER: _ClassVar[int]
     ROUTE_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_TURN_FIELD_NUMBER: _ClassVar[int]
+    TARGET_TURN_FIELD_NUMBER: _ClassVar[int]
+    PIECES_FIELD_NUMBER: _ClassVar[int]
     id: int
     name: str
     operation: str
@@ -354,7 +377,28 @@ class Program(_message.Message):
     dep_begin: _containers.RepeatedScalarFieldContainer[int]
     dep: _containers.RepeatedScalarFieldContainer[int]
     route: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., operation: _Optional[str] = ..., group_size: _Optional[int] = ..., units: _Optional[int] = ..., space: _Optional[int] = ..., equal_units: bool = ..., phase_dimension: _Optional[_Iterable[int]] = ..., step_begin: _Optional[_Iterable[int]] = ..., op: _Optional[_Iterable[int]] = ..., phase: _Optional[_Iterable[int]] = ..., peer: _Optional[_Iterable[int]] = ..., offset: _Optional[_Iterable[int]] = ..., count: _Optional[_Iterable[int]] = ..., target: _Optional[_Iterable[int]] = ..., dep_begin: _Optional[_Iterable[int]] = ..., dep: _Optional[_Iterable[int]] = ..., route: _Optional[_Iterable[int]] = ...) -> None: ...
+    offset_turn: _containers.RepeatedScalarFieldContainer[int]
+    target_turn: _containers.RepeatedScalarFieldContainer[int]
+    pieces: _containers.RepeatedCompositeFieldContainer[Piece]
+    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., operation: _Optional[str] = ..., group_size: _Optional[int] = ..., units: _Optional[int] = ..., space: _Optional[int] = ..., equal_units: bool = ..., phase_dimension: _Optional[_Iterable[int]] = ..., step_begin: _Optional[_Iterable[int]] = ..., op: _Optional[_Iterable[int]] = ..., phase: _Optional[_Iterable[int]] = ..., peer: _Optional[_Iterable[int]] = ..., offset: _Optional[_Iterable[int]] = ..., count: _Optional[_Iterable[int]] = ..., target: _Optional[_Iterable[int]] = ..., dep_begin: _Optional[_Iterable[int]] = ..., dep: _Optional[_Iterable[int]] = ..., route: _Optional[_Iterable[int]] = ..., offset_turn: _Optional[_Iterable[int]] = ..., target_turn: _Optional[_Iterable[int]] = ..., pieces: _Optional[_Iterable[_Union[Piece, _Mapping]]] = ...) -> None: ...
+
+class Piece(_message.Message):
+    __slots__ = ("program", "phase", "first", "groups", "group_step", "member_step", "unit_step")
+    PROGRAM_FIELD_NUMBER: _ClassVar[int]
+    PHASE_FIELD_NUMBER: _ClassVar[int]
+    FIRST_FIELD_NUMBER: _ClassVar[int]
+    GROUPS_FIELD_NUMBER: _ClassVar[int]
+    GROUP_STEP_FIELD_NUMBER: _ClassVar[int]
+    MEMBER_STEP_FIELD_NUMBER: _ClassVar[int]
+    UNIT_STEP_FIELD_NUMBER: _ClassVar[int]
+    program: int
+    phase: int
+    first: int
+    groups: int
+    group_step: int
+    member_step: int
+    unit_step: int
+    def __init__(self, program: _Optional[int] = ..., phase: _Optional[int] = ..., first: _Optional[int] = ..., groups: _Optional[int] = ..., group_step: _Optional[int] = ..., member_step: _Optional[int] = ..., unit_step: _Optional[int] = ...) -> None: ...
 
 class Collective(_message.Message):
     __slots__ = ("id", "name", "program", "ranks", "bytes", "chunks", "priority_class", "iteration", "layer", "groups", "choice")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from frontend.collectives.program.composition import AnyProgram
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Program, empty
 from frontend.collectives.setting import Setting
@@ -30,7 +31,7 @@ OPERATIONS: tuple[str, ...] = get_args(CollectiveOperation)
 ROOTED = ("broadcast", "reduce", "gather", "scatter")
 """The operations that start or end at one member."""
 
-Builder = Callable[..., Program]
+Builder = Callable[..., AnyProgram]
 
 
 def dimension_and_root(setting: Setting) -> dict[str, Any]:
@@ -55,7 +56,8 @@ class Algorithm:
         One line for ``cosim list``.
     operations : mapping of str to callable
         For each operation that the algorithm supports, a function that takes the group size and
-        keyword-only options and returns the `Program`. It is called for groups of at least two.
+        keyword-only options and returns the `Program`, or a rule for it: a `Rotation` or a
+        `Composition`. It is called for groups of at least two.
     needs : frozenset of str
         Features that the topology must have; see `Layout.features`.
     choose : callable
@@ -90,8 +92,11 @@ class Algorithm:
         for operation in self.operations:
             _known_operation(operation)
 
-    def build(self, operation: str, group_size: int, **chosen: Any) -> Program:
-        """Return the program of an operation that the algorithm supports; see `build` below."""
+    def build(self, operation: str, group_size: int, **chosen: Any) -> AnyProgram:
+        """Return the program of an operation that the algorithm supports; see `build` below.
+
+        A program by a rule is returned as the rule.
+        """
         builder = self.operations[operation]
         if isinstance(group_size, bool) or not isinstance(group_size, int) or group_size < 1:
             raise CollectiveError(f"group size {group_size!r} is not a positive number of members")
@@ -134,7 +139,7 @@ def options(operation: str, algorithm: str) -> frozenset[str]:
 
 
 def build(operation: str, algorithm: str, group_size: int, **chosen: Any) -> Program:
-    """Return the program of a collective.
+    """Return the program of a collective, with the steps of every member.
 
     Parameters
     ----------
@@ -158,7 +163,7 @@ def build(operation: str, algorithm: str, group_size: int, **chosen: Any) -> Pro
     >>> build("all_reduce", "ring", 4).steps
     48
     """
-    return _offering(operation, algorithm).build(operation, group_size, **chosen)
+    return _offering(operation, algorithm).build(operation, group_size, **chosen).table()
 
 
 def _known_operation(operation: str) -> None:

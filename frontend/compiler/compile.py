@@ -8,14 +8,15 @@ from importlib import metadata
 import numpy as np
 
 from frontend import network_api_pb2 as api
-from frontend.collectives.program.program import Program
 from frontend.compiler import network as networks
 from frontend.compiler.events import add_background, add_events
+from frontend.compiler.program_records import program_records
 from frontend.compiler.programs import ProgramLibrary, Use
 from frontend.nodes import NodeColumns, NodeType
 from frontend.resolve import Resolved, resolve
 from frontend.resolve.background import background
 from frontend.scenario import Scenario
+from frontend.schema.simulation import Simulation
 from frontend.schema.system import HostCost
 from frontend.schema.transport import CONGESTION_CONTROLS, Transport
 from frontend.stream import VERSION, encode
@@ -95,8 +96,7 @@ def records(resolved: Resolved) -> Iterator[api.Record]:
     network = resolved.network
     traces = plan.work(network.ranks)
     yield from _fabric_records(resolved, _flows(plan, library, uses, traces))
-    for number, program in enumerate(library.programs):
-        yield api.Record(program=_program(number, program, network.dimensions))
+    yield from program_records(library.programs, network.dimensions)
     yield from _collectives(plan, uses, network.ranks)
     for ranks, nodes in traces:
         yield api.Record(trace=_trace(plan, ranks, nodes))
@@ -168,6 +168,17 @@ def _settings(scenario: Scenario, dimensions: Sequence[str]) -> api.Settings:
         ),
         rtt_sample_interval_ps=measurement.rtt_interval,
         time_limit_ps=measurement.time_limit or 0,
+        repeat=_repeat(scenario.simulation),
+    )
+
+
+def _repeat(simulation: Simulation) -> api.Repeat | None:
+    if simulation.repeat == "off":
+        return None
+    return api.Repeat(
+        mode=api.Repeat.EXACT if simulation.repeat == "exact" else api.Repeat.APPROXIMATE,
+        tolerance_ppm=max(1, round(1e6 * simulation.repeat_tolerance)),
+        check_interval=simulation.check_interval,
     )
 
 
@@ -196,29 +207,6 @@ def _tcp(transport: Transport) -> api.Tcp:
         link_header_bytes=transport.link_header,
         recovery=api.Tcp.PRR if transport.recovery == "prr" else api.Tcp.CLASSIC,
         buffers_count_packets=transport.buffer_unit == "packets",
-    )
-
-
-def _program(number: int, program: Program, dimensions: Sequence[str]) -> api.Program:
-    return api.Program(
-        id=number,
-        name=program.name,
-        operation=program.operation,
-        group_size=program.group_size,
-        units=program.units,
-        space=program.space,
-        equal_units=program.equal_units,
-        phase_dimension=[dimensions.index(name) for name in program.phase_dimension],
-        step_begin=program.step_begin.tolist(),
-        op=program.op.tolist(),
-        phase=program.phase.tolist(),
-        peer=program.peer.tolist(),
-        offset=program.offset.tolist(),
-        count=program.count.tolist(),
-        target=program.target.tolist(),
-        dep_begin=program.dep_begin.tolist(),
-        dep=program.dep.tolist(),
-        route=program.route.tolist(),
     )
 
 

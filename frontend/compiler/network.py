@@ -3,9 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from frontend.collectives.program.program import Op, Program
+from frontend.collectives.program.composition import AnyProgram, Composition
+from frontend.collectives.program.program import Op
+from frontend.collectives.program.rotation import Rotation
 from frontend.network_api_pb2 import Reconfiguration, Topology
 from frontend.resolve import Resolved
+from frontend.stream import append
 
 Pairs = NDArray[np.int64]
 """Ordered pairs of ranks, one per row."""
@@ -23,12 +26,23 @@ def reconfiguration(resolved: Resolved) -> Reconfiguration | None:
     return Reconfiguration(circuit_ecn_threshold_bytes=threshold, **changes._asdict())
 
 
-def flows(program: Program) -> Flows:
+def flows(program: AnyProgram) -> Flows:
     """Return the distinct flows between members of a program's group, sorted."""
+    if isinstance(program, Composition):
+        rows = [np.zeros((0, 3), np.int64)]
+        for piece in program.pieces:
+            own = flows(piece.program)
+            for members in piece.members():
+                rows.append(np.column_stack([members[own[:, :2]], own[:, 2]]))
+        return _distinct(np.concatenate(rows))
     sends = np.flatnonzero(program.op == Op.SEND)
     route = program.route[sends] if program.route.size else np.zeros(sends.size, np.uint32)
-    rows = np.stack([program.members()[sends], program.peer[sends], route], axis=1)
-    return _distinct(rows.astype(np.int64))
+    if isinstance(program, Rotation):
+        own = _distinct(np.stack([np.zeros_like(route), program.peer[sends], route], axis=1))
+        member = np.repeat(np.arange(program.group_size), len(own))
+        ahead, route = np.tile(own[:, 1:], (program.group_size, 1)).T
+        return _distinct(np.stack([member, (member + ahead) % program.group_size, route], axis=1))
+    return _distinct(np.stack([program.members()[sends], program.peer[sends], route], axis=1))
 
 
 def first_routes(pairs: Pairs) -> Flows:
@@ -52,6 +66,7 @@ def both_ways(flows: Flows) -> Flows:
 
 def _distinct(flows: Flows) -> Flows:
     """Return the distinct rows, sorted."""
+    flows = flows.astype(np.int64, copy=False)
     if not len(flows):
         return flows
     ranks, routes = int(flows[:, :2].max()) + 1, int(flows[:, 2].max()) + 1
@@ -72,21 +87,26 @@ def topology_record(resolved: Resolved, flows: Flows) -> Topology:
     routes = resolved.connection_routes(pairs[:, 2])
     ends = np.repeat(pairs[:, :2], routes.shape[1], axis=0)
     paths = network.paths(ends[:, 0], ends[:, 1], routes.ravel())
-    return Topology(
+    record = Topology(
         ranks=network.ranks,
         nodes=network.nodes,
         dimensions=network.dimensions,
-        link_source=network.source.tolist(),
-        link_target=network.target.tolist(),
-        link_rate_bps=network.rate_bps.tolist(),
-        link_latency_ps=network.latency_ps.tolist(),
-        link_buffer_bytes=network.buffer_bytes.tolist(),
-        link_ecn_threshold_bytes=network.ecn_threshold_bytes.tolist(),
-        link_dimension=network.dimension.tolist(),
-        path_source=paths.source.tolist(),
-        path_target=paths.target.tolist(),
-        path_begin=paths.begin.tolist(),
-        path_links=paths.links.tolist(),
         forwarding_delay_ps=network.forwarding_delay_ps,
         reconfiguration=reconfiguration(resolved),
     )
+    columns: dict[str, NDArray[np.integer]] = {
+        "link_source": network.source,
+        "link_target": network.target,
+        "link_rate_bps": network.rate_bps,
+        "link_latency_ps": network.latency_ps,
+        "link_buffer_bytes": network.buffer_bytes,
+        "link_ecn_threshold_bytes": network.ecn_threshold_bytes,
+        "link_dimension": network.dimension,
+        "path_source": paths.source,
+        "path_target": paths.target,
+        "path_begin": paths.begin,
+        "path_links": paths.links,
+    }
+    for name, values in columns.items():
+        append(record, name, values)
+    return record

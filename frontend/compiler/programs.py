@@ -1,14 +1,16 @@
 """Choose the program and the number of chunks of each collective; build equal programs once."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from frontend.collectives.choices import algorithm_of
-from frontend.collectives.program.composition import side_by_side
+from frontend.collectives.program.composition import (
+    AnyProgram,
+    on_routes,
+    parts_of,
+    side_by_side,
+)
 from frontend.collectives.program.errors import CollectiveError
-from frontend.collectives.program.program import Program
 from frontend.collectives.registry import ROOTED
 from frontend.collectives.setting import Setting
 from frontend.errors import ScenarioError
@@ -30,10 +32,13 @@ class Use(NamedTuple):
 
 @dataclass
 class ProgramLibrary:
-    """The programs of a stream in the order of first use. The index of a program is its id."""
+    """The programs of a stream in the order of first use. The index of a program is its id.
+
+    The programs of the pieces of a composition come before it.
+    """
 
     resolved: Resolved
-    programs: list[Program] = field(default_factory=list)
+    programs: list[AnyProgram] = field(default_factory=list)
     _known: dict[tuple[Any, ...], int] = field(default_factory=dict)
     _used: dict[Issue, Use] = field(default_factory=dict)
 
@@ -60,11 +65,12 @@ class ProgramLibrary:
             )
             if key not in self._known:
                 program = algorithm.build(issue.operation, size, **options)
-                self._known[key] = len(self.programs)
                 spreads = issue.operation == "all_to_all"
                 first = 0 if spreads else self.resolved.layout.relay_route
-                program = _routed(program, issue.route + first)
-                self.programs.append(side_by_side(program, issue.groups))
+                program = side_by_side(on_routes(program, issue.route + first), issue.groups)
+                self.programs += parts_of(program)
+                self._known[key] = len(self.programs)
+                self.programs.append(program)
         except CollectiveError as error:
             raise ScenarioError(f"{issue.name}: {error}") from None
         return Use(self._known[key], setting.chunks, choice)
@@ -113,11 +119,3 @@ class ProgramLibrary:
             root=ranks.index(issue.root) if issue.operation in ROOTED else 0,
             blocks=issue.blocks,
         )
-
-
-def _routed(program: Program, first_route: int) -> Program:
-    """Return a program whose messages take the routes from `first_route` on."""
-    if not first_route:
-        return program
-    taken = program.route if program.route.size else np.zeros(program.steps, np.uint32)
-    return replace(program, route=taken + first_route)

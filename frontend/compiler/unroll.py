@@ -79,8 +79,11 @@ def unroll(resolved: Resolved) -> list[NodeColumns]:
 def _place(
     issues: list[Issue], uses: list[Use], library: ProgramLibrary, tag: int
 ) -> Iterator[_Placed]:
+    tables: dict[int, Program] = {}
     for issue, use in zip(issues, uses, strict=True):
-        program = library.programs[use.program]
+        if use.program not in tables:
+            tables[use.program] = library.programs[use.program].table()
+        program = tables[use.program]
         yield _Placed(issue, program, use.chunks, tag)
         tag += use.chunks * program.steps
 

@@ -14,6 +14,7 @@ from frontend.schema.events import AnyEvent
 from frontend.schema.measurement import Measurement
 from frontend.schema.outputs import OutputChoice, Outputs
 from frontend.schema.routing import Routing, SwitchMemory
+from frontend.schema.simulation import Simulation
 from frontend.schema.system import System
 from frontend.schema.transport import Transport
 from frontend.workloads import WORKLOADS
@@ -67,6 +68,8 @@ class Scenario(Model):
     with losses, ranks that compute slower, background traffic."""
     measurement: Measurement = Measurement()
     """What cosim samples, and when it gives up a run."""
+    simulation: Simulation = Simulation()
+    """Iterations that repeat earlier ones."""
     outputs: OutputChoice = Outputs()
     """What a run writes besides its result and tables."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
@@ -95,6 +95,14 @@ class WorkloadKind(ABC, Generic[AnyWorkload]):
     def job(self, workload: AnyWorkload) -> Training | None:
         """Return the training job, if the workload is one job whose strategy can be searched."""
         return None
+
+    def sizes(self, workload: AnyWorkload, ranks: int) -> Iterator[Mapping[str, Any]]:
+        """Yield the keys of each layout that a search tries; none if the kind has no layouts."""
+        yield from ()
+
+    def orders(self, workload: AnyWorkload, ranks: int) -> Iterator[Mapping[str, Any]]:
+        """Yield the keys of each other order of the ranks that a search tries."""
+        yield from ()
 
     def demand(self, workload: AnyWorkload, ranks: int) -> WorkloadDemand | None:
         """Return the transfers of one iteration, if they are known before the layout."""

@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from frontend.collectives.program.composition import AnyProgram
 from frontend.collectives.program.errors import CollectiveError
-from frontend.collectives.program.program import Program, lengths
+from frontend.collectives.program.program import lengths
 from frontend.collectives.program.segments import segments_of
 from frontend.collectives.registry import ALGORITHMS, OPERATIONS, Algorithm, always_works
 from frontend.collectives.setting import Setting
@@ -169,13 +170,13 @@ def _build(
     *,
     algorithm: str = "",
     options: tuple[tuple[str, Any], ...] = (),
-) -> Program:
+) -> AnyProgram:
     """Return the program of an algorithm with its options; the first candidate by default."""
     name = algorithm or CANDIDATES[operation][0]
     return ALGORITHMS[name].build(operation, group_size, **dict(options))
 
 
-_BUILDERS: dict[str, Callable[..., Program]] = {
+_BUILDERS: dict[str, Callable[..., AnyProgram]] = {
     operation: partial(_build, operation) for operation in OPERATIONS
 }
 

@@ -10,16 +10,17 @@ Source: paper, Table II, "AllToAll (aka A2A)".
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from frontend.collectives.algorithms import direct_blocks
 from frontend.collectives.algorithms.direct_rooted import broadcast, gather, reduce, scatter
 from frontend.collectives.program.blocks import Blocks
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Ints, Op, Program
+from frontend.collectives.program.rotation import Rotation, rotation
 from frontend.collectives.program.symmetric import symmetric
 from frontend.collectives.registry import ROOTED, Algorithm, always_works, dimension_and_root
 from frontend.collectives.setting import Setting
@@ -61,33 +62,56 @@ def peer_orders(group_size: int, peer_order: str, seed: int) -> Ints:
 
 
 class _Exchange:
-    """The N-1 SENDs of each member, in the given order, and its N-1 receives."""
+    """The N-1 SENDs and the N-1 receives of each member, or of member 0 if sends are rotated."""
 
-    def __init__(self, group_size: int, order: Ints, first: int) -> None:
+    def __init__(self, group_size: int, peer_order: str, seed: int, first: int) -> None:
         size = group_size
-        member = np.arange(size)[:, None]
+        self.rotated = peer_order == "rotated"
         turn = np.arange(size - 1)
-        place = np.empty((size, size), np.int64)  # index of each peer in a member's order
-        np.put_along_axis(place, order, np.broadcast_to(turn, order.shape), axis=1)
-        self.order = order
-        self.source = (member - 1 - turn) % size  # the order in which rotated sends arrive
-        self.peer = np.hstack((order, self.source))
+        if self.rotated:
+            self.order, self.own = 1 + turn[None, :], np.zeros((1, 1), np.int64)
+            place = turn
+        else:
+            self.order = peer_orders(size, peer_order, seed)
+            self.own = np.arange(size)[:, None]
+            places = np.empty((size, size), np.int64)  # index of each peer in a member's order
+            np.put_along_axis(places, self.order, np.broadcast_to(turn, self.order.shape), axis=1)
+        self.source = (self.own - 1 - turn) % size  # the order in which rotated sends arrive
+        if not self.rotated:
+            place = places[self.source, self.own]
+        self.peer = np.hstack((self.order, self.source))
         self.target = np.hstack((
-            first + (size - 1) + (order - 1 - member) % size,
-            first + place[self.source, member],
+            first + (size - 1) + (self.order - 1 - self.own) % size,
+            first + np.broadcast_to(place, self.source.shape),
         ))  # fmt: skip
+
+    def program(
+        self, operation: str, group_size: int, moves: npt.ArrayLike = False, **columns: Any
+    ) -> Rotation | Program:
+        """Return the program of columns with one row for each member, or with that of member 0."""
+        if not self.rotated:
+            return symmetric("direct", operation, group_size, **columns)
+        columns |= {name: columns[name][0] for name in ("peer", "offset", "target")}
+        turn = columns["units"] // group_size
+        return rotation(
+            "direct",
+            operation,
+            group_size,
+            offset_turn=turn,
+            target_turn=np.where(moves, turn, 0),
+            **columns,
+        )
 
 
 def _one_exchange(
     operation: str, group_size: int, peer_order: str, seed: int, dimension: str
-) -> Program:
+) -> Rotation | Program:
     """Return the program of a single exchange of shards, which one operation adds up."""
     size = group_size
-    exchange = _Exchange(size, peer_orders(size, peer_order, seed), 0)
-    own = np.broadcast_to(np.arange(size)[:, None], (size, size - 1))
+    exchange = _Exchange(size, peer_order, seed, 0)
+    own = np.broadcast_to(exchange.own, exchange.order.shape)
     scatter = operation == "reduce_scatter"
-    return symmetric(
-        "direct",
+    return exchange.program(
         operation,
         size,
         units=size,
@@ -106,7 +130,7 @@ def all_reduce(
     peer_order: str = "rotated",
     seed: int = 0,
     dimension: str = "scale_out",
-) -> Program:
+) -> Rotation | Program:
     """Return a reduce-scatter and an all-gather, each with one exchange between all members.
 
     A COPY of a member's own segment onto itself joins its N-1 receives. Each of the N-1 following
@@ -114,17 +138,16 @@ def all_reduce(
     """
     size, others = group_size, group_size - 1
     first = 2 * others + 1
-    order = peer_orders(size, peer_order, seed)
-    scatter = _Exchange(size, order, 0)
-    gather = _Exchange(size, order, first)
-    own = np.broadcast_to(np.arange(size)[:, None], (size, others))
+    scatter = _Exchange(size, peer_order, seed, 0)
+    gather = _Exchange(size, peer_order, seed, first)
+    own = np.broadcast_to(scatter.own, scatter.order.shape)
     join = 2 * others
     receives = np.arange(others, join)
     sends = np.arange(first, first + others)
-    return symmetric(
-        "direct",
+    return scatter.program(
         "all_reduce",
         size,
+        np.arange(2 * first - 1) == join,
         units=size,
         dimension=dimension,
         op=np.concatenate((
@@ -148,7 +171,7 @@ def reduce_scatter(
     peer_order: str = "rotated",
     seed: int = 0,
     dimension: str = "scale_out",
-) -> Program:
+) -> Rotation | Program:
     """Return the program in which each member sends segment j to member j, which reduces it."""
     return _one_exchange("reduce_scatter", group_size, peer_order, seed, dimension)
 
@@ -159,12 +182,12 @@ def all_gather(
     peer_order: str = "rotated",
     seed: int = 0,
     dimension: str = "scale_out",
-) -> Program:
+) -> Rotation | Program:
     """Return the program in which each member sends its shard to every other member."""
     return _one_exchange("all_gather", group_size, peer_order, seed, dimension)
 
 
-def barrier(group_size: int, *, dimension: str = "scale_out") -> Program:
+def barrier(group_size: int, *, dimension: str = "scale_out") -> Rotation | Program:
     """Return the program in which each member tells every other member that it has arrived."""
     return _one_exchange("barrier", group_size, "rotated", 0, dimension)
 
@@ -177,7 +200,7 @@ def all_to_all(
     routes: int = 1,
     blocks: Blocks | None = None,
     dimension: str = "scale_out",
-) -> Program:
+) -> Rotation | Program:
     """Return the program in which each member sends block j to member j.
 
     A block is divided evenly among `routes` messages, each with a route of its own. Blocks with
@@ -187,17 +210,18 @@ def all_to_all(
     if blocks is not None:
         order = peer_orders(size, peer_order, seed)
         return direct_blocks.all_to_all(size, blocks, order, dimension)
-    exchange = _Exchange(size, peer_orders(size, peer_order, seed), 0)
-    own = np.arange(size)[:, None] * routes
+    exchange = _Exchange(size, peer_order, seed, 0)
+    own = exchange.own * routes
     route = np.arange(2 * (size - 1) * routes) % routes  # of each SEND and receive
+    taken = np.concatenate(([0], route[: route.size // 2], np.zeros(route.size // 2, np.int64)))
 
     def every(blocks: Ints) -> Ints:
         return np.repeat(blocks, routes, axis=1) * routes + route[: blocks.shape[1] * routes]
 
-    program = symmetric(
-        "direct",
+    return exchange.program(
         "all_to_all",
         size,
+        True,
         units=size * routes,
         space=2 * size * routes,
         equal_units=True,
@@ -208,11 +232,8 @@ def all_to_all(
         count=np.concatenate(([routes], np.ones_like(route))),
         target=np.hstack((size * routes + own, 1 + every(exchange.target))),
         edges=np.zeros((0, 2), np.int64),
+        route=np.tile(taken, len(own)) if routes > 1 else (),
     )
-    if routes == 1:
-        return program
-    taken = np.tile(np.concatenate(([0], route)), size)
-    return replace(program, route=np.where(program.op == Op.SEND, taken, 0).astype(np.uint32))
 
 
 def order_options(setting: Setting) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from frontend.collectives.algorithms.two_trees_rooted import over_both
 from frontend.collectives.binary_trees import Parents, top_down, trees_of
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Program, ProgramBuilder
+from frontend.collectives.program.repetition import repeated
 from frontend.collectives.program.segments import segments_of
 from frontend.collectives.registry import ROOTED, Algorithm, always_works, dimension_and_root
 from frontend.collectives.setting import Setting
@@ -95,23 +96,22 @@ def all_reduce(
     found = trees_of(group_size, pairs)
     route = _routes(found, separate_links)
     trees = [top_down(parents) for parents in found]
-    units = len(trees) * segments
-    builder = ProgramBuilder("dbt", "all_reduce", group_size, units=units, dimensions=(dimension,))
-    for segment in range(segments):
-        for tree, edges in enumerate(trees):
-            unit = tree * segments + segment
-            have: list[list[int]] = [[] for _ in range(group_size)]  # receives before each SEND
-            for rank, parent in reversed(edges):
-                way = route.get((tree, rank, parent), 0)
-                _, received = builder.message(
-                    rank, parent, unit, 1, reduce=True, after=have[rank], route=way
-                )
-                have[parent].append(received)
-            for rank, parent in edges:
-                way = route.get((tree, parent, rank), 0)
-                _, received = builder.message(parent, rank, unit, 1, after=have[parent], route=way)
-                have[rank] = [received]
-    return builder.build()
+    builder = ProgramBuilder(
+        "dbt", "all_reduce", group_size, units=len(trees), dimensions=(dimension,)
+    )
+    for tree, edges in enumerate(trees):
+        have: list[list[int]] = [[] for _ in range(group_size)]  # receives before each SEND
+        for rank, parent in reversed(edges):
+            way = route.get((tree, rank, parent), 0)
+            _, received = builder.message(
+                rank, parent, tree, 1, reduce=True, after=have[rank], route=way
+            )
+            have[parent].append(received)
+        for rank, parent in edges:
+            way = route.get((tree, parent, rank), 0)
+            _, received = builder.message(parent, rank, tree, 1, after=have[parent], route=way)
+            have[rank] = [received]
+    return repeated(builder.build(), segments)
 
 
 def _away_from(owner: int, neighbours: list[list[int]]) -> list[tuple[int, int]]:

@@ -26,7 +26,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from frontend.collectives.program.program import Op, Program, ProgramBuilder
-from frontend.collectives.program.symmetric import edge_list, symmetric
+from frontend.collectives.program.rotation import Rotation, rotation
+from frontend.collectives.program.symmetric import edge_list
 from frontend.collectives.registry import Algorithm, always_works
 
 
@@ -177,7 +178,7 @@ def all_gather(group_size: int, *, dimension: str = "scale_out") -> Program:
     return builder.build()
 
 
-def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Program:
+def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Rotation:
     """Return Bruck's algorithm, which stores and forwards blocks in log2(N) rounds.
 
     Let a block be for the member that is j members ahead. If j has bit k, the block moves 2^k
@@ -185,30 +186,28 @@ def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Program:
     messages, and write the received blocks to the output at the end.
     """
     size = group_size
-    member = np.arange(size)[:, None]
     ops: list[Op] = []
-    peers: list[int] = []  # distance ahead of the member
+    peers: list[int] = []
     counts: list[int] = []
     edges: list[tuple[int, int]] = []
-    # An address is a constant, or depends on the member: base + (shift ± member) % N.
-    offsets: list[np.ndarray[tuple[int, ...], np.dtype[np.int64]]] = []
-    targets: list[np.ndarray[tuple[int, ...], np.dtype[np.int64]]] = []
+    offsets: list[int] = []
+    targets: list[int] = []
 
-    def add(op: Op, ahead: int, offset: object, count: int, target: object) -> int:
+    def add(op: Op, peer: int, offset: int, count: int, target: int) -> int:
         ops.append(op)
-        peers.append(ahead)
+        peers.append(peer)
         counts.append(count)
-        for column, address in ((offsets, offset), (targets, target)):
-            column.append(np.broadcast_to(np.asarray(address, np.int64), (size, 1)))
+        offsets.append(offset)
+        targets.append(target)
         return len(ops) - 1
 
-    def copy(offset: object, count: int, target: object, after: int | None = None) -> int:
+    def copy(offset: int, count: int, target: int, after: int | None = None) -> int:
         step = add(Op.COPY, 0, offset, count, target)
         if after is not None:
             edges.append((step, after))
         return step
 
-    copy(member, 1, size + member)
+    copy(0, 1, size)
     scratch = 2 * size
     arrival: dict[int, tuple[int, int]] = {}  # block j -> its address and RECV, once it has moved
     for bit in (1 << k for k in range((size - 1).bit_length())):
@@ -219,7 +218,7 @@ def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Program:
         while begin < len(moving):  # one COPY for each run of blocks that arrived contiguously
             j, end = moving[begin], begin + 1
             if j not in arrival:
-                packs.append(copy((member + j) % size, 1, packed + begin))
+                packs.append(copy(j, 1, packed + begin))
             else:
                 address, step = arrival[j]
                 while end < len(moving) and arrival.get(moving[end]) == (
@@ -230,13 +229,13 @@ def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Program:
                 packs.append(copy(address, end - begin, packed + begin, step))
             begin = end
         send = add(Op.SEND, bit, packed, len(moving), len(ops) + 1)
-        step = add(Op.RECV, -bit, received, len(moving), send)
+        step = add(Op.RECV, size - bit, received, len(moving), send)
         edges.extend((send, pack) for pack in packs)
         arrival.update((j, (received + i, step)) for i, j in enumerate(moving))
         scratch = received + len(moving)
     for j, (address, step) in arrival.items():
-        copy(address, 1, size + (member - j) % size, step)
-    return symmetric(
+        copy(address, 1, 2 * size - j, step)
+    return rotation(
         "halving_doubling",
         "all_to_all",
         size,
@@ -245,11 +244,14 @@ def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Program:
         equal_units=True,
         dimension=dimension,
         op=ops,
-        peer=(member + np.array(peers)) % size,
-        offset=np.hstack(offsets),
+        peer=peers,
+        offset=offsets,
         count=counts,
-        target=np.hstack(targets),
+        target=targets,
         edges=edge_list(edges),
+        # The data and the output of a member begin at its own block; scratch is alike.
+        offset_turn=np.array(offsets) < size,
+        target_turn=np.array(targets) < 2 * size,
     )
 
 

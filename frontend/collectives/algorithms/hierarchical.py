@@ -19,19 +19,21 @@ Source: paper, Table II.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from frontend.collectives import registry
 from frontend.collectives.algorithms import direct
-from frontend.collectives.program.composition import Piece, compose
+from frontend.collectives.program.composition import Composition, Piece, compose
 from frontend.collectives.program.errors import CollectiveError
-from frontend.collectives.program.program import Ints, Program, empty
+from frontend.collectives.program.placement import collected, placed
+from frontend.collectives.program.program import Ints, Op, Program
+from frontend.collectives.program.rotation import Stepped
 from frontend.collectives.program.segments import segments_of
+from frontend.collectives.program.symmetric import symmetric
 from frontend.collectives.registry import Algorithm
 from frontend.collectives.setting import Setting
 from frontend.topologies.layout import SUPER_NODES
@@ -40,14 +42,6 @@ _DIMENSIONS = ("scale_up", "scale_out")
 
 Shape = Literal["hierarchical", "hierarchical_optimal"]
 """How an all-reduce uses the two dimensions; the name of the algorithm."""
-
-
-class _Phases(NamedTuple):
-    """The phases of a program: its units, the dimension of each phase, and its pieces."""
-
-    units: int
-    dimensions: tuple[str, ...]
-    pieces: list[Piece]
 
 
 def _check_local_size(group_size: int, local_size: int | None) -> None:
@@ -79,21 +73,35 @@ class _Grid:
         _check_local_size(group_size, local_size)
         self.local_size = local_size
         self.super_nodes = group_size // local_size
-        self.local = [range(s * local_size, (s + 1) * local_size) for s in range(self.super_nodes)]
-        self.across = [range(i, group_size, local_size) for i in range(local_size)]
         self._algorithms = algorithms
         self._dimensions = dimensions
         self._given = given
 
-    def build(self, operation: str, axis: int) -> Program:
+    def local(self, program: Stepped, phase: int) -> Piece:
+        """Return the piece in which every super-node runs a program."""
+        return Piece(program, phase, groups=self.super_nodes, group_step=self.local_size)
+
+    def across(self, program: Stepped, phase: int, unit_step: int = 0) -> Piece:
+        """Return the piece in which the i-th ranks of all super-nodes run a program, for each i."""
+        return Piece(
+            program,
+            phase,
+            groups=self.local_size,
+            group_step=1,
+            member_step=self.local_size,
+            unit_step=unit_step,
+        )
+
+    def build(self, operation: str, axis: int) -> Stepped:
         """Return the program of a local subgroup (axis 0) or a subgroup of i-th ranks (axis 1)."""
         algorithm = self._algorithms[axis]
         size = (self.local_size, self.super_nodes)[axis]
         known = registry.options(operation, algorithm)
         options = {name: value for name, value in self._given.items() if name in known}
-        return registry.build(
-            operation, algorithm, size, dimension=self._dimensions[axis], **options
+        program = registry.ALGORITHMS[algorithm].build(
+            operation, size, dimension=self._dimensions[axis], **options
         )
+        return program.table() if isinstance(program, Composition) else program
 
     def only_axis(self) -> int | None:
         """Return the only axis with more than one member, or None if both have more."""
@@ -102,20 +110,9 @@ class _Grid:
         return 0 if self.super_nodes == 1 else None
 
 
-def _flat(name: str, operation: str, grid: _Grid, axis: int) -> Program:
-    program = grid.build(operation, axis)
-    members = range(program.group_size)
-    regions = (0, program.units, 2 * program.units)
-    return compose(
-        name,
-        operation,
-        program.group_size,
-        units=program.units,
-        space=program.space,
-        equal_units=program.equal_units,
-        dimensions=program.phase_dimension,
-        pieces=[Piece(program, members, 0, regions)],
-    )
+def _flat(name: str, grid: _Grid, operation: str, axis: int) -> Stepped:
+    """Return the program of the only dimension, under the name of the algorithm."""
+    return replace(grid.build(operation, axis), name=name)
 
 
 def all_reduce(
@@ -129,7 +126,7 @@ def all_reduce(
     segments: int = 16,
     peer_order: str = "rotated",
     seed: int = 0,
-) -> Program:
+) -> Composition | Stepped:
     """Return an all-reduce.
 
     `segments` (for dbt), `peer_order` and `seed` (for direct) are passed to the algorithms that
@@ -148,41 +145,50 @@ def all_reduce(
     )
     axis = grid.only_axis()
     if axis is not None:
-        return _flat(shape, "all_reduce", grid, axis)
-    units, names, pieces = _whole(grid) if shape == "hierarchical" else _in_shards(grid)
-    return compose(shape, "all_reduce", group_size, units=units, dimensions=names, pieces=pieces)
+        return _flat(shape, grid, "all_reduce", axis)
+    make = _whole if shape == "hierarchical" else _in_shards
+    return make(grid, shape, group_size)
 
 
-def _whole(grid: _Grid) -> _Phases:
-    """Return the phases of two all-reduces of the whole buffer."""
+def _whole(grid: _Grid, name: str, group_size: int) -> Composition:
+    """Return two all-reduces of the whole buffer, one after the other."""
     local, across = grid.build("all_reduce", 0), grid.build("all_reduce", 1)
     units = math.lcm(local.units, across.units)
-    next_phase = len(local.phase_dimension)
-    pieces = [
-        *(Piece(local, m, 0, factor=units // local.units) for m in grid.local),
-        *(Piece(across, m, next_phase, factor=units // across.units) for m in grid.across),
-    ]
-    return _Phases(units, local.phase_dimension + across.phase_dimension, pieces)
+    place = partial(placed, units=units, space=units, equal_units=False, base=(0,))
+    return compose(
+        name,
+        "all_reduce",
+        group_size,
+        units=units,
+        dimensions=local.phase_dimension + across.phase_dimension,
+        pieces=[
+            grid.local(place(local, factor=units // local.units), 0),
+            grid.across(place(across, factor=units // across.units), len(local.phase_dimension)),
+        ],
+    )
 
 
-def _in_shards(grid: _Grid) -> _Phases:
-    """Return the phases of an all-reduce of shards between a reduce-scatter and an all-gather."""
+def _in_shards(grid: _Grid, name: str, group_size: int) -> Composition:
+    """Return an all-reduce of shards between a reduce-scatter and an all-gather."""
     scatter, gather = grid.build("reduce_scatter", 0), grid.build("all_gather", 0)
     across = grid.build("all_reduce", 1)
     units = math.lcm(grid.local_size * across.units, scatter.units, gather.units)
     shard = units // grid.local_size
     second = len(scatter.phase_dimension)
     third = second + len(across.phase_dimension)
-    pieces = [
-        *(Piece(scatter, m, 0, factor=units // scatter.units) for m in grid.local),
-        *(
-            Piece(across, m, second, (i * shard,), shard // across.units)
-            for i, m in enumerate(grid.across)
-        ),
-        *(Piece(gather, m, third, factor=units // gather.units) for m in grid.local),
-    ]
-    names = scatter.phase_dimension + across.phase_dimension + gather.phase_dimension
-    return _Phases(units, names, pieces)
+    place = partial(placed, units=units, space=units, equal_units=False, base=(0,))
+    return compose(
+        name,
+        "all_reduce",
+        group_size,
+        units=units,
+        dimensions=scatter.phase_dimension + across.phase_dimension + gather.phase_dimension,
+        pieces=[
+            grid.local(place(scatter, factor=units // scatter.units), 0),
+            grid.across(place(across, factor=shard // across.units), second, shard),
+            grid.local(place(gather, factor=units // gather.units), third),
+        ],
+    )
 
 
 def in_turn(
@@ -196,7 +202,7 @@ def in_turn(
     segments: int = 16,
     peer_order: str = "rotated",
     seed: int = 0,
-) -> Program:
+) -> Composition | Stepped:
     """Return an all-gather between i-th ranks and then a local one, or the reverse reduce-scatter.
 
     In both, the blocks of i-th ranks are packed side by side, so that a message has all of them.
@@ -209,43 +215,35 @@ def in_turn(
     )
     axis = grid.only_axis()
     if axis is not None:
-        return _flat("hierarchical", operation, grid, axis)
+        return _flat("hierarchical", grid, operation, axis)
     local, across = grid.build(operation, 0), grid.build(operation, 1)
     units = math.lcm(group_size, local.units, local_size * across.units)
     block, shard = units // group_size, units // local_size
     member = np.arange(group_size)
     # The packed data stand behind the data: the blocks of the first ranks, of the second ranks …
     packed = units + (member % local_size * grid.super_nodes + member // local_size) * block
-    whole = units // local.units
-    done = empty("hierarchical", operation, dimensions[0])
-
-    def between(phase: int) -> list[Piece]:
-        factor = shard // across.units
-        return [
-            Piece(across, m, phase, (units + i * shard,), factor) for i, m in enumerate(grid.across)
-        ]
-
-    def copies(phase: int, m: int, base: int, blocks: Ints) -> Iterator[Piece]:
-        if blocks.size:
-            yield Piece(done, [m], phase, (base,), blocks.size * block, blocks[None], block)
-
-    pieces: list[Piece] = []
+    place = partial(placed, units=units, space=2 * units, equal_units=True)
+    inside = place(local, base=(units,), factor=units // local.units)
+    between = place(across, base=(units,), factor=shard // across.units)
+    copies = partial(_copies, operation, dimensions[1], units=units, space=2 * units, count=block)
     if operation == "all_gather":
         names = (dimensions[1], *across.phase_dimension, *local.phase_dimension, dimensions[0])
-        inside, last = 1 + len(across.phase_dimension), len(names) - 1
-        for m, place in enumerate(packed.tolist()):
-            pieces += copies(0, m, place, np.array([m * block]))
-            pieces += copies(last, m, 0, packed[:m])
-            pieces += copies(last, m, (m + 1) * block, packed[m + 1 :])
-        pieces += between(1)
-        pieces += (Piece(local, m, inside, (units,), whole) for m in grid.local)
+        second = 1 + len(across.phase_dimension)
+        everything = copies(offset=packed[None], target=member[None] * block)
+        pieces = [
+            Piece(copies(offset=member[:, None] * block, target=packed[:, None])),
+            grid.across(between, 1, shard),
+            grid.local(inside, second),
+            Piece(everything, len(names) - 1, groups=group_size, group_step=1),
+        ]
     else:
         names = (*local.phase_dimension, *across.phase_dimension, dimensions[1])
-        order = np.tile(np.argsort(packed) * block, (local_size, 1))
-        pieces += (Piece(local, m, 0, (units,), whole, order, block) for m in grid.local)
-        pieces += between(len(local.phase_dimension))
-        for m in range(group_size):
-            pieces += copies(len(names) - 1, m, m * block, packed[m : m + 1])
+        order = np.argsort(packed) * block
+        pieces = [
+            grid.local(collected(inside.table(), order, units, block), 0),
+            grid.across(between, len(local.phase_dimension), shard),
+            Piece(copies(offset=packed[:, None], target=member[:, None] * block), len(names) - 1),
+        ]
     return compose(
         "hierarchical",
         operation,
@@ -258,6 +256,34 @@ def in_turn(
     )
 
 
+def _copies(
+    operation: str,
+    dimension: str,
+    *,
+    units: int,
+    space: int,
+    count: int,
+    offset: Ints,
+    target: Ints,
+) -> Program:
+    """Return the program in which members only copy, one row of copies for each member."""
+    return symmetric(
+        "hierarchical",
+        operation,
+        len(offset),
+        units=units,
+        space=space,
+        equal_units=True,
+        dimension=dimension,
+        op=np.full(offset.shape[1], Op.COPY),
+        peer=0,
+        offset=offset,
+        target=target,
+        count=count,
+        edges=np.zeros((0, 2), np.int64),
+    )
+
+
 def all_to_all(
     group_size: int,
     *,
@@ -267,7 +293,7 @@ def all_to_all(
     dimensions: tuple[str, str] = _DIMENSIONS,
     peer_order: str = "rotated",
     seed: int = 0,
-) -> Program:
+) -> Composition | Stepped:
     """Return an all-to-all in which blocks for i-th ranks go through the local i-th rank.
 
     Phase 1 is local: the i-th rank gets the blocks for all i-th ranks, including its own, from each
@@ -281,7 +307,7 @@ def all_to_all(
     )
     axis = grid.only_axis()
     if axis is not None:
-        return _flat("hierarchical", "all_to_all", grid, axis)
+        return _flat("hierarchical", grid, "all_to_all", axis)
     local, across = grid.build("all_to_all", 0), grid.build("all_to_all", 1)
     size, nodes, supers = group_size, local_size, grid.super_nodes
     # Regions of `size` units each, then the scratch of the two exchanges.
@@ -290,31 +316,24 @@ def all_to_all(
     across_scratch = max(across.space - 2 * across.units, 0) * nodes
     by_node = np.arange(size).reshape(supers, nodes).T.reshape(-1)  # unit of (rank, super-node)
     by_super = exchanged + np.arange(size).reshape(nodes, supers).T.reshape(-1)
-    next_phase = len(local.phase_dimension)
-    pieces = [
-        Piece(local, m, 0, (packed, exchanged, scratch), supers, np.tile(by_node, (nodes, 1)))
-        for m in grid.local
-    ]
-    pieces += [
-        Piece(
-            across,
-            m,
-            next_phase,
-            (repacked, output, scratch + local_scratch),
-            nodes,
-            np.tile(by_super, (supers, 1)),
-        )
-        for m in grid.across
-    ]
+    space = scratch + local_scratch + across_scratch
+    place = partial(placed, units=size, space=space, equal_units=True)
+    inside = place(local, base=(packed, exchanged, scratch), factor=supers)
+    between = place(across, base=(repacked, output, scratch + local_scratch), factor=nodes)
     return compose(
         "hierarchical",
         "all_to_all",
         size,
         units=size,
-        space=scratch + local_scratch + across_scratch,
+        space=space,
         equal_units=True,
         dimensions=local.phase_dimension + across.phase_dimension,
-        pieces=pieces,
+        pieces=[
+            grid.local(collected(inside.table(), by_node, packed, 1), 0),
+            grid.across(
+                collected(between.table(), by_super, repacked, 1), len(local.phase_dimension)
+            ),
+        ],
     )
 
 

@@ -15,14 +15,15 @@ from typing import Any
 import numpy as np
 
 from frontend.collectives.algorithms.ring_rooted import broadcast, reduce
-from frontend.collectives.program.program import Op, Program
+from frontend.collectives.program.program import Op
+from frontend.collectives.program.rotation import Rotation, rotation
 from frontend.collectives.program.segments import segments_of
-from frontend.collectives.program.symmetric import edge_list, symmetric
+from frontend.collectives.program.symmetric import edge_list
 from frontend.collectives.registry import ROOTED, Algorithm, always_works, dimension_and_root
 from frontend.collectives.setting import Setting
 
 
-def _ring(operation: str, group_size: int, rounds: range, dimension: str) -> Program:
+def _ring(operation: str, group_size: int, rounds: range, dimension: str) -> Rotation:
     """Return some of the rounds 0 … 2N-3: the first N-1 rounds reduce, the others gather.
 
     In round k, member i sends shard i-k-1 to the next member and receives shard i-k-2. After round
@@ -30,41 +31,40 @@ def _ring(operation: str, group_size: int, rounds: range, dimension: str) -> Pro
     """
     size, steps = group_size, 2 * len(rounds)
     k = np.repeat(np.array(rounds, np.int64), 2)
-    member = np.arange(size)[:, None]
     receives = np.arange(steps) % 2
     reduces = k < size - 1
     op = np.where(receives == 0, Op.SEND, np.where(reduces, Op.RECV_REDUCE, Op.RECV))
-    return symmetric(
+    return rotation(
         "ring",
         operation,
         size,
         units=size,
         dimension=dimension,
         op=op,
-        peer=(member + np.where(receives, -1, 1)) % size,
-        offset=(member - k - 1 - receives) % size,
+        peer=np.where(receives, size - 1, 1),
+        offset=(-k - 1 - receives) % size,
         target=np.arange(steps) ^ 1,  # a SEND's partner is the next step of the list
         # A round sends the shard that the previous round received.
         edges=np.array([(s, s - 1) for s in range(2, steps, 2)], np.int64).reshape(-1, 2),
     )
 
 
-def all_reduce(group_size: int, *, dimension: str = "scale_out") -> Program:
+def all_reduce(group_size: int, *, dimension: str = "scale_out") -> Rotation:
     """Return 2(N-1) rounds: a reduce-scatter and an all-gather, without a barrier in between."""
     return _ring("all_reduce", group_size, range(2 * (group_size - 1)), dimension)
 
 
-def reduce_scatter(group_size: int, *, dimension: str = "scale_out") -> Program:
+def reduce_scatter(group_size: int, *, dimension: str = "scale_out") -> Rotation:
     """Return N-1 rounds; afterwards member g has the sum of shard g."""
     return _ring("reduce_scatter", group_size, range(group_size - 1), dimension)
 
 
-def all_gather(group_size: int, *, dimension: str = "scale_out") -> Program:
+def all_gather(group_size: int, *, dimension: str = "scale_out") -> Rotation:
     """Return N-1 rounds; each round moves every shard to the next member."""
     return _ring("all_gather", group_size, range(group_size - 1, 2 * (group_size - 1)), dimension)
 
 
-def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Program:
+def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Rotation:
     """Return N-1 rounds that relay blocks along the ring; each member sends N-r blocks in round r.
 
     A message has blocks of one source, nearest destination first. Its receiver keeps the first
@@ -75,7 +75,6 @@ def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Program:
     blocks = size - rounds  # blocks in the message of each round
     packed = 2 * size
     arrived = packed + (size - 1) + np.concatenate(([0], np.cumsum(blocks)[:-1]))
-    member = np.arange(size)[:, None]
 
     # COPY of the own block, COPY steps that pack by distance, then per round: SEND, RECV, and COPY
     # of the block for this member.
@@ -86,29 +85,26 @@ def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Program:
         np.tile(np.array([Op.SEND, Op.RECV, Op.COPY]), size - 1),
     ))  # fmt: skip
     steps = op.size
-    offset = np.empty((size, steps), np.int64)
-    target = np.empty((size, steps), np.int64)
+    offset = np.arange(steps)
+    target = np.full(steps, size)
     count = np.ones(steps, np.int64)
-    offset[:, :first] = (member + np.arange(size)) % size
-    target[:, :1] = size + member
-    target[:, 1:first] = packed + np.arange(packs)
+    target[1:first] = packed + np.arange(packs)
     send, receive, keep = (slice(first + i, None, 3) for i in range(3))
     count[send] = count[receive] = blocks
-    offset[:, send] = np.concatenate(([packed], arrived[:-1] + 1))
-    offset[:, receive] = offset[:, keep] = arrived
-    target[:, send] = np.arange(steps)[receive]
-    target[:, receive] = np.arange(steps)[send]
-    target[:, keep] = size + (member - rounds) % size
-    peer = np.zeros((size, steps), np.int64)
-    peer[:, send] = (member + 1) % size
-    peer[:, receive] = (member - 1) % size
+    offset[send] = np.concatenate(([packed], arrived[:-1] + 1))
+    offset[receive] = offset[keep] = arrived
+    target[send] = np.arange(steps)[receive]
+    target[receive] = np.arange(steps)[send]
+    target[keep] = size + blocks
+    peer = np.ones(steps, np.int64)
+    peer[receive] = size - 1
 
     edges = [(first, pack) for pack in range(1, first)]
     for step in range(first, steps, 3):
         edges.append((step + 2, step + 1))
         if step > first:
             edges.append((step, step - 2))
-    return symmetric(
+    return rotation(
         "ring",
         "all_to_all",
         size,
@@ -122,6 +118,8 @@ def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Program:
         count=count,
         target=target,
         edges=edge_list(edges),
+        offset_turn=np.arange(steps) < first,
+        target_turn=target < packed,
     )
 
 

@@ -16,6 +16,8 @@ Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 _STEP_COLUMNS = ("member", "phase", "op", "peer", "offset", "count", "target")
+COLUMNS = ("step_begin", *_STEP_COLUMNS[1:], "dep_begin", "dep", "route")
+"""Names of the arrays of a `Program`."""
 
 
 class Op(IntEnum):
@@ -80,7 +82,7 @@ class Program:
     blocks: Array | None = None
 
     def __post_init__(self) -> None:
-        for name in ("step_begin", *_STEP_COLUMNS[1:], "dep_begin", "dep", "route"):
+        for name in COLUMNS:
             array = np.array(getattr(self, name), dtype=np.uint32, copy=None)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
@@ -89,6 +91,10 @@ class Program:
     def steps(self) -> int:
         """Total number of steps of all members."""
         return int(self.op.size)
+
+    def table(self) -> Program:
+        """Return the program itself, whose arrays hold the steps of every member."""
+        return self
 
     def members(self) -> Ints:
         """Return the member that runs each step."""
@@ -290,13 +296,12 @@ def assemble(
     order = np.lexsort((steps[:, 1], steps[:, 0]))  # stable, so it keeps the order in a phase
     number = np.empty_like(order)
     number[order] = np.arange(order.size)
-    steps = steps[order]
-    message = is_message(steps[:, 2])
-    target = steps[:, 6].copy()
-    target[message] = number[target[message]]
-    waiting, waited = number[edges[:, 0]], number[edges[:, 1]]
+    # One column at a time: a large program is sorted without a second copy of all of it.
+    column = {name: narrowed(steps[order, i]) for i, name in enumerate(_STEP_COLUMNS)}
+    message = is_message(column["op"])
+    column["target"][message] = number[column["target"][message]]
+    waiting = number[edges[:, 0]]
     by_step = np.argsort(waiting, kind="stable")
-    column = {name: steps[:, i] for i, name in enumerate(_STEP_COLUMNS)}
     return Program(
         name=name,
         operation=operation,
@@ -305,18 +310,31 @@ def assemble(
         space=space,
         equal_units=equal_units,
         phase_dimension=dimensions,
-        step_begin=_begin(column["member"], group_size),
-        op=_narrow(column["op"]),
-        phase=_narrow(column["phase"]),
-        peer=_narrow(column["peer"]),
-        offset=_narrow(column["offset"]),
-        count=_narrow(column["count"]),
-        target=_narrow(target),
-        dep_begin=_begin(waiting, order.size),
-        dep=_narrow(waited[by_step]),
-        route=_narrow(np.zeros(0, np.int64) if route is None or not route.any() else route[order]),
+        step_begin=starts(column.pop("member"), group_size),
+        dep_begin=starts(waiting, order.size),
+        dep=narrowed(number[edges[by_step, 1]]),
+        route=narrowed(np.zeros(0, np.int64) if route is None or not route.any() else route[order]),
         root=root,
+        **column,
     )
+
+
+def rows_of(program: Program, first: int = 0) -> Ints:
+    """Return the steps of a program as rows for `assemble`, of which the first has a number."""
+    rows = np.column_stack((program.members(), *(getattr(program, n) for n in _STEP_COLUMNS[1:])))
+    rows = rows.astype(np.int64)
+    rows[is_message(program.op), 6] += first
+    return rows
+
+
+def edges_of(program: Program) -> Ints:
+    """Return the dependencies of a program as edges for `assemble`."""
+    return np.column_stack((program.dependents(), program.dep)).astype(np.int64)
+
+
+def routes_of(program: Program) -> Ints:
+    """Return the route of each step of a program."""
+    return (program.route if program.route.size else np.zeros(program.steps)).astype(np.int64)
 
 
 def lengths(begin: npt.NDArray[np.unsignedinteger]) -> Ints:
@@ -331,10 +349,11 @@ def ranges(counts: Ints) -> Ints:
     return np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - counts, counts)
 
 
-def _begin(owner: Ints, owners: int) -> Array:
+def starts(owner: npt.NDArray[np.integer], owners: int) -> Array:
     """Return the start of each owner's slice in an array sorted by owner."""
-    return _narrow(np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=owners)))))
+    return narrowed(np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=owners)))))
 
 
-def _narrow(array: Ints) -> Array:
-    return array.astype(np.uint32)
+def narrowed(values: npt.ArrayLike) -> Array:
+    """Return numbers as the type of the arrays of a program."""
+    return np.asarray(values).astype(np.uint32)

@@ -145,6 +145,8 @@ def scheduled(
         if join >= 0:
             sent, unit = _units(moved.offset[own], moved.count[own])
             wait(first + own[sent], join + unit)
+    steps, waits, paths = np.vstack(rows), np.vstack(edges), np.concatenate(routes)
+    del moved, rows[:], edges[:], routes[:]  # of a large program they fill the memory
     return assemble(
         name,
         operation,
@@ -153,9 +155,9 @@ def scheduled(
         some.shards * chunks,
         False,
         (dimension,),
-        np.vstack(rows),
-        np.vstack(edges),
-        np.concatenate(routes),
+        steps,
+        waits,
+        paths,
         root=some.root or 0,
     )
 

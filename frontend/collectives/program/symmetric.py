@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from frontend.collectives.program.program import Array, Ints, Program, is_message
+from frontend.collectives.program.program import Array, Ints, Program, is_message, narrowed
 
 
 def symmetric(
@@ -23,6 +23,7 @@ def symmetric(
     count: npt.ArrayLike = 1,
     space: int | None = None,
     equal_units: bool = False,
+    route: npt.ArrayLike = (),
 ) -> Program:
     """Return the program in which each of N members runs T steps in one phase.
 
@@ -36,6 +37,8 @@ def symmetric(
     edges : array, shape (m, 2)
         Dependencies, which are the same for each member. Each row is the index of a step and the
         index of a step that it waits for. Rows are sorted by the first index.
+    route : array_like, shape (N · T,), optional
+        As in `Program`.
     """
     ops = np.asarray(op, np.uint32)
     steps = ops.size
@@ -70,6 +73,7 @@ def symmetric(
         flat(targets),
         np.concatenate(([0], np.cumsum(np.tile(waits, group_size)))).astype(np.uint32),
         (first + edges[:, 1].astype(np.uint32)[None, :]).reshape(-1),
+        narrowed(route),
     )
 
 

@@ -82,7 +82,7 @@ def _step_problems(program: Program) -> list[Problem]:
     member, steps = program.members(), program.steps
     message = is_message(op)
 
-    report("structure", count < 1, "no units")
+    report("structure", (count < 1) & ~message, "no units")
     report("structure", offset + count > program.space, "units beyond the space")
     local = ~message & (target + count > program.space)
     report("structure", local, "target units beyond the space")

@@ -25,6 +25,7 @@ except ModuleNotFoundError as error:
     ) from None
 
 _GZIP = b"\x1f\x8b"
+_JSON = (".json", ".json.gz")
 _PRESENT, _UNUSABLE = 1, 2
 
 
@@ -112,7 +113,7 @@ class ChakraTrace:
 
 
 def read_trace(path: Path, control: bool = True) -> ChakraTrace:
-    """Return the trace in a file, which may be compressed with gzip.
+    """Return the trace in a file: binary or JSON, and maybe compressed with gzip.
 
     Parameters
     ----------
@@ -131,6 +132,10 @@ def read_trace(path: Path, control: bool = True) -> ChakraTrace:
         data = path.read_bytes()
         if data.startswith(_GZIP):
             data = gzip.decompress(data)
+        if path.name.endswith(_JSON):
+            from frontend.formats.chakra import json_text  # few traces are JSON
+
+            data = json_text.to_binary(path, data)
     except FileNotFoundError:
         raise ScenarioError(f"{path}: no such file: expected the trace of a rank") from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:

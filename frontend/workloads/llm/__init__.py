@@ -16,6 +16,7 @@ from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.models.transformer import token_flop
 from frontend.schema.base import Problems
 from frontend.topologies import Layout, TopologyFamily
+from frontend.workloads.llm import choices
 from frontend.workloads.llm.grid import Grid
 from frontend.workloads.llm.memory import Memory, rank_memory
 from frontend.workloads.llm.stage import build
@@ -63,6 +64,12 @@ class _Llm(WorkloadKind[LlmWorkload]):
             memory_bytes=max(map(sum, stage_memory(workload, grid))),
             pipeline_layer=COMMUNICATION_LAYERS["pp"],
         )
+
+    def sizes(self, workload: LlmWorkload, ranks: int) -> Iterator[choices.Changes]:
+        yield from choices.sizes(workload.layout, ranks)
+
+    def orders(self, workload: LlmWorkload, ranks: int) -> Iterator[choices.Changes]:
+        yield from choices.orders(workload.layout, ranks)
 
     def plan(
         self, workload: LlmWorkload, layout: Layout, collective: CollectiveAlgorithms | None

@@ -1,0 +1,22 @@
+"""`simulation`: which iterations are simulated."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from frontend.schema.base import Count, Model
+
+
+class Simulation(Model):
+    """Which iterations cosim simulates, and which it takes from earlier ones."""
+
+    repeat: Literal["off", "exact", "approximate"] = "off"
+    """off: cosim simulates every iteration. exact: it skips iterations that would be the same as
+    earlier ones to the picosecond. approximate: it skips iterations as soon as the last two took
+    nearly the same time."""
+    repeat_tolerance: Annotated[float, Field(gt=0, lt=1)] = 0.01
+    """With `approximate`: cosim skips iterations when the times of two in a row differ by at most
+    this part."""
+    check_interval: Count = 1000
+    """With `approximate`: cosim simulates one of so many iterations, and the last one, to check the
+    skipped ones."""
