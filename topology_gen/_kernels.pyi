@@ -26,6 +26,26 @@ def layers(
     nodes: int, source: Ids, target: Ids, root: int
 ) -> tuple[Sequence[tuple[list[int], int]], ...]: ...
 
+# For each pair, its number of hops, and the links of all paths one after another. Of the shortest
+# paths of a pair, it takes number (first + turn % turns * paths // turns) % paths. At every node,
+# the paths over the link with the smallest id have the smallest numbers. Pairs are ordered by
+# `row`, the row of `distance` with the distances to their target. A link enters a place: a node, or
+# another column of `distance`.
+def numbered_paths(
+    source: Ids,
+    target: Ids,
+    place: Ids,
+    cost: NDArray[np.float64],
+    distance: NDArray[np.float64],
+    row: Ids,
+    from_: Ids,
+    to: Ids,
+    first: NDArray[np.int64],
+    turn: NDArray[np.int64],
+    turns: int,
+    nodes: int,
+) -> tuple[NDArray[np.int64], Ids]: ...
+
 # For each of `count` links, the bytes that go over it if some paths are used. The links of path i
 # are links[begin[i]:begin[i + 1]]. ValueError if a path or link does not exist.
 def path_loads(

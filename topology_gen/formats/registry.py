@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
+from topology_gen.errors import FileFormatError
 from topology_gen.formats.msccl import read_xml_and_ignored
 from topology_gen.formats.mscclpp import read_plan
 from topology_gen.formats.schedule_json import read_json
@@ -38,8 +39,12 @@ def read(content: bytes) -> Content:
     TopologyError
         The content has none of these formats, or is not valid.
     """
-    if content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<":
+    begin = content.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if begin[:1] == b"<":
         return Content(MSCCL_XML, *read_xml_and_ignored(content))
+    if begin and begin[:1] not in b"{[":
+        first = begin.split(b"\n", 1)[0][:40].decode("utf-8", "replace")
+        raise FileFormatError(f"expected MSCCL XML or JSON, but it begins with {first!r}")
     try:
         document = json.loads(content)
     except (ValueError, RecursionError):

@@ -27,7 +27,8 @@ class Traffic:
     ----------
     rounds : tuple of Fraction
         Round t consists of the messages that must wait for t-1 others, one after the other. For
-        each round, the greatest load between a pair of ranks, in shards (1/N of the data).
+        each round, the greatest load between a pair of ranks, in shards (1/N of the data). Rounds
+        without data, of signals alone, are left out.
     chunks : dict of (source, target) to int
         For each pair of ranks, the number of chunks sent in all.
     messages : int
@@ -108,7 +109,7 @@ class Order:
             greatest[at - 1] = max(greatest[at - 1], count)
         share = Fraction(self._algorithm.ranks, self._algorithm.chunks)
         return Traffic(
-            tuple(count * share for count in greatest),
+            tuple(count * share for count in greatest if count),
             dict(sorted(total.items())),
             sum(len(counts) for *_, counts in self._pairs),
         )

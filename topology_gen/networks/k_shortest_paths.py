@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 from topology_gen.arrays import Numbers
 from topology_gen.errors import ParameterError, PathError
 from topology_gen.graphs.digraph import Digraph
+from topology_gen.kernels import numbered_paths
 from topology_gen.networks.shortest_paths import ShortestPaths, flow_hash
 
 Path = tuple[int, ...]
 """The ids of a path's links, from the source to the target."""
-
-_MOST = 2**40
-"""Shortest paths of a pair that are told apart."""
 
 
 class KShortestPaths(ShortestPaths):
@@ -96,35 +94,21 @@ class KShortestPaths(ShortestPaths):
         route: Numbers,
         distance: NDArray[np.float64],
         row: Numbers,
-    ) -> Numbers:
-        left = self._distances(source, target, distance, row).copy()
-        counts = self._counts(distance)
-        paths = counts[row, source]
+    ) -> tuple[Numbers, Numbers]:
+        self._distances(source, target, distance, row)
         first = flow_hash(source, target, np.zeros_like(route), self._salt)
-        number = (first + route % self.count * paths // self.count) % paths
-        walks: list[Numbers] = []
-        at = source.copy()
-        while (going := np.flatnonzero(at != target)).size:
-            out, nearer = self._nearer(at[going], row[going], left[going], distance)
-            ways = np.where(nearer, counts[row[going, None], self._entered[out]], 0)
-            until = np.cumsum(ways, axis=1)
-            chosen = (until > number[going, None]).argmax(axis=1)
-            every = np.arange(going.size)
-            number[going] -= until[every, chosen] - ways[every, chosen]
-            link = out[every, chosen]
-            step = np.full(source.size, -1)
-            step[going] = link
-            walks.append(step)
-            left[going] -= self._cost[link]
-            at[going] = self._target[link]
-        return np.stack(walks, axis=1) if walks else np.empty((source.size, 0), np.int64)
-
-    def _counts(self, distance: NDArray[np.float64]) -> Numbers:
-        """Return how many shortest paths lead from every node (column) to each target (row)."""
-        counts: Numbers = (distance == 0).astype(np.int64)
-        for near in np.unique(distance[np.isfinite(distance) & (distance > 0)]):
-            row, node = np.nonzero(distance[:, : self._nodes] == near)
-            out, nearer = self._nearer(node, row, np.full(row.size, near), distance)
-            ways = np.where(nearer, counts[row[:, None], self._entered[out]], 0).sum(axis=1)
-            counts[row, node] = np.minimum(ways, _MOST)
-        return counts
+        hops, links = numbered_paths(
+            self._graph.source,
+            self._graph.target,
+            self._entered.astype(np.uint32),
+            self._cost,
+            distance,
+            row.astype(np.uint32),
+            source.astype(np.uint32),
+            target.astype(np.uint32),
+            first,
+            route,
+            self.count,
+            self._nodes,
+        )
+        return hops, links.astype(np.int64)

@@ -87,13 +87,15 @@ class ShortestPaths:
         far = np.flatnonzero(~near)
         hops = np.ones(source.size, np.int64)
         walks = self._walk(source[far], target[far], route[far])
-        hops[far] = (walks >= 0).sum(axis=1)
+        for here, lengths, _ in walks:
+            hops[far[here]] = lengths
         begin = np.concatenate(([0], np.cumsum(hops)))
         links = np.empty(int(begin[-1]), np.int64)
         links[begin[:-1][near]] = direct
-        reached = walks >= 0
-        rows, columns = np.nonzero(reached)
-        links[begin[far[rows]] + columns] = walks[rows, columns]
+        for here, lengths, found in walks:
+            # The links of a walk follow each other, from the walk's place on.
+            shift = begin[far[here]] - (np.cumsum(lengths) - lengths)
+            links[np.arange(found.size) + np.repeat(shift, lengths)] = found
         return begin, links
 
     def are_neighbours(self, source: Numbers, target: Numbers) -> NDArray[np.bool_]:
@@ -105,26 +107,26 @@ class ShortestPaths:
         pairs: Numbers = source * self._nodes + self._target
         return pairs
 
-    def _walk(self, source: Numbers, target: Numbers, route: Numbers) -> Numbers:
-        """Return the links of each path as a row that is padded with -1."""
-
+    def _walk(
+        self, source: Numbers, target: Numbers, route: Numbers
+    ) -> list[tuple[Numbers, Numbers, Numbers]]:
+        """Return the paths in parts: the pairs, their hops, and the links of one after another."""
         from scipy.sparse.csgraph import dijkstra
 
         targets, column = np.unique(target, return_inverse=True)
+        by_target = np.argsort(column, kind="stable")
+        ends = np.cumsum(np.bincount(column))
         rows = max(1, _CELLS // (self._nodes * max(self._width, 1)))
         parts = []
         for first in range(0, targets.size, rows):
-            here = np.flatnonzero((column >= first) & (column < first + rows))
+            last = min(first + rows, targets.size) - 1
+            here = by_target[ends[first - 1] if first else 0 : ends[last]]
             near = targets[first : first + rows]
             near = np.where(near < self._hosts, near + self._nodes, near)
             hops = dijkstra(self._backward, indices=near)
             row = column[here] - first
-            parts.append((here, self._steps(source[here], target[here], route[here], hops, row)))
-        longest = max((walks.shape[1] for _, walks in parts), default=0)
-        result = np.full((source.size, longest), -1)
-        for here, walks in parts:
-            result[here, : walks.shape[1]] = walks
-        return result
+            parts.append((here, *self._steps(source[here], target[here], route[here], hops, row)))
+        return parts
 
     def _steps(
         self,
@@ -133,8 +135,11 @@ class ShortestPaths:
         route: Numbers,
         distance: NDArray[np.float64],
         row: Numbers,
-    ) -> Numbers:
-        """Return the links of some pairs' paths; `distance[row[i]]` is the distance to target i."""
+    ) -> tuple[Numbers, Numbers]:
+        """Return the hops of some pairs' paths, and the links of one path after another.
+
+        The pairs are ordered by `row`; `distance[row[i]]` has the distances to target i.
+        """
         self._distances(source, target, distance, row)
         walks: list[Numbers] = []
         at = source.copy()
@@ -159,7 +164,8 @@ class ShortestPaths:
             step[going] = link
             walks.append(step)
             at[going] = self._target[link]
-        return np.stack(walks, axis=1) if walks else np.empty((source.size, 0), np.int64)
+        steps = np.stack(walks, axis=1) if walks else np.empty((source.size, 0), np.int64)
+        return (steps >= 0).sum(axis=1), steps[steps >= 0]
 
     def _nearer(
         self, at: Numbers, row: Numbers, left: NDArray[np.float64], distance: NDArray[np.float64]

@@ -28,7 +28,6 @@ from topology_gen.schedules.link_capacities import LinkCapacities, link_capaciti
 from topology_gen.schedules.path_chunks import Shares, share
 from topology_gen.schedules.schedule import Schedule
 from topology_gen.schedules.throughput import routed
-from topology_gen.schedules.walk_flow import walk_flow
 
 GREATEST_CHUNKS = 2**10
 """Greatest number of chunks for each pair of nodes."""
@@ -37,6 +36,9 @@ GREATEST_FLOWS = 2**21
 """Greatest number of flows (sources × links) that are split into paths."""
 
 GREATEST_SENDS = 2**24
+
+UNITS = 2**16
+"""Amounts of a flow are rounded to this fraction of what a node gets."""
 
 Ints = NDArray[np.int64]
 
@@ -135,10 +137,15 @@ def _flow(
     found = routed(graph, capacities) if flows > GREATEST_EXACT_FLOWS else None
     if found is None:
         return solve(graph, capacities if sources == 1 else capacities.apart(graph))
-    bounds, mix = found
-    symmetry = capacities.symmetry
-    flow = (walk_flow(graph, symmetry, mix, root) for root in range(sources))
+    bounds, amounts = found
+    flow = (_rounded(amounts(root)) for root in range(sources))
     return AllToAll(bounds.least, None, bound, min(bounds.greatest, float(bound))), flow
+
+
+def _rounded(amounts: NDArray[np.float64]) -> list[Fraction]:
+    return [
+        Fraction(amount, UNITS) for amount in np.rint(amounts * UNITS).astype(np.int64).tolist()
+    ]
 
 
 def _schedule(

@@ -7,19 +7,30 @@ bound may be off.
 - Walks come within a percent of the optimum in a time that grows with sources × links
   (`topology_gen.schedules.walk_mix`).
 - If symmetries leave few sources and classes of links, a mix of trees is optimal
-  (`topology_gen.schedules.tree_columns`). If links differ, trees also close what walks leave open.
+  (`topology_gen.schedules.tree_columns`).
+- If links differ, an exchange of trees closes what walks leave open
+  (`topology_gen.schedules.tree_exchange`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from topology_gen.errors import ParameterError
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.schedules.link_capacities import LinkCapacities, link_capacities
 from topology_gen.schedules.link_lengths import LinkLengths
 from topology_gen.schedules.tree_columns import PRECISION, mixed_trees
+from topology_gen.schedules.tree_exchange import exchange_trees
+from topology_gen.schedules.walk_flow import walk_flow
 from topology_gen.schedules.walk_mix import WalkMix, walk_mix
+
+Flow = Callable[[int], NDArray[np.float64]]
+"""The amount on each link if a node, which is given, sends 1 to every other."""
 
 GREATEST_PRODUCT = 2048
 """Greatest product of sources and classes for which a linear program mixes trees."""
@@ -111,15 +122,11 @@ def throughput(
                 f"symmetry: expected a smaller diameter"
             )
         return _exact(lengths)
-    load = mix.greatest_load
-    uneven = lengths.capacity.min() < 1
-    if uneven and load / lengths.least_load > 1 + ENOUGH and product <= GREATEST_TREES:
-        load = min(load, mixed_trees(lengths, ENOUGH))
-    return Throughput(1 / load, 1 / lengths.least_load)
+    return _routed(lengths, capacities or link_capacities(graph), mix)[0]
 
 
-def routed(graph: Digraph, capacities: LinkCapacities) -> tuple[Throughput, WalkMix] | None:
-    """Return bounds of the all-to-all throughput, and a routing over walks that attains the least.
+def routed(graph: Digraph, capacities: LinkCapacities) -> tuple[Throughput, Flow] | None:
+    """Return bounds of the all-to-all throughput, and a flow that attains the least.
 
     None is returned if the diameter is too large for `topology_gen.schedules.walk_mix`.
 
@@ -130,9 +137,25 @@ def routed(graph: Digraph, capacities: LinkCapacities) -> tuple[Throughput, Walk
     """
     lengths = LinkLengths(graph, capacities)
     mix = walk_mix(lengths, GOAL, WORK)
-    if mix is None:
-        return None
-    return Throughput(1 / mix.greatest_load, 1 / lengths.least_load), mix
+    return None if mix is None else _routed(lengths, capacities, mix)
+
+
+def _routed(
+    lengths: LinkLengths, capacities: LinkCapacities, mix: WalkMix
+) -> tuple[Throughput, Flow]:
+    """Return the bounds and the flow of walks, or of trees if they are better."""
+    graph, symmetry = lengths.graph, lengths.symmetry
+    even = Throughput(1 / mix.greatest_load, 1 / lengths.least_load)
+    if capacities.even or even.gap <= ENOUGH or graph.nodes * graph.links > GREATEST_TREES:
+        return even, lambda root: walk_flow(graph, symmetry, mix, root)
+    each = LinkLengths(graph, capacities.apart(graph))
+    each.measure(lengths.best[symmetry.link_class])
+    walks = np.array([walk_flow(graph, symmetry, mix, root) for root in range(graph.nodes)])
+    loads = exchange_trees(each, walks / each.capacity, ENOUGH)
+    amounts = loads * each.capacity
+    return Throughput(1 / float(loads.sum(0).max()), 1 / each.least_load), lambda root: amounts[
+        root
+    ]
 
 
 def exact_throughput(graph: Digraph, capacities: LinkCapacities | None = None) -> Throughput:

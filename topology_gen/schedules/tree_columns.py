@@ -27,15 +27,13 @@ SHARES = (0.3, 0.7, 1.0)
 """Shares of the prices in the lengths for later trees."""
 
 
-def mixed_trees(lengths: LinkLengths, goal: float = PRECISION) -> float:
+def mixed_trees(lengths: LinkLengths) -> float:
     """Return the greatest load of the best mix of trees; `lengths` ends with as high a bound.
 
     Parameters
     ----------
     lengths : LinkLengths
         The digraph. Lengths that are nearly right make this faster.
-    goal : float
-        The relative difference of the bounds at which to stop.
     """
     classes = lengths.symmetry.classes
     columns = _Columns(len(lengths.symmetry.roots))
@@ -47,7 +45,7 @@ def mixed_trees(lengths: LinkLengths, goal: float = PRECISION) -> float:
     for _ in range(GREATEST_ROUNDS):
         greatest_load, prices = columns.mix()
         prices /= lengths.capacity
-        if greatest_load - lengths.least_load <= goal * greatest_load:
+        if greatest_load - lengths.least_load <= PRECISION * greatest_load:
             break
         # Prices vary a lot between rounds, so they are blended with the best lengths so far.
         for share in SHARES:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
+from numpy.typing import NDArray
 
 from topology_gen import kernels
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.graphs.symmetry import Symmetry
 from topology_gen.schedules.walk_mix import WalkMix
 
-UNITS = 2**16
-"""Amounts are rounded to this fraction of what a node gets."""
 
-
-def walk_flow(graph: Digraph, symmetry: Symmetry, mix: WalkMix, root: int) -> list[Fraction]:
-    """Return the amount on each link if a node sends 1 to every other, rounded to 1/UNITS.
+def walk_flow(graph: Digraph, symmetry: Symmetry, mix: WalkMix, root: int) -> NDArray[np.float64]:
+    """Return the amount on each link if a node sends 1 to every other.
 
     Parameters
     ----------
@@ -40,4 +36,4 @@ def walk_flow(graph: Digraph, symmetry: Symmetry, mix: WalkMix, root: int) -> li
             np.exp(-length[symmetry.link_class]),
             mix.hops,
         )
-    return [Fraction(amount, UNITS) for amount in np.rint(flow * UNITS).astype(np.int64).tolist()]
+    return flow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import prod
 from typing import Any, NamedTuple
 
@@ -77,9 +77,13 @@ def read_dimensions(content: Mapping[str, Any], name: str) -> GraphDocument:
     """
     parts = dimensions(content)
     ranks = prod(part.size for part in parts)
-    count = sum(ranks * (p.size // 2 if p.kind == "FullyConnected" else 1) for p in parts)
+    count = sum(ranks * _LINKS[part.kind](part.size) // part.size for part in parts)
     if count > MOST_LINKS:
-        raise FileFormatError(f"{count} links: expected at most {MOST_LINKS}")
+        instead = f"; `family: complete` with `n: {ranks}` has no such limit"
+        raise FileFormatError(
+            f"{count} links: expected at most {MOST_LINKS}"
+            + (instead if [part.kind for part in parts] == ["FullyConnected"] else "")
+        )
     nodes = [NodeEntry(f"rank{rank}", True) for rank in range(ranks)]
     links: list[LinkEntry] = []
     stride = 1
@@ -120,6 +124,13 @@ def _star(count: int) -> Iterator[tuple[int, int]]:
 
 _PAIRS = {"Ring": _ring, "FullyConnected": _full, "Switch": _star}
 """For each kind, the pairs of positions that have a link; the switch comes after the ranks."""
+
+_LINKS: dict[str, Callable[[int], int]] = {
+    "Ring": lambda count: count if count > 2 else 1,
+    "FullyConnected": lambda count: count * (count - 1) // 2,
+    "Switch": lambda count: count,
+}
+"""For each kind, the number of these pairs."""
 
 
 def _text(value: float, unit: str, parts: int, smallest: str) -> str:

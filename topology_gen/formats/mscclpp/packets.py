@@ -1,46 +1,34 @@
 """Packets of MSCCL++ plans: chunks with flags, on which a reader waits, in the scratch buffer.
 
 A packet needs no signal. So an operation that reads packets waits for what writes them: a put of a
-peer, or a copy of its own rank. Every put gets a connection of its own, because puts of different
-thread blocks have no order.
+peer, or a copy of its own rank.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from topology_gen.lowering.algorithm import Block, Buffer, Instruction, Kind, Place, Step
+from topology_gen.formats.mscclpp.messages import Messages, Where, last, nop
+from topology_gen.lowering.algorithm import Buffer, Instruction, Kind, Place, Step
 
 OPERATIONS = ("ppkt", "rppkt", "cpkt", "upkt", "repkt", "recpkt", "respkt", "recspkt")
 """Operations on packets: put, read and put, copy, unpack; reduce, also with a copy and a send."""
-
-FIRST_CHANNEL = 2**16
-"""The channel of the first put; the plan's own channels have smaller numbers."""
 
 Cell = tuple[int, int]
 """A rank and a chunk of its scratch buffer."""
 
 
-class Put(NamedTuple):
-    """A put of packets: its sender, its receiver, and the sender's instruction."""
-
-    source: int
-    target: int
-    send: Instruction
-
-
 class Packets:
-    """The puts of all ranks, and what every packet waits for.
+    """What every packet of all ranks waits for.
 
-    Attributes
+    Parameters
     ----------
-    puts : list of Put
-        In the order in which they were added; the number of a put is its connection.
+    messages : Messages
+        Gets the puts.
     """
 
-    def __init__(self) -> None:
-        self.puts: list[Put] = []
+    def __init__(self, messages: Messages) -> None:
+        self._messages = messages
         self._local: dict[Cell, Step] = {}
         self._arrives: dict[Cell, int] = {}
         self._reads: list[tuple[int, Step, list[Cell]]] = []
@@ -48,10 +36,12 @@ class Packets:
     def operate(
         self,
         block: list[Instruction],
-        at: tuple[int, int],
+        at: Where,
         sources: Sequence[tuple[Place, int]],
         local: Sequence[Place],
         remote: Sequence[tuple[int, Place]],
+        *,
+        waits: bool,
     ) -> None:
         """Add an operation: sum the sources, store the sum, and put it to other ranks.
 
@@ -67,13 +57,15 @@ class Packets:
             Where the rank keeps the sum; in scratch memory, it becomes packets.
         remote : sequence of (int, Place)
             Ranks that get the sum as packets, and their places.
+        waits : bool
+            Whether the block goes on only when it has sent them.
         """
         rank, number = at
         for place, chunks in sources:
             if place.buffer is Buffer.SCRATCH:
                 cells = _cells(rank, place, chunks)
                 self._reads.append((rank, Step(number, len(block)), cells))
-                block += [_nop()] * chunks
+                block += [nop()] * chunks
         (first, chunks), *others = sources
         kept = local[0] if local else first
         if kept != first:
@@ -83,17 +75,17 @@ class Packets:
         for place in local[1:]:
             self._add(block, at, Kind.COPY, kept, place, chunks)
         for target, place in remote:
-            after = Step(number, len(block) - 1) if block else None
+            send = Instruction(Kind.SEND, kept, place, chunks, last(block, number))
+            put = self._messages.add((rank, target), send)
+            if waits:
+                self._messages.wait(block, put, sent=True)
             if place.buffer is Buffer.SCRATCH:
-                arrives = _cells(target, place, chunks)
-                self._arrives.update(dict.fromkeys(arrives, len(self.puts)))
-            send = Instruction(Kind.SEND, kept, place, chunks, after)
-            self.puts.append(Put(rank, target, send))
+                self._arrives.update(dict.fromkeys(_cells(target, place, chunks), put))
 
     def _add(
         self,
         block: list[Instruction],
-        at: tuple[int, int],
+        at: Where,
         kind: Kind,
         source: Place,
         target: Place,
@@ -105,7 +97,7 @@ class Packets:
             self._local.update(dict.fromkeys(_cells(rank, target, chunks), step))
         block.append(Instruction(kind, source, target, chunks, None, True))
 
-    def wait(self, rank: int, blocks: list[list[Instruction]], first_landing: int) -> None:
+    def settle(self, rank: int, blocks: list[list[Instruction]]) -> None:
         """Make the nops of a rank's readers wait for what writes their packets.
 
         Parameters
@@ -114,45 +106,15 @@ class Packets:
             The rank.
         blocks : list of list of Instruction
             Its blocks.
-        first_landing : int
-            The number of the block of the first of `landings`.
         """
-        here = [number for number, put in enumerate(self.puts) if put.target == rank]
-        landing = {number: first_landing + turn for turn, number in enumerate(here)}
         for reader, step, cells in self._reads:
             for turn, cell in enumerate(cells if reader == rank else ()):
                 index = step.number + turn
                 after = self._local.get(cell)
                 if cell in self._arrives:
-                    after = Step(landing[self._arrives[cell]], 0)
+                    after = self._messages.landing(self._arrives[cell])
                 blocks[step.block][index] = blocks[step.block][index]._replace(after=after)
-
-    def landings(self, rank: int) -> list[Block]:
-        """Return a block for each put that a rank receives."""
-        return [
-            Block(
-                None,
-                put.source,
-                FIRST_CHANNEL + number,
-                (put.send._replace(kind=Kind.RECEIVE, after=None, awaited=True),),
-            )
-            for number, put in enumerate(self.puts)
-            if put.target == rank
-        ]
-
-    def sends(self, rank: int) -> list[Block]:
-        """Return a block for each put of a rank."""
-        return [
-            Block(put.target, None, FIRST_CHANNEL + number, (put.send,))
-            for number, put in enumerate(self.puts)
-            if put.source == rank
-        ]
 
 
 def _cells(rank: int, place: Place, chunks: int) -> list[Cell]:
     return [(rank, place.offset + chunk) for chunk in range(chunks)]
-
-
-def _nop() -> Instruction:
-    nowhere = Place(Buffer.INPUT, -1), Place(Buffer.OUTPUT, -1)
-    return Instruction(Kind.NOP, *nowhere, 0, None, True)

@@ -2,19 +2,24 @@
 
 A put is asynchronous. It is modelled as a send and a receive in two blocks of their own. The send
 runs after the earlier operations of the put's block. The receive may run at any later time, and
-only a wait is ordered after it. So a plan that depends on lucky timing of a put is found wrong.
+only a wait is ordered after it. So a plan that depends on lucky timing of a put is found wrong. A
+signal after other operations than a put is an empty message.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import Any
 
 from topology_gen.formats.json_fields import Fields, parse
-from topology_gen.formats.mscclpp import packets
+from topology_gen.formats.mscclpp import data
+from topology_gen.formats.mscclpp.data import Buffers, DataOperations, Shared, local, pairs, pick
+from topology_gen.formats.mscclpp.meetings import Meetings, operations
+from topology_gen.formats.mscclpp.messages import NOWHERE, Messages, last, nop
 from topology_gen.formats.mscclpp.packets import Packets
-from topology_gen.formats.mscclpp.slices import Slice, scale_of, slice_of
+from topology_gen.formats.mscclpp.remote import Remote
+from topology_gen.formats.mscclpp.slices import scale_of, slice_of
+from topology_gen.formats.mscclpp.switches import Switch, switches_of
 from topology_gen.lowering.algorithm import (
     Algorithm,
     Block,
@@ -34,21 +39,19 @@ COLLECTIVES: Mapping[str, Operation] = {
     "alltoall": "all_to_all",
 }
 
-_OPERATIONS = (
-    "nop", "barrier", "put", "pws", "pwsf", "copy", "signal", "wait", "rlxsignal", "rlxwait",
-    "flush", "re", *packets.OPERATIONS,
-)  # fmt: skip
+_CHANNEL = ("put", "pws", "pwsf", "signal", "wait", "rlxsignal", "rlxwait", "flush")
+_MEETING = ("barrier", "sem_acquire", "sem_release")
+_OPERATIONS = ("nop", *_MEETING, *_CHANNEL, *data.OPERATIONS)
 _TYPES = ("port", "memory")
-_NOWHERE = Place(Buffer.INPUT, -1), Place(Buffer.OUTPUT, -1)
 
 
 def read_plan(content: bytes) -> Algorithm:
     """Return the algorithm of an execution plan.
 
-    Plans of the Simple protocol may contain puts, signals, waits, copies, reductions and barriers;
-    those of the LL protocol also operations on packets. Groups of thread blocks that divide an
-    operation divide every chunk. Semaphores, remote reads, pipelines and switch channels are not
-    supported.
+    Plans of the Simple protocol may contain puts, signals, waits, reads from and writes to other
+    ranks, copies, reductions, barriers, semaphores, and operations on switch channels; those of the
+    LL protocol also operations on packets. Groups of thread blocks that divide an operation divide
+    every chunk. A pipeline is one pass over all its data.
 
     Raises
     ------
@@ -63,12 +66,16 @@ def read_plan(content: bytes) -> Algorithm:
     """
     document = parse(content)
     operation = COLLECTIVES[document.word("collective", tuple(COLLECTIVES))]
-    shared, scale = Packets(), scale_of(document)
-    gpus = [_Gpu(fields, rank, shared, scale) for rank, fields in enumerate(document.parts("gpus"))]
+    messages = Messages()
+    shared = Shared(messages, Packets(messages), Remote(messages), scale_of(document))
+    gpus = [_Gpu(fields, rank, shared) for rank, fields in enumerate(document.parts("gpus"))]
     for gpu in gpus:
         gpu.connect(gpus)
     for gpu in gpus:
         gpu.land(gpus)
+    for gpu in gpus:
+        gpu.settle()
+    messages.settle()
     in_place = document.flag("inplace")
     outputs = max((gpu.output for gpu in gpus), default=0)
     inputs = max((gpu.input for gpu in gpus), default=0)
@@ -87,137 +94,133 @@ def read_plan(content: bytes) -> Algorithm:
 class _Gpu:
     """A rank: the blocks of its plan, then one block for each channel's receives and sends."""
 
-    def __init__(self, fields: Fields, rank: int, packets: Packets, scale: int) -> None:
-        self._packets, self._scale = packets, scale
+    def __init__(self, fields: Fields, rank: int, shared: Shared) -> None:
+        self._shared = shared
         if fields.number("id") != rank:
             raise fields.error("id", f"expected {rank}, the rank's place in the list")
         self.rank = rank
-        self.input = fields.number("input_chunks") * scale
-        self.output = fields.number("output_chunks") * scale
-        self.scratch = fields.number("scratch_chunks") * scale
+        self.input = fields.number("input_chunks") * shared.scale
+        self.output = fields.number("output_chunks") * shared.scale
+        self.scratch = fields.number("scratch_chunks") * shared.scale
         self._fields = fields
         self.peers: list[tuple[str, int, int]] = []
         """For each channel: its type, its peer, and its number among those with the same two."""
         self._of_type: dict[str, list[int]] = {kind: [] for kind in _TYPES}
         count: dict[tuple[str, int], int] = defaultdict(int)
         for part in fields.parts("channels"):
-            kind = part.word("channel_type", _TYPES)
-            for peer in part.array("connected_to"):
+            kind = part.word("channel_type", (*_TYPES, "switch"))
+            for peer in part.array("connected_to") if kind in _TYPES else ():
                 if type(peer) is not int:
                     raise part.error("connected_to", "expected a list of ranks")
                 self._of_type[kind].append(len(self.peers))
                 self.peers.append((kind, peer, count[kind, peer]))
                 count[kind, peer] += 1
+        self._switches = switches_of(fields, rank)
         self._remote = [
             (part.number("rank"), part.word("type", tuple(Buffer)))
             for part in fields.parts("remote_buffers")
         ]
         self._blocks: list[list[Instruction]] = []
-        self._sends: dict[int, list[Instruction]] = defaultdict(list)
+        self._meetings = Meetings(fields, self._blocks)
+        self._sends: list[list[Instruction]] = [[] for _ in self.peers]
         self._targets: dict[int, list[Place]] = defaultdict(list)
         self._signals: dict[int, list[int]] = defaultdict(list)
-        """For each channel and each signal, the number of puts before the signal."""
+        """For each channel and each signal, the number of messages up to the signal."""
+        self._sender: dict[int, int] = {}
+        """For each channel, the block that has put last."""
         self._waits: list[tuple[int, int, int]] = []  # (block, index, channel), in order
-        self._reserved: dict[tuple[int, int], set[int]] = defaultdict(set)
         self._ends: list[int] = [0] * len(self.peers)
         self._landings: list[tuple[int, list[Place]]] = []
-        self._barriers: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         for number, part in enumerate(fields.parts("threadblocks")):
             if part.number("id") != number:
                 raise part.error("id", f"expected {number}, the block's place in the list")
             self._blocks.append([])
             self._block(number, part)
-        self._meet()
+        self._meetings.settle()
 
     def _block(self, number: int, fields: Fields) -> None:
-        channels: dict[str, list[int]] = {kind: [] for kind in _TYPES}
-        for part in fields.parts("channels"):
-            kind = part.word("channel_type", _TYPES)
-            channels[kind] += [
-                self._pick(part, "channel_ids", i, self._of_type[kind])
-                for i in part.array("channel_ids")
-            ]
-        buffers: dict[str, list[tuple[int, str]]] = {kind: [] for kind in _TYPES}
-        for part in fields.parts("remote_buffer_refs"):
-            kind = part.word("access_channel_type", _TYPES)
-            buffers[kind] += [
-                self._pick(part, "remote_buffer_ids", i, self._remote)
-                for i in part.array("remote_buffer_ids")
-            ]
-        for part in fields.parts("ops"):
-            name = part.word("name", _OPERATIONS)
+        channels, buffers, switches = self._access(fields)
+        block, at = self._blocks[number], (self.rank, number)
+        operation = DataOperations(at, block, self._shared, buffers, switches)
+        for part in operations(fields):
+            name = part.word("name", _OPERATIONS).removeprefix("rlx")
+            if name in ("signal", "pws", "pwsf", "barrier", "sem_release"):
+                operation.confirm()
             if name == "barrier":
-                self._barriers[part.number("barrier_id")][number].append(len(self._blocks[number]))
-                blocks = part.number("num_threadblocks", 1)
-                self._reserved[part.number("barrier_id"), number].add(blocks)
-                for _ in range(blocks):  # `_meet` fills them in
-                    self._add(number, Kind.NOP, *_NOWHERE, 0)
-            elif name in ("copy", "re"):
-                self._local(number, name, part)
-            elif name in packets.OPERATIONS:
-                self._packet(number, part, buffers["memory"])
+                self._meetings.barrier(number, part)
+            elif name == "sem_acquire":
+                self._meetings.acquire(number, part)
+            elif name == "sem_release":
+                self._meetings.release(number, part)
+            elif name in data.OPERATIONS:
+                operation.read(name, part)
             elif name != "nop":
                 kind = part.word("channel_type", _TYPES)
+                if name == "put" and kind == "memory":
+                    operation.put(part)
+                    continue
                 ids = part.array("channel_ids")
-                for channel in [self._pick(part, "channel_ids", i, channels[kind]) for i in ids]:
-                    self._channel(number, name.removeprefix("rlx"), part, channel, buffers[kind])
+                over = [pick(part, "channel_ids", i, channels[kind]) for i in ids]
+                if name in ("put", "pws", "pwsf"):
+                    self._put(number, part, over, buffers[kind])
+                for channel in over:
+                    if name in ("signal", "pws", "pwsf"):
+                        self._signal(number, channel)
+                    elif name == "wait":
+                        self._waits.append((number, len(block), channel))
+                        block.append(nop())
 
-    def _channel(
-        self, number: int, name: str, fields: Fields, channel: int, buffers: list[tuple[int, str]]
-    ) -> None:
-        """Read an operation on one channel."""
-        if name in ("put", "pws", "pwsf"):
-            share = slice_of(fields, self._scale)
-            taken = fields.parts("src_buff", 1)[0]
-            source, count = self._place(taken, share)
-            target = fields.parts("dst_buff", 1)[0]
-            _, buffer = self._pick(target, "buffer_id", target.number("buffer_id"), buffers)
+    def _access(
+        self, fields: Fields
+    ) -> tuple[dict[str, list[int]], dict[str, Buffers], list[Switch]]:
+        """Return the channels and remote buffers that a block can use, by type, and switches."""
+        channels: dict[str, list[int]] = {kind: [] for kind in _TYPES}
+        buffers: dict[str, Buffers] = {kind: [] for kind in _TYPES}
+        switches: list[Switch] = []
+        for part in fields.parts("channels"):
+            kind = part.word("channel_type", (*_TYPES, "switch"))
+            for number in part.array("channel_ids"):
+                if kind == "switch":
+                    switches.append(pick(part, "channel_ids", number, self._switches))
+                else:
+                    own = self._of_type[kind]
+                    channels[kind].append(pick(part, "channel_ids", number, own))
+        for part in fields.parts("remote_buffer_refs") if fields.has("remote_buffer_refs") else ():
+            kind = part.word("access_channel_type", _TYPES)
+            buffers[kind] += [
+                pick(part, "remote_buffer_ids", i, self._remote)
+                for i in part.array("remote_buffer_ids")
+            ]
+        return channels, buffers, switches
+
+    def _put(self, number: int, fields: Fields, channels: list[int], buffers: Buffers) -> None:
+        """Read a put of one place over each channel."""
+        share = slice_of(fields, self._shared.scale)
+        both = pairs(fields)
+        if len(both) != len(channels):
+            raise fields.error("src_buff", f"expected {len(channels)} of them, not {len(both)}")
+        for channel, (source, target) in zip(channels, both, strict=True):
+            taken, count = local(source, share)
+            _, buffer = pick(target, "buffer_id", target.number("buffer_id"), buffers)
             index, size = share.chunks(target.number("index"), target.number("size"))
             if size != count:
-                raise target.error("size", f"expected {taken.number('size')}, the size of src_buff")
+                raise target.error(
+                    "size", f"expected {source.number('size')}, the size of src_buff"
+                )
             place = Place(Buffer(buffer), index)
-            after = self._last(number)
-            self._sends[channel].append(Instruction(Kind.SEND, source, place, count, after))
+            after = last(self._blocks[number], number)
+            self._sends[channel].append(Instruction(Kind.SEND, taken, place, count, after))
             self._targets[channel].append(place)
-        if name in ("signal", "pws", "pwsf"):
-            self._signals[channel].append(len(self._sends[channel]))
-        if name == "wait":
-            self._waits.append((number, len(self._blocks[number]), channel))
-            self._add(number, Kind.NOP, *_NOWHERE, 0)
+            self._sender[channel] = number
 
-    def _local(self, number: int, name: str, fields: Fields) -> None:
-        """Read a copy, or a reduction of several places into one."""
-        share = slice_of(fields, self._scale)
-        sources = [self._place(part, share) for part in fields.parts("src_buff")]
-        target, count = self._place(fields.parts("dst_buff", 1)[0], share)
-        if not sources or any(size != count for _, size in sources):
-            raise fields.error("src_buff", "expected places of the size of dst_buff")
-        places = [place for place, _ in sources]
-        if target in places:
-            places.remove(target)
-        else:
-            self._add(number, Kind.COPY, places.pop(0), target, count)
-        for place in places:
-            if name == "copy":
-                raise fields.error("src_buff", "expected one place for a copy")
-            self._add(number, Kind.REDUCE, place, target, count)
-
-    def _packet(self, number: int, fields: Fields, buffers: list[tuple[int, str]]) -> None:
-        """Read an operation on packets."""
-        share = slice_of(fields, self._scale)
-        sources = [self._place(part, share) for part in fields.parts("src_buff")]
-        local: list[Place] = []
-        remote: list[tuple[int, Place]] = []
-        for part in fields.parts("dst_buff"):
-            index, count = share.chunks(part.number("index"), part.number("size"))
-            if part.has("buffer_id"):
-                rank, buffer = self._pick(part, "buffer_id", part.number("buffer_id"), buffers)
-                remote.append((rank, Place(Buffer(buffer), index)))
-            else:
-                local.append(self._place(part, share)[0])
-            if not sources or any(count != size for _, size in sources):
-                raise part.error("size", "expected the size of every src_buff")
-        self._packets.operate(self._blocks[number], (self.rank, number), sources, local, remote)
+    def _signal(self, number: int, channel: int) -> None:
+        """Let the last put be the signal, or send an empty message after all earlier operations."""
+        sends, after = self._sends[channel], last(self._blocks[number], number)
+        if not sends or self._sender[channel] != number or sends[-1].after != after:
+            sends.append(Instruction(Kind.SEND, NOWHERE, NOWHERE, 0, after))
+            self._targets[channel].append(NOWHERE)
+            self._sender[channel] = number
+        self._signals[channel].append(len(sends))
 
     def connect(self, gpus: list[_Gpu]) -> None:
         """Find the other end of every channel.
@@ -252,11 +255,14 @@ class _Gpu:
             landing = len(self._blocks) + len(self._landings)
             self._landings.append((channel, places))
             for (block, index), before in zip(waits, signals, strict=False):
-                if before:
-                    nop = self._blocks[block][index]
-                    self._blocks[block][index] = nop._replace(after=Step(landing, before - 1))
+                waiting = self._blocks[block][index]
+                self._blocks[block][index] = waiting._replace(after=Step(landing, before - 1))
+        first = len(self._blocks) + len(self._landings)
+        self._shared.messages.place(self.rank, first, len(self._sends))
 
-        self._packets.wait(self.rank, self._blocks, len(self._blocks) + len(self._landings))
+    def settle(self) -> None:
+        """Let the readers of packets wait for what writes them."""
+        self._shared.packets.settle(self.rank, self._blocks)
 
     def done(self, gpus: list[_Gpu]) -> Gpu:
         """Return the rank with all its blocks."""
@@ -274,53 +280,13 @@ class _Gpu:
                     ),
                 )
             )
-        blocks += self._packets.landings(self.rank)
-        for channel, sends in sorted(self._sends.items()):
+        blocks += self._shared.messages.landings(self.rank)
+        for channel, sends in enumerate(self._sends):
             peer = self.peers[channel][1]
             blocks.append(Block(peer, None, self._name(channel), tuple(sends)))
-        blocks += self._packets.sends(self.rank)
+        blocks += self._shared.messages.sends(self.rank)
         return Gpu(self.input, self.output, self.scratch, tuple(blocks))
 
     def _name(self, channel: int) -> int:
         kind, _, number = self.peers[channel]
         return len(_TYPES) * number + _TYPES.index(kind)
-
-    def _meet(self) -> None:
-        """Make the nops of a barrier wait for all other blocks at the barrier."""
-        for barrier, blocks in self._barriers.items():
-            times = {len(indices) for indices in blocks.values()}
-            if len(times) > 1:
-                raise self._fields.error(
-                    "threadblocks",
-                    f"barrier {barrier}: expected all blocks to use it the same number of times",
-                )
-            for number, indices in blocks.items():
-                if self._reserved[barrier, number] != {len(blocks)}:
-                    raise self._fields.error(
-                        "threadblocks",
-                        f"barrier {barrier}: expected num_threadblocks to be {len(blocks)}, the "
-                        "number of blocks that use it",
-                    )
-                others = [other for other in blocks if other != number]
-                for turn, index in enumerate(indices):
-                    for place, other in enumerate(others, index + 1):
-                        nop = self._blocks[number][place]
-                        after = Step(other, blocks[other][turn])
-                        self._blocks[number][place] = nop._replace(after=after)
-
-    def _add(self, number: int, kind: Kind, source: Place, target: Place, count: int) -> None:
-        self._blocks[number].append(Instruction(kind, source, target, count, None, True))
-
-    def _last(self, number: int) -> Step | None:
-        return Step(number, len(self._blocks[number]) - 1) if self._blocks[number] else None
-
-    def _place(self, fields: Fields, share: Slice) -> tuple[Place, int]:
-        buffer = Buffer(fields.word("type", tuple(Buffer)))
-        index, size = share.chunks(fields.number("index"), fields.number("size", 1))
-        return Place(buffer, index), size
-
-    @staticmethod
-    def _pick(fields: Fields, name: str, number: Any, values: list[Any]) -> Any:
-        if type(number) is not int or not 0 <= number < len(values):
-            raise fields.error(name, f"{number!r:.40}: expected 0 … {len(values) - 1}")
-        return values[number]

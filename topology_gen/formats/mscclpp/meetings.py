@@ -1,0 +1,130 @@
+"""Barriers and semaphores of the thread blocks of one rank of an MSCCL++ plan."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from topology_gen.formats.json_fields import Fields
+from topology_gen.formats.mscclpp.messages import nop
+from topology_gen.lowering.algorithm import Instruction, Step
+
+
+class Meetings:
+    """Makes the thread blocks of a rank wait for each other.
+
+    Parameters
+    ----------
+    fields : Fields
+        The rank's part of the plan.
+    blocks : list of list of Instruction
+        Its thread blocks, to which instructions are added.
+    """
+
+    def __init__(self, fields: Fields, blocks: list[list[Instruction]]) -> None:
+        self._fields, self._blocks = fields, blocks
+        self._barriers: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+        self._reserved: dict[tuple[int, int], set[int]] = defaultdict(set)
+        semaphores = fields.parts("semaphores") if fields.has("semaphores") else []
+        self._initial = [part.number("init_value") for part in semaphores]
+        self._releases: dict[int, Counter[int]] = defaultdict(Counter)
+        """For each semaphore, how often each block releases it."""
+        for block, part in enumerate(fields.parts("threadblocks")):
+            for operation in operations(part):
+                if operation.text("name") == "sem_release":
+                    for semaphore in self._ids(operation):
+                        self._releases[semaphore][block] += 1
+        self._released: dict[tuple[int, int], list[int]] = defaultdict(list)
+        self._acquired: list[tuple[int, int, int, int, int]] = []
+        self._turns: Counter[tuple[int, int]] = Counter()
+
+    def barrier(self, number: int, fields: Fields) -> None:
+        """Read a barrier of thread block `number`."""
+        block = self._blocks[number]
+        self._barriers[fields.number("barrier_id")][number].append(len(block))
+        blocks = fields.number("num_threadblocks", 1)
+        self._reserved[fields.number("barrier_id"), number].add(blocks)
+        block += [nop()] * blocks
+
+    def release(self, number: int, fields: Fields) -> None:
+        """Read a release of semaphores by thread block `number`."""
+        block = self._blocks[number]
+        for semaphore in self._ids(fields):
+            self._released[semaphore, number].append(len(block))
+        block.append(nop())
+
+    def acquire(self, number: int, fields: Fields) -> None:
+        """Read an acquisition of semaphores by thread block `number`.
+
+        The n-th acquisition by a block needs n releases, less the semaphore's initial value. Of
+        these, a block has certainly done those that all others together cannot do.
+        """
+        block = self._blocks[number]
+        for semaphore in self._ids(fields):
+            self._turns[semaphore, number] += 1
+            needed = self._turns[semaphore, number] - self._initial[semaphore]
+            releases = self._releases[semaphore]
+            if needed > releases.total():
+                raise fields.error(
+                    "semaphore_ids",
+                    f"expected at least {needed} releases of semaphore {semaphore}, not "
+                    f"{releases.total()}",
+                )
+            for other, times in releases.items():
+                certain = needed - (releases.total() - times)
+                if other != number and certain > 0:
+                    self._acquired.append((semaphore, number, len(block), other, certain))
+                    block.append(nop())
+
+    def settle(self) -> None:
+        """Fill in what the blocks wait for, when all of them are read.
+
+        Raises
+        ------
+        FileFormatError
+            Blocks use a barrier in different ways.
+        """
+        for semaphore, number, place, other, certain in self._acquired:
+            step = Step(other, self._released[semaphore, other][certain - 1])
+            self._wait(number, place, step)
+        for barrier, blocks in self._barriers.items():
+            times = {len(indices) for indices in blocks.values()}
+            if len(times) > 1:
+                raise self._fields.error(
+                    "threadblocks",
+                    f"barrier {barrier}: expected all blocks to use it the same number of times",
+                )
+            for number, indices in blocks.items():
+                if self._reserved[barrier, number] != {len(blocks)}:
+                    raise self._fields.error(
+                        "threadblocks",
+                        f"barrier {barrier}: expected num_threadblocks to be {len(blocks)}, the "
+                        "number of blocks that use it",
+                    )
+                others = [other for other in blocks if other != number]
+                for turn, index in enumerate(indices):
+                    for place, other in enumerate(others, index + 1):
+                        self._wait(number, place, Step(other, blocks[other][turn]))
+
+    def _wait(self, number: int, place: int, step: Step) -> None:
+        block = self._blocks[number]
+        block[place] = block[place]._replace(after=step)
+
+    def _ids(self, fields: Fields) -> list[int]:
+        ids: list[int] = []
+        for number in fields.array("semaphore_ids"):
+            if type(number) is not int or not 0 <= number < len(self._initial):
+                raise fields.error(
+                    "semaphore_ids", f"{number!r:.40}: expected 0 … {len(self._initial) - 1}"
+                )
+            ids.append(number)
+        return ids
+
+
+def operations(block: Fields) -> Iterator[Fields]:
+    """Yield the operations of a thread block, and those of a pipeline in its place, as one pass."""
+    for operation in block.parts("ops"):
+        if operation.text("name") == "pipeline":
+            yield from operation.parts("ops")
+        else:
+            yield operation

@@ -1,0 +1,192 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "capacities.h"
+#include "hop-distances.h"
+#include "length-distances.h"
+#include "numbered-paths.h"
+#include "path-loads.h"
+#include "register.h"
+#include "tree-loads.h"
+#include "walk-loads.h"
+#include "weighted-matching.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace py = pybind11;
+
+namespace cosim
+{
+
+namespace
+{
+
+py::tuple
+tree_loads(uint32_t nodes,
+           const Array<uint32_t>& source,
+           const Array<uint32_t>& target,
+           const Array<uint32_t>& roots,
+           const Array<uint32_t>& linkClass,
+           const Array<double>& length)
+{
+    const TreeLoads trees(nodes, view(source), view(target), view(linkClass), view(length));
+    py::array_t<double> loads({roots.size(), length.size()});
+    py::array_t<double> distances(roots.size());
+    auto costs = distances.mutable_unchecked<1>();
+    for (py::ssize_t i = 0; i < roots.size(); ++i)
+    {
+        const std::span row(loads.mutable_data(i, 0), static_cast<std::size_t>(length.size()));
+        costs(i) = trees.Run(roots.at(i), row);
+    }
+    return py::make_tuple(loads, distances);
+}
+
+double
+sum_distances(uint32_t nodes,
+              const Array<uint32_t>& source,
+              const Array<uint32_t>& target,
+              const Array<uint32_t>& roots,
+              const Array<uint32_t>& linkClass,
+              const Array<double>& length)
+{
+    const LinkView links{nodes, view(source), view(target), view(linkClass)};
+    return SumDistances(links, view(roots), view(length));
+}
+
+py::array_t<double>
+walk_loads(uint32_t nodes,
+           const Array<uint32_t>& source,
+           const Array<uint32_t>& target,
+           const Array<uint32_t>& roots,
+           const Array<uint32_t>& linkClass,
+           const Array<double>& weight,
+           uint32_t hops)
+{
+    const LinkView links{nodes, view(source), view(target), view(linkClass)};
+    const auto loads = WalkLoads(links, view(roots), view(weight), hops);
+    return copied(loads);
+}
+
+py::tuple
+distances(uint32_t nodes,
+          const Array<uint32_t>& source,
+          const Array<uint32_t>& target,
+          const Array<uint32_t>& roots)
+{
+    const LinkTable outLinks(nodes, view(target), view(source));
+    const auto [greatest, sum] = FindDistances(outLinks, view(roots));
+    return py::make_tuple(greatest, sum);
+}
+
+py::tuple
+rule_distances(uint32_t nodes, const Array<uint32_t>& target, uint32_t roots)
+{
+    const auto [greatest, sum] = FindRuleDistances(nodes, view(target), roots);
+    return py::make_tuple(greatest, sum);
+}
+
+py::tuple
+numbered_paths(const Array<uint32_t>& source,
+               const Array<uint32_t>& target,
+               const Array<uint32_t>& place,
+               const Array<double>& cost,
+               const Array<double>& distance,
+               const Array<uint32_t>& row,
+               const Array<uint32_t>& from,
+               const Array<uint32_t>& to,
+               const Array<int64_t>& first,
+               const Array<int64_t>& turn,
+               int64_t turns,
+               std::size_t nodes)
+{
+    const auto places = static_cast<std::size_t>(distance.shape(1));
+    const CostView links{places, view(source), view(target), view(place), view(cost)};
+    NumberedPaths paths(nodes, links);
+    const std::span<const uint32_t> rows = view(row);
+    std::vector<int64_t> hops(rows.size());
+    std::vector<uint32_t> found;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+    {
+        if (i == 0 || rows[i] != rows[i - 1])
+        {
+            paths.SetTarget({distance.data(rows[i], 0), places});
+        }
+        const std::size_t before = found.size();
+        const uint32_t node = view(from)[i];
+        const int64_t number = paths.GetNumber(node, view(first)[i], view(turn)[i] % turns, turns);
+        paths.Follow(node, view(to)[i], number, found);
+        hops[i] = static_cast<int64_t>(found.size() - before);
+    }
+    return py::make_tuple(copied(hops), copied(found));
+}
+
+py::array_t<double>
+path_loads(const Array<uint32_t>& begin,
+           const Array<uint32_t>& links,
+           const Array<uint32_t>& used,
+           const Array<double>& bytes,
+           uint32_t count)
+{
+    const auto loads = PathLoads({view(begin), view(links)}, view(used), view(bytes), count);
+    return copied(loads);
+}
+
+py::tuple
+heaviest_matching(int32_t nodes,
+                  const Array<int32_t>& first,
+                  const Array<int32_t>& second,
+                  const Array<int64_t>& weight)
+{
+    WeightedMatching matching(nodes, view(first), view(second), view(weight));
+    {
+        const py::gil_scoped_release release;
+        matching.Run();
+    }
+    const auto mates = matching.GetMates();
+    const auto duals = matching.GetDuals();
+    return py::make_tuple(py::array_t<int32_t>(static_cast<py::ssize_t>(nodes), mates.data()),
+                          py::array_t<int64_t>(static_cast<py::ssize_t>(nodes), duals.data()));
+}
+
+py::object
+tightest_cut(uint32_t nodes,
+             const Array<uint32_t>& source,
+             const Array<uint32_t>& target,
+             const Array<int64_t>& capacity,
+             const Array<int64_t>& supply,
+             uint32_t receivers)
+{
+    const Capacities graph{nodes, view(source), view(target), view(capacity)};
+    Cut cut;
+    {
+        const py::gil_scoped_release release;
+        cut = FindTightestCut(graph, view(supply), receivers);
+    }
+    if (cut.suffices)
+    {
+        return py::none();
+    }
+    return copied(cut.side);
+}
+
+} // namespace
+
+void
+register_graphs(py::module_& module)
+{
+    module.def("path_loads", &path_loads);
+    module.def("heaviest_matching", &heaviest_matching);
+    module.def("distances", &distances);
+    module.def("rule_distances", &rule_distances);
+    module.def("sum_distances", &sum_distances);
+    module.def("numbered_paths", &numbered_paths);
+    module.def("tree_loads", &tree_loads);
+    module.def("walk_loads", &walk_loads);
+    module.def("tightest_cut", &tightest_cut);
+}
+
+} // namespace cosim
