@@ -43,3 +43,18 @@ add_library(cosim-options INTERFACE)
 target_compile_options(cosim-options INTERFACE -Wall -Wextra -Wconversion -ffp-contract=off
                                                $<$<CXX_COMPILER_ID:GNU>:-fno-semantic-interposition>
                                                $<$<BOOL:${COSIM_WERROR}>:-Werror>)
+
+option(COSIM_SANITIZE "Stop at memory errors and undefined behaviour (AddressSanitizer and UndefinedBehaviorSanitizer)" OFF)
+option(COSIM_COVERAGE "Count how often each line runs (gcov)" OFF)
+if(COSIM_SANITIZE)
+  # ns-3 itself is not instrumented. Its classes have no checked `vptr`, and the containers that it shares with this code have
+  # no annotations of their unused capacity.
+  set(sanitizers -fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=all)
+  target_compile_options(cosim-options INTERFACE ${sanitizers} -fno-omit-frame-pointer -g1 -O1)
+  target_link_options(cosim-options INTERFACE ${sanitizers})
+endif()
+if(COSIM_COVERAGE)
+  # Without -O0, inline functions and merged lines would have no counts of their own.
+  target_compile_options(cosim-options INTERFACE --coverage -fprofile-update=atomic -fprofile-abs-path -O0)
+  target_link_options(cosim-options INTERFACE --coverage)
+endif()

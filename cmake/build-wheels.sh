@@ -39,15 +39,13 @@ build() { # TAG PYTHON: prints the wheel's file
     else
         rm -rf "$environment"
         "$2" -m venv "$environment" >&2
-        # shellcheck disable=SC2086
-        "$environment/bin/pip" install $fresh -c constraints.txt --upgrade pip >&2
         # ns-3's C++ is the same in its wheels for all Pythons. One build folder therefore serves the others, and only the
         # bindings are compiled again; its cache of options is not kept, because it names the Python.
         rm -f build/wheel-tree/CMakeCache.txt
         options=(-Cbuild-dir=build/wheel-tree -Ccmake.define.NS3_ROOT="$ns3" -Ccmake.define.COSIM_NS3_BESIDE=ON)
     fi
     # shellcheck disable=SC2086
-    "$environment/bin/pip" install $fresh -c constraints.txt --group build --group wheel >&2
+    "$environment/bin/pip" install $fresh --require-hashes -r docker/pins/wheel.txt >&2
     # shellcheck disable=SC2086
     PATH=$PWD/$environment/bin:$PATH "$environment/bin/pip" wheel $fresh --no-build-isolation --no-deps -w build/wheel-raw . \
         "${options[@]}" >&2

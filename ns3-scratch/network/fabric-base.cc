@@ -206,6 +206,38 @@ FabricBase::SetObservers(const RunObservers& observers)
     m_observers = observers;
 }
 
+NetworkCounters
+FabricBase::GetSharedCounters() const
+{
+    NetworkCounters counters;
+    counters.totals = m_counters;
+    counters.completionPs = m_completionPs;
+    counters.flows = m_flowRecord.GetAll();
+    return counters;
+}
+
+void
+FabricBase::RepeatShared(const NetworkCounters& from, uint64_t times, uint64_t periodPs)
+{
+    const auto repeat = [&](uint64_t NetworkStatistics::* counter) {
+        m_counters.*counter += times * (m_counters.*counter - from.totals.*counter);
+    };
+    for (auto counter : {&NetworkStatistics::messages,
+                         &NetworkStatistics::payloadBytes,
+                         &NetworkStatistics::wireBytes,
+                         &NetworkStatistics::packets,
+                         &NetworkStatistics::dataPackets,
+                         &NetworkStatistics::retransmissions,
+                         &NetworkStatistics::rtoEvents,
+                         &NetworkStatistics::repeatedPackets})
+    {
+        repeat(counter);
+    }
+    m_completionPs.Repeat(from.completionPs, times);
+    m_flowRecord.Repeat(from.flows, times);
+    m_startPs -= static_cast<int64_t>(times * periodPs);
+}
+
 NetworkStatistics
 FabricBase::GetMessageStatistics() const
 {

@@ -10,6 +10,7 @@
 #include "network/live-links.h"
 #include "network/network-api.h"
 #include "network/network-statistics.h"
+#include "network/repeatable.h"
 #include "network/run-observers.h"
 #include "stream/stream.h"
 
@@ -52,6 +53,12 @@ class Fabric : public NetworkApi
     /// @return the counters of each link since Start, in the order of GetLiveLinks
     virtual std::vector<LinkCounters> GetLinks() const = 0;
 
+    /// @return the counters of one link since Start
+    virtual LinkCounters GetLink(uint32_t link) const
+    {
+        return GetLinks()[link];
+    }
+
     /// @return the time since Start, or from Start to Finish, to which busy times relate [ps]
     virtual uint64_t GetElapsed() const = 0;
 
@@ -84,6 +91,12 @@ class Fabric : public NetworkApi
      * them
      */
     virtual LinkControl* GetLinkControl()
+    {
+        return nullptr;
+    }
+
+    /// @return the object that compares and repeats states, or null if this fabric has none
+    virtual Repeatable* GetRepeatable()
     {
         return nullptr;
     }

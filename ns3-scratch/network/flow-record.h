@@ -107,6 +107,41 @@ class FlowRecord
         ++m_flows[path].counters.timeouts;
     }
 
+    /// @return the counters of all flows
+    std::vector<FlowCounters> GetAll() const
+    {
+        std::vector<FlowCounters> all;
+        all.reserve(m_flows.size());
+        for (const Flow& flow : m_flows)
+        {
+            all.push_back(flow.counters);
+        }
+        return all;
+    }
+
+    /**
+     * Count again what was counted since an earlier time.
+     *
+     * @param from the counters at the earlier time
+     * @param times number of times
+     */
+    void Repeat(const std::vector<FlowCounters>& from, uint64_t times)
+    {
+        for (std::size_t path = 0; path < m_flows.size(); ++path)
+        {
+            FlowCounters& counters = m_flows[path].counters;
+            const FlowCounters& before = from[path];
+            counters.messages += times * (counters.messages - before.messages);
+            counters.bytes += times * (counters.bytes - before.bytes);
+            counters.completionPs += times * (counters.completionPs - before.completionPs);
+            counters.idealPs += times * (counters.idealPs - before.idealPs);
+            counters.retransmissions +=
+                static_cast<uint32_t>(times) * (counters.retransmissions - before.retransmissions);
+            counters.timeouts +=
+                static_cast<uint32_t>(times) * (counters.timeouts - before.timeouts);
+        }
+    }
+
     /// @return the counters of a flow
     const FlowCounters& Get(uint32_t path) const
     {

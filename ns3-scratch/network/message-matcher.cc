@@ -48,14 +48,14 @@ MessageMatcher::Post(Rank src,
 {
     const Key key{src, dst, tag};
     Waiting& waiting = m_waiting[key];
-    if (waiting.messages.empty())
+    if (waiting.messages.IsEmpty())
     {
-        waiting.receives.push_back({bytes, std::move(received)});
+        waiting.receives.Push({bytes, std::move(received)});
         return;
     }
-    CheckSize(src, dst, tag, bytes, waiting.messages.front());
-    waiting.messages.pop_front();
-    if (waiting.messages.empty())
+    CheckSize(src, dst, tag, bytes, waiting.messages.Front());
+    waiting.messages.Pop();
+    if (waiting.messages.IsEmpty())
     {
         m_waiting.erase(key);
     }
@@ -70,15 +70,14 @@ MessageMatcher::Arrive(Rank src, Rank dst, uint64_t bytes, uint64_t tag)
 {
     const Key key{src, dst, tag};
     Waiting& waiting = m_waiting[key];
-    if (waiting.receives.empty())
+    if (waiting.receives.IsEmpty())
     {
-        waiting.messages.push_back(bytes);
+        waiting.messages.Push(bytes);
         return;
     }
-    CheckSize(src, dst, tag, waiting.receives.front().bytes, bytes);
-    NetworkApi::Callback received = std::move(waiting.receives.front().received);
-    waiting.receives.pop_front();
-    if (waiting.receives.empty())
+    CheckSize(src, dst, tag, waiting.receives.Front().bytes, bytes);
+    const NetworkApi::Callback received = waiting.receives.Pop().received;
+    if (waiting.receives.IsEmpty())
     {
         m_waiting.erase(key);
     }

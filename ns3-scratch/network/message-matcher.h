@@ -6,9 +6,9 @@
 #define COSIM_MESSAGE_MATCHER_H
 
 #include "network/network-api.h"
+#include "support/fifo-queue.h"
 
 #include <cstdint>
-#include <deque>
 #include <unordered_map>
 
 namespace cosim
@@ -47,6 +47,12 @@ class MessageMatcher
      */
     void Arrive(Rank src, Rank dst, uint64_t bytes, uint64_t tag);
 
+    /// @return true if no message waits for a receive, and no receive for a message
+    bool IsEmpty() const
+    {
+        return m_waiting.empty();
+    }
+
   private:
     /// The key by which messages and receives match.
     struct Key
@@ -77,8 +83,8 @@ class MessageMatcher
      */
     struct Waiting
     {
-        std::deque<Receive> receives;
-        std::deque<uint64_t> messages; //!< sizes [bytes]
+        FifoQueue<Receive> receives;
+        FifoQueue<uint64_t> messages; //!< sizes [bytes]
     };
 
     std::unordered_map<Key, Waiting, KeyHash> m_waiting;

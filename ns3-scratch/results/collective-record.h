@@ -6,6 +6,7 @@
 #define COSIM_COLLECTIVE_RECORD_H
 
 #include "network/run-observer.h"
+#include "results/repetition.h"
 #include "stream/stream.h"
 
 #include <cstddef>
@@ -42,12 +43,27 @@ class CollectiveRecord : public RunObserver
         return m_times[collective];
     }
 
+    /// @return the number of collectives that are done
+    std::size_t GetDone() const
+    {
+        return m_done.size();
+    }
+
+    /**
+     * Record collectives that repeat those that were done since an earlier time.
+     *
+     * @param from number of collectives that were done at the earlier time
+     * @param repetition the repeated iterations
+     */
+    void Repeat(std::size_t from, const Repetition& repetition);
+
     uint32_t GetKinds() const override;
     void OnCollectiveBegun(const CollectiveEvent& event) override;
     void OnCollectiveEnded(const CollectiveEvent& event) override;
 
   private:
-    std::vector<Times> m_times; //!< indexed by collective id
+    std::vector<Times> m_times;   //!< indexed by collective id
+    std::vector<uint32_t> m_done; //!< ids, in the order in which they were done
 };
 
 } // namespace cosim

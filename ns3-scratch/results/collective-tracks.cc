@@ -25,11 +25,23 @@ CollectiveTracks::CollectiveTracks(const Stream& stream,
     for (const Program& program : stream.programs)
     {
         std::vector<uint32_t>& last = m_lastPhase.emplace_back(program.groupSize);
-        for (uint32_t member = 0; member < program.groupSize; ++member)
+        for (uint32_t member = 0; member + 1 < program.stepBegin.size(); ++member)
         {
             for (uint32_t i = program.stepBegin[member]; i < program.stepBegin[member + 1]; ++i)
             {
                 last[member] = std::max(last[member], program.phase[i]);
+            }
+        }
+        for (const Piece& piece : program.pieces)
+        {
+            for (uint32_t group = 0; group < piece.groups; ++group)
+            {
+                for (uint32_t m = 0; m < stream.programs[piece.program].groupSize; ++m)
+                {
+                    const uint32_t phase = piece.phase + m_lastPhase[piece.program][m];
+                    uint32_t& known = m_lastPhase.back()[piece.GetMember(group, m)];
+                    known = std::max(known, phase);
+                }
             }
         }
     }
@@ -79,8 +91,8 @@ CollectiveTracks::WriteBegin(const CollectiveEvent& event, uint32_t thread)
         .Uint("bytes", collective.bytes)
         .Uint("chunks", collective.chunks)
         .Uint("group_size", GetGroupSize(collective))
-        .Uint("iteration", collective.iteration);
-    m_text.End();
+        .Uint("iteration", collective.iteration)
+        .End();
 }
 
 void
@@ -100,8 +112,8 @@ CollectiveTracks::EndCollective(const CollectiveEvent& event)
         m_text.Begin('E', event.rank, lane.thread, event.timePs)
             .Arguments()
             .Uint("algbw_bps", static_cast<uint64_t>(bandwidth))
-            .Uint("busbw_bps", static_cast<uint64_t>(bandwidth * factor));
-        m_text.End();
+            .Uint("busbw_bps", static_cast<uint64_t>(bandwidth * factor))
+            .End();
         m_tracks.Release(event.rank, lane.thread);
     }
 }
@@ -115,21 +127,21 @@ CollectiveTracks::BeginPhase(const ChunkEvent& event)
     {
         return;
     }
+    if (!m_scope.Accepts(event.timePs))
+    {
+        return;
+    }
     Chunk* chunk = m_chunks.Find({at, event.chunk});
     if (chunk == nullptr)
     {
-        if (!m_scope.Accepts(event.timePs))
-        {
-            return;
-        }
         chunk = &BeginChunk(event, *running);
     }
     m_text.Begin('B', event.rank, chunk->thread, event.timePs)
         .Text("name", "phase " + std::to_string(event.phase))
         .Arguments()
         .Text("dimension", m_stream.topology.dimensions[event.dimension])
-        .Microseconds("waited_for_slot_us", event.timePs - std::exchange(chunk->leftPs, RUNNING));
-    m_text.End();
+        .Microseconds("waited_for_slot_us", event.timePs - std::exchange(chunk->leftPs, RUNNING))
+        .End();
 }
 
 /// Begin a chunk in a free stream of its collective.
@@ -146,8 +158,8 @@ CollectiveTracks::BeginChunk(const ChunkEvent& event, Running& running)
     }
     lane->isBusy = true;
     m_text.Begin('B', event.rank, lane->thread, event.timePs)
-        .Text("name", "chunk " + std::to_string(event.chunk));
-    m_text.End();
+        .Text("name", "chunk " + std::to_string(event.chunk))
+        .End();
     Chunk& chunk = m_chunks[{{event.rank, event.collective->id}, event.chunk}];
     chunk = {static_cast<uint32_t>(lane - lanes.begin()), lane->thread, running.beginPs};
     return chunk;
@@ -162,8 +174,10 @@ CollectiveTracks::EndPhase(const ChunkEvent& event)
     {
         return;
     }
-    m_text.Begin('E', event.rank, chunk->thread, event.timePs).End();
-    chunk->leftPs = event.timePs;
+    if (std::exchange(chunk->leftPs, event.timePs) == RUNNING)
+    {
+        m_text.Begin('E', event.rank, chunk->thread, event.timePs).End();
+    }
     Running& running = m_collectives[key.at];
     if (event.phase == running.lastPhase)
     {
@@ -203,8 +217,8 @@ CollectiveTracks::BeginArrow(const StepMessageEvent& event)
     m_text.Begin('s', event.src, thread, event.timePs)
         .Message(m_arrowCount)
         .Arguments()
-        .Uint("bytes", event.bytes);
-    m_text.End();
+        .Uint("bytes", event.bytes)
+        .End();
 }
 
 void
@@ -219,8 +233,7 @@ CollectiveTracks::EndArrow(const StepMessageEvent& event)
         arrow ? GetThread(event.dst, event.collective->id, event.chunk) : uint32_t{0};
     if (thread != 0)
     {
-        m_text.Begin('f', event.dst, thread, event.timePs).Text("bp", "e").Message(*arrow);
-        m_text.End();
+        m_text.Begin('f', event.dst, thread, event.timePs).Text("bp", "e").Message(*arrow).End();
     }
 }
 

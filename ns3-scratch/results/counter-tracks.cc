@@ -51,7 +51,7 @@ CounterTracks::CounterTracks(const Topology& topology,
     : m_scope(scope),
       m_text(text),
       m_tracks(tracks),
-      m_inFlight{TimelineTracks::NETWORK, "bytes in flight", "bytes"},
+      m_inFlight{TimelineTracks::NETWORK, "bytes in flight", false},
       m_intervalPs(options.counterPs),
       m_sampler(FindCommonLinks(topology, options.counterLinks),
                 ChooseFlows(topology, options, scope),
@@ -63,15 +63,15 @@ CounterTracks::CounterTracks(const Topology& topology,
         const std::string name = "link " + std::to_string(link) + ", " +
                                  GetNodeName(topology, topology.linkSource[link]) + " to " +
                                  GetNodeName(topology, topology.linkTarget[link]);
-        m_utilizations.push_back({TimelineTracks::NETWORK, name + ": utilization", "percent"});
-        m_queues.push_back({TimelineTracks::NETWORK, name + ": queue", "bytes"});
+        m_utilizations.push_back({TimelineTracks::NETWORK, name + ": utilization", true});
+        m_queues.push_back({TimelineTracks::NETWORK, name + ": queue", false});
     }
     for (const uint32_t path : m_sampler.GetFlows())
     {
         m_windows.push_back({topology.pathSource[path],
                              "cwnd to rank " + std::to_string(topology.pathTarget[path]) +
                                  ", path " + std::to_string(path),
-                             "bytes"});
+                             false});
     }
 }
 
@@ -130,11 +130,9 @@ CounterTracks::Set(Counter& counter, uint64_t timePs, uint64_t value)
     {
         m_tracks.Use(counter.process);
     }
-    m_text.Begin('C', counter.process, 0, timePs)
-        .Text("name", counter.name)
-        .Arguments()
-        .Uint(counter.unit, value);
-    m_text.End();
+    TraceEvent line = m_text.Begin('C', counter.process, 0, timePs);
+    line.Text("name", counter.name).Arguments();
+    (counter.isShare ? line.Uint("percent", value) : line.Uint("bytes", value)).End();
 }
 
 } // namespace cosim

@@ -14,7 +14,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace cosim
@@ -72,7 +71,7 @@ class CounterTracks
     {
         uint32_t process;
         std::string name;
-        std::string_view unit;
+        bool isShare; //!< its values are percent instead of bytes
         uint64_t value{0};
     };
 

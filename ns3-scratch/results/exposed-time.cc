@@ -32,6 +32,18 @@ ExposedTime::GetKinds() const
 }
 
 void
+ExposedTime::Skip(const Repetition& repetition)
+{
+    // Each rank computes, so its next wait begins later than all that has ended so far. Times of
+    // skipped nodes are therefore not looked at.
+    for (std::size_t rank = 0; rank < m_workers.size(); ++rank)
+    {
+        m_workers[rank].nodesLeft -=
+            std::size_t{repetition.nodes[rank]} * repetition.period * repetition.times;
+    }
+}
+
+void
 ExposedTime::OnNodeBegun(const NodeEvent& event)
 {
     Worker& worker = m_workers[event.rank];

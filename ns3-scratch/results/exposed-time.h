@@ -6,6 +6,7 @@
 #define COSIM_EXPOSED_TIME_H
 
 #include "network/run-observer.h"
+#include "results/repetition.h"
 #include "results/timing-record.h"
 #include "stream/stream.h"
 
@@ -33,6 +34,9 @@ class ExposedTime : public RunObserver
      * @param timing receives the exposed time; must outlive this observer
      */
     ExposedTime(const Stream& stream, TimingRecord& timing);
+
+    /// @param repetition iterations that each rank skips while it computes
+    void Skip(const Repetition& repetition);
 
     uint32_t GetKinds() const override;
     void OnNodeBegun(const NodeEvent& event) override;

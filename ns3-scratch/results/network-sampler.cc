@@ -91,12 +91,11 @@ NetworkSampler::Sample()
 void
 NetworkSampler::SampleLinks(double elapsedNs)
 {
-    const std::vector<LinkCounters> all = m_fabric->GetLinks();
     for (std::size_t i = 0; i < m_sample.links.size(); ++i)
     {
         LinkSample& sample = m_sample.links[i];
         LinkCounters& before = m_linksBefore[i];
-        const LinkCounters& now = all[sample.link];
+        const LinkCounters now = m_fabric->GetLink(sample.link);
         sample.throughputBps =
             8e9 * static_cast<double>(now.sentBytes - before.sentBytes) / elapsedNs;
         sample.rateBps = m_fabric->GetLiveLinks().Get(sample.link).rateBps;

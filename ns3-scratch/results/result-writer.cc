@@ -7,6 +7,7 @@
 #include "results/bus-bandwidth.h"
 #include "results/job-writer.h"
 #include "results/path-writer.h"
+#include "results/repeat-writer.h"
 #include "support/json-writer.h"
 
 #include <algorithm>
@@ -322,7 +323,8 @@ WriteResult(const Stream& stream,
             const RunRecord& record,
             const Admission& scheduler,
             const NetworkStatistics& network,
-            const PathRecord* path)
+            const PathRecord* path,
+            const RepeatRecord* repeat)
 {
     const std::vector<LayerTimes> layerTimes = CollectLayers(stream, record);
     JsonWriter json;
@@ -351,6 +353,10 @@ WriteResult(const Stream& stream,
     if (path != nullptr)
     {
         WritePaths(json, stream, *path);
+    }
+    if (repeat != nullptr)
+    {
+        WriteRepeat(json, *repeat);
     }
     WriteSystem(json, stream, scheduler);
     json.Key("network");

@@ -7,6 +7,7 @@
 
 #include "network/network-statistics.h"
 #include "results/path-record.h"
+#include "results/repeat-record.h"
 #include "results/run-record.h"
 #include "stream/stream.h"
 #include "system/admission.h"
@@ -38,6 +39,7 @@ struct RunOutcome
  * @param scheduler the scheduler of the collectives' chunks
  * @param network statistics of the fabric
  * @param path critical paths of the iterations; null if they were not recorded
+ * @param repeat skipped iterations; null if every iteration is simulated
  * @return the JSON text
  */
 std::string WriteResult(const Stream& stream,
@@ -45,7 +47,8 @@ std::string WriteResult(const Stream& stream,
                         const RunRecord& record,
                         const Admission& scheduler,
                         const NetworkStatistics& network,
-                        const PathRecord* path);
+                        const PathRecord* path,
+                        const RepeatRecord* repeat);
 
 /**
  * @param network statistics of a fabric

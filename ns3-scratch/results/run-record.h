@@ -14,6 +14,10 @@
 #include "results/timing-record.h"
 #include "stream/stream.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 namespace cosim
 {
 
@@ -38,6 +42,35 @@ struct RunRecord
         observers.Add(collectives);
         observers.Add(links);
         observers.Add(shared);
+    }
+
+    /// What of the record a repetition refers to, at a time.
+    struct State
+    {
+        TimingRecord::State timing;
+        std::size_t collectives{0};
+        std::vector<uint64_t> shared;
+    };
+
+    /// @return the state now
+    State GetState() const
+    {
+        return {timing.GetState(), collectives.GetDone(), shared.GetBytes()};
+    }
+
+    /**
+     * Record iterations that repeat what was recorded since an earlier time, while each rank
+     * computes and no collective is under way. The clock has not been set forward yet.
+     *
+     * @param from the state at the earlier time
+     * @param repetition the repeated iterations
+     */
+    void Repeat(const State& from, const Repetition& repetition)
+    {
+        timing.Repeat(from.timing, repetition);
+        exposed.Skip(repetition);
+        collectives.Repeat(from.collectives, repetition);
+        shared.Repeat(from.shared, repetition.times);
     }
 
     RunRecord(const RunRecord&) = delete;

@@ -35,6 +35,26 @@ class SharedLinks : public RunObserver
     /// @param topology links and paths; must outlive this object
     explicit SharedLinks(const Topology& topology);
 
+    /// @return the payload of each path so far; empty if it is not counted [bytes]
+    const std::vector<uint64_t>& GetBytes() const
+    {
+        return m_bytes;
+    }
+
+    /**
+     * Count again what was delivered since an earlier time.
+     *
+     * @param from the payload of each path at the earlier time [bytes]
+     * @param times number of times
+     */
+    void Repeat(const std::vector<uint64_t>& from, uint64_t times)
+    {
+        for (std::size_t path = 0; path < m_bytes.size(); ++path)
+        {
+            m_bytes[path] += times * (m_bytes[path] - from[path]);
+        }
+    }
+
     uint32_t GetKinds() const override
     {
         return m_topology.sharedLinks > 0 ? uint32_t{MESSAGES} : 0U;

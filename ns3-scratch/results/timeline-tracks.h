@@ -36,8 +36,7 @@ class TimelineTracks
           m_taken(ranks),
           m_isNamed(ranks)
     {
-        m_text.BeginMeta(NETWORK, 0, "process_name").Text("name", "network");
-        m_text.End();
+        m_text.BeginMeta(NETWORK, 0, "process_name").Text("name", "network").End();
     }
 
     /**
@@ -52,14 +51,12 @@ class TimelineTracks
             return;
         }
         m_isNamed[rank] = true;
-        m_text.BeginMeta(rank, 0, "process_name").Text("name", "rank " + std::to_string(rank));
-        m_text.End();
-        m_text.BeginMeta(rank, 0, "process_sort_index").Uint("sort_index", rank);
-        m_text.End();
-        m_text.BeginMeta(rank, COMPUTE, "thread_name").Text("name", "compute");
-        m_text.End();
-        m_text.BeginMeta(rank, COMPUTE, "thread_sort_index").Uint("sort_index", COMPUTE);
-        m_text.End();
+        m_text.BeginMeta(rank, 0, "process_name")
+            .Text("name", "rank " + std::to_string(rank))
+            .End();
+        m_text.BeginMeta(rank, 0, "process_sort_index").Uint("sort_index", rank).End();
+        m_text.BeginMeta(rank, COMPUTE, "thread_name").Text("name", "compute").End();
+        m_text.BeginMeta(rank, COMPUTE, "thread_sort_index").Uint("sort_index", COMPUTE).End();
     }
 
     /**
@@ -79,10 +76,9 @@ class TimelineTracks
             taken.push_back(false);
             const uint32_t thread = FIRST_STREAM + stream;
             m_text.BeginMeta(rank, thread, "thread_name")
-                .Text("name", "communication " + std::to_string(stream));
-            m_text.End();
-            m_text.BeginMeta(rank, thread, "thread_sort_index").Uint("sort_index", thread);
-            m_text.End();
+                .Text("name", "communication " + std::to_string(stream))
+                .End();
+            m_text.BeginMeta(rank, thread, "thread_sort_index").Uint("sort_index", thread).End();
         }
         taken[stream] = true;
         return FIRST_STREAM + stream;

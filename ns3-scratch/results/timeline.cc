@@ -48,14 +48,14 @@ Timeline::OnNodeBegun(const NodeEvent& event)
         m_tracks.Use(event.rank);
         const uint32_t thread = m_tracks.Take(event.rank);
         m_messageNodes[{event.rank, event.node}] = thread;
-        m_text.Begin('B', event.rank, thread, event.timePs).Text("name", trace.names[event.node]);
-        m_text.Arguments();
+        TraceEvent line = m_text.Begin('B', event.rank, thread, event.timePs);
+        line.Text("name", trace.names[event.node]).Arguments();
         if (type != NodeType::TIMER)
         {
-            m_text.Uint("bytes", trace.bytes[event.node]).Uint("peer", trace.peer[event.node]);
+            line.Uint("bytes", trace.bytes[event.node]).Uint("peer", trace.peer[event.node]);
         }
-        WriteWait(event);
-        m_text.End();
+        WriteWait(event, line);
+        line.End();
     }
     else if (type == NodeType::COMPUTE && m_scope.Accepts(event.timePs))
     {
@@ -65,7 +65,7 @@ Timeline::OnNodeBegun(const NodeEvent& event)
 
 /// Write what a node waited for: the dependency that ended last.
 void
-Timeline::WriteWait(const NodeEvent& event)
+Timeline::WriteWait(const NodeEvent& event, TraceEvent& line) const
 {
     const Trace& trace = *event.trace;
     const std::vector<uint64_t>& times = m_nodeTimes[event.rank];
@@ -76,7 +76,7 @@ Timeline::WriteWait(const NodeEvent& event)
     }
     if (last < trace.depBegin[event.node + 1])
     {
-        m_text.Text("waited_for", trace.names[trace.dep[last]]);
+        line.Text("waited_for", trace.names[trace.dep[last]]);
     }
 }
 
@@ -122,13 +122,13 @@ Timeline::BeginCompute(const NodeEvent& event, uint64_t beginPs)
     const Trace& trace = *event.trace;
     m_isComputing[event.rank] = true;
     m_tracks.Use(event.rank);
-    m_text.Begin('B', event.rank, TimelineTracks::COMPUTE, beginPs)
-        .Text("name", trace.names[event.node])
+    TraceEvent line = m_text.Begin('B', event.rank, TimelineTracks::COMPUTE, beginPs);
+    line.Text("name", trace.names[event.node])
         .Arguments()
         .Text("layer", trace.layers[trace.layer[event.node]])
         .Uint("iteration", trace.iteration[event.node]);
-    WriteWait(event);
-    m_text.End();
+    WriteWait(event, line);
+    line.End();
 }
 
 void
@@ -169,39 +169,38 @@ Timeline::OnStepReceived(const StepMessageEvent& event)
     m_collectives.EndArrow(event);
 }
 
-/// @return true if the retransmission or timeout of a flow is shown; then its mark has begun
+/// @return true if the retransmission or timeout of a flow is shown
 bool
+Timeline::ShowsMark(const FlowEvent& event)
+{
+    return m_scope.Shows(event.src) && m_scope.Accepts(event.timePs);
+}
+
+/// Begin the mark of a retransmission or timeout.
+TraceEvent
 Timeline::BeginMark(const char* name, const FlowEvent& event)
 {
-    if (!m_scope.Shows(event.src) || !m_scope.Accepts(event.timePs))
-    {
-        return false;
-    }
     m_tracks.Use(event.src);
-    m_text.Begin('i', event.src, 0, event.timePs)
-        .Text("s", "p")
-        .Text("name", name + std::to_string(event.dst))
-        .Arguments();
-    return true;
+    TraceEvent line = m_text.Begin('i', event.src, 0, event.timePs);
+    line.Text("s", "p").Text("name", name + std::to_string(event.dst)).Arguments();
+    return line;
 }
 
 void
 Timeline::OnPacketRetransmitted(const FlowEvent& event, uint32_t payloadBytes)
 {
-    if (BeginMark("retransmission to rank ", event))
+    if (ShowsMark(event))
     {
-        m_text.Uint("bytes", payloadBytes);
-        m_text.End();
+        BeginMark("retransmission to rank ", event).Uint("bytes", payloadBytes).End();
     }
 }
 
 void
 Timeline::OnFlowTimedOut(const FlowEvent& event, uint64_t waitedPs)
 {
-    if (BeginMark("timeout to rank ", event))
+    if (ShowsMark(event))
     {
-        m_text.Microseconds("waited_us", waitedPs);
-        m_text.End();
+        BeginMark("timeout to rank ", event).Microseconds("waited_us", waitedPs).End();
     }
 }
 
@@ -213,8 +212,8 @@ Timeline::OnLinkPauseBegun(const LinkChange& change)
         m_text.Begin('B', TimelineTracks::NETWORK, 1, change.timePs)
             .Text("name", "reconfiguration")
             .Arguments()
-            .Uint("new_circuits", change.newCircuits);
-        m_text.End();
+            .Uint("new_circuits", change.newCircuits)
+            .End();
         m_isPaused = true;
     }
 }
@@ -250,8 +249,8 @@ Timeline::Finish(uint64_t timePs)
             .Text("s", "g")
             .Text("name",
                   "the size limit is reached: " + std::to_string(m_scope.GetLeftOut()) +
-                      " events are left out");
-        m_text.End();
+                      " events are left out")
+            .End();
     }
     JsonWriter other;
     other.BeginObject();

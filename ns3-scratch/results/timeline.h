@@ -67,9 +67,10 @@ class Timeline : public RunObserver
     void OnLinksChanged(uint64_t timePs) override;
 
   private:
-    void WriteWait(const NodeEvent& event);
+    void WriteWait(const NodeEvent& event, TraceEvent& line) const;
     void BeginCompute(const NodeEvent& event, uint64_t beginPs);
-    bool BeginMark(const char* name, const FlowEvent& event);
+    bool ShowsMark(const FlowEvent& event);
+    TraceEvent BeginMark(const char* name, const FlowEvent& event);
 
     TraceText m_text;
     TimelineScope m_scope;

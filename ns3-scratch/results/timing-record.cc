@@ -48,6 +48,7 @@ TimingRecord::OnNodeEnded(const NodeEvent& event)
     const uint32_t iteration = trace.iteration[event.node];
     m_iterations[iteration].end = event.timePs;
     --m_iterations[iteration].nodesLeft;
+    m_last = std::max(m_last, iteration);
     if (trace.type[event.node] == NodeType::COMPUTE)
     {
         m_sums[std::size_t{iteration} * m_layers + trace.layer[event.node]].compute +=

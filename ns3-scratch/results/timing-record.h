@@ -6,6 +6,7 @@
 #define COSIM_TIMING_RECORD_H
 
 #include "network/run-observer.h"
+#include "results/repetition.h"
 #include "stream/stream.h"
 
 #include <cstdint>
@@ -36,6 +37,20 @@ class TimingRecord : public RunObserver
      * @param ps time that the rank's compute stream waited for communication [ps]
      */
     void AddExposed(uint32_t iteration, uint32_t layer, uint64_t ps);
+
+    /// The record at a time.
+    class State;
+
+    /// @return the record now
+    State GetState() const;
+
+    /**
+     * Record iterations that repeat what was recorded since an earlier time.
+     *
+     * @param from the record at the earlier time
+     * @param repetition the repeated iterations
+     */
+    void Repeat(const State& from, const Repetition& repetition);
 
     uint32_t GetKinds() const override;
     void OnNodeBegun(const NodeEvent& event) override;
@@ -74,6 +89,7 @@ class TimingRecord : public RunObserver
         uint64_t nodesLeft{0};
     };
 
+    void RepeatIteration(const State& from, const Repetition& repetition, uint32_t iteration);
     uint64_t Mean(uint64_t sum) const;
     const Sums& At(uint32_t iteration, uint32_t layer) const;
 
@@ -82,6 +98,16 @@ class TimingRecord : public RunObserver
     std::vector<uint64_t> m_computeStart; //!< per rank: start of its last COMPUTE node [ps]
     std::vector<Sums> m_sums;             //!< indexed by iteration, then by layer
     std::vector<Iteration> m_iterations;
+    uint32_t m_last{0}; //!< latest iteration of which a node has ended
+};
+
+class TimingRecord::State
+{
+    friend class TimingRecord;
+
+    uint32_t m_begin{0};                 //!< earlier iterations have ended
+    std::vector<Sums> m_sums;            //!< from that iteration on; later ones are 0
+    std::vector<Iteration> m_iterations; //!< from that iteration on; later ones have not begun
 };
 
 } // namespace cosim

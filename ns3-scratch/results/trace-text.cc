@@ -7,9 +7,6 @@
 #include "support/json-writer.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cstring>
 #include <utility>
 
 namespace cosim
@@ -18,183 +15,74 @@ namespace cosim
 namespace
 {
 
-/// Size of the text from which it goes to the sink [bytes].
-constexpr std::size_t BLOCK_BYTES = 64 * 1024;
+/// Largest size of the text from which it goes to the sink [bytes].
+constexpr uint64_t BLOCK_BYTES = 64 * 1024;
+
+/// What the end of a begun slice takes at most in the file, which is compressed [bytes].
+constexpr uint64_t END_BYTES = 16;
 
 } // namespace
 
 TraceText::TraceText(TextSink sink, uint64_t limitBytes)
     : m_sink(std::move(sink)),
-      // A compressor may still hold a block, and begun events must end.
-      m_limitBytes(limitBytes - limitBytes / 8),
-      m_text(BLOCK_BYTES + 4096)
+      m_limitBytes(limitBytes),
+      m_blockBytes(std::clamp<uint64_t>(limitBytes, TraceEvent::ROOM_BYTES, BLOCK_BYTES)),
+      m_text(m_blockBytes + 2 * TraceEvent::ROOM_BYTES)
 {
-    Append("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
-}
-
-/// Make room for a number of characters. Many small texts follow, so checks must be cheap.
-inline char*
-TraceText::Reserve(std::size_t size)
-{
-    if (m_text.size() - m_size < size)
-    {
-        m_text.resize(m_size + size);
-    }
-    return m_text.data() + m_size;
-}
-
-/// Append a text.
-inline void
-TraceText::Append(std::string_view text)
-{
-    std::memcpy(Reserve(text.size()), text.data(), text.size());
-    m_size += text.size();
-}
-
-/// Append an integer.
-inline void
-TraceText::Number(uint64_t value)
-{
-    constexpr std::size_t digits = 20;
-    char* begin = Reserve(digits);
-    m_size += static_cast<std::size_t>(std::to_chars(begin, begin + digits, value).ptr - begin);
-}
-
-/// Append a time in microseconds.
-inline void
-TraceText::Time(uint64_t ps)
-{
-    constexpr uint64_t psPerUs = 1'000'000;
-    Number(ps / psPerUs);
-    uint64_t rest = ps % psPerUs;
-    if (rest == 0)
-    {
-        return;
-    }
-    std::array<char, 7> fraction{'.'};
-    for (std::size_t i = 6; i > 0; --i)
-    {
-        fraction[i] = static_cast<char>('0' + rest % 10);
-        rest /= 10;
-    }
-    std::size_t size = fraction.size();
-    while (fraction[size - 1] == '0')
-    {
-        --size;
-    }
-    std::memcpy(Reserve(fraction.size()), fraction.data(), fraction.size());
-    m_size += size;
-}
-
-/// Append the name of a key.
-inline void
-TraceText::Key(std::string_view key)
-{
-    Append(m_needsComma ? ",\"" : "\"");
-    Append(key);
-    Append("\":");
-    m_needsComma = true;
-}
-
-TraceText&
-TraceText::Begin(char type, uint32_t process, uint32_t thread, uint64_t timePs)
-{
-    if (!std::exchange(m_isFirst, false))
-    {
-        Append(",\n");
-    }
-    Append("{\"ph\":\"");
-    Append({&type, 1});
-    Append("\",\"pid\":");
-    Number(process);
-    Append(",\"tid\":");
-    Number(thread);
-    if (timePs != m_timePs || m_timeSize == 0)
-    {
-        const std::size_t begin = m_size;
-        Append(",\"ts\":");
-        Time(timePs);
-        m_timePs = timePs;
-        m_timeSize = m_size - begin;
-        std::memcpy(m_time.data(), m_text.data() + begin, m_timeSize);
-    }
-    else
-    { // many events happen at the same time
-        std::memcpy(Reserve(m_time.size()), m_time.data(), m_time.size());
-        m_size += m_timeSize;
-    }
-    m_needsComma = true;
-    return *this;
-}
-
-TraceText&
-TraceText::BeginMeta(uint32_t process, uint32_t thread, std::string_view what)
-{
-    return Begin('M', process, thread, 0).Text("name", what).Arguments();
-}
-
-TraceText&
-TraceText::Text(std::string_view key, std::string_view value)
-{
-    Key(key);
-    const bool isPlain = std::none_of(value.begin(), value.end(), [](char c) {
-        return c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ';
-    });
-    if (isPlain)
-    { // most texts are, and there are many
-        Append("\"");
-        Append(value);
-        Append("\"");
-        return *this;
-    }
-    JsonWriter quoted;
-    quoted.String(value);
-    Append(quoted.GetText());
-    return *this;
-}
-
-TraceText&
-TraceText::Message(uint64_t id)
-{
-    Append(",\"name\":\"message\",\"cat\":\"m\",\"id\":");
-    Number(id);
-    return *this;
-}
-
-TraceText&
-TraceText::Uint(std::string_view key, uint64_t value)
-{
-    Key(key);
-    Number(value);
-    return *this;
-}
-
-TraceText&
-TraceText::Microseconds(std::string_view key, uint64_t ps)
-{
-    Key(key);
-    Time(ps);
-    return *this;
-}
-
-TraceText&
-TraceText::Arguments()
-{
-    Key("args");
-    Append("{");
-    m_needsComma = false;
-    m_inArguments = true;
-    return *this;
+    Append("{\"displayTimeUnit\":\"ns\",\"traceEvents\":");
 }
 
 void
-TraceText::End()
+TraceText::Append(std::string_view text)
 {
-    Append(std::exchange(m_inArguments, false) ? "}}" : "}");
-    if (m_size >= BLOCK_BYTES)
+    char* at = Reserve(m_text.data() + m_size, text.size());
+    std::copy(text.begin(), text.end(), at);
+    m_size += text.size();
+}
+
+/// Add a text value.
+void
+TraceEvent::Value(std::string_view value)
+{
+    const bool isPlain = std::none_of(value.begin(), value.end(), [](char c) {
+        return c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ';
+    });
+    if (!isPlain)
     {
-        Flush();
+        JsonWriter quoted;
+        quoted.String(value);
+        m_at = m_text.Reserve(m_at, quoted.GetText().size() + ROOM_BYTES);
+        m_at = std::copy(quoted.GetText().begin(), quoted.GetText().end(), m_at);
+        return;
     }
+    m_at = m_text.Reserve(m_at, value.size() + ROOM_BYTES);
+    *m_at++ = '"';
+    m_at = std::copy(value.begin(), value.end(), m_at);
+    *m_at++ = '"';
+}
+
+char*
+TraceEvent::FormatMicroseconds(char* at, uint64_t ps)
+{
+    constexpr uint64_t psPerUs = 1'000'000;
+    constexpr std::size_t digits = 6;
+    char* end = Number(at, ps / psPerUs);
+    uint64_t rest = ps % psPerUs;
+    if (rest != 0)
+    {
+        *end = '.';
+        for (std::size_t i = digits; i > 0; --i)
+        {
+            end[i] = static_cast<char>('0' + rest % 10);
+            rest /= 10;
+        }
+        end += digits + 1;
+        while (end[-1] == '0')
+        {
+            --end;
+        }
+    }
+    return end;
 }
 
 void
@@ -209,8 +97,12 @@ TraceText::Finish(const std::string& otherData)
 void
 TraceText::Flush()
 {
-    m_isFull = m_sink({m_text.data(), m_size}) >= m_limitBytes;
+    const uint64_t before = std::exchange(m_fileBytes, m_sink({m_text.data(), m_size}));
     m_size = 0;
+    // The next text will take about as much as this one, and the begun slices will end.
+    const uint64_t next = m_fileBytes - std::min(m_fileBytes, before);
+    m_isFull = m_isFull || m_fileBytes >= m_limitBytes ||
+               m_limitBytes - m_fileBytes <= 2 * next + END_BYTES * m_openSlices;
 }
 
 } // namespace cosim

@@ -7,6 +7,7 @@
 #include "clock/causal-simulator.h"
 #include "clock/fatal-errors.h"
 #include "fabrics/registry.h"
+#include "simulation/stall-report.h"
 #include "stream/stream-validator.h"
 
 #include "ns3/simulator.h"
@@ -34,6 +35,7 @@ void
 Simulation::Observe(RunObserver& observer)
 {
     m_observers.Add(observer);
+    m_isObserved = true;
 }
 
 void
@@ -106,7 +108,10 @@ Simulation::Build()
                             &program.count,
                             &program.target,
                             &program.depBegin,
-                            &program.dep})
+                            &program.dep,
+                            &program.route,
+                            &program.offsetTurn,
+                            &program.targetTurn})
         {
             *steps = {};
         }
@@ -139,6 +144,43 @@ Simulation::BuildNetwork()
     m_fabric->SetObservers(m_observers);
     m_background = std::make_unique<BackgroundTraffic>(m_stream.topology, *m_fabric, m_observers);
     m_executor = std::make_unique<TraceExecutor>(m_stream, *m_fabric, m_observers, *this);
+    if (m_stream.settings.repeat.mode != RepeatMode::OFF)
+    {
+        MakeRepeater();
+    }
+}
+
+void
+Simulation::MakeRepeater()
+{
+    const Topology& topology = m_stream.topology;
+    if (m_fabric->GetRepeatable() == nullptr || !topology.events.empty() ||
+        !topology.traffic.empty())
+    {
+        throw std::invalid_argument(
+            "settings: repeat: iterations can be skipped only on the fabrics express, flow and "
+            "analytical, without events, background traffic, links that lose packets or change, "
+            "and packets of a flow on several paths");
+    }
+    if (m_isObserved)
+    {
+        throw std::invalid_argument("settings: repeat: a timeline, series or critical paths need "
+                                    "every iteration, so none can be skipped");
+    }
+    m_repeater =
+        std::make_unique<IterationRepeater>(m_stream, *m_fabric, *m_executor, m_record, [this] {
+            m_timeLimit.Cancel();
+            ScheduleTimeLimit();
+        });
+}
+
+void
+Simulation::ScheduleTimeLimit()
+{
+    const uint64_t limit = m_stream.settings.timeLimitPs;
+    const ns3::Time end(static_cast<int64_t>(limit == 0 ? MAX_TIME_PS : limit));
+    m_timeLimit =
+        ns3::Simulator::Schedule(end - m_fabric->SimGetTime(), &Simulation::OnTimeLimit, this);
 }
 
 std::string
@@ -156,11 +198,7 @@ Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval
     m_started = Clock::now();
     m_nextReport = m_started + m_interval;
     CausalSimulator::Get().SetPollHook([this] { Poll(); });
-    const uint64_t limit = m_stream.settings.timeLimitPs;
-    m_timeLimit =
-        ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(limit == 0 ? MAX_TIME_PS : limit)),
-                                 &Simulation::OnTimeLimit,
-                                 this);
+    ScheduleTimeLimit();
     ns3::Simulator::ScheduleNow(&TraceExecutor::Start, m_executor.get());
     m_background->Start();
     m_outcome.status.clear();
@@ -216,12 +254,14 @@ Simulation::GetResult() const
     {
         throw CoreError("a Simulation has a result only after it is built and before it is closed");
     }
+    const RepeatRecord repeat = m_repeater ? m_repeater->GetRecord() : RepeatRecord();
     return WriteResult(m_stream,
                        m_outcome,
                        m_record,
                        m_executor->GetAdmission(),
                        m_fabric->GetStatistics(),
-                       m_path ? &m_path->GetRecord() : nullptr);
+                       m_path ? &m_path->GetRecord() : nullptr,
+                       m_repeater ? &repeat : nullptr);
 }
 
 ResultTables
@@ -243,6 +283,7 @@ Simulation::Close()
         Abandon();
         return;
     }
+    m_repeater.reset();
     m_executor.reset();
     m_background.reset();
     m_events.reset();
@@ -257,6 +298,7 @@ void
 Simulation::Abandon()
 {
     m_isClosed = true;
+    static_cast<void>(m_repeater.release());
     static_cast<void>(m_executor.release());
     static_cast<void>(m_background.release());
     static_cast<void>(m_events.release());
@@ -317,23 +359,7 @@ Simulation::OnTimeLimit()
 std::string
 Simulation::DescribeStall() const
 {
-    const Topology& topology = m_stream.topology;
-    const TcpSettings& tcp = m_stream.settings.tcp;
-    for (uint32_t path = 0; path < topology.pathSource.size(); ++path)
-    {
-        const FlowState state = m_fabric->GetFlowState(path);
-        if (state.waitingBytes > 0 && state.windowBytes < tcp.segmentBytes)
-        { // with nothing in flight, no ACK and no timeout can make it larger
-            return "TCP has reduced the congestion window of the flow from rank " +
-                   std::to_string(topology.pathSource[path]) + " to rank " +
-                   std::to_string(topology.pathTarget[path]) + " to " +
-                   std::to_string(state.windowBytes) + " bytes, less than a segment of " +
-                   std::to_string(tcp.segmentBytes) + " bytes, so the flow sends no more; ns-3's " +
-                   tcp.congestionControl + " has no lower limit for it; " +
-                   m_executor->DescribeWaiting();
-        }
-    }
-    return m_executor->DescribeWaiting();
+    return DescribeSmallWindow(m_stream, *m_fabric) + m_executor->DescribeWaiting();
 }
 
 void

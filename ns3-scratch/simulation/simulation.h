@@ -16,6 +16,7 @@
 #include "results/series-writer.h"
 #include "results/table-writer.h"
 #include "results/timeline.h"
+#include "simulation/iteration-repeater.h"
 #include "stream/stream.h"
 #include "workload/background-traffic.h"
 #include "workload/trace-executor.h"
@@ -134,6 +135,8 @@ class Simulation : public WorkloadListener
 
   private:
     void BuildNetwork();
+    void MakeRepeater();
+    void ScheduleTimeLimit();
     void Abandon();
     void OnTimeLimit();
     std::string DescribeStall() const;
@@ -147,6 +150,7 @@ class Simulation : public WorkloadListener
     RunObservers m_observers;
     RunRecord m_record;
     bool m_wantsPath{false};
+    bool m_isObserved{false}; //!< true if observers other than the record see every iteration
     std::unique_ptr<CriticalPath> m_path;   //!< null unless it is recorded
     std::unique_ptr<Timeline> m_timeline;   //!< null unless it is written
     std::unique_ptr<SeriesWriter> m_series; //!< null unless it is written
@@ -156,6 +160,7 @@ class Simulation : public WorkloadListener
     std::unique_ptr<LinkEvents> m_events;      //!< null if no event changes links
     std::unique_ptr<CircuitSwitch> m_circuits; //!< null if the links do not change
     std::unique_ptr<TraceExecutor> m_executor;
+    std::unique_ptr<IterationRepeater> m_repeater; //!< null if each iteration is simulated
     RunOutcome m_outcome;
     bool m_hasRun{false};
     bool m_isClosed{false};

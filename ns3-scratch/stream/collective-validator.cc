@@ -21,40 +21,85 @@ namespace
 /// A pair of members that exchange messages, and the route that they use.
 using Exchange = std::pair<uint64_t, uint32_t>;
 
-/// @return per program, the pairs of members that exchange messages
-std::vector<std::vector<Exchange>>
-FindExchanges(const Stream& stream)
+/// The pairs of members that exchange messages in the programs of a stream.
+class Exchanges
 {
-    std::vector<std::vector<Exchange>> exchanges(stream.programs.size());
-    for (std::size_t i = 0; i < exchanges.size(); ++i)
+  public:
+    explicit Exchanges(const std::vector<Program>& programs)
+        : m_programs(programs)
     {
-        const Program& p = stream.programs[i];
-        for (uint32_t member = 0; member < p.groupSize; ++member)
+        for (const Program& program : programs)
+        {
+            m_own.push_back(Find(program));
+        }
+    }
+
+    /// Call f(sender, receiver, route) for the members of a program.
+    template <typename Function>
+    void ForEach(const Program& program, const Function& f) const
+    {
+        ForEachOwn(program, f);
+        for (const Piece& piece : program.pieces)
+        {
+            for (uint32_t group = 0; group < piece.groups; ++group)
+            {
+                ForEachOwn(m_programs[piece.program],
+                           [&](uint32_t from, uint32_t to, uint32_t route) {
+                               f(piece.GetMember(group, from), piece.GetMember(group, to), route);
+                           });
+            }
+        }
+    }
+
+  private:
+    /// @return the exchanges of a program's own steps; of a rotation, those of member 0
+    static std::vector<Exchange> Find(const Program& p)
+    {
+        std::vector<Exchange> found;
+        for (uint32_t member = 0; member + 1 < p.stepBegin.size(); ++member)
         {
             for (uint32_t s = p.stepBegin[member]; s < p.stepBegin[member + 1]; ++s)
             {
                 const Exchange exchange(PairOf(member, p.peer[s]),
                                         p.route.empty() ? 0 : p.route[s]);
-                if (p.op[s] == StepOp::SEND &&
-                    (exchanges[i].empty() || exchanges[i].back() != exchange))
+                if (p.op[s] == StepOp::SEND && (found.empty() || found.back() != exchange))
                 {
-                    exchanges[i].push_back(exchange);
+                    found.push_back(exchange);
                 }
             }
         }
-        std::sort(exchanges[i].begin(), exchanges[i].end());
-        exchanges[i].erase(std::unique(exchanges[i].begin(), exchanges[i].end()),
-                           exchanges[i].end());
+        std::sort(found.begin(), found.end());
+        found.erase(std::unique(found.begin(), found.end()), found.end());
+        return found;
     }
-    return exchanges;
-}
+
+    template <typename Function>
+    void ForEachOwn(const Program& program, const Function& f) const
+    {
+        const uint32_t turns = program.IsRotation() ? program.groupSize : 1;
+        for (uint32_t turn = 0; turn < turns; ++turn)
+        {
+            for (const auto& [pair, route] : m_own[program.id])
+            {
+                const auto peer = static_cast<uint32_t>(pair);
+                const auto member = static_cast<uint32_t>(pair >> 32);
+                f(member + turn,
+                  turn < program.groupSize - peer ? peer + turn : peer + turn - program.groupSize,
+                  route);
+            }
+        }
+    }
+
+    const std::vector<Program>& m_programs;
+    std::vector<std::vector<Exchange>> m_own; //!< per program
+};
 
 } // namespace
 
 void
 ValidateCollectives(const Stream& stream, const PathTable& paths)
 {
-    const std::vector<std::vector<Exchange>> exchanges = FindExchanges(stream);
+    const Exchanges exchanges(stream.programs);
     std::vector<uint32_t> sorted;
     std::set<std::pair<uint32_t, std::vector<uint32_t>>> known; // programs and groups
     for (const Collective& collective : stream.collectives)
@@ -108,14 +153,13 @@ ValidateCollectives(const Stream& stream, const PathTable& paths)
         {
             continue;
         }
-        for (const auto& [pair, route] : exchanges[collective.program])
-        {
+        exchanges.ForEach(program, [&](uint32_t from, uint32_t to, uint32_t route) {
             paths.RequireBothWays(
-                collective.ranks[pair >> 32],
-                collective.ranks[pair & 0xffffffff],
+                collective.ranks[from],
+                collective.ranks[to],
                 [&] { return where; },
                 route);
-        }
+        });
     }
 }
 

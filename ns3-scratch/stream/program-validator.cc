@@ -4,8 +4,12 @@
 
 #include "stream/program-validator.h"
 
+#include "stream/piece-validator.h"
 #include "stream/validation.h"
 
+#include <algorithm>
+#include <bit>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -24,8 +28,14 @@ class ProgramValidator
           m_where("program " + std::to_string(program.id) + ": "),
           m_member(program.op.size())
     {
-        ValidateArrays(topology);
-        for (uint32_t member = 0; member < program.groupSize; ++member)
+        ValidateHead(topology);
+        if (!program.pieces.empty())
+        {
+            RequireNoSteps();
+            return;
+        }
+        ValidateArrays();
+        for (uint32_t member = 0; member + 1 < program.stepBegin.size(); ++member)
         {
             for (uint32_t i = program.stepBegin[member]; i < program.stepBegin[member + 1]; ++i)
             {
@@ -41,14 +51,30 @@ class ProgramValidator
         {
             ValidateStep(i);
         }
+        if (program.IsRotation())
+        {
+            ValidateRotation();
+        }
+    }
+
+    /// @return the end of the units that the steps access
+    uint64_t GetReach() const
+    {
+        return m_reach;
     }
 
   private:
-    void ValidateArrays(const Topology& topology)
+    void ValidateHead(const Topology& topology) const
     {
         const Program& p = m_program;
-        const std::size_t steps = p.op.size();
         Require(p.groupSize >= 1, m_where, "group_size is 0, but at least 1 is needed");
+        Require(p.groupSize <= topology.ranks,
+                m_where,
+                "group_size is ",
+                p.groupSize,
+                ", but the topology has ",
+                topology.ranks,
+                " ranks");
         Require(p.units >= 1 && p.space >= p.units,
                 m_where,
                 "units is ",
@@ -56,14 +82,6 @@ class ProgramValidator
                 " and space ",
                 p.space,
                 ", but 1 ≤ units ≤ space is expected");
-        RequireSlices(p.stepBegin, p.groupSize, steps, m_where + "step_begin");
-        RequireLength(p.phase.size(), steps, m_where + "phase");
-        RequireLength(p.peer.size(), steps, m_where + "peer");
-        RequireLength(p.offset.size(), steps, m_where + "offset");
-        RequireLength(p.count.size(), steps, m_where + "count");
-        RequireLength(p.target.size(), steps, m_where + "target");
-        RequireLength(p.route.size(), p.route.empty() ? 0 : steps, m_where + "route");
-        RequireSlices(p.depBegin, steps, p.dep.size(), m_where + "dep_begin");
         for (const uint32_t dimension : p.phaseDimension)
         {
             Require(dimension < topology.dimensions.size(),
@@ -76,7 +94,90 @@ class ProgramValidator
         }
     }
 
-    void ValidateStep(uint32_t i) const
+    void RequireNoSteps() const
+    {
+        const Program& p = m_program;
+        for (const auto* array : {&p.stepBegin,
+                                  &p.phase,
+                                  &p.peer,
+                                  &p.offset,
+                                  &p.count,
+                                  &p.target,
+                                  &p.depBegin,
+                                  &p.dep,
+                                  &p.route,
+                                  &p.offsetTurn,
+                                  &p.targetTurn})
+        {
+            Require(array->empty() && p.op.empty(), m_where, "it has pieces as well as steps");
+        }
+    }
+
+    void ValidateArrays() const
+    {
+        const Program& p = m_program;
+        const std::size_t steps = p.op.size();
+        RequireSlices(p.stepBegin, p.IsRotation() ? 1 : p.groupSize, steps, m_where + "step_begin");
+        RequireLength(p.phase.size(), steps, m_where + "phase");
+        RequireLength(p.peer.size(), steps, m_where + "peer");
+        RequireLength(p.offset.size(), steps, m_where + "offset");
+        RequireLength(p.count.size(), steps, m_where + "count");
+        RequireLength(p.target.size(), steps, m_where + "target");
+        RequireLength(p.route.size(), p.route.empty() ? 0 : steps, m_where + "route");
+        RequireLength(p.offsetTurn.size(), p.IsRotation() ? steps : 0, m_where + "offset_turn");
+        RequireLength(p.targetTurn.size(), p.IsRotation() ? steps : 0, m_where + "target_turn");
+        RequireSlices(p.depBegin, steps, p.dep.size(), m_where + "dep_begin");
+    }
+
+    /// Check that the members of a rotation are connected, and that its steps can be numbered.
+    void ValidateRotation() const
+    {
+        const Program& p = m_program;
+        Require(p.phaseDimension.size() == 1,
+                m_where,
+                "a rotation has ",
+                p.phaseDimension.size(),
+                " phases, but 1 is expected");
+        Require(p.op.size() * std::bit_ceil(p.groupSize) <= MAX_STEPS,
+                m_where,
+                p.op.size(),
+                " steps of each of ",
+                p.groupSize,
+                " members are more than the ",
+                MAX_STEPS,
+                " that are accepted");
+        uint32_t common = p.groupSize;
+        for (uint32_t i = 0; i < p.op.size(); ++i)
+        {
+            common = p.op[i] == StepOp::SEND ? std::gcd(common, p.peer[i]) : common;
+        }
+        Require(common == 1,
+                m_where,
+                "the members of a rotation exchange messages in ",
+                common,
+                " separate groups, but 1 is expected");
+    }
+
+    /// Check that units are in the space, for all members.
+    template <typename Where>
+    void ValidateUnits(uint32_t first, uint32_t count, uint32_t turn, const Where& where)
+    {
+        uint64_t last = first; // the largest address
+        if (turn != 0)
+        {
+            const uint64_t region = uint64_t{m_program.groupSize} * turn;
+            last = first - first % region + region - turn + first % turn;
+        }
+        // A region must be in the space even if no unit is accessed.
+        const uint64_t end = std::max(last + count, turn == 0 ? last : last - first % turn + turn);
+        if (end > m_program.space)
+        {
+            Refuse(where(), " reaches past the ", m_program.space, " units of its space");
+        }
+        m_reach = std::max(m_reach, end);
+    }
+
+    void ValidateStep(uint32_t i)
     {
         const Program& p = m_program;
         const auto where = [this, i] { return m_where + "step " + std::to_string(i); };
@@ -89,10 +190,7 @@ class ProgramValidator
                    p.phaseDimension.size(),
                    " phases");
         }
-        if (uint64_t{p.offset[i]} + p.count[i] > p.space)
-        {
-            Refuse(where(), " reaches past the ", p.space, " units of its space");
-        }
+        ValidateUnits(p.offset[i], p.count[i], p.IsRotation() ? p.offsetTurn[i] : 0, where);
         switch (p.op[i])
         {
         case StepOp::SEND:
@@ -102,10 +200,7 @@ class ProgramValidator
             break;
         case StepOp::COPY:
         case StepOp::REDUCE:
-            if (uint64_t{p.target[i]} + p.count[i] > p.space)
-            {
-                Refuse(where(), " reaches past the ", p.space, " units of its space");
-            }
+            ValidateUnits(p.target[i], p.count[i], p.IsRotation() ? p.targetTurn[i] : 0, where);
         }
         for (uint32_t d = p.depBegin[i]; d < p.depBegin[i + 1]; ++d)
         {
@@ -140,8 +235,10 @@ class ProgramValidator
             const bool opposite =
                 isSend ? p.op[matching] == StepOp::RECV || p.op[matching] == StepOp::RECV_REDUCE
                        : p.op[matching] == StepOp::SEND;
-            return opposite && p.target[matching] == i && m_member[matching] == p.peer[i] &&
-                   p.peer[matching] == m_member[i];
+            const bool isPeer =
+                p.IsRotation() ? (uint64_t{p.peer[i]} + p.peer[matching]) % p.groupSize == 0
+                               : m_member[matching] == p.peer[i] && p.peer[matching] == m_member[i];
+            return opposite && p.target[matching] == i && isPeer;
         };
         if (matching >= p.op.size() || !isMatch())
         {
@@ -163,14 +260,20 @@ class ProgramValidator
     const Program& m_program;
     const std::string m_where;
     std::vector<uint32_t> m_member; //!< per step: the member that it belongs to
+    uint64_t m_reach{0};
 };
 
 } // namespace
 
 void
-ValidateProgram(const Program& program, const Topology& topology)
+ValidatePrograms(const std::vector<Program>& programs, const Topology& topology)
 {
-    const ProgramValidator check(program, topology);
+    std::vector<uint64_t> reach;
+    for (const Program& program : programs)
+    {
+        reach.push_back(ProgramValidator(program, topology).GetReach());
+        ValidatePieces(programs, program, reach);
+    }
 }
 
 } // namespace cosim

@@ -7,18 +7,20 @@
 
 #include "stream/stream.h"
 
+#include <vector>
+
 namespace cosim
 {
 
 /**
- * Check a program: the lengths and values of its arrays, and that its SEND and RECV steps match in
- * pairs.
+ * Check programs: the lengths and values of their arrays, that SEND and RECV steps match in pairs,
+ * and that the pieces of compositions fit together.
  *
- * @param program the program
- * @param topology the topology whose dimensions the program refers to
+ * @param programs the programs
+ * @param topology the topology that they run on
  * @throws std::invalid_argument with one sentence that describes the first error
  */
-void ValidateProgram(const Program& program, const Topology& topology);
+void ValidatePrograms(const std::vector<Program>& programs, const Topology& topology);
 
 } // namespace cosim
 

@@ -80,11 +80,17 @@ inline constexpr auto FIELDS<StreamHeader> = std::make_tuple(&StreamHeader::vers
                                                              &StreamHeader::scenarioJson);
 
 template <>
+inline constexpr auto FIELDS<RepeatSettings> = std::make_tuple(&RepeatSettings::mode,
+                                                               &RepeatSettings::tolerancePpm,
+                                                               &RepeatSettings::checkInterval);
+
+template <>
 inline constexpr auto FIELDS<Settings> = std::make_tuple(&Settings::fabric,
                                                          &Settings::tcp,
                                                          &Settings::system,
                                                          &Settings::rttSampleIntervalPs,
-                                                         &Settings::timeLimitPs);
+                                                         &Settings::timeLimitPs,
+                                                         &Settings::repeat);
 
 template <>
 inline constexpr auto FIELDS<Reconfiguration> =
@@ -170,7 +176,19 @@ inline constexpr auto FIELDS<Program> = std::make_tuple(&Program::id,
                                                         &Program::target,
                                                         &Program::depBegin,
                                                         &Program::dep,
-                                                        &Program::route);
+                                                        &Program::route,
+                                                        &Program::offsetTurn,
+                                                        &Program::targetTurn,
+                                                        &Program::pieces);
+
+template <>
+inline constexpr auto FIELDS<Piece> = std::make_tuple(&Piece::program,
+                                                      &Piece::phase,
+                                                      &Piece::first,
+                                                      &Piece::groups,
+                                                      &Piece::groupStep,
+                                                      &Piece::memberStep,
+                                                      &Piece::unitStep);
 
 template <>
 inline constexpr auto FIELDS<Collective> = std::make_tuple(&Collective::id,

@@ -155,7 +155,7 @@ class StreamReaderTest : public UnitTest<StreamReaderTest>
     void RefusesOtherVersionsAndEnumerators()
     {
         NS_TEST_ASSERT_MSG_EQ(GetRefusal([] { Read(Header(STREAM_VERSION + 1)); }),
-                              "the stream has version 2, but this build reads version 1",
+                              "the stream has version 3, but this build reads version 2",
                               "a later version");
         const std::string unknown =
             Record(2, WireWriter().Bytes(3, WireWriter().Number(1, 2).GetBytes()));

@@ -77,6 +77,12 @@ Describe(EventKind /* type */)
 }
 
 constexpr Enumeration
+Describe(RepeatMode /* type */)
+{
+    return {static_cast<uint32_t>(RepeatMode::APPROXIMATE), "mode of repetition"};
+}
+
+constexpr Enumeration
 Describe(PathSpread /* type */)
 {
     return {static_cast<uint32_t>(PathSpread::FLOWLET), "spread"};

@@ -13,7 +13,7 @@ namespace cosim
 {
 
 /// The version of frontend/network_api.proto that this reader supports.
-constexpr uint32_t STREAM_VERSION = 1;
+constexpr uint32_t STREAM_VERSION = 2;
 
 /**
  * Read a stream of length-delimited records and validate it (see ValidateStream).

@@ -17,10 +17,7 @@ ValidateStream(const Stream& stream)
 {
     const PathTable paths = ValidateTopology(stream.topology, stream.settings.system.flowsPerPair);
     ValidateSettings(stream.settings, stream.topology);
-    for (const Program& program : stream.programs)
-    {
-        ValidateProgram(program, stream.topology);
-    }
+    ValidatePrograms(stream.programs, stream.topology);
     ValidateCollectives(stream, paths);
     ValidateTraces(stream, paths);
 }

@@ -105,6 +105,22 @@ struct SystemSettings
     uint32_t flowsPerPair{0}; //!< flows that share each message of a pair of ranks; 0 means 1
 };
 
+/// How iterations that repeat earlier ones are simulated.
+enum class RepeatMode : uint32_t
+{
+    OFF = 0,         //!< as all others
+    EXACT = 1,       //!< not at all, if they are the same to the picosecond
+    APPROXIMATE = 2, //!< not at all, if they take nearly the same time
+};
+
+/// Settings of the repetition of iterations.
+struct RepeatSettings
+{
+    RepeatMode mode{RepeatMode::OFF};
+    uint32_t tolerancePpm{0};  //!< APPROXIMATE: largest difference of the times: parts of 10^6
+    uint32_t checkInterval{0}; //!< APPROXIMATE: one of so many iterations is simulated
+};
+
 /// The settings record.
 struct Settings
 {
@@ -113,6 +129,7 @@ struct Settings
     SystemSettings system;
     uint64_t rttSampleIntervalPs{0};
     uint64_t timeLimitPs{0};
+    RepeatSettings repeat;
 };
 
 /// How the value of a pair's demand falls with each further circuit.
@@ -248,7 +265,25 @@ enum class StepOp : uint8_t
     REDUCE = 4,
 };
 
-/// The program record.
+/// A program that groups of members of a larger program run.
+struct Piece
+{
+    uint32_t program{0};
+    uint32_t phase{0};
+    uint32_t first{0}; //!< member 0 of group 0
+    uint32_t groups{0};
+    uint32_t groupStep{0};
+    uint32_t memberStep{0};
+    uint32_t unitStep{0};
+
+    /// @return the member of the larger program that is a member of a group
+    uint32_t GetMember(uint32_t group, uint32_t member) const
+    {
+        return first + group * groupStep + member * memberStep;
+    }
+};
+
+/// The program record: a table, a rotation or a composition.
 struct Program
 {
     uint32_t id{0};
@@ -268,7 +303,16 @@ struct Program
     std::vector<uint32_t> target;
     std::vector<uint32_t> depBegin;
     std::vector<uint32_t> dep;
-    std::vector<uint32_t> route; //!< empty: route 0 for every step
+    std::vector<uint32_t> route;      //!< empty: route 0 for every step
+    std::vector<uint32_t> offsetTurn; //!< empty, except in a rotation
+    std::vector<uint32_t> targetTurn; //!< empty, except in a rotation
+    std::vector<Piece> pieces;        //!< empty, except in a composition
+
+    /// @return true if the steps are those of member 0, and the other members turn them
+    bool IsRotation() const
+    {
+        return !offsetTurn.empty() || !targetTurn.empty();
+    }
 };
 
 /// The collective record.

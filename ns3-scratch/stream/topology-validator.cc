@@ -204,6 +204,8 @@ ValidateSettings(const Settings& settings, const Topology& topology)
     RequireDelay(tcp.delayedAckTimeoutPs, "settings: tcp.delayed_ack_timeout_ps");
     RequireTime(settings.rttSampleIntervalPs, "settings: rtt_sample_interval_ps");
     RequireTime(settings.timeLimitPs, "settings: time_limit_ps");
+    Require(settings.repeat.mode != RepeatMode::APPROXIMATE || settings.repeat.checkInterval > 0,
+            "settings: repeat.check_interval is 0, but at least 1 is needed");
     RequireDelay(settings.system.injectionLatencyPs, "settings: system.injection_latency_ps");
     RequireDelay(settings.system.send.messagePs, "settings: system.send.message_ps");
     RequireDelay(settings.system.receive.messagePs, "settings: system.receive.message_ps");

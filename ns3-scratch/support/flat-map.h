@@ -64,13 +64,13 @@ class FlatMap
     /// @return the value of a key, which the map has no longer; nothing if it did not have the key
     std::optional<Value> Extract(const Key& key)
     {
-        Value* found = Find(key);
-        if (found == nullptr)
+        const std::size_t place = m_slots.empty() ? 0 : Probe(key);
+        if (m_slots.empty() || !m_slots[place].isUsed)
         {
             return std::nullopt;
         }
-        std::optional<Value> value(std::move(*found));
-        Remove(Probe(key));
+        std::optional<Value> value(std::move(m_slots[place].value));
+        Remove(place);
         --m_size;
         return value;
     }

@@ -117,17 +117,12 @@ CollectiveEngine::OnAdmitted(const ChunkPart& what, uint32_t placeBegin, uint32_
                                  " chunks are in flight at once; lower concurrent_chunks");
         return;
     }
-    Task& task = m_tasks.Get(id);
-    if (m_bundles != nullptr && task.bundles.empty())
-    {
-        task.bundles.assign(task.pending.size(), TaskTable::NONE);
-        task.isInjectedByBundle.assign(task.pending.size(), false);
-        task.sentAt.assign(task.stepsLeft.size(), 0);
-    }
     if (!m_observers[RunObserver::STEPS].empty())
     {
         ReportAdmission(what, placeBegin, placeEnd);
     }
+    const uint32_t first = program.GetParts()[what.part].memberBegin;
+    const PartShape& shape = *m_tasks.Get(id).shape;
     for (uint32_t p = placeBegin; p < placeEnd; ++p)
     {
         const ProgramTemplate::Place& place = program.GetPlaces()[p];
@@ -135,13 +130,9 @@ CollectiveEngine::OnAdmitted(const ChunkPart& what, uint32_t placeBegin, uint32_
         {
             observer->OnChunkBegun(MakeEvent(what, collective.ranks[place.member]));
         }
-        for (uint32_t i = place.freeBegin; i < place.freeEnd; ++i)
+        for (const uint32_t step : shape.GetFree(p - first))
         {
-            const uint32_t step = program.GetFree()[i];
-            if (--task.pending[step] == 0)
-            {
-                PushReady({id, step});
-            }
+            PushIfReady({id, step + shape.GetTurnOf(p - first)});
         }
     }
 }
@@ -168,18 +159,14 @@ CollectiveEngine::OnArrival(Rank src, Rank dst, uint64_t bytes, uint64_t tag)
     const Ready receiver = TaskTable::GetReceiver(tag);
     ReportMessage(&RunObserver::OnStepReceived, receiver, src, dst, bytes, tag, 0);
     Task& task = m_tasks.Get(receiver.task);
-    const uint32_t place = task.steps[receiver.step].place;
+    const uint32_t place = task.shape->GetPlace(receiver.step);
     if (!task.isAdmitted[place])
     {
         m_admission->NoteData(task.what,
                               task.program->GetParts()[task.what.part].memberBegin + place);
     }
-    uint32_t& pending = task.pending[receiver.step];
-    pending -= ProgramTemplate::ONE_MESSAGE;
-    if (pending == 0)
-    {
-        PushReady(receiver);
-    }
+    m_tasks.GetState(task, receiver.step).pending -= PartShape::ONE_MESSAGE;
+    PushIfReady(receiver);
     Drain();
 }
 
@@ -188,25 +175,31 @@ CollectiveEngine::OnBundle(uint64_t tag)
 {
     const Ready receiver = TaskTable::GetReceiver(tag);
     Task& task = m_tasks.Get(receiver.task);
-    const ProgramTemplate::Step& step = task.steps[receiver.step];
+    const PartShape::Step& step = task.shape->GetStep(receiver.step);
     m_inFlight -= step.steps;
-    uint32_t& pending = task.pending[receiver.step];
-    pending -= step.steps * ProgramTemplate::ONE_MESSAGE;
-    if (task.isInjectedByBundle[receiver.step])
-    {
+    m_tasks.GetState(task, receiver.step).pending -= step.steps * PartShape::ONE_MESSAGE;
+    if (step.isFree)
+    { // the bundle has waited for the injection latency
+        m_tasks.Finish(task, receiver.step);
         OnInjected(receiver);
     }
-    else if (pending == 0)
+    else
     {
-        PushReady(receiver);
+        PushIfReady(receiver);
     }
     Drain();
 }
 
-/// A step can be performed now.
+/// Perform a step soon if it waits for nothing any more.
 void
-CollectiveEngine::PushReady(const Ready& ready)
+CollectiveEngine::PushIfReady(const Ready& ready)
 {
+    Task& task = m_tasks.Get(ready.task);
+    if (!task.IsReady(ready.step))
+    {
+        return;
+    }
+    m_tasks.Finish(task, ready.step);
     for (RunObserver* observer : m_observers[RunObserver::STEPS])
     {
         observer->OnStepReady(MakeStepEvent(ready));
@@ -235,7 +228,7 @@ CollectiveEngine::Drain()
 void
 CollectiveEngine::Perform(const Ready& ready)
 {
-    switch (m_tasks.Get(ready.task).steps[ready.step].op)
+    switch (m_tasks.Get(ready.task).shape->GetStep(ready.step).op)
     {
     case StepOp::SEND:
         if (m_bundles != nullptr)
@@ -272,7 +265,7 @@ CollectiveEngine::Inject(const Ready& ready)
 void
 CollectiveEngine::OnInjected(const Ready& ready)
 {
-    switch (m_tasks.Get(ready.task).steps[ready.step].op)
+    switch (m_tasks.Get(ready.task).shape->GetStep(ready.step).op)
     {
     case StepOp::SEND:
         if (m_bundles == nullptr)
@@ -293,18 +286,21 @@ void
 CollectiveEngine::Send(const Ready& ready)
 {
     const Task& task = m_tasks.Get(ready.task);
-    const ProgramTemplate::Step& step = task.steps[ready.step];
-    const std::vector<ProgramTemplate::Message>& messages = task.program->GetMessages();
+    const PartShape& shape = *task.shape;
+    const PartShape::Step& step = shape.GetStep(ready.step);
+    const uint32_t turn = shape.GetTurn(ready.step);
+    const uint32_t member = task.GetMember(step.place + turn);
+    const Rank src = task.ranks[member];
     m_inFlight += step.steps;
     for (uint32_t i = step.messageBegin; i < step.messageEnd; ++i)
     {
-        const ProgramTemplate::Message& message = messages[i];
-        const Rank src = task.ranks[step.member];
-        const Rank dst = task.ranks[message.peer];
-        const uint64_t bytes = task.program->GetBytes(task.unitSize, message.offset, message.count);
-        const uint64_t tag = m_tasks.GetTag(ready.task, message.mate);
+        const PartShape::Message& message = shape.GetMessages()[i];
+        const uint32_t peer = shape.GetPeer(message.peer, turn);
+        const Rank dst = task.GetRank(peer);
+        const uint64_t bytes = task.GetBytes(message.first, turn, message.count);
+        const uint64_t tag = m_tasks.GetTag(ready.task, shape.GetMate(message, peer));
         ReportMessage(&RunObserver::OnStepSent, ready, src, dst, bytes, tag, message.route);
-        m_outbox.Send({.place = GetTracePlace(task, step.member, message.order),
+        m_outbox.Send({.place = GetTracePlace(task, member, message.order),
                        .dst = dst,
                        .bytes = bytes,
                        .tag = tag,
@@ -314,57 +310,58 @@ CollectiveEngine::Send(const Ready& ready)
     }
 }
 
-/// @return the place of a step of a member in the trace of its rank
+/// @return the place of a step of a member, given its order in the shape, in the trace of its rank
 TracePlace
 CollectiveEngine::GetTracePlace(const Task& task, uint32_t member, uint32_t step) const
 {
     const uint32_t node = m_progress.GetNode(task.what.collective, member);
-    return {task.ranks[member], node, task.what.chunk, step};
+    return {task.ranks[member], node, task.what.chunk, task.firstOrder + step};
 }
 
 void
 CollectiveEngine::SendBundled(const Ready& ready)
 {
     Task& task = m_tasks.Get(ready.task);
-    const ProgramTemplate::Step& step = task.steps[ready.step];
-    const ProgramTemplate::Message* messages = task.program->GetMessages().data();
+    const PartShape& shape = *task.shape;
+    const PartShape::Step& step = shape.GetStep(ready.step);
+    const uint32_t turn = shape.GetTurn(ready.step);
+    const uint32_t place = step.place + turn;
     m_inFlight += step.steps;
     m_burst.resize(step.steps);
     BundledMessage* next = m_burst.data();
     for (uint32_t i = step.messageBegin; i < step.messageEnd; ++i, ++next)
     {
-        const ProgramTemplate::Message& message = messages[i];
-        if (task.bundles[message.mate] == TaskTable::NONE)
-        {
-            OpenBundle(ready.task, message.mate);
-        }
-        next->dst = task.ranks[message.peer];
-        next->bundle = task.bundles[message.mate];
+        const PartShape::Message& message = shape.GetMessages()[i];
+        const uint32_t peer = shape.GetPeer(message.peer, turn);
+        next->dst = task.GetRank(peer);
+        next->bundle = GetBundle(ready.task, shape.GetMate(message, peer));
         next->route = message.route;
-        next->bytes = task.program->GetBytes(task.unitSize, message.offset, message.count);
+        next->bytes = task.GetBytes(message.first, turn, message.count);
     }
-    m_bundles->PutIntoBundles(task.ranks[step.member], m_burst, m_injectionLatency);
-    if (step.nextBegin != step.nextEnd || task.stepsLeft[step.place] == step.steps)
+    m_bundles->PutIntoBundles(task.GetRank(place), m_burst, m_injectionLatency);
+    if (step.nextBegin != step.nextEnd || task.stepsLeft[place] == step.steps)
     { // some step waits until this one is done
         Inject(ready);
         return;
     }
-    task.sentAt[step.place] =
-        NowPs(m_network) + static_cast<uint64_t>(m_injectionLatency.GetTimeStep());
-    LeavePlace(ready.task, step.place, step.steps);
+    task.sentAt[place] = NowPs(m_network) + static_cast<uint64_t>(m_injectionLatency.GetTimeStep());
+    LeavePlace(ready.task, place, step.steps);
 }
 
-/// Open the bundle of the messages that a step receives.
-void
-CollectiveEngine::OpenBundle(uint32_t taskId, uint32_t stepId)
+/// @return the bundle of the messages that a step receives, which the first of them opens
+uint32_t
+CollectiveEngine::GetBundle(uint32_t taskId, uint32_t stepId)
 {
     Task& task = m_tasks.Get(taskId);
-    const ProgramTemplate::Step& step = task.steps[stepId];
-    // If the step also waits for other steps, its injection begins afterwards.
-    const bool isReady = step.isFree;
-    task.isInjectedByBundle[stepId] = isReady;
-    const ns3::Time delay = isReady ? m_injectionLatency : ns3::Time();
-    task.bundles[stepId] = m_bundles->OpenBundle(m_tasks.GetTag(taskId, stepId), step.steps, delay);
+    StepStates::State& state = m_tasks.GetState(task, stepId);
+    if (state.bundle == StepStates::NONE)
+    {
+        const PartShape::Step& step = task.shape->GetStep(stepId);
+        // If the step also waits for other steps, its injection begins afterwards.
+        const ns3::Time delay = step.isFree ? m_injectionLatency : ns3::Time();
+        state.bundle = m_bundles->OpenBundle(m_tasks.GetTag(taskId, stepId), step.steps, delay);
+    }
+    return state.bundle;
 }
 
 void
@@ -376,9 +373,11 @@ CollectiveEngine::Reduce(const Ready& ready)
         return;
     }
     const Task& task = m_tasks.Get(ready.task);
-    const ProgramTemplate::Step& step = task.steps[ready.step];
-    const uint64_t bytes = task.program->GetBytes(task.unitSize, step.offset, step.count);
-    m_reductions.Reduce(GetTracePlace(task, step.member, step.order), bytes, ready);
+    const PartShape::Step& step = task.shape->GetStep(ready.step);
+    const uint32_t turn = task.shape->GetTurn(ready.step);
+    const uint32_t member = task.GetMember(step.place + turn);
+    const uint64_t bytes = task.GetBytes(step.first, turn, step.count);
+    m_reductions.Reduce(GetTracePlace(task, member, step.order), bytes, ready);
 }
 
 void
@@ -389,16 +388,16 @@ CollectiveEngine::Complete(const Ready& ready)
         observer->OnStepDone(MakeStepEvent(ready));
     }
     Task& task = m_tasks.Get(ready.task);
-    const ProgramTemplate::Step& step = task.steps[ready.step];
-    const uint32_t* next = task.program->GetNext().data();
+    const PartShape::Step& step = task.shape->GetStep(ready.step);
+    const uint32_t turn = task.shape->GetTurn(ready.step);
+    const uint32_t* next = task.shape->GetNext().data();
     for (uint32_t i = step.nextBegin; i < step.nextEnd; ++i)
     {
-        if (--task.pending[next[i]] == 0)
-        {
-            PushReady({ready.task, next[i]});
-        }
+        const uint32_t after = next[i] + turn;
+        --m_tasks.GetState(task, after).pending;
+        PushIfReady({ready.task, after});
     }
-    LeavePlace(ready.task, step.place, step.steps);
+    LeavePlace(ready.task, step.place + turn, step.steps);
 }
 
 /// Record that a member has finished a number of steps of a part.
@@ -487,13 +486,12 @@ StepEvent
 CollectiveEngine::MakeStepEvent(const Ready& ready)
 {
     const Task& task = m_tasks.Get(ready.task);
-    const ProgramTemplate::Step& step = task.steps[ready.step];
     return {NowPs(m_network),
-            task.ranks[step.member],
+            task.GetRank(task.shape->GetPlace(ready.step)),
             &m_plans.GetCollective(task.what.collective),
             task.what.chunk,
             uint64_t{ready.task} << 32 | ready.step,
-            step.op};
+            task.shape->GetStep(ready.step).op};
 }
 
 void

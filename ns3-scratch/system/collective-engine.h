@@ -91,6 +91,12 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Adm
     /// @return the number of messages, injections and reductions in progress
     uint64_t GetActive() const;
 
+    /// @return true if every collective that was issued is done at all ranks
+    bool IsAtRest() const
+    {
+        return m_progress.GetRunning() == 0 && m_work.IsEmpty() && GetActive() == 0;
+    }
+
     /// @return payload of all messages of all collectives [bytes]
     uint64_t GetTotalBytes() const
     {
@@ -122,12 +128,12 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Adm
     using Task = TaskTable::Task;
     using Ready = TaskTable::StepRef; //!< a step that can be performed now
 
-    void PushReady(const Ready& ready);
+    void PushIfReady(const Ready& ready);
     void Drain();
     void Perform(const Ready& ready);
     void Inject(const Ready& ready);
     void OnInjected(const Ready& ready);
-    void OpenBundle(uint32_t task, uint32_t step);
+    uint32_t GetBundle(uint32_t task, uint32_t step);
     void Send(const Ready& ready);
     void SendBundled(const Ready& ready);
     void Reduce(const Ready& ready);

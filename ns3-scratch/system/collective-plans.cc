@@ -21,13 +21,11 @@ CollectivePlans::CollectivePlans(const Stream& stream)
         std::unique_ptr<const ProgramTemplate>& program = m_programs[collective.program];
         if (!program)
         {
-            const Program& source = stream.programs[collective.program];
-            StepGroups groups(source);
-            if (!stream.settings.system.messageByMessage)
-            {
-                groups.Form(source, stream.settings.system.reductionBytesPerS == 0);
-            }
-            program = std::make_unique<ProgramTemplate>(source, groups);
+            const SystemSettings& system = stream.settings.system;
+            program = std::make_unique<ProgramTemplate>(stream.programs,
+                                                        collective.program,
+                                                        !system.messageByMessage,
+                                                        system.reductionBytesPerS == 0);
         }
         const auto [placement, isNew] =
             known.try_emplace({collective.program, collective.ranks},

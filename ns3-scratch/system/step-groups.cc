@@ -100,7 +100,7 @@ StepGroups::Form(const Program& program, bool withReductions)
     const Neighbours before(program, false);
     const Neighbours after(program, true);
     std::unordered_map<uint64_t, Open> groups; // the groups of one member
-    for (uint32_t member = 0; member < program.groupSize; ++member)
+    for (std::size_t member = 0; member + 1 < program.stepBegin.size(); ++member)
     {
         groups.clear();
         for (uint32_t s = program.stepBegin[member]; s < program.stepBegin[member + 1]; ++s)

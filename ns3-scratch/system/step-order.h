@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace cosim
@@ -74,10 +75,16 @@ template <typename T>
 void
 MoveTo(std::span<T> values, const std::vector<uint32_t>& place)
 {
-    const std::vector<T> old(values.begin(), values.end());
-    for (std::size_t i = 0; i < old.size(); ++i)
+    std::vector<bool> isMoved(values.size()); // one bit a value: a copy of all can be large
+    for (std::size_t first = 0; first < values.size(); ++first)
     {
-        values[place[i]] = old[i];
+        T carried = values[first];
+        for (std::size_t at = first; !isMoved[at];)
+        {
+            isMoved[at] = true;
+            at = place[at];
+            std::swap(carried, values[at]);
+        }
     }
 }
 

@@ -65,15 +65,20 @@ TaskTable::Start(const ChunkPart& what,
     task.membersLeft = part.memberEnd - part.memberBegin;
     task.toAdmit = task.membersLeft;
     task.isAdmitted.assign(task.membersLeft, false);
-    task.bundles.clear();
+    task.sentAt.assign(task.membersLeft, 0);
     task.unitSize =
         program.GetUnitSize(GetChunkBytes(collective.bytes, collective.chunks, what.chunk));
     task.program = &program;
-    task.steps = program.GetSteps().data() + part.stepBegin;
+    task.shape = &program.GetShape(part);
+    task.firstUnit = part.firstUnit;
+    task.firstOrder = part.firstOrder;
     task.places = program.GetPlaces().data() + part.memberBegin;
     task.ranks = collective.ranks.data();
-    const uint32_t* pending = program.GetPending().data();
-    task.pending.assign(pending + part.stepBegin, pending + part.stepEnd);
+    const std::vector<uint32_t>& pending = task.shape->GetPending();
+    task.states.Begin(pending.data(),
+                      static_cast<uint32_t>(pending.size()),
+                      task.shape->GetTurnBits(),
+                      task.shape->GetTurns());
     task.stepsLeft.resize(task.membersLeft);
     for (uint32_t place = 0; place < task.membersLeft; ++place)
     {
@@ -110,21 +115,22 @@ TaskTable::DescribePlace(const Task& task, uint32_t place)
     const uint32_t steps = task.places[place].steps;
     text << ", chunk " << task.what.chunk << " with " << steps - task.stepsLeft[place] << " of "
          << steps << " steps done in phase " << task.program->GetParts()[task.what.part].phase;
-    for (uint32_t step = 0; step < task.pending.size(); ++step)
+    for (uint32_t step = 0; step < task.states.GetSize(); ++step)
     {
-        const uint32_t pending = task.pending[step];
-        if (task.steps[step].place == place && pending != 0 &&
-            pending % ProgramTemplate::ONE_MESSAGE == 0)
+        const uint32_t pending = task.states.GetPending(step);
+        if (pending != 0 && pending % PartShape::ONE_MESSAGE == 0 &&
+            task.shape->GetPlace(step) == place)
         {
-            const uint32_t messages = pending / ProgramTemplate::ONE_MESSAGE;
+            const PartShape::Step& waiting = task.shape->GetStep(step);
             text << ", waiting for ";
-            if (task.steps[step].steps == 1)
+            if (waiting.steps == 1)
             {
-                text << "rank " << task.ranks[task.steps[step].peer];
+                text << "rank "
+                     << task.GetRank(task.shape->GetPeer(waiting.peer, task.shape->GetTurn(step)));
             }
             else
             {
-                text << messages << " of " << task.steps[step].steps << " messages";
+                text << pending / PartShape::ONE_MESSAGE << " of " << waiting.steps << " messages";
             }
             break;
         }

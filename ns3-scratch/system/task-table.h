@@ -10,6 +10,7 @@
 #include "support/slot-pool.h"
 #include "system/admission.h"
 #include "system/program-template.h"
+#include "system/step-states.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +27,7 @@ namespace cosim
  *
  * A tag identifies the step that receives the message. It combines the slot of the running part,
  * the generation of the slot, and the step, so the receiver of an arrived message is found by
- * index. The state of a running part is a few flat arrays, which a pool reuses.
+ * index. A pool reuses the memory of parts and of the pages of their steps' states.
  */
 class TaskTable
 {
@@ -45,18 +46,41 @@ class TaskTable
         uint32_t toAdmit{0}; //!< number of members that have not been admitted
         ProgramTemplate::UnitSize unitSize{};
         const ProgramTemplate* program{nullptr};
-        const ProgramTemplate::Step* steps{nullptr}; //!< first step of the part
+        const PartShape* shape{nullptr}; //!< steps of the part
+        uint32_t firstUnit{0};           //!< added to the addresses of the shape
+        uint32_t firstOrder{0};          //!< added to the places in the program of its steps
         const ProgramTemplate::Place* places{nullptr};
-        const Rank* ranks{nullptr};      //!< ranks of the group
-        std::vector<uint32_t> pending;   //!< per step; see ProgramTemplate::GetPending
+        const Rank* ranks{nullptr}; //!< ranks of the group
+        StepStates states;
         std::vector<uint32_t> stepsLeft; //!< per place: number of program steps that are not done
         std::vector<bool> isAdmitted;    //!< per place
-        /// per receiving step: its bundle; used only with a BundleNetwork
-        std::vector<uint32_t> bundles;
-        /// per receiving step: true if its bundle arrives with the injection latency
-        std::vector<bool> isInjectedByBundle;
-        std::vector<uint64_t> sentAt; //!< per place: time at which its last SEND step is done; used
-                                      //!< only with a BundleNetwork [ps]
+        std::vector<uint64_t> sentAt;    //!< per place: time at which its last SEND step is done;
+                                         //!< used only with a BundleNetwork [ps]
+
+        /// @return whether a step waits for nothing
+        bool IsReady(uint32_t step) const
+        {
+            return states.GetPending(step) == 0 &&
+                   (!shape->GetStep(step).isFree || isAdmitted[shape->GetPlace(step)]);
+        }
+
+        /// @return the member of the group at a place
+        uint32_t GetMember(uint32_t place) const
+        {
+            return places[place].member;
+        }
+
+        /// @return the rank at a place
+        Rank GetRank(uint32_t place) const
+        {
+            return ranks[places[place].member];
+        }
+
+        /// @return the size of units of a step [bytes]
+        uint64_t GetBytes(const PartShape::Address& first, uint32_t turn, uint32_t count) const
+        {
+            return program->GetBytes(unitSize, firstUnit + shape->GetUnit(first, turn), count);
+        }
     };
 
     /// A step of a running part.
@@ -137,10 +161,30 @@ class TaskTable
         const Task& task = m_tasks[receiver.task];
         const uint32_t step = receiver.step;
         const auto generation = static_cast<uint32_t>(tag >> GENERATION_SHIFT) & GENERATION_MASK;
-        return task.membersLeft != 0 && (task.generation & GENERATION_MASK) == generation &&
-               step < task.pending.size() && task.pending[step] >= ProgramTemplate::ONE_MESSAGE &&
-               task.ranks[task.steps[step].member] == dst &&
-               (task.ranks[task.steps[step].peer] == src || task.steps[step].steps != 1);
+        if (task.membersLeft == 0 || (task.generation & GENERATION_MASK) != generation ||
+            step >= task.states.GetSize() ||
+            task.states.GetPending(step) < PartShape::ONE_MESSAGE ||
+            task.shape->GetPlace(step) >= task.stepsLeft.size())
+        {
+            return false;
+        }
+        const PartShape::Step& awaiting = task.shape->GetStep(step);
+        const uint32_t turn = task.shape->GetTurn(step);
+        return task.GetRank(awaiting.place + turn) == dst &&
+               (awaiting.steps != 1 ||
+                task.GetRank(task.shape->GetPeer(awaiting.peer, turn)) == src);
+    }
+
+    /// @return the state of a step of a running part that is not done
+    StepStates::State& GetState(Task& task, uint32_t step)
+    {
+        return task.states.Get(step, m_spare);
+    }
+
+    /// Record that a step is ready: its state is not needed any more.
+    void Finish(Task& task, uint32_t step)
+    {
+        task.states.Finish(step, m_spare);
     }
 
     /**
@@ -170,6 +214,7 @@ class TaskTable
     static std::string DescribePlace(const Task& task, uint32_t place);
 
     SlotPool<Task, std::deque<Task>> m_tasks;
+    StepStates::Spare m_spare; //!< memory for the states of steps
     /// the tasks that some members have been admitted to, and others have not
     std::unordered_map<ChunkPart, uint32_t, Hash> m_partial;
 };

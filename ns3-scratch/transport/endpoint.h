@@ -5,12 +5,14 @@
 #ifndef COSIM_ENDPOINT_H
 #define COSIM_ENDPOINT_H
 
+#include "support/state-digest.h"
 #include "transport/flow-observer.h"
 #include "transport/segment.h"
 
 #include "ns3/nstime.h"
 
 #include <cstdint>
+#include <string>
 
 namespace cosim
 {
@@ -90,6 +92,29 @@ class Transport
                              const Handshake& handshake,
                              SegmentCarrier& carrier,
                              FlowObserver& observer) = 0;
+
+    /// @return why the state of the endpoints cannot be compared, or an empty string
+    virtual std::string GetObstacle() const = 0;
+
+    /// @return true if no endpoint waits for anything but acknowledgments
+    virtual bool IsAtRest() const = 0;
+
+    /**
+     * Add the state of all endpoints, which must be at rest (see Repeatable::AddState).
+     *
+     * @param digest receives the state
+     * @return the latest time at which something that the state leaves out had an effect; -1: never
+     * [ps]
+     */
+    virtual int64_t AddState(StateDigest& digest) const = 0;
+
+    /**
+     * Add what a segment is that its flow waits for. There is no segment with payload.
+     *
+     * @param digest receives it
+     * @param segment the segment
+     */
+    virtual void AddSegment(StateDigest& digest, const Segment& segment) const = 0;
 };
 
 } // namespace cosim

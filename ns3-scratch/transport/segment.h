@@ -79,6 +79,12 @@ class SegmentPool
         m_free.push_back(segment);
     }
 
+    /// @return the number of segments in use
+    std::size_t GetTaken() const
+    {
+        return m_all.size() - m_free.size();
+    }
+
   private:
     std::deque<Segment> m_all;
     std::vector<Segment*> m_free;

@@ -10,15 +10,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 namespace cosim
 {
 
 BackgroundTraffic::BackgroundTraffic(const Topology& topology,
-                                     NetworkApi& network,
+                                     Fabric& fabric,
                                      const RunObservers& observers)
     : m_topology(topology),
-      m_network(network),
+      m_fabric(fabric),
       m_observers(observers),
       m_draws(topology.traffic.size())
 {
@@ -45,7 +46,7 @@ BackgroundTraffic::Start()
 void
 BackgroundTraffic::ScheduleReport(uint64_t atPs, const std::string& text)
 {
-    m_network.SimSchedule(ns3::Time(static_cast<int64_t>(atPs)), [this, atPs, text] {
+    m_fabric.SimSchedule(ns3::Time(static_cast<int64_t>(atPs)), [this, atPs, text] {
         for (RunObserver* observer : m_observers[RunObserver::LINKS])
         {
             observer->OnNetworkEvent({atPs, text, false, 0, 0});
@@ -60,9 +61,9 @@ BackgroundTraffic::ScheduleNext(uint32_t source, uint64_t atPs)
     const uint64_t endPs = m_topology.traffic[source].endPs;
     if (endPs == 0 || atPs < endPs)
     {
-        const auto now = static_cast<uint64_t>(m_network.SimGetTime().GetTimeStep());
-        m_network.SimSchedule(ns3::Time(static_cast<int64_t>(atPs - now)),
-                              [this, source] { OnTurn(source); });
+        const auto now = static_cast<uint64_t>(m_fabric.SimGetTime().GetTimeStep());
+        m_fabric.SimSchedule(ns3::Time(static_cast<int64_t>(atPs - now)),
+                             [this, source] { OnTurn(source); });
     }
 }
 
@@ -81,7 +82,12 @@ BackgroundTraffic::OnTurn(uint32_t source)
     {
         Send(source, Draw(source) % traffic.sources.size());
     }
-    const auto now = static_cast<uint64_t>(m_network.SimGetTime().GetTimeStep());
+    if (m_waiting > MOST_WAITING)
+    {
+        GiveUp(source);
+        return;
+    }
+    const auto now = static_cast<uint64_t>(m_fabric.SimGetTime().GetTimeStep());
     ScheduleNext(source, now + (traffic.burst ? traffic.intervalPs : GetDistance(source)));
 }
 
@@ -96,8 +102,21 @@ BackgroundTraffic::Send(uint32_t source, std::size_t pair)
     const auto index = static_cast<std::size_t>(found - traffic.cumulativePpb.begin());
     const uint64_t bytes = traffic.sizes[index];
     const uint64_t tag = TAG | m_messages++;
-    m_network.SimRecv(traffic.sources[pair], traffic.targets[pair], bytes, tag, {});
-    m_network.SimSend(traffic.sources[pair], traffic.targets[pair], bytes, tag, traffic.route, {});
+    ++m_waiting;
+    m_fabric.SimRecv(traffic.sources[pair], traffic.targets[pair], bytes, tag, [this] {
+        --m_waiting;
+    });
+    m_fabric.SimSend(traffic.sources[pair], traffic.targets[pair], bytes, tag, traffic.route, {});
+}
+
+/// End the run, because a traffic source has sent more than the network carries.
+void
+BackgroundTraffic::GiveUp(uint32_t source)
+{
+    m_fabric.Fail(m_topology.traffic[source].text + " is more than the network carries: over " +
+                  std::to_string(MOST_WAITING) +
+                  " messages of other traffic are on their way at the same time; lower its load, "
+                  "or let it end earlier (until)");
 }
 
 /// @return an exponentially distributed time to the next message, at least 1 [ps]

@@ -4,10 +4,12 @@
 
 #include "workload/trace-executor.h"
 
+#include "clock/causal-simulator.h"
 #include "workload/waiting-report.h"
 
 #include "ns3/simulator.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace cosim
@@ -20,25 +22,21 @@ TraceExecutor::TraceExecutor(const Stream& stream,
     : m_network(network),
       m_observers(observers),
       m_listener(listener),
-      m_injectionLatency(static_cast<int64_t>(stream.settings.system.injectionLatencyPs)),
       m_outbox(network, stream.settings.system.admission),
       m_engine(stream, network, m_outbox, observers, *this),
       m_workers(stream),
+      m_timers(m_workers, [this](uint32_t id, uint32_t node) { OnNodeDone(id, node); }),
+      m_messages(
+          m_workers,
+          network,
+          m_outbox,
+          ns3::Time(static_cast<int64_t>(stream.settings.system.injectionLatencyPs)),
+          [this](uint32_t id, uint32_t node) { OnNodeDone(id, node); },
+          [this] { CheckProgress(); }),
       m_speeds(stream.topology, network, observers),
       m_choose(LastEvent::Turn::CHOOSE, [this] { FillLanes(); }),
       m_workersLeft(m_workers.GetCount())
 {
-    for (const TraceWorker& worker : m_workers.GetAll())
-    {
-        const Trace& trace = *worker.plan->trace;
-        for (std::size_t node = 0; node < trace.type.size(); ++node)
-        {
-            if (trace.type[node] == NodeType::TIMER && trace.tag[node] != 0)
-            {
-                ++m_timerGroups[trace.tag[node]].missing;
-            }
-        }
-    }
 }
 
 void
@@ -166,44 +164,12 @@ TraceExecutor::RunNode(uint32_t id, uint32_t node)
     }
     else if (trace.type[node] == NodeType::TIMER)
     {
-        const auto group = m_timerGroups.find(trace.tag[node]);
-        if (group == m_timerGroups.end())
-        {
-            StartTimer(id, node);
-            return;
-        }
-        group->second.waiting.push_back({id, node, ChangeKind::READY});
-        if (--group->second.missing == 0)
-        {
-            for (const Change& timer : group->second.waiting)
-            {
-                StartTimer(timer.worker, timer.node);
-            }
-        }
+        m_timers.Begin(id, node);
     }
     else
     {
-        StartMessage(id, node);
+        m_messages.Begin(id, node);
     }
-}
-
-void
-TraceExecutor::StartTimer(uint32_t id, uint32_t node)
-{
-    const uint64_t duration = m_workers.Get(id).plan->trace->durationPs[node];
-    ++m_timers;
-    ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(duration)),
-                             &TraceExecutor::OnTimer,
-                             this,
-                             id,
-                             node);
-}
-
-void
-TraceExecutor::OnTimer(uint32_t id, uint32_t node)
-{
-    --m_timers;
-    OnNodeDone(id, node);
 }
 
 void
@@ -231,11 +197,15 @@ TraceExecutor::RunCompute(uint32_t id, uint32_t node)
         return;
     }
     ++m_computing;
+    const uint32_t slot = m_running.Take();
+    CausalSimulator& simulator = CausalSimulator::Get();
+    const auto now = static_cast<uint64_t>(simulator.GetNowPs());
+    const int64_t causePs = simulator.GetCurrent().scheduledPs;
+    m_running[slot] = {id, node, now, now + duration, causePs, simulator.TakeNumber(), true};
     ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(duration)),
                              &TraceExecutor::OnComputed,
                              this,
-                             id,
-                             node);
+                             slot);
 }
 
 void
@@ -243,6 +213,7 @@ TraceExecutor::BeginNode(uint32_t id, uint32_t node)
 {
     TraceWorker& worker = m_workers.Get(id);
     worker.state[node] = NodeState::BEGUN;
+    worker.highest = std::max(worker.highest, node);
     for (RunObserver* observer : m_observers[RunObserver::NODES])
     {
         observer->OnNodeBegun({Now(), worker.rank, worker.plan->trace, node});
@@ -261,6 +232,7 @@ TraceExecutor::Release(uint32_t id, const Dependents& waiting, uint32_t node)
     TraceWorker& worker = m_workers.Get(id);
     for (uint32_t i = waiting.begin[node]; i < waiting.begin[node + 1]; ++i)
     {
+        worker.highest = std::max(worker.highest, waiting.nodes[i]);
         if (--worker.pending[waiting.nodes[i]] == 0)
         {
             m_changes.Push({id, waiting.nodes[i], ChangeKind::READY});
@@ -269,10 +241,17 @@ TraceExecutor::Release(uint32_t id, const Dependents& waiting, uint32_t node)
 }
 
 void
-TraceExecutor::OnComputed(uint32_t id, uint32_t node)
+TraceExecutor::OnComputed(uint32_t slot)
 {
+    if (m_restListener != nullptr)
+    {
+        NoteRest(slot);
+    }
+    Running& done = m_running[slot];
+    done.isActive = false;
+    m_running.Return(slot);
     --m_computing;
-    m_changes.Push({id, node, ChangeKind::DONE});
+    m_changes.Push({done.worker, done.node, ChangeKind::DONE});
     Drain();
     m_listener.OnWorkloadActivity();
 }
@@ -320,55 +299,6 @@ TraceExecutor::FinishWorker()
 }
 
 void
-TraceExecutor::StartMessage(uint32_t id, uint32_t node)
-{
-    const TraceWorker& worker = m_workers.Get(id);
-    const Trace& trace = *worker.plan->trace;
-    if (trace.type[node] == NodeType::RECV)
-    {
-        m_network.SimRecv(trace.GetPeer(node, worker.rank),
-                          worker.rank,
-                          trace.bytes[node],
-                          trace.tag[node],
-                          [this, id, node] {
-                              ++m_traffic;
-                              m_network.SimSchedule(m_injectionLatency, [this, id, node] {
-                                  --m_traffic;
-                                  OnNodeDone(id, node);
-                              });
-                          });
-        return;
-    }
-    ++m_traffic;
-    if (m_injectionLatency.IsZero())
-    {
-        PostMessage(id, node);
-    }
-    else
-    {
-        m_network.SimSchedule(m_injectionLatency, [this, id, node] { PostMessage(id, node); });
-    }
-}
-
-void
-TraceExecutor::PostMessage(uint32_t id, uint32_t node)
-{
-    const TraceWorker& worker = m_workers.Get(id);
-    const Trace& trace = *worker.plan->trace;
-    m_outbox.Send({.place = {worker.rank, node},
-                   .dst = trace.GetPeer(node, worker.rank),
-                   .bytes = trace.bytes[node],
-                   .tag = trace.tag[node],
-                   .route = trace.route.empty() ? 0 : trace.route[node],
-                   .isPut = false,
-                   .sent = [this] {
-                       --m_traffic;
-                       CheckProgress();
-                   }});
-    OnNodeDone(id, node);
-}
-
-void
 TraceExecutor::OnNodeDone(uint32_t id, uint32_t node)
 {
     m_changes.Push({id, node, ChangeKind::DONE});
@@ -403,8 +333,8 @@ TraceExecutor::OnEngineError(const std::string& error)
 bool
 TraceExecutor::IsStuck() const
 {
-    return m_computing == 0 && m_timers == 0 && m_traffic == 0 && m_choosing.empty() &&
-           m_engine.GetActive() == 0 && !m_stopped;
+    return m_computing == 0 && m_timers.GetRunning() == 0 && m_messages.GetRunning() == 0 &&
+           m_choosing.empty() && m_engine.GetActive() == 0 && !m_stopped;
 }
 
 void

@@ -10,13 +10,17 @@
 #include "network/run-observers.h"
 #include "stream/stream.h"
 #include "support/ring-buffer.h"
+#include "support/slot-pool.h"
+#include "support/state-digest.h"
 #include "system/collective-engine.h"
 #include "system/outbox.h"
 #include "workload/compute-speeds.h"
+#include "workload/iteration-pattern.h"
+#include "workload/message-nodes.h"
+#include "workload/timer-nodes.h"
 #include "workload/trace-workers.h"
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -45,6 +49,24 @@ class WorkloadListener
     virtual void OnWorkloadActivity() = 0;
 };
 
+/// Is notified when the workload rests.
+class RestListener
+{
+  public:
+    virtual ~RestListener() = default;
+
+    /**
+     * Called once per iteration, at the first time at which every rank computes and no collective
+     * or message is under way above the network, just before a COMPUTE node ends.
+     * TraceExecutor::Skip may be called.
+     *
+     * @param iteration the iteration of this node, larger than in earlier calls
+     * @return false if the network does not rest, so that the next such time of the iteration
+     * counts
+     */
+    virtual bool OnRest(uint32_t iteration) = 0;
+};
+
 /**
  * Runs the traces of a stream.
  *
@@ -69,6 +91,35 @@ class TraceExecutor : public CollectiveListener
 
     /// Start all nodes without dependencies. Call it inside a simulator event.
     void Start();
+
+    /// @param listener notified when the workload rests; not owned
+    void SetRestListener(RestListener& listener)
+    {
+        m_restListener = &listener;
+    }
+
+    /**
+     * Add the state of the workload at rest, relative to an iteration and to the current time.
+     *
+     * @param digest receives the state
+     * @param pattern the pattern of the iterations
+     * @param iteration a regular iteration
+     */
+    void AddState(StateDigest& digest, const IterationPattern& pattern, uint32_t iteration) const;
+
+    /// @return the earliest iteration with a node that is not done
+    uint32_t GetFirstIteration() const;
+
+    /// @return the latest iteration with a node that has begun or has a dependency that is done
+    uint32_t GetLastIteration() const;
+
+    /**
+     * Go on with the same state in a later iteration. Call it only at rest.
+     *
+     * @param pattern the pattern of the iterations; the open nodes are in regular ones
+     * @param iterations number of iterations to skip
+     */
+    void Skip(const IterationPattern& pattern, uint32_t iterations);
 
     /// @return payload of all messages of the workload [bytes]
     uint64_t GetTotalBytes() const
@@ -112,11 +163,16 @@ class TraceExecutor : public CollectiveListener
         uint32_t lane; //!< its index
     };
 
-    /// TIMER nodes with the same tag, which begin together.
-    struct TimerGroup
+    /// A COMPUTE node that runs.
+    struct Running
     {
-        uint64_t missing{0};         //!< number of nodes that cannot begin yet
-        std::vector<Change> waiting; //!< nodes that can begin and wait for the others
+        uint32_t worker{0};
+        uint32_t node{0};
+        uint64_t beganPs{0};  //!< on the clock of the simulator
+        uint64_t endsPs{0};   //!< on the clock of the simulator
+        int64_t causePs{0};   //!< time at which the event that began it was scheduled
+        int64_t number{0};    //!< that the simulator gave just before
+        bool isActive{false}; //!< false: the slot is free
     };
 
     void Drain();
@@ -130,12 +186,10 @@ class TraceExecutor : public CollectiveListener
     void Release(uint32_t id, const Dependents& waiting, uint32_t node);
     void FinishNode(uint32_t id, uint32_t node);
     void FinishWorker();
-    void StartMessage(uint32_t id, uint32_t node);
-    void PostMessage(uint32_t id, uint32_t node);
     void OnNodeDone(uint32_t id, uint32_t node);
-    void OnComputed(uint32_t id, uint32_t node);
-    void StartTimer(uint32_t id, uint32_t node);
-    void OnTimer(uint32_t id, uint32_t node);
+    void OnComputed(uint32_t slot);
+    void NoteRest(uint32_t slot);
+    bool IsAtRest() const;
     bool IsStuck() const;
     void CheckProgress();
     void OnProgressCheck();
@@ -144,10 +198,11 @@ class TraceExecutor : public CollectiveListener
     NetworkApi& m_network;
     RunObservers m_observers;
     WorkloadListener& m_listener;
-    ns3::Time m_injectionLatency;
     Outbox m_outbox;
     CollectiveEngine m_engine;
     TraceWorkers m_workers;
+    TimerNodes m_timers;
+    MessageNodes m_messages;
     ComputeSpeeds m_speeds;
     RingBuffer<Change> m_changes;
     std::vector<LaneRef> m_choosing; //!< lanes whose next nodes are chosen in this picosecond
@@ -156,10 +211,10 @@ class TraceExecutor : public CollectiveListener
     bool m_checking{false}; //!< true while OnProgressCheck is scheduled
     bool m_stopped{false};  //!< true after completion, deadlock or failure
     uint32_t m_workersLeft;
-    uint64_t m_computing{0};                      //!< number of running COMPUTE nodes
-    uint64_t m_timers{0};                         //!< number of running TIMER nodes
-    std::map<uint64_t, TimerGroup> m_timerGroups; //!< keyed by tag
-    uint64_t m_traffic{0};                        //!< number of running SEND and RECV nodes
+    uint64_t m_computing{0}; //!< number of running COMPUTE nodes
+    SlotPool<Running> m_running;
+    RestListener* m_restListener{nullptr}; //!< not owned; null: nobody is notified
+    int64_t m_restIteration{-1};           //!< iteration of the last call of OnRest that counted
 };
 
 } // namespace cosim

@@ -23,6 +23,13 @@ AnalyticalFabric::AnalyticalFabric(const Topology& topology, const Settings& set
         m_links[i].forwarding =
             topology.linkSource[i] < topology.ranks ? topology.forwardingDelayPs : 0;
     }
+    for (std::size_t path = 0; path < topology.pathSource.size(); ++path)
+    {
+        for (uint32_t hop = topology.pathBegin[path]; hop + 1 < topology.pathBegin[path + 1]; ++hop)
+        {
+            m_links[topology.pathLinks[hop]].isPassedThrough = true;
+        }
+    }
 }
 
 /// @return the link, with the transmission times for messages of this size
@@ -37,7 +44,7 @@ AnalyticalFabric::Measure(uint32_t linkId, const WireSize& size)
 }
 
 /**
- * Enter a message early on the last link of its path.
+ * Enter a message early on the last link of its path, which must be the last one of all its paths.
  *
  * @return false if too many messages are expected after it
  */
@@ -116,10 +123,11 @@ AnalyticalFabric::Settle(MessageInTransit& message, const WireSize& size, uint64
         Place(message.bundle, {message.path, size.bytes, message.sentAt, passage.end + latency});
         return;
     }
-    const uint64_t delay = latency + m_links[m_topology.pathLinks[message.hop]].forwarding;
+    const Link& next = m_links[m_topology.pathLinks[message.hop]];
+    const uint64_t delay = latency + next.forwarding;
     message.arrival = Later(passage.start, link.firstTransmission + delay);
     message.lastByte = Later(passage.end + stall, delay);
-    if (message.hop + 1 != end || !Expect(message, size, now))
+    if (next.isPassedThrough || !Expect(message, size, now))
     {
         Keep(message, size);
     }

@@ -35,11 +35,12 @@ namespace cosim
  * other, their last bytes are late (see AckStalls).
  *
  * A bundled message joins the queue of its first link at once. It is thus ahead of messages that
- * are sent by other calls during the injection delay of PutIntoBundles. A message is entered on the
- * last link of its path as soon as it leaves the link before (see AnalyticalLink), so a path over
- * one switch needs no simulator event per message.
+ * are sent by other calls during the injection delay of PutIntoBundles. On a link at which all
+ * paths end, a message is entered as soon as it leaves the link before (see AnalyticalLink), so a
+ * path over one switch needs no simulator event per message. On other links this would cost more
+ * than an event: each message that passes through moves all that are expected behind it.
  */
-class AnalyticalFabric : public MessageFabric
+class AnalyticalFabric : public MessageFabric, public Repeatable
 {
   public:
     /**
@@ -48,6 +49,16 @@ class AnalyticalFabric : public MessageFabric
      * outlive the fabric
      */
     AnalyticalFabric(const Topology& topology, const Settings& settings);
+
+    // Fabric
+    Repeatable* GetRepeatable() override;
+
+    // Repeatable
+    bool IsAtRest() const override;
+    int64_t AddState(StateDigest& digest) const override;
+    NetworkCounters GetCounters() const override;
+    uint64_t LimitRepeats(const NetworkCounters& from, uint64_t times) const override;
+    void Repeat(const NetworkCounters& from, uint64_t times, uint64_t periodPs) override;
 
   protected:
     void Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now) override;
@@ -65,7 +76,8 @@ class AnalyticalFabric : public MessageFabric
         uint64_t forwarding{0}; //!< forwarding delay of the node at which the link starts [ps]
         uint64_t busy{0};       //!< time spent on carrying messages [ps]
         uint64_t wireBytes{0};
-        uint64_t longestWait{0}; //!< longest wait of a message that came from another link [ps]
+        uint64_t longestWait{0};     //!< longest wait of a message that came from another link [ps]
+        bool isPassedThrough{false}; //!< true if a path continues after this link
         /// message size for which the times below are valid [bytes on the wire]
         uint64_t sizeBytes{0};
         uint64_t transmission{0};      //!< of the whole message [ps]

@@ -29,7 +29,10 @@ namespace cosim
  * event per link. A connection starts in the state that a handshake leaves it in, and is created
  * when it is first used.
  */
-class ExpressFabric : public PacketFabric, private SegmentCarrier, private ExpressLink::Receiver
+class ExpressFabric : public PacketFabric,
+                      public Repeatable,
+                      private SegmentCarrier,
+                      private ExpressLink::Receiver
 {
   public:
     /**
@@ -47,6 +50,17 @@ class ExpressFabric : public PacketFabric, private SegmentCarrier, private Expre
     // Fabric
     LinkControl* GetLinkControl() override;
     NetworkStatistics GetStatistics() const override;
+    Repeatable* GetRepeatable() override;
+
+    // Repeatable
+    std::string GetObstacle() const override;
+    bool IsAtRest() const override;
+    int64_t AddState(StateDigest& digest) const override;
+    void LogRoundTrips() override;
+    void ForgetRoundTrips(const NetworkCounters& oldest) override;
+    NetworkCounters GetCounters() const override;
+    uint64_t LimitRepeats(const NetworkCounters& from, uint64_t times) const override;
+    void Repeat(const NetworkCounters& from, uint64_t times, uint64_t periodPs) override;
 
   protected:
     void Build() override;

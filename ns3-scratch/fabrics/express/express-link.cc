@@ -169,6 +169,7 @@ ExpressLink::ScheduleArrival(const EventOrigin& origin)
 {
     const Packet& first = m_packets.Front();
     m_front = {origin.scheduledPs, origin.causePs};
+    m_frontNumber = origin.number;
     m_simulator.Schedule(first.arrivalPs, *this, origin, first.segment);
 }
 
@@ -221,6 +222,54 @@ ExpressLink::Withdraw(std::vector<Segment*>& packets)
         std::reverse(packets.begin() + static_cast<std::ptrdiff_t>(before), packets.end());
         m_busyUntilPs = m_packets.Back().arrivalPs - m_latencyPs;
         m_last = GetStart(m_packets.GetSize() - 1);
+    }
+}
+
+void
+ExpressLink::Repeat(const LinkCounters& from, uint64_t times)
+{
+    const int64_t busyPs = GetCounters().busyPs; // without what is still to be sent, as in from
+    m_counters.busyPs += static_cast<int64_t>(times) * (busyPs - from.busyPs);
+    m_counters.wireBytes += times * (m_counters.wireBytes - from.wireBytes);
+    m_counters.drops += times * (m_counters.drops - from.drops);
+    m_counters.marks += times * (m_counters.marks - from.marks);
+}
+
+void
+ExpressLink::AddState(StateDigest& digest,
+                      int64_t number,
+                      const std::function<void(const Segment&)>& add) const
+{
+    const int64_t now = m_simulator.GetNowPs();
+    const auto addSince = [&digest, now](int64_t timePs) {
+        digest.Add(static_cast<uint64_t>(now - timePs));
+    };
+    digest.Add(m_packets.GetSize());
+    if (m_busyUntilPs >= now)
+    {
+        addSince(m_busyUntilPs);
+        addSince(m_last.timePs);
+        addSince(m_last.causePs);
+    }
+    if (m_packets.IsEmpty())
+    {
+        return;
+    }
+    addSince(m_front.timePs);
+    addSince(m_front.causePs);
+    digest.Add(static_cast<uint64_t>(number - m_frontNumber));
+    for (std::size_t i = 0; i < m_packets.GetSize(); ++i)
+    {
+        const Packet& packet = m_packets.At(i);
+        addSince(packet.arrivalPs);
+        digest.Add(uint64_t{packet.bytes} << 1 | (packet.isQueued ? 1 : 0));
+        add(*packet.segment);
+    }
+    for (std::size_t i = 0; i < m_origins.GetSize(); ++i)
+    {
+        addSince(m_origins.At(i).scheduledPs);
+        addSince(m_origins.At(i).causePs);
+        digest.Add(static_cast<uint64_t>(number - m_origins.At(i).number));
     }
 }
 

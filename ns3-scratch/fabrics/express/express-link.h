@@ -8,6 +8,7 @@
 #include "clock/causal-simulator.h"
 #include "network/link-summary.h"
 #include "support/ring-buffer.h"
+#include "support/state-digest.h"
 #include "transport/queue-policy.h"
 #include "transport/segment.h"
 
@@ -15,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -124,8 +126,33 @@ class ExpressLink final : public EgressQueue, private CausalEvent
         return m_packets.IsEmpty() ? -1 : m_packets.Back().arrivalPs;
     }
 
+    /// @return the number of packets in the queue, in transmission and on their way
+    std::size_t GetPackets() const
+    {
+        return m_packets.GetSize();
+    }
+
+    /**
+     * Add the state of the link, relative to the current time.
+     *
+     * @param digest receives the state
+     * @param number a number that the simulator has just given; others count relative to it
+     * @param add adds what a packet is
+     */
+    void AddState(StateDigest& digest,
+                  int64_t number,
+                  const std::function<void(const Segment&)>& add) const;
+
     /// @return the counters; the busy time counts up to now
     LinkCounters GetCounters() const;
+
+    /**
+     * Count again what was counted since an earlier time. Call it only at rest.
+     *
+     * @param from the counters at the earlier time
+     * @param times number of times
+     */
+    void Repeat(const LinkCounters& from, uint64_t times);
 
   private:
     /// The start of a transmission.
@@ -160,6 +187,7 @@ class ExpressLink final : public EgressQueue, private CausalEvent
     const int64_t m_latencyPs;
     int64_t m_busyUntilPs{0};
     Start m_last{-1, -1};                  //!< the last transmission
+    int64_t m_frontNumber{0};              //!< of the origin of the event that is pending
     Start m_front{-1, -1};                 //!< the transmission of the packet that arrives next
     RingBuffer<Packet> m_packets;          //!< the first one has an event pending
     RingBuffer<EventOrigin> m_origins;     //!< of the arrivals of all packets that were not queued

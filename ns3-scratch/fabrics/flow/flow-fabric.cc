@@ -63,7 +63,7 @@ FlowFabric::MakeSolver()
     std::vector<uint32_t> links;
     begin.reserve(m_topology.pathBegin.size());
     links.reserve(m_topology.pathLinks.size());
-    for (uint32_t id = 0; id < m_paths.size(); ++id)
+    for (uint32_t id = 0; id < m_paths.GetCount(); ++id)
     {
         const std::span<const uint32_t> path = m_liveLinks.GetPath(id);
         links.insert(links.end(), path.begin(), path.end());
@@ -105,9 +105,8 @@ FlowFabric::PreparePath(uint32_t id)
     const double initial = tcp.initialCwndSegments * packet;
     if (initial < enough)
     {
-        path.opening = static_cast<uint32_t>(m_openings.size());
         const auto roundTripPs = static_cast<uint64_t>(std::ceil(roundTrip));
-        m_openings.push_back({initial, enough, initial, 0, roundTripPs});
+        m_paths.StartSlowly(path, {initial, enough, initial, 0, roundTripPs});
     }
     const double window = std::min(tcp.sendBufferBytes, tcp.receiveBufferBytes);
     const double limit = window * packet / tcp.segmentBytes / roundTrip; // [bytes/ps]
@@ -121,13 +120,15 @@ FlowFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now)
     {
         m_linkControl->NoteDemand();
     }
-    if (at > now && (m_delayed.IsEmpty() || m_messages[m_delayed.Back()].sentAt != at))
+    if (at > now && (m_delayed.IsEmpty() || m_paths.Get(m_delayed.Back()).sentAt != at))
     {
         Plan(at, DELAYED);
     }
     for (const Cargo& one : cargo)
     {
-        const uint32_t id = MakeMessage(one, at);
+        const WireSize& size = one.size;
+        const uint32_t id = m_paths.Add(
+            {size.bytes, size.wireBytes, at, size.firstBytes, one.path, one.bundle, NONE});
         if (at > now)
         {
             m_delayed.Push(id);
@@ -139,38 +140,22 @@ FlowFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now)
     }
 }
 
-uint32_t
-FlowFabric::MakeMessage(const Cargo& cargo, uint64_t at)
-{
-    const uint32_t id = m_messages.Take();
-    const WireSize& size = cargo.size;
-    m_messages[id] =
-        {size.bytes, size.wireBytes, at, size.firstBytes, cargo.path, cargo.bundle, NONE};
-    return id;
-}
-
 /// Start to send a message, so that its path has data to send.
 void
 FlowFabric::Begin(uint32_t id, uint64_t now)
 {
-    const Message& message = m_messages[id];
-    Path& path = m_paths[message.path];
-    if (path.first != NONE)
+    if (!m_paths.Append(id))
     {
-        m_messages[path.last].next = id;
-        path.last = id;
         return;
     }
-    path.first = path.last = id;
-    Advance(path, now);
+    const FlowStreams::Message& message = m_paths.Get(id);
+    Path& path = m_paths[message.path];
+    m_paths.Advance(path, now);
     path.left = static_cast<double>(message.wireBytes);
-    if (path.opening != NONE)
+    const Opening* opening = m_paths.GetOpening(path);
+    if (opening != nullptr && now >= opening->startedAt + opening->roundTrip)
     {
-        const Opening& opening = m_openings[path.opening];
-        if (now >= opening.startedAt + opening.roundTrip)
-        {
-            OpenWindow(path, now);
-        }
+        m_paths.OpenWindow(path, now);
     }
     MarkDirty(message.path, now);
 }
@@ -194,7 +179,7 @@ FlowFabric::OnDue(uint32_t subject, uint64_t now)
         OnPathDue(subject, now);
         return;
     }
-    while (!m_delayed.IsEmpty() && m_messages[m_delayed.Front()].sentAt <= now)
+    while (!m_delayed.IsEmpty() && m_paths.Get(m_delayed.Front()).sentAt <= now)
     {
         const uint32_t id = m_delayed.Front();
         m_delayed.Pop();
@@ -234,21 +219,9 @@ FlowFabric::OnServed(uint64_t now)
     m_dirty.clear();
     for (const uint32_t id : m_solver.Solve())
     {
-        Advance(m_paths[id], now);
+        m_paths.Advance(m_paths[id], now);
         m_paths[id].rate = m_solver.GetRate(id);
         Estimate(id, now);
-    }
-}
-
-void
-FlowFabric::Advance(Path& path, uint64_t now)
-{
-    const double sent = path.rate / BYTE_PS * static_cast<double>(now - path.updatedAt);
-    path.updatedAt = now;
-    path.left -= sent;
-    if (path.opening != NONE)
-    {
-        m_openings[path.opening].left -= sent;
     }
 }
 
@@ -257,15 +230,11 @@ void
 FlowFabric::Estimate(uint32_t id, uint64_t now)
 {
     Path& path = m_paths[id];
-    double left = path.left;
-    if (path.opening != NONE)
-    {
-        left = std::min(left, m_openings[path.opening].left);
-    }
-    const double duration = std::ceil(std::max(left, 0.0) * BYTE_PS / path.rate - ROUNDING_PS);
+    const double left = std::max(m_paths.GetLeft(path), 0.0);
+    const double duration = std::ceil(left * BYTE_PS / path.rate - ROUNDING_PS);
     if (!(duration < LONGEST_PS))
     {
-        Abandon(m_messages[path.first].bytes, id);
+        Abandon(m_paths.Get(path.first).bytes, id);
         return;
     }
     PlanPath(id, now + static_cast<uint64_t>(std::max(duration, 0.0)));
@@ -291,27 +260,27 @@ FlowFabric::OnPathDue(uint32_t id, uint64_t now)
     {
         return; // the path was faster than planned
     }
-    path.plannedAt = NEVER;
+    path.plannedAt = FlowStreams::NEVER;
     if (path.doneAt > now)
     { // the path is slower than planned
-        if (path.doneAt != NEVER)
+        if (path.doneAt != FlowStreams::NEVER)
         {
             PlanPath(id, path.doneAt);
         }
         return;
     }
-    Advance(path, now);
+    m_paths.Advance(path, now);
     if (path.isPaused)
     {
         path.isPaused = false;
-        OpenWindow(path, now);
+        m_paths.OpenWindow(path, now);
         MarkDirty(id, now);
     }
     else if (path.left <= NOTHING)
     {
         Dispatch(id, now);
     }
-    else if (path.opening != NONE && m_openings[path.opening].left <= NOTHING)
+    else if (m_paths.GetLeft(path) <= NOTHING)
     {
         EndWindow(id, now);
     }
@@ -326,8 +295,7 @@ void
 FlowFabric::Dispatch(uint32_t id, uint64_t now)
 {
     Path& path = m_paths[id];
-    const uint32_t messageId = path.first;
-    const Message& message = m_messages[messageId];
+    const FlowStreams::Message& message = m_paths.Get(path.first);
     const double forwarding = std::ceil(path.forwardingPs * message.firstBytes - ROUNDING_PS);
     const uint64_t delay =
         Later(path.latency, static_cast<uint64_t>(std::clamp(forwarding, 0.0, LONGEST_PS)));
@@ -336,18 +304,16 @@ FlowFabric::Dispatch(uint32_t id, uint64_t now)
     path.lastArrival =
         std::max(Later(path.lastArrival, static_cast<uint64_t>(lastLink)), Later(now, delay));
     Place(message.bundle, {id, message.bytes, message.sentAt, path.lastArrival});
-    m_messages.Return(messageId);
-    path.carried += message.wireBytes;
-    path.first = message.next;
+    m_paths.RemoveFirst(path);
     if (path.first == NONE)
     {
-        path.doneAt = NEVER;
+        path.doneAt = FlowStreams::NEVER;
         MarkDirty(id, now);
         return;
     }
     // The clock counts whole picoseconds, so too much may have been sent. That part belongs to the
     // next message.
-    path.left = std::min(path.left, 0.0) + static_cast<double>(m_messages[path.first].wireBytes);
+    path.left = std::min(path.left, 0.0) + static_cast<double>(m_paths.Get(path.first).wireBytes);
     Estimate(id, now);
 }
 
@@ -356,51 +322,17 @@ void
 FlowFabric::EndWindow(uint32_t id, uint64_t now)
 {
     Path& path = m_paths[id];
-    const Opening& opening = m_openings[path.opening];
+    const Opening& opening = *m_paths.GetOpening(path);
     const uint64_t next = opening.startedAt + opening.roundTrip;
     if (now >= next)
     {
-        OpenWindow(path, now);
+        m_paths.OpenWindow(path, now);
         Estimate(id, now);
         return;
     }
     path.isPaused = true;
     MarkDirty(id, now);
     PlanPath(id, next);
-}
-
-/**
- * Start the next window of a path one round trip after the last one began. The window grows by the
- * amount that was sent.
- */
-void
-FlowFabric::OpenWindow(Path& path, uint64_t now)
-{
-    Opening& opening = m_openings[path.opening];
-    opening.window += opening.window - std::max(opening.left, 0.0);
-    opening.left = opening.window;
-    opening.startedAt = now;
-    if (opening.window >= opening.enough)
-    {
-        path.opening = NONE;
-    }
-}
-
-uint64_t
-FlowFabric::GetSent(uint32_t id, uint64_t now) const
-{
-    const Path& path = m_paths[id];
-    const double passed = static_cast<double>(now - path.updatedAt);
-    const double left = std::max(path.left - path.rate / BYTE_PS * passed, 0.0);
-    const uint64_t wireBytes = m_messages[path.first].wireBytes;
-    return wireBytes - std::min(wireBytes, static_cast<uint64_t>(left));
-}
-
-uint64_t
-FlowFabric::GetCarried(uint32_t id, uint64_t now) const
-{
-    const Path& path = m_paths[id];
-    return path.carried + (path.first != NONE ? GetSent(id, now) : 0);
 }
 
 std::vector<LinkCounters>
@@ -412,10 +344,10 @@ FlowFabric::GetLinks() const
     }
     const uint64_t now = Now();
     std::vector<uint64_t> carried;
-    carried.reserve(m_paths.size());
-    for (uint32_t id = 0; id < m_paths.size(); ++id)
+    carried.reserve(m_paths.GetCount());
+    for (uint32_t id = 0; id < m_paths.GetCount(); ++id)
     {
-        carried.push_back(GetCarried(id, now));
+        carried.push_back(m_paths.GetCarried(m_paths[id], now));
     }
     return CountUses(carried);
 }
@@ -424,7 +356,7 @@ std::vector<LinkCounters>
 FlowFabric::CountUses(const std::vector<uint64_t>& carried) const
 {
     std::vector<LinkCounters> uses(m_liveLinks.GetCount());
-    for (uint32_t id = 0; id < m_paths.size(); ++id)
+    for (uint32_t id = 0; id < m_paths.GetCount(); ++id)
     {
         for (const uint32_t link : m_liveLinks.GetPath(id))
         {

@@ -6,10 +6,10 @@
 #define COSIM_FLOW_FABRIC_H
 
 #include "fabrics/flow/flow-link-control.h"
+#include "fabrics/flow/flow-streams.h"
 #include "fabrics/flow/max-min-solver.h"
 #include "fabrics/message/message-fabric.h"
 #include "support/ring-buffer.h"
-#include "support/slot-pool.h"
 
 #include <cstdint>
 #include <memory>
@@ -48,7 +48,7 @@ namespace cosim
  * and no queue. The estimate therefore misses the time that packets of a new flow wait behind
  * packets that fill the buffers, and that acknowledgments wait behind data.
  */
-class FlowFabric : public MessageFabric
+class FlowFabric : public MessageFabric, public Repeatable
 {
   public:
     /**
@@ -60,6 +60,14 @@ class FlowFabric : public MessageFabric
 
     // Fabric
     LinkControl* GetLinkControl() override;
+    Repeatable* GetRepeatable() override;
+
+    // Repeatable
+    bool IsAtRest() const override;
+    int64_t AddState(StateDigest& digest) const override;
+    NetworkCounters GetCounters() const override;
+    uint64_t LimitRepeats(const NetworkCounters& from, uint64_t times) const override;
+    void Repeat(const NetworkCounters& from, uint64_t times, uint64_t periodPs) override;
 
   protected:
     void Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now) override;
@@ -70,49 +78,8 @@ class FlowFabric : public MessageFabric
   private:
     friend class FlowLinkControl;
 
-    static constexpr uint64_t NEVER = UINT64_MAX;
-
-    /// A message that has not completely left its source. Slots are reused.
-    struct Message
-    {
-        uint64_t bytes;      //!< payload
-        uint64_t wireBytes;  //!< on the wire
-        uint64_t sentAt;     //!< [ps]
-        uint32_t firstBytes; //!< size of its first packet on the wire
-        uint32_t path;
-        uint32_t bundle;
-        uint32_t next; //!< next message of the same path
-    };
-
-    /// The stream of a path.
-    struct Path
-    {
-        double rate{0}; //!< [bit/s on the wire]
-        double left{0}; //!< remaining size of the first message, at updatedAt [bytes on the wire]
-        double forwardingPs{0};    //!< store-and-forward delay per byte of a packet [ps]
-        double lastLinkPs{0};      //!< transmission time per byte on the last link [ps]
-        uint64_t updatedAt{0};     //!< [ps]
-        uint64_t doneAt{NEVER};    //!< end of the first message, of the window, or of a pause [ps]
-        uint64_t plannedAt{NEVER}; //!< time of the earliest planned event of the path [ps]
-        uint64_t latency{0};       //!< [ps]
-        uint64_t lastArrival{0};   //!< arrival of the message that left last [ps]
-        uint64_t carried{0};       //!< size of all messages that have left [bytes on the wire]
-        uint32_t first{NONE};      //!< message
-        uint32_t last{NONE};       //!< message
-        uint32_t opening{NONE};    //!< index in m_openings during slow start
-        bool isDirty{false};       //!< true if the path is in m_dirty
-        bool isPaused{false};      //!< true if the path waits for a window
-    };
-
-    /// Slow-start state of a path.
-    struct Opening
-    {
-        double window;      //!< [bytes on the wire]
-        double enough;      //!< window with which slow start ends
-        double left;        //!< remaining part of the window, at the path's updatedAt
-        uint64_t startedAt; //!< begin of this window [ps]
-        uint64_t roundTrip; //!< [ps]
-    };
+    using Path = FlowStreams::Path;
+    using Opening = FlowStreams::Opening;
 
     /**
      * Prepare all paths for the current links.
@@ -124,35 +91,22 @@ class FlowFabric : public MessageFabric
     /// Record that a path begins or ends to send.
     void MarkDirty(uint32_t id, uint64_t now);
 
-    /// Advance the first message and the window of a path to the current time.
-    void Advance(Path& path, uint64_t now);
-
     /// Plan the event at which the first message, the window or the pause of a path ends.
     void PlanPath(uint32_t id, uint64_t at);
-
-    /// @return the sent amount of the path's first message, which must exist [bytes on the wire]
-    uint64_t GetSent(uint32_t id, uint64_t now) const;
-
-    /// @return the sent amount of all messages of a path so far [bytes on the wire]
-    uint64_t GetCarried(uint32_t id, uint64_t now) const;
 
     /// @return the link counters that result from these amounts, given per path [bytes on the wire]
     std::vector<LinkCounters> CountUses(const std::vector<uint64_t>& carried) const;
 
-    SlotPool<Message> m_messages;
+    FlowStreams m_paths;
     RingBuffer<uint32_t> m_delayed; //!< messages that are sent later, by time
-    std::vector<Path> m_paths;
-    std::vector<Opening> m_openings;
     MaxMinSolver m_solver;
 
     double PreparePath(uint32_t id);
-    uint32_t MakeMessage(const Cargo& cargo, uint64_t at);
     void Begin(uint32_t message, uint64_t now);
     void Estimate(uint32_t id, uint64_t now);
     void OnPathDue(uint32_t id, uint64_t now);
     void Dispatch(uint32_t id, uint64_t now);
     void EndWindow(uint32_t id, uint64_t now);
-    void OpenWindow(Path& path, uint64_t now);
 
     std::vector<uint32_t> m_dirty;                  //!< paths that begin or end to send
     std::unique_ptr<FlowLinkControl> m_linkControl; //!< null if the links do not change

@@ -32,17 +32,18 @@ bool
 FlowLinkControl::MeasureDemand(std::vector<uint64_t>& bytes) const
 {
     const uint64_t now = m_fabric.Now();
-    for (uint32_t id = 0; id < m_fabric.m_paths.size(); ++id)
+    for (uint32_t id = 0; id < m_fabric.m_paths.GetCount(); ++id)
     {
-        for (uint32_t i = m_fabric.m_paths[id].first; i != FlowFabric::NONE;
-             i = m_fabric.m_messages[i].next)
+        const FlowStreams::Path& path = m_fabric.m_paths[id];
+        for (uint32_t i = path.first; i != FlowStreams::NONE; i = m_fabric.m_paths.Get(i).next)
         {
-            bytes[id] += std::max<uint64_t>(m_fabric.m_messages[i].bytes, 1);
+            bytes[id] += std::max<uint64_t>(m_fabric.m_paths.Get(i).bytes, 1);
         }
-        if (const uint32_t first = m_fabric.m_paths[id].first; first != FlowFabric::NONE)
+        if (path.first != FlowStreams::NONE)
         { // a part of the first message has left
-            const FlowFabric::Message& message = m_fabric.m_messages[first];
-            const double left = static_cast<double>(message.wireBytes - m_fabric.GetSent(id, now));
+            const FlowStreams::Message& message = m_fabric.m_paths.Get(path.first);
+            const uint64_t sent = m_fabric.m_paths.GetSent(path, now);
+            const double left = static_cast<double>(message.wireBytes - sent);
             const double share = left / static_cast<double>(message.wireBytes);
             const auto size = std::max<uint64_t>(message.bytes, 1);
             bytes[id] -= size;
@@ -57,7 +58,7 @@ FlowLinkControl::Pause()
 {
     const uint64_t now = m_fabric.Now();
     CountLinks();
-    for (uint32_t id = 0; id < m_fabric.m_paths.size(); ++id)
+    for (uint32_t id = 0; id < m_fabric.m_paths.GetCount(); ++id)
     {
         if (!m_states[id].isPaused)
         {
@@ -69,14 +70,14 @@ FlowLinkControl::Pause()
 void
 FlowLinkControl::PausePath(uint32_t id, uint64_t now)
 {
-    FlowFabric::Path& path = m_fabric.m_paths[id];
-    m_fabric.Advance(path, now);
+    FlowStreams::Path& path = m_fabric.m_paths[id];
+    m_fabric.m_paths.Advance(path, now);
     if (m_fabric.m_solver.IsActive(id))
     {
         m_fabric.m_solver.Stop(id);
     }
     path.rate = 0;
-    path.doneAt = FlowFabric::NEVER;
+    path.doneAt = FlowStreams::NEVER;
     // Pretend that the path waits for a window, so that it does not send new messages either.
     m_states[id].isWaiting = std::exchange(path.isPaused, true);
     m_states[id].isPaused = true;
@@ -121,21 +122,20 @@ FlowLinkControl::Resume()
 void
 FlowLinkControl::ResumePath(uint32_t id, uint64_t now)
 {
-    FlowFabric::Path& path = m_fabric.m_paths[id];
+    FlowStreams::Path& path = m_fabric.m_paths[id];
     m_states[id].isPaused = false;
     path.isPaused = false;
-    if (path.opening != FlowFabric::NONE)
+    if (FlowStreams::Opening* opening = m_fabric.m_paths.GetOpening(path))
     {
-        FlowFabric::Opening& opening = m_fabric.m_openings[path.opening];
-        opening.startedAt += now - m_states[id].pausedAt;
+        opening->startedAt += now - m_states[id].pausedAt;
         if (m_states[id].isWaiting)
         { // a path that needs no larger window does not wait any longer
             path.isPaused = true;
-            m_fabric.PlanPath(id, std::max(opening.startedAt + opening.roundTrip, now));
+            m_fabric.PlanPath(id, std::max(opening->startedAt + opening->roundTrip, now));
             return;
         }
     }
-    if (path.first != FlowFabric::NONE)
+    if (path.first != FlowStreams::NONE)
     {
         m_fabric.MarkDirty(id, now);
     }
@@ -145,29 +145,30 @@ FlowLinkControl::ResumePath(uint32_t id, uint64_t now)
 void
 FlowLinkControl::PreparePaths()
 {
-    std::vector<FlowFabric::Opening> before = std::exchange(m_fabric.m_openings, {});
+    const std::vector<FlowStreams::Opening> before = m_fabric.m_paths.TakeOpenings();
     std::vector<uint32_t> openingOf;
-    for (FlowFabric::Path& path : m_fabric.m_paths)
+    for (uint32_t id = 0; id < m_fabric.m_paths.GetCount(); ++id)
     {
-        openingOf.push_back(std::exchange(path.opening, FlowFabric::NONE));
+        FlowStreams::Path& path = m_fabric.m_paths[id];
+        openingOf.push_back(std::exchange(path.opening, FlowStreams::NONE));
         path.latency = 0;
         path.forwardingPs = 0;
     }
     m_fabric.m_solver = m_fabric.MakeSolver();
-    for (uint32_t id = 0; id < m_fabric.m_paths.size(); ++id)
+    for (uint32_t id = 0; id < m_fabric.m_paths.GetCount(); ++id)
     {
-        FlowFabric::Path& path = m_fabric.m_paths[id];
-        if (openingOf[id] != FlowFabric::NONE && path.opening != FlowFabric::NONE)
+        FlowStreams::Path& path = m_fabric.m_paths[id];
+        FlowStreams::Opening* opening = m_fabric.m_paths.GetOpening(path);
+        if (openingOf[id] != FlowStreams::NONE && opening != nullptr)
         { // continue with the same window
-            FlowFabric::Opening& opening = m_fabric.m_openings[path.opening];
-            const FlowFabric::Opening& old = before[openingOf[id]];
-            opening.window = old.window;
-            opening.left = old.left;
-            opening.startedAt = old.startedAt;
+            const FlowStreams::Opening& old = before[openingOf[id]];
+            opening->window = old.window;
+            opening->left = old.left;
+            opening->startedAt = old.startedAt;
         }
         else if (m_states[id].counted > 0)
         { // slow start has ended or was never needed
-            path.opening = FlowFabric::NONE;
+            path.opening = FlowStreams::NONE;
         }
     }
 }
@@ -178,9 +179,9 @@ FlowLinkControl::CountLinks()
 {
     m_linkCounters = GetLinkCounters();
     const uint64_t now = m_fabric.Now();
-    for (uint32_t id = 0; id < m_fabric.m_paths.size(); ++id)
+    for (uint32_t id = 0; id < m_fabric.m_paths.GetCount(); ++id)
     {
-        m_states[id].counted = m_fabric.GetCarried(id, now);
+        m_states[id].counted = m_fabric.m_paths.GetCarried(m_fabric.m_paths[id], now);
     }
 }
 
@@ -189,10 +190,11 @@ FlowLinkControl::GetLinkCounters() const
 {
     const uint64_t now = m_fabric.Now();
     std::vector<uint64_t> carried;
-    carried.reserve(m_fabric.m_paths.size());
-    for (uint32_t id = 0; id < m_fabric.m_paths.size(); ++id)
+    carried.reserve(m_fabric.m_paths.GetCount());
+    for (uint32_t id = 0; id < m_fabric.m_paths.GetCount(); ++id)
     {
-        carried.push_back(m_fabric.GetCarried(id, now) - m_states[id].counted);
+        const uint64_t sum = m_fabric.m_paths.GetCarried(m_fabric.m_paths[id], now);
+        carried.push_back(sum - m_states[id].counted);
     }
     std::vector<LinkCounters> uses = m_fabric.CountUses(carried);
     for (std::size_t i = 0; i < m_linkCounters.size(); ++i)

@@ -123,6 +123,19 @@ MaxMinSolver::GetRate(uint32_t flow) const
     return m_flow[flow].rate;
 }
 
+void
+MaxMinSolver::AddState(StateDigest& digest) const
+{
+    for (uint32_t id = 0; id < m_link.size(); ++id)
+    {
+        if (m_link[id].isBottleneck)
+        {
+            digest.Add(id);
+            digest.AddDouble(m_link[id].level);
+        }
+    }
+}
+
 std::span<const uint32_t>
 MaxMinSolver::GetLinks(uint32_t flow) const
 {

@@ -6,6 +6,7 @@
 #define COSIM_MAX_MIN_SOLVER_H
 
 #include "support/radix-queue.h"
+#include "support/state-digest.h"
 
 #include <cstdint>
 #include <span>
@@ -62,6 +63,9 @@ class MaxMinSolver
 
     /// @return the rate of the flow after the last Solve
     double GetRate(uint32_t flow) const;
+
+    /// @param digest receives the state after a Solve without active flows
+    void AddState(StateDigest& digest) const;
 
     /// @return how many times Solve has looked for the fastest flows of a link: a measure of work
     uint64_t GetLooks() const

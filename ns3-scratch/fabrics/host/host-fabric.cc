@@ -209,6 +209,12 @@ HostFabric::GetLinks() const
     return m_fabric->GetLinks();
 }
 
+LinkCounters
+HostFabric::GetLink(uint32_t link) const
+{
+    return m_fabric->GetLink(link);
+}
+
 uint64_t
 HostFabric::GetElapsed() const
 {

@@ -31,7 +31,7 @@ namespace cosim
  *
  * The counters of the fabric count parts as messages, without the time of the processors.
  */
-class HostFabric : public Fabric
+class HostFabric : public Fabric, public Repeatable
 {
   public:
     /**
@@ -58,6 +58,7 @@ class HostFabric : public Fabric
     NetworkStatistics GetStatistics() const override;
     const LiveLinks& GetLiveLinks() const override;
     std::vector<LinkCounters> GetLinks() const override;
+    LinkCounters GetLink(uint32_t link) const override;
     uint64_t GetElapsed() const override;
     const FlowCounters& GetFlow(uint32_t path) const override;
     FlowState GetFlowState(uint32_t path) const override;
@@ -65,9 +66,20 @@ class HostFabric : public Fabric
     uint64_t GetDeliveredBytes() const override;
     uint64_t GetSentPackets() const override;
     LinkControl* GetLinkControl() override;
+    Repeatable* GetRepeatable() override;
     std::string GetFailure() const override;
     void Fail(const std::string& failure) override;
     void SetObservers(const RunObservers& observers) override;
+
+    // Repeatable; only if GetRepeatable does not return null
+    std::string GetObstacle() const override;
+    bool IsAtRest() const override;
+    int64_t AddState(StateDigest& digest) const override;
+    void LogRoundTrips() override;
+    void ForgetRoundTrips(const NetworkCounters& oldest) override;
+    NetworkCounters GetCounters() const override;
+    uint64_t LimitRepeats(const NetworkCounters& from, uint64_t times) const override;
+    void Repeat(const NetworkCounters& from, uint64_t times, uint64_t periodPs) override;
 
   private:
     /// A message that has not arrived, or whose last byte is not acknowledged.

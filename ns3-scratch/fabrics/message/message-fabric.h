@@ -41,6 +41,9 @@ namespace cosim
 class MessageFabric : public FabricBase, public BundleNetwork
 {
   public:
+    /// Transmission time of one byte at 1 bit/s [ps].
+    static constexpr uint64_t BYTE_PS = 8'000'000'000'000;
+
     /// @param topology links and paths; must outlive the fabric
     MessageFabric(const Topology& topology, const Settings& settings);
 
@@ -65,8 +68,12 @@ class MessageFabric : public FabricBase, public BundleNetwork
   protected:
     static constexpr uint32_t NONE = UINT32_MAX;
 
-    /// Transmission time of one byte at 1 bit/s [ps].
-    static constexpr uint64_t BYTE_PS = 8'000'000'000'000;
+    /// @return true if no message is on its way, no receive waits, and no event is planned
+    bool IsIdle() const
+    {
+        return IsMatched() && m_bundles.GetTaken() == 0 && m_parcels.IsEmpty() && m_wakes.empty() &&
+               m_due.GetFirstKey() == RadixQueue<uint32_t>::NEVER;
+    }
 
     /**
      * Bit that marks the subject of a planned event as a bundle, not as a subject of the estimator.

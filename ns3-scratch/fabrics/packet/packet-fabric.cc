@@ -194,22 +194,32 @@ PacketFabric::MakeEvent(FlowId id) const
 void
 PacketFabric::OnRttSample(FlowId id, Time rtt)
 {
-    const auto interval = static_cast<int64_t>(m_settings.rttSampleIntervalPs);
-    if (interval == 0 || !m_isStarted)
+    if (m_settings.rttSampleIntervalPs == 0 || !m_isStarted)
     {
         return;
     }
+    const double rttNs = static_cast<double>(rtt.GetTimeStep()) / PS_PER_NS;
+    SampleRoundTrip(m_flows[id], NowPs(), rttNs);
+    if (m_isLogging)
+    {
+        m_roundTrips.push_back({NowPs(), rttNs, id});
+    }
+}
+
+/// Let a round trip count for the interval of its time.
+void
+PacketFabric::SampleRoundTrip(Flow& flow, int64_t timePs, double rttNs) const
+{
     // The sample of an interval is its latest round trip, which a reader finds at the end of the
     // interval. The next round trip shows that the interval has ended, so this needs no timer.
-    Flow& flow = m_flows[id];
-    const int64_t index = NowPs() / interval;
+    const int64_t index = timePs / static_cast<int64_t>(m_settings.rttSampleIntervalPs);
     if (index != flow.rttInterval && flow.rttInterval >= 0)
     {
         flow.rttSumNs += flow.rttLatestNs;
         ++flow.rttSamples;
     }
     flow.rttInterval = index;
-    flow.rttLatestNs = static_cast<double>(rtt.GetTimeStep()) / PS_PER_NS;
+    flow.rttLatestNs = rttNs;
 }
 
 void
@@ -322,13 +332,20 @@ PacketFabric::GetLinks() const
     std::vector<LinkCounters> links;
     for (uint32_t link = 0; link < m_liveLinks.GetCount(); ++link)
     {
-        links.push_back(GetLinkCounters(link));
-        if (m_liveLinks.Get(link).bufferBytes == 0)
-        {
-            links.back().maxQueueBytes = 0; // the queue of a rank, not of a switch
-        }
+        links.push_back(GetLink(link));
     }
     return links;
+}
+
+LinkCounters
+PacketFabric::GetLink(uint32_t link) const
+{
+    LinkCounters counters = GetLinkCounters(link);
+    if (m_liveLinks.Get(link).bufferBytes == 0)
+    {
+        counters.maxQueueBytes = 0; // the queue of a rank, not of a switch
+    }
+    return counters;
 }
 
 void

@@ -43,9 +43,28 @@ class PacketFabric : public FabricBase, protected FlowObserver
     uint64_t GetDeliveredBytes() const override;
     NetworkStatistics GetStatistics() const override;
     std::vector<LinkCounters> GetLinks() const override;
+    LinkCounters GetLink(uint32_t link) const override;
     FlowState GetFlowState(uint32_t path) const override;
 
   protected:
+    /// @return the counters of this class and its base (see Repeatable)
+    NetworkCounters GetPacketCounters() const;
+
+    /// Count again what this class and its base count (see Repeatable::Repeat).
+    void RepeatPackets(const NetworkCounters& from, uint64_t times, uint64_t periodPs);
+
+    /// @return true if every message is delivered, and no callback waits for an acknowledgment
+    bool IsDelivered() const;
+
+    /// Log each round trip from now on.
+    void StartRoundTripLog()
+    {
+        m_isLogging = m_settings.rttSampleIntervalPs != 0;
+    }
+
+    /// @param count number of logged round trips from which on the log is still needed
+    void TrimRoundTripLog(std::size_t count);
+
     /// Build nodes and links, and everything else that must exist before the clock starts.
     virtual void Build() = 0;
 
@@ -156,6 +175,15 @@ class PacketFabric : public FabricBase, protected FlowObserver
         double rttLatestNs{0};
     };
 
+    /// A round trip in the log.
+    struct LoggedRoundTrip
+    {
+        int64_t timePs; //!< on the clock of NowPs
+        double rttNs;
+        FlowId flow;
+    };
+
+    void SampleRoundTrip(Flow& flow, int64_t timePs, double rttNs) const;
     void PlanHandshakes();
     void SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut, Callback sent);
     void ReportRetransmission(FlowId id, uint32_t payloadBytes) const;
@@ -167,6 +195,9 @@ class PacketFabric : public FabricBase, protected FlowObserver
     std::vector<ns3::Time> m_handshakeStarts; //!< per flow
     ns3::Time m_handshakesEnd;
     bool m_isStarted{false}; //!< measurements of connections before the start do not count
+    bool m_isLogging{false};
+    std::vector<LoggedRoundTrip> m_roundTrips; //!< the log, without what was trimmed
+    std::size_t m_trimmed{0};                  //!< number of round trips that were trimmed
 };
 
 } // namespace cosim

@@ -63,6 +63,23 @@ class ExpressReceiver : public FlowReceiver
                     FlowObserver& observer,
                     FlowId flow);
 
+    /// @return true if it has received segments out of order
+    bool HasBuffer() const
+    {
+        return m_buffer != nullptr;
+    }
+
+    /// @param digest receives the state of a receiver without a buffer, relative to the current
+    /// time
+    void AddState(StateDigest& digest) const
+    {
+        digest.Add(m_unacknowledged);
+        if (m_delayedAckTimer && m_delayedAckTimer->IsArmed())
+        {
+            digest.Add(static_cast<uint64_t>(m_delayedAckTimer->GetDelayLeft().GetTimeStep()));
+        }
+    }
+
     // FlowReceiver
     void Receive(const Segment& segment) override;
 

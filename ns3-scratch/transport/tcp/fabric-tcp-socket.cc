@@ -90,6 +90,25 @@ FabricTcpSocket::ReTxTimeout()
 }
 
 void
+FabricTcpSocket::ProcessAck(const SequenceNumber32& ackNumber,
+                            bool scoreboardUpdated,
+                            uint32_t currentDelivered,
+                            const SequenceNumber32& oldHeadSequence,
+                            bool receivedData)
+{
+    if (m_tcb->m_congState == TcpSocketState::CA_OPEN)
+    { // ns-3.44 counts duplicate ACKs also while it reduces the window because of ECN (CA_CWR), and
+      // keeps their number after that, so that an assertion fails at the next duplicate
+        m_dupAckCount = 0;
+    }
+    TcpSocketBase::ProcessAck(ackNumber,
+                              scoreboardUpdated,
+                              currentDelivered,
+                              oldHeadSequence,
+                              receivedData);
+}
+
+void
 FabricTcpSocket::OnErrorClose(Ptr<Socket> /* socket */)
 {
     m_observer->OnClosed(m_flow);

@@ -17,8 +17,8 @@ namespace cosim
 /**
  * ns-3's TCP socket, extended to report round trips, timeouts and closing to a FlowObserver.
  *
- * The behaviour of TCP is unchanged. The sockets of both packet-level fabrics derive from this
- * class.
+ * The behaviour of TCP is unchanged, but for one mistake of ns-3.44 that would end the run (see
+ * ProcessAck). The sockets of both packet-level fabrics derive from this class.
  */
 class FabricTcpSocket : public ns3::TcpSocketBase
 {
@@ -62,6 +62,11 @@ class FabricTcpSocket : public ns3::TcpSocketBase
                                  const ns3::RttHistory& history) override;
     void EstimateRtt(const ns3::TcpHeader& header) override;
     void ReTxTimeout() override;
+    void ProcessAck(const ns3::SequenceNumber32& ackNumber,
+                    bool scoreboardUpdated,
+                    uint32_t currentDelivered,
+                    const ns3::SequenceNumber32& oldHeadSequence,
+                    bool receivedData) override;
 
     FlowObserver* m_observer{nullptr}; //!< not owned; null on a listening socket
     FlowId m_flow{0};                  //!< id of the flow

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 
 namespace cosim
@@ -41,6 +42,28 @@ struct RttState
     {
         return std::max(estimatePs + std::max(granularityPs, variationPs * 4), minPs);
     }
+
+    /**
+     * Do what ns3::RttMeanDeviation::Measurement does with its default gains, 1/8 and 1/4.
+     *
+     * @param rttPs a round trip [ps]
+     */
+    void Measure(int64_t rttPs)
+    {
+        if (samples++ == 0)
+        {
+            estimatePs = rttPs;
+            variationPs = rttPs / 2;
+        }
+        else
+        {
+            const int64_t error = rttPs - estimatePs;
+            estimatePs = ((estimatePs << 3) + error) >> 3;
+            const int64_t deviation = std::abs(error) - variationPs;
+            variationPs = ((variationPs << 2) + deviation) >> 2;
+        }
+        smallestPs = std::min(smallestPs, estimatePs);
+    }
 };
 
 /**
@@ -67,6 +90,9 @@ struct SenderState
     uint32_t timestampEcho{0};   //!< TS option: what the peer echoed with it
     bool isAnswered{false};      //!< true if an ACK of data has arrived
     bool isWindowLimited{false}; //!< true if the last segment filled the congestion window
+    /// latest time at which data waited for the congestion window, or a round trip took as long as
+    /// the shortest retransmission timeout; -1: never [ps]
+    int64_t historyPs{-1};
 };
 
 } // namespace cosim

@@ -14,7 +14,6 @@
 #include "ns3/tcp-option-ts.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace cosim
 {
@@ -125,6 +124,10 @@ TcpSender::Send()
         const uint32_t room = inFlight > window ? 0 : window - inFlight;
         if (room == 0 || (room < m_config.segmentBytes && m_state.unsent > room))
         { // a part of a segment waits for the room of a whole one (silly window syndrome)
+            if (m_state.congestionWindow < m_state.window)
+            {
+                m_state.historyPs = CausalSimulator::Get().GetNowPs();
+            }
             return;
         }
         SendSegment(static_cast<uint32_t>(
@@ -245,6 +248,10 @@ TcpSender::EstimateRtt(const Segment& ack, std::size_t segments)
     {
         m_state.inFlight.Pop();
     }
+    if (first >= m_config.minTimeoutPs)
+    {
+        m_state.historyPs = now;
+    }
     int64_t latest = now - m_state.inFlight.Front().sentPs;
     const int64_t observed = latest;
     m_state.inFlight.Pop();
@@ -260,32 +267,12 @@ TcpSender::EstimateRtt(const Segment& ack, std::size_t segments)
     }
     if (first != 0)
     {
-        Measure(first);
+        m_state.rtt.Measure(first);
     }
     if (observed > 0)
     {
         m_observer.OnRttSample(m_flow, TimeStep(static_cast<uint64_t>(observed)));
     }
-}
-
-/// Do what ns3::RttMeanDeviation::Measurement does with its default gains, 1/8 and 1/4.
-void
-TcpSender::Measure(int64_t rttPs)
-{
-    RttState& rtt = m_state.rtt;
-    if (rtt.samples++ == 0)
-    {
-        rtt.estimatePs = rttPs;
-        rtt.variationPs = rttPs / 2;
-    }
-    else
-    {
-        const int64_t error = rttPs - rtt.estimatePs;
-        rtt.estimatePs = ((rtt.estimatePs << 3) + error) >> 3;
-        const int64_t deviation = std::abs(error) - rtt.variationPs;
-        rtt.variationPs = ((rtt.variationPs << 2) + deviation) >> 2;
-    }
-    rtt.smallestPs = std::min(rtt.smallestPs, rtt.estimatePs);
 }
 
 /// Count segments as TcpSocketBase::ProcessAck does, and open the congestion window.
@@ -324,6 +311,27 @@ TcpSender::OpenWindowOfNewReno(uint32_t segments)
                             m_state.congestionWindow;
         m_state.congestionWindow += static_cast<uint32_t>(std::max(1.0, step));
     }
+}
+
+bool
+TcpSender::IsAtRest() const
+{
+    return m_isPredicted && m_state.unsent == 0 && m_submitted == 0;
+}
+
+int64_t
+TcpSender::AddState(StateDigest& digest) const
+{
+    digest.Add(uint64_t{m_flow} << 32 | m_state.window);
+    const int64_t now = CausalSimulator::Get().GetNowPs();
+    digest.Add(m_state.inFlight.GetSize());
+    for (std::size_t i = 0; i < m_state.inFlight.GetSize(); ++i)
+    {
+        const SentSegment& sent = m_state.inFlight.At(i);
+        digest.Add(static_cast<uint64_t>(now - sent.sentPs));
+        digest.Add(sent.bytes);
+    }
+    return m_state.historyPs;
 }
 
 uint32_t

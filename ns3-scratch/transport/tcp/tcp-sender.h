@@ -6,6 +6,7 @@
 #define COSIM_TCP_SENDER_H
 
 #include "clock/lazy-timer.h"
+#include "support/state-digest.h"
 #include "transport/endpoint.h"
 #include "transport/tcp/congestion.h"
 #include "transport/tcp/express-tcp-socket.h"
@@ -104,6 +105,32 @@ class TcpSender final : public FlowSender
      */
     void OnSubmitted(int64_t number);
 
+    /// @return true if nothing waits for its transmission, but maybe for its acknowledgment
+    bool IsAtRest() const;
+
+    /// @return the first byte that is not acknowledged
+    ns3::SequenceNumber32 GetHead() const
+    {
+        return m_state.head;
+    }
+
+    /// @return true if it has needed a socket, which keeps a history of its own
+    bool HasSocket() const
+    {
+        return m_socket != nullptr;
+    }
+
+    /**
+     * Add the state at rest, with ns3::TcpNewReno and without ECN. The congestion window only grows
+     * while nothing is lost, and the estimates of round trips only set timers that never expire
+     * while each round trip is shorter than the shortest timeout.
+     *
+     * @param digest receives the state
+     * @return the latest time at which the window or a timer could have had an effect; -1: never
+     * [ps]
+     */
+    int64_t AddState(StateDigest& digest) const;
+
     // FlowSender
     void Submit(uint64_t bytes) override;
     void Receive(const Segment& segment) override;
@@ -117,7 +144,6 @@ class TcpSender final : public FlowSender
     std::size_t CountAcknowledged(const Segment& ack) const;
     void Acknowledge(const Segment& ack, std::size_t segments);
     void EstimateRtt(const Segment& ack, std::size_t segments);
-    void Measure(int64_t rttPs);
     void OpenWindow(uint32_t ackedBytes);
     void OpenWindowOfNewReno(uint32_t segments);
     void MakeCongestion();

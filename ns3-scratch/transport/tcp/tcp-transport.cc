@@ -10,6 +10,7 @@
 
 #include "ns3/object.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace cosim
@@ -69,8 +70,71 @@ TcpTransport::Connect(FlowId flow,
                                                observer,
                                                flow,
                                                m_prototype->MakeStartState(handshake));
+    m_senderOf.resize(std::max(m_senderOf.size(), std::size_t{flow} + 1));
+    m_senderOf[flow] = &sender;
     ExpressReceiver& receiver = m_receivers.emplace_back(m_receiverConfig, carrier, observer, flow);
     return {&sender, &receiver};
+}
+
+std::string
+TcpTransport::GetObstacle() const
+{
+    if (!m_senderConfig.isNewReno || m_senderConfig.ecn)
+    {
+        return m_senderConfig.ecn ? "TCP with ECN keeps a history that cannot be compared"
+                                  : "only the congestion control new_reno can be compared";
+    }
+    if (!m_senderConfig.isPredicted)
+    {
+        return "each flow has a socket of ns-3, whose state cannot be compared";
+    }
+    for (const TcpSender& sender : m_senders)
+    {
+        if (sender.HasSocket())
+        {
+            return "flows have lost packets, so sockets of ns-3 hold a history that cannot be "
+                   "compared";
+        }
+    }
+    for (const ExpressReceiver& receiver : m_receivers)
+    {
+        if (receiver.HasBuffer())
+        {
+            return "flows have received packets out of order";
+        }
+    }
+    return {};
+}
+
+bool
+TcpTransport::IsAtRest() const
+{
+    return std::all_of(m_senders.begin(), m_senders.end(), [](const TcpSender& sender) {
+        return sender.IsAtRest();
+    });
+}
+
+int64_t
+TcpTransport::AddState(StateDigest& digest) const
+{
+    int64_t historyPs = -1;
+    for (const TcpSender& sender : m_senders)
+    {
+        historyPs = std::max(historyPs, sender.AddState(digest));
+    }
+    for (const ExpressReceiver& receiver : m_receivers)
+    {
+        receiver.AddState(digest);
+    }
+    return historyPs;
+}
+
+void
+TcpTransport::AddSegment(StateDigest& digest, const Segment& segment) const
+{
+    digest.Add(uint64_t{segment.flow} << 32 | segment.window);
+    digest.Add(uint64_t{segment.hop} << 8 | segment.flags);
+    digest.Add(static_cast<uint64_t>(segment.acknowledgment - m_senderOf[segment.flow]->GetHead()));
 }
 
 Ptr<ExpressTcpSocket>

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <vector>
 
 namespace cosim
 {
@@ -36,6 +37,10 @@ class TcpTransport : public Transport, private TcpSender::SocketMaker
                      const Handshake& handshake,
                      SegmentCarrier& carrier,
                      FlowObserver& observer) override;
+    std::string GetObstacle() const override;
+    bool IsAtRest() const override;
+    int64_t AddState(StateDigest& digest) const override;
+    void AddSegment(StateDigest& digest, const Segment& segment) const override;
 
   private:
     // TcpSender::SocketMaker
@@ -50,6 +55,7 @@ class TcpTransport : public Transport, private TcpSender::SocketMaker
     TcpSender::Config m_senderConfig;
     SubmitLine m_submitLine;
     std::deque<TcpSender> m_senders;
+    std::vector<const TcpSender*> m_senderOf; //!< by flow; null: not connected
     std::deque<ExpressReceiver> m_receivers;
 };
 

@@ -1,0 +1,228 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_FLOW_STREAMS_H
+#define COSIM_FLOW_STREAMS_H
+
+#include "fabrics/message/message-fabric.h"
+#include "support/slot-pool.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace cosim
+{
+
+/**
+ * The streams of a FlowFabric: for each path its messages, what is left of the first one, and the
+ * window of its slow start.
+ */
+class FlowStreams
+{
+  public:
+    static constexpr uint32_t NONE = UINT32_MAX;
+    static constexpr uint64_t NEVER = UINT64_MAX;
+
+    /// A message that has not completely left its source. Slots are reused.
+    struct Message
+    {
+        uint64_t bytes;      //!< payload
+        uint64_t wireBytes;  //!< on the wire
+        uint64_t sentAt;     //!< [ps]
+        uint32_t firstBytes; //!< size of its first packet on the wire
+        uint32_t path;
+        uint32_t bundle;
+        uint32_t next; //!< next message of the same path
+    };
+
+    /// The stream of a path.
+    struct Path
+    {
+        double rate{0}; //!< [bit/s on the wire]
+        double left{0}; //!< remaining size of the first message, at updatedAt [bytes on the wire]
+        double forwardingPs{0};    //!< store-and-forward delay per byte of a packet [ps]
+        double lastLinkPs{0};      //!< transmission time per byte on the last link [ps]
+        uint64_t updatedAt{0};     //!< [ps]
+        uint64_t doneAt{NEVER};    //!< end of the first message, of the window, or of a pause [ps]
+        uint64_t plannedAt{NEVER}; //!< time of the earliest planned event of the path [ps]
+        uint64_t latency{0};       //!< [ps]
+        uint64_t lastArrival{0};   //!< arrival of the message that left last [ps]
+        uint64_t carried{0};       //!< size of all messages that have left [bytes on the wire]
+        uint32_t first{NONE};      //!< message
+        uint32_t last{NONE};       //!< message
+        uint32_t opening{NONE};    //!< index of its Opening during slow start
+        bool isDirty{false};       //!< true if it begins or ends to send at this time
+        bool isPaused{false};      //!< true if the path waits for a window
+    };
+
+    /// Slow-start state of a path.
+    struct Opening
+    {
+        double window;      //!< [bytes on the wire]
+        double enough;      //!< window with which slow start ends
+        double left;        //!< remaining part of the window, at the path's updatedAt
+        uint64_t startedAt; //!< begin of this window [ps]
+        uint64_t roundTrip; //!< [ps]
+    };
+
+    /// @param paths number of paths
+    explicit FlowStreams(std::size_t paths)
+        : m_paths(paths)
+    {
+    }
+
+    /// @return the number of paths
+    std::size_t GetCount() const
+    {
+        return m_paths.size();
+    }
+
+    /// @return the stream of a path
+    Path& operator[](uint32_t path)
+    {
+        return m_paths[path];
+    }
+
+    /// @return the stream of a path
+    const Path& operator[](uint32_t path) const
+    {
+        return m_paths[path];
+    }
+
+    /// @return the slow start of a stream; null if it has ended
+    Opening* GetOpening(const Path& path)
+    {
+        return path.opening == NONE ? nullptr : &m_openings[path.opening];
+    }
+
+    /// @return the slow start of a stream; null if it has ended
+    const Opening* GetOpening(const Path& path) const
+    {
+        return path.opening == NONE ? nullptr : &m_openings[path.opening];
+    }
+
+    /**
+     * Let a path begin with slow start.
+     *
+     * @param opening its first window
+     */
+    void StartSlowly(Path& path, const Opening& opening)
+    {
+        path.opening = static_cast<uint32_t>(m_openings.size());
+        m_openings.push_back(opening);
+    }
+
+    /// @return the slow starts of all paths, which have none after that
+    std::vector<Opening> TakeOpenings()
+    {
+        return std::exchange(m_openings, {});
+    }
+
+    /// @return a message that no stream has yet
+    uint32_t Add(const Message& message)
+    {
+        const uint32_t id = m_messages.Take();
+        m_messages[id] = message;
+        return id;
+    }
+
+    /// @return true if no stream has a message
+    bool IsEmpty() const
+    {
+        return m_messages.GetTaken() == 0;
+    }
+
+    /// @return a message of Add
+    const Message& Get(uint32_t message) const
+    {
+        return m_messages[message];
+    }
+
+    /**
+     * Append a message to the stream of its path.
+     *
+     * @param id a message of Add
+     * @return true if the stream had no message before
+     */
+    bool Append(uint32_t id)
+    {
+        Path& path = m_paths[m_messages[id].path];
+        const bool isFirst = path.first == NONE;
+        (isFirst ? path.first : m_messages[path.last].next) = id;
+        path.last = id;
+        return isFirst;
+    }
+
+    /// Remove the first message of a stream, which has left completely.
+    void RemoveFirst(Path& path)
+    {
+        const uint32_t first = path.first;
+        path.carried += m_messages[first].wireBytes;
+        path.first = m_messages[first].next;
+        m_messages.Return(first);
+    }
+
+    /// Advance the first message and the window of a path to the current time.
+    void Advance(Path& path, uint64_t now)
+    {
+        const double sent =
+            path.rate / MessageFabric::BYTE_PS * static_cast<double>(now - path.updatedAt);
+        path.updatedAt = now;
+        path.left -= sent;
+        if (path.opening != NONE)
+        {
+            m_openings[path.opening].left -= sent;
+        }
+    }
+
+    /**
+     * Start the next window of a path one round trip after the last one began. The window grows by
+     * the amount that was sent.
+     */
+    void OpenWindow(Path& path, uint64_t now)
+    {
+        Opening& opening = m_openings[path.opening];
+        opening.window += opening.window - std::max(opening.left, 0.0);
+        opening.left = opening.window;
+        opening.startedAt = now;
+        if (opening.window >= opening.enough)
+        {
+            path.opening = NONE;
+        }
+    }
+
+    /// @return what is left until the first message or the window ends [bytes on the wire]
+    double GetLeft(const Path& path) const
+    {
+        return path.opening == NONE ? path.left
+                                    : std::min(path.left, m_openings[path.opening].left);
+    }
+
+    /// @return the sent amount of the path's first message, which must exist [bytes on the wire]
+    uint64_t GetSent(const Path& path, uint64_t now) const
+    {
+        const double passed = static_cast<double>(now - path.updatedAt);
+        const double left = std::max(path.left - path.rate / MessageFabric::BYTE_PS * passed, 0.0);
+        const uint64_t wireBytes = m_messages[path.first].wireBytes;
+        return wireBytes - std::min(wireBytes, static_cast<uint64_t>(left));
+    }
+
+    /// @return the sent amount of all messages of a path so far [bytes on the wire]
+    uint64_t GetCarried(const Path& path, uint64_t now) const
+    {
+        return path.carried + (path.first != NONE ? GetSent(path, now) : 0);
+    }
+
+  private:
+    SlotPool<Message> m_messages;
+    std::vector<Path> m_paths;
+    std::vector<Opening> m_openings;
+};
+
+} // namespace cosim
+
+#endif // COSIM_FLOW_STREAMS_H
