@@ -56,6 +56,20 @@ def write_whole(file: Path, content: bytes) -> None:
         raise
 
 
+def remove(file: Path) -> None:
+    """Remove the file of an earlier run, if there is one.
+
+    Raises
+    ------
+    OutputError
+        It cannot be removed, or is a folder.
+    """
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"{file}: {error.strerror}, it cannot be removed") from None
+
+
 def prepare_directory(directory: str | os.PathLike[str]) -> Path:
     """Create a folder, and check that files can be created in it.
 

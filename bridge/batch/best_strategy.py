@@ -58,7 +58,7 @@ class StrategySearch:
         """Return what the search found earlier, or None if the folder does not have it."""
         try:
             found = json.loads((folder / self.file_name).read_bytes())
-        except (OSError, json.JSONDecodeError):
+        except (OSError, ValueError, RecursionError):  # the last: nested very deeply
             return None
         return found if isinstance(found, dict) and "strategy" in found else None
 

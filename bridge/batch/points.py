@@ -21,7 +21,7 @@ from bridge.batch.best_strategy import StrategySearch, with_strategy
 from bridge.batch.worker import Progress
 from bridge.batch.workers import INTERRUPTED, Place, Workers
 from bridge.errors import ResultError, SaveError
-from bridge.files import prepare_directory, sole_writer, write_whole
+from bridge.files import prepare_directory, remove, sole_writer, write_whole
 from bridge.results.result import FILE_NAME, Result
 from bridge.simulator.simulate import require_allowed_hook, versions
 from frontend import Scenario, ScenarioError, load_scenario
@@ -195,18 +195,26 @@ class _Searches:
         with self._lock:
             own = self._running.setdefault(search.file_name, threading.Lock())
         with own:
-            found = search.kept(self._folder)
-            if found is None:
+            scenario = self._kept(point.scenario, search)
+            if scenario is None:
                 prepare_directory(self._folder)
                 error = self._place.ask(
                     {"search": search.request()}, self._folder, lambda progress: None
                 )
                 if error is not None:
                     return point.scenario, error
-                found = search.kept(self._folder)
-        if found is None:
+                scenario = self._kept(point.scenario, search)
+        if scenario is None:
             return point.scenario, f"{self._folder / search.file_name}: cannot be read"
-        return with_strategy(point.scenario, found), None
+        return scenario, None
+
+    def _kept(self, scenario: Scenario, search: StrategySearch) -> Scenario | None:
+        """Return a scenario with what a search found, or None if no file says it."""
+        found = search.kept(self._folder)
+        try:
+            return None if found is None else with_strategy(scenario, found)
+        except (ScenarioError, TypeError):  # not what a search writes
+            return None
 
 
 def _run(
@@ -219,10 +227,10 @@ def _run(
     folder = prepare_directory(root / point.name)
     scenario, error = searches.scenario(point)
     old, unreadable = _load(folder)
-    (folder / ERROR_NAME).unlink(missing_ok=True)
+    remove(folder / ERROR_NAME)
     if error is None and old is not None and _is_current(old, scenario):
         return Outcome(point, old, is_old=True)
-    (folder / FILE_NAME).unlink(missing_ok=True)
+    remove(folder / FILE_NAME)
 
     def report(progress: Progress) -> None:
         if on_progress is not None:

@@ -7,16 +7,13 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedSeq
-
+from bridge.batch.scenario_file import SCENARIO_FILE, scenario_yaml
 from bridge.batch.training_job import Job
 from bridge.errors import InputError
-from bridge.files import prepare_directory, sole_writer, write_whole
+from bridge.files import prepare_directory, remove, sole_writer, write_whole
 from frontend import ScenarioError
 from frontend.parallelization import (
     Estimator,
@@ -34,7 +31,6 @@ from topology_gen.topoopt.demand import to_json as demand_to_json
 
 STATE_FILE = "search.json"
 STRATEGY_FILE = "strategy.json"
-SCENARIO_FILE = "scenario.yaml"
 DEMAND_FILE = "demand.json"
 
 SAVE_INTERVAL_S = 10.0
@@ -199,9 +195,9 @@ class Search:
                 write_whole(self._folder / DEMAND_FILE, _json(topology.pop("demand")))
                 topology["file"] = DEMAND_FILE
         write_whole(self._folder / STRATEGY_FILE, _json(to_json(strategy, self.job.graph)))
-        write_whole(self._folder / SCENARIO_FILE, _yaml(data))
+        write_whole(self._folder / SCENARIO_FILE, scenario_yaml(data))
         if topology.get("file") != DEMAND_FILE:
-            (self._folder / DEMAND_FILE).unlink(missing_ok=True)  # of an earlier best
+            remove(self._folder / DEMAND_FILE)  # of an earlier best
 
     def _identity(self) -> dict[str, Any]:
         """Return the settings that a resumed search must share with the saved one."""
@@ -250,22 +246,3 @@ class _Estimators:
 
 def _json(content: Any) -> bytes:
     return f"{json.dumps(content, ensure_ascii=False)}\n".encode()
-
-
-def _yaml(data: dict[str, Any]) -> bytes:
-    """Return a scenario as YAML, with mappings as blocks and lists on one line."""
-    yaml = YAML()
-    yaml.width = 100
-    stream = StringIO()
-    yaml.dump(_laid_out(data), stream)
-    return stream.getvalue().encode()
-
-
-def _laid_out(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _laid_out(item) for key, item in value.items()}
-    if isinstance(value, list):
-        line = CommentedSeq(map(_laid_out, value))
-        line.fa.set_flow_style()
-        return line
-    return value

@@ -54,8 +54,8 @@ class Job:
         found = WORKLOADS[workload.kind].job(workload)
         if found is None:
             raise InputError(
-                f"workload.kind: {workload.kind}, expected training: a strategy can "
-                "be searched for that kind only"
+                f"workload.kind: {workload.kind}, expected training or llm: a strategy can "
+                "be searched for these kinds only"
             )
         return found
 

@@ -20,8 +20,20 @@ FAT_TREE = "fat_tree"
     help="One of topoopt, ocs_reconfig, ideal_switch, oversubscribed_fat_tree, expander, or "
     "fat_tree (a fat tree that costs as much as topoopt).",
 )
-@click.option("--servers", metavar="N", type=int, required=True, help="Number of servers.")
-@click.option("--degree", metavar="D", type=int, required=True, help="Network ports of a server.")
+@click.option(
+    "--servers",
+    metavar="N",
+    type=click.IntRange(max=2**20),
+    required=True,
+    help="Number of servers.",
+)
+@click.option(
+    "--degree",
+    metavar="D",
+    type=click.IntRange(max=64),
+    required=True,
+    help="Network ports of a server.",
+)
 @click.option(
     "--bandwidth",
     metavar="RATE",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -54,12 +55,13 @@ def named_file(spec: str | None) -> Path | None:
     if spec is None:
         return None
     path = Path(spec)
-    if not path.is_file() and ":" not in spec and (path.suffix or path.name != spec):
+    is_file = os.path.isfile(spec)  # the specification of a family may be too long for a name
+    if not is_file and ":" not in spec and (path.suffix or path.name != spec):
         raise InputError(
             f"{spec}: no such file: expected a scenario, a network, or a family such as "
             "hypercube:n=1024"
         )
-    return path if path.is_file() else None
+    return path if is_file else None
 
 
 def read_network(path: Path, overrides: Sequence[Override] = ()) -> NamedNetwork:

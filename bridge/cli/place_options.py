@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -51,10 +51,15 @@ shard_option = click.option(
 )
 
 
-on_option = click.option(
-    "--on",
-    "address",
-    metavar="PLACE",
-    help="Where the points run: `ray` is the Ray cluster of this machine, ray://HOST:PORT another "
-    "one. By default, the cores of this machine.",
-)
+def on_option_for(what: str) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Return the option ``--on``, which says where something runs."""
+    return click.option(
+        "--on",
+        "address",
+        metavar="PLACE",
+        help=f"Where {what}: `ray` is the Ray cluster of this machine, ray://HOST:PORT another "
+        "one. By default, the cores of this machine.",
+    )
+
+
+on_option = on_option_for("the points run")

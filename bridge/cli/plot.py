@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -103,12 +104,12 @@ def _time(text: str | None) -> float | None:
 def _divide(words: tuple[str, ...]) -> tuple[str | None, tuple[Path, ...]]:
     """Return the kind, if the first word is one and no file, and the files."""
     first, rest = words[0], words[1:]
-    kind = first if first in KINDS and (rest or not Path(first).exists()) else None
+    kind = first if first in KINDS and (rest or not os.path.exists(first)) else None
     files = tuple(Path(word) for word in (words if kind is None else rest))
     if not files:
         raise click.UsageError(f"expected a RESULT after {first}")
     for file in files:
-        if not file.exists():
+        if not os.path.exists(file):
             raise click.UsageError(
                 f"{file}: no such file or folder, expected a result.json or its folder, or a KIND: "
                 f"{', '.join(KINDS)}"

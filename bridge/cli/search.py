@@ -9,11 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from bridge.batch.strategy_search import SCENARIO_FILE, Search, Settings
+from bridge.batch.layout_search import has_layouts
+from bridge.batch.places import place_at
+from bridge.batch.scenario_file import SCENARIO_FILE
+from bridge.batch.strategy_search import Search, Settings
 from bridge.batch.training_job import Job
+from bridge.cli.layouts import search_layouts
 from bridge.cli.options import (
     allow_hooks_option,
     scenario_argument,
@@ -21,9 +26,11 @@ from bridge.cli.options import (
     set_option,
     with_seed,
 )
+from bridge.cli.place_options import on_option_for
+from bridge.cli.search_checks import checked, times_table
 from bridge.errors import InputError
 from bridge.present.live_bar import LiveBar
-from bridge.present.progress import LINE_INTERVAL_S, Reporter, reporter_for
+from bridge.present.progress import LINE_INTERVAL_S
 from bridge.present.quantities import time_text
 from bridge.present.table import table
 from bridge.simulator import simulate
@@ -32,8 +39,6 @@ from frontend.fabrics import FABRICS
 from frontend.loading.overrides import Override
 from frontend.parallelization import State
 from frontend.resolve import resolve
-
-NAMES = {"start": "start, estimated", "estimate": "found, estimated"}
 
 
 @click.command("search")
@@ -77,8 +82,11 @@ NAMES = {"start": "start, estimated", "estimate": "found, estimated"}
     show_default=True,
     help="Fabrics on which to simulate the result, or none.",
 )
+@on_option_for("the simulations of --check and of layouts run, at the same time")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON to stdout and no progress.")
+@click.pass_context
 def search_command(
+    context: click.Context,
     scenario: Path,
     overrides: list[Override],
     rounds: int,
@@ -89,33 +97,46 @@ def search_command(
     out: Path | None,
     resume: bool,
     check: str,
+    address: str | None,
     as_json: bool,
 ) -> None:
     """Search for a faster strategy for a training job.
 
-    FILE is a scenario of `kind: training`. The search starts with its parallelization strategy,
-    proposes random placements of operators on servers, and accepts or rejects each as FlexFlow
-    does. With `family: topoopt`, each round also makes a topology for its strategy. The folder of
-    --out holds scenario.yaml, which `cosim run` takes, and strategy.json."""
+    FILE is a scenario of `kind: training` or `kind: llm`. With `kind: training`, the search starts
+    with its parallelization strategy, proposes random placements of operators on servers, and
+    accepts or rejects each as FlexFlow does. With `family: topoopt`, each round also makes a
+    topology for its strategy. With `kind: llm`, the search simulates the layouts that fit, at most
+    as many as --budget says, and the fastest ones with other orders of the ranks. The folder of
+    --out holds scenario.yaml, which `cosim run` takes; with `kind: training` also
+    strategy.json."""
     fabrics = _fabrics(check)
     given = simulate.load(scenario, with_seed(overrides, seed))
     if fabrics:
         simulate.require_allowed_hook(given, allow_hooks)
     loaded = simulate.with_absolute_hook(given, scenario)
-    job = Job(loaded)
     folder = out
     if folder is None and not as_json:
         folder = Path("results") / f"{loaded.name}-search"
+    if has_layouts(loaded):
+        for option in ("rounds", "beta"):
+            if context.get_parameter_source(option) is not ParameterSource.DEFAULT:
+                raise InputError(
+                    f"--{option}: expected none for a language model: its layouts are tried one "
+                    "after another"
+                )
+        search_layouts(
+            loaded, budget, folder, fabrics, address, as_json=as_json, allow_hooks=allow_hooks
+        )
+        return
+    job = Job(loaded)
     settings = Settings(rounds, budget, beta, loaded.seed)
+    place_at(address)  # a wrong one is refused before the search
     with _SearchProgress(settings, quiet=as_json) as shown:
         search = Search(job, settings, folder, resume=resume, on_proposal=shown)
         state = search.run()
     times = {"start": state.start_seconds, "estimate": state.best.seconds}
     best = load_scenario(job.changed(state.best.strategy, state.best.demand))
-    for fabric in fabrics:
-        reporter = Reporter() if as_json else reporter_for(Console(stderr=True))
-        result = simulate.run(best, {"fabric": fabric}, progress=reporter, allow_hooks=allow_hooks)
-        times[fabric] = result.iterations[0].time_ns / 1e9
+    times |= checked(best, fabrics, address, folder, quiet=as_json, allow_hooks=allow_hooks)
     answer = _answer(job, state, times)
     if job.alternates:
         found = resolve(best).layout.found
@@ -163,8 +184,7 @@ def _print(answer: dict[str, Any], console: Console) -> None:
     count = len(answer["rounds"])
     rounds = "1 round" if count == 1 else f"{count} rounds"
     console.print(f"{answer['name']}: {rounds}\n", highlight=False)
-    rows = [(NAMES.get(key, key), time_text(1e9 * t)) for key, t in answer["seconds"].items()]
-    console.print(table(["iteration", "time"], rows))
+    console.print(times_table(answer["seconds"]))
     console.print()
     rows = [(placement, str(count)) for placement, count in answer["placements"].items()]
     console.print(table(["placement", "operators"], rows))

@@ -92,7 +92,7 @@ def study_command(study: Study) -> click.Command:
         "to_fit",
         is_flag=True,
         help="Search for one set of the parameters that the publication leaves open, with which "
-        "the most claims hold: at a small size, then with --scale full also the best at full size.",
+        "the most claims hold.",
         hidden=study.fit is None,
     )
     @scenarios_option
@@ -109,8 +109,8 @@ def study_command(study: Study) -> click.Command:
         scenarios: Path,
     ) -> None:
         if to_fit:
-            others = [*figures, page, shard]
-            _fit(study, scale, scenarios, jobs, address, out, as_json=as_json, others=others)
+            others = [*figures, shard]
+            _fit(study, scale, scenarios, jobs, address, out, page, as_json=as_json, others=others)
             return
         folder = prepare_directory(out or Path("results") / f"{study.name}-{scale}")
         if page is not None:
@@ -168,6 +168,7 @@ def _fit(
     jobs: int | None,
     address: str | None,
     out: Path | None,
+    page: Path | None,
     *,
     as_json: bool,
     others: Sequence[object],
@@ -176,8 +177,10 @@ def _fit(
     if study.fit is None:
         raise click.UsageError(f"--fit: the study {study.name} leaves no parameters open")
     if any(others):
-        raise click.UsageError("--fit: expected no --figure, --page or --shard beside it")
-    folder = prepare_directory(out or Path("results") / f"{study.name}-fit")
+        raise click.UsageError("--fit: expected no --figure or --shard beside it")
+    folder = prepare_directory(out or Path("results") / f"{study.name}-fit-{scale}")
+    if page is not None:
+        prepare_directory(page.parent)
     try:
         run_fit(
             study,
@@ -185,6 +188,7 @@ def _fit(
             scale,
             scenarios=scenarios,
             folder=folder,
+            page=page,
             jobs=jobs,
             address=address,
             as_json=as_json,

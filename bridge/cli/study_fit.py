@@ -12,7 +12,7 @@ from bridge.batch.points import Outcome, Point, run_points
 from bridge.cli.console import output
 from bridge.cli.points import Counter, require_all
 from bridge.files import write_whole
-from bridge.studies.framework.fit import Search
+from bridge.studies.framework.fit import Candidate, Search
 from bridge.studies.framework.fit_report import document, markdown, on_terminal
 from bridge.studies.framework.model import Fit, Results, Scale, Study
 
@@ -24,20 +24,23 @@ def run_fit(
     *,
     scenarios: Path,
     folder: Path,
+    page: Path | None,
     jobs: int | None,
     address: str | None,
     as_json: bool,
 ) -> None:
-    """Search at the small scale, then simulate the best sets at the full one if it is asked for.
+    """Search at a scale, and write the report after each round.
 
     Parameters
     ----------
     study, fit, scale
-        The study, what it offers to the search, and the largest scale.
+        The study, what it offers to the search, and the size of the simulations.
     scenarios : Path
         The folder of the scenarios.
     folder : Path
         Gets ``fit.md``, ``fit.json`` and the results, which are not simulated again.
+    page : Path, optional
+        Gets the text of ``fit.md``, too.
     jobs : int, optional
         Simulations at the same time.
     address : str, optional
@@ -67,16 +70,15 @@ def run_fit(
         require_all(outcomes)
         return {one.point.name: one.result for one in outcomes if one.result is not None}
 
-    search = Search(fit, scenarios, simulate)
-    ranked = search.run()
-    parts = [("Small scale", ranked)]
-    if scale == "full":
-        parts.append(("Full scale", search.finals(ranked)))
-    data = json.dumps(document(parts), indent=1, ensure_ascii=False)
-    write_whole(folder / "fit.json", f"{data}\n".encode())
-    write_whole(folder / "fit.md", markdown(study.title, parts).encode())
+    ranked: list[Candidate] = []
+    data = ""
+    for ranked in Search(fit, scale, scenarios, simulate).run():
+        data = json.dumps(document(ranked), indent=1, ensure_ascii=False)
+        write_whole(folder / "fit.json", f"{data}\n".encode())
+        for file in (folder / "fit.md", *([page] if page is not None else [])):
+            write_whole(file, markdown(fit, scale, ranked).encode())
     if as_json:
         click.echo(data)
     else:
-        output().print(on_terminal(parts))
+        output().print(on_terminal(ranked))
         click.echo(f"Report: {folder / 'fit.md'}", err=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 from bridge.present.figure import COLORS
 from bridge.present.layer_groups import LayerGroup, layer_groups
-from bridge.present.quantities import time_unit
+from bridge.present.stacked_bars import StackedBars
 from bridge.results.result import Result
 
 _NS_PER_US = 1e3
@@ -68,35 +68,21 @@ def layers(results: Mapping[str, Result]) -> Chart | None:
     if not longest:
         return None
     is_alone = len(results) == 1
-    unit, scale = time_unit(longest)
+    bars = StackedBars(longest)
     parts = ["compute", "exposed communication"] + ["all communication"] * is_alone
-    traces: list[dict[str, Any]] = []
     for number, (name, kept) in enumerate(rows.items()):
         for part in parts:
             value, color = _PARTS[part]
-            traces.append(
-                {
-                    "type": "bar",
-                    "orientation": "h",
-                    "name": part if is_alone else f"{name}: {part}",
-                    "y": [one.name for one in kept],
-                    "x": [value(one) / iterations[name] / scale for one in kept],
-                    "offsetgroup": "all" if part == "all communication" else str(number),
-                    "marker": {
-                        "color": color,
-                        "pattern": {"shape": ("", "/", ".", "x")[number % 4]},
-                    },
-                    "hovertemplate": f"%{{y}}: %{{x:.4~g}} {unit}<extra>%{{fullData.name}}</extra>",
-                }
+            bars.add(
+                part if is_alone else f"{name}: {part}",
+                {one.name: value(one) / iterations[name] for one in kept},
+                color,
+                pattern=("", "/", ".", "x")[number % 4],
+                offsetgroup="all" if part == "all communication" else str(number),
             )
-    bars = max(map(len, rows.values()))
-    layout = {
-        "barmode": "stack",
-        "height": 130 + bars * (12 + 8 * max(2, len(results))),
-        "xaxis": {"title": {"text": f"iteration, mean over the ranks [{unit}]"}},
-        "yaxis": {"autorange": "reversed", "automargin": True},
-    }
-    return Chart("layers", "Time of each layer in an iteration", traces, layout)
+    height = max(map(len, rows.values())) * (12 + 8 * max(2, len(results)))
+    layout = bars.layout("iteration, mean over the ranks", height)
+    return Chart("layers", "Time of each layer in an iteration", bars.traces, layout)
 
 
 def _layer_rows(result: Result) -> list[LayerGroup]:
@@ -120,35 +106,19 @@ def critical_path(results: Mapping[str, Result]) -> Chart | None:
     known = {name: path for name, path in paths.items() if path}
     if not known:
         return None
-    traces = []
-    unit, scale = time_unit(max(one.time_ns for path in known.values() for one in path))
+    bars = StackedBars(max(one.time_ns for path in known.values() for one in path))
     kinds = list(dict(next(iter(known.values()))[0].times))
     palette = (*COLORS, "#ee6633", "#44aa99")
     for kind, color in zip(kinds, palette, strict=False):
-        times = [
-            sum(getattr(one.times, kind) for one in path) / len(path) for path in known.values()
-        ]
-        if any(times):
-            traces.append(
-                {
-                    "type": "bar",
-                    "orientation": "h",
-                    "name": kind.removesuffix("_ns"),
-                    "y": list(known),
-                    "x": [time / scale for time in times],
-                    "marker": {"color": color},
-                    "hovertemplate": f"%{{fullData.name}}: %{{x:.4~g}} {unit}<extra>%{{y}}</extra>",
-                }
-            )
-    layout = {
-        "barmode": "stack",
-        "height": 130 + 40 * len(known),
-        "xaxis": {"title": {"text": f"time of an iteration [{unit}]"}},
-        "yaxis": {"autorange": "reversed", "automargin": True},
-    }
-    return Chart(
-        "critical-path", "What the critical path of an iteration consists of", traces, layout
-    )
+        times = {
+            name: sum(getattr(one.times, kind) for one in path) / len(path)
+            for name, path in known.items()
+        }
+        if any(times.values()):
+            bars.add(kind.removesuffix("_ns"), times, color)
+    caption = "What the critical path of an iteration consists of"
+    layout = bars.layout("time of an iteration", 40 * len(known))
+    return Chart("critical-path", caption, bars.traces, layout)
 
 
 def completion_times(results: Mapping[str, Result]) -> Chart | None:

@@ -19,6 +19,7 @@ from bridge.present.comparison import (
 from bridge.present.quantities import scaled_text, time_text
 from bridge.present.table import table
 from bridge.results.result import Result
+from frontend.errors import printable
 
 #: Rows of a table at most; a last line says how many are left out.
 ROWS = 12
@@ -54,7 +55,7 @@ def comparison_report(first: Result, second: Result, comparison: Comparison) -> 
 
 
 def _name(result: Result) -> str:
-    return str(result.scenario.get("name", "simulation"))
+    return printable(str(result.scenario.get("name", "simulation")))
 
 
 def _settings(comparison: Comparison) -> RenderableType:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from bridge.present.charts import Chart
 from bridge.present.figure import COLORS
-from bridge.present.quantities import time_unit
+from bridge.present.stacked_bars import StackedBars
 from bridge.results.result import Result
 
 #: The rest of an iteration: ranks that have finished wait for the last one.
@@ -28,30 +28,14 @@ def iteration_parts(results: Mapping[str, Result]) -> Chart | None:
     if not any("compute" in parts for parts in times.values()):
         return None
     kinds.sort(key=lambda kind: (kind == _OTHER, kind != "compute"))
-    unit, scale = time_unit(max(sum(parts.values()) for parts in times.values()))
+    bars = StackedBars(max(sum(parts.values()) for parts in times.values()))
     palette = COLORS[1:-1]
-    traces = []
     for number, kind in enumerate(kinds):
         color = {"compute": COLORS[0], _OTHER: COLORS[-1]}.get(kind, palette[number % len(palette)])
-        traces.append(
-            {
-                "type": "bar",
-                "orientation": "h",
-                "name": kind,
-                "y": list(times),
-                "x": [parts.get(kind, 0.0) / scale for parts in times.values()],
-                "marker": {"color": color},
-                "hovertemplate": f"%{{fullData.name}}: %{{x:.4~g}} {unit}<extra>%{{y}}</extra>",
-            }
-        )
-    layout = {
-        "barmode": "stack",
-        "height": 130 + 40 * len(times),
-        "xaxis": {"title": {"text": f"iteration, mean over the ranks [{unit}]"}},
-        "yaxis": {"autorange": "reversed", "automargin": True},
-    }
+        bars.add(kind, {name: parts.get(kind, 0.0) for name, parts in times.items()}, color)
+    layout = bars.layout("iteration, mean over the ranks", 40 * len(times))
     caption = "Time of an iteration: compute, and exposed communication by what it is for"
-    return Chart("iteration", caption, traces, layout)
+    return Chart("iteration", caption, bars.traces, layout)
 
 
 def _parts(result: Result) -> dict[str, float]:

@@ -19,6 +19,7 @@ from bridge.present.network_report import (
     network_table,
     shared_links_table,
 )
+from bridge.present.path_table import path_table
 from bridge.present.quantities import (
     byte_rate_text,
     percent_text,
@@ -35,6 +36,7 @@ from bridge.results.measurements import (
     Training,
 )
 from bridge.results.result import Result
+from frontend.errors import printable
 
 #: With more collectives than this, the summary groups them by operation, algorithm and size.
 MANY_COLLECTIVES = 16
@@ -95,6 +97,8 @@ def report(result: Result) -> RenderableType:
         parts += [_jobs(result), _iteration_times(result.iteration_times)]
     if any(layer.compute_ns or layer.raw_comm_ns for layer in result.layers):
         parts.append(_layers(result))
+    if result.critical_path:
+        parts.append(path_table(result.critical_path))
     if result.collectives:
         parts.append(_collectives(result.collectives))
         if any(collective.choice for collective in result.collectives):
@@ -114,7 +118,7 @@ def report(result: Result) -> RenderableType:
 
 
 def _title(result: Result) -> Text:
-    name = str(result.scenario.get("name", "simulation"))
+    name = printable(str(result.scenario.get("name", "simulation")))
     title = Text(f"{name}: {time_text(result.time_ns)} simulated", style="bold")
     if result.status != "complete":
         title.append(f", {result.status.replace('_', ' ')}: partial result", style="bold red")
@@ -123,11 +127,12 @@ def _title(result: Result) -> Text:
 
 def _estimate(estimate: Estimate) -> Text:
     names = estimate.scenarios
+    largest = f"{100 * estimate.largest_error:+.1f}".replace("-0.0", "+0.0")
     similar = names[0] if len(names) == 1 else f"{len(names)} similar scenarios"
     return Text(
         f"This is an estimate. Against packets (express), the time of {similar} is off by "
-        f"{percent_text(estimate.mean_error)} on average and {100 * estimate.largest_error:+.1f} % "
-        "at most; losses are not included."
+        f"{percent_text(estimate.mean_error)} on average and {largest} % at most; losses are not "
+        "included."
     )
 
 

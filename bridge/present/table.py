@@ -8,6 +8,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from frontend.errors import printable
+
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = True) -> Table:
     """Return a table for a terminal.
@@ -36,5 +38,5 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bo
         )
     for row in rows:
         # Text instead of str, so that rich does not read a name in brackets as markup.
-        layout.add_row(*(Text(cell) for cell in row))
+        layout.add_row(*(Text(printable(cell)) for cell in row))
     return layout

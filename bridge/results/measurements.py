@@ -9,12 +9,12 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict
 
 
-class _Block(BaseModel):
+class Block(BaseModel):
     # `forbid`: a field that C++ writes and this file does not describe is a mistake.
     model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid")
 
 
-class Iteration(_Block):
+class Iteration(Block):
     """One training iteration. The times of all iterations add up to the time of the run."""
 
     index: int
@@ -32,7 +32,7 @@ class Iteration(_Block):
     ranks."""
 
 
-class JobIteration(_Block):
+class JobIteration(Block):
     """One iteration of a job."""
 
     index: int
@@ -45,7 +45,7 @@ class JobIteration(_Block):
     """end_ns - start_ns."""
 
 
-class Job(_Block):
+class Job(Block):
     """One of the jobs that share a cluster."""
 
     name: str
@@ -56,7 +56,7 @@ class Job(_Block):
     """The iterations that have ended."""
 
 
-class IterationTimes(_Block):
+class IterationTimes(Block):
     """Statistics of the iteration times of all jobs."""
 
     count: int
@@ -71,7 +71,7 @@ class IterationTimes(_Block):
     """Longest iteration time."""
 
 
-class Layer(_Block):
+class Layer(Block):
     """One layer of the model, over all iterations."""
 
     name: str
@@ -91,7 +91,7 @@ class LayerIteration(Layer):
     """Index of the iteration."""
 
 
-class Collective(_Block):
+class Collective(Block):
     """One collective, from the first rank that issues it to the last rank that finishes it."""
 
     name: str
@@ -128,7 +128,7 @@ class Collective(_Block):
     broadcast or a reduce, times (n-1)/n for the others."""
 
 
-class Training(_Block):
+class Training(Block):
     """Rates of the training of a language model, over all iterations."""
 
     tokens_per_s: float
@@ -144,7 +144,7 @@ class Training(_Block):
     """Memory that the rank with the most needs: weights, gradients, optimizer, activations."""
 
 
-class DimensionStatistics(_Block):
+class DimensionStatistics(Block):
     """The links of one dimension of the topology."""
 
     name: str
@@ -163,7 +163,7 @@ class DimensionStatistics(_Block):
     """The same for the busiest link."""
 
 
-class NetworkStatistics(_Block):
+class NetworkStatistics(Block):
     """What the fabric counted."""
 
     messages: int
@@ -210,7 +210,7 @@ class NetworkStatistics(_Block):
     """One entry for each topology dimension."""
 
 
-class Reconfiguration(_Block):
+class Reconfiguration(Block):
     """One change of the circuits during the run (`topology.reconfiguration`)."""
 
     start_ns: float
@@ -227,7 +227,7 @@ class Reconfiguration(_Block):
     """Number of these pairs without a circuit of their own after the change."""
 
 
-class NetworkEvent(_Block):
+class NetworkEvent(Block):
     """Something that happened to links or ranks, or paths that followed it."""
 
     time_ns: float
@@ -242,7 +242,7 @@ class NetworkEvent(_Block):
     """Paths that use a link that is down, or have no links, afterwards."""
 
 
-class NetworkEvents(_Block):
+class NetworkEvents(Block):
     """What happened to links and ranks."""
 
     packets_lost: int
@@ -253,7 +253,7 @@ class NetworkEvents(_Block):
     """The events and what followed, in the order of time."""
 
 
-class Reordering(_Block):
+class Reordering(Block):
     """Data packets that overtook each other, and what TCP made of them."""
 
     packets: int
@@ -266,7 +266,7 @@ class Reordering(_Block):
     """Data packets that arrived although the receiver had all their bytes."""
 
 
-class SharedLink(_Block):
+class SharedLink(Block):
     """A link between switches over which at least two flows have sent messages."""
 
     source: str
@@ -283,7 +283,7 @@ class SharedLink(_Block):
     """The sending and the receiving rank of the first 64 of these flows."""
 
 
-class Estimate(_Block):
+class Estimate(Block):
     """The errors of the fabric in stored scenarios that resemble this one, without loss: the
     simulated time against that of express."""
 
@@ -296,7 +296,7 @@ class Estimate(_Block):
     longer."""
 
 
-class PathTimes(_Block):
+class PathTimes(Block):
     """The time of a critical path by what it is spent on."""
 
     compute_ns: float
@@ -324,7 +324,7 @@ class PathTimes(_Block):
     """A rank reduces what it has received, or waits for its reduction unit."""
 
 
-class PathStep(_Block):
+class PathStep(Block):
     """A part of a critical path that belongs to one node or collective."""
 
     name: str
@@ -345,7 +345,7 @@ class PathStep(_Block):
     """Its time; the parts add up to end_ns - start_ns."""
 
 
-class CriticalPath(_Block):
+class CriticalPath(Block):
     """What makes an iteration as long as it is: the chain of what waited for each other."""
 
     iteration: int
@@ -364,14 +364,14 @@ class CriticalPath(_Block):
     """Number of further steps, shorter than these; a path has 1000 steps at most."""
 
 
-class System(_Block):
+class System(Block):
     """What the system layer did."""
 
     max_outstanding_chunks: dict[str, int]
     """Most chunks that any rank had in flight at the same time, by topology dimension."""
 
 
-class Simulator(_Block):
+class Simulator(Block):
     """What the simulation cost, and the versions that ran it."""
 
     events: int

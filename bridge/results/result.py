@@ -8,6 +8,7 @@ differ only in ``simulator.wall_s``, ``simulator.cpu_s`` and ``simulator.peak_rs
 from __future__ import annotations
 
 import json
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
 from bridge.errors import ResultError
-from bridge.files import prepare_directory, write_whole
+from bridge.files import prepare_directory, remove, write_whole
 from bridge.results.measurements import (
     Collective,
     CriticalPath,
@@ -34,6 +35,7 @@ from bridge.results.measurements import (
     System,
     Training,
 )
+from bridge.results.repeat import Repeat
 from bridge.results.run_tables import RunTables
 from frontend.schema.outputs import chosen
 
@@ -62,6 +64,7 @@ OPTIONAL = (
     "shared_links",
     "estimate",
     "critical_path",
+    "repeat",
 )
 
 #: Fields of a collective that are left out if they have this value.
@@ -118,6 +121,9 @@ class Result(BaseModel):
     estimates."""
     critical_path: tuple[CriticalPath, ...] | None = None
     """What makes each iteration as long as it is. Present only with `outputs.critical_path`."""
+    repeat: Repeat | None = None
+    """Iterations that were skipped because they repeat earlier ones. Present only with
+    `simulation.repeat`."""
     system: System
     """The activity of the system layer."""
     simulator: Simulator
@@ -235,7 +241,7 @@ class Result(BaseModel):
         self._tables.save(folder, self.to_dict()["collectives"], form)
         file = folder / FILE_NAME
         write_whole(file, self.to_json().encode())
-        partial.unlink(missing_ok=True)  # it was of an earlier run
+        remove(partial)  # it was of an earlier run
         return file
 
     @classmethod
@@ -260,7 +266,8 @@ class Result(BaseModel):
         if file.is_dir():
             file /= FILE_NAME
         try:
-            document = json.loads(file.read_text(encoding="utf-8"))
+            text = file.read_text(encoding="utf-8")
+            document = json.loads(text, parse_float=_finite, parse_constant=_finite)
         except OSError as error:
             raise ResultError(f"{file}: {error.strerror}") from None
         except (ValueError, RecursionError):  # the second if it is nested very deeply
@@ -277,6 +284,14 @@ class Result(BaseModel):
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"]))
             raise ResultError(f"{file}: {where}: {first['msg']}") from None
+
+
+def _finite(text: str) -> float:
+    """Return a number; refuse 1e999, and NaN and Infinity, which Python reads but JSON lacks."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
 
 
 def _is_complete(folder: Path) -> bool:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import csv
+import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bridge.errors import ResultError
-from bridge.files import write_whole
+from bridge.files import remove, write_whole
 from bridge.results import parquet
 
 if TYPE_CHECKING:
@@ -32,6 +34,23 @@ SERIES = ("link_series", "flow_series")
 #: Those that only the simulator knows.
 MEASURED = ("links", "flows", "fct")
 
+
+#: The columns that pages and pictures read.
+_READ = {
+    "links": (
+        *("link", "source", "target", "dimension", "wire_bytes"),
+        *("utilization", "drops", "ecn_marks", "max_queue_bytes"),
+    ),
+    "flows": ("source", "target", "fct_max_ns", "slowdown", "retransmissions", "rto_events"),
+    "fct": ("fraction", "fct_ns"),
+}
+
+#: Of their columns, these hold names. All others hold numbers that are not negative.
+_NAMES = ("dimension",)
+
+#: Of the numbers, these count links and nodes from 0, and are at most so large.
+_INDICES = ("link", "source", "target")
+_GREATEST_INDEX = 2**24
 
 #: Formats of the files of tables.
 FORMATS = ("csv", "parquet")
@@ -65,7 +84,12 @@ class RunTables:
         if text is not None:
             return list(self._parse(name, text))
         file = self.file(f"{name}.parquet")
-        return None if file is None else parquet.read_rows(file)
+        if file is None:
+            return None
+        rows = parquet.read_rows(file)
+        for number, row in enumerate(rows, start=1):
+            _check(name, row, f"{file}: row {number}")
+        return rows
 
     def file(self, name: str) -> Path | None:
         """Return a file in the folder of the result, or None if there is none."""
@@ -126,7 +150,7 @@ class RunTables:
                 if one == form:
                     write_whole(file, parquet.from_csv(content) if one == "parquet" else content)
                 else:
-                    file.unlink(missing_ok=True)  # it was of an earlier run
+                    remove(file)  # it was of an earlier run
 
     def _text(self, name: str) -> str | None:
         """Return the CSV text of a table, or None if there is none."""
@@ -141,11 +165,19 @@ class RunTables:
         return self._texts.get(name)
 
     def _parse(self, name: str, text: str) -> Iterator[dict[str, Any]]:
-        for number, row in enumerate(csv.DictReader(StringIO(text)), start=2):
-            if None in row or None in row.values():
-                where = self._folder / f"{name}.csv" if self._folder else f"{name}.csv"
-                raise ResultError(f"{where}:{number}: expected as many cells as the first line has")
-            yield {column: _value(cell) for column, cell in row.items()}
+        file = f"{name}.csv" if self._folder is None else str(self._folder / f"{name}.csv")
+        rows = csv.DictReader(StringIO(text))
+        try:
+            for number, cells in enumerate(rows, start=2):
+                if None in cells or None in cells.values():
+                    raise ResultError(
+                        f"{file}:{number}: expected as many cells as the first line has"
+                    )
+                row = {key: cell if key in _NAMES else _value(cell) for key, cell in cells.items()}
+                _check(name, row, f"{file}:{number}")
+                yield row
+        except csv.Error as error:
+            raise ResultError(f"{file}: expected a table of a run ({error})") from None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RunTables) and all(
@@ -153,6 +185,23 @@ class RunTables:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _check(name: str, row: Mapping[str, Any], where: str) -> None:
+    """Raise ResultError if a row is none of a table that pages and pictures read."""
+    read = _READ.get(name, ())
+    for column in read:
+        if column not in row:
+            raise ResultError(f"{where}: expected a table of a run with the column {column}")
+    for column, value in row.items() if read else ():
+        if column in _NAMES:
+            continue
+        most = _GREATEST_INDEX if column in _INDICES else sys.float_info.max
+        kinds = int if column in _INDICES else (int, float)
+        if not isinstance(value, kinds) or not 0 <= value <= most:
+            raise ResultError(
+                f"{where}: {column}: {str(value)[:40]!r} is no number of such a table"
+            )
 
 
 def _value(cell: str) -> int | float | str:
@@ -167,8 +216,8 @@ def _value(cell: str) -> int | float | str:
 def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
     text = StringIO()
     if rows:
-        columns = dict.fromkeys(name for row in rows for name in row)
-        writer = csv.DictWriter(text, list(columns), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+        columns = dict.fromkeys(chain.from_iterable(rows))
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([row.get(name, "") for name in columns] for row in rows)
     return text.getvalue()

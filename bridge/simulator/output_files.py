@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from bridge.errors import OutputError
+from bridge.files import remove
 from bridge.results import parquet
 from bridge.results.run_tables import FORMATS, SERIES
 from bridge.results.timeline_file import TIMELINE
@@ -144,7 +145,7 @@ class OutputFiles:
         if self._outputs.format == "parquet":
             parquet.require_parquet()
         for name in (TIMELINE, *(f"{series}.{form}" for series in SERIES for form in FORMATS)):
-            (self._folder / name).unlink(missing_ok=True)  # it was of an earlier run
+            remove(self._folder / name)  # it was of an earlier run
         if timeline is not None:
             counters = timeline.counters if self._has_packets else None
             simulation.write_timeline(

@@ -20,7 +20,8 @@ from bridge.results.result import SCHEMA_VERSION, Result
 from bridge.results.run_tables import RunTables
 from bridge.simulator.estimate_error import estimate_error
 from bridge.simulator.hooks import BuiltSimulation, Hook, load_bindings, load_hook, require_bindings
-from bridge.simulator.output_files import OutputFiles
+from bridge.simulator.interrupts import WholePieces
+from bridge.simulator.output_files import OutputFiles, StreamedFile
 from bridge.simulator.training_rates import training_rates
 from bridge.stopwatch import Stopwatch
 from bridge.stream_header import read_header
@@ -98,8 +99,7 @@ def run(
         require_bindings()
     with reporter:
         reporter.stage("compiling")
-        stream = frontend.compile_scenario(loaded)
-        return _simulate(stream, hook, reporter, out, watch)
+        return _simulate(frontend.compile_scenario(loaded), hook, reporter, out, watch)
 
 
 def replay(
@@ -267,6 +267,7 @@ def _simulate(
         simulation = core.Simulation(stream)
     except (core.CoreError, ValueError) as error:
         raise StreamError(str(error)) from None
+    del stream  # it can be large
     files = None
     with ExitStack() as until_saved:
         try:
@@ -283,7 +284,13 @@ def _simulate(
                     reporter.stage("loading ns-3's Python bindings")
                     hook(load_bindings(), built)
                 reporter.stage("simulating")
-                simulation.run(reporter.update, PROGRESS_INTERVAL_S)
+                with WholePieces(StreamedFile.write) as pieces:
+
+                    def update(snapshot: Snapshot) -> None:
+                        pieces.check()
+                        reporter.update(snapshot)
+
+                    simulation.run(update, PROGRESS_INTERVAL_S)
             except core.CoreError as error:
                 raise SimulationError(str(error)) from None
             raw = json.loads(simulation.result())

@@ -51,7 +51,8 @@ def _link_row(links: LinkMap, link: Mapping[str, Any]) -> tuple[str, ...]:
         link["dimension"],
         percent_text(link["utilization"]),
         scaled_text(link["wire_bytes"], "B"),
-        scaled_text(link["max_queue_bytes"], "B"),
+        # a queue without a limit, such as that of a rank, is not counted
+        scaled_text(link["max_queue_bytes"], "B") if link["buffer_bytes"] else "–",
         str(link["drops"]),
         str(link["ecn_marks"]),
     )

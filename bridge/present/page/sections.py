@@ -153,10 +153,12 @@ def exposed(results: Results) -> Parts:
     """The critical path: what was exposed, and why."""
     chart = charts.critical_path(results)
     if chart is None:
-        text = (
-            "The results have no critical path. Run with --critical-path to see what makes an "
-            "iteration as long as it is."
-        )
+        text = "No iteration has ended, so there is no critical path."
+        if all(one.critical_path is None for one in results.values()):
+            text = (
+                "The results have no critical path. Run with --critical-path to see what makes an "
+                "iteration as long as it is."
+            )
         return [html.note(text)], []
     parts = []
     summaries = []

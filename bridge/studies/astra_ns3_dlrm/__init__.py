@@ -40,8 +40,9 @@ The names of the paper:
   its full rate.
 
 The paper leaves some parameters open. We chose the values that reproduce its claims best, and used
-them in all experiments; the last section varies each of them. `cosim study astra-ns3-dlrm --fit`
-searches for the one set of them with which the most claims about the step from 8 to 16 MB hold.
+them in all experiments; the last section varies each of them.
+[Another page](reproduction_parameters.md) searches for the one set of them with which the most
+claims about the step from 8 to 16 MB hold.
 
 - **Exposed communication** is the time for which a later pass over a layer waits. After the last
   weight updates nothing follows, so the wait for them belongs to no layer; the tables show the time

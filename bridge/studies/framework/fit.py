@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import inf, log
@@ -87,6 +87,8 @@ class Search:
     ----------
     fit : Fit
         The choices and the claims.
+    scale : {"small", "full"}
+        The size of the simulations.
     scenarios : Path
         The folder of the scenarios.
     simulate : callable
@@ -94,45 +96,23 @@ class Search:
     """
 
     def __init__(
-        self, fit: Fit, scenarios: Path, simulate: Callable[[list[Point]], Results]
+        self,
+        fit: Fit,
+        scale: Scale,
+        scenarios: Path,
+        simulate: Callable[[list[Point]], Results],
     ) -> None:
         self._fit = fit
+        self._scale: Scale = scale
         self._scenarios = scenarios
         self._simulate = simulate
-        self._known: dict[tuple[Scale, str], Candidate] = {}
+        self._known: dict[str, Candidate] = {}
 
-    def assess(self, sets: Sequence[Labels], scale: Scale) -> list[Candidate]:
-        """Score sets; all of their simulations can run at the same time.
+    def run(self) -> Iterator[list[Candidate]]:
+        """Search, and yield after each round all sets that are scored, in the order of their rank.
 
-        Returns
-        -------
-        list of Candidate
-            In the order of their rank.
-        """
-        fit = self._fit
-        named = {set_name(fit, labels): labels for labels in sets}
-        new = {name: one for name, one in named.items() if (scale, name) not in self._known}
-        points = [
-            point
-            for name, labels in new.items()
-            for point in fit.points(self._scenarios, scale, name, overrides(fit, labels))
-        ]
-        results = self._simulate(list({point.name: point for point in points}.values()))
-        for name, labels in new.items():
-            statements = fit.evaluate(results, scale, name)
-            self._known[scale, name] = Candidate(labels, name, statements)
-        return sorted((self._known[scale, name] for name in named), key=lambda one: one.rank)
-
-    def run(self) -> list[Candidate]:
-        """Search at the small scale.
-
-        The search scores a grid first. It then changes one parameter at a time of the best sets,
-        until every change of the best sets has been scored.
-
-        Returns
-        -------
-        list of Candidate
-            All that were scored, in the order of their rank.
+        The first round scores a grid. Each later one changes one parameter at a time of the best
+        sets, until every change of the best sets has been scored.
         """
         fit, first = self._fit, used(self._fit)
         grid = [choice for choice in fit.choices if choice.grid]
@@ -140,16 +120,29 @@ class Search:
         for values in product(*(choice.grid for choice in grid)):
             changes = zip((choice.name for choice in grid), values, strict=True)
             sets.append({**first, **dict(changes)})
-        scored = {one.name: one for one in self.assess(sets, "small")}
         expanded: set[str] = set()
-        while True:
-            ranked = sorted(scored.values(), key=lambda one: one.rank)
+        while sets:
+            self._score(sets)
+            ranked = sorted(self._known.values(), key=lambda one: one.rank)
+            yield ranked
             best = [one for one in ranked[: fit.finalists] if one.name not in expanded]
-            if not best:
-                return ranked
             expanded |= {one.name for one in best}
             sets = [change for one in best for change in self._changes(one.labels)]
-            scored |= {one.name: one for one in self.assess(sets, "small")}
+
+    def _score(self, sets: Sequence[Labels]) -> None:
+        """Score sets; all of their simulations can run at the same time."""
+        fit = self._fit
+        named = {set_name(fit, labels): labels for labels in sets}
+        new = {name: labels for name, labels in named.items() if name not in self._known}
+        points = {
+            point.name: point
+            for labels in new.values()
+            for point in fit.points(self._scenarios, self._scale, overrides(fit, labels))
+        }
+        results = self._simulate(list(points.values()))
+        for name, labels in new.items():
+            statements = fit.evaluate(results, self._scale, overrides(fit, labels))
+            self._known[name] = Candidate(labels, name, statements)
 
     def _changes(self, labels: Labels) -> list[Labels]:
         """Return the sets that differ in one choice."""
@@ -159,8 +152,3 @@ class Search:
             for value in choice.values
             if value != labels[choice.name]
         ]
-
-    def finals(self, ranked: Sequence[Candidate]) -> list[Candidate]:
-        """Score the best sets of `run`, and the one that the study uses, at full size."""
-        best = [one.labels for one in ranked[: self._fit.finalists]]
-        return self.assess([used(self._fit), *best], "full")

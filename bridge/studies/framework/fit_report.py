@@ -6,19 +6,15 @@ from collections.abc import Sequence
 from math import exp
 from typing import Any
 
-from rich.console import Group, RenderableType
-from rich.text import Text
+from rich.console import RenderableType
 
 from bridge.present.table import table
 from bridge.studies.framework.fit import Candidate
-from bridge.studies.framework.model import Statement, quantity_text
+from bridge.studies.framework.model import Choice, Fit, Scale, Statement, quantity_text
 from bridge.studies.framework.report import HOLDS, grid, statement_data
 
 #: How many sets a report lists.
 LISTED = 10
-
-#: Titles and their scored sets, best first.
-Parts = Sequence[tuple[str, Sequence[Candidate]]]
 
 
 def ranking(candidates: Sequence[Candidate]) -> tuple[list[str], list[list[str]]]:
@@ -48,35 +44,45 @@ def _here(statement: Statement) -> str:
     return quantity_text(statement.ours, statement.unit) or statement.evidence
 
 
-def on_terminal(parts: Parts) -> RenderableType:
-    """Return the rankings for the terminal, each below its title."""
-    shown: list[RenderableType] = []
-    for title, candidates in parts:
-        shown += [Text(title, style="bold"), Text(), table(*ranking(candidates)), Text()]
-    return Group(*shown)
+def on_terminal(candidates: Sequence[Candidate]) -> RenderableType:
+    """Return the ranking for the terminal."""
+    return table(*ranking(candidates))
 
 
-def markdown(title: str, parts: Parts) -> str:
-    """Return a page: for each part a ranking, and the claims with the used and the best set."""
-    page = [f"# {title}: sets of parameters"]
-    for heading, candidates in parts:
-        used = next(one for one in candidates if one.is_used)
-        page += [f"## {heading}", grid(*ranking(candidates))]
-        page.append(grid(*side_by_side(used, candidates[0])))
-    return "\n\n".join(page) + "\n"
+def markdown(fit: Fit, scale: Scale, candidates: Sequence[Candidate]) -> str:
+    """Return a page: the choices, the ranking, and the claims with the used and the best set."""
+    used = next(one for one in candidates if one.is_used)
+    choices = [
+        [choice.name, *(", ".join(part) or "–" for part in _values(choice))]
+        for choice in fit.choices
+    ]
+    page = [
+        fit.introduction.strip(),
+        grid(["parameter", "used", "combined with each other", "other values"], choices),
+        f"The best of {len(candidates)} sets at the {scale} scale. The mean factor is that between "
+        "the measured numbers and the paper's.",
+        grid(*ranking(candidates)),
+        "All claims, with the set that the study uses and with the best one:",
+        grid(*side_by_side(used, candidates[0])),
+        fit.notes.strip(),
+    ]
+    return "\n\n".join(filter(None, page)) + "\n"
 
 
-def document(parts: Parts) -> dict[str, Any]:
+def _values(choice: Choice) -> tuple[list[str], list[str], list[str]]:
+    """Return the value that the study uses, those of the grid, and the rest."""
+    used, *others = choice.values
+    return [used], list(choice.grid), [one for one in others if one not in choice.grid]
+
+
+def document(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
     """Return all scored sets as JSON-able data."""
-    return {
-        heading: [
-            {
-                "set": one.name,
-                "values": dict(one.labels),
-                "held": one.held,
-                "statements": [statement_data(claim) for claim in one.statements],
-            }
-            for one in candidates
-        ]
-        for heading, candidates in parts
-    }
+    return [
+        {
+            "set": one.name,
+            "values": dict(one.labels),
+            "held": one.held,
+            "statements": [statement_data(claim) for claim in one.statements],
+        }
+        for one in candidates
+    ]

@@ -167,14 +167,18 @@ class Fit:
 
     choices: Sequence[Choice]
     """The parameters."""
-    points: Callable[[Path, Scale, str, Overrides], list[Point]]
-    """Returns the simulations of a set, given the folder of the scenarios, the scale, the name of
-    the set, which their names contain, and its overrides."""
-    evaluate: Callable[[Results, Scale, str], list[Statement]]
-    """Returns the statements of a set, given the results by the names of the points, the scale and
-    the name of the set."""
+    points: Callable[[Path, Scale, Overrides], list[Point]]
+    """Returns the simulations of a set, given the folder of the scenarios, the scale, and what the
+    set overrides. Points of the same name are the same in all sets, and run once."""
+    evaluate: Callable[[Results, Scale, Overrides], list[Statement]]
+    """Returns the statements of a set, given the results by the names of the points, the scale, and
+    what the set overrides."""
+    introduction: str = ""
+    """Heading and first paragraphs of the report, as Markdown."""
+    notes: str = ""
+    """Last paragraphs of the report: what the numbers mean."""
     finalists: int = 3
-    """How many sets the search follows, and simulates at full size."""
+    """How many sets the search follows."""
 
 
 @dataclass(frozen=True)
