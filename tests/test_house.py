@@ -69,9 +69,38 @@ def test_pins_of_the_image_are_current(repository: Path) -> None:
 
 
 def test_pins_cover_what_the_image_needs(repository: Path) -> None:
-    project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = project["optional-dependencies"]
-    text = (repository / "docker" / "pins" / "runtime.txt").read_text(encoding="utf-8")
-    for requirement in (*project["dependencies"], *extras["plot"], *extras["pandas"]):
-        name = re.split(r"[<>=]", normalized(requirement))[0]
-        assert f"\n{name}==" in f"\n{text}", name
+    """Each extra has a file of its own, so the image needs no package without a hash."""
+    document = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))
+    project, groups = document["project"], document["dependency-groups"]
+    wanted = {
+        "build": groups["build"],
+        "wheel": groups["build"] + groups["wheel"],
+        "ns3": ["ns3"],
+        "runtime": project["dependencies"],
+        **{
+            extra: project["dependencies"] + packages
+            for extra, packages in project["optional-dependencies"].items()
+        },
+    }
+    folder = repository / "docker" / "pins"
+    assert {file.stem for file in folder.glob("*.txt")} == set(wanted)
+    for name, requirements in wanted.items():
+        text = normalized_names((folder / f"{name}.txt").read_text(encoding="utf-8"))
+        assert text >= {re.split(r"[\[<>=]", normalized(one))[0] for one in requirements}, name
+
+
+def normalized_names(pins: str) -> set[str]:
+    """Return the names of the packages in a file of pins."""
+    return {re.split(r"[\[=]", normalized(line))[0] for line in re.findall(r"^\w.*", pins, re.M)}
+
+
+def test_image_takes_nothing_without_a_hash(repository: Path) -> None:
+    """The base image has a digest beside its tag, and pip installs only hashed or self-built packages."""
+    text = (repository / "docker" / "Dockerfile").read_text(encoding="utf-8")
+    base = re.search(r"^ARG BASE=(\S+)$", text, re.M)
+    assert base
+    pinned = (repository / "docker" / "base-image.txt").read_text(encoding="utf-8")
+    assert re.fullmatch(rf"{re.escape(base[1])}@sha256:[0-9a-f]{{64}}\n", pinned)
+    assert set(re.findall(r"^FROM (\S+)", text, re.M)) == {"${BASE}"}
+    for command in re.findall(r"pip install [^&\n]*", text):
+        assert "--require-hashes" in command or "--no-index" in command, command

@@ -70,14 +70,20 @@ def test_a_search_runs_once(scenarios: Path, tmp_path: Path) -> None:
     assert [one.error for one in first] == [None, None]
     (file,) = (tmp_path / SEARCHES_NAME).iterdir()
     kept = file.stat().st_mtime_ns
+    found = json.loads(file.read_text())
     assert all(one.is_old for one in run_points(points, folder=tmp_path))
     assert file.stat().st_mtime_ns == kept
     # Another scenario is another search; a damaged file is searched again.
     other = StrategySearch((longer,), search.settings)
     assert other.file_name != search.file_name
-    file.write_text("{")
+    for damaged in (b"{", b"\xff", b"[" * 99_999, b'{"strategy": 7}', b'{"strategy": {}}'):
+        file.write_bytes(damaged)
+        assert all(one.is_old for one in run_points(points, folder=tmp_path))
+        assert json.loads(file.read_text()) == found
+    strategy = json.dumps(found["strategy"])
+    file.write_text(f'{{"strategy": {strategy}, "topology": [1]}}')
     assert all(one.is_old for one in run_points(points, folder=tmp_path))
-    assert "strategy" in json.loads(file.read_text())
+    assert json.loads(file.read_text()) == found
 
 
 def test_a_search_that_fails_is_the_error_of_its_point(scenarios: Path, tmp_path: Path) -> None:

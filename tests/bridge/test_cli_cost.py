@@ -53,6 +53,8 @@ def test_seed():
         (f"--architecture topoopt {SIZE} --bandwidth 400Gbps", "400 Gbps a port: expected more"),
         (f"--architecture topoopt {SIZE} --bandwidth 1Gbps --seed -1", "--seed -1: expected"),
         ("--architecture topoopt --servers 0 --degree 4 --bandwidth 1Gbps", "0 servers: expected"),
+        ("--architecture topoopt --servers 1000000000000 --degree 4 --bandwidth 1Gbps", "1048576"),
+        ("--architecture topoopt --servers 16 --degree 1000000000 --bandwidth 1Gbps", "64"),
     ],
 )
 def test_refusals(arguments, sentence):

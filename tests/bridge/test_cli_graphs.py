@@ -115,6 +115,11 @@ def test_show() -> None:
     assert "Hypercube(2^3)" in invoke("topo", "show", "hypercube:n=8").stdout
 
 
+def test_a_specification_may_be_longer_than_a_file_name() -> None:
+    offsets = "+".join(str(offset) for offset in range(1, 100))
+    assert answer_of("topo", "show", f"circulant:n=200,offsets={offsets}")["degree"] == 198
+
+
 def test_export_is_what_edges_reads() -> None:
     invoke("topo", "export", "kautz:d=2,k=3", "-o", "kautz.json")
     named = answer_of("schedule", "bfb", "--topology", "kautz:d=2,k=3")

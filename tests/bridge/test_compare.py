@@ -92,6 +92,25 @@ def test_a_partial_result_fails(raw_result: dict[str, Any], tmp_path: Path) -> N
     assert CliRunner().invoke(main, ["compare", *names]).exit_code == 0
 
 
+@pytest.mark.parametrize("command", ["compare", "plot"])
+def test_names_cannot_control_the_terminal(
+    raw_result: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """A result of a stranger, or of a stranger's traces, may have any names."""
+    control = "\x1b]0;title\x07"
+    document = json.loads(json.dumps(raw_result))
+    document["scenario"]["name"] = document["layers"][0]["name"] = control
+    for name, content in (("usual", raw_result), ("other", document)):
+        Result.model_validate(content).save(tmp_path / name)
+    words = {"compare": ["usual", "other"], "plot": ["other", "-o", "text.txt"]}[command]
+    monkeypatch.chdir(tmp_path)
+    answer = CliRunner().invoke(main, [command, *words])
+    assert answer.exit_code == 0, answer.output
+    said = answer.stdout if command == "compare" else Path("text.txt").read_text()
+    assert "\x1b" not in said
+    assert r"\x1b]0;title\x07" in said
+
+
 def test_json(result: Result, slower: Result, tmp_path: Path) -> None:
     result.save(tmp_path / "a")
     slower.save(tmp_path / "b")

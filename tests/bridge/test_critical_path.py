@@ -5,6 +5,8 @@ Recording it changes nothing else of the result.
 
 from __future__ import annotations
 
+import re
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 import bridge
+from bridge.present.report import print_report
 from bridge.results.measurements import CriticalPath
 
 PATH = "outputs.critical_path"
@@ -117,6 +121,10 @@ def test_a_timeout_is_what_the_iteration_waits_for(repository: Path) -> None:
     assert result.network.rto_events > 0
     [path] = recorded(result)
     assert path.times.retransmission_ns > 0.9 * path.time_ns
+    text = StringIO()
+    print_report(result, Console(file=text, width=80))
+    table = text.getvalue().partition("critical path")[2].splitlines()
+    assert re.match(r"retransmission +[\d.]+ ms +9\d\.\d %  all_reduce, rank \d+", table[2])
 
 
 def test_chunks_wait_for_slots(small: dict[str, Any]) -> None:

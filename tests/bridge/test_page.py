@@ -170,7 +170,10 @@ def test_an_interrupted_run(repository: Path, tmp_path: Path) -> None:
     pytest.importorskip("plotly")
     scenario = repository / "scenarios" / "collective.yaml"
     run = subprocess.Popen(
-        [sys.executable, "-m", "bridge", "run", scenario, "-o", tmp_path, "--timeline", *LONG],
+        [
+            *(sys.executable, "-m", "bridge", "run", scenario, "-o", tmp_path),
+            *("--timeline", "--critical-path", *LONG),
+        ],
         stderr=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
     )
@@ -185,6 +188,7 @@ def test_an_interrupted_run(repository: Path, tmp_path: Path) -> None:
     text = (tmp_path / "x.html").read_text("utf-8").partition("<script>")[0]
     assert "is partial: interrupted" in text
     assert "The busiest links" in text
+    assert "No iteration has ended, so there is no critical path." in text
 
 
 def test_a_partial_result_and_hostile_names(raw_result: dict[str, Any], tmp_path: Path) -> None:

@@ -106,6 +106,23 @@ def test_a_lost_machine_costs_no_point(
     assert [numbers(one) for one in outcomes] == [numbers(one) for one in run_points(all_points)]
 
 
+@pytest.mark.slow
+def test_a_search_checks_its_result_elsewhere(tmp_path: Path, machines: Machines) -> None:
+    """The times are those of this machine, and a resumed search simulates nothing again."""
+    scenario = Path(__file__).resolve().parents[2] / "scenarios" / "topoopt_bert_small.yaml"
+    options = ["search", str(scenario), "--rounds", "1", "--budget", "10", "--json"]
+    here = CliRunner().invoke(main, options)
+    elsewhere = [*options, "-o", str(tmp_path), "--on", "ray"]
+    there = CliRunner().invoke(main, elsewhere)
+    assert there.exit_code == 0, there.stderr
+    assert json.loads(there.stdout) == json.loads(here.stdout)
+    files = {name: tmp_path / "checks" / name / "result.json" for name in ("flow", "express")}
+    written = {name: file.stat().st_mtime_ns for name, file in files.items()}
+    again = CliRunner().invoke(main, [*elsewhere, "--resume"])
+    assert json.loads(again.stdout) == json.loads(here.stdout)
+    assert {name: file.stat().st_mtime_ns for name, file in files.items()} == written
+
+
 def test_shards_together_are_the_sweep(small_file: Path, tmp_path: Path) -> None:
     arguments = ["sweep", str(small_file), "--over", "seed=1,2,3", "-o", str(tmp_path), "--json"]
     shards = [

@@ -13,7 +13,7 @@ import pytest
 from bridge import Result, run
 from bridge.batch import child
 from bridge.batch.points import Outcome, Point, run_points
-from bridge.errors import BusyError
+from bridge.errors import BusyError, OutputError
 from bridge.files import sole_writer
 from bridge.present.progress import Snapshot
 from frontend import load_scenario
@@ -246,6 +246,15 @@ def test_a_result_that_cannot_be_read_is_made_again(
     assert again.result
     assert again.result.time_ns == first.result.time_ns
     assert str(again.unreadable).startswith(str(file))
+
+
+@pytest.mark.parametrize("name", ["result.json", "error.txt"])
+def test_a_folder_in_the_place_of_a_file_is_one_sentence(
+    small: dict[str, Any], tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "4KB" / name).mkdir(parents=True)
+    with pytest.raises(OutputError, match=rf"4KB/{name}: Is a directory, it cannot be removed"):
+        run_points(sizes(small, "4KB"), folder=tmp_path)
 
 
 def test_the_error_of_an_earlier_attempt_goes(small: dict[str, Any], tmp_path: Path) -> None:

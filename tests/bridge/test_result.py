@@ -88,6 +88,20 @@ def test_load_refuses_what_is_no_result(tmp_path: Path, text: str, message: str)
         Result.load(tmp_path)
 
 
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+def test_load_refuses_numbers_that_json_does_not_have(
+    result: Result, tmp_path: Path, number: str
+) -> None:
+    """Python reads them, but cannot print them as JSON."""
+    text = result.to_json()
+    for name in ("time_ns", "seed"):  # a measurement, and a value of the scenario
+        changed = re.sub(rf'"{name}": [^,\n]+', f'"{name}": {number}', text, count=1)
+        assert changed != text
+        (tmp_path / "result.json").write_text(changed)
+        with pytest.raises(ResultError, match="not a JSON file"):
+            Result.load(tmp_path)
+
+
 def test_every_field_is_described() -> None:
     schema = result_schema()
     for model in (schema, *schema["$defs"].values()):

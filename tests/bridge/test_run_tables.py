@@ -88,6 +88,46 @@ def test_a_result_without_its_files_has_none(small: dict[str, Any], tmp_path: Pa
         loaded.tables.rows("links")
 
 
+LINKS = (
+    "link,source,target,dimension,wire_bytes,utilization,drops,ecn_marks,max_queue_bytes\n"
+    "0,0,4,scale_out,1000,0.5,0,0,1500\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("was", "text", "sentence"),
+    [
+        ("0,0,4", "0,-1,4", "source: '-1' is no number of such a table"),
+        ("0,0,4", "0,0,1e99", "target: '1e\\+99' is no number of such a table"),
+        ("0,0,4", "0,0,16777217", "target: '16777217' is no number of such a table"),
+        ("0.5", "half", "utilization: 'half' is no number of such a table"),
+        ("0.5", "nan", "utilization: 'nan' is no number of such a table"),
+        ("0.5", "1e999", "utilization: 'inf' is no number of such a table"),
+        ("utilization", "use", "expected a table of a run with the column utilization"),
+    ],
+)
+def test_what_a_page_cannot_show_is_refused(
+    tmp_path: Path, was: str, text: str, sentence: str
+) -> None:
+    """A table may come from a stranger, or from a program that has changed it."""
+    (tmp_path / "links.csv").write_text(LINKS)
+    assert RunTables(folder=tmp_path).rows("links")[0]["max_queue_bytes"] == 1500
+    (tmp_path / "links.csv").write_text(LINKS.replace(was, text))
+    with pytest.raises(ResultError, match=rf"links\.csv:2: {sentence}"):
+        RunTables(folder=tmp_path).rows("links")
+
+
+def test_a_cell_that_python_does_not_read_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "links.csv").write_text(LINKS.replace("scale_out", "x" * 200_000))
+    with pytest.raises(ResultError, match=r"links\.csv: expected a table of a run \(field larger"):
+        RunTables(folder=tmp_path).rows("links")
+
+
+def test_names_of_dimensions_may_be_numbers(tmp_path: Path) -> None:
+    (tmp_path / "links.csv").write_text(LINKS.replace("scale_out", "0"))
+    assert RunTables(folder=tmp_path).rows("links")[0]["dimension"] == "0"
+
+
 SERIES = {"interval": "1us", "links": "all", "flows": "all"}
 
 

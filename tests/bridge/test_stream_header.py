@@ -9,12 +9,12 @@ import pytest
 from bridge.errors import StreamError
 from bridge.stream_header import read_header
 from frontend import network_api_pb2
-from frontend.stream import encode
+from frontend.stream import VERSION, encode
 
 SCENARIO = {"topology": {"family": "flat"}, "workload": {"kind": "collective"}}
 
 
-def stream(version: int = 1, scenario: str = json.dumps(SCENARIO)) -> bytes:
+def stream(version: int = VERSION, scenario: str = json.dumps(SCENARIO)) -> bytes:
     header = network_api_pb2.Header(version=version, seed=7, scenario_json=scenario)
     return encode([network_api_pb2.Record(header=header)])
 
@@ -42,8 +42,8 @@ def test_no_header(data: bytes) -> None:
 
 
 def test_other_version() -> None:
-    with pytest.raises(StreamError, match="version 2, expected 1"):
-        read_header(stream(version=2))
+    with pytest.raises(StreamError, match=f"version {VERSION + 1}, expected {VERSION}"):
+        read_header(stream(version=VERSION + 1))
 
 
 @pytest.mark.parametrize(

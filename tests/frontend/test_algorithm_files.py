@@ -97,7 +97,7 @@ def test_a_training_workload_with_files(tmp_path: Path) -> None:
     ("operation", "ranks", "content", "sentence"),
     [
         ("all_reduce", 4, None, "No such file or directory: expected an algorithm file"),
-        ("all_reduce", 4, "?", "expected JSON, but"),
+        ("all_reduce", 4, "?", "expected MSCCL XML or JSON"),
         (
             "all_reduce",
             8,

@@ -14,7 +14,7 @@ import pytest
 from frontend import compile_scenario, load_scenario
 from frontend.collectives import Op
 from frontend.compiler.compile import compile_network
-from frontend.stream import decode
+from frontend.stream import VERSION, decode
 
 ROOT = Path(__file__).parents[2]
 # Leave out the scenario with 1024 ranks, which takes much time and memory.
@@ -53,7 +53,12 @@ def test_references_hold(path):
         assert collective.chunks >= 1
     for program in records["program"]:
         assert all(dimension < len(topology.dimensions) for dimension in program.phase_dimension)
-        assert len(program.step_begin) == program.group_size + 1
+        assert all(piece.program < program.id for piece in program.pieces)
+        if program.pieces:
+            assert not program.op
+            continue
+        members = 1 if program.offset_turn else program.group_size
+        assert len(program.step_begin) == members + 1
         assert len(program.op) == program.step_begin[-1]
         assert len(program.dep) == program.dep_begin[-1]
     arrays = ("type", "layer", "iteration", "duration_ps", "collective", "peer", "bytes", "tag")
@@ -64,15 +69,28 @@ def test_references_hold(path):
         assert len(trace.dep_begin) == nodes + 1
 
 
+def messages(programs, program):
+    """Yield the sender and the receiver of each message of a program."""
+    for piece in program.pieces:
+        for source, target in messages(programs, programs[piece.program]):
+            for group in range(piece.groups):
+                first = piece.first + group * piece.group_step
+                yield first + source * piece.member_step, first + target * piece.member_step
+    turns = program.group_size if program.offset_turn else 1
+    for member in range(len(program.step_begin) - 1):
+        for step in range(program.step_begin[member], program.step_begin[member + 1]):
+            if program.op[step] == Op.SEND:
+                for turn in range(turns):
+                    yield member + turn, (program.peer[step] + turn) % program.group_size
+
+
 @pytest.mark.parametrize("name", ["collective_small", "dlrm_flat100_small", "dlrm_hier_small"])
 def test_paths_are_those_of_the_pairs_that_talk_and_back(name):
     records = compiled(ROOT / "scenarios" / f"{name}.yaml")
-    talking = set()
-    for program in records["program"]:
-        for member in range(program.group_size):
-            for step in range(program.step_begin[member], program.step_begin[member + 1]):
-                if program.op[step] == Op.SEND:
-                    talking |= {(member, program.peer[step]), (program.peer[step], member)}
+    programs = records["program"]
+    used = {collective.program for collective in records["collective"]}
+    there = {pair for number in used for pair in messages(programs, programs[number])}
+    talking = there | {(target, source) for source, target in there}
     topology = records["topology"]
     pairs = list(zip(topology.path_source, topology.path_target, strict=True))
     assert pairs == sorted(talking)
@@ -119,7 +137,7 @@ def test_settings_are_the_scenarios():
         "seed=7",
     )
     settings, tcp = records["settings"], records["settings"].tcp
-    assert (records["header"].version, records["header"].seed) == (1, 7)
+    assert (records["header"].version, records["header"].seed) == (VERSION, 7)
     assert records["header"].name == "collective"
     assert records["header"].producer == f"cosim {metadata.version('cosim')}"
     assert (settings.fabric, settings.time_limit_ps) == ("express", 10**12)

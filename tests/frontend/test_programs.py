@@ -23,7 +23,10 @@ def test_equal_collectives_share_a_program():
     result, uses = library("dlrm_hier")
     # Two iterations of 21 collectives (2 all-to-alls, 19 all-reduces) share two programs.
     assert len(uses) == 2 * (2 + 19)
-    assert [program.operation for program in result.programs] == ["all_to_all", "all_reduce"]
+    used = sorted({use.program for use in uses})
+    assert [result.programs[number].operation for number in used] == ["all_to_all", "all_reduce"]
+    # The programs of their pieces, which come before them, are there once.
+    assert len({id(program) for program in result.programs}) == len(result.programs)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +79,7 @@ def test_segments(given, chunks, chunk_bytes, expected):
 def test_only_random_peer_orders_depend_on_the_seed():
     def peers(order, seed):
         result, _ = library("collective_small", workload__peer_order=order, seed=seed)
-        return result.programs[0].peer.tolist()
+        return result.programs[0].table().peer.tolist()
 
     assert peers("rotated", 1) == peers("rotated", 2)
     assert peers("random", 1) != peers("random", 2)
@@ -105,13 +108,13 @@ def test_every_flat_algorithm_is_reached_from_a_scenario(operation, algorithm):
 @pytest.mark.parametrize("scale_out", ["direct", "ring", "dbt", "halving_doubling"])
 @pytest.mark.parametrize("all_reduce", ["hierarchical", "hierarchical_optimal"])
 def test_every_hierarchical_combination_is_reached(all_reduce, scale_up, scale_out):
-    result, _ = library(
+    result, uses = library(
         "dlrm_hier_small",
         collective__all_reduce=all_reduce,
         collective__scale_up_algorithm=scale_up,
         collective__scale_out_algorithm=scale_out,
     )
-    for program in result.programs:
+    for program in (result.programs[use.program] for use in uses):
         assert set(program.phase_dimension) == {"scale_up", "scale_out"}
 
 

@@ -1,12 +1,13 @@
 """The framing of records in a stream."""
 
+import numpy as np
 import pytest
 from google.protobuf.internal.decoder import _DecodeVarint32  # type: ignore[attr-defined]
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontend.network_api_pb2 import Collective, Header, Record
-from frontend.stream import decode, encode
+from frontend.network_api_pb2 import Collective, Header, Record, Topology
+from frontend.stream import append, decode, encode
 
 records = st.lists(
     st.one_of(
@@ -59,3 +60,21 @@ def test_what_is_no_stream(stream, text):
     with pytest.raises(ValueError, match=r"^stream") as caught:
         list(decode(stream))
     assert str(caught.value) == text
+
+
+@given(
+    st.lists(st.integers(0, 2**32 - 1)),
+    st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 63).map(lambda bits: (1 << bits) - 1)),
+)
+def test_appended_numbers_are_those_of_protobuf(small, large):
+    array = Topology(link_source=[7])
+    append(array, "link_source", np.array(small, np.uint32))
+    append(array, "link_rate_bps", np.array(large, np.uint64))
+    assert array == Topology(link_source=[7, *small], link_rate_bps=large)
+
+
+def test_many_numbers_are_appended_in_slices():
+    many = np.arange(600_000) * 7919 % 2**20
+    array = Topology()
+    append(array, "path_links", many)
+    assert np.array_equal(array.path_links, many)

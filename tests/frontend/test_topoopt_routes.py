@@ -122,12 +122,13 @@ def test_a_direct_all_to_all_is_divided_among_the_paths(count):
     )
     (program,) = [r.program for r in records(resolved) if r.HasField("program")]
     routes: dict[tuple[int, int], list[int]] = defaultdict(list)
+    assert program.offset_turn, "a rotation: the steps are those of member 0"
     taken = program.route or [0] * len(program.op)
-    for member in range(RANKS):
-        for step in range(program.step_begin[member], program.step_begin[member + 1]):
-            if program.op[step] == 0:
-                routes[member, program.peer[step]].append(taken[step])
-                assert program.count[step] == 1
+    for step, op in enumerate(program.op):
+        if op == 0:
+            assert program.count[step] == 1
+            for member in range(RANKS):
+                routes[member, (program.peer[step] + member) % RANKS].append(taken[step])
     assert set(routes) == {(a, b) for a in range(RANKS) for b in range(RANKS) if a != b}
     assert all(sorted(found) == list(range(count)) for found in routes.values())
     assert program.units == RANKS * count

@@ -73,7 +73,7 @@ def main(
     for kind, counts in statuses.items():
         parts = ", ".join(f"{n} × {status}" for status, n in sorted(counts.items()))
         click.echo(f"{kind}: {counts.total()} cases with exit status {parts or '-'}")
-    click.echo(f"slowest: {slowest.name}, {slowest.seconds:.1f} s; wrong: {found}")
+    click.echo(f"slowest: {slowest.name}, {slowest.seconds:.1f} s of CPU time; wrong: {found}")
     sys.exit(1 if found else 0)
 
 

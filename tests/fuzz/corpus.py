@@ -88,6 +88,7 @@ def make(scenarios: Path) -> Corpus:
             "schedule": tuple(_schedules()),
             "chakra": tuple(_chakra(scenarios)),
             "goal": tuple(_goal(scenarios)),
+            "result": tuple(_results()),
         }
 
 
@@ -199,6 +200,32 @@ def _goal(scenarios: Path) -> Iterable[Seed]:
     for command in ("validate", "run"):
         case = Case((command, name, *(["--json"] if command == "run" else [])), files)
         yield Seed(case, "traces/halo.goal", (alter_text, alter_text, alter_bytes))
+
+
+def _results() -> Iterable[Seed]:
+    for name in ("dlrm_hier_small", "rail_failure_small"):
+        changes, _ = _SMALL[name]
+        _cosim("run", f"scenarios/{name}.yaml", "--out", "made", *_settings(changes))
+        files = {
+            f"{folder}/{file.name}": file.read_bytes()
+            for folder in ("case", "usual")
+            for file in sorted(Path("made").glob("*.*"))
+            if file.suffix in (".json", ".csv")
+        }
+        for arguments in (
+            ("report", "case", "-o", "page.html"),
+            ("report", "usual", "case", "-o", "page.html"),
+            ("compare", "usual", "case", "--json"),
+            ("compare", "case", "usual"),
+            ("plot", "case", "-o", "picture.json"),
+        ):
+            case = Case(arguments, files)
+            mutators = (alter_values, alter_values, alter_values, alter_text, alter_bytes)
+            yield Seed(case, "case/result.json", mutators)
+        tables = [file for file in files if file.startswith("case/") and file.endswith(".csv")]
+        for file in tables:
+            case = Case(("report", "case", "-o", "page.html"), files)
+            yield Seed(case, file, (alter_text, alter_text, alter_bytes))
 
 
 def _with_traces(scenarios: Path, name: str, pattern: str) -> dict[str, bytes]:

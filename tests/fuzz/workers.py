@@ -37,7 +37,7 @@ class Verdict:
     wrong : str
         What is wrong with the answer; empty if nothing is.
     seconds : float
-        How long it took.
+        How much CPU time it took; all the time, if it did not end by itself.
     """
 
     name: Name
@@ -145,14 +145,14 @@ class _Worker:
             wrong = f"does not end within {LATE_S} s"
             return Verdict(self.name, -signal.SIGKILL, wrong, self.elapsed)
         line = self.answers.readline()
-        seconds = self.elapsed
         if not line:
             size = os.fstat(self.log).st_size
             said = os.pread(self.log, 300, max(size - 300, 0)).decode(errors="replace")
             status = self._reap()
             name = signal.Signals(-status).name if status < 0 else f"status {status}"
-            return Verdict(self.name, status, f"the process ended by {name}: {said}", seconds)
-        said_status, wrong = json.loads(line)
+            wrong = f"the process ended by {name}: {said}"
+            return Verdict(self.name, status, wrong, self.elapsed)
+        said_status, wrong, seconds = json.loads(line)
         self.cases += 1
         if self.cases == self.MOST_CASES:
             self.end()
@@ -178,9 +178,15 @@ def _work(make: Maker, program: Path | None, requests: IO[str], answers: IO[str]
         if program is None:
             oracle.limit()
         case = make(*json.loads(line))
+        before = _cpu_seconds()
         status, wrong = judge(case, program)
-        answers.write(json.dumps([status, wrong]) + "\n")
+        answers.write(json.dumps([status, wrong, _cpu_seconds() - before]) + "\n")
         answers.flush()
+
+
+def _cpu_seconds() -> float:
+    """Return the CPU time of this process and of those that it started and that have ended."""
+    return sum(os.times()[:4])
 
 
 def judge(case: Case, program: Path | None = None) -> tuple[int, str]:

@@ -10,6 +10,7 @@ import pytest
 
 from frontend import network_api_pb2 as api
 from frontend.stream import decode
+from tests.build_tree import find_program
 from tests.ns3_scratch.streams import ps
 
 Event = dict[str, Any]
@@ -40,13 +41,12 @@ class Observed:
         return found
 
 
-def find_replay(repository: Path) -> Path:
-    """Return the newest build of the program, or skip the test."""
-    programs = repository.glob("build/*/ns3-scratch/replay")
-    newest = max(programs, key=lambda file: file.stat().st_mtime, default=None)
-    if newest is None:
+def find_replay() -> Path:
+    """Return the program without Python, or skip the test."""
+    program = find_program("replay")
+    if program is None:
         pytest.skip("ns3-scratch/replay is not built in this tree")
-    return newest
+    return program
 
 
 def observe(program: Path, stream: bytes, folder: Path) -> Observed:

@@ -11,7 +11,7 @@ import numpy as np
 from bridge import _core
 from frontend import network_api_pb2 as api
 from frontend.collectives.program.program import Program
-from frontend.stream import encode
+from frontend.stream import VERSION, encode
 
 RATE_BPS = 100_000_000_000
 LATENCY_PS = 500_000
@@ -23,7 +23,7 @@ LOCAL, NEGOTIATED = api.System.LOCAL, api.System.NEGOTIATED
 
 
 def header(**changes: Any) -> api.Record:
-    values: dict[str, Any] = {"version": 1, "name": "test", "seed": 1}
+    values: dict[str, Any] = {"version": VERSION, "name": "test", "seed": 1}
     return api.Record(header=api.Header(**(values | changes)))
 
 

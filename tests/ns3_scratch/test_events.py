@@ -38,12 +38,11 @@ CASES = [
 def observed(
     request: pytest.FixtureRequest,
     scenarios: Path,
-    repository: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Observed:
     name, fabric, *overrides = request.param
     stream = bridge.compile(scenarios / f"{name}.yaml", [f"fabric={fabric}", *overrides])
-    seen = observe(find_replay(repository), stream, tmp_path_factory.mktemp("events"))
+    seen = observe(find_replay(), stream, tmp_path_factory.mktemp("events"))
     assert seen.result["status"] == "complete"
     return seen
 
@@ -236,13 +235,12 @@ def test_events_that_cannot_be_written(
     code: int,
     sentence: str,
     scenarios: Path,
-    repository: Path,
     tmp_path: Path,
 ) -> None:
     stream = tmp_path / "x.stream"
     bridge.compile(scenarios / "collective_small.yaml", ["fabric=analytical"], out=stream)
     words = options if len(options) == 1 else [*options, str(stream)]
     done = subprocess.run(
-        [find_replay(repository), *words], capture_output=True, text=True, cwd=tmp_path, check=False
+        [find_replay(), *words], capture_output=True, text=True, cwd=tmp_path, check=False
     )
     assert (done.returncode, done.stderr) == (code, f"replay: {sentence}\n")

@@ -328,6 +328,24 @@ def test_poisson_traffic_has_its_load() -> None:
     assert more == pytest.approx(busy.time_ns / 8 * 40, rel=0.05)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("fabric", [*CHANGING, "native"])
+def test_more_traffic_than_the_network_carries_ends_the_run(fabric: str) -> None:
+    """Each message on its way takes memory: without a limit, there would be no end to it."""
+    event = {"event": "traffic", "at": "0us", "load": "100Tbps", "sizes": [["1KB", 1]]}
+    work = scenario()["workload"] | {"bytes": "1GB"}
+    with pytest.raises(bridge.SimulationError) as caught:
+        bridge.run(scenario(event, fabric=fabric, workload=work))
+    assert str(caught.value) == (
+        "background traffic of 100Tbps is more than the network carries: over 1048576 messages of "
+        "other traffic are on their way at the same time; lower its load, or let it end earlier "
+        "(until)"
+    )
+    assert caught.value.result is not None
+    # 2^20 messages of 1000 bytes are sent in 83.9 µs, of which the network carries almost none.
+    assert caught.value.result.time_ns == pytest.approx(2**20 * 8e3 / 1e14 * 1e9, rel=0.02)
+
+
 @pytest.mark.parametrize("memory", [{}, {"sharing": "dynamic", "alpha": 0.5}])
 def test_static_graphs_on_native(memory: dict[str, Any]) -> None:
     """Equal to the picosecond, with drops in the memory of the switches."""

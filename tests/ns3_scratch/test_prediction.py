@@ -12,6 +12,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+import bridge
 from frontend import load_scenario
 from frontend.compiler.compile import compile_scenario
 from frontend.network_api_pb2 import Record
@@ -102,6 +103,41 @@ def test_any_network(scenario: dict[str, Any]) -> None:
 @given(scenarios())
 def test_thousands_of_networks(scenario: dict[str, Any]) -> None:
     check(scenario)
+
+
+@pytest.mark.parametrize("mss", [100, 536])
+def test_duplicates_after_a_reduction_because_of_ecn(mss: int) -> None:
+    """ns-3.44 counts duplicate ACKs during such a reduction, and then fails an assertion."""
+    scenario = {
+        "topology": {
+            "family": "flat",
+            "ranks": 4,
+            "bandwidth": "10Gbps",
+            "latency": "5us",
+            "buffer": 291_200,
+        },
+        "workload": {
+            "kind": "collective",
+            "operation": "all_gather",
+            "algorithm": "direct",
+            "peer_order": "same",
+            "bytes": "1MB",
+        },
+        "transport": {
+            "variant": "dctcp",
+            "mtu": 600,
+            "mss": mss,
+            "window": "64kB",
+            "timestamps": True,
+            "initial_cwnd": 1,
+            "delayed_ack": {"segments": 2, "timeout": "5us"},
+            "ecn": {"enabled": True, "threshold": 36_400},
+        },
+    }
+    network = check({"schema_version": 1, "name": "duplicates", "fabric": "express"} | scenario)
+    native = bridge.run(scenario, {"fabric": "native"})
+    assert native.network.ecn_marks == network["ecn_marks"] > 0
+    assert native.network.retransmissions == network["retransmissions"]
 
 
 @pytest.mark.parametrize(

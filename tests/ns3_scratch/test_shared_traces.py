@@ -65,7 +65,7 @@ def test_wrong_relative_peers_are_refused(record: api.Record, sentence: str) -> 
 
 
 def three_pairs(groups: int) -> list[api.Record]:
-    made = side_by_side(PAIR, 3)
+    made = side_by_side(PAIR, 3).table()
     issue = collective(0, 0, [0, 3, 1, 4, 2, 5], 100_000, groups=groups)
     return [program(0, made), issue]
 

@@ -16,7 +16,12 @@ FIELDS = (STREAM / "stream-fields.h").read_text()
 READER = (STREAM / "stream-reader.cc").read_text()
 
 MESSAGES = api.DESCRIPTOR.message_types_by_name
-OTHER_NAMES = {"Header": "StreamHeader", "Tcp": "TcpSettings", "System": "SystemSettings"}
+OTHER_NAMES = {
+    "Header": "StreamHeader",
+    "Repeat": "RepeatSettings",
+    "Tcp": "TcpSettings",
+    "System": "SystemSettings",
+}
 """Names of the structs that differ from the message names."""
 RECORDS = [name for name in MESSAGES if name != "Record"]
 
@@ -24,6 +29,7 @@ ENUMERATIONS = {
     "Scheduling": MESSAGES["System"].enum_types_by_name["Scheduling"],
     "AdmissionKind": MESSAGES["System"].enum_types_by_name["Admission"],
     "LossRecovery": MESSAGES["Tcp"].enum_types_by_name["Recovery"],
+    "RepeatMode": MESSAGES["Repeat"].enum_types_by_name["Mode"],
     "Discount": MESSAGES["Reconfiguration"].enum_types_by_name["Discount"],
     "EventKind": MESSAGES["NetworkEvent"].enum_types_by_name["Kind"],
     "PathSpread": MESSAGES["Topology"].enum_types_by_name["Spread"],

@@ -146,7 +146,7 @@ def depend(trace: api.Trace, dep: int) -> None:
 
 WRONG: dict[str, tuple[list[api.Record], str]] = {
     "no header": (RECORDS[1:], "does not start with a header"),
-    "version": ([header(version=2), *RECORDS[1:]], "has version 2, but this build reads version 1"),
+    "version": ([header(version=3), *RECORDS[1:]], "has version 3, but this build reads version 2"),
     "no topology": (RECORDS[:2], "no topology record"),
     "two settings": ([*RECORDS, RECORDS[1]], "second settings record"),
     "program id": (changed(PROGRAM, lambda r: setattr(r.program, "id", 1)), "program 0 has id 1"),

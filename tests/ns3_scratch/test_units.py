@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.build_tree import find_program
+
 ROOT = Path(__file__).parents[2]
 SUITES = sorted(
     path.name.removesuffix("-test.cc") for path in (ROOT / "ns3-scratch").rglob("*-test.cc")
@@ -13,13 +15,11 @@ SUITES = sorted(
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    """Return the newest build of the test program."""
-    built = sorted(
-        ROOT.glob("build/*/ns3-scratch/cosim-tests"), key=lambda path: path.stat().st_mtime
-    )
-    if not built:
+    """Return the test program."""
+    built = find_program("cosim-tests")
+    if built is None:
         pytest.fail("the C++ unit tests are not built: run `make cosim-tests`", pytrace=False)
-    return built[-1]
+    return built
 
 
 def call(*command: str | Path) -> subprocess.CompletedProcess[str]:

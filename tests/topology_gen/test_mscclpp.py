@@ -130,7 +130,7 @@ PLAN = PLANS["reduce_scatter"]
         (PLAN | {"collective": "broadcast"}, "collective: 'broadcast': expected one of allreduce"),
         (PLAN | {"protocol": "LL128"}, "protocol: 'LL128': expected one of Simple, LL"),
         (PLAN | {"gpus": PLAN["gpus"][1:]}, r"gpus\[0\].id: expected 0"),
-        (with_first(PLAN, name="get"), r"gpus\[0\].threadblocks\[0\].ops\[0\].name: 'get'"),
+        (with_first(PLAN, name="gain"), r"gpus\[0\].threadblocks\[0\].ops\[0\].name: 'gain'"),
         (with_first(PLAN, channel_ids=[5]), r"channel_ids: 5: expected 0 … 1"),
         (with_first(PLAN, channel_type="switch"), "channel_type: 'switch': expected one of port"),
         (with_first(PLAN, num_threadblocks=3), "barrier 0: expected num_threadblocks to be 4"),

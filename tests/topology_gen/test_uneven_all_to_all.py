@@ -15,8 +15,10 @@ from topology_gen.networks.boxes import boxes
 from topology_gen.schedules.all_to_all import all_to_all
 from topology_gen.schedules.all_to_all_schedule import all_to_all_schedule
 from topology_gen.schedules.link_capacities import link_capacities
+from topology_gen.schedules.link_lengths import LinkLengths
 from topology_gen.schedules.replay import replay
 from topology_gen.schedules.throughput import exact_throughput, throughput
+from topology_gen.schedules.tree_exchange import exchange_trees
 
 
 def best_of_all_pairs(graph, rates):
@@ -114,3 +116,39 @@ def test_symmetries_stay_if_they_keep_the_rates():
     assert len(link_capacities(graph, columns).symmetry.roots) == 16
     with pytest.raises(LinkError, match="a rate of at least 1 bit/s for each link"):
         all_to_all(graph, columns[1:])
+
+
+def with_slow_links(graph):
+    slow = np.random.default_rng(1).random(graph.links) < 0.1
+    return np.where(slow, 25, 100).astype(np.uint64)
+
+
+def test_a_torus_with_slow_links_is_nearly_optimal():
+    graph = graphs.torus([8, 8])
+    capacities = link_capacities(graph, with_slow_links(graph))
+    found, best = throughput(graph, capacities), all_to_all(graph, with_slow_links(graph))
+    assert found.gap <= 0.01
+    assert found.least <= best.f * (1 + 1e-6) <= found.greatest * (1 + 2e-6)
+
+
+def test_its_schedule_attains_the_flow_but_for_whole_chunks():
+    graph = graphs.torus([9, 9])
+    made = all_to_all_schedule(graph, 16, with_slow_links(graph))
+    replay(made.schedule)
+    assert made.optimum.gap <= 0.01
+    assert made.f >= 0.9 * made.optimum.f
+
+
+def test_exchanged_trees_are_flows():
+    graph = graphs.random_regular(24, 3)
+    rates = np.where(np.arange(graph.links) % 5 == 0, 25, 100).astype(np.uint64)
+    each = LinkLengths(graph, link_capacities(graph, rates).apart(graph))
+    start = each.trees(each.best)
+    loads = exchange_trees(each, start, 0.005)
+    assert loads.sum(0).max() < start.sum(0).max()
+    assert loads.sum(0).max() >= each.least_load
+    for root, amounts in enumerate(loads * each.capacity):
+        arrive = np.bincount(graph.target, amounts, minlength=graph.nodes)
+        leave = np.bincount(graph.source, amounts, minlength=graph.nodes)
+        keeps = np.where(np.arange(graph.nodes) == root, 1 - graph.nodes, 1)
+        assert arrive - leave == pytest.approx(keeps, abs=1e-6)

@@ -38,7 +38,7 @@ class Recorder:
     """A fit whose points have no results: its claims follow from the name of the set."""
 
     def __init__(self) -> None:
-        self.sets: list[tuple[Scale, str]] = []
+        self.sets: list[str] = []
         self.fit = Fit(
             (
                 Choice("size", {"small": {}, "large": {"a": 1}}, ("small", "large")),
@@ -50,30 +50,45 @@ class Recorder:
             finalists=1,
         )
 
-    def points(self, folder: Path, scale: Scale, name: str, changes: Overrides) -> list[Point]:
-        self.sets.append((scale, name))
-        return [Point(f"{scale}-{name}", load_scenario(SCENARIO))]
+    def points(self, folder: Path, scale: Scale, changes: Overrides) -> list[Point]:
+        assert scale == "full"
+        self.sets.append(str(changes))
+        return [Point("one", load_scenario(SCENARIO))]
 
-    def evaluate(self, results: Results, scale: Scale, name: str) -> list[Statement]:
-        labels = used(self.fit)
-        if name != AS_USED:
-            labels |= dict(part.split("=") for part in name.split(", "))
-        return claims(labels)
+    def evaluate(self, results: Results, scale: Scale, changes: Overrides) -> list[Statement]:
+        values = {
+            "size": "large" if "a" in changes else "small",
+            "latency": {None: "short", 2: "long", 3: "longer"}[changes.get("b")],
+            "order": "second" if "c" in changes else "first",
+        }
+        return claims(values)
 
 
 def test_the_search_finds_the_set_that_no_single_change_reaches() -> None:
     recorder = Recorder()
-    search = Search(recorder.fit, Path(), lambda points: {})
-    ranked = search.run()
+    rounds = list(Search(recorder.fit, "full", Path(), lambda points: {}).run())
+    assert [one.name for one in rounds[0]] == ["size=large", AS_USED], "the grid"
+    ranked = rounds[-1]
     assert ranked[0].labels == TARGET
     assert ranked[0].held == 3
     assert ranked[0].error == 0
     assert overrides(recorder.fit, ranked[0].labels) == {"a": 1, "b": 2, "c": 4}
     assert [one.held for one in ranked] == sorted((one.held for one in ranked), reverse=True)
     assert len(recorder.sets) == len(set(recorder.sets)), "no set is scored twice"
-    finals = search.finals(ranked)
-    assert [one.name for one in finals] == [ranked[0].name, AS_USED]
-    assert [scale for scale, _ in recorder.sets[-2:]] == ["full", "full"]
+
+
+def test_sets_share_the_points_in_which_they_do_not_differ(scenarios: Path) -> None:
+    assert STUDY.fit is not None
+    sets = [used(STUDY.fit), used(STUDY.fit) | {"order": "same", "chunks": "1024 of 64"}]
+    first, second = (
+        {
+            point.name: point.scenario
+            for point in STUDY.fit.points(scenarios, "full", overrides(STUDY.fit, one))
+        }
+        for one in sets
+    )
+    assert first.keys() & second.keys() == {name for name in first if "DBT" in name}
+    assert all(first[name] == second[name] for name in first.keys() & second.keys())
 
 
 def test_a_set_is_named_after_its_differences() -> None:
@@ -86,9 +101,9 @@ def test_the_study_uses_the_first_values(scenarios: Path) -> None:
     """At full size, the set of the study is the scenario with the page's chunks."""
     assert STUDY.fit is not None
     changes = overrides(STUDY.fit, used(STUDY.fit))
-    points = STUDY.fit.points(scenarios, "full", AS_USED, changes)
+    points = STUDY.fit.points(scenarios, "full", changes)
     assert points[0].scenario == load_scenario(scenarios / "all_reduce.yaml")
-    small = STUDY.fit.points(scenarios, "small", AS_USED, changes)[0].scenario.resolved()
+    small = STUDY.fit.points(scenarios, "small", changes)[0].scenario.resolved()
     assert small["topology"]["buffer"] == "16MB"  # 500 kB a port, as in the paper
 
 
@@ -105,11 +120,11 @@ def test_every_value_is_valid(scenarios: Path) -> None:
 def tiny(study: Study) -> Study:
     """Return a study whose claim holds with messages of 8 KB."""
 
-    def points(folder: Path, scale: Scale, name: str, changes: Overrides) -> list[Point]:
-        return [Point(f"{scale}-{name}", load_scenario(SCENARIO, changes))]
+    def points(folder: Path, scale: Scale, changes: Overrides) -> list[Point]:
+        return [Point(f"{scale}-{changes['workload.bytes']}", load_scenario(SCENARIO, changes))]
 
-    def evaluate(results: Results, scale: Scale, name: str) -> list[Statement]:
-        sent = results[f"{scale}-{name}"].network.payload_bytes
+    def evaluate(results: Results, scale: Scale, changes: Overrides) -> list[Statement]:
+        sent = results[f"{scale}-{changes['workload.bytes']}"].network.payload_bytes
         return [number("1", "Bytes.", paper=8e3 * 6, ours=sent, unit="count")]
 
     sizes: dict[str, dict[str, Any]] = {"2KB": {"workload.bytes": "2KB"}}
@@ -124,17 +139,18 @@ def test_command(tiny: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     def call(*arguments: str) -> Any:
         return CliRunner().invoke(main, ["study", tiny.name, "--jobs", "1", *arguments])
 
-    answer = call("--fit", "--scale", "full")
+    answer = call("--fit", "--scale", "full", "--page", "page.md")
     assert answer.exit_code == 0, answer.output
     assert "size=8KB" in answer.stdout
-    page = (tmp_path / "results" / "tiny-fit" / "fit.md").read_text()
+    page = (tmp_path / "results" / "tiny-fit-full" / "fit.md").read_text()
     assert "| size=8KB | 1 of 1 | 1.00× |\n| as used | 0 of 1 |" in page
     assert "| 1 | Bytes. | 48 k | 12 k | no | 48 k | yes |" in page
+    assert (tmp_path / "page.md").read_text() == page
     again = call("--fit", "--scale", "full", "--json")
-    assert json.loads(again.stdout)["Full scale"][0]["set"] == "size=8KB"
+    assert json.loads(again.stdout)[0]["set"] == "size=8KB"
     wrong = call("--fit", "--figure", "1")
     assert wrong.exit_code == 2
-    assert "--fit: expected no --figure, --page or --shard beside it" in wrong.output
+    assert "--fit: expected no --figure or --shard beside it" in wrong.output
 
 
 def test_a_study_without_open_parameters(

@@ -16,6 +16,7 @@ from frontend.collectives import (
     check,
     compose,
 )
+from frontend.collectives.program.placement import placed
 
 ARRAYS = ("step_begin", "op", "phase", "peer", "offset", "count", "target", "dep_begin", "dep")
 
@@ -80,19 +81,18 @@ def test_composition_of_phases():
         units=12,
         dimensions=("a", "b"),
         pieces=[
-            Piece(scatter, range(6), 0, factor=2),
-            Piece(gather, range(6), 1, factor=2),
+            Piece(placed(gather, units=12, space=12, equal_units=False, base=(0,), factor=2), 1),
+            Piece(placed(scatter, units=12, space=12, equal_units=False, base=(0,), factor=2), 0),
         ],
     )
-    check(whole)
+    check(whole.table())
     assert whole.steps == scatter.steps + gather.steps
 
 
 def test_scratch_needs_a_place():
     exchange = build("all_to_all", "ring", 3)
-    piece = Piece(exchange, range(3), 0, (0, 3))
     with pytest.raises(CollectiveError, match="all_to_all by 'ring' needs scratch space"):
-        compose("x", "all_to_all", 3, units=3, dimensions=("a",), pieces=[piece])
+        placed(exchange, units=3, space=6, equal_units=True, base=(0, 3), factor=1)
 
 
 @pytest.mark.parametrize("algorithm", ["ring", "direct"])

@@ -38,7 +38,7 @@ def test_the_matrix_must_fit_the_group():
 )
 def test_groups_side_by_side_each_run_the_program(operation, name):
     one = build(operation, name, 5)
-    several = side_by_side(one, 3)
+    several = side_by_side(one, 3).table()
     assert several.group_size == 15
     for group in range(3):
         steps = slice(group * one.steps, (group + 1) * one.steps)

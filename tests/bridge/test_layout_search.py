@@ -1,0 +1,143 @@
+"""`cosim search` for language models: the layouts that it tries, and which it finds."""
+
+from __future__ import annotations
+
+import json
+from itertools import permutations
+
+import pytest
+from click.testing import CliRunner
+
+import cosim
+from bridge.batch.layout_search import LayoutSearch
+from bridge.cli.main import main
+from bridge.errors import InputError
+from frontend import ScenarioError, load_scenario
+from frontend.workloads.llm.choices import orders, sizes
+from frontend.workloads.llm.workload import Layout
+
+MODEL = {
+    "layers": 4,
+    "hidden": 512,
+    "heads": 4,
+    "kv_heads": 4,
+    "feed_forward": 2048,
+    "vocabulary": 1024,
+    "sequence": 256,
+}
+
+
+def scenario(batch=8, layout=None, **workload):
+    """Return a transformer on two servers of four ranks: fast links inside, slow ones between."""
+    up = {"ranks": 4, "switches": 1, "bandwidth": "3600Gbps", "latency": "0.5us"}
+    return {
+        "name": "layouts",
+        "topology": {
+            "family": "hierarchical",
+            "ranks": 8,
+            "scale_up": up | {"buffer": "unlimited"},
+            "scale_out": {"bandwidth": "50Gbps", "latency": "1us", "buffer": "unlimited"},
+        },
+        "workload": {"kind": "llm", "model": MODEL, "global_batch": batch, "layout": layout or {}}
+        | workload,
+        "transport": {"mtu": 9000, "window": "4MB", "initial_cwnd": 40},
+    }
+
+
+def seconds(content, layout):
+    """Return the time on `analytical`, or None if the layout does not fit."""
+    try:
+        changed = load_scenario(content, {"workload.layout": layout, "fabric": "analytical"})
+    except ScenarioError:
+        return None
+    return cosim.run(changed).iterations[0].time_ns / 1e9
+
+
+def test_a_hybrid_layout_beats_data_parallelism(tmp_path):
+    """TP within the servers leaves gradients of a quarter of the weights for the slow links."""
+    content = scenario()
+    search = LayoutSearch(load_scenario(content), 1000, tmp_path / "found")
+    found = search.run()
+    assert found[0].keys["tp"] > 1
+    assert search.start is not None
+    assert search.start.keys == {}
+    pure = seconds(content, {"dp": 8})
+    assert search.start.seconds == pure
+    assert found[0].seconds < pure / 2
+    # The best of all layouts that fit, found in another way.
+    every = [
+        seconds(content, {"tp": tp, "cp": cp, "pp": pp})
+        for tp in (1, 2, 4, 8)
+        for cp in (1, 2, 4, 8)
+        for pp in (1, 2, 4, 8)
+    ]
+    assert found[0].seconds <= min(one for one in every if one is not None)
+    assert len(found) > sum(one is not None for one in every)
+    # The scenario that was written takes this time, too.
+    written = load_scenario(tmp_path / "found" / "scenario.yaml")
+    assert written.fabric == load_scenario(content).fabric
+    assert cosim.run(written, {"fabric": "analytical"}).time_ns / 1e9 == found[0].seconds
+    # Another search takes what is there.
+    results = sorted((tmp_path / "found" / "layouts").glob("*/result.json"))
+    times = [one.stat().st_mtime_ns for one in results]
+    again = LayoutSearch(load_scenario(content), 1000, tmp_path / "found").run()
+    assert [one.seconds for one in again] == [one.seconds for one in found]
+    assert [one.stat().st_mtime_ns for one in results] == times
+
+
+def test_the_sizes_are_all_factors():
+    """8 = 2³ has C(3+3, 3) ordered products of tp, cp, pp and dp, and ep divides dp."""
+    found = [tuple(one.values()) for one in sizes(Layout(), 8)]
+    assert len(set(found)) == len(found)
+    wanted = {
+        (tp, cp, pp, ep)
+        for tp in range(1, 9)
+        for cp in range(1, 9)
+        for pp in range(1, 9)
+        for ep in range(1, 9)
+        if 8 % (tp * cp * pp) == 0 and 8 // (tp * cp * pp) % ep == 0
+    }
+    assert {one[:4] for one in found} == wanted
+    assert {one[4:] for one in found} == {(None, 1)}
+    assert len({one[:3] for one in found}) == 20
+
+
+def test_the_other_orders_of_long_dimensions():
+    layout = Layout(tp=2, pp=2, order="pp-tp-cp-ep-dp")
+    found = [one["layout.order"] for one in orders(layout, 8)]
+    assert sorted([*found, "pp-tp-dp-cp-ep"]) == sorted(
+        "-".join((*order, "cp", "ep")) for order in permutations(("pp", "tp", "dp"))
+    )
+    assert {one.split("-", 3)[3] for one in found} == {"cp-ep"}
+
+
+def test_a_budget_limits_what_is_tried():
+    found = LayoutSearch(load_scenario(scenario()), 2).run()
+    assert 2 <= len(found) <= 1 + 2 + 2
+    with pytest.raises(InputError, match="--budget 0: expected at least 1 layout to try"):
+        LayoutSearch(load_scenario(scenario()), 0)
+
+
+def test_the_command(tmp_path):
+    file = tmp_path / "scenario.json"
+    file.write_text(json.dumps(scenario(layout={"tp": 2})))
+    arguments = ["search", str(file), "--budget", "3", "--check", "flow"]
+    answer = CliRunner().invoke(main, [*arguments, "--json"], catch_exceptions=False)
+    assert answer.exit_code == 0, answer.output
+    found = json.loads(answer.stdout)
+    assert list(found["seconds"]) == ["start", "estimate", "flow"]
+    assert found["seconds"]["estimate"] == found["layouts"][0]["seconds"]
+    assert found["seconds"]["estimate"] <= found["seconds"]["start"]
+    folder = tmp_path / "found"
+    answer = CliRunner().invoke(main, [*arguments, "--out", str(folder)], catch_exceptions=False)
+    assert answer.exit_code == 0, answer.output
+    assert "fastest layouts" in answer.stdout
+    assert f"Scenario: {folder / 'scenario.yaml'}" in answer.stderr
+
+
+def test_options_of_strategies_are_refused(tmp_path):
+    file = tmp_path / "scenario.json"
+    file.write_text(json.dumps(scenario()))
+    answer = CliRunner().invoke(main, ["search", str(file), "--rounds", "3"])
+    assert answer.exit_code == 2
+    assert "--rounds: expected none for a language model" in answer.stderr
