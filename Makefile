@@ -12,7 +12,7 @@ CXX_FILES := $(shell find ns3-scratch bridge/src topology_gen/src frontend/src -
 SOURCES   := $(filter-out %-test.cc,$(CXX_FILES)) $(wildcard cmake/*.cmake */CMakeLists.txt */src/CMakeLists.txt) CMakeLists.txt pyproject.toml
 
 .NOTPARALLEL:
-.PHONY: help setup run test cosim-tests lint format tidy regression-update replay bench bench-compare fuzz docs reproduce wheel pins sbom scripting test-scripting test-docker clean
+.PHONY: help setup run test cosim-tests lint format tidy regression-update replay bench bench-compare fuzz docs reproduce wheel pins sbom scripting test-scripting test-sanitize coverage test-docker clean
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
 
@@ -71,7 +71,7 @@ replay: setup ## build ns3-scratch/replay, the simulator without Python
 wheel: $(VENV)/.base ## build and test a manylinux wheel for each Python, dist/*.whl; ARGS=/path/to/python3.12 for one
 	@cmake/build-wheels.sh $(VENV) $(ARGS)
 
-pins: $(VENV)/.base ## write docker/pins/, the hashes of what the image installs, after a change of constraints.txt
+pins: $(VENV)/.base ## write docker/pins/, the hashes of what the image and the wheels need, after a change of constraints.txt
 	@$(PIP) --group pins && docker/pin.sh $(VENV)
 
 sbom: $(VENV)/.base ## write dist/cosim.cdx.json, the bill of materials of the image (CycloneDX)
@@ -82,6 +82,14 @@ scripting: setup ## install the extra `scripting`, ns-3's Python bindings (compi
 
 test-scripting: scripting $(VENV)/.dev ## install the extra `scripting` and run its tests, with the examples of docs/scripting.md
 	$(BIN)/python -m pytest -n 0 -m scripting tests/bridge/test_scripting.py $(ARGS)
+
+test-sanitize: setup $(VENV)/.dev ## run small streams, unit tests and altered files with memory errors and undefined behaviour as failures
+	@cmake/build-instrumented.sh $(VENV) sanitize
+	@tests/run-sanitized.sh $(VENV) $(ARGS)
+
+coverage: setup $(VENV)/.dev ## measure which lines of C++ and Python the tests run; ARGS=tests/frontend for a part of them
+	@$(PIP) --group coverage && cmake/build-instrumented.sh $(VENV) coverage
+	@tests/measure-coverage.sh $(VENV) $(ARGS)
 
 test-docker: setup ## build the Docker image and run it on a Docker engine
 	docker/test-docker.sh

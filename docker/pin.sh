@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Writes docker/pins/*.txt: every package that the image installs, with its version from constraints.txt and the hashes of
-# its files. Usage: docker/pin.sh VENV     VENV has uv; `make pins` creates it.
+# Writes docker/pins/*.txt: every package that the image and the wheels are built with, and every package that the image
+# installs, each with its version from constraints.txt and the hashes of its files. There is one file for each extra.
+# Usage: docker/pin.sh VENV     VENV has uv; `make pins` creates it.
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "$0")/.."
@@ -25,6 +26,11 @@ pin() { # NAME [OPTION]...: reads requirements, writes docker/pins/NAME.txt
 }
 
 venv=$1
+rm -f docker/pins/*.txt
 { wanted dependency-groups.build; echo pip; } | pin build
-wanted project.dependencies project.optional-dependencies.plot project.optional-dependencies.pandas | pin runtime
+{ wanted dependency-groups.build dependency-groups.wheel; echo pip; } | pin wheel
 echo ns3 | pin ns3 --no-deps
+wanted project.dependencies | pin runtime
+for extra in $(wanted project.optional-dependencies); do
+    wanted project.dependencies "project.optional-dependencies.$extra" | pin "$extra"
+done
