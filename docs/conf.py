@@ -42,6 +42,7 @@ NAVIGATION = {
     "Networks made for a job": ["docs/topoopt", "docs/parallelization"],
     "Published experiments": [
         "docs/reproduction",
+        "docs/reproduction_parameters",
         "docs/reproduction_topoopt",
         "docs/reproduction_tcp_clusters",
         "docs/reproduction_direct_connect",

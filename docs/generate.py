@@ -34,6 +34,7 @@ A *scenario* is one YAML 1.2 file that describes a simulation. Its blocks are:
 | `switch_memory` | how the ports of a switch share its memory |
 | `events` | links and switches that fail, slow ranks, other traffic |
 | `measurement` | samples, and the limit of a run |
+| `simulation` | iterations that repeat earlier ones |
 | `outputs` | files that a run writes besides its result and tables |
 
 Only `topology` and `workload` are required. An unknown key is an error. You can set every key on
