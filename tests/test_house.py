@@ -95,7 +95,7 @@ def normalized_names(pins: str) -> set[str]:
 
 
 def test_image_takes_nothing_without_a_hash(repository: Path) -> None:
-    """The base image has a digest beside its tag, and pip installs only hashed or self-built packages."""
+    """The base image has a digest beside its tag, and pip takes nothing without a hash."""
     text = (repository / "docker" / "Dockerfile").read_text(encoding="utf-8")
     base = re.search(r"^ARG BASE=(\S+)$", text, re.M)
     assert base
