@@ -16,7 +16,7 @@ from frontend import load_scenario
 from frontend.resolve import resolve
 from tests.frontend.chakra_files import Rank, write
 from tests.topology_gen.msccl_files import ring_all_reduce
-from tests.topology_gen.test_graph_files import HTSIM
+from tests.topology_gen.test_simulator_graphs import HTSIM
 
 SYSTEM = {
     "scheduling-policy": "FIFO",

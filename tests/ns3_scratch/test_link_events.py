@@ -1,48 +1,16 @@
-"""Links that fail, change their rate or lose packets; other traffic; ways to share a path."""
+"""Links that fail, change their rate or lose packets."""
 
-from io import StringIO
-from itertools import permutations
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rich.console import Console
 
 import bridge
-from bridge.present.report import print_report
 from frontend import load_scenario
 from frontend.resolve import resolve
 from frontend.resolve.events import happenings
-
-CHANGING = ["express", "flow", "analytical"]
-
-TWO_SPINES: list[Any] = [
-    *([f"gpu{rank}", f"leaf{rank // 2}", "100Gbps", "1us"] for rank in range(4)),
-    *([f"leaf{leaf}", f"spine{spine}", "100Gbps", "1us"] for leaf in (0, 1) for spine in (0, 1)),
-]
-ONE_WAY_OUT = [0, "leaf0"]
-
-
-def scenario(*events: Any, fabric: str = "express", **changes: Any) -> dict[str, Any]:
-    content: dict[str, Any] = {
-        "fabric": fabric,
-        "topology": {"family": "graph", "links": TWO_SPINES, "buffer": "16MB"},
-        "workload": {
-            "kind": "collective",
-            "operation": "all_reduce",
-            "algorithm": "ring",
-            "bytes": "1MB",
-        },
-        "transport": {"min_rto": "200us"},
-        "routing": {"detection": "20us"},
-        "events": list(events),
-    }
-    return content | changes
-
-
-def down(link: Any, at: str = "50us", **more: Any) -> dict[str, Any]:
-    return {"event": "link_down", "link": link, "at": at} | more
+from tests.ns3_scratch.two_spines import CHANGING, ONE_WAY_OUT, TWO_SPINES, down, scenario
 
 
 def spine_of(first: int, second: int) -> str:
@@ -276,187 +244,11 @@ def test_lost_packets_are_counted_and_sent_again(place: str) -> None:
     assert result.network.drops == 0
 
 
-def test_a_straggler_computes_slower() -> None:
-    compute = {
-        "workload": {
-            "kind": "dlrm",
-            "iterations": 1,
-            "batch_per_gpu": 32,
-            "bottom_mlp": [16, 16],
-            "top_mlp": [16, 1],
-            "embedding": {"tables": 4, "dimension": 16, "pooling": 4},
-            "compute": {"peak_flops": "1GFLOPS", "memory_bandwidth": "900GB/s"},
-        },
-        "collective": {"all_reduce": "ring", "all_to_all": "direct"},
-    }
-    usual = bridge.run(scenario(fabric="flow", **compute))
-    event = {"event": "straggler", "at": "0us", "ranks": 2, "factor": 3}
-    slow = bridge.run(scenario(event, fabric="flow", **compute))
-    times = slow.time_ns / usual.time_ns
-    assert 2.5 < times < 3.0
-
-
-@pytest.mark.parametrize("fabric", [*CHANGING, "native"])
-def test_other_traffic_is_the_same_on_every_fabric(fabric: str) -> None:
-    burst = {
-        "event": "incast",
-        "at": "5us",
-        "target": 0,
-        "sources": [1, 2, 3],
-        "bytes": "50KB",
-        "period": "30us",
-        "until": "60us",
-    }
-    usual = bridge.run(scenario(fabric=fabric))
-    busy = bridge.run(scenario(burst, fabric=fabric))
-    assert busy.network.messages == usual.network.messages + 2 * 3
-    assert busy.network.payload_bytes == usual.network.payload_bytes + 2 * 3 * 50_000
-    assert busy.time_ns > usual.time_ns
-    assert usual.network_events is None
-    assert busy.network_events is not None
-    seen = [(one.time_ns, one.event) for one in busy.network_events.events]
-    name = "incast of 3 × 50KB to rank 0 every 30us"
-    assert seen == [(5_000, name), (60_000, f"{name} ends")]
-
-
-def test_poisson_traffic_has_its_load() -> None:
-    event = {"event": "traffic", "at": "0us", "load": "40Gbps", "sizes": [["1KB", 0.5], ["9KB", 1]]}
-    work = scenario()["workload"] | {"bytes": "50MB"}
-    usual = bridge.run(scenario(fabric="flow", workload=work))
-    busy = bridge.run(scenario(event, fabric="flow", workload=work))
-    more = busy.network.payload_bytes - usual.network.payload_bytes
-    assert more == pytest.approx(busy.time_ns / 8 * 40, rel=0.05)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("fabric", [*CHANGING, "native"])
-def test_more_traffic_than_the_network_carries_ends_the_run(fabric: str) -> None:
-    """Each message on its way takes memory: without a limit, there would be no end to it."""
-    event = {"event": "traffic", "at": "0us", "load": "100Tbps", "sizes": [["1KB", 1]]}
-    work = scenario()["workload"] | {"bytes": "1GB"}
-    with pytest.raises(bridge.SimulationError) as caught:
-        bridge.run(scenario(event, fabric=fabric, workload=work))
-    assert str(caught.value) == (
-        "background traffic of 100Tbps is more than the network carries: over 1048576 messages of "
-        "other traffic are on their way at the same time; lower its load, or let it end earlier "
-        "(until)"
-    )
-    assert caught.value.result is not None
-    # 2^20 messages of 1000 bytes are sent in 83.9 µs, of which the network carries almost none.
-    assert caught.value.result.time_ns == pytest.approx(2**20 * 8e3 / 1e14 * 1e9, rel=0.02)
-
-
-@pytest.mark.parametrize("memory", [{}, {"sharing": "dynamic", "alpha": 0.5}])
-def test_static_graphs_on_native(memory: dict[str, Any]) -> None:
-    """Equal to the picosecond, with drops in the memory of the switches."""
-    topology = scenario()["topology"] | {"buffer": "100KB"}
-    work = scenario()["workload"] | {"operation": "all_to_all", "algorithm": "direct"}
-    both = [
-        bridge.run(scenario(fabric=fabric, topology=topology, workload=work, switch_memory=memory))
-        for fabric in ("express", "native")
-    ]
-    assert both[0].time_ns == both[1].time_ns
-    assert both[0].network.drops == both[1].network.drops > 0
-
-
-def test_shared_memory_admits_a_longer_queue() -> None:
-    """α/(1+α) of the memory, instead of one of three ports' parts."""
-    burst = {"event": "incast", "at": "0us", "target": 0, "sources": [1, 2, 3], "bytes": "1MB"}
-    content = scenario(
-        burst,
-        topology=scenario()["topology"] | {"buffer": "400KB"},
-        workload=scenario()["workload"] | {"bytes": "4MB"},
-        transport={"min_rto": "200us", "window": "1MB"},
-    )
-    longest = {}
-    for alpha in (None, 1, 8):
-        memory = {} if alpha is None else {"sharing": "dynamic", "alpha": alpha}
-        result = bridge.run(content | {"switch_memory": memory})
-        longest[alpha] = max(d.max_queue_bytes for d in result.network.dimensions)
-    assert longest[None] <= 100_000
-    memory_bytes, packet = 400_000, 9002
-    for factor in (1, 8):  # a packet is admitted if the queue is at the limit with it
-        limit = factor * (memory_bytes + packet) / (1 + factor)
-        assert limit - 3 * packet < longest[factor] <= limit
-
-
-@pytest.mark.parametrize("policy", ["spray", "flowlet", "paths", "ecmp"])
-def test_connections_over_both_spines(policy: str) -> None:
-    """Two pairs that would share a spine use both; the cost of reordering is visible."""
-    work = {"kind": "collective", "operation": "all_to_all", "algorithm": "direct", "bytes": "4MB"}
-    transport = {"flows_per_pair": 1 if policy in ("spray", "flowlet") else 4}
-    result = bridge.run(
-        scenario(
-            workload=work,
-            transport=transport,
-            routing={"policy": policy, "flowlet_gap": "1ns"},
-        )
-    )
-    assert result.status == "complete"
-    assert result.shared_links is not None
-    if policy == "paths":
-        flows = {(link.source, link.target): link.flows for link in result.shared_links}
-        assert len(set(flows.values())) == 1  # evenly over all links
-    if policy == "spray":
-        assert result.network.link_utilization_mean > 0
-
-
-def two_ways(slower: str, **changes: Any) -> dict[str, Any]:
-    """Two ranks with two switches between them, of which one is as slow as given."""
-    links = [[rank, f"s{way}", "100Gbps", "1us"] for rank in (0, 1) for way in (0, 1)]
-    links[1][3] = slower
-    topology = {"family": "graph", "links": links, "buffer": "unlimited"}
-    work = {"kind": "collective", "operation": "all_gather", "algorithm": "ring", "bytes": "1MB"}
-    return scenario(topology=topology, workload=work) | changes
-
-
-@pytest.mark.parametrize("policy", ["spray", "flowlet", "family"])
-def test_reordered_packets_and_their_cost(policy: str) -> None:
-    """Half of the packets take the slow way, and arrive after later ones of the fast way.
-
-    The ways differ by 20 µs, 27 packets of 9000 bytes at 100 Gbit/s. TCP takes what three packets
-    have overtaken for lost, and sends it again, although nothing is lost.
-    """
-    result = bridge.run(two_ways("21us", routing={"policy": policy}))
-    network, found = result.network, result.reordering
-    assert network.drops == 0
-    if policy == "family":
-        assert found is None
-        assert network.retransmissions == 0
-        return
-    assert found is not None
-    if policy == "flowlet":  # the gap of 50 µs never comes
-        assert (found.packets, found.unneeded_retransmissions) == (0, 0)
-        return
-    assert 0.25 * network.data_packets < found.packets < 0.5 * network.data_packets
-    assert found.largest_displacement >= 3
-    assert 0 < found.unneeded_retransmissions <= network.retransmissions
-    text = StringIO()
-    print_report(result, Console(file=text, width=120))
-    assert f"{found.unneeded_retransmissions} unneeded retransmissions" in text.getvalue()
-
-
 def test_packets_at_a_dead_link_are_told() -> None:
     """Before the detection time, packets run into the failed link: these drops have a name."""
     result = bridge.run(scenario(down(ONE_WAY_OUT, until="250us")))
     assert result.network_events is not None
     assert 0 < result.network_events.packets_refused == result.network.drops
-
-
-def test_shared_links_name_the_flows() -> None:
-    work = {"kind": "collective", "operation": "all_to_all", "algorithm": "direct", "bytes": "1MB"}
-    result = bridge.run(scenario(workload=work, routing={"shared_links": 100}))
-    network = resolve(load_scenario(scenario())).network
-    expected: dict[tuple[str, ...], list[tuple[int, int]]] = {}
-    for pair in permutations(range(4), 2):
-        for link in network.paths([pair[0]], [pair[1]]).links.tolist():
-            ends = [network.node_names[end[link]] for end in (network.source, network.target)]
-            if not any("gpu" in end for end in ends):
-                expected.setdefault(tuple(ends), []).append(pair)
-    shared = {ends: pairs for ends, pairs in expected.items() if len(pairs) > 1}
-    assert shared
-    assert result.shared_links is not None
-    assert {(o.source, o.target): sorted(o.pairs) for o in result.shared_links} == shared
 
 
 @pytest.mark.parametrize(
