@@ -106,6 +106,12 @@ class PacketSize(PositiveSize):
     maximum = 65535
 
 
+class SegmentSize(PositiveSize):
+    """Payload of a TCP segment: at least what the smallest packet holds beside all headers."""
+
+    minimum = 16  # an MTU of 68 less IPv4, TCP and the timestamp option
+
+
 class HeaderSize(Size):
     """Bytes of a link's header."""
 

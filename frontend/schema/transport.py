@@ -5,7 +5,13 @@ from typing import Any, Literal
 from pydantic import Field
 
 from frontend.schema.base import Count, Model
-from frontend.schema.quantities import HeaderSize, PacketSize, PositiveDelay, PositiveSize
+from frontend.schema.quantities import (
+    HeaderSize,
+    PacketSize,
+    PositiveDelay,
+    PositiveSize,
+    SegmentSize,
+)
 
 HEADER_BYTES = 40  # IPv4 and TCP without options
 TIMESTAMP_OPTION_BYTES = 12  # ten bytes, padded to whole words
@@ -70,7 +76,7 @@ class Ecn(Model):
 
 def _default_mss(data: dict[str, Any]) -> Any:
     option = TIMESTAMP_OPTION_BYTES if data.get("timestamps") else 0
-    return max(1, int(data.get("mtu", 9000)) - HEADER_BYTES - option)
+    return int(data.get("mtu", 9000)) - HEADER_BYTES - option
 
 
 def _default_initial_rto(data: dict[str, Any]) -> Any:
@@ -91,8 +97,9 @@ class Transport(Model):
     """Window scale option. Without it, a window is at most 64 KiB."""
     mtu: PacketSize = PacketSize.parse(9000)
     """Largest IP packet, in bytes."""
-    mss: PositiveSize = Field(default_factory=_default_mss)
-    """Payload of a full segment (maximum segment size). Default: the MTU less the headers."""
+    mss: SegmentSize = Field(default_factory=_default_mss)
+    """Payload of a full segment (maximum segment size), at least 16 bytes. Default: the MTU less
+    the headers."""
     link_header: HeaderSize = HeaderSize.parse("2B")
     """Bytes that the link adds to each IP packet; 2 is ns-3's point-to-point header."""
     window: PositiveSize = PositiveSize.parse("0.5MB")

@@ -20,6 +20,9 @@ namespace cosim
 namespace
 {
 
+/// Payload of a segment in the smallest IPv4 packet, 68 bytes, which all networks carry (RFC 791).
+constexpr uint32_t SMALLEST_SEGMENT_BYTES = 68 - GetDataHeaderBytes(true);
+
 void
 ValidateLinks(const Topology& topology)
 {
@@ -168,7 +171,12 @@ void
 ValidateSettings(const Settings& settings, const Topology& topology)
 {
     const TcpSettings& tcp = settings.tcp;
-    Require(tcp.segmentBytes >= 1, "settings: tcp.segment_bytes is 0, but at least 1 is needed");
+    Require(tcp.segmentBytes >= SMALLEST_SEGMENT_BYTES,
+            "settings: tcp.segment_bytes is ",
+            tcp.segmentBytes,
+            ", but at least ",
+            SMALLEST_SEGMENT_BYTES,
+            " are needed");
     const uint64_t packet = uint64_t{tcp.segmentBytes} + GetDataHeaderBytes(tcp.timestamps);
     Require(tcp.mtuBytes >= packet && tcp.mtuBytes <= 65535,
             "settings: tcp.mtu_bytes is ",

@@ -88,6 +88,19 @@ def test_the_reader_accepts_the_largest_segment_of_the_schema(small: dict[str, A
             Network(encode(records))
 
 
+def test_the_reader_accepts_the_smallest_segment_of_the_schema(small: dict[str, Any]) -> None:
+    """It is what the smallest packet holds; the reader of the stream accepts no less."""
+    smallest = {"transport.timestamps": True, "transport.mtu": 68}
+    mss = bridge.load_scenario(small, smallest).transport.mss
+    stream = bridge.compile(small, {"transport.mss": mss})
+    Network(stream).close()
+    records = [*decode(stream)]
+    (settings,) = [record.settings for record in records if record.HasField("settings")]
+    settings.tcp.segment_bytes -= 1
+    with pytest.raises(bridge.StreamError, match=f"at least {mss} are needed"):
+        Network(encode(records))
+
+
 def test_send_completes_with_the_acknowledgement(small: dict[str, Any]) -> None:
     times: dict[str, float] = {}
     with Network(small) as network:

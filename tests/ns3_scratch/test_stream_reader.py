@@ -151,8 +151,8 @@ WRONG: dict[str, tuple[list[api.Record], str]] = {
     "two settings": ([*RECORDS, RECORDS[1]], "second settings record"),
     "program id": (changed(PROGRAM, lambda r: setattr(r.program, "id", 1)), "program 0 has id 1"),
     "segment": (
-        changed(SETTINGS, lambda r: setattr(r.settings.tcp, "segment_bytes", 0)),
-        "segment_bytes is 0",
+        changed(SETTINGS, lambda r: setattr(r.settings.tcp, "segment_bytes", 15)),
+        "segment_bytes is 15, but at least 16 are needed",
     ),
     "limits": (
         changed(SETTINGS, lambda r: r.settings.system.concurrent_chunks.append(1)),
