@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <stdexcept>
 #include <utility>
 
 namespace cosim
@@ -22,6 +23,26 @@ constexpr std::size_t MOST_PERIOD = 4;
 
 constexpr uint64_t PPM = 1'000'000;
 
+/**
+ * @param topology the topology of the stream
+ * @param network the network
+ * @return the network as one whose iterations can be skipped
+ * @throws std::invalid_argument if they cannot
+ */
+Repeatable&
+RequireRepeatable(const Topology& topology, Fabric& network)
+{
+    Repeatable* const repeatable = network.GetRepeatable();
+    if (repeatable == nullptr || !topology.events.empty() || !topology.traffic.empty())
+    {
+        throw std::invalid_argument(
+            "settings: repeat: iterations can be skipped only on the fabrics express, flow and "
+            "analytical, without events, background traffic, links that lose packets or change, "
+            "and packets of a flow on several paths");
+    }
+    return *repeatable;
+}
+
 } // namespace
 
 IterationRepeater::IterationRepeater(const Stream& stream,
@@ -31,7 +52,7 @@ IterationRepeater::IterationRepeater(const Stream& stream,
                                      std::function<void()> skipped)
     : m_stream(stream),
       m_fabric(network),
-      m_network(*network.GetRepeatable()),
+      m_network(RequireRepeatable(stream.topology, network)),
       m_executor(executor),
       m_records(record),
       m_skipped(std::move(skipped)),

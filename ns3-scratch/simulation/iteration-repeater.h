@@ -38,10 +38,11 @@ class IterationRepeater : private RestListener
   public:
     /**
      * @param stream the workload
-     * @param network the network, which must be repeatable
+     * @param network the network
      * @param executor runs the workload; must outlive this object
      * @param record the records of the run; must outlive this object
      * @param skipped called when the clock was set forward
+     * @throws std::invalid_argument if the iterations on this network cannot be skipped
      */
     IterationRepeater(const Stream& stream,
                       Fabric& network,

@@ -153,15 +153,6 @@ Simulation::BuildNetwork()
 void
 Simulation::MakeRepeater()
 {
-    const Topology& topology = m_stream.topology;
-    if (m_fabric->GetRepeatable() == nullptr || !topology.events.empty() ||
-        !topology.traffic.empty())
-    {
-        throw std::invalid_argument(
-            "settings: repeat: iterations can be skipped only on the fabrics express, flow and "
-            "analytical, without events, background traffic, links that lose packets or change, "
-            "and packets of a flow on several paths");
-    }
     if (m_isObserved)
     {
         throw std::invalid_argument("settings: repeat: a timeline, series or critical paths need "
@@ -193,10 +184,7 @@ Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval
                             : "a Simulation runs only after it is built and before it is closed");
     }
     m_hasRun = true;
-    m_hook = hook;
-    m_interval = std::chrono::duration_cast<Clock::duration>(interval);
-    m_started = Clock::now();
-    m_nextReport = m_started + m_interval;
+    m_reports.Start(hook, interval);
     CausalSimulator::Get().SetPollHook([this] { Poll(); });
     ScheduleTimeLimit();
     ns3::Simulator::ScheduleNow(&TraceExecutor::Start, m_executor.get());
@@ -235,15 +223,11 @@ Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval
     {
         m_series->Finish();
     }
-    if (m_hook && !m_thrown)
+    if (m_reports.IsWanted())
     {
-        m_hook(GetProgress());
+        m_reports.Report(GetProgress());
     }
-    m_hook = {};
-    if (m_thrown)
-    {
-        std::rethrow_exception(std::exchange(m_thrown, nullptr));
-    }
+    m_reports.Finish();
     return m_outcome.status;
 }
 
@@ -381,32 +365,17 @@ Simulation::End(const std::string& status, const std::string& error)
 void
 Simulation::Poll()
 {
-    const Clock::time_point now = Clock::now();
-    if (now < m_nextReport || !m_outcome.status.empty())
+    if (!m_outcome.status.empty() || !m_reports.IsDue())
     {
         return;
     }
-    m_nextReport = now + m_interval;
     const std::string failure = m_fabric->GetFailure();
     if (!failure.empty())
     {
         End("failed", failure);
-        return;
     }
-    if (!m_hook)
+    else if (m_reports.IsWanted() && !m_reports.Report(GetProgress()))
     {
-        return;
-    }
-    try
-    {
-        if (!m_hook(GetProgress()))
-        {
-            End("interrupted", "");
-        }
-    }
-    catch (...)
-    { // an exception must not pass through the calls of ns-3 that led here, so Run rethrows it
-        m_thrown = std::current_exception();
         End("interrupted", "");
     }
 }
@@ -416,7 +385,7 @@ Simulation::GetProgress() const
 {
     RunProgress progress;
     progress.timeNs = static_cast<double>(m_fabric->SimGetTime().GetTimeStep()) / 1e3;
-    progress.wallS = std::chrono::duration<double>(Clock::now() - m_started).count();
+    progress.wallS = m_reports.GetWallS();
     progress.events = ns3::Simulator::GetEventCount();
     progress.packets = m_fabric->GetSentPackets();
     progress.deliveredBytes = m_fabric->GetDeliveredBytes();

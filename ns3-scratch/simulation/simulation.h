@@ -17,6 +17,7 @@
 #include "results/table-writer.h"
 #include "results/timeline.h"
 #include "simulation/iteration-repeater.h"
+#include "simulation/progress-reports.h"
 #include "stream/stream.h"
 #include "workload/background-traffic.h"
 #include "workload/trace-executor.h"
@@ -25,24 +26,11 @@
 
 #include <chrono>
 #include <cstdint>
-#include <exception>
-#include <functional>
 #include <memory>
 #include <string>
 
 namespace cosim
 {
-
-/// A snapshot of the progress of a run.
-struct RunProgress
-{
-    double timeNs{0};           //!< simulated time [ns]
-    double wallS{0};            //!< wall time since the run began [s]
-    uint64_t events{0};         //!< number of events that ns-3 executed
-    uint64_t packets{0};        //!< packets sent, ACKs included
-    uint64_t deliveredBytes{0}; //!< payload bytes delivered in order
-    uint64_t totalBytes{0};     //!< payload bytes of the whole workload
-};
 
 /**
  * One run of a stream, from its records to its result. Call Observe, Build, Run, GetResult and
@@ -51,14 +39,6 @@ struct RunProgress
 class Simulation : public WorkloadListener
 {
   public:
-    /**
-     * Function that is called about once per interval of wall time during a run, and once at its
-     * end.
-     *
-     * @return false to interrupt the run
-     */
-    using ProgressHook = std::function<bool(const RunProgress&)>;
-
     /// @param stream the stream to run; it must be validated
     explicit Simulation(Stream stream);
     ~Simulation() override;
@@ -144,8 +124,6 @@ class Simulation : public WorkloadListener
     void Poll();
     RunProgress GetProgress() const;
 
-    using Clock = std::chrono::steady_clock;
-
     Stream m_stream;
     RunObservers m_observers;
     RunRecord m_record;
@@ -165,12 +143,8 @@ class Simulation : public WorkloadListener
     bool m_hasRun{false};
     bool m_isClosed{false};
     bool m_isAbandoned{false}; //!< ns-3 has failed in the middle of an event
-    ProgressHook m_hook;
-    Clock::time_point m_started;
-    Clock::time_point m_nextReport;
-    Clock::duration m_interval{};
+    ProgressReports m_reports;
     ns3::EventId m_timeLimit;
-    std::exception_ptr m_thrown; //!< exception of the hook
 };
 
 } // namespace cosim
