@@ -7,7 +7,6 @@
 #include "clock/causal-simulator.h"
 #include "stream/stream-validator.h"
 #include "support/header-sizes.h"
-#include "support/wide-arithmetic.h"
 
 #include "ns3/simulator.h"
 
@@ -22,7 +21,8 @@ MessageFabric::MessageFabric(const Topology& topology, const Settings& settings)
     : FabricBase(topology, settings),
       m_headerBytes(GetDataHeaderBytes(settings.tcp.timestamps) + settings.tcp.linkHeaderBytes),
       m_parcels(topology.pathSource.size(), settings.tcp.segmentBytes, m_headerBytes),
-      m_usedPaths(topology.pathSource.size())
+      m_usedPaths(topology.pathSource.size()),
+      m_agenda(*this)
 {
 }
 
@@ -74,7 +74,7 @@ MessageFabric::GetBundleNetwork()
 void
 MessageFabric::SimFinish()
 {
-    m_isFinished = true;
+    m_agenda.Close();
     FabricBase::SimFinish();
 }
 
@@ -166,8 +166,8 @@ MessageFabric::Board(std::span<const Parcels::Passenger> passengers)
 }
 
 /// Give the collected messages to the estimator.
-void
-MessageFabric::Depart(uint64_t now)
+inline void
+MessageFabric::OnPass(uint64_t now)
 {
     while (!m_parcels.IsEmpty())
     {
@@ -223,12 +223,12 @@ MessageFabric::Prepare() const
 {
     constexpr std::size_t FIRST = 16; // far enough for memory, near enough for the first cache
     constexpr std::size_t SECOND = 8;
-    const uint32_t* const first = m_due.LookAhead(FIRST);
+    const uint32_t* const first = m_agenda.LookAhead(FIRST);
     if (first != nullptr && (*first & BUNDLE) == 0)
     {
         PrepareFirst(*first);
     }
-    const uint32_t* const second = m_due.LookAhead(SECOND);
+    const uint32_t* const second = m_agenda.LookAhead(SECOND);
     if (second != nullptr && (*second & BUNDLE) == 0)
     {
         PrepareSecond(*second);
@@ -351,69 +351,27 @@ MessageFabric::Arrive(uint32_t id)
 void
 MessageFabric::Plan(uint64_t at, uint32_t subject)
 {
-    m_due.Push(at, subject);
-    if (!m_isServing)
-    {
-        Wake(at, Now());
-    }
+    m_agenda.Plan(at, subject);
 }
 
 void
 MessageFabric::RequestService(uint64_t now)
 {
-    if (!m_isServing)
-    {
-        Wake(now, now);
-    }
+    m_agenda.RequestService(now);
 }
 
-void
-MessageFabric::Wake(uint64_t at, uint64_t now)
-{
-    if (m_wakes.empty() || at < m_wakes.back())
-    {
-        m_wakes.push_back(at);
-        ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(at - now)),
-                                 &MessageFabric::Serve,
-                                 this);
-    }
-}
-
-/// Handle the planned events of the current time.
+/// Handle a planned event.
 inline void
-MessageFabric::ServeDue(uint64_t now)
+MessageFabric::OnPlanned(uint32_t subject, uint64_t now)
 {
-    while (m_due.GetFirstKey() == now && !m_isFinished)
+    Prepare();
+    if ((subject & BUNDLE) != 0)
     {
-        const uint32_t subject = m_due.Pop();
-        Prepare();
-        if ((subject & BUNDLE) != 0)
-        {
-            OnBundleDue(subject & ~BUNDLE, now);
-        }
-        else
-        {
-            OnDue(subject, now);
-        }
+        OnBundleDue(subject & ~BUNDLE, now);
     }
-}
-
-void
-MessageFabric::Serve()
-{
-    const uint64_t now = m_wakes.back();
-    m_wakes.pop_back();
-    m_isServing = true;
-    do
+    else
     {
-        ServeDue(now);
-        Depart(now);
-    } while (m_due.GetFirstKey() == now && !m_isFinished);
-    OnServed(now);
-    m_isServing = false;
-    if (m_due.GetFirstKey() != RadixQueue<uint32_t>::NEVER)
-    {
-        Wake(m_due.GetFirstKey(), now);
+        OnDue(subject, now);
     }
 }
 
@@ -424,54 +382,6 @@ MessageFabric::Abandon(uint64_t bytes, uint32_t path)
          std::to_string(m_topology.pathSource[path]) + " to rank " +
          std::to_string(m_topology.pathTarget[path]) + " takes longer than the " +
          std::to_string(MAX_TIME_PS) + " ps that can be simulated");
-}
-
-uint64_t
-MessageFabric::TransmissionPs(uint64_t bytes, uint32_t link) const
-{
-    return MultiplyDivideUp(bytes, BYTE_PS, GetGoodRateBps(m_liveLinks.Get(link)), MAX_TIME_PS);
-}
-
-uint64_t
-MessageFabric::ForwardingPs(uint32_t link) const
-{
-    return m_liveLinks.Get(link).source < m_topology.ranks ? m_topology.forwardingDelayPs : 0;
-}
-
-uint32_t
-MessageFabric::GetAckLink(uint32_t path) const
-{
-    if (m_topology.reconfiguration.controlNetwork)
-    {
-        return NONE;
-    }
-    const uint32_t back = FindPath(m_topology.pathTarget[path], m_topology.pathSource[path]);
-    const std::span<const uint32_t> links = m_liveLinks.GetPath(back);
-    return links.empty() ? NONE : links.front();
-}
-
-uint64_t
-MessageFabric::AcknowledgementPs(uint32_t path) const
-{
-    const Reconfiguration& circuit = m_topology.reconfiguration;
-    if (circuit.controlNetwork)
-    {
-        return MultiplyDivideUp(m_headerBytes, BYTE_PS, circuit.circuitRateBps, MAX_TIME_PS) +
-               circuit.circuitLatencyPs;
-    }
-    const uint32_t back = FindPath(m_topology.pathTarget[path], m_topology.pathSource[path]);
-    // Without a path in the reverse direction, assume that it takes as long as the forward path.
-    const bool isThere = !m_liveLinks.GetPath(back).empty();
-    uint64_t sum = 0;
-    bool isFirst = true;
-    for (const uint32_t link : m_liveLinks.GetPath(isThere ? back : path))
-    {
-        sum = Later(sum, TransmissionPs(m_headerBytes, link));
-        sum = Later(sum, m_liveLinks.Get(link).latencyPs);
-        sum = Later(sum, isFirst ? 0 : ForwardingPs(link));
-        isFirst = false;
-    }
-    return sum;
 }
 
 uint64_t

@@ -5,12 +5,12 @@
 #ifndef COSIM_MESSAGE_FABRIC_H
 #define COSIM_MESSAGE_FABRIC_H
 
+#include "fabrics/message/agenda.h"
 #include "fabrics/message/bundle-log.h"
 #include "fabrics/message/parcels.h"
 #include "network/fabric-base.h"
 #include "network/link-summary.h"
 #include "stream/stream-validator.h"
-#include "support/radix-queue.h"
 #include "support/slot-pool.h"
 
 #include <algorithm>
@@ -35,8 +35,7 @@ namespace cosim
  * Messages that one path sends at the same time share packets (see Parcels). The estimator
  * therefore gets the messages of one time when all of them are known.
  *
- * An estimator plans its events in a queue of its own. ns-3 sees only one event for each time at
- * which something is due.
+ * An estimator plans its events in an Agenda.
  */
 class MessageFabric : public FabricBase, public BundleNetwork
 {
@@ -71,8 +70,8 @@ class MessageFabric : public FabricBase, public BundleNetwork
     /// @return true if no message is on its way, no receive waits, and no event is planned
     bool IsIdle() const
     {
-        return IsMatched() && m_bundles.GetTaken() == 0 && m_parcels.IsEmpty() && m_wakes.empty() &&
-               m_due.GetFirstKey() == RadixQueue<uint32_t>::NEVER;
+        return IsMatched() && m_bundles.GetTaken() == 0 && m_parcels.IsEmpty() &&
+               m_agenda.IsEmpty();
     }
 
     /**
@@ -202,6 +201,7 @@ class MessageFabric : public FabricBase, public BundleNetwork
 
   private:
     friend class AckStalls;
+    friend class Agenda<MessageFabric>;
 
     /// A bundle of messages. A single message is a bundle with one message.
     struct Bundle
@@ -251,16 +251,14 @@ class MessageFabric : public FabricBase, public BundleNetwork
     void PlacePassengers(uint32_t id, const BundleLog::Message& message);
     void Board(std::span<const Parcels::Passenger> passengers);
     void Load(uint32_t path, uint64_t bytes, uint32_t bundle, uint64_t at);
-    void Depart(uint64_t now);
+    void OnPass(uint64_t now);
     void PostponeOne(uint32_t id, uint32_t path, uint64_t sentAt, uint64_t before, uint64_t at);
     void LaunchAlone(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut, Callback sent);
     void LogSent(Rank src, std::span<const BundledMessage> messages, uint64_t at);
     void ReportDelivered(uint32_t bundle);
     void OnBundleDue(uint32_t id, uint64_t now);
     void Arrive(uint32_t bundle);
-    void Wake(uint64_t at, uint64_t now);
-    void ServeDue(uint64_t now);
-    void Serve();
+    void OnPlanned(uint32_t subject, uint64_t now);
     void Prepare() const;
 
     SlotPool<Bundle> m_bundles;
@@ -270,14 +268,11 @@ class MessageFabric : public FabricBase, public BundleNetwork
     BundleLog m_log;
     Parcels m_parcels;
     SlotPool<Passenger> m_passengers;
-    // Buffers of Depart; members so that their memory is reused
+    // Buffers of OnPass; members so that their memory is reused
     std::vector<Cargo> m_cargo;
     std::vector<Parcels::Passenger> m_boarding;
     std::vector<char> m_usedPaths; //!< true for paths that have carried a message
-    RadixQueue<uint32_t> m_due;
-    std::vector<uint64_t> m_wakes; //!< times of the events that call Serve; the next one is last
-    bool m_isServing{false};
-    bool m_isFinished{false};
+    Agenda<MessageFabric> m_agenda;
 };
 
 } // namespace cosim
