@@ -6,9 +6,14 @@ from numpy.typing import NDArray
 from frontend.collectives.program.composition import AnyProgram, Composition
 from frontend.collectives.program.program import Op
 from frontend.collectives.program.rotation import Rotation
+from frontend.errors import RefusedError, ScenarioError
 from frontend.network_api_pb2 import Reconfiguration, Topology
 from frontend.resolve import Resolved
+from frontend.scenario import Scenario
 from frontend.stream import append
+
+MOST_CONNECTIONS = 1 << 22
+"""Greatest number of connections if a pair has several. On `express`, each takes about 1.7 kB."""
 
 Pairs = NDArray[np.int64]
 """Ordered pairs of ranks, one per row."""
@@ -81,9 +86,11 @@ def topology_record(resolved: Resolved, flows: Flows) -> Topology:
     """Return the record of a network, with the paths of the flows and of their reverses.
 
     There is a path for each of the `flows_per_pair` connections of a pair, which share a message.
+    Raises ScenarioError if there are too many.
     """
     network = resolved.network
     pairs = both_ways(flows)
+    _require_room(resolved.scenario, len(pairs))
     routes = resolved.connection_routes(pairs[:, 2])
     ends = np.repeat(pairs[:, :2], routes.shape[1], axis=0)
     paths = network.paths(ends[:, 0], ends[:, 1], routes.ravel())
@@ -110,3 +117,15 @@ def topology_record(resolved: Resolved, flows: Flows) -> Topology:
     for name, values in columns.items():
         append(record, name, values)
     return record
+
+
+def _require_room(scenario: Scenario, pairs: int) -> None:
+    """Raise ScenarioError if the connections of so many pairs are too many."""
+    count = scenario.transport.flows_per_pair
+    most = max(1, MOST_CONNECTIONS // max(1, pairs))
+    if count > most:
+        refused = RefusedError(
+            "transport.flows_per_pair",
+            f"expected at most {most}, because {pairs} ordered pairs of ranks have connections",
+        )
+        raise ScenarioError(refused.sentence(scenario.model_dump(mode="json", exclude_unset=True)))

@@ -124,7 +124,7 @@ class Transport(Model):
     as much room as a full packet."""
     flows_per_pair: Count = 1
     """Number of connections of an ordered pair of ranks, which take the same path. Each message is
-    divided evenly among them."""
+    divided evenly among them. If there are several, a run has at most 4194304 connections."""
     data_retries: Count = 15
     """Number of consecutive retransmission timeouts after which a connection fails and ends the
     run."""

@@ -75,6 +75,13 @@ def test_latencies_that_add_up_to_too_much_are_refused() -> None:
         run("native", {"topology.latency": "1000s", "topology.ranks": 40})
 
 
+def test_connections_that_no_memory_holds_are_refused() -> None:
+    """2^22 connections at most, of the 4·3 ordered pairs."""
+    sentence = "value 349526: expected at most 349525, because 12 ordered pairs of ranks have"
+    with pytest.raises(ScenarioError, match=rf"^transport\.flows_per_pair: {sentence} connections"):
+        run("express", {"transport.flows_per_pair": 349526})
+
+
 @pytest.mark.parametrize("fabric", ["express", "native"])
 def test_dctcp_that_stands_still_says_so(fabric: str) -> None:
     """ns-3's DCTCP has no lower limit for the window: with less than a segment it sends no more."""
