@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 import traceback
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -77,17 +78,24 @@ def call(folder: Path, arguments: list[str], at: int, number: int) -> dict[str, 
     return dict(said)
 
 
-@pytest.fixture
-def prepared(small: dict[str, Any], tmp_path: Path) -> Path:
-    """Return a folder with a scenario, its stream and its result."""
-    folder = tmp_path / "prepared"
-    folder.mkdir()
-    (folder / "small.yaml").write_text(json.dumps(small))
-    for command in (
-        ["compile", "small.yaml", "-o", "small.stream"],
-        ["run", "small.yaml", "--out", "done"],
-    ):
-        assert call(folder, command, -1, 0)["status"] == 0
+@pytest.fixture(scope="module")
+def prepared(scenarios: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a scenario, its stream and its result.
+
+    The commands run in this process, so that its children need not import anything again.
+    """
+    folder = tmp_path_factory.mktemp("prepared")
+    shutil.copy(scenarios / "collective_small.yaml", folder / "small.yaml")
+    with chdir(folder):
+        for command in (
+            ["compile", "small.yaml", "-o", "small.stream"],
+            ["run", "small.yaml", "--out", "done"],
+        ):
+            assert CliRunner().invoke(main, command).exit_code == 0
+    with chdir(tmp_path_factory.mktemp("warm")):
+        shutil.copy(folder / "small.yaml", "small.yaml")
+        for command in COMMANDS.values():
+            assert CliRunner().invoke(main, command).exit_code == 0
     return folder
 
 

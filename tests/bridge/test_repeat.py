@@ -64,47 +64,41 @@ def test_exact_repetition_changes_nothing(name: str, fabric: str) -> None:
     assert simulated == 12 - sum(skip.iterations for skip in exact.repeat.skipped)
 
 
-@hypothesis_settings(max_examples=10, deadline=None)
-@given(
-    name=st.sampled_from(
+ANY = {
+    "name": st.sampled_from(
         (*REPEATING, "topoopt_resnet50_small", "topoopt_bert_small", "llm_llama3_8b_small")
     ),
-    fabric=st.sampled_from(FABRICS),
-    iterations=st.integers(5, 20),
-    window=st.sampled_from(["20KB", "64KB", "0.5MB"]),
-    initial_cwnd=st.sampled_from([2, 10, 100]),
-    acknowledged=st.sampled_from([1, 2, 3]),
-    interval=st.sampled_from(["0us", "7us", "100us", "1ms"]),
-    min_rto=st.sampled_from(["1us", "30us", "50ms"]),
-    latency=st.sampled_from(["0us", "1.7us"]),
-    admission=st.sampled_from(["negotiated", "local"]),
-    send=st.sampled_from([{}, {"system.send.message": "1us"}, {"transport.flows_per_pair": 2}]),
-)
+    "fabric": st.sampled_from(FABRICS),
+    "iterations": st.integers(5, 20),
+}
+CHANGES = {
+    "transport.window": st.sampled_from(["20KB", "64KB", "0.5MB"]),
+    "transport.initial_cwnd": st.sampled_from([2, 10, 100]),
+    "transport.delayed_ack.segments": st.sampled_from([1, 2, 3]),
+    "transport.delayed_ack.timeout": st.just("0.5us"),
+    "transport.min_rto": st.sampled_from(["1us", "30us", "50ms"]),
+    "measurement.rtt_interval": st.sampled_from(["0us", "7us", "100us", "1ms"]),
+    "system.injection_latency": st.sampled_from(["0us", "1.7us"]),
+    "system.admission": st.sampled_from(["negotiated", "local"]),
+}
+ONE_OF = st.sampled_from([{}, {"system.send.message": "1us"}, {"transport.flows_per_pair": 2}])
+
+
+@hypothesis_settings(max_examples=4, deadline=None)
+@given(**ANY, changes=st.fixed_dictionaries(CHANGES), other=ONE_OF)
 def test_random_scenarios(
-    name: str,
-    fabric: str,
-    iterations: int,
-    window: str,
-    initial_cwnd: int,
-    acknowledged: int,
-    interval: str,
-    min_rto: str,
-    latency: str,
-    admission: str,
-    send: dict[str, Any],
+    name: str, fabric: str, iterations: int, changes: dict[str, Any], other: dict[str, Any]
 ) -> None:
-    changes: dict[str, Any] = {
-        "transport.window": window,
-        "transport.initial_cwnd": initial_cwnd,
-        "transport.delayed_ack.segments": acknowledged,
-        "transport.delayed_ack.timeout": "0.5us",
-        "transport.min_rto": min_rto,
-        "measurement.rtt_interval": interval,
-        "system.injection_latency": latency,
-        "system.admission": admission,
-        **send,
-    }
-    assert_same(SCENARIOS / f"{name}.yaml", fabric, iterations, **changes)
+    assert_same(SCENARIOS / f"{name}.yaml", fabric, iterations, **changes, **other)
+
+
+@pytest.mark.long
+@hypothesis_settings(max_examples=200, deadline=None)
+@given(**ANY, changes=st.fixed_dictionaries(CHANGES), other=ONE_OF)
+def test_many_random_scenarios(
+    name: str, fabric: str, iterations: int, changes: dict[str, Any], other: dict[str, Any]
+) -> None:
+    assert_same(SCENARIOS / f"{name}.yaml", fabric, iterations, **changes, **other)
 
 
 def test_losses_are_not_skipped() -> None:
