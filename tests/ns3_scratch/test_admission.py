@@ -92,11 +92,10 @@ def workloads(draw: st.DrawFn, *, same_order: bool) -> tuple[list[api.Record], l
     return records, limits, payload
 
 
-@hypothesis_settings(max_examples=400, deadline=None)
-@given(workloads(same_order=True))
-def test_ranks_that_issue_in_the_same_order_never_deadlock(
-    drawn: tuple[list[api.Record], list[int], int],
-) -> None:
+Drawn = tuple[list[api.Record], list[int], int]
+
+
+def check_same_order(drawn: Drawn) -> None:
     """Ranks start their chunks at any time, in any priority class, with LIFO and with one slot."""
     records, limits, payload = drawn
     result = run(records)
@@ -106,11 +105,7 @@ def test_ranks_that_issue_in_the_same_order_never_deadlock(
     assert all(outstanding[name] <= limit for name, limit in zip(DIMENSIONS, limits, strict=True))
 
 
-@hypothesis_settings(max_examples=300, deadline=None)
-@given(workloads(same_order=False))
-def test_other_orders_complete_or_are_reported(
-    drawn: tuple[list[api.Record], list[int], int],
-) -> None:
+def check_other_order(drawn: Drawn) -> None:
     records, _, payload = drawn
     result = run(records)
     if result["status"] == "complete":
@@ -121,6 +116,26 @@ def test_other_orders_complete_or_are_reported(
     (record,) = [record for record in records if record.HasField("settings")]
     record.settings.system.admission = NEGOTIATED
     assert run(records)["status"] == "complete"
+
+
+@hypothesis_settings(max_examples=100, deadline=None)
+@given(workloads(same_order=True))
+def test_ranks_that_issue_in_the_same_order_never_deadlock(drawn: Drawn) -> None:
+    check_same_order(drawn)
+
+
+@hypothesis_settings(max_examples=100, deadline=None)
+@given(workloads(same_order=False))
+def test_other_orders_complete_or_are_reported(drawn: Drawn) -> None:
+    check_other_order(drawn)
+
+
+@pytest.mark.long
+@hypothesis_settings(max_examples=2000, deadline=None)
+@given(workloads(same_order=True), workloads(same_order=False))
+def test_many_orders(same: Drawn, other: Drawn) -> None:
+    check_same_order(same)
+    check_other_order(other)
 
 
 def opposite_orders(admission: api.System.Admission, limit: int) -> dict[str, Any]:

@@ -58,8 +58,14 @@ def test_poisson_traffic_has_its_load() -> None:
     assert more == pytest.approx(busy.time_ns / 8 * 40, rel=0.05)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("fabric", [*CHANGING, "native"])
+@pytest.mark.parametrize(
+    "fabric",
+    [
+        "express",
+        "flow",
+        *(pytest.param(f, marks=pytest.mark.long) for f in ("analytical", "native")),
+    ],
+)
 def test_more_traffic_than_the_network_carries_ends_the_run(fabric: str) -> None:
     """Each message on its way takes memory: without a limit, there would be no end to it."""
     event = {"event": "traffic", "at": "0us", "load": "100Tbps", "sizes": [["1KB", 1]]}
