@@ -2,7 +2,8 @@
 
 This is TopoOpt's all-reduce: 2(k-1) rounds on each of the rings that were selected for a group of k
 members. Consecutive members of a ring need not be neighbours in the network. The ranks between them
-forward the messages.
+forward the messages. If a ring goes on by the same number of places at every member, as those of
+TopoOpt do, the program is a rotation.
 
 Source: W. Wang et al., "TopoOpt", NSDI 2023, sections 4.3 and 6.
 """
@@ -16,7 +17,8 @@ import numpy as np
 
 from frontend.collectives.group_rings import group_rings
 from frontend.collectives.program.errors import CollectiveError
-from frontend.collectives.program.program import Program
+from frontend.collectives.program.program import Ints, Op
+from frontend.collectives.program.rotation import Rotation, Stepped, rotation
 from frontend.collectives.program.scheduled import scheduled
 from frontend.collectives.registry import Algorithm, always_works
 from frontend.collectives.setting import Setting
@@ -68,8 +70,12 @@ def logical_rings(group_size: int, orders: Orders | None, duplex: bool) -> Digra
 
 def _program(
     operation: str, group_size: int, orders: Orders | None, duplex: bool, dimension: str
-) -> Program:
+) -> Stepped:
     graph = logical_rings(group_size, orders, duplex)
+    target = graph.target.reshape(-1, group_size).astype(np.int64)
+    jumps = (target - np.arange(group_size)) % group_size
+    if np.all(jumps == jumps[:, :1]):
+        return _turned(operation, group_size, jumps[:, 0], dimension)
     return scheduled(
         "multi_ring",
         operation,
@@ -79,13 +85,73 @@ def _program(
     )
 
 
+def _turned(operation: str, group_size: int, jumps: Ints, dimension: str) -> Rotation:
+    """Return the program of rings that go from member g to member g + jump.
+
+    Its table is the one that `scheduled` makes of the same rings: first the SENDs of all rounds,
+    then the receives. Unit s·R + r is the part of shard s that ring r of R carries.
+    """
+    size, count = group_size, jumps.size
+    rounds = np.arange(1, size)[:, None]
+    same = jumps[:, None] == jumps
+    # Rings with the same jump use parallel links.
+    route = np.tile(np.tril(same, -1).sum(axis=1), size - 1)
+    op, peer, shard, target, routes, edges = (list[Ints]() for _ in range(6))
+
+    def add_rounds(receive: Op, lag: int) -> tuple[Ints, Ints]:
+        """Add rounds in which member 0 sends the shards -(round + lag)·jump."""
+        first, messages = sum(part.size for part in op), count * (size - 1)
+        sends = first + np.arange(messages)
+        for way, kind in ((1, Op.SEND), (-1, receive)):
+            op.append(np.full(messages, kind))
+            peer.append(np.tile(way * jumps % size, size - 1))
+            shard.append((-(rounds + lag + (way < 0)) * jumps % size).ravel())
+            target.append(sends + messages if way > 0 else sends)
+            routes.append(route if way > 0 else np.zeros_like(route))
+        receives = sends + messages
+        edges.append(np.column_stack((sends[count:], receives[:-count])))
+        return sends, receives
+
+    if operation != "all_gather":
+        _, receives = add_rounds(Op.RECV_REDUCE, 0)
+        ends = receives[-count:]
+    if operation == "all_reduce":
+        joins = receives[-1] + 1 + np.arange(count)
+        op.append(np.full(count, Op.COPY))
+        for column in (peer, shard, routes):
+            column.append(np.zeros(count, np.int64))
+        target.append(np.arange(count))
+        edges.append(np.column_stack((joins, ends)))
+    if operation != "reduce_scatter":
+        sends, _ = add_rounds(Op.RECV, -1)
+    if operation == "all_reduce":
+        edges.append(np.column_stack((sends[:count], joins)))
+    waits = np.concatenate(edges)
+    ring_of = np.arange(sum(part.size for part in op)) % count
+    return rotation(
+        "multi_ring",
+        operation,
+        size,
+        units=size * count,
+        dimension=dimension,
+        op=np.concatenate(op),
+        peer=np.concatenate(peer),
+        offset=np.concatenate(shard) * count + ring_of,
+        target=np.concatenate(target),
+        edges=waits[np.argsort(waits[:, 0], kind="stable")],
+        offset_turn=count,
+        target_turn=count,
+        route=np.concatenate(routes) if route.any() else (),
+    )
+
+
 def all_reduce(
     group_size: int,
     *,
     orders: Orders | None = None,
     duplex: bool = False,
     dimension: str = "scale_out",
-) -> Program:
+) -> Stepped:
     """Return a reduce-scatter and an all-gather: 2(k-1) rounds of every ring."""
     return _program("all_reduce", group_size, orders, duplex, dimension)
 
@@ -96,7 +162,7 @@ def reduce_scatter(
     orders: Orders | None = None,
     duplex: bool = False,
     dimension: str = "scale_out",
-) -> Program:
+) -> Stepped:
     """Return k-1 rounds of every ring; afterwards each member has the sum of its shard."""
     return _program("reduce_scatter", group_size, orders, duplex, dimension)
 
@@ -107,7 +173,7 @@ def all_gather(
     orders: Orders | None = None,
     duplex: bool = False,
     dimension: str = "scale_out",
-) -> Program:
+) -> Stepped:
     """Return k-1 rounds of every ring; each round moves parts of shards to the next member."""
     return _program("all_gather", group_size, orders, duplex, dimension)
 

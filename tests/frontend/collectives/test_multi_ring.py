@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import gcd
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,9 +11,14 @@ from hypothesis import strategies as st
 
 from frontend import load_scenario
 from frontend.collectives import CollectiveError, Op, build, check
-from frontend.collectives.algorithms.multi_ring import logical_rings
+from frontend.collectives.algorithms.multi_ring import ALGORITHM, logical_rings
+from frontend.collectives.program.program import COLUMNS
+from frontend.collectives.program.rotation import Rotation
+from frontend.collectives.program.scheduled import scheduled
 from frontend.compiler.compile import compile_scenario
 from frontend.stream import decode
+from topology_gen.graphs.totient_perms import ring
+from topology_gen.schedules import rings
 from topology_gen.topoopt import all_reduce_matrix, data_parallel, topology_finder, traffic_matrix
 
 
@@ -34,10 +41,33 @@ def test_right_for_any_orders_and_evenly_split(size, count, duplex, random):
     assert matrix(program) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("operation", ["all_reduce", "reduce_scatter", "all_gather"])
+@pytest.mark.parametrize("duplex", [False, True])
+@pytest.mark.parametrize("size", [2, 3, 5, 8, 9])
+def test_rings_with_strides_are_a_rotation_with_the_same_steps(size, duplex, operation):
+    strides = [stride for stride in (1, 3, 1, 4) if gcd(stride, size) == 1]
+    orders = [ring(range(size), stride) for stride in strides]
+    rule = ALGORITHM.build(operation, size, orders=orders, duplex=duplex)
+    assert isinstance(rule, Rotation)
+    graph = logical_rings(size, orders, duplex)
+    table = scheduled(
+        "multi_ring",
+        operation,
+        scatter=None if operation == "all_gather" else rings.reduce_scatter(graph),
+        gather=None if operation == "reduce_scatter" else rings.all_gather(graph),
+    )
+    made = rule.table()
+    assert made.units == table.units
+    for column in COLUMNS:
+        assert np.array_equal(getattr(made, column), getattr(table, column)), column
+
+
 def test_on_topoopt_every_message_has_a_link_of_its_own():
     topology = topology_finder(data_parallel(16, 1.0), 6)
-    program = build("all_reduce", "multi_ring", 16, orders=topology.spanning_orders, duplex=True)
-    assert matrix(program) == pytest.approx(traffic_matrix(data_parallel(16, 1.0), topology))
+    program = ALGORITHM.build("all_reduce", 16, orders=topology.spanning_orders, duplex=True)
+    assert isinstance(program, Rotation)
+    traffic = traffic_matrix(data_parallel(16, 1.0), topology)
+    assert matrix(program.table()) == pytest.approx(traffic)
     assert logical_rings(16, topology.spanning_orders, True).edges() == topology.graph.edges()
 
 

@@ -29,6 +29,9 @@ RULES = [
     ("direct", "all_to_all"),
     ("direct", "barrier"),
     ("halving_doubling", "all_to_all"),
+    ("multi_ring", "all_reduce"),
+    ("multi_ring", "reduce_scatter"),
+    ("multi_ring", "all_gather"),
 ]
 """The programs that are rotations."""
 
