@@ -26,24 +26,42 @@ def layers(
     nodes: int, source: Ids, target: Ids, root: int
 ) -> tuple[Sequence[tuple[list[int], int]], ...]: ...
 
-# For each pair, its number of hops, and the links of all paths one after another. Of the shortest
-# paths of a pair, it takes number (first + turn % turns * paths // turns) % paths. At every node,
-# the paths over the link with the smallest id have the smallest numbers. Pairs are ordered by
-# `row`, the row of `distance` with the distances to their target. A link enters a place: a node, or
-# another column of `distance`.
-def numbered_paths(
+# For each pair, its number of hops, and the links of all paths one after another. Links enter
+# places, of which the first ones are the nodes; the paths of a pair end at the place `end`. Pairs
+# with the same target follow each other. ValueError if a pair has no path.
+#
+# Where a shortest path can continue over several links, a hash of the pair, its route and its hop,
+# plus `salt`, selects one: `topology_gen.networks.shortest_paths.flow_hash`.
+def hashed_paths(
+    nodes: int,
+    places: int,
     source: Ids,
     target: Ids,
     place: Ids,
     cost: NDArray[np.float64],
-    distance: NDArray[np.float64],
-    row: Ids,
     from_: Ids,
     to: Ids,
+    end: Ids,
+    route: NDArray[np.uint64],
+    salt: int,
+) -> tuple[NDArray[np.int64], Ids]: ...
+
+# The same, where a pair takes number (first + turn % turns * paths // turns) % paths of its
+# shortest paths. At every node, the paths over the link with the smallest id have the smallest
+# numbers.
+def numbered_paths(
+    nodes: int,
+    places: int,
+    source: Ids,
+    target: Ids,
+    place: Ids,
+    cost: NDArray[np.float64],
+    from_: Ids,
+    to: Ids,
+    end: Ids,
     first: NDArray[np.int64],
     turn: NDArray[np.int64],
     turns: int,
-    nodes: int,
 ) -> tuple[NDArray[np.int64], Ids]: ...
 
 # For each of `count` links, the bytes that go over it if some paths are used. The links of path i

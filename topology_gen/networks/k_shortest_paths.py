@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topology_gen.arrays import Numbers
+from topology_gen.arrays import Ids, Numbers, ids
 from topology_gen.errors import ParameterError, PathError
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.kernels import numbered_paths
@@ -87,28 +87,7 @@ class KShortestPaths(ShortestPaths):
         first = [int(self._graph.source[path[0]])] if path else []
         return first + [int(self._graph.target[link]) for link in path]
 
-    def _steps(
-        self,
-        source: Numbers,
-        target: Numbers,
-        route: Numbers,
-        distance: NDArray[np.float64],
-        row: Numbers,
-    ) -> tuple[Numbers, Numbers]:
-        self._distances(source, target, distance, row)
+    def _follow(self, source: Numbers, target: Numbers, route: Numbers) -> tuple[Numbers, Ids]:
         first = flow_hash(source, target, np.zeros_like(route), self._salt)
-        hops, links = numbered_paths(
-            self._graph.source,
-            self._graph.target,
-            self._entered.astype(np.uint32),
-            self._cost,
-            distance,
-            row.astype(np.uint32),
-            source.astype(np.uint32),
-            target.astype(np.uint32),
-            first,
-            route,
-            self.count,
-            self._nodes,
-        )
-        return hops, links.astype(np.int64)
+        pairs = (ids(source), ids(target), self._places(target))
+        return numbered_paths(*self._links, *pairs, first, route, self.count)

@@ -3,18 +3,23 @@
  */
 
 #include "capacities.h"
+#include "hashed-paths.h"
 #include "hop-distances.h"
 #include "length-distances.h"
 #include "numbered-paths.h"
 #include "path-loads.h"
 #include "register.h"
+#include "target-search.h"
 #include "tree-loads.h"
 #include "walk-loads.h"
 #include "weighted-matching.h"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace py = pybind11;
@@ -89,39 +94,106 @@ rule_distances(uint32_t nodes, const Array<uint32_t>& target, uint32_t roots)
     return py::make_tuple(greatest, sum);
 }
 
+/// Pairs of nodes whose paths are wanted; those with the same target follow each other.
+struct WantedPaths
+{
+    const Array<uint32_t>& from;
+    const Array<uint32_t>& to;
+    const Array<uint32_t>& end; //!< for each pair, the place at which its paths end
+};
+
+/**
+ * Search the paths of all pairs.
+ *
+ * @param onSearch called after the search of each target
+ * @param follow called for each pair with its index; appends the links of its path
+ * @return per pair the number of its links, and the links of one pair after another
+ */
+template <typename OnSearch, typename Follow>
 py::tuple
-numbered_paths(const Array<uint32_t>& source,
+follow_all(TargetSearch& search,
+           const WantedPaths& wanted,
+           const OnSearch& onSearch,
+           const Follow& follow)
+{
+    const std::span<const uint32_t> from = view(wanted.from);
+    const std::span<const uint32_t> to = view(wanted.to);
+    std::vector<int64_t> hops(to.size());
+    std::vector<uint32_t> found;
+    for (std::size_t begin = 0, end = 0; begin < to.size(); begin = end)
+    {
+        while (end < to.size() && to[end] == to[begin])
+        {
+            ++end;
+        }
+        search.Run(view(wanted.end)[begin], from.subspan(begin, end - begin));
+        onSearch();
+        for (std::size_t i = begin; i < end; ++i)
+        {
+            if (std::isinf(search.GetCost(from[i])))
+            {
+                throw std::invalid_argument("there is no path from node " +
+                                            std::to_string(from[i]) + " to node " +
+                                            std::to_string(to[i]));
+            }
+            const std::size_t before = found.size();
+            follow(i, found);
+            hops[i] = static_cast<int64_t>(found.size() - before);
+        }
+    }
+    return py::make_tuple(copied(hops), copied(found));
+}
+
+py::tuple
+hashed_paths(std::size_t nodes,
+             std::size_t places,
+             const Array<uint32_t>& source,
+             const Array<uint32_t>& target,
+             const Array<uint32_t>& place,
+             const Array<double>& cost,
+             const Array<uint32_t>& from,
+             const Array<uint32_t>& to,
+             const Array<uint32_t>& end,
+             const Array<uint64_t>& route,
+             uint64_t salt)
+{
+    TargetSearch search({nodes, places, view(source), view(target), view(place), view(cost)});
+    HashedPaths paths(search, salt);
+    return follow_all(
+        search,
+        {from, to, end},
+        [] {},
+        [&](std::size_t i, std::vector<uint32_t>& found) {
+            paths.Follow(view(from)[i], view(to)[i], view(route)[i], found);
+        });
+}
+
+py::tuple
+numbered_paths(std::size_t nodes,
+               std::size_t places,
+               const Array<uint32_t>& source,
                const Array<uint32_t>& target,
                const Array<uint32_t>& place,
                const Array<double>& cost,
-               const Array<double>& distance,
-               const Array<uint32_t>& row,
                const Array<uint32_t>& from,
                const Array<uint32_t>& to,
+               const Array<uint32_t>& end,
                const Array<int64_t>& first,
                const Array<int64_t>& turn,
-               int64_t turns,
-               std::size_t nodes)
+               int64_t turns)
 {
-    const auto places = static_cast<std::size_t>(distance.shape(1));
-    const CostView links{places, view(source), view(target), view(place), view(cost)};
-    NumberedPaths paths(nodes, links);
-    const std::span<const uint32_t> rows = view(row);
-    std::vector<int64_t> hops(rows.size());
-    std::vector<uint32_t> found;
-    for (std::size_t i = 0; i < rows.size(); ++i)
-    {
-        if (i == 0 || rows[i] != rows[i - 1])
-        {
-            paths.SetTarget({distance.data(rows[i], 0), places});
-        }
-        const std::size_t before = found.size();
-        const uint32_t node = view(from)[i];
-        const int64_t number = paths.GetNumber(node, view(first)[i], view(turn)[i] % turns, turns);
-        paths.Follow(node, view(to)[i], number, found);
-        hops[i] = static_cast<int64_t>(found.size() - before);
-    }
-    return py::make_tuple(copied(hops), copied(found));
+    TargetSearch search({nodes, places, view(source), view(target), view(place), view(cost)});
+    NumberedPaths paths(search);
+    return follow_all(
+        search,
+        {from, to, end},
+        [&] { paths.Count(); },
+        [&](std::size_t i, std::vector<uint32_t>& found) {
+            const uint32_t node = view(from)[i];
+            const int64_t number =
+                paths.GetNumber(node, view(first)[i], view(turn)[i] % turns, turns);
+            paths.Follow(node, view(to)[i], number, found);
+        });
 }
 
 py::array_t<double>
@@ -183,6 +255,7 @@ register_graphs(py::module_& module)
     module.def("distances", &distances);
     module.def("rule_distances", &rule_distances);
     module.def("sum_distances", &sum_distances);
+    module.def("hashed_paths", &hashed_paths);
     module.def("numbered_paths", &numbered_paths);
     module.def("tree_loads", &tree_loads);
     module.def("walk_loads", &walk_loads);
