@@ -81,6 +81,12 @@ class FlowRecord
         flow.counters.idealPs += flow.lastIdealPs;
     }
 
+    /// Start to load a flow whose message is soon delivered.
+    void Prepare(uint32_t path) const
+    {
+        __builtin_prefetch(&m_flows[path]);
+    }
+
     /**
      * Correct the completion time of a counted message to a later one.
      *

@@ -137,8 +137,10 @@ void
 AnalyticalFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now)
 {
     m_stalls.Announce(cargo, at);
-    for (const Cargo& one : cargo)
+    for (std::size_t i = 0; i < cargo.size(); ++i)
     {
+        PrepareLaunch(cargo.subspan(i));
+        const Cargo& one = cargo[i];
         MessageInTransit message;
         message.sentAt = message.arrival = at;
         message.lastByte = 0; // the whole message has arrived
@@ -146,6 +148,27 @@ AnalyticalFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now
         message.hop = m_topology.pathBegin[one.path];
         message.bundle = one.bundle;
         Settle(message, one.size, now);
+    }
+}
+
+/// Start to load what the next messages need, of which the first one is launched now.
+inline void
+AnalyticalFabric::PrepareLaunch(std::span<const Cargo> cargo) const
+{
+    constexpr std::size_t FIRST = 8;
+    constexpr std::size_t SECOND = 4;
+    const auto getLast = [this](const Cargo& one) -> const Link& {
+        return m_links[m_topology.pathLinks[m_topology.pathBegin[one.path + 1] - 1]];
+    };
+    if (cargo.size() > FIRST)
+    {
+        __builtin_prefetch(&getLast(cargo[FIRST]));
+        m_flowRecord.Prepare(cargo[FIRST].path);
+    }
+    if (cargo.size() > SECOND)
+    {
+        getLast(cargo[SECOND]).queue.Prepare();
+        PrepareBundle(cargo[SECOND].bundle);
     }
 }
 

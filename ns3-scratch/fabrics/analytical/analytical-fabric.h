@@ -97,6 +97,7 @@ class AnalyticalFabric : public MessageFabric, public Repeatable
         WireSize size; //!< set while the message waits in a slot
     };
 
+    void PrepareLaunch(std::span<const Cargo> cargo) const;
     Link& Measure(uint32_t linkId, const WireSize& size);
     void MeasureAnew(uint32_t linkId, const WireSize& size);
     void Settle(MessageInTransit& message, const WireSize& size, uint64_t now);

@@ -188,6 +188,25 @@ FlowFabric::OnDue(uint32_t subject, uint64_t now)
 }
 
 void
+FlowFabric::PrepareFirst(uint32_t subject) const
+{
+    if (subject != DELAYED)
+    {
+        m_paths.Prepare(subject);
+        m_flowRecord.Prepare(subject);
+    }
+}
+
+void
+FlowFabric::PrepareSecond(uint32_t subject) const
+{
+    if (subject != DELAYED)
+    {
+        m_paths.PrepareFirst(subject);
+    }
+}
+
+void
 FlowFabric::OnServed(uint64_t now)
 {
     if (m_dirty.empty())

@@ -93,6 +93,22 @@ class FlowStreams
         return m_paths[path];
     }
 
+    /// Start to load a path, which is soon due.
+    void Prepare(uint32_t path) const
+    {
+        Load(m_paths[path]);
+    }
+
+    /// Start to load the first message of a path.
+    void PrepareFirst(uint32_t path) const
+    {
+        const uint32_t message = m_paths[path].first;
+        if (message != NONE)
+        {
+            Load(m_messages[message]);
+        }
+    }
+
     /// @return the slow start of a stream; null if it has ended
     Opening* GetOpening(const Path& path)
     {
@@ -218,6 +234,15 @@ class FlowStreams
     }
 
   private:
+    /// Start to load an item, which can lie on two cache lines.
+    template <typename T>
+    static void Load(const T& item)
+    {
+        const char* const place = reinterpret_cast<const char*>(&item);
+        __builtin_prefetch(place);
+        __builtin_prefetch(place + sizeof(T) - 1);
+    }
+
     SlotPool<Message> m_messages;
     std::vector<Path> m_paths;
     std::vector<Opening> m_openings;

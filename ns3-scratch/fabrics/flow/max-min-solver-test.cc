@@ -121,6 +121,44 @@ class MaxMinSolverTest : public UnitTest<MaxMinSolverTest>
         }
     }
 
+    void TakesAFlowAloneAsAnyOther()
+    {
+        std::mt19937 random(3);
+        for (int i = 0; i < 200; ++i)
+        {
+            // There are few flows, so that many are alone. Some rates differ by rounding.
+            Network network = Network::MakeRandom(random);
+            for (double& capacity : network.capacities)
+            {
+                capacity = Draw(random, 2) == 0 ? capacity : 0.1 * capacity / 0.3 * 3;
+            }
+            MaxMinSolver solver = network.MakeSolver();
+            MaxMinSolver whole = network.MakeSolver();
+            whole.FillEverything();
+            for (int round = 0; round < 30; ++round)
+            {
+                for (uint32_t flips = 1 + Draw(random, 3); flips > 0; --flips)
+                {
+                    const uint32_t flow = Draw(random, 6);
+                    Flip(solver, flow);
+                    Flip(whole, flow);
+                }
+                NS_TEST_ASSERT_MSG_EQ((solver.Solve() == whole.Solve()), true, "the same changed");
+                for (uint32_t flow = 0; flow < network.paths.size(); ++flow)
+                {
+                    NS_TEST_ASSERT_MSG_EQ(solver.GetRate(flow),
+                                          whole.GetRate(flow),
+                                          "to the last bit");
+                }
+                StateDigest digest;
+                StateDigest other;
+                solver.AddState(digest);
+                whole.AddState(other);
+                NS_TEST_ASSERT_MSG_EQ((digest == other), true, "with the same bottlenecks");
+            }
+        }
+    }
+
     void LooksOnceAtALinkThatManyFlowsLeave()
     {
         // Link 0 is the bottleneck of 50 flows of its own and of 50 that also cross link 1. Then
@@ -267,6 +305,8 @@ const UnitTestSuite<MaxMinSolverTest> g_maxMinSolverTests(
         {"a link is searched once for all flows that become slower",
          &MaxMinSolverTest::LooksOnceAtALinkThatManyFlowsLeave},
         {"rates are max-min fair by definition", &MaxMinSolverTest::IsFairByDefinition},
+        {"a flow that shares no link has the rate that it has when all links are filled",
+         &MaxMinSolverTest::TakesAFlowAloneAsAnyOther},
         {"rates do not depend on the past, and changes are told",
          &MaxMinSolverTest::IsTheSameFromScratch},
         {"flows share a line of links", &MaxMinSolverTest::SharesALine},

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace cosim
@@ -75,7 +76,7 @@ MaxMinSolver::Stop(uint32_t flow)
         link.uses[m_position[hop]] = last;
         m_position[last.hop] = m_position[hop];
         link.uses.pop_back();
-        if (link.isBottleneck)
+        if (link.isBottleneck && !link.uses.empty())
         {
             m_freed.push_back(m_links[hop]);
         }
@@ -92,7 +93,7 @@ MaxMinSolver::Solve()
     }
     for (const uint32_t flow : m_started)
     {
-        if (m_flow[flow].isActive)
+        if (m_flow[flow].isActive && !(m_looksForAlone && AddAlone(flow)))
         {
             AddFlow(flow);
         }
@@ -100,7 +101,11 @@ MaxMinSolver::Solve()
     for (uint64_t key = m_order.GetFirstKey(); key != NEVER; key = m_order.GetFirstKey())
     {
         const uint32_t link = m_order.Pop();
-        if (key == m_link[link].queuedAt)
+        if (link >= m_link.size())
+        {
+            FillAlone(m_alone[link - m_link.size()]);
+        }
+        else if (key == m_link[link].queuedAt)
         {
             m_link[link].queuedAt = NEVER;
             Fill(link, std::bit_cast<double>(key));
@@ -163,6 +168,75 @@ MaxMinSolver::AddFlow(uint32_t flow)
         Queue(id);
     }
     added.rate = RISING;
+}
+
+/**
+ * Make a flow a member if no other flow uses its links. It gets the rate of the slowest one, so its
+ * links need not be filled. Only the rounding of rates depends on other flows. Therefore such flows
+ * wait in m_order for the level of their rate, all with the same rate in one place.
+ *
+ * @return false if another flow uses a link, or there are too many rates
+ */
+bool
+MaxMinSolver::AddAlone(uint32_t flow)
+{
+    double least = std::numeric_limits<double>::infinity();
+    for (const uint32_t id : GetLinks(flow))
+    {
+        const Link& link = m_link[id];
+        if (link.uses.size() != 1)
+        {
+            return false;
+        }
+        least = std::min(least, link.capacity);
+    }
+    if (m_flow[flow].isMember || least == std::numeric_limits<double>::infinity())
+    {
+        return false;
+    }
+    const auto end = m_alone.begin() + m_alones;
+    auto alone =
+        std::find_if(m_alone.begin(), end, [least](const Alone& one) { return one.rate == least; });
+    if (alone == m_alone.end())
+    {
+        return false;
+    }
+    if (alone == end)
+    {
+        ++m_alones;
+        alone->rate = least;
+        m_order.Push(KeyOf(least),
+                     static_cast<uint32_t>(m_link.size() + (alone - m_alone.begin())));
+    }
+    alone->flows.push_back(flow);
+    m_flow[flow].isMember = true;
+    m_flow[flow].before = m_flow[flow].rate;
+    m_members.push_back(flow);
+    return true;
+}
+
+/// Fix the rates of flows that share no link, when the filling reaches their level.
+void
+MaxMinSolver::FillAlone(Alone& alone)
+{
+    m_level = alone.rate;
+    m_filled = alone.rate > m_filled * (1 + SAME) ? alone.rate : m_filled;
+    for (const uint32_t flow : alone.flows)
+    {
+        m_flow[flow].rate = m_filled;
+        bool isFound = false;
+        for (const uint32_t id : GetLinks(flow))
+        {
+            Link& link = m_link[id];
+            link.isBottleneck = !isFound && link.capacity == alone.rate;
+            if (link.isBottleneck)
+            {
+                link.level = m_filled;
+                isFound = true;
+            }
+        }
+    }
+    alone.flows.clear();
 }
 
 /// Make the flows of a link with at least this rate members.
@@ -323,6 +397,7 @@ MaxMinSolver::Commit()
     m_members.clear();
     m_started.clear();
     m_freed.clear();
+    m_alones = 0;
     m_filled = 0;
 }
 

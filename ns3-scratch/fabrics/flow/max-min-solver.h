@@ -8,6 +8,7 @@
 #include "support/radix-queue.h"
 #include "support/state-digest.h"
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -44,6 +45,12 @@ class MaxMinSolver
     MaxMinSolver(std::vector<double> capacities,
                  std::vector<uint32_t> begin,
                  std::vector<uint32_t> links);
+
+    /// Fill the links of all flows, also where a flow is alone: slower, for comparison.
+    void FillEverything()
+    {
+        m_looksForAlone = false;
+    }
 
     /// @param flow an inactive flow, which wants as high a rate as possible from now on
     void Start(uint32_t flow);
@@ -104,7 +111,16 @@ class MaxMinSolver
         bool isMember{false}; //!< while solving
     };
 
+    /// While solving: the flows that share no link and will have the same rate.
+    struct Alone
+    {
+        double rate{0};
+        std::vector<uint32_t> flows;
+    };
+
     std::span<const uint32_t> GetLinks(uint32_t flow) const;
+    bool AddAlone(uint32_t flow);
+    void FillAlone(Alone& alone);
     void AddFlow(uint32_t flow);
     void AddFastest(const Link& link, double rate);
     Link& Touch(uint32_t link);
@@ -115,6 +131,7 @@ class MaxMinSolver
     static double GetLevel(const Link& link);
     void Commit();
 
+    bool m_looksForAlone{true};
     std::vector<uint32_t> m_begin;
     std::vector<uint32_t> m_links;
     std::vector<uint32_t> m_position; //!< per hop: position in the list of its link
@@ -127,7 +144,10 @@ class MaxMinSolver
     double m_filled{0};              //!< highest level at which a link was full
     std::vector<uint32_t> m_members; //!< flows
     std::vector<uint32_t> m_touched; //!< links of the members
-    RadixQueue<uint32_t> m_order;    //!< links by the level at which they are full
+    std::array<Alone, 4> m_alone;    //!< the first m_alones are in use
+    uint32_t m_alones{0};
+    /// links by the level at which they are full; from the number of links on, index in m_alone
+    RadixQueue<uint32_t> m_order;
     std::vector<uint32_t> m_changed;
     uint64_t m_looks{0}; //!< number of calls of AddFastest
 };

@@ -224,7 +224,11 @@ MessageFabric::Prepare() const
     constexpr std::size_t FIRST = 16; // far enough for memory, near enough for the first cache
     constexpr std::size_t SECOND = 8;
     const uint32_t* const first = m_agenda.LookAhead(FIRST);
-    if (first != nullptr && (*first & BUNDLE) == 0)
+    if (first != nullptr && (*first & BUNDLE) != 0)
+    {
+        PrepareBundle(*first & ~BUNDLE);
+    }
+    else if (first != nullptr)
     {
         PrepareFirst(*first);
     }

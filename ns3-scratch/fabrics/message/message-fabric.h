@@ -111,6 +111,12 @@ class MessageFabric : public FabricBase, public BundleNetwork
      */
     virtual void PrepareSecond(uint32_t subject) const;
 
+    /// Start to load a bundle for Place.
+    void PrepareBundle(uint32_t id) const
+    {
+        __builtin_prefetch(&m_bundles[id]);
+    }
+
     /**
      * Called when all events of the current time are handled.
      *
