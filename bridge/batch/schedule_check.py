@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -40,8 +40,44 @@ def facts(content: Content) -> dict[str, Any]:
     return head | _of_schedule(what)
 
 
+@dataclass(frozen=True)
+class ThreadBlocks:
+    """How MSCCL XML is made from a schedule; None stands for the default of each.
+
+    Attributes
+    ----------
+    channels : int, optional
+        Thread blocks for each link and direction; by default, the least power of two that the
+        format accepts, up to 32.
+    protocol : str, optional
+        The protocol that the file names; by default that of the algorithm, or Simple.
+    most_bytes : int, optional
+        The greatest size of the data; by default there is no limit.
+    fuses : bool, optional
+        Whether receives are fused with sends; by default they are.
+    gathers : bool, optional
+        Whether an all-gather goes through scratch memory; by default, if this takes fewer steps.
+    """
+
+    channels: int | None = None
+    protocol: str | None = None
+    most_bytes: int | None = None
+    fuses: bool | None = None
+    gathers: bool | None = None
+
+    def given(self) -> list[str]:
+        """Return the given options of the command that concern only schedules."""
+        values = {
+            "--channels": self.channels,
+            "--max-bytes": self.most_bytes,
+            "--fuse" if self.fuses else "--no-fuse": self.fuses,
+            "--consolidate": self.gathers,
+        }
+        return [option for option, value in values.items() if value is not None]
+
+
 def export(
-    what: Schedule | AllReduce | Algorithm, form: str, channels: int | None, protocol: str | None
+    what: Schedule | AllReduce | Algorithm, form: str, options: ThreadBlocks = ThreadBlocks()
 ) -> str:
     """Return a checked schedule or algorithm as text in "msccl-xml" or "mscclpp-json".
 
@@ -51,21 +87,20 @@ def export(
         What to write.
     form : str
         "msccl-xml" or "mscclpp-json".
-    channels : int, optional
-        Thread blocks for each link and direction, for MSCCL XML. By default, the least power of two
-        that the format accepts, up to 32.
-    protocol : str, optional
-        The protocol that MSCCL XML names; by default that of the algorithm, or Simple.
+    options : ThreadBlocks
+        How MSCCL XML is made.
 
     Raises
     ------
     AlgorithmError
         The format cannot hold it.
     """
+    given, protocol = options.given(), options.protocol
     if form == "mscclpp-json":
-        if channels is not None or protocol not in (None, "Simple"):
+        given += ["--protocol"] if protocol not in (None, "Simple") else []
+        if given:
             raise AlgorithmError(
-                "expected no --channels and no --protocol but Simple for an MSCCL++ plan"
+                f"expected no {given[0]} for an MSCCL++ plan, whose protocol is Simple"
             )
         if isinstance(what, Algorithm):
             raise AlgorithmError(
@@ -74,15 +109,15 @@ def export(
             )
         return write_plan(what)
     if isinstance(what, Algorithm):
-        if channels is not None:
+        if given:
             raise AlgorithmError(
-                "expected no --channels for an algorithm of thread blocks, which has its own; "
-                "export a schedule with --channels instead"
+                f"expected no {given[0]} for an algorithm of thread blocks, which has its own; "
+                f"export a schedule with {given[0]} instead"
             )
         return write_xml(what if protocol is None else replace(what, protocol=protocol))
-    lowering = Lowering(what)
-    for number in CHANNELS if channels is None else (channels,):
-        table = lowering.table(number, protocol or "Simple")
+    lowering = Lowering(what, options.gathers, options.fuses is not False)
+    for number in CHANNELS if options.channels is None else (options.channels,):
+        table = lowering.table(number, protocol or "Simple", options.most_bytes or 0)
         if not refusals(table):
             break
     return write_xml(table)

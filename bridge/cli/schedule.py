@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from bridge.cli.graph_options import graph_json_option, print_answer
+from bridge.cli.quantity import Quantity
 from bridge.cli.schedule_expansion import expansion_command
 from bridge.cli.schedule_make import all_to_all_command, bfb_command, trees_command
 from bridge.errors import InputError
 from bridge.files import write_whole
+from frontend import units
 from topology_gen import TopologyError
 
 if TYPE_CHECKING:
@@ -111,6 +113,26 @@ def import_command(file: Path, out: Path) -> None:
     help="Protocol that the file names (MSCCL XML only); by default that of FILE, or Simple.",
 )
 @click.option(
+    "--max-bytes",
+    "most_bytes",
+    type=Quantity(units.SIZE),
+    help="The largest data for which the file is made, such as 1MiB (MSCCL XML only); then more "
+    "steps can be fused. By default, there is no limit.",
+)
+@click.option(
+    "--fuse/--no-fuse",
+    "fuses",
+    default=None,
+    help="Whether one step receives data and sends it on, where connections hold enough for it "
+    "(MSCCL XML only); by default, it does.",
+)
+@click.option(
+    "--consolidate",
+    type=click.Choice(["auto", "always", "never"]),
+    help="Whether an all-gather goes through scratch memory, so that chunks that are apart in the "
+    "output move together (MSCCL XML only); auto, the default: if this takes fewer steps.",
+)
+@click.option(
     "-o",
     "--out",
     "--output",
@@ -120,14 +142,23 @@ def import_command(file: Path, out: Path) -> None:
     help="The file to write; stdout by default.",
 )
 def export_command(
-    file: Path, form: str, channels: int | None, protocol: str | None, output: Path | None
+    file: Path,
+    form: str,
+    channels: int | None,
+    protocol: str | None,
+    most_bytes: int | None,
+    fuses: bool | None,
+    consolidate: str | None,
+    output: Path | None,
 ) -> None:
     """Check FILE, and write it in the format of a collective runtime."""
-    from bridge.batch.schedule_check import export, facts
+    from bridge.batch.schedule_check import ThreadBlocks, export, facts
 
     content = _read(file)
     _naming(file, lambda: facts(content))
-    text = _naming(file, lambda: export(content.what, form, channels, protocol))
+    gathers = {"always": True, "never": False}.get(consolidate or "auto")
+    options = ThreadBlocks(channels, protocol, most_bytes, fuses, gathers)
+    text = _naming(file, lambda: export(content.what, form, options))
     if output is None:
         click.echo(text, nl=False)
     else:

@@ -58,7 +58,7 @@ def test_a_schedule_is_written_and_checked() -> None:
 def test_to_xml_and_back(operation: str) -> None:
     graph = ("--topology", "generalized_kautz:d=2,n=7", "--operation", operation)
     made = answer_of("bfb", *graph, "--out", "s.json")
-    invoke("export", "s.json", "--format", "msccl-xml", "-o", "s.xml")
+    invoke("export", "s.json", "--format", "msccl-xml", "--no-fuse", "-o", "s.xml")
     original, checked = answer_of("check", "s.json"), answer_of("check", "s.xml")
     assert (checked["valid"], checked["operation"], checked["n"]) == (True, operation, 7)
     assert checked["steps"] == original["steps"]
@@ -77,6 +77,36 @@ def test_to_xml_and_back(operation: str) -> None:
     assert invoke("export", "again.json", "--format", "msccl-xml").stdout == Path(
         "s.xml"
     ).read_text(encoding="utf-8")
+
+
+def test_options_of_the_lowering() -> None:
+    answer_of("bfb", "--topology", "ring:n=8", "--operation", "all_reduce", "--out", "s.json")
+    steps = {}
+    for options in ("--no-fuse", "", "--max-bytes 1MiB", "--protocol LL", "--consolidate always"):
+        invoke("export", "s.json", "--format", "msccl-xml", *options.split(), "-o", "s.xml")
+        text = Path("s.xml").read_text(encoding="utf-8")
+        steps[options] = text.count("<step")
+        assert ('type="rcs"' in text) == (options in ("--max-bytes 1MiB", "--protocol LL"))
+        checked = answer_of("check", "s.xml")
+        assert checked["most_bytes"] == (2**20 if "1MiB" in options else None)
+        assert checked["slots"] == (2 if 'type="rcs"' in text else 0)
+    # Most steps of this ring move two chunks over a link, in one message if the data is small. A
+    # connection holds two messages with Simple, eight with LL.
+    assert steps[""] == steps["--no-fuse"] == 8 * 36
+    assert steps["--max-bytes 1MiB"] == steps["--protocol LL"] == 8 * 28
+    assert steps["--consolidate always"] > steps[""]
+
+
+@pytest.mark.parametrize(
+    "options", [["--no-fuse"], ["--fuse"], ["--max-bytes", "1MB"], ["--consolidate", "always"]]
+)
+def test_options_for_schedules_only(options: list[str]) -> None:
+    invoke("bfb", "--topology", "ring:n=3", "--out", "s.json")
+    invoke("export", "s.json", "--format", "msccl-xml", "-o", "s.xml")
+    text = refused("export", "s.xml", "--format", "msccl-xml", *options).stderr
+    assert f"s.xml: expected no {options[0]} for an algorithm of thread blocks" in text
+    text = refused("export", "s.json", "--format", "mscclpp-json", *options).stderr
+    assert f"s.json: expected no {options[0]} for an MSCCL++ plan" in text
 
 
 def test_to_plan_and_back() -> None:

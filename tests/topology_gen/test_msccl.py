@@ -57,7 +57,7 @@ def test_what_the_runtimes_reader_wants(channels):
     for line in lines:
         assert re.fullmatch(r'</\w+>|<\w+( \w+="[^"<>&]*")+/?>', line.strip())
     blocks = re.findall(r'<tb id="(\d+)" send="(-?\d+)" recv="(-?\d+)" chan="(\d+)">', text)
-    assert all(send == "-1" or receive == "-1" for _, send, receive, _ in blocks)
+    assert all(send != "-1" or receive != "-1" for _, send, receive, _ in blocks)
     assert {channel for *_, channel in blocks} == set("01"[:channels])
     for block in re.findall(r"<tb .*?</tb>", text, re.DOTALL):
         steps = re.findall(r'<step s="(\d+)" type="(\w+)"(.*)/>', block)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from math import lcm
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,52 +12,24 @@ from numpy.typing import NDArray
 from topology_gen.arrays import Numbers
 from topology_gen.errors import AlgorithmError
 from topology_gen.lowering.algorithm import Buffer, Place
+from topology_gen.lowering.gather import copies_after, through_scratch
+from topology_gen.lowering.moves import (
+    INPUT,
+    OUTPUT,
+    SCRATCH,
+    WIDTH,
+    Move,
+    Moves,
+    concatenated,
+    joined,
+    no_copies,
+    place_of,
+)
 from topology_gen.schedules.all_reduce import AllReduce
 from topology_gen.schedules.schedule import Schedule
 
 MOST_MOVES = 2**22
 """Greatest number of chunks times the links that carry them."""
-
-MOST_COUNT = 71
-"""Greatest number of chunks of a move, the limit of all MSCCL runtimes."""
-
-BUFFERS = (Buffer.INPUT, Buffer.OUTPUT, Buffer.SCRATCH)
-"""The buffers in the order of their codes."""
-
-INPUT, OUTPUT, SCRATCH = range(3)
-
-WIDTH = 2**32
-"""A place is buffer code · WIDTH + offset; -1 is no place."""
-
-
-class Move(NamedTuple):
-    """Some chunks that move over a link: source, target, and the place of what is added to them."""
-
-    source: Place
-    target: Place
-    operand: Place | None
-    chunks: int
-
-
-@dataclass(frozen=True, eq=False)
-class Moves:
-    """Moves in the order in which they happen, as arrays.
-
-    Attributes
-    ----------
-    step_begin : array
-        The moves of step t, counted from 1 over all parts, are step_begin[t-1] … step_begin[t]-1.
-    link, source, target, operand, count : int64 arrays
-        For each move, its link, its places (buffer code · WIDTH + offset; -1 for no operand), and
-        its number of chunks.
-    """
-
-    step_begin: Numbers
-    link: Numbers
-    source: Numbers
-    target: Numbers
-    operand: Numbers
-    count: Numbers
 
 
 def common_chunks(schedule: Schedule | AllReduce) -> int:
@@ -80,12 +51,6 @@ def common_chunks(schedule: Schedule | AllReduce) -> int:
     return chunks
 
 
-def place_of(code: int) -> Place:
-    """Return a place from its number."""
-    buffer, offset = divmod(code, WIDTH)
-    return Place(BUFFERS[buffer], offset)
-
-
 class Layout:
     """The places of a schedule's chunks while it is executed.
 
@@ -97,9 +62,21 @@ class Layout:
         The schedule to execute.
     chunks : int
         Number of chunks per shard, a multiple of that of each part.
+    gathers : bool
+        Whether a rank receives what an all-gather brings into its scratch buffer, in the order in
+        which it comes, forwards it from there, and copies it to the output. Chunks that are apart
+        in the output then move together.
+
+    Attributes
+    ----------
+    moves : Moves
+    copies : Copies
+        The copies from scratch memory that follow the moves.
+    scratch : int64 array
+        For each rank, the size of its scratch buffer in chunks.
     """
 
-    def __init__(self, schedule: Schedule | AllReduce, chunks: int) -> None:
+    def __init__(self, schedule: Schedule | AllReduce, chunks: int, gathers: bool = False) -> None:
         parts = schedule.parts if isinstance(schedule, AllReduce) else (schedule,)
         self.operation = schedule.operation
         self.root = 0 if isinstance(schedule, AllReduce) else schedule.root or 0
@@ -108,7 +85,13 @@ class Layout:
         self.scratch = np.zeros(self.ranks, np.int64)
         self._source = schedule.graph.source.astype(np.int64)
         self._target = schedule.graph.target.astype(np.int64)
-        self.moves = _concatenated([self._part(part) for part in parts])
+        self._gathers = gathers
+        self.copies = no_copies()
+        moves = [self._part(part) for part in parts]
+        self.moves = concatenated(moves)
+        # An all-gather is the last part of a schedule, and only it copies.
+        before = sum(part.link.size for part in moves[:-1])
+        self.copies = replace(self.copies, move=self.copies.move + before)
 
     @property
     def shards(self) -> int:
@@ -158,8 +141,35 @@ class Layout:
         link = np.repeat(part.link[order].astype(np.int64), sizes)
         shard = np.repeat(part.shard[order].astype(np.int64), sizes)
         chunk = np.repeat(first[order], sizes) + within
+        if self._gathers and part.operation == "all_gather":
+            return self._gathered(part.steps, step, link, shard, chunk)
         source, target, operand = self._places(part, link, shard, chunk)
-        return _joined(step, part.steps, link, source, target, operand)
+        return joined(step, part.steps, link, source, target, operand)
+
+    def _gathered(
+        self, steps: int, step: Numbers, link: Numbers, shard: Numbers, chunk: Numbers
+    ) -> Moves:
+        """Return the moves of an all-gather through scratch memory."""
+        whole = self.shards * self.chunks
+        place = np.full(self.ranks * whole, -1)
+        own = np.arange(place.size // self.ranks)
+        ranks, places = own // self.chunks, own % self.chunks
+        if self.operation == "all_reduce":
+            places = OUTPUT * WIDTH + own
+        place[ranks * whole + own] = places
+        unit = shard * self.chunks + chunk
+        order, source, target = through_scratch(
+            step,
+            link,
+            self._source[link] * whole + unit,
+            self._target[link] * whole + unit,
+            place,
+            lambda keys: self._fresh(keys // whole, np.ones(keys.size, np.bool_)),
+        )
+        link, unit = link[order], unit[order]
+        moves = joined(step, steps, link, source, target, np.full(link.size, -1))
+        self.copies = copies_after(moves, step, link, target, OUTPUT * WIDTH + unit)
+        return moves
 
     def _places(
         self, part: Schedule, link: Numbers, shard: Numbers, chunk: Numbers
@@ -212,49 +222,3 @@ class Layout:
         result[chosen] = SCRATCH * WIDTH + self.scratch[owner] + offset
         self.scratch += np.bincount(owner, minlength=self.ranks)
         return result
-
-
-def _joined(
-    step: Numbers, steps: int, link: Numbers, source: Numbers, target: Numbers, operand: Numbers
-) -> Moves:
-    """Return the moves, with those over the same link joined if their places are adjacent."""
-    own = operand == target
-
-    def same(values: NDArray[np.generic]) -> NDArray[np.bool_]:
-        result: NDArray[np.bool_] = values[1:] == values[:-1]
-        return result
-
-    def next_(values: Numbers) -> NDArray[np.bool_]:
-        result: NDArray[np.bool_] = values[1:] == values[:-1] + 1
-        return result
-
-    follows = np.zeros(link.size, np.bool_)
-    if link.size:
-        bare = (operand[1:] < 0) & (operand[:-1] < 0)
-        follows[1:] = same(step) & same(link) & next_(source) & next_(target)
-        follows[1:] &= same(own) & (bare | next_(operand))
-    run = np.flatnonzero(~follows)
-    position = np.arange(link.size) - np.repeat(run, np.diff(np.append(run, link.size)))
-    begin = np.flatnonzero(position % MOST_COUNT == 0)
-    return Moves(
-        np.searchsorted(step[begin], np.arange(steps + 1)).astype(np.int64),
-        link[begin],
-        source[begin],
-        target[begin],
-        operand[begin],
-        np.diff(np.append(begin, link.size)),
-    )
-
-
-def _concatenated(parts: list[Moves]) -> Moves:
-    """Return the moves of parts that run one after the other."""
-    begins = [np.zeros(1, np.int64)]
-    for part in parts:
-        begins.append(begins[-1][-1] + part.step_begin[1:])
-    return Moves(
-        np.concatenate(begins),
-        *(
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ("link", "source", "target", "operand", "count")
-        ),
-    )

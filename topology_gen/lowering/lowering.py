@@ -1,8 +1,9 @@
 """Turns schedules into algorithms of thread blocks.
 
-Every link gets a thread block that sends at its source and one that receives at its target.
-Parallel links use different channels. Data that a rank only forwards, and sums that are not
-finished, lie in the rank's scratch buffer, so that the input is never overwritten out of place.
+Every link gets a thread block that sends at its source and one that receives at its target, or
+shares one with the link over which data goes on; see `topology_gen.lowering.fusion`. Parallel links
+use different channels. Data that a rank only forwards, and sums that are not finished, lie in the
+rank's scratch buffer, so that the input is never overwritten out of place.
 """
 
 from __future__ import annotations
@@ -13,23 +14,16 @@ import numpy as np
 
 from topology_gen.arrays import Numbers
 from topology_gen.lowering.algorithm import Algorithm, Kind
-from topology_gen.lowering.layout import (
-    INPUT,
-    MOST_COUNT,
-    OUTPUT,
-    WIDTH,
-    Layout,
-    common_chunks,
-)
+from topology_gen.lowering.fusion import BUFFERED, Fusion, fuse, pieces
+from topology_gen.lowering.layout import Layout, common_chunks
+from topology_gen.lowering.moves import INPUT, OUTPUT, WIDTH
+from topology_gen.lowering.rows import Rows, rows_of
 from topology_gen.lowering.table import KINDS, Table
 from topology_gen.lowering.waits import Waits, find_waits, last_writers
 from topology_gen.schedules.all_reduce import AllReduce
 from topology_gen.schedules.schedule import Schedule
 
-SEND, RECEIVE, REDUCE, COPY, NOP = (
-    KINDS.index(kind)
-    for kind in (Kind.SEND, Kind.RECEIVE, Kind.RECEIVE_REDUCE_COPY, Kind.COPY, Kind.NOP)
-)
+NOP = KINDS.index(Kind.NOP)
 
 
 def lower(schedule: Schedule | AllReduce, channels: int = 1, protocol: str = "Simple") -> Algorithm:
@@ -50,13 +44,19 @@ class Lowering:
     """What the algorithms of a schedule have in common, with any number of channels.
 
     The algorithms work in place and out of place, except for an all-to-all, which works out of
-    place only. Connections need no buffers: an algorithm also completes if every send waits for its
-    receive.
+    place only.
 
     Parameters
     ----------
     schedule : Schedule or AllReduce
         A schedule that `topology_gen.schedules.replay.replay` accepts.
+    gathers : bool, optional
+        Whether an all-gather goes through scratch memory, as `Layout` describes. By default, it
+        does if this takes fewer instructions.
+    fuses : bool
+        Whether receives are fused with the sends that forward their data. Without fused
+        instructions, connections need no buffers: an algorithm also completes if every send waits
+        for its receive.
 
     Raises
     ------
@@ -64,14 +64,17 @@ class Lowering:
         There are more chunks on links than fit into memory.
     """
 
-    def __init__(self, schedule: Schedule | AllReduce) -> None:
+    def __init__(
+        self, schedule: Schedule | AllReduce, gathers: bool | None = None, fuses: bool = True
+    ) -> None:
         self._schedule = schedule
-        self._layout = Layout(schedule, common_chunks(schedule))
-        self._rows = _rows(self._layout, schedule)
-        rows = self._rows
-        self._needed = last_writers(rows.rank, rows.read, rows.write, rows.count)
+        self._layout = _layout(schedule, gathers)
+        self._fuses = fuses
+        moves, graph = self._layout.moves, schedule.graph
+        ends = np.stack([graph.source, graph.target], 1).astype(np.int64)
+        self._ends = ends[moves.link]
 
-    def table(self, channels: int = 1, protocol: str = "Simple") -> Table:
+    def table(self, channels: int = 1, protocol: str = "Simple", most_bytes: int = 0) -> Table:
         """Return the algorithm as arrays.
 
         Parameters
@@ -80,16 +83,30 @@ class Lowering:
             Number of thread block pairs for each link. The messages of the link use them in turn.
         protocol : str
             "Simple", "LL" or "LL128".
+        most_bytes : int
+            The greatest size of the data [bytes], which lets more instructions be fused; 0 means no
+            limit.
         """
         layout = self._layout
-        blocks = _blocks(self._schedule, layout, channels)
-        block = _block_of_each(self._rows, layout, blocks, channels)
-        steps, step_begin = _placed(self._rows, block, find_waits(block, *self._needed), blocks)
+        ports = _ports(self._schedule, layout, channels)
+        fusion = self._fusion(ports, protocol, most_bytes)
+        blocks = _blocks(layout, ports, fusion.partner)
+        rows = rows_of(
+            layout,
+            fusion,
+            ports.of,
+            self._ends,
+            blocks.own,
+            blocks.sending[ports.of],
+            blocks.receiving[ports.of],
+        )
+        needed = last_writers(rows.rank, rows.read, rows.write, rows.count)
+        steps, step_begin = _placed(rows, find_waits(rows.block, *needed), blocks)
         whole, shard = layout.shards * layout.chunks, layout.chunks
         sizes = np.empty((layout.ranks, 3), np.int64)
         sizes[:, 0] = shard if layout.operation == "all_gather" else whole
         sizes[:, 1] = shard if layout.operation == "reduce_scatter" else whole
-        sizes[:, 2] = layout.scratch
+        sizes[:, 2] = rows.scratch
         return Table(
             name=f"{layout.operation}_{self._schedule.graph.name}",
             operation=layout.operation,
@@ -98,7 +115,7 @@ class Lowering:
             out_of_place=True,
             protocol=protocol,
             least_bytes=0,
-            most_bytes=0,
+            most_bytes=most_bytes,
             root=layout.root,
             sizes=sizes,
             block_begin=blocks.begin,
@@ -107,121 +124,121 @@ class Lowering:
             steps=steps,
         )
 
+    def _fusion(self, ports: _Ports, protocol: str, most_bytes: int) -> Fusion:
+        layout = self._layout
+        whole = layout.shards * layout.chunks
+        size = pieces(layout.moves.count, whole, protocol, most_bytes)
+        held = BUFFERED[protocol][0] if self._fuses else 0
+        return fuse(layout.moves, ports.of, ports.ends, ports.channel, size, held)
+
+
+def _layout(schedule: Schedule | AllReduce, gathers: bool | None) -> Layout:
+    """Return the layout of a schedule; by default, the one with fewer instructions."""
+    chunks = common_chunks(schedule)
+    direct = Layout(schedule, chunks)
+    if gathers is False or schedule.operation not in ("all_gather", "all_reduce"):
+        return direct
+    other = Layout(schedule, chunks, gathers=True)
+
+    def size(layout: Layout) -> int:
+        return 2 * layout.moves.link.size + layout.copies.move.size
+
+    return other if gathers or size(other) < size(direct) else direct
+
 
 @dataclass(frozen=True, eq=False)
-class _Blocks:
-    """The blocks of all ranks: first that of the rank's own copy, then senders, then receivers."""
+class _Ports:
+    """The links that are used, once for each of their channels.
 
-    begin: Numbers  # shape (ranks+1,)
-    ends: Numbers  # shape (blocks, 3): send, receive, channel
-    rank: Numbers  # the rank of each block
-    own: Numbers  # for each rank, the block of its own copy, or -1
-    sending: Numbers  # by link · channels + turn; -1 if the link is not used
-    receiving: Numbers
+    Attributes
+    ----------
+    of : int64 array
+        The port of each move; the messages of a link take its ports in turn.
+    ends : int64 array, shape (ports, 2)
+        The source and the target of each port.
+    channel : int64 array
+        The channel of each port.
+    """
+
+    of: Numbers
+    ends: Numbers
+    channel: Numbers
 
 
-def _blocks(schedule: Schedule | AllReduce, layout: Layout, channels: int) -> _Blocks:
-    graph = schedule.graph
-    used = np.repeat(np.unique(layout.moves.link), channels)
-    turn = np.arange(used.size) % channels
-    source, target = graph.source[used].astype(np.int64), graph.target[used].astype(np.int64)
+def _ports(schedule: Schedule | AllReduce, layout: Layout, channels: int) -> _Ports:
+    graph, link = schedule.graph, layout.moves.link
+    used, place = np.unique(link, return_inverse=True)
+    by_link = np.argsort(place, kind="stable")
+    turn = np.empty(link.size, np.int64)
+    turn[by_link] = np.arange(link.size) - np.searchsorted(place[by_link], place[by_link])
+    used = np.repeat(used, channels)
+    ends = np.stack([graph.source[used], graph.target[used]], 1).astype(np.int64)
     # The channels of a pair of ranks are numbered over its parallel links and their turns.
-    pair = source * graph.nodes + target
+    pair = ends[:, 0] * graph.nodes + ends[:, 1]
     order = np.argsort(pair, kind="stable")
     channel = np.empty_like(pair)
     channel[order] = np.arange(pair.size) - np.searchsorted(pair[order], pair[order])
-    owners = np.array([rank for rank in range(graph.nodes) if layout.own(rank)], np.int64)
-    none = np.full(used.size, -1)
-    rank = np.concatenate([owners, source, target])
+    return _Ports(place * channels + turn % channels, ends, channel)
+
+
+@dataclass(frozen=True, eq=False)
+class _Blocks:
+    """The blocks of all ranks: that of the rank's own copy, then those that send, then the others.
+
+    Attributes
+    ----------
+    begin : int64 array, shape (ranks+1,)
+        Rank r has the blocks begin[r] … begin[r+1]-1.
+    ends : int64 array, shape (blocks, 3)
+        For each block, the rank that it sends to, the one that it receives from (-1: none), and its
+        channel.
+    rank : int64 array
+        The rank of each block.
+    own : int64 array
+        For each rank, the block of its own copy, or -1.
+    sending, receiving : int64 array
+        For each port, the blocks that send and receive.
+    """
+
+    begin: Numbers
+    ends: Numbers
+    rank: Numbers
+    own: Numbers
+    sending: Numbers
+    receiving: Numbers
+
+
+def _blocks(layout: Layout, ports: _Ports, partner: Numbers) -> _Blocks:
+    """Return the blocks; a port that sends shares one with its partner, which receives."""
+    owners = np.array([rank for rank in range(layout.ranks) if layout.own(rank)], np.int64)
+    (source, target), channel = ports.ends.T, ports.channel
+    shared = np.flatnonzero(partner >= 0)
+    alone = np.setdiff1d(np.arange(channel.size), partner[shared])
+    none = np.full(channel.size, -1)
+    rank = np.concatenate([owners, source, target[alone]])
     ends = np.concatenate(
         [
             np.tile([-1, -1, 0], (owners.size, 1)),
-            np.stack([target, none, channel], 1),
-            np.stack([none, source, channel], 1),
+            np.stack([target, np.where(partner >= 0, source[partner], -1), channel], 1),
+            np.stack([none, source, channel], 1)[alone],
         ]
     )
     by_rank = np.argsort(rank, kind="stable")
     number = np.empty(rank.size, np.int64)
     number[by_rank] = np.arange(rank.size)
-    own = np.full(graph.nodes, -1)
+    own = np.full(layout.ranks, -1)
     own[owners] = number[: owners.size]
-    of = np.full((2, graph.links * channels), -1)
-    of[:, used * channels + turn] = number[owners.size :].reshape(2, -1)
-    begin = np.searchsorted(rank[by_rank], np.arange(graph.nodes + 1))
-    return _Blocks(begin, ends[by_rank], rank[by_rank], own, of[0], of[1])
+    sending = number[owners.size : owners.size + channel.size]
+    receiving = none.copy()
+    receiving[alone] = number[owners.size + channel.size :]
+    receiving[partner[shared]] = sending[shared]
+    begin = np.searchsorted(rank[by_rank], np.arange(layout.ranks + 1))
+    return _Blocks(begin, ends[by_rank], rank[by_rank], own, sending, receiving)
 
 
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """Instructions in an order in which they can be executed; places are -1 if there are none.
-
-    The copies of own data come first, then a send and a receive for each move.
-    """
-
-    copies: int
-    rank: Numbers
-    kind: Numbers
-    source: Numbers
-    target: Numbers
-    count: Numbers
-    read: Numbers
-    write: Numbers
-
-
-def _rows(layout: Layout, schedule: Schedule | AllReduce) -> _Rows:
-    moves, graph = layout.moves, schedule.graph
-    copies: list[tuple[int, ...]] = []
-    for rank in range(layout.ranks):
-        data = layout.own(rank)
-        if data is not None:
-            source, target, chunks = data
-            for first in range(0, chunks, MOST_COUNT):
-                count = min(MOST_COUNT, chunks - first)
-                copies.append((rank, source.offset + first, target.offset + first, count))
-    own = np.array(copies, np.int64).reshape(-1, 4).T
-    start, end = INPUT * WIDTH + own[1], OUTPUT * WIDTH + own[2]
-    reduces = moves.operand >= 0
-    none = np.full(reduces.size, -1)
-    source_rank = graph.source.astype(np.int64)[moves.link]
-    target_rank = graph.target.astype(np.int64)[moves.link]
-
-    def all_(copied: Numbers, sends: Numbers, receives: Numbers) -> Numbers:
-        return np.concatenate([copied, np.stack([sends, receives], 1).ravel()]).astype(np.int64)
-
-    return _Rows(
-        copies=len(copies),
-        rank=all_(own[0], source_rank, target_rank),
-        kind=all_(
-            np.full(len(copies), COPY),
-            np.full(reduces.size, SEND),
-            np.where(reduces, REDUCE, RECEIVE),
-        ),
-        source=all_(start, moves.source, np.where(reduces, moves.operand, moves.source)),
-        target=all_(end, moves.target, moves.target),
-        count=all_(own[3], moves.count, moves.count),
-        # Nothing writes to the input, so only other places need an order.
-        read=all_(
-            np.full(len(copies), -1),
-            np.where(moves.source >= OUTPUT * WIDTH, moves.source, -1),
-            np.where(moves.operand >= OUTPUT * WIDTH, moves.operand, -1),
-        ),
-        write=all_(end, none, moves.target),
-    )
-
-
-def _block_of_each(rows: _Rows, layout: Layout, blocks: _Blocks, channels: int) -> Numbers:
-    """Return the block of each instruction; the messages of a link take its channels in turn."""
-    link = layout.moves.link
-    by_link = np.argsort(link, kind="stable")
-    turn = np.empty(link.size, np.int64)
-    turn[by_link] = np.arange(link.size) - np.searchsorted(link[by_link], link[by_link])
-    port = link * channels + turn % channels
-    pairs = np.stack([blocks.sending[port], blocks.receiving[port]], 1).ravel()
-    return np.concatenate([blocks.own[rows.rank[: rows.copies]], pairs])
-
-
-def _placed(rows: _Rows, block: Numbers, waits: Waits, blocks: _Blocks) -> tuple[Numbers, Numbers]:
+def _placed(rows: Rows, waits: Waits, blocks: _Blocks) -> tuple[Numbers, Numbers]:
     """Return the table's steps and the first of each block, with nops for additional waits."""
+    block = rows.block
     nops = np.maximum(waits.number - 1, 0)
     order = np.argsort(block, kind="stable")
     ends = np.cumsum((nops + 1)[order])

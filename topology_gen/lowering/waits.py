@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topology_gen.arrays import Numbers
-from topology_gen.lowering.layout import BUFFERS, WIDTH
+from topology_gen.lowering.moves import BUFFERS, WIDTH
 
 
 class Waits(NamedTuple):
