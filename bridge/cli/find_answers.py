@@ -43,9 +43,10 @@ def choices_of(directory: Path, nodes: int, degree: int, found: bool, duplex: bo
         )
     best = finder.frontier(candidates)
     others = [candidate for candidate in candidates if candidate not in best]
-    result = [finder.chosen(candidate) for candidate in [*best, *others[:MORE]]]
-    least = max(choice.rate.least for choice in result[: len(best)])
-    result[len(best) :] = [each for each in result[len(best) :] if each.rate.least > least]
+    result = [finder.chosen(candidate) for candidate in best]
+    least = max(choice.rate.least for choice in result)
+    more_of_them = (finder.chosen(candidate, least) for candidate in others[:MORE])
+    result += [each for each in more_of_them if each.rate.least > least]
     prepare_directory(directory)
     write_whole(file, memory.dumped(result, searched).encode())
     return result

@@ -85,8 +85,16 @@ class Choice:
         return total
 
 
-def chosen(candidate: Candidate) -> Choice:
+def chosen(candidate: Candidate, useless: float = 0) -> Choice:
     """Return a candidate with its name, diameter and all-to-all throughput.
+
+    Parameters
+    ----------
+    candidate : Candidate
+        A topology.
+    useless : float
+        An all-to-all throughput that is of no use. If the candidate's is proved to be no greater,
+        it may be given as less than it is.
 
     Examples
     --------
@@ -97,7 +105,7 @@ def chosen(candidate: Candidate) -> Choice:
     """
     graph = specs.parse(candidate.spec)
     diameter = candidate.steps if candidate.schedule == "bfb" else graph.diameter
-    return Choice(candidate, graph.name, diameter, throughput(graph, None, GOAL, WORK))
+    return Choice(candidate, graph.name, diameter, throughput(graph, None, GOAL, WORK, useless))
 
 
 def least_all_reduce_us(

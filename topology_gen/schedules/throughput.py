@@ -78,6 +78,7 @@ def throughput(
     capacities: LinkCapacities | None = None,
     goal: float = GOAL,
     work: float = WORK,
+    useless: float = 0,
 ) -> Throughput:
     """Return bounds of the all-to-all throughput.
 
@@ -91,6 +92,8 @@ def throughput(
         The relative gap at which to stop, if the bounds are not exact.
     work : float
         Greatest number of steps over a link, counted for every source, hop and round.
+    useless : float
+        A value of f that is of no use: the bounds may stay apart if no flow exceeds it.
 
     Raises
     ------
@@ -114,7 +117,7 @@ def throughput(
     product = len(lengths.symmetry.roots) * lengths.symmetry.classes
     if product <= GREATEST_PRODUCT:
         return _exact(lengths)
-    mix = walk_mix(lengths, goal, work)
+    mix = walk_mix(lengths, goal, work, 1 / useless if useless else np.inf)
     if mix is None:
         if product > GREATEST_TREES:
             raise ParameterError(

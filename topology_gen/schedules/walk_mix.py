@@ -81,7 +81,9 @@ class WalkMix:
     hops: int
 
 
-def walk_mix(lengths: LinkLengths, goal: float, work: float) -> WalkMix | None:
+def walk_mix(
+    lengths: LinkLengths, goal: float, work: float, useless: float = np.inf
+) -> WalkMix | None:
     """Return a routing over walks; `lengths` ends with a bound that is nearly as high as its load.
 
     None is returned if the diameter is so large that the weights of walks are no numbers.
@@ -94,6 +96,8 @@ def walk_mix(lengths: LinkLengths, goal: float, work: float) -> WalkMix | None:
         The relative gap between the greatest load and the bound at which to stop.
     work : float
         Greatest number of steps over a link, counted for every root, hop and round.
+    useless : float
+        A load that is too high to be of use: stop when the bound proves that none is lower.
 
     Raises
     ------
@@ -104,6 +108,8 @@ def walk_mix(lengths: LinkLengths, goal: float, work: float) -> WalkMix | None:
     search = _Search(lengths, goal, work)
     for mean in STAGES:
         if not search.stage(mean) or search.gap <= goal or search.rounds >= search.most_rounds:
+            break
+        if lengths.least_load >= useless:
             break
     return search.mixed() if search.known else None
 
