@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from topology_gen.arrays import Ids
+from topology_gen.arrays import Ids, Numbers
 
 Sends = tuple[NDArray[np.uint64], Ids, Ids, Ids, Ids]  # step_begin, link, shard, first, count
 
@@ -99,6 +99,17 @@ def share_chunks(
     chunks: int,
     rounds: int,
 ) -> tuple[Ids, int]: ...
+
+# Pairs of an instruction and the last that wrote a place before it reads it. Instructions come in
+# an order in which they can be executed; a place is the code of a buffer times `width` and an
+# offset, or -1. ValueError if the arrays do not fit together.
+def last_writers(
+    rank: Numbers, read: Numbers, write: Numbers, count: Numbers, width: int
+) -> tuple[Numbers, Numbers]: ...
+
+# The steps of a thread block as lines of MSCCL XML. `steps` has the columns of
+# `topology_gen.lowering.table.Table`; ValueError if a code has no name.
+def step_lines(steps: Numbers, kinds: list[str], buffers: list[str]) -> str: ...
 
 # The greatest distance and the sum of the distances from the roots to all others; ValueError if a
 # node is not reached.

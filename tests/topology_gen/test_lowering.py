@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontend.collectives.importers.from_algorithm import checked
-from topology_gen import graphs
+from topology_gen import graphs, kernels
 from topology_gen.errors import AlgorithmError
 from topology_gen.formats.msccl import read_xml, refusals, write_xml
 from topology_gen.formats.mscclpp import write_plan
@@ -55,6 +55,20 @@ def test_waits(rows):
     pairs = list(zip(found.waiting.tolist(), found.waited.tolist(), strict=True))
     assert pairs == slow_waits(*(a.tolist() for a in (block, rank, read, write, count)))
     assert found.number.sum() == len(pairs)
+
+
+def test_arrays_that_do_not_fit_together():
+    one, two = np.ones(1, np.int64), np.ones(2, np.int64)
+    with pytest.raises(ValueError, match="arrays of the same length"):
+        kernels.last_writers(one, one, two, one, 8)
+    for rank, place, count in ((-1, 0, 1), (0, 0, 0), (0, 3 * 8, 1)):
+        who, where, many = (np.array([value]) for value in (rank, place, count))
+        with pytest.raises(ValueError, match="ranks, places and numbers of places"):
+            kernels.last_writers(who, where, where, many, 8)
+    with pytest.raises(ValueError, match="nine numbers for each step"):
+        kernels.step_lines(two, ["s"], ["i"])
+    with pytest.raises(ValueError, match="there is no code 1"):
+        kernels.step_lines(np.ones(9, np.int64), ["s"], ["i"])
 
 
 @pytest.mark.parametrize("channels", [1, 3])

@@ -36,7 +36,8 @@ class Fusion(NamedTuple):
     before : int64 array
         For each move, the move whose receive also sends it, or -1.
     number : int64 array
-        For each move, its number among those of its port and step.
+        For each move, its number among those of its port and step; 0 if nothing is fused, so that
+        moves keep their order.
     """
 
     partner: Numbers
@@ -104,7 +105,8 @@ def fuse(
     pairs = pairs[place < room[pairs]]
     before = np.full(port.size, -1)
     before[pairs] = first[pairs]
-    return Fusion(partner, before, _numbers(moves, port, before))
+    number = _numbers(moves, port, before) if pairs.size else np.zeros_like(before)
+    return Fusion(partner, before, number)
 
 
 def _forwarded(moves: Moves, ends: Numbers) -> Numbers:

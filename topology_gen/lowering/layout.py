@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import replace
 from math import lcm
 
@@ -62,10 +63,6 @@ class Layout:
         The schedule to execute.
     chunks : int
         Number of chunks per shard, a multiple of that of each part.
-    gathers : bool
-        Whether a rank receives what an all-gather brings into its scratch buffer, in the order in
-        which it comes, forwards it from there, and copies it to the output. Chunks that are apart
-        in the output then move together.
 
     Attributes
     ----------
@@ -76,7 +73,7 @@ class Layout:
         For each rank, the size of its scratch buffer in chunks.
     """
 
-    def __init__(self, schedule: Schedule | AllReduce, chunks: int, gathers: bool = False) -> None:
+    def __init__(self, schedule: Schedule | AllReduce, chunks: int) -> None:
         parts = schedule.parts if isinstance(schedule, AllReduce) else (schedule,)
         self.operation = schedule.operation
         self.root = 0 if isinstance(schedule, AllReduce) else schedule.root or 0
@@ -85,13 +82,26 @@ class Layout:
         self.scratch = np.zeros(self.ranks, np.int64)
         self._source = schedule.graph.source.astype(np.int64)
         self._target = schedule.graph.target.astype(np.int64)
-        self._gathers = gathers
         self.copies = no_copies()
-        moves = [self._part(part) for part in parts]
-        self.moves = concatenated(moves)
-        # An all-gather is the last part of a schedule, and only it copies.
-        before = sum(part.link.size for part in moves[:-1])
-        self.copies = replace(self.copies, move=self.copies.move + before)
+        *earlier, self._last = parts
+        self._earlier = [self._part(part) for part in earlier]
+        self._scratch_before = self.scratch.copy()
+        self.moves = concatenated([*self._earlier, self._part(self._last)])
+
+    def through_scratch(self) -> Layout:
+        """Return a layout in which the all-gather, the last part, goes through scratch memory.
+
+        A rank receives what it brings into its scratch buffer, in the order in which it comes,
+        forwards it from there, and copies it to the output. Chunks that are apart in the output
+        then move together.
+        """
+        result = copy(self)
+        result.scratch = self._scratch_before.copy()
+        last = result._gathered(self._last)
+        result.moves = concatenated([*self._earlier, last])
+        before = sum(part.link.size for part in self._earlier)
+        result.copies = replace(result.copies, move=result.copies.move + before)
+        return result
 
     @property
     def shards(self) -> int:
@@ -130,6 +140,12 @@ class Layout:
 
     def _part(self, part: Schedule) -> Moves:
         """Return the moves of a part, joined to as few as the places allow."""
+        step, link, shard, chunk = self._chunks_of(part)
+        source, target, operand = self._places(part, link, shard, chunk)
+        return joined(step, part.steps, link, source, target, operand)
+
+    def _chunks_of(self, part: Schedule) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+        """Return step, link, shard and chunk of every chunk's move, in order."""
         scale = self.chunks // part.chunks
         count = part.count.astype(np.int64) * scale
         step = np.repeat(np.arange(part.steps), np.diff(part.step_begin.astype(np.int64)).tolist())
@@ -137,19 +153,16 @@ class Layout:
         order = np.lexsort((first, part.shard, part.link, step))
         sizes = count[order]
         within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        step = np.repeat(step[order], sizes)
-        link = np.repeat(part.link[order].astype(np.int64), sizes)
-        shard = np.repeat(part.shard[order].astype(np.int64), sizes)
-        chunk = np.repeat(first[order], sizes) + within
-        if self._gathers and part.operation == "all_gather":
-            return self._gathered(part.steps, step, link, shard, chunk)
-        source, target, operand = self._places(part, link, shard, chunk)
-        return joined(step, part.steps, link, source, target, operand)
+        return (
+            np.repeat(step[order], sizes),
+            np.repeat(part.link[order].astype(np.int64), sizes),
+            np.repeat(part.shard[order].astype(np.int64), sizes),
+            np.repeat(first[order], sizes) + within,
+        )
 
-    def _gathered(
-        self, steps: int, step: Numbers, link: Numbers, shard: Numbers, chunk: Numbers
-    ) -> Moves:
+    def _gathered(self, part: Schedule) -> Moves:
         """Return the moves of an all-gather through scratch memory."""
+        step, link, shard, chunk = self._chunks_of(part)
         whole = self.shards * self.chunks
         place = np.full(self.ranks * whole, -1)
         own = np.arange(place.size // self.ranks)
@@ -167,7 +180,7 @@ class Layout:
             lambda keys: self._fresh(keys // whole, np.ones(keys.size, np.bool_)),
         )
         link, unit = link[order], unit[order]
-        moves = joined(step, steps, link, source, target, np.full(link.size, -1))
+        moves = joined(step, part.steps, link, source, target, np.full(link.size, -1))
         self.copies = copies_after(moves, step, link, target, OUTPUT * WIDTH + unit)
         return moves
 
@@ -196,18 +209,17 @@ class Layout:
             result[order] = source
             return result, target, none
         # The first of a rank's receives of a chunk adds it to the rank's own, in another place.
-        key = there * self.shards * self.chunks + whole
-        keys, first = np.unique(key, return_index=True)
-        begins = np.zeros(link.size, np.bool_)
-        begins[first] = True
+        units = self.shards * self.chunks
+        key, passed = there * units + whole, here * units + whole
+        first = np.full(self.ranks * units, -1)
+        first[key[::-1]] = np.arange(link.size)[::-1]
+        begins = first[key] == np.arange(link.size)
         at = 0 if self.operation == "reduce_scatter" else shard * self.chunks
         end = OUTPUT * WIDTH + chunk + (0 if self.shards == 1 else at)
         kept = np.where(there == shard, end, self._fresh(there, begins & (there != shard)))
-        target = kept[first][np.searchsorted(keys, key)]
+        target = kept[first[key]]
         operand = np.where(begins, INPUT * WIDTH + whole, target)
-        passed = here * self.shards * self.chunks + whole
-        place = np.minimum(np.searchsorted(keys, passed), max(keys.size - 1, 0))
-        source = np.where(keys[place] == passed, kept[first][place], INPUT * WIDTH + whole)
+        source = np.where(first[passed] >= 0, kept[first[passed]], INPUT * WIDTH + whole)
         return source, target, operand
 
     def _fresh(self, rank: Numbers, needed: NDArray[np.bool_]) -> Numbers:

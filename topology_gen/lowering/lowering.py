@@ -73,6 +73,7 @@ class Lowering:
         moves, graph = self._layout.moves, schedule.graph
         ends = np.stack([graph.source, graph.target], 1).astype(np.int64)
         self._ends = ends[moves.link]
+        self._apart: tuple[Rows, tuple[Numbers, Numbers]] | None = None
 
     def table(self, channels: int = 1, protocol: str = "Simple", most_bytes: int = 0) -> Table:
         """Return the algorithm as arrays.
@@ -91,17 +92,9 @@ class Lowering:
         ports = _ports(self._schedule, layout, channels)
         fusion = self._fusion(ports, protocol, most_bytes)
         blocks = _blocks(layout, ports, fusion.partner)
-        rows = rows_of(
-            layout,
-            fusion,
-            ports.of,
-            self._ends,
-            blocks.own,
-            blocks.sending[ports.of],
-            blocks.receiving[ports.of],
-        )
-        needed = last_writers(rows.rank, rows.read, rows.write, rows.count)
-        steps, step_begin = _placed(rows, find_waits(rows.block, *needed), blocks)
+        rows, needed = self._ordered(fusion)
+        block = _block_of_each(rows, ports, blocks)
+        steps, step_begin = _placed(rows, block, find_waits(block, *needed), blocks)
         whole, shard = layout.shards * layout.chunks, layout.chunks
         sizes = np.empty((layout.ranks, 3), np.int64)
         sizes[:, 0] = shard if layout.operation == "all_gather" else whole
@@ -124,6 +117,17 @@ class Lowering:
             steps=steps,
         )
 
+    def _ordered(self, fusion: Fusion) -> tuple[Rows, tuple[Numbers, Numbers]]:
+        """Return the instructions, and which of them must run after which."""
+        apart = not (fusion.before >= 0).any()
+        if apart and self._apart is not None:
+            return self._apart
+        rows = rows_of(self._layout, fusion, self._ends)
+        ordered = rows, last_writers(rows.rank, rows.read, rows.write, rows.count)
+        if apart:  # the same for any number of channels
+            self._apart = ordered
+        return ordered
+
     def _fusion(self, ports: _Ports, protocol: str, most_bytes: int) -> Fusion:
         layout = self._layout
         whole = layout.shards * layout.chunks
@@ -138,7 +142,7 @@ def _layout(schedule: Schedule | AllReduce, gathers: bool | None) -> Layout:
     direct = Layout(schedule, chunks)
     if gathers is False or schedule.operation not in ("all_gather", "all_reduce"):
         return direct
-    other = Layout(schedule, chunks, gathers=True)
+    other = direct.through_scratch()
 
     def size(layout: Layout) -> int:
         return 2 * layout.moves.link.size + layout.copies.move.size
@@ -236,9 +240,15 @@ def _blocks(layout: Layout, ports: _Ports, partner: Numbers) -> _Blocks:
     return _Blocks(begin, ends[by_rank], rank[by_rank], own, sending, receiving)
 
 
-def _placed(rows: Rows, waits: Waits, blocks: _Blocks) -> tuple[Numbers, Numbers]:
+def _block_of_each(rows: Rows, ports: _Ports, blocks: _Blocks) -> Numbers:
+    """Return the block of each instruction."""
+    port = ports.of[rows.move]
+    block = np.where(rows.sends, blocks.sending[port], blocks.receiving[port])
+    return np.where(rows.move < 0, blocks.own[rows.rank], block)
+
+
+def _placed(rows: Rows, block: Numbers, waits: Waits, blocks: _Blocks) -> tuple[Numbers, Numbers]:
     """Return the table's steps and the first of each block, with nops for additional waits."""
-    block = rows.block
     nops = np.maximum(waits.number - 1, 0)
     order = np.argsort(block, kind="stable")
     ends = np.cumsum((nops + 1)[order])

@@ -35,8 +35,12 @@ class Rows:
 
     Attributes
     ----------
-    rank, block, kind, count : int64 arrays
-        For each instruction, its rank, its block, the code of its kind and its number of chunks.
+    rank, kind, count : int64 arrays
+        For each instruction, its rank, the code of its kind and its number of chunks.
+    move : int64 array
+        The move that it belongs to; -1 for a copy of the rank's own data.
+    sends : bool array
+        Whether it is the send of its move, and not the receive or what follows.
     source, target : int64 arrays
         Its places.
     read, write : int64 arrays
@@ -46,25 +50,18 @@ class Rows:
     """
 
     rank: Numbers
-    block: Numbers
     kind: Numbers
+    count: Numbers
+    move: Numbers
+    sends: NDArray[np.bool_]
     source: Numbers
     target: Numbers
-    count: Numbers
     read: Numbers
     write: Numbers
     scratch: Numbers
 
 
-def rows_of(
-    layout: Layout,
-    fusion: Fusion,
-    port: Numbers,
-    ends: Numbers,
-    own: Numbers,
-    sending: Numbers,
-    receiving: Numbers,
-) -> Rows:
+def rows_of(layout: Layout, fusion: Fusion, ends: Numbers) -> Rows:
     """Return the instructions of a schedule.
 
     Parameters
@@ -73,14 +70,8 @@ def rows_of(
         The moves and their places.
     fusion : Fusion
         Which receives also send.
-    port : array, shape (moves,)
-        The port of each move.
     ends : array, shape (moves, 2)
         The source and the target of each move.
-    own : array, shape (ranks,)
-        The block of each rank's copy of its own data, or -1.
-    sending, receiving : array, shape (moves,)
-        The blocks that send and receive each move.
     """
     moves, copies, step = layout.moves, layout.copies, layout.moves.step
     sends = np.flatnonzero(fusion.before < 0)
@@ -101,29 +92,32 @@ def rows_of(
     )
     who, start, end, size = _own_copies(layout)
     at, number, (here, there) = copies.move, fusion.number, ends.T
+    link, move = moves.link, np.arange(step.size)
     columns = _concatenated(
-        # For each phase: step, phase, port, number; block, rank, kind; source, target, count;
+        # For each phase: step, phase, link, number, move; rank, kind; source, target, count;
         # read, write
-        (-1, OWN, 0, 0, own[who], who, COPY, start, end, size, -1, end),
+        (-1, OWN, 0, 0, -1, who, COPY, start, end, size, -1, end),
         (
-            step[sends], SENDS, port[sends], number[sends], sending[sends], here[sends], SEND,
+            step[sends], SENDS, link[sends], number[sends], sends, here[sends], SEND,
             source[sends], target[sends], moves.count[sends], source[sends], -1,
         ),
         (
-            step, RECEIVES, port, number, receiving, there, kind,
+            step, RECEIVES, link, number, move, there, kind,
             np.where(reduces, operand, source), target, moves.count,
             np.where(reduces, operand, -1), np.where(passing, -1, target),
         ),
         (
-            step[at], COPIES, port[at], number[at], receiving[at], there[at], COPY,
+            step[at], COPIES, link[at], number[at], at, there[at], COPY,
             copied, copies.target, copies.count, copied, copies.target,
         ),
     )  # fmt: skip
-    order = np.lexsort(columns[3::-1])
-    block, rank, kind, source, target, count, read, write = (c[order] for c in columns[4:])
+    order = np.lexsort(columns[4::-1])
+    _, phase, _, _, move, rank, kind, source, target, count, read, write = (
+        column[order] for column in columns
+    )
     # Nothing writes to the input, so only other places need an order.
     read = np.where(read >= OUTPUT * WIDTH, read, -1)
-    return Rows(rank, block, kind, source, target, count, read, write, scratch)
+    return Rows(rank, kind, count, move, phase == SENDS, source, target, read, write, scratch)
 
 
 def _concatenated(*phases: tuple[Any, ...]) -> list[Numbers]:

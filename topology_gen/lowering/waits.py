@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from topology_gen import kernels
 from topology_gen.arrays import Numbers
-from topology_gen.lowering.moves import BUFFERS, WIDTH
+from topology_gen.lowering.moves import WIDTH
 
 
 class Waits(NamedTuple):
@@ -80,24 +81,10 @@ def last_writers(
         The first place that each instruction reads and writes, or -1.
     count : array, shape (instructions,)
         Number of places.
+
+    Returns
+    -------
+    reader, writer : int64 arrays
+        The pairs, in ascending order.
     """
-    reads, writes = np.flatnonzero(read >= 0), np.flatnonzero(write >= 0)
-    who = np.concatenate([reads, writes])
-    sizes = count[who]
-    within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    place = np.repeat(np.concatenate([read[reads], write[writes]]), sizes) + within
-    writing = np.repeat(np.arange(who.size) >= reads.size, sizes)
-    who = np.repeat(who, sizes)
-    # An instruction reads before it writes.
-    # One number sorts by rank, buffer, offset and time; it fits, because offsets are small.
-    buffer, offset = np.divmod(place, WIDTH)
-    place = (rank[who] * len(BUFFERS) + buffer) * (int(offset.max(initial=0)) + 1) + offset
-    order = np.argsort((place * rank.size + who) * 2 + writing)
-    who, place, writing = who[order], place[order], writing[order]
-    last = np.maximum.accumulate(np.where(writing, np.arange(who.size), -1))
-    reading = np.flatnonzero(~writing & (last >= 0))
-    before = last[reading]
-    same = place[before] == place[reading]
-    pairs = np.unique(who[reading[same]] * rank.size + who[before[same]])
-    reader, writer = np.divmod(pairs, max(rank.size, 1))
-    return reader, writer
+    return kernels.last_writers(rank, read, write, count, WIDTH)

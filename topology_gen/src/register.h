@@ -37,6 +37,9 @@ copied(const std::vector<T>& values)
 /// Add the functions of schedules to the module.
 void register_schedules(pybind11::module_& module);
 
+/// Add the functions of the lowering to the module.
+void register_lowering(pybind11::module_& module);
+
 /// Add the functions of graphs to the module.
 void register_graphs(pybind11::module_& module);
 

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+
+from topology_gen import kernels
+from topology_gen.arrays import Numbers
 from topology_gen.errors import AlgorithmError
 from topology_gen.formats.msccl.limits import refusals
 from topology_gen.formats.msccl.names import SPELLING
 from topology_gen.lowering.algorithm import Algorithm, Kind
 from topology_gen.lowering.table import BUFFERS, KINDS, Table, table_of
+
+NAMES = [kind.value for kind in KINDS], [buffer.value for buffer in BUFFERS]
 
 
 def write_xml(algorithm: Algorithm | Table) -> str:
@@ -47,36 +53,38 @@ def write_xml(algorithm: Algorithm | Table) -> str:
         "minBytes": table.least_bytes,
         "maxBytes": table.most_bytes,
     }
-    gpus = ("\n".join(_gpu(table, rank)) for rank in range(table.ranks))
-    return "\n".join([_tag("algo", head, ">"), *gpus, "</algo>", ""])
+    parts = [_tag("algo", head, ">\n")]
+    steps = _written_steps(table)
+    for rank in range(table.ranks):
+        parts += _gpu(table, steps, rank)
+    return "".join([*parts, "</algo>\n"])
 
 
-def _gpu(table: Table, rank: int) -> Iterator[str]:
+def _written_steps(table: Table) -> Numbers:
+    """Return the steps with what the file says of nops and of steps that others wait for."""
+    steps = table.steps.copy()
+    steps[steps[:, 0] == KINDS.index(Kind.NOP), 1:6] = 0, -1, 1, -1, 0
+    waiting = np.flatnonzero(steps[:, 6] >= 0)
+    block = np.searchsorted(table.step_begin, waiting, side="right") - 1
+    first = table.block_begin[np.searchsorted(table.block_begin, block, side="right") - 1]
+    steps[table.step_begin[first + steps[waiting, 6]] + steps[waiting, 7], 8] = 1
+    return steps
+
+
+def _gpu(table: Table, steps: Numbers, rank: int) -> Iterator[str]:
     """Yield the lines of a rank."""
     first, last = table.block_begin[rank : rank + 2].tolist()
-    rows = table.steps[table.step_begin[first] : table.step_begin[last]]
-    waited = {(block, step) for block, step in rows[:, 6:8].tolist() if block >= 0}
     i, o, s = table.sizes[rank].tolist()
-    yield "  " + _tag("gpu", {"id": rank, "i_chunks": i, "o_chunks": o, "s_chunks": s}, ">")
+    yield "  " + _tag("gpu", {"id": rank, "i_chunks": i, "o_chunks": o, "s_chunks": s}, ">\n")
     for number, block in enumerate(range(first, last)):
         send, receive, channel = table.blocks[block].tolist()
         yield "    " + _tag(
-            "tb", {"id": number, "send": send, "recv": receive, "chan": channel}, ">"
+            "tb", {"id": number, "send": send, "recv": receive, "chan": channel}, ">\n"
         )
         begin, end = table.step_begin[block : block + 2].tolist()
-        for index, row in enumerate(table.steps[begin:end].tolist()):
-            kind, source, at, target, to, count, wait, step, awaited = row
-            signals = int(awaited or (number, index) in waited)
-            if KINDS[kind] is Kind.NOP:
-                source, at, target, to, count = 0, -1, 1, -1, 0
-            yield (
-                f'      <step s="{index}" type="{KINDS[kind].value}" '
-                f'srcbuf="{BUFFERS[source].value}" srcoff="{at}" '
-                f'dstbuf="{BUFFERS[target].value}" dstoff="{to}" cnt="{count}" '
-                f'depid="{wait}" deps="{step}" hasdep="{signals}"/>'
-            )
-        yield "    </tb>"
-    yield "  </gpu>"
+        yield kernels.step_lines(steps[begin:end], *NAMES)
+        yield "    </tb>\n"
+    yield "  </gpu>\n"
 
 
 def _tag(name: str, attributes: Mapping[str, object], end: str) -> str:
