@@ -82,6 +82,8 @@ def bfb_command(
 
     If links differ in rate or latency, the schedule is the fastest for --bytes, and times take the
     place of T_B. With --without, `slowdown` compares its time with that of the intact topology."""
+    if links.wiring.ranks < 2:
+        raise InputError(f"{links.wiring.ranks} node: expected at least 2 for a schedule")
     even = links.wiring.even and links.intact.even
     if costs_only:
         if out is not None:

@@ -187,6 +187,7 @@ def test_a_schedule_that_is_wrong() -> None:
         ("bfb --topology ring:n=4 --operation all_to_all", "expected one of"),
         ("all-to-all --topology ring:n=4 --chunks 0", "0 chunks of a shard: expected 1 … 1024"),
         ("all-to-all --topology ring:n=4 --without 0-1 --without 1-2", "not connected"),
+        ("bfb --topology complete:n=3 --without 0 --without 1", "1 node: expected at least 2"),
         ("all-to-all --topology generalized_kautz:d=4,n=800", "expected at most 2097152 flows"),
         ("export pairs.xml --format dot", "expected one of"),
         (
