@@ -127,12 +127,13 @@ def _title(result: Result) -> Text:
 
 def _estimate(estimate: Estimate) -> Text:
     names = estimate.scenarios
-    largest = f"{100 * estimate.largest_error:+.1f}".replace("-0.0", "+0.0")
+    error = f"{100 * estimate.largest_error:+.1f} %".replace("-0.0", "+0.0")
+    if len(names) > 1:
+        error = f"{percent_text(estimate.mean_error)} on average, {error} at most"
     similar = names[0] if len(names) == 1 else f"{len(names)} similar scenarios"
     return Text(
         f"This is an estimate. Against packets (express), the time of {similar} is off by "
-        f"{percent_text(estimate.mean_error)} on average and {largest} % at most; losses are not "
-        "included."
+        f"{error}; losses are not included."
     )
 
 

@@ -78,6 +78,8 @@ def summary(raw: dict[str, Any]) -> str:
 
 def test_the_summary_says_it(raw_result: dict[str, Any]) -> None:
     error = {"scenarios": ["a", "b"], "mean_error": 0.07, "largest_error": -0.137}
-    expected = "the time of 2 similar scenarios is off by 7.0 % on average and -13.7 % at most"
+    expected = "the time of 2 similar scenarios is off by 7.0 % on average, -13.7 % at most"
     assert expected in summary(raw_result | {"estimate": error})
+    alone = {"scenarios": ["a"], "mean_error": 0.137, "largest_error": -0.137}
+    assert "the time of a is off by -13.7 %; losses" in summary(raw_result | {"estimate": alone})
     assert "This is an estimate" not in summary(raw_result)
