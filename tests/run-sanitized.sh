@@ -10,7 +10,7 @@ tree=build/instrumented/sanitize/tree
 python=build/instrumented/sanitize/environment/bin/python
 export COSIM_BUILD=$tree UBSAN_OPTIONS=print_stacktrace=1
 
-"$venv/bin/python" -m pytest -n auto -q -m sanitize tests/ns3_scratch/test_sanitized.py "$@"
+"$venv/bin/python" -m pytest -n auto -q -m "" tests/ns3_scratch/test_sanitized.py tests/ns3_scratch/test_units.py "$@"
 "$venv/bin/python" -m tests.fuzz --count 1000 --seconds 300 --replay "$tree/ns3-scratch/replay"
 
 # A Python without the sanitizer must load it first. It keeps memory until its end, which is no leak.

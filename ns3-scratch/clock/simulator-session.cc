@@ -21,24 +21,18 @@ namespace
 /// The largest seed of ns-3's generator (MRG32k3a). The smallest is 1.
 constexpr uint64_t MAX_RNG_SEED = 4294944442;
 
-/// Whether this process has a session.
-enum class State
-{
-    FREE,
-    OPEN,
-    ABANDONED,
-};
-
-State g_state = State::FREE;
+bool g_isOpen = false; // true if this process has a session
+/// What was abandoned. It stays, and is no leak, because this refers to it.
+const SimulatorSession* g_abandoned = nullptr;
 
 } // namespace
 
 SimulatorSession::SimulatorSession(uint64_t seed)
 {
-    if (g_state != State::FREE)
+    if (g_isOpen)
     {
         throw CoreError(
-            g_state == State::OPEN
+            g_abandoned == nullptr
                 ? "another Simulation or Network is open in this process; close it first"
                 : "ns-3 has failed in this process and cannot be used again; start another "
                   "process");
@@ -58,26 +52,25 @@ SimulatorSession::SimulatorSession(uint64_t seed)
     ns3::Mac48Address::ResetAllocationIndex();
     ns3::Simulator::Destroy(); // in case somebody has used the simulator before
     ns3::Simulator::SetImplementation(ns3::CreateObject<CausalSimulator>());
-    g_state = State::OPEN;
+    g_isOpen = true;
 }
 
 SimulatorSession::~SimulatorSession()
 {
     ns3::Simulator::Destroy();
-    g_state = State::FREE;
+    g_isOpen = false;
 }
 
 void
 SimulatorSession::Abandon(std::unique_ptr<SimulatorSession> session)
 {
-    static_cast<void>(session.release());
-    g_state = State::ABANDONED;
+    g_abandoned = session.release();
 }
 
 bool
 SimulatorSession::IsAbandoned()
 {
-    return g_state == State::ABANDONED;
+    return g_abandoned != nullptr;
 }
 
 } // namespace cosim
