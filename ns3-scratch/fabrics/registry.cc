@@ -10,6 +10,7 @@
 #include "fabrics/flow/flow-fabric.h"
 #include "fabrics/host/host-fabric.h"
 #include "fabrics/native/native-fabric.h"
+#include "support/quoted-name.h"
 #include "transport/drop-tail-policy.h"
 #include "transport/shared-memory-policy.h"
 #include "transport/tcp/tcp-transport.h"
@@ -117,7 +118,7 @@ MakeFabric(const Topology& topology, const Settings& settings)
     const char* const reason = found == FABRICS.end() ? nullptr : found->second.fixedLinks;
     if (found == FABRICS.end() || (linksChange && reason != nullptr))
     {
-        throw std::invalid_argument("fabric '" + settings.fabric + "' is not one of " +
+        throw std::invalid_argument("fabric " + Quote(settings.fabric) + " is not one of " +
                                     ListNames(linksChange) +
                                     (linksChange ? ", whose links can change during a run" : "") +
                                     (reason == nullptr ? "" : std::string(": ") + reason));

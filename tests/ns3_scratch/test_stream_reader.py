@@ -1,5 +1,6 @@
 """The stream reader agrees with Python's protobuf, and rejects invalid streams."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -324,10 +325,20 @@ def test_a_collective_is_issued_once_by_its_own_ranks() -> None:
         _core.Simulation(issues(foreign))
 
 
-@pytest.mark.parametrize("name", ["smoke signals", ""])
-def test_a_fabric_that_does_not_exist_is_refused_when_building(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("smoke signals", "smoke signals"),
+        ("", ""),
+        ("\x1b[31m", "?[31m"),
+        ("0" * 999, "0" * 64 + "..."),
+    ],
+)
+def test_a_fabric_that_does_not_exist_is_refused_when_building(name: str, shown: str) -> None:
+    """The sentence names it, but a name cannot control a terminal, or fill it."""
     simulation = _core.Simulation(encode(one_collective(RING, 3000, fabric=name)))
-    with pytest.raises(ValueError, match=f"fabric '{name}' is not one of .*analytical"):
+    sentence = re.escape(f"fabric '{shown}' is not one of ")
+    with pytest.raises(ValueError, match=f"^{sentence}.*analytical"):
         simulation.build()
     simulation.close()
 

@@ -5,6 +5,7 @@
 #include "transport/tcp/tcp-defaults.h"
 
 #include "stream/stream.h"
+#include "support/quoted-name.h"
 
 #include "ns3/boolean.h"
 #include "ns3/config.h"
@@ -85,8 +86,8 @@ CongestionControlType(const TcpSettings& settings)
         {
             names += (names.empty() ? "" : ", ") + name;
         }
-        throw std::invalid_argument("congestion control '" + settings.congestionControl +
-                                    "' is not one of " + names);
+        throw std::invalid_argument("congestion control " + Quote(settings.congestionControl) +
+                                    " is not one of " + names);
     }
     return type;
 }
