@@ -190,14 +190,10 @@ MaxMinSolver::AddAlone(uint32_t flow)
         }
         least = std::min(least, link.capacity);
     }
-    if (m_flow[flow].isMember || least == std::numeric_limits<double>::infinity())
-    {
-        return false;
-    }
     const auto end = m_alone.begin() + m_alones;
     auto alone =
         std::find_if(m_alone.begin(), end, [least](const Alone& one) { return one.rate == least; });
-    if (alone == m_alone.end())
+    if (m_flow[flow].isMember || alone == m_alone.end() || std::isinf(least))
     {
         return false;
     }
@@ -224,17 +220,16 @@ MaxMinSolver::FillAlone(Alone& alone)
     for (const uint32_t flow : alone.flows)
     {
         m_flow[flow].rate = m_filled;
-        bool isFound = false;
-        for (const uint32_t id : GetLinks(flow))
+        const std::span<const uint32_t> links = GetLinks(flow);
+        for (const uint32_t id : links)
         {
-            Link& link = m_link[id];
-            link.isBottleneck = !isFound && link.capacity == alone.rate;
-            if (link.isBottleneck)
-            {
-                link.level = m_filled;
-                isFound = true;
-            }
+            m_link[id].isBottleneck = false;
         }
+        Link& full = m_link[*std::ranges::find_if(links, [&](uint32_t id) {
+            return m_link[id].capacity == alone.rate;
+        })];
+        full.isBottleneck = true;
+        full.level = m_filled;
     }
     alone.flows.clear();
 }
