@@ -67,12 +67,18 @@ def do(
         The files that it made: their contents by their paths.
     """
     global _child
+    import ray
+
+    def pin(progress: Progress) -> None:
+        """Wait for the board: Ray prints calls that are left when it ends among the answers."""
+        ray.get(board.pin.remote(name, progress))
+
     _child = _child or Child()
     with tempfile.TemporaryDirectory(prefix="cosim-") as temporary:
         folder = Path(temporary)
         error: str | None
         try:
-            error = _child.ask(task, folder, lambda progress: board.pin.remote(name, progress))
+            error = _child.ask(task, folder, pin)
         except DiedError as death:
             error, alone = str(death), True
         if alone:

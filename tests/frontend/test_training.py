@@ -270,12 +270,11 @@ def test_a_group_takes_the_rings_that_topoopt_found_for_it():
     rings = next(r for r in found.rings if set(r.members) == set(group))
     every = list(records(resolved))
     programs = {r.program.group_size: r.program for r in every if r.HasField("program")}
-    program = programs[len(group)]
-    talks = set()
-    for member in range(program.group_size):
-        for step in range(program.step_begin[member], program.step_begin[member + 1]):
-            if program.op[step] == 0:
-                talks.add((group[member], group[program.peer[step]]))
+    rotation = programs[len(group)]
+    assert len(rotation.step_begin) == 2, "each ring has one stride, so member 0 stands for all"
+    turns = {peer for op, peer in zip(rotation.op, rotation.peer, strict=True) if op == 0}
+    count = len(group)
+    talks = {(group[i], group[(i + turn) % count]) for i in range(count) for turn in turns}
     place = {member: index for index, member in enumerate(rings.members)}
     strides = {(place[b] - place[a]) % len(group) for a, b in talks}
     assert strides == {s for p in rings.strides for s in (p, len(group) - p)}

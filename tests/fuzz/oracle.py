@@ -49,8 +49,14 @@ class Answer(NamedTuple):
 
 
 def limit() -> None:
-    """Let this process map at most `MEMORY` bytes, and use `HARD_S` more seconds of CPU time."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    """Let this process use `HARD_S` more seconds of CPU time, and map at most `MEMORY` more bytes.
+
+    What it maps at the first call does not count: libraries of a parent may map gigabytes.
+    """
+    if resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        most = pages * resource.getpagesize() + MEMORY
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
     used = math.ceil(time.process_time())
     resource.setrlimit(resource.RLIMIT_CPU, (used + HARD_S, resource.RLIM_INFINITY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
