@@ -102,6 +102,15 @@ class Fabric : public NetworkApi
     }
 
     /**
+     * @return true if the fabric carries no message now; acknowledgments may still be on their way.
+     * A fabric without a Repeatable does not say
+     */
+    virtual bool IsAtRest() const
+    {
+        return false;
+    }
+
+    /**
      * @return a sentence that describes the failed flow (TCP closes a flow after too many RTOs), or
      * an empty string if no flow has failed
      */

@@ -42,10 +42,9 @@ struct NetworkCounters
  * A network whose state can be compared with an earlier one, and which can count what happened
  * since then many times.
  *
- * A network rests while it carries no message; acknowledgments may still be on their way. What it
- * does from then on depends only on what it is given, and on the state that AddState describes. All
- * in this state is relative to the current time, so that equal states at two times mean equal
- * futures.
+ * What a network does after a time of rest (see Fabric::IsAtRest) depends only on what it is given,
+ * and on the state that AddState describes. All in this state is relative to the current time, so
+ * that equal states at two times mean equal futures.
  */
 class Repeatable
 {
@@ -57,9 +56,6 @@ class Repeatable
     {
         return {};
     }
-
-    /// @return true if the network carries no message now
-    virtual bool IsAtRest() const = 0;
 
     /**
      * Add the state of a network that rests. The state leaves out what only grows and has no effect

@@ -104,7 +104,7 @@ IterationRepeater::OnRest(uint32_t iteration)
     {
         return true;
     }
-    if (!m_network.IsAtRest() || m_executor.GetFirstIteration() < m_pattern.GetFirst())
+    if (!m_fabric.IsAtRest() || m_executor.GetFirstIteration() < m_pattern.GetFirst())
     {
         return false;
     }

@@ -69,11 +69,11 @@ IterationPattern::IterationPattern(const Stream& stream)
         m_problem = "there are fewer than three iterations";
         return;
     }
+    std::vector<std::vector<uint32_t>> beginsOf; // per trace
     for (std::size_t i = 0; i < stream.traces.size() && m_problem.empty(); ++i)
     {
         const Trace& trace = stream.traces[i];
-        std::vector<uint32_t> begins;
-        FindIterations(trace, m_places[i], begins);
+        const std::vector<uint32_t>& begins = beginsOf.emplace_back(FindBegins(trace));
         for (uint32_t iteration = m_iterations; --iteration > m_first && m_problem.empty();)
         {
             const uint32_t begin = begins[iteration];
@@ -96,21 +96,20 @@ IterationPattern::IterationPattern(const Stream& stream)
     }
     for (std::size_t i = 0; i < stream.traces.size() && m_problem.empty(); ++i)
     {
-        std::vector<uint32_t> begins;
-        FindIterations(stream.traces[i], m_places[i], begins);
+        m_places[i] = FindPlaces(stream.traces[i], beginsOf[i][m_first], beginsOf[i][m_first + 1]);
     }
 }
 
-/// Find the first node of each iteration, and the places of the first regular iteration.
-void
-IterationPattern::FindIterations(const Trace& trace, Places& places, std::vector<uint32_t>& begins)
+/// @return the first node of each iteration, and the number of nodes
+std::vector<uint32_t>
+IterationPattern::FindBegins(const Trace& trace)
 {
     const auto nodes = static_cast<uint32_t>(trace.type.size());
-    begins.assign(std::size_t{m_iterations} + 1, nodes);
+    std::vector<uint32_t> begins(std::size_t{m_iterations} + 1, nodes);
     if (!std::is_sorted(trace.iteration.begin(), trace.iteration.end()))
     {
         m_problem = "the iterations of the workload are interleaved in a trace";
-        return;
+        return begins;
     }
     for (uint32_t node = nodes; node-- > 0;)
     {
@@ -120,16 +119,22 @@ IterationPattern::FindIterations(const Trace& trace, Places& places, std::vector
     {
         begins[iteration] = std::min(begins[iteration], begins[iteration + 1]);
     }
-    places.nodesBegin = begins[m_first];
-    places.nodes = begins[m_first + 1] - begins[m_first];
-    places.computesBegin = places.computes = 0;
-    for (uint32_t node = 0; node < begins[m_first + 1]; ++node)
+    return begins;
+}
+
+/// @return the places of an iteration with the nodes from begin to end - 1
+IterationPattern::Places
+IterationPattern::FindPlaces(const Trace& trace, uint32_t begin, uint32_t end)
+{
+    Places places{begin, end - begin, 0, 0};
+    for (uint32_t node = 0; node < end; ++node)
     {
         if (trace.type[node] == NodeType::COMPUTE && (trace.lane.empty() || trace.lane[node] == 0))
         {
-            ++(node < places.nodesBegin ? places.computesBegin : places.computes);
+            ++(node < begin ? places.computesBegin : places.computes);
         }
     }
+    return places;
 }
 
 bool

@@ -67,7 +67,8 @@ class IterationPattern
     }
 
   private:
-    void FindIterations(const Trace& trace, Places& places, std::vector<uint32_t>& begins);
+    std::vector<uint32_t> FindBegins(const Trace& trace);
+    static Places FindPlaces(const Trace& trace, uint32_t begin, uint32_t end);
     bool IsSame(const Trace& trace, uint32_t node, uint32_t before);
     bool HasSameDependencies(const Trace& trace, uint32_t node, uint32_t before) const;
     bool HasSameCollective(const Trace& trace, uint32_t node, uint32_t before);

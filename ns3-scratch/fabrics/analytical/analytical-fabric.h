@@ -52,9 +52,9 @@ class AnalyticalFabric : public MessageFabric, public Repeatable
 
     // Fabric
     Repeatable* GetRepeatable() override;
+    bool IsAtRest() const override;
 
     // Repeatable
-    bool IsAtRest() const override;
     int64_t AddState(StateDigest& digest) const override;
     NetworkCounters GetCounters() const override;
     uint64_t LimitRepeats(const NetworkCounters& from, uint64_t times) const override;

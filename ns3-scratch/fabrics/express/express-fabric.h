@@ -51,10 +51,10 @@ class ExpressFabric : public PacketFabric,
     LinkControl* GetLinkControl() override;
     NetworkStatistics GetStatistics() const override;
     Repeatable* GetRepeatable() override;
+    bool IsAtRest() const override;
 
     // Repeatable
     std::string GetObstacle() const override;
-    bool IsAtRest() const override;
     int64_t AddState(StateDigest& digest) const override;
     void LogRoundTrips() override;
     void ForgetRoundTrips(const NetworkCounters& oldest) override;

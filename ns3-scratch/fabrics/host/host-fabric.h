@@ -31,7 +31,7 @@ namespace cosim
  *
  * The counters of the fabric count parts as messages, without the time of the processors.
  */
-class HostFabric : public Fabric, public Repeatable
+class HostFabric : public Fabric
 {
   public:
     /**
@@ -67,19 +67,10 @@ class HostFabric : public Fabric, public Repeatable
     uint64_t GetSentPackets() const override;
     LinkControl* GetLinkControl() override;
     Repeatable* GetRepeatable() override;
+    bool IsAtRest() const override;
     std::string GetFailure() const override;
     void Fail(const std::string& failure) override;
     void SetObservers(const RunObservers& observers) override;
-
-    // Repeatable; only if GetRepeatable does not return null
-    std::string GetObstacle() const override;
-    bool IsAtRest() const override;
-    int64_t AddState(StateDigest& digest) const override;
-    void LogRoundTrips() override;
-    void ForgetRoundTrips(const NetworkCounters& oldest) override;
-    NetworkCounters GetCounters() const override;
-    uint64_t LimitRepeats(const NetworkCounters& from, uint64_t times) const override;
-    void Repeat(const NetworkCounters& from, uint64_t times, uint64_t periodPs) override;
 
   private:
     /// A message that has not arrived, or whose last byte is not acknowledged.
