@@ -23,7 +23,7 @@ run: setup ## simulate SCENARIO=scenarios/x.yaml; options in ARGS="--set a.b=c -
 
 test: WERROR = ON
 test: lint cosim-tests ## run lint, type checks, C++ warnings as errors, and all tests
-	$(BIN)/python -m pytest -n auto $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
 cosim-tests: setup ## build the unit tests in C++ that `make test` runs
 	@$(BIN)/cmake --build $$(ls -td build/cp3*/ | head -1) --target cosim-tests

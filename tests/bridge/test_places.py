@@ -106,7 +106,7 @@ def test_a_lost_machine_costs_no_point(
     assert [numbers(one) for one in outcomes] == [numbers(one) for one in run_points(all_points)]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_search_checks_its_result_elsewhere(tmp_path: Path, machines: Machines) -> None:
     """The times are those of this machine, and a resumed search simulates nothing again."""
     scenario = Path(__file__).resolve().parents[2] / "scenarios" / "topoopt_bert_small.yaml"

@@ -30,6 +30,7 @@ SHORTER = [
     (r"^(search (?!scenarios/llm).*)", r"\1 --rounds 1 --budget 10"),
     (r"^(search scenarios/llm.*)", r"\1 --budget 5"),
     (r"^study (astra-ns3-dlrm)$", r"study \1 --figure 13"),
+    (r"^study (astra-ns3-dlrm) --fit .*", r"study \1 --fit --help"),  # minutes; test_fit.py has one
     (r"^study (astra-ns3-dlrm) --scale full", r"study \1 --figure 13"),
     (r"^study (tcp-clusters) --scale full", r"study \1 --figure point-to-point"),
     (r"^study (topoopt) --scale full", r"study \1 --figure 10"),

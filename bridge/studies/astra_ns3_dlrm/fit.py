@@ -139,7 +139,7 @@ searches for the set with which the most claims about the step from 8 to 16 MB h
 cosim study astra-ns3-dlrm --fit --page docs/reproduction_parameters.md
 ```
 
-It takes about half an hour of CPU time. The search scores all combinations of some values first.
+It takes about seven minutes of CPU time. The search scores all combinations of some values first.
 It then changes one parameter at a time of the best three sets, until no change is left. If you
 stop it, the same command continues. There are 32 ranks here, and a port has the paper's buffer;
 `--scale full` searches with 128 ranks, which takes hours. Chunks are those of A2A, and an order
