@@ -55,6 +55,6 @@ if(COSIM_SANITIZE)
 endif()
 if(COSIM_COVERAGE)
   # Without -O0, inline functions and merged lines would have no counts of their own.
-  target_compile_options(cosim-options INTERFACE --coverage -fprofile-update=atomic -fprofile-abs-path -O0)
+  target_compile_options(cosim-options INTERFACE --coverage -fprofile-abs-path -O0)
   target_link_options(cosim-options INTERFACE --coverage)
 endif()
