@@ -9,8 +9,8 @@
 #include "network/live-links.h"
 #include "stream/stream.h"
 
+#include <cstddef>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 namespace cosim
@@ -32,26 +32,42 @@ class CircuitLinks
     explicit CircuitLinks(const Topology& topology);
 
     /**
-     * @param circuits circuits in any order
+     * Plan to replace all circuits. If there are new ones, call Set before the next plan.
+     *
+     * @param circuits the new set of all circuits, in any order
      * @return the number of these circuits that do not exist yet
      */
-    uint32_t CountNew(const std::vector<Circuit>& circuits) const;
+    uint32_t Plan(const std::vector<Circuit>& circuits);
+
+    /// @return true if the plan has a circuit for a pair of ranks
+    bool IsPlanned(const Circuit& pair) const;
 
     /**
-     * Replace all circuits.
+     * Replace all circuits by the planned ones.
      *
-     * @param circuits the new set of all circuits
      * @return changed and new links, in the order of their ids
      */
-    std::vector<LinkUpdate> Set(const std::vector<Circuit>& circuits);
+    std::vector<LinkUpdate> Set();
 
   private:
-    LinkState MakeState(uint32_t link, uint32_t circuits) const;
+    static constexpr uint32_t NONE = UINT32_MAX;
+
+    struct Link
+    {
+        Circuit pair;        //!< its ranks
+        uint32_t circuits;   //!< number of its circuits
+        uint32_t planned{0}; //!< number of its planned circuits
+    };
+
+    uint32_t AddLink(const Circuit& pair, uint32_t circuits);
+    std::size_t IndexOf(const Circuit& pair) const;
+    LinkState MakeState(const Circuit& pair, uint32_t circuits) const;
 
     const Topology& m_topology;
-    std::unordered_map<uint64_t, uint32_t> m_linkOf; //!< keyed by pair of ranks
-    std::vector<uint64_t> m_pairs;                   //!< per link: its pair of ranks
-    std::vector<uint32_t> m_counts;                  //!< per link: number of its circuits
+    std::vector<Link> m_links;
+    std::vector<uint32_t> m_linkOf;  //!< by source, then by target: the link of a pair, or NONE
+    std::vector<uint32_t> m_live;    //!< links with circuits
+    std::vector<uint32_t> m_planned; //!< links with planned circuits
 };
 
 } // namespace cosim

@@ -9,8 +9,6 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
-#include <set>
-#include <utility>
 
 namespace cosim
 {
@@ -68,12 +66,11 @@ CircuitSwitch::OnMeasurement()
         }
         return;
     }
-    m_next = ChooseCircuits(m_topology.ranks,
-                            settings.degree,
-                            settings.discount,
-                            settings.forwarding,
-                            demand);
-    const uint32_t added = m_links.CountNew(m_next);
+    const uint32_t added = m_links.Plan(ChooseCircuits(m_topology.ranks,
+                                                       settings.degree,
+                                                       settings.discount,
+                                                       settings.forwarding,
+                                                       demand));
     if (added == 0)
     {
         ScheduleMeasurement();
@@ -89,11 +86,6 @@ CircuitSwitch::OnMeasurement()
 void
 CircuitSwitch::Report(const std::vector<Demand>& demand, uint32_t newCircuits)
 {
-    std::set<std::pair<uint32_t, uint32_t>> linked;
-    for (const Circuit& circuit : m_next)
-    {
-        linked.emplace(circuit.source, circuit.target);
-    }
     LinkChange change{static_cast<uint64_t>(Simulator::Now().GetTimeStep()),
                       newCircuits,
                       static_cast<uint32_t>(demand.size()),
@@ -101,7 +93,7 @@ CircuitSwitch::Report(const std::vector<Demand>& demand, uint32_t newCircuits)
                       0};
     for (const Demand& one : demand)
     {
-        change.distantPairs += linked.contains({one.pair.source, one.pair.target}) ? 0 : 1;
+        change.distantPairs += m_links.IsPlanned(one.pair) ? 0 : 1;
         change.demandBytes += static_cast<uint64_t>(one.bytes);
     }
     for (RunObserver* observer : m_observers[RunObserver::LINKS])
@@ -126,7 +118,10 @@ CircuitSwitch::GetDemand(const std::vector<uint64_t>& bytes) const
     const auto byPair = [](const Demand& a, const Demand& b) {
         return PairOf(a.pair.source, a.pair.target) < PairOf(b.pair.source, b.pair.target);
     };
-    std::stable_sort(demand.begin(), demand.end(), byPair);
+    if (!std::is_sorted(demand.begin(), demand.end(), byPair))
+    {
+        std::stable_sort(demand.begin(), demand.end(), byPair);
+    }
     std::size_t pairs = 0;
     for (const Demand& one : demand)
     {
@@ -146,7 +141,7 @@ CircuitSwitch::GetDemand(const std::vector<uint64_t>& bytes) const
 void
 CircuitSwitch::OnPauseEnd()
 {
-    m_control.ApplyLinks(m_links.Set(m_next));
+    m_control.ApplyLinks(m_links.Set());
     for (RunObserver* observer : m_observers[RunObserver::LINKS])
     {
         observer->OnLinksChanged(static_cast<uint64_t>(Simulator::Now().GetTimeStep()));

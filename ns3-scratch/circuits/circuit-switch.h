@@ -56,7 +56,6 @@ class CircuitSwitch : private DemandListener
     const Topology& m_topology;
     LinkControl& m_control;
     CircuitLinks m_links;
-    std::vector<Circuit> m_next;   //!< circuits to set when the pause ends
     std::vector<uint64_t> m_bytes; //!< per path: demand of the last measurement
     RunObservers m_observers;
     bool m_isMeasuring{false}; //!< true while a measurement is scheduled or the flows are paused

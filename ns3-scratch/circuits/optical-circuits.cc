@@ -100,7 +100,10 @@ class FreePorts
         {
             for (uint32_t rank = static_cast<uint32_t>(m_receivers.size()); rank-- > 0;)
             {
-                free.insert(free.end(), m_receivers[rank] > layer ? 1 : 0, rank);
+                if (m_receivers[rank] > layer)
+                {
+                    free.push_back(rank);
+                }
             }
         }
         return free;
@@ -154,22 +157,24 @@ ChooseCircuits(uint32_t ranks,
     std::vector<Circuit> circuits;
     std::vector<uint32_t> given(demand.size());
     FreePorts ports(ranks, degree);
-    std::vector<Bid> bids;
+    std::vector<Bid> bids; // of the pairs without a circuit, the greatest one last
     bids.reserve(demand.size());
     for (uint32_t i = 0; i < demand.size(); ++i)
     {
         bids.push_back({demand[i].bytes, i});
     }
-    std::priority_queue<Bid> queue({}, std::move(bids));
-    while (!queue.empty())
+    std::sort(bids.begin(), bids.end());
+    std::priority_queue<Bid> further; // of the pairs with a circuit
+    while (!bids.empty() || !further.empty())
     {
-        const uint32_t index = queue.top().demand;
-        queue.pop();
+        const bool isFirst = further.empty() || (!bids.empty() && further.top() < bids.back());
+        const uint32_t index = isFirst ? bids.back().demand : further.top().demand;
+        isFirst ? bids.pop_back() : further.pop();
         if (ports.Take(demand[index].pair))
         {
             circuits.push_back(demand[index].pair);
             const uint32_t next = ++given[index] + 1;
-            queue.push({demand[index].bytes * GetGain(discount, next), index});
+            further.push({demand[index].bytes * GetGain(discount, next), index});
         }
     }
     Spread(ports, circuits);

@@ -7,7 +7,6 @@
 #include "network/flow-hash.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace cosim
@@ -16,40 +15,70 @@ namespace cosim
 CircuitRoutes::CircuitRoutes(const Topology& topology, LiveLinks& links)
     : m_topology(topology),
       m_links(links),
-      m_route(GetRoutes(topology))
+      m_pathOf(topology.ranks, topology.pathSource, topology.pathTarget),
+      m_route(GetRoutes(topology)),
+      m_out(topology.ranks)
 {
-    ListLinks();
+    for (uint32_t link = 0; link < links.GetCount(); ++link)
+    {
+        List(link);
+    }
     FindDistances();
 }
 
-void
+std::vector<uint32_t>
 CircuitRoutes::Apply(std::span<const LinkUpdate> updates)
 {
     m_links.Update(updates);
-    ListLinks();
+    for (const LinkUpdate& update : updates)
+    {
+        List(update.link);
+    }
     FindDistances();
-    FindPaths();
+    std::vector<uint32_t> paths = ListDependents(updates);
+    for (const uint32_t path : paths)
+    {
+        FindPath(path);
+    }
+    return paths;
 }
 
-/// Build the list of the links that leave each rank.
+/// Keep a link in the list of its source if it is up, and only then.
 void
-CircuitRoutes::ListLinks()
+CircuitRoutes::List(uint32_t link)
 {
-    m_outBegin.assign(m_topology.ranks + 1, 0);
-    for (uint32_t link = 0; link < m_links.GetCount(); ++link)
+    std::vector<uint32_t>& out = m_out[m_links.Get(link).source];
+    const auto place = std::lower_bound(out.begin(), out.end(), link);
+    const bool isListed = place != out.end() && *place == link;
+    if (m_links.Get(link).isUp && !isListed)
     {
-        m_outBegin[m_links.Get(link).source + 1] += m_links.Get(link).isUp ? 1 : 0;
+        out.insert(place, link);
     }
-    std::partial_sum(m_outBegin.begin(), m_outBegin.end(), m_outBegin.begin());
-    m_out.resize(m_outBegin.back());
-    std::vector<uint32_t> next(m_outBegin);
-    for (uint32_t link = 0; link < m_links.GetCount(); ++link)
+    else if (!m_links.Get(link).isUp && isListed)
     {
-        if (m_links.Get(link).isUp)
+        out.erase(place);
+    }
+}
+
+/// @return the paths that can depend on changed links, in increasing order
+std::vector<uint32_t>
+CircuitRoutes::ListDependents(std::span<const LinkUpdate> updates)
+{
+    if (m_topology.reconfiguration.forwarding || std::exchange(m_isFirst, false))
+    {
+        return ListPaths(m_topology);
+    }
+    std::vector<uint32_t> paths;
+    for (const LinkUpdate& update : updates)
+    { // without forwarding, only the paths of its pair use a link
+        const uint32_t first = m_pathOf.Find(update.state.source, update.state.target);
+        for (uint32_t path = first; path < m_route.size() && m_route[path] == path - first; ++path)
         {
-            m_out[next[m_links.Get(link).source]++] = link;
+            paths.push_back(path);
         }
     }
+    std::sort(paths.begin(), paths.end());
+    return paths;
 }
 
 /// Compute the distances between all ranks with a breadth-first search from each target.
@@ -62,9 +91,12 @@ CircuitRoutes::FindDistances()
     }
     const std::size_t ranks = m_topology.ranks;
     std::vector<std::vector<uint32_t>> into(ranks);
-    for (const uint32_t link : m_out)
+    for (uint32_t source = 0; source < ranks; ++source)
     {
-        into[m_links.Get(link).target].push_back(m_links.Get(link).source);
+        for (const uint32_t link : m_out[source])
+        {
+            into[m_links.Get(link).target].push_back(source);
+        }
     }
     m_distance.assign(ranks * ranks, FAR);
     std::vector<uint32_t> order;
@@ -105,10 +137,10 @@ CircuitRoutes::GetNext(uint32_t node, uint32_t path) const
     const int shorter = m_topology.reconfiguration.forwarding ? GetDistance(node, target) - 1 : 0;
     uint32_t found = NONE;
     uint32_t count = 0;
-    for (uint32_t i = m_outBegin[node]; i < m_outBegin[node + 1]; ++i)
+    for (const uint32_t link : m_out[node])
     {
-        const bool isNearer = GetDistance(m_links.Get(m_out[i]).target, target) == shorter;
-        found = isNearer && count++ == 0 ? m_out[i] : found;
+        const bool isNearer = GetDistance(m_links.Get(link).target, target) == shorter;
+        found = isNearer && count++ == 0 ? link : found;
     }
     if (count < 2)
     {
@@ -116,38 +148,33 @@ CircuitRoutes::GetNext(uint32_t node, uint32_t path) const
     }
     const auto hop = static_cast<uint64_t>(int64_t{GetDistance(source, target)} - shorter - 1);
     uint64_t choice = HashFlow(source, target, m_route[path], hop) % count;
-    for (uint32_t i = m_outBegin[node]; i < m_outBegin[node + 1]; ++i)
+    for (const uint32_t link : m_out[node])
     {
-        if (GetDistance(m_links.Get(m_out[i]).target, target) == shorter && choice-- == 0)
+        if (GetDistance(m_links.Get(link).target, target) == shorter && choice-- == 0)
         {
-            return m_out[i];
+            return link;
         }
     }
     return NONE;
 }
 
+/// Let a path follow the links that are up.
 void
-CircuitRoutes::FindPaths()
+CircuitRoutes::FindPath(uint32_t path)
 {
-    std::vector<uint32_t> begin{0};
-    std::vector<uint32_t> links;
-    begin.reserve(m_route.size() + 1);
-    for (uint32_t path = 0; path < m_route.size(); ++path)
+    m_found.clear();
+    uint32_t node = m_topology.pathSource[path];
+    while (node != m_topology.pathTarget[path])
     {
-        uint32_t node = m_topology.pathSource[path];
-        while (node != m_topology.pathTarget[path])
+        const uint32_t link = GetNext(node, path);
+        if (link == NONE)
         {
-            const uint32_t link = GetNext(node, path);
-            if (link == NONE)
-            {
-                break;
-            }
-            links.push_back(link);
-            node = m_links.Get(link).target;
+            break;
         }
-        begin.push_back(static_cast<uint32_t>(links.size()));
+        m_found.push_back(link);
+        node = m_links.Get(link).target;
     }
-    m_links.SetPaths(std::move(begin), std::move(links));
+    m_links.SetPath(path, m_found);
 }
 
 } // namespace cosim

@@ -8,6 +8,7 @@
 #include "network/link-routes.h"
 #include "network/live-links.h"
 #include "stream/stream.h"
+#include "support/pair-index.h"
 
 #include <cstdint>
 #include <span>
@@ -36,22 +37,25 @@ class CircuitRoutes : public LinkRoutes
     CircuitRoutes(const Topology& topology, LiveLinks& links);
 
     // LinkRoutes
-    void Apply(std::span<const LinkUpdate> updates) override;
+    std::vector<uint32_t> Apply(std::span<const LinkUpdate> updates) override;
     uint32_t GetNext(uint32_t node, uint32_t path) const override;
 
   private:
     static constexpr uint16_t FAR = UINT16_MAX;
 
     uint16_t GetDistance(uint32_t node, uint32_t target) const;
-    void ListLinks();
+    void List(uint32_t link);
     void FindDistances();
-    void FindPaths();
+    void FindPath(uint32_t path);
+    std::vector<uint32_t> ListDependents(std::span<const LinkUpdate> updates);
 
     const Topology& m_topology;
     LiveLinks& m_links;
-    std::vector<uint32_t> m_route;    //!< per path: its index among the paths of its pair
-    std::vector<uint32_t> m_outBegin; //!< per rank: index of its first link in m_out
-    std::vector<uint32_t> m_out;      //!< ids of the links that are up, grouped by source rank
+    PairIndex m_pathOf;                       //!< first path of each pair; the others follow it
+    std::vector<uint32_t> m_route;            //!< per path: its index among the paths of its pair
+    std::vector<std::vector<uint32_t>> m_out; //!< per rank: its links that are up, in order
+    std::vector<uint32_t> m_found;            //!< buffer of FindPath
+    bool m_isFirst{true};                     //!< true until the links change
     /// by target, then by rank; used only with forwarding [links]
     std::vector<uint16_t> m_distance;
 };

@@ -34,7 +34,7 @@ DetourRoutes::DetourRoutes(const Topology& topology, LiveLinks& links, Broken br
     }
 }
 
-void
+std::vector<uint32_t>
 DetourRoutes::Apply(std::span<const LinkUpdate> updates)
 {
     m_links.Update(updates);
@@ -55,6 +55,7 @@ DetourRoutes::Apply(std::span<const LinkUpdate> updates)
         }
         Publish();
     }
+    return ListPaths(m_topology);
 }
 
 uint32_t
@@ -83,15 +84,10 @@ DetourRoutes::Reroute()
 void
 DetourRoutes::Publish()
 {
-    std::vector<uint32_t> begin{0};
-    std::vector<uint32_t> links;
-    begin.reserve(m_current.size() + 1);
-    for (const std::span<const uint32_t> path : m_current)
+    for (uint32_t path = 0; path < m_current.size(); ++path)
     {
-        links.insert(links.end(), path.begin(), path.end());
-        begin.push_back(static_cast<uint32_t>(links.size()));
+        m_links.SetPath(path, m_current[path]);
     }
-    m_links.SetPaths(std::move(begin), std::move(links));
 }
 
 std::span<const uint32_t>

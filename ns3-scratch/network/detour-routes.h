@@ -45,7 +45,7 @@ class DetourRoutes : public LinkRoutes
     DetourRoutes(const Topology& topology, LiveLinks& links, Broken broken);
 
     // LinkRoutes
-    void Apply(std::span<const LinkUpdate> updates) override;
+    std::vector<uint32_t> Apply(std::span<const LinkUpdate> updates) override;
     uint32_t Reroute() override;
     std::vector<uint32_t> GetBrokenPaths() const override;
     uint32_t GetNext(uint32_t node, uint32_t path) const override;

@@ -71,6 +71,10 @@ class FlowRecord
         Flow& flow = m_flows[path];
         if (bytes != flow.lastBytes)
         { // messages of a flow mostly have the same size
+            if (flow.lastBytes == NOTHING)
+            {
+                m_known.push_back(path);
+            }
             flow.lastBytes = bytes;
             flow.lastIdealPs = m_ideal.Get(m_links, m_links.GetPath(path), bytes).Sum();
         }
@@ -168,16 +172,18 @@ class FlowRecord
     void Forget()
     {
         m_version = m_links.GetVersion();
-        for (Flow& flow : m_flows)
+        for (const uint32_t path : m_known)
         {
-            flow.lastBytes = NOTHING;
+            m_flows[path].lastBytes = NOTHING;
         }
+        m_known.clear();
     }
 
     const LiveLinks& m_links;
     uint64_t m_version{0}; //!< of the links that the ideal times belong to
     IdealTime m_ideal;
     std::vector<Flow> m_flows;
+    std::vector<uint32_t> m_known; //!< flows with an ideal time
 };
 
 } // namespace cosim

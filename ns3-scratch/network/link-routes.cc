@@ -7,8 +7,18 @@
 #include "network/circuit-routes.h"
 #include "network/detour-routes.h"
 
+#include <numeric>
+
 namespace cosim
 {
+
+std::vector<uint32_t>
+ListPaths(const Topology& topology)
+{
+    std::vector<uint32_t> paths(topology.pathSource.size());
+    std::iota(paths.begin(), paths.end(), 0);
+    return paths;
+}
 
 std::vector<uint32_t>
 GetRoutes(const Topology& topology)

@@ -33,8 +33,10 @@ class LinkRoutes
      * Change links, and the paths that follow them at once.
      *
      * @param updates the changed links; see LinkControl::ApplyLinks
+     * @return all paths whose links may have changed, or the state of these links, in increasing
+     * order
      */
-    virtual void Apply(std::span<const LinkUpdate> updates) = 0;
+    virtual std::vector<uint32_t> Apply(std::span<const LinkUpdate> updates) = 0;
 
     /**
      * Let all paths follow the links that are up now.
@@ -61,6 +63,9 @@ class LinkRoutes
      */
     virtual uint32_t GetNext(uint32_t node, uint32_t path) const = 0;
 };
+
+/// @return all paths of a topology, in increasing order
+std::vector<uint32_t> ListPaths(const Topology& topology);
 
 /**
  * @param topology the topology at the start of the run

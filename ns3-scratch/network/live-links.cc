@@ -4,8 +4,6 @@
 
 #include "network/live-links.h"
 
-#include <utility>
-
 namespace cosim
 {
 
@@ -43,13 +41,18 @@ LiveLinks::Update(std::span<const LinkUpdate> updates)
 }
 
 void
-LiveLinks::SetPaths(std::vector<uint32_t> begin, std::vector<uint32_t> links)
+LiveLinks::SetPath(uint32_t path, std::span<const uint32_t> links)
 {
     ++m_version;
-    m_changedBegin = std::move(begin);
-    m_changedLinks = std::move(links);
-    m_pathBegin = m_changedBegin;
-    m_pathLinks = m_changedLinks;
+    if (m_changedPaths.GetCount() == 0)
+    {
+        m_changedPaths = PackedLists<uint32_t>(m_pathBegin.size() - 1);
+        for (uint32_t id = 0; id < m_changedPaths.GetCount(); ++id)
+        {
+            m_changedPaths.Set(id, GetOriginal(id));
+        }
+    }
+    m_changedPaths.Set(path, links);
 }
 
 } // namespace cosim

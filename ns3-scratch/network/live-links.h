@@ -6,6 +6,7 @@
 #define COSIM_LIVE_LINKS_H
 
 #include "stream/stream.h"
+#include "support/packed-lists.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -78,8 +79,7 @@ class LiveLinks
     /// @return the links of a path in order, from source to target; empty if there is no path now
     std::span<const uint32_t> GetPath(uint32_t path) const
     {
-        const uint32_t begin = m_pathBegin[path];
-        return m_pathLinks.subspan(begin, m_pathBegin[path + 1] - begin);
+        return m_changedPaths.GetCount() == 0 ? GetOriginal(path) : m_changedPaths.Get(path);
     }
 
     /// @return a number that changes whenever links or paths change
@@ -92,20 +92,25 @@ class LiveLinks
     void Update(std::span<const LinkUpdate> updates);
 
     /**
-     * Replace all paths.
+     * Replace a path.
      *
-     * @param begin per path, the index of its first link in links; one more entry marks the end
-     * @param links the links of all paths, one path after another
+     * @param path the path
+     * @param links its new links
      */
-    void SetPaths(std::vector<uint32_t> begin, std::vector<uint32_t> links);
+    void SetPath(uint32_t path, std::span<const uint32_t> links);
 
   private:
+    std::span<const uint32_t> GetOriginal(uint32_t path) const
+    {
+        const uint32_t begin = m_pathBegin[path];
+        return m_pathLinks.subspan(begin, m_pathBegin[path + 1] - begin);
+    }
+
     std::vector<LinkState> m_links;
     // Paths can take most of the memory of a topology, so paths that never change are not copied.
     std::span<const uint32_t> m_pathBegin;
     std::span<const uint32_t> m_pathLinks;
-    std::vector<uint32_t> m_changedBegin; //!< empty until the first change
-    std::vector<uint32_t> m_changedLinks;
+    PackedLists<uint32_t> m_changedPaths; //!< all paths from the first change on, before that none
     uint64_t m_version{0};
 };
 

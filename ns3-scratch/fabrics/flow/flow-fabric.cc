@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace cosim
 {
@@ -36,8 +35,16 @@ constexpr auto LONGEST_PS = static_cast<double>(MAX_TIME_PS);
 FlowFabric::FlowFabric(const Topology& topology, const Settings& settings)
     : MessageFabric(topology, settings),
       m_paths(topology.pathSource.size()),
-      m_solver(MakeSolver())
+      m_solver(m_paths.GetCount())
 {
+    for (uint32_t link = 0; link < m_liveLinks.GetCount(); ++link)
+    {
+        PrepareLink(link);
+    }
+    for (uint32_t id = 0; id < m_paths.GetCount(); ++id)
+    {
+        PreparePath(id);
+    }
     if (topology.HasCircuits() || topology.HasLinkEvents())
     {
         m_linkControl = std::make_unique<FlowLinkControl>(topology, *this);
@@ -50,40 +57,27 @@ FlowFabric::GetLinkControl()
     return m_linkControl.get();
 }
 
-MaxMinSolver
-FlowFabric::MakeSolver()
+void
+FlowFabric::PrepareLink(uint32_t link)
 {
-    std::vector<double> capacities;
-    capacities.reserve(m_liveLinks.GetCount());
-    for (uint32_t link = 0; link < m_liveLinks.GetCount(); ++link)
+    const auto rate = static_cast<double>(GetGoodRateBps(m_liveLinks.Get(link)));
+    if (link == m_solverLinks.size())
     {
-        capacities.push_back(static_cast<double>(GetGoodRateBps(m_liveLinks.Get(link))));
+        m_solverLinks.push_back(m_solver.AddLink(rate));
     }
-    std::vector<uint32_t> begin{0};
-    std::vector<uint32_t> links;
-    begin.reserve(m_topology.pathBegin.size());
-    links.reserve(m_topology.pathLinks.size());
-    for (uint32_t id = 0; id < m_paths.GetCount(); ++id)
+    else
     {
-        const std::span<const uint32_t> path = m_liveLinks.GetPath(id);
-        links.insert(links.end(), path.begin(), path.end());
-        const double limit = PreparePath(id);
-        if (limit != 0)
-        { // a virtual link limits the path to its window
-            links.push_back(static_cast<uint32_t>(capacities.size()));
-            capacities.push_back(limit);
-        }
-        begin.push_back(static_cast<uint32_t>(links.size()));
+        m_solver.SetCapacity(m_solverLinks[link], rate);
     }
-    return {std::move(capacities), std::move(begin), std::move(links)};
 }
 
-/// @return the rate that the window allows if it is below the rate of the slowest link, otherwise 0
-double
+void
 FlowFabric::PreparePath(uint32_t id)
 {
     Path& path = m_paths[id];
     const TcpSettings& tcp = m_settings.tcp;
+    path.latency = 0;
+    path.forwardingPs = 0;
     uint64_t slowest = UINT64_MAX;
     bool isFirst = true;
     for (const uint32_t linkId : m_liveLinks.GetPath(id))
@@ -108,9 +102,39 @@ FlowFabric::PreparePath(uint32_t id)
         const auto roundTripPs = static_cast<uint64_t>(std::ceil(roundTrip));
         m_paths.StartSlowly(path, {initial, enough, initial, 0, roundTripPs});
     }
+    else
+    {
+        m_paths.EndSlowStart(path);
+    }
     const double window = std::min(tcp.sendBufferBytes, tcp.receiveBufferBytes);
     const double limit = window * packet / tcp.segmentBytes / roundTrip; // [bytes/ps]
-    return limit * bytePs < 1 ? limit * BYTE_PS : 0;
+    LimitPath(id, limit * bytePs < 1 ? limit * BYTE_PS : 0);
+}
+
+/// Tell the solver the links of a path, and the rate that its window allows; 0 means any rate.
+void
+FlowFabric::LimitPath(uint32_t id, double limitBps)
+{
+    m_solverPath.clear();
+    for (const uint32_t link : m_liveLinks.GetPath(id))
+    {
+        m_solverPath.push_back(m_solverLinks[link]);
+    }
+    if (limitBps != 0)
+    {
+        if (m_windowLinks.empty())
+        {
+            m_windowLinks.assign(m_paths.GetCount(), NONE);
+        }
+        uint32_t& link = m_windowLinks[id];
+        if (link == NONE)
+        {
+            link = m_solver.AddLink(limitBps);
+        }
+        m_solver.SetCapacity(link, limitBps);
+        m_solverPath.push_back(link);
+    }
+    m_solver.SetLinks(id, m_solverPath);
 }
 
 void
@@ -150,6 +174,10 @@ FlowFabric::Begin(uint32_t id, uint64_t now)
     }
     const FlowStreams::Message& message = m_paths.Get(id);
     Path& path = m_paths[message.path];
+    if (m_linkControl)
+    {
+        m_linkControl->AddBusy(message.path);
+    }
     m_paths.Advance(path, now);
     path.left = static_cast<double>(message.wireBytes);
     const Opening* opening = m_paths.GetOpening(path);
@@ -362,33 +390,28 @@ FlowFabric::GetLinks() const
         return m_linkControl->GetLinkCounters();
     }
     const uint64_t now = Now();
-    std::vector<uint64_t> carried;
-    carried.reserve(m_paths.GetCount());
-    for (uint32_t id = 0; id < m_paths.GetCount(); ++id)
-    {
-        carried.push_back(m_paths.GetCarried(m_paths[id], now));
-    }
-    return CountUses(carried);
-}
-
-std::vector<LinkCounters>
-FlowFabric::CountUses(const std::vector<uint64_t>& carried) const
-{
     std::vector<LinkCounters> uses(m_liveLinks.GetCount());
     for (uint32_t id = 0; id < m_paths.GetCount(); ++id)
     {
+        const uint64_t carried = m_paths.GetCarried(m_paths[id], now);
         for (const uint32_t link : m_liveLinks.GetPath(id))
         {
-            uses[link].wireBytes += carried[id];
+            uses[link].wireBytes += carried;
         }
     }
-    for (uint32_t i = 0; i < uses.size(); ++i)
+    for (uint32_t link = 0; link < uses.size(); ++link)
     {
-        const double busyPs = static_cast<double>(uses[i].wireBytes) * BYTE_PS /
-                              static_cast<double>(m_liveLinks.Get(i).rateBps);
-        uses[i].busyPs = static_cast<int64_t>(std::min(busyPs, LONGEST_PS));
+        uses[link].busyPs = GetBusyPs(link, uses[link].wireBytes);
     }
     return uses;
+}
+
+int64_t
+FlowFabric::GetBusyPs(uint32_t link, uint64_t wireBytes) const
+{
+    const double busyPs = static_cast<double>(wireBytes) * BYTE_PS /
+                          static_cast<double>(m_liveLinks.Get(link).rateBps);
+    return static_cast<int64_t>(std::min(busyPs, LONGEST_PS));
 }
 
 } // namespace cosim

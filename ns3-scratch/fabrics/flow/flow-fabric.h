@@ -83,12 +83,11 @@ class FlowFabric : public MessageFabric, public Repeatable
     using Path = FlowStreams::Path;
     using Opening = FlowStreams::Opening;
 
-    /**
-     * Prepare all paths for the current links.
-     *
-     * @return the solver for these paths
-     */
-    MaxMinSolver MakeSolver();
+    /// Tell the solver the rate of a link that has changed, or that follows the links so far.
+    void PrepareLink(uint32_t link);
+
+    /// Prepare an idle or paused path for its current links.
+    void PreparePath(uint32_t id);
 
     /// Record that a path begins or ends to send.
     void MarkDirty(uint32_t id, uint64_t now);
@@ -96,20 +95,25 @@ class FlowFabric : public MessageFabric, public Repeatable
     /// Plan the event at which the first message, the window or the pause of a path ends.
     void PlanPath(uint32_t id, uint64_t at);
 
-    /// @return the link counters that result from these amounts, given per path [bytes on the wire]
-    std::vector<LinkCounters> CountUses(const std::vector<uint64_t>& carried) const;
+    /// @return the time that a link needs to carry an amount [ps]
+    int64_t GetBusyPs(uint32_t link, uint64_t wireBytes) const;
 
     FlowStreams m_paths;
     RingBuffer<uint32_t> m_delayed; //!< messages that are sent later, by time
     MaxMinSolver m_solver;
 
-    double PreparePath(uint32_t id);
+    void LimitPath(uint32_t id, double limitBps);
     void Begin(uint32_t message, uint64_t now);
     void Estimate(uint32_t id, uint64_t now);
     void OnPathDue(uint32_t id, uint64_t now);
     void Dispatch(uint32_t id, uint64_t now);
     void EndWindow(uint32_t id, uint64_t now);
 
+    std::vector<uint32_t> m_solverLinks; //!< per link: its number in the solver
+    /// per path: number in the solver of the link that limits it to its window, or NONE; empty
+    /// until a path has one
+    std::vector<uint32_t> m_windowLinks;
+    std::vector<uint32_t> m_solverPath;             //!< buffer of LimitPath
     std::vector<uint32_t> m_dirty;                  //!< paths that begin or end to send
     std::unique_ptr<FlowLinkControl> m_linkControl; //!< null if the links do not change
 };

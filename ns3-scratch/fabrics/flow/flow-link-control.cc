@@ -8,17 +8,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace cosim
 {
 
 FlowLinkControl::FlowLinkControl(const Topology& topology, FlowFabric& fabric)
-    : m_fabric(fabric),
+    : m_topology(topology),
+      m_fabric(fabric),
       m_routes(MakeLinkRoutes(topology, fabric.m_liveLinks)),
       m_states(topology.pathSource.size()),
-      m_linkCounters(topology.linkSource.size())
+      m_linkCounters(topology.linkSource.size()),
+      m_carried(topology.linkSource.size())
 {
+    UpdateLinked(ListPaths(topology));
     for (uint32_t id = 0; id < m_states.size(); ++id)
     {
         if (m_fabric.m_liveLinks.GetPath(id).empty())
@@ -32,7 +36,7 @@ bool
 FlowLinkControl::MeasureDemand(std::vector<uint64_t>& bytes) const
 {
     const uint64_t now = m_fabric.Now();
-    for (uint32_t id = 0; id < m_fabric.m_paths.GetCount(); ++id)
+    for (const uint32_t id : m_busy)
     {
         const FlowStreams::Path& path = m_fabric.m_paths[id];
         for (uint32_t i = path.first; i != FlowStreams::NONE; i = m_fabric.m_paths.Get(i).next)
@@ -58,13 +62,24 @@ FlowLinkControl::Pause()
 {
     const uint64_t now = m_fabric.Now();
     CountLinks();
-    for (uint32_t id = 0; id < m_fabric.m_paths.GetCount(); ++id)
+    ForgetIdle();
+    for (const uint32_t id : m_linked)
     {
         if (!m_states[id].isPaused)
         {
             PausePath(id, now);
         }
     }
+}
+
+/// Remove the paths without messages from the busy ones.
+void
+FlowLinkControl::ForgetIdle()
+{
+    std::erase_if(m_busy, [this](uint32_t id) {
+        m_states[id].isBusy = m_fabric.m_paths[id].first != FlowStreams::NONE;
+        return !m_states[id].isBusy;
+    });
 }
 
 void
@@ -87,16 +102,21 @@ FlowLinkControl::PausePath(uint32_t id, uint64_t now)
 void
 FlowLinkControl::ApplyLinks(std::span<const LinkUpdate> updates)
 {
-    m_routes->Apply(updates);
+    const std::vector<uint32_t> changed = m_routes->Apply(updates);
     m_linkCounters.resize(m_fabric.m_liveLinks.GetCount());
-    PreparePaths();
+    m_carried.resize(m_fabric.m_liveLinks.GetCount());
+    for (const LinkUpdate& update : updates)
+    {
+        m_fabric.PrepareLink(update.link);
+    }
+    Follow(changed);
 }
 
 uint32_t
 FlowLinkControl::Reroute()
 {
     const uint32_t changed = m_routes->Reroute();
-    PreparePaths();
+    Follow(ListPaths(m_topology));
     return changed;
 }
 
@@ -110,12 +130,9 @@ void
 FlowLinkControl::Resume()
 {
     const uint64_t now = m_fabric.Now();
-    for (uint32_t id = 0; id < m_states.size(); ++id)
+    for (const uint32_t id : m_linked)
     {
-        if (!m_fabric.m_liveLinks.GetPath(id).empty())
-        {
-            ResumePath(id, now);
-        }
+        ResumePath(id, now);
     }
 }
 
@@ -141,68 +158,86 @@ FlowLinkControl::ResumePath(uint32_t id, uint64_t now)
     }
 }
 
-/// Prepare all paths again for the current links.
+/**
+ * Prepare the fabric for changed paths.
+ *
+ * @param changed the paths whose links have changed, in increasing order
+ */
 void
-FlowLinkControl::PreparePaths()
+FlowLinkControl::Follow(const std::vector<uint32_t>& changed)
 {
-    const std::vector<FlowStreams::Opening> before = m_fabric.m_paths.TakeOpenings();
-    std::vector<uint32_t> openingOf;
-    for (uint32_t id = 0; id < m_fabric.m_paths.GetCount(); ++id)
+    UpdateLinked(changed);
+    // Acknowledgments on the links take the paths back, which may have changed as well.
+    const bool isAlone = m_topology.reconfiguration.controlNetwork;
+    const std::vector<uint32_t> all = isAlone ? std::vector<uint32_t>{} : ListPaths(m_topology);
+    for (const uint32_t id : isAlone ? changed : all)
     {
-        FlowStreams::Path& path = m_fabric.m_paths[id];
-        openingOf.push_back(std::exchange(path.opening, FlowStreams::NONE));
-        path.latency = 0;
-        path.forwardingPs = 0;
+        m_fabric.PreparePath(id);
     }
-    m_fabric.m_solver = m_fabric.MakeSolver();
-    for (uint32_t id = 0; id < m_fabric.m_paths.GetCount(); ++id)
-    {
-        FlowStreams::Path& path = m_fabric.m_paths[id];
-        FlowStreams::Opening* opening = m_fabric.m_paths.GetOpening(path);
-        if (openingOf[id] != FlowStreams::NONE && opening != nullptr)
-        { // continue with the same window
-            const FlowStreams::Opening& old = before[openingOf[id]];
-            opening->window = old.window;
-            opening->left = old.left;
-            opening->startedAt = old.startedAt;
-        }
-        else if (m_states[id].counted > 0)
-        { // slow start has ended or was never needed
-            path.opening = FlowStreams::NONE;
-        }
-    }
+}
+
+/// Update the list of the paths with links, after some paths have changed.
+void
+FlowLinkControl::UpdateLinked(const std::vector<uint32_t>& changed)
+{
+    std::vector<uint32_t> same;
+    std::ranges::set_difference(m_linked, changed, std::back_inserter(same));
+    std::vector<uint32_t> linked;
+    std::ranges::copy_if(changed, std::back_inserter(linked), [this](uint32_t id) {
+        return !m_fabric.m_liveLinks.GetPath(id).empty();
+    });
+    m_linked.clear();
+    std::ranges::merge(same, linked, std::back_inserter(m_linked));
 }
 
 /// Add the bytes that the links have carried since the last change to their counters.
 void
 FlowLinkControl::CountLinks()
 {
-    m_linkCounters = GetLinkCounters();
+    AddUses(m_linkCounters, m_carried);
     const uint64_t now = m_fabric.Now();
-    for (uint32_t id = 0; id < m_fabric.m_paths.GetCount(); ++id)
+    for (const uint32_t id : m_linked)
     {
         m_states[id].counted = m_fabric.m_paths.GetCarried(m_fabric.m_paths[id], now);
+    }
+}
+
+/**
+ * Add the bytes that the links have carried since the last change to counters.
+ *
+ * @param counters counters of each link
+ * @param carried a buffer with 0 for each link, before and after the call
+ */
+void
+FlowLinkControl::AddUses(std::vector<LinkCounters>& counters, std::vector<uint64_t>& carried) const
+{
+    const uint64_t now = m_fabric.Now();
+    for (const uint32_t id : m_linked)
+    {
+        const uint64_t sum = m_fabric.m_paths.GetCarried(m_fabric.m_paths[id], now);
+        for (const uint32_t link : m_fabric.m_liveLinks.GetPath(id))
+        {
+            carried[link] += sum - m_states[id].counted;
+        }
+    }
+    for (const uint32_t id : m_linked)
+    {
+        for (const uint32_t link : m_fabric.m_liveLinks.GetPath(id))
+        {
+            const uint64_t wireBytes = std::exchange(carried[link], 0);
+            counters[link].wireBytes += wireBytes;
+            counters[link].busyPs += m_fabric.GetBusyPs(link, wireBytes);
+        }
     }
 }
 
 std::vector<LinkCounters>
 FlowLinkControl::GetLinkCounters() const
 {
-    const uint64_t now = m_fabric.Now();
-    std::vector<uint64_t> carried;
-    carried.reserve(m_fabric.m_paths.GetCount());
-    for (uint32_t id = 0; id < m_fabric.m_paths.GetCount(); ++id)
-    {
-        const uint64_t sum = m_fabric.m_paths.GetCarried(m_fabric.m_paths[id], now);
-        carried.push_back(sum - m_states[id].counted);
-    }
-    std::vector<LinkCounters> uses = m_fabric.CountUses(carried);
-    for (std::size_t i = 0; i < m_linkCounters.size(); ++i)
-    {
-        uses[i].wireBytes += m_linkCounters[i].wireBytes;
-        uses[i].busyPs += m_linkCounters[i].busyPs;
-    }
-    return uses;
+    std::vector<LinkCounters> counters = m_linkCounters;
+    std::vector<uint64_t> carried(counters.size());
+    AddUses(counters, carried);
+    return counters;
 }
 
 } // namespace cosim

@@ -26,6 +26,9 @@ class FlowFabric;
  * left its source arrives. After the pause all flows continue over the current paths, with the
  * windows that they had. A flow holds its data at its source, so nothing has to be re-routed on its
  * way.
+ *
+ * A change takes time for the paths that have links, that had them, or that have messages. With
+ * circuits these are few of all pairs of ranks.
  */
 class FlowLinkControl : public LinkControl
 {
@@ -45,6 +48,16 @@ class FlowLinkControl : public LinkControl
     std::vector<uint32_t> GetBrokenPaths() const override;
     void Resume() override;
 
+    /// @param path a path that has data to send, and had none before
+    void AddBusy(uint32_t path)
+    {
+        if (!m_states[path].isBusy)
+        {
+            m_states[path].isBusy = true;
+            m_busy.push_back(path);
+        }
+    }
+
     /// @return the counters of each link since the start of the run
     std::vector<LinkCounters> GetLinkCounters() const;
 
@@ -57,17 +70,25 @@ class FlowLinkControl : public LinkControl
         uint64_t pausedAt{0};  //!< begin of the pause; valid while paused [ps]
         bool isPaused{false};  //!< true if a change of the links pauses it
         bool isWaiting{false}; //!< while paused: true if it also waits for a window
+        bool isBusy{false};    //!< true if it is in m_busy
     };
 
     void PausePath(uint32_t id, uint64_t now);
     void ResumePath(uint32_t id, uint64_t now);
     void CountLinks();
-    void PreparePaths();
+    void AddUses(std::vector<LinkCounters>& counters, std::vector<uint64_t>& carried) const;
+    void Follow(const std::vector<uint32_t>& changed);
+    void UpdateLinked(const std::vector<uint32_t>& changed);
+    void ForgetIdle();
 
+    const Topology& m_topology;
     FlowFabric& m_fabric;
     std::unique_ptr<LinkRoutes> m_routes;
     std::vector<PathState> m_states;          //!< state of each path
+    std::vector<uint32_t> m_linked;           //!< paths that have links now, in increasing order
+    std::vector<uint32_t> m_busy;             //!< all paths with messages, and some others
     std::vector<LinkCounters> m_linkCounters; //!< per link: counters up to the last change
+    std::vector<uint64_t> m_carried;          //!< buffer of CountLinks: 0 for each link
 };
 
 } // namespace cosim

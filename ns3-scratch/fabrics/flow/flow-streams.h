@@ -122,20 +122,32 @@ class FlowStreams
     }
 
     /**
-     * Let a path begin with slow start.
+     * Let a path begin with slow start. A path that has begun continues with the same window, and
+     * one that has carried data without slow start does not begin any more.
      *
      * @param opening its first window
      */
     void StartSlowly(Path& path, const Opening& opening)
     {
-        path.opening = static_cast<uint32_t>(m_openings.size());
-        m_openings.push_back(opening);
+        if (Opening* begun = GetOpening(path))
+        {
+            begun->enough = opening.enough;
+            begun->roundTrip = opening.roundTrip;
+        }
+        else if (GetCarried(path, path.updatedAt) == 0)
+        {
+            path.opening = m_openings.Take();
+            m_openings[path.opening] = opening;
+        }
     }
 
-    /// @return the slow starts of all paths, which have none after that
-    std::vector<Opening> TakeOpenings()
+    /// End the slow start of a path, if it has not ended.
+    void EndSlowStart(Path& path)
     {
-        return std::exchange(m_openings, {});
+        if (path.opening != NONE)
+        {
+            m_openings.Return(std::exchange(path.opening, NONE));
+        }
     }
 
     /// @return a message that no stream has yet
@@ -207,7 +219,7 @@ class FlowStreams
         opening.startedAt = now;
         if (opening.window >= opening.enough)
         {
-            path.opening = NONE;
+            EndSlowStart(path);
         }
     }
 
@@ -245,7 +257,7 @@ class FlowStreams
 
     SlotPool<Message> m_messages;
     std::vector<Path> m_paths;
-    std::vector<Opening> m_openings;
+    SlotPool<Opening> m_openings;
 };
 
 } // namespace cosim

@@ -25,14 +25,22 @@ struct Network
     /// @return a solver without active flows
     MaxMinSolver MakeSolver() const
     {
-        std::vector<uint32_t> begin{0};
-        std::vector<uint32_t> links;
-        for (const std::vector<uint32_t>& path : paths)
+        MaxMinSolver solver(paths.size());
+        for (const double capacity : capacities)
         {
-            links.insert(links.end(), path.begin(), path.end());
-            begin.push_back(static_cast<uint32_t>(links.size()));
+            solver.AddLink(capacity);
         }
-        return {capacities, begin, links};
+        SetPaths(solver);
+        return solver;
+    }
+
+    /// Set the links of all flows.
+    void SetPaths(MaxMinSolver& solver) const
+    {
+        for (uint32_t flow = 0; flow < paths.size(); ++flow)
+        {
+            solver.SetLinks(flow, paths[flow]);
+        }
     }
 
     /// @return a random network. Its links have few different capacities, so that ties occur.
@@ -155,6 +163,44 @@ class MaxMinSolverTest : public UnitTest<MaxMinSolverTest>
                 solver.AddState(digest);
                 whole.AddState(other);
                 NS_TEST_ASSERT_MSG_EQ((digest == other), true, "with the same bottlenecks");
+            }
+        }
+    }
+
+    void ForgetsLinksThatFlowsHaveLeft()
+    {
+        std::mt19937 random(4);
+        for (int i = 0; i < 100; ++i)
+        {
+            Network network = Network::MakeRandom(random);
+            MaxMinSolver solver = network.MakeSolver();
+            for (int round = 0; round < 10; ++round)
+            {
+                for (double& capacity : network.capacities)
+                {
+                    capacity = 1 + Draw(random, 5);
+                    solver.SetCapacity(static_cast<uint32_t>(&capacity - network.capacities.data()),
+                                       capacity);
+                }
+                std::shuffle(network.paths.begin(), network.paths.end(), random);
+                network.SetPaths(solver);
+                MaxMinSolver scratch = network.MakeSolver();
+                for (uint32_t flow = Draw(random, 5); flow < network.paths.size(); flow += 2)
+                {
+                    solver.Start(flow);
+                    scratch.Start(flow);
+                }
+                NS_TEST_ASSERT_MSG_EQ((solver.Solve() == scratch.Solve()), true, "the same flows");
+                for (uint32_t flow = 0; flow < network.paths.size(); ++flow)
+                {
+                    NS_TEST_ASSERT_MSG_EQ(solver.GetRate(flow),
+                                          scratch.GetRate(flow),
+                                          "to the last bit");
+                    if (solver.IsActive(flow))
+                    {
+                        solver.Stop(flow);
+                    }
+                }
             }
         }
     }
@@ -309,6 +355,8 @@ const UnitTestSuite<MaxMinSolverTest> g_maxMinSolverTests(
          &MaxMinSolverTest::TakesAFlowAloneAsAnyOther},
         {"rates do not depend on the past, and changes are told",
          &MaxMinSolverTest::IsTheSameFromScratch},
+        {"flows can change their links, and links their capacity",
+         &MaxMinSolverTest::ForgetsLinksThatFlowsHaveLeft},
         {"flows share a line of links", &MaxMinSolverTest::SharesALine},
         {"symmetric flows have the same rate", &MaxMinSolverTest::KeepsSymmetry},
         {"rates that differ by rounding alone are the same", &MaxMinSolverTest::RoundsAlike},

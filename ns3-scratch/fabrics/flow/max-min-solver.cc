@@ -8,7 +8,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 namespace cosim
 {
@@ -36,19 +35,17 @@ KeyOf(double rate)
 
 } // namespace
 
-MaxMinSolver::MaxMinSolver(std::vector<double> capacities,
-                           std::vector<uint32_t> begin,
-                           std::vector<uint32_t> links)
-    : m_begin(std::move(begin)),
-      m_links(std::move(links)),
-      m_position(m_links.size()),
-      m_link(capacities.size()),
-      m_flow(m_begin.size() - 1)
+MaxMinSolver::MaxMinSolver(std::size_t flows)
+    : m_links(flows),
+      m_flow(flows)
 {
-    for (std::size_t i = 0; i < capacities.size(); ++i)
-    {
-        m_link[i].capacity = capacities[i];
-    }
+}
+
+void
+MaxMinSolver::SetLinks(uint32_t flow, std::span<const uint32_t> links)
+{
+    m_links.Set(flow, links);
+    m_position.resize(m_links.GetEnd());
 }
 
 void
@@ -56,11 +53,12 @@ MaxMinSolver::Start(uint32_t flow)
 {
     m_flow[flow].isActive = true;
     m_started.push_back(flow);
-    for (uint32_t hop = m_begin[flow]; hop < m_begin[flow + 1]; ++hop)
+    uint32_t hop = m_links.GetBegin(flow);
+    for (const uint32_t link : m_links.Get(flow))
     {
-        std::vector<Use>& uses = m_link[m_links[hop]].uses;
+        std::vector<Use>& uses = m_link[link].uses;
         m_position[hop] = static_cast<uint32_t>(uses.size());
-        uses.push_back({flow, hop});
+        uses.push_back({flow, hop++});
     }
 }
 
@@ -69,17 +67,20 @@ MaxMinSolver::Stop(uint32_t flow)
 {
     m_flow[flow].isActive = false;
     m_flow[flow].rate = 0;
-    for (uint32_t hop = m_begin[flow]; hop < m_begin[flow + 1]; ++hop)
+    uint32_t hop = m_links.GetBegin(flow);
+    for (const uint32_t id : m_links.Get(flow))
     {
-        Link& link = m_link[m_links[hop]];
+        Link& link = m_link[id];
         const Use last = link.uses.back();
         link.uses[m_position[hop]] = last;
         m_position[last.hop] = m_position[hop];
         link.uses.pop_back();
-        if (link.isBottleneck && !link.uses.empty())
+        link.isBottleneck = link.isBottleneck && !link.uses.empty();
+        if (link.isBottleneck)
         {
-            m_freed.push_back(m_links[hop]);
+            m_freed.push_back(id);
         }
+        ++hop;
     }
 }
 
@@ -141,12 +142,6 @@ MaxMinSolver::AddState(StateDigest& digest) const
     }
 }
 
-std::span<const uint32_t>
-MaxMinSolver::GetLinks(uint32_t flow) const
-{
-    return std::span(m_links).subspan(m_begin[flow], m_begin[flow + 1] - m_begin[flow]);
-}
-
 /// Make a flow a member that rises from the current level. Its rate is at least that level.
 void
 MaxMinSolver::AddFlow(uint32_t flow)
@@ -159,7 +154,7 @@ MaxMinSolver::AddFlow(uint32_t flow)
     added.isMember = true;
     added.before = added.rate;
     m_members.push_back(flow);
-    for (const uint32_t id : GetLinks(flow))
+    for (const uint32_t id : m_links.Get(flow))
     {
         Link& link = Touch(id);
         link.free += added.before;
@@ -181,7 +176,7 @@ bool
 MaxMinSolver::AddAlone(uint32_t flow)
 {
     double least = std::numeric_limits<double>::infinity();
-    for (const uint32_t id : GetLinks(flow))
+    for (const uint32_t id : m_links.Get(flow))
     {
         const Link& link = m_link[id];
         if (link.uses.size() != 1)
@@ -220,7 +215,7 @@ MaxMinSolver::FillAlone(Alone& alone)
     for (const uint32_t flow : alone.flows)
     {
         m_flow[flow].rate = m_filled;
-        const std::span<const uint32_t> links = GetLinks(flow);
+        const std::span<const uint32_t> links = m_links.Get(flow);
         for (const uint32_t id : links)
         {
             m_link[id].isBottleneck = false;
@@ -345,7 +340,7 @@ MaxMinSolver::Freeze(const Link& full)
         }
         flow.rate = full.level;
         const bool isSlower = flow.rate < flow.before * (1 - UNCHANGED);
-        for (const uint32_t id : GetLinks(use.flow))
+        for (const uint32_t id : m_links.Get(use.flow))
         {
             Link& link = m_link[id];
             link.free -= full.level;

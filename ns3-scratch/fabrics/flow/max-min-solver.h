@@ -5,10 +5,12 @@
 #ifndef COSIM_MAX_MIN_SOLVER_H
 #define COSIM_MAX_MIN_SOLVER_H
 
+#include "support/packed-lists.h"
 #include "support/radix-queue.h"
 #include "support/state-digest.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -37,14 +39,33 @@ namespace cosim
 class MaxMinSolver
 {
   public:
+    /// @param flows number of flows, which have no links at first
+    explicit MaxMinSolver(std::size_t flows);
+
     /**
-     * @param capacities capacity of each link, more than 0
-     * @param begin per flow, the index of its first link in `links`; one more entry marks the end
-     * @param links the links of the flows, one flow after another
+     * @param capacity its capacity, more than 0
+     * @return the number of a new link; links are numbered from 0
      */
-    MaxMinSolver(std::vector<double> capacities,
-                 std::vector<uint32_t> begin,
-                 std::vector<uint32_t> links);
+    uint32_t AddLink(double capacity)
+    {
+        m_link.emplace_back().capacity = capacity;
+        return static_cast<uint32_t>(m_link.size() - 1);
+    }
+
+    /**
+     * @param link a link that no active flow uses
+     * @param capacity its capacity, more than 0
+     */
+    void SetCapacity(uint32_t link, double capacity)
+    {
+        m_link[link].capacity = capacity;
+    }
+
+    /**
+     * @param flow an inactive flow
+     * @param links its links, each once
+     */
+    void SetLinks(uint32_t flow, std::span<const uint32_t> links);
 
     /// Fill the links of all flows, also where a flow is alone: slower, for comparison.
     void FillEverything()
@@ -85,7 +106,7 @@ class MaxMinSolver
     struct Use
     {
         uint32_t flow;
-        uint32_t hop; //!< index in m_links
+        uint32_t hop; //!< place in m_links
     };
 
     struct Link
@@ -118,7 +139,6 @@ class MaxMinSolver
         std::vector<uint32_t> flows;
     };
 
-    std::span<const uint32_t> GetLinks(uint32_t flow) const;
     bool AddAlone(uint32_t flow);
     void FillAlone(Alone& alone);
     void AddFlow(uint32_t flow);
@@ -132,8 +152,7 @@ class MaxMinSolver
     void Commit();
 
     bool m_looksForAlone{true};
-    std::vector<uint32_t> m_begin;
-    std::vector<uint32_t> m_links;
+    PackedLists<uint32_t> m_links;    //!< per flow: its links
     std::vector<uint32_t> m_position; //!< per hop: position in the list of its link
     std::vector<Link> m_link;
     std::vector<Flow> m_flow;
