@@ -163,6 +163,20 @@ def test_without_forwarding_a_pair_waits_for_its_circuit(fabric: str) -> None:
     )
 
 
+@pytest.mark.parametrize("fabric", ["express", "flow"])
+def test_slow_start_begins_when_the_circuit_is_there(fabric: str) -> None:
+    """A pair that waits for a circuit late in a run is as fast as on a new circuit."""
+    size, intervals = 20 * SEGMENT_BYTES, 50
+    transport = {"initial_cwnd_segments": 1}
+    setup = Setup(3, [(0, 1), (1, 2), (2, 0)], forwarding=False, transport=transport)
+    late = Message(0, 2, size, intervals * setup.interval_ps + 7)
+    (arrival,) = carry(setup, fabric, [late]).arrivals_ps
+    still = Setup(2, [(0, 1), (1, 0)], transport=transport).still()
+    (duration,) = carry(still, fabric, [Message(0, 1, size)]).arrivals_ps
+    due = (intervals + 1) * setup.interval_ps + setup.latency_ps + duration
+    assert arrival == pytest.approx(due, abs=10 * PS_PER_US)
+
+
 @pytest.mark.parametrize("fabric", FABRICS)
 def test_with_forwarding_it_goes_at_once(fabric: str) -> None:
     setup = Setup(3, [(0, 1), (1, 2), (2, 0)])
