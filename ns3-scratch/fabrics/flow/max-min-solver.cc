@@ -35,55 +35,6 @@ KeyOf(double rate)
 
 } // namespace
 
-MaxMinSolver::MaxMinSolver(std::size_t flows)
-    : m_links(flows),
-      m_flow(flows)
-{
-}
-
-void
-MaxMinSolver::SetLinks(uint32_t flow, std::span<const uint32_t> links)
-{
-    m_links.Set(flow, links);
-    m_position.resize(m_links.GetEnd());
-}
-
-void
-MaxMinSolver::Start(uint32_t flow)
-{
-    m_flow[flow].isActive = true;
-    m_started.push_back(flow);
-    uint32_t hop = m_links.GetBegin(flow);
-    for (const uint32_t link : m_links.Get(flow))
-    {
-        std::vector<Use>& uses = m_link[link].uses;
-        m_position[hop] = static_cast<uint32_t>(uses.size());
-        uses.push_back({flow, hop++});
-    }
-}
-
-void
-MaxMinSolver::Stop(uint32_t flow)
-{
-    m_flow[flow].isActive = false;
-    m_flow[flow].rate = 0;
-    uint32_t hop = m_links.GetBegin(flow);
-    for (const uint32_t id : m_links.Get(flow))
-    {
-        Link& link = m_link[id];
-        const Use last = link.uses.back();
-        link.uses[m_position[hop]] = last;
-        m_position[last.hop] = m_position[hop];
-        link.uses.pop_back();
-        link.isBottleneck = link.isBottleneck && !link.uses.empty();
-        if (link.isBottleneck)
-        {
-            m_freed.push_back(id);
-        }
-        ++hop;
-    }
-}
-
 const std::vector<uint32_t>&
 MaxMinSolver::Solve()
 {
@@ -99,6 +50,7 @@ MaxMinSolver::Solve()
             AddFlow(flow);
         }
     }
+    QueueGrown();
     for (uint64_t key = m_order.GetFirstKey(); key != NEVER; key = m_order.GetFirstKey())
     {
         const uint32_t link = m_order.Pop();
@@ -110,36 +62,12 @@ MaxMinSolver::Solve()
         {
             m_link[link].queuedAt = NEVER;
             Fill(link, std::bit_cast<double>(key));
+            QueueGrown();
         }
     }
     m_order.Restart();
     Commit();
     return m_changed;
-}
-
-bool
-MaxMinSolver::IsActive(uint32_t flow) const
-{
-    return m_flow[flow].isActive;
-}
-
-double
-MaxMinSolver::GetRate(uint32_t flow) const
-{
-    return m_flow[flow].rate;
-}
-
-void
-MaxMinSolver::AddState(StateDigest& digest) const
-{
-    for (uint32_t id = 0; id < m_link.size(); ++id)
-    {
-        if (m_link[id].isBottleneck)
-        {
-            digest.Add(id);
-            digest.AddDouble(m_link[id].level);
-        }
-    }
 }
 
 /// Make a flow a member that rises from the current level. Its rate is at least that level.
@@ -156,11 +84,17 @@ MaxMinSolver::AddFlow(uint32_t flow)
     m_members.push_back(flow);
     for (const uint32_t id : m_links.Get(flow))
     {
-        Link& link = Touch(id);
-        link.free += added.before;
+        Touch(id);
+        Link& link = m_link[id];
         ++link.members;
         ++link.rising;
-        Queue(id);
+        // If all flows rise, the rounding errors of their rates end here.
+        link.free = link.rising == link.uses.size() ? link.capacity : link.free + added.before;
+        if (!link.isGrown)
+        {
+            link.isGrown = true;
+            m_grown.push_back(id);
+        }
     }
     added.rate = RISING;
 }
@@ -219,6 +153,8 @@ MaxMinSolver::FillAlone(Alone& alone)
         for (const uint32_t id : links)
         {
             m_link[id].isBottleneck = false;
+            m_link[id].free = m_link[id].capacity - m_filled;
+            m_link[id].fastest = m_filled;
         }
         Link& full = m_link[*std::ranges::find_if(links, [&](uint32_t id) {
             return m_link[id].capacity == alone.rate;
@@ -234,17 +170,23 @@ void
 MaxMinSolver::AddFastest(const Link& link, double rate)
 {
     ++m_looks;
+    m_joining.clear();
     for (const Use& use : link.uses)
     {
         const Flow& flow = m_flow[use.flow];
         if (!flow.isMember && flow.rate >= rate * (1 - SAME))
         {
-            AddFlow(use.flow);
+            m_joining.push_back(use.flow);
+            __builtin_prefetch(m_links.Get(use.flow).data());
         }
+    }
+    for (const uint32_t flow : m_joining)
+    {
+        AddFlow(flow);
     }
 }
 
-MaxMinSolver::Link&
+void
 MaxMinSolver::Touch(uint32_t id)
 {
     Link& link = m_link[id];
@@ -255,13 +197,7 @@ MaxMinSolver::Touch(uint32_t id)
         link.isFilled = link.isYielded = false;
         link.members = link.rising = 0;
         link.queuedAt = NEVER;
-        link.free = link.capacity;
-        for (const Use& use : link.uses)
-        {
-            link.free -= m_flow[use.flow].rate;
-        }
     }
-    return link;
 }
 
 /// Queue a link at the level at which it may be full.
@@ -275,6 +211,21 @@ MaxMinSolver::Queue(uint32_t id)
         link.queuedAt = key;
         m_order.Push(key, id);
     }
+}
+
+/// Queue the links whose level has changed, because flows have become members.
+void
+MaxMinSolver::QueueGrown()
+{
+    for (const uint32_t link : m_grown)
+    {
+        m_link[link].isGrown = false;
+        if (m_link[link].rising > 0)
+        {
+            Queue(link);
+        }
+    }
+    m_grown.clear();
 }
 
 /// Process a link when the filling reaches the level for which the link was queued.
@@ -293,12 +244,15 @@ MaxMinSolver::Fill(uint32_t id, double key)
         Queue(id);
         return;
     }
-    const double fastest = GetFastest(link);
-    if (fastest > key * (1 + SAME))
+    if (link.fastest > key * (1 + SAME))
     {
-        AddFastest(link, fastest);
-        Queue(id);
-        return;
+        const double fastest = GetFastest(link);
+        link.fastest = std::max(fastest, m_filled);
+        if (fastest > key * (1 + SAME))
+        {
+            AddFastest(link, fastest);
+            return;
+        }
     }
     link.isFilled = true;
     link.level = m_filled = key > m_filled * (1 + SAME) ? key : m_filled;
@@ -344,6 +298,7 @@ MaxMinSolver::Freeze(const Link& full)
         {
             Link& link = m_link[id];
             link.free -= full.level;
+            link.fastest = std::max(link.fastest, full.level);
             --link.rising;
             if (isSlower && link.isBottleneck && !link.isFilled && !link.isYielded)
             { // other flows can take what this flow leaves; adding them once is enough
@@ -373,6 +328,10 @@ MaxMinSolver::Commit()
         Flow& flow = m_flow[id];
         if (std::abs(flow.rate - flow.before) <= UNCHANGED * flow.before)
         {
+            for (const uint32_t link : m_links.Get(id))
+            {
+                m_link[link].free += flow.rate - flow.before;
+            }
             flow.rate = flow.before;
         }
         else

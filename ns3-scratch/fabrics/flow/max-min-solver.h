@@ -48,7 +48,8 @@ class MaxMinSolver
      */
     uint32_t AddLink(double capacity)
     {
-        m_link.emplace_back().capacity = capacity;
+        m_link.emplace_back();
+        SetCapacity(static_cast<uint32_t>(m_link.size() - 1), capacity);
         return static_cast<uint32_t>(m_link.size() - 1);
     }
 
@@ -58,7 +59,7 @@ class MaxMinSolver
      */
     void SetCapacity(uint32_t link, double capacity)
     {
-        m_link[link].capacity = capacity;
+        m_link[link].capacity = m_link[link].free = capacity;
     }
 
     /**
@@ -111,16 +112,18 @@ class MaxMinSolver
 
     struct Link
     {
-        double capacity;
+        double capacity{0};
         std::vector<Use> uses;    //!< one entry per active flow
         bool isBottleneck{false}; //!< true if it is the bottleneck of a flow
         bool isTouched{false};    //!< while solving: true if it is in m_touched
         bool isFilled{false};     //!< while solving: true if it is the bottleneck of a member
+        bool isGrown{false};      //!< while solving: true if it is in m_grown
         bool isYielded{false}; //!< while solving: true if a slower member added its fastest flows
         uint32_t members{0};   //!< while solving: number of members
         uint32_t rising{0};    //!< number of members that still rise
-        double free{0};  //!< while solving: capacity without the rates of flows that do not rise
-        double level{0}; //!< rate at which it was last full
+        double free{0};        //!< capacity without the rates of flows that do not rise
+        double fastest{0};    //!< no flow that does not rise has a higher rate, except for rounding
+        double level{0};      //!< rate at which it was last full
         uint64_t queuedAt{0}; //!< while solving: its key in m_order, or NEVER
     };
 
@@ -143,8 +146,9 @@ class MaxMinSolver
     void FillAlone(Alone& alone);
     void AddFlow(uint32_t flow);
     void AddFastest(const Link& link, double rate);
-    Link& Touch(uint32_t link);
+    void Touch(uint32_t link);
     void Queue(uint32_t link);
+    void QueueGrown();
     void Fill(uint32_t link, double key);
     void Freeze(const Link& link);
     double GetFastest(const Link& link) const;
@@ -162,7 +166,9 @@ class MaxMinSolver
     double m_level{0};               //!< current level of the filling
     double m_filled{0};              //!< highest level at which a link was full
     std::vector<uint32_t> m_members; //!< flows
+    std::vector<uint32_t> m_joining; //!< buffer of AddFastest
     std::vector<uint32_t> m_touched; //!< links of the members
+    std::vector<uint32_t> m_grown;   //!< links with new members, which are not queued yet
     std::array<Alone, 4> m_alone;    //!< the first m_alones are in use
     uint32_t m_alones{0};
     /// links by the level at which they are full; from the number of links on, index in m_alone
