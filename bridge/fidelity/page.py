@@ -42,19 +42,17 @@ What the numbers mean:
   8 MB).
 - **Queues of acknowledgements.** If a rank sends and receives more than a window at the same time,
   acknowledgements wait behind its own data, and the peer's window waits for them. `analytical`
-  models this; `flow` does not, so it is 3 to 5 % too fast for `halving_*`. A model of windows in
-  `flow` made these exact. But where several collectives share a link, packets of one fill the gaps
-  of the other, and with it `flow` became up to 45 % too slow for training jobs.
+  models this for each message on its own; `flow` does not, so it is 3 to 5 % too fast for
+  `halving_*`. A model of windows in `flow` made these exact. But where several collectives share a
+  link, packets of one fill the gaps of the other, and with it `flow` became up to 45 % too slow for
+  training jobs.
 - **`flow`** shares links max–min fairly from the moment at which a flow starts. At the packet
   level, the packets of a new flow first wait behind those of other flows. This delay adds up along
   the chains of small steps of `dbt`, which the `dlrm_*` scenarios also use. `flow` is too fast
   there.
-- **`analytical`** sends messages one after the other on each link, as far as the windows of their
-  connections have room. It sends longer messages in parts: of an eighth of a window while that
-  grows, and of a quarter when it is full. Where parts meet, one waits for the whole other, so that
-  the error has either sign. In chains of ranks that pass on long messages, acknowledgements wait
-  longer than those of packets: `analytical` is up to 9 % too slow there
-  (`test_a_chain_does_not_wait` in `tests/ns3_scratch/test_estimates.py`).
+- **`analytical`** sends whole messages, one after the other on each link. It is exact where
+  messages do not meet. Where they meet, a step of one chain may wait for whole messages of other
+  chains, or overtake them, so that the error has either sign.
 - **Order of messages.** `analytical` enters a message on the last link of its path when the message
   leaves the link before. Both estimators wait once for a bundle of messages if only the last one
   matters. If all links differ, this changes no time (`tests/ns3_scratch/test_bundles.py`). If
@@ -69,9 +67,9 @@ What the numbers mean:
 
   | | express | flow | all chunks | analytical | all chunks |
   | --- | ---: | ---: | ---: | ---: | ---: |
-  | dlrm_hier_opt, 32 of 128 | 9.164 ms | 8.854 ms | 8.494 ms | 9.474 ms | 9.138 ms |
-  | dlrm_hier, 64 of 128 | 41.12 ms | 44.06 ms | 43.86 ms | 41.76 ms | 40.92 ms |
-  | dlrm_flat100, 128 of 1024 | 40.38 ms | 43.81 ms | 44.08 ms | 40.43 ms | 40.01 ms |
+  | dlrm_hier_opt, 32 of 128 | 9.164 ms | 8.854 ms | 8.494 ms | 9.593 ms | 9.259 ms |
+  | dlrm_hier, 64 of 128 | 41.12 ms | 44.06 ms | 43.86 ms | 42.00 ms | 41.29 ms |
+  | dlrm_flat100, 128 of 1024 | 40.38 ms | 43.81 ms | 44.08 ms | 40.86 ms | 40.01 ms |
 
   `dlrm_flat800` depends on the latency of its steps, so chunks matter more: with 128 of 1024 chunks
   it takes 7.29 ms on `flow` instead of 9.32 ms. It therefore keeps all chunks.

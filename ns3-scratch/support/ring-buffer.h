@@ -53,12 +53,6 @@ class RingBuffer
         return m_items[(m_head + index) & (m_items.size() - 1)];
     }
 
-    /// As the other At, for an item that is changed.
-    T& At(std::size_t index)
-    {
-        return m_items[(m_head + index) & (m_items.size() - 1)];
-    }
-
     /// @param item the item to append
     void Push(const T& item)
     {

@@ -78,7 +78,7 @@ def test_acks_wait_behind_data(pairs: list[Pair], mtu: int, window: str) -> None
     express, analytical = (
         arrivals(name, 5, messages, mtu=mtu, window=window) for name in ("express", "analytical")
     )
-    assert analytical == pytest.approx(express, rel=0.015)
+    assert analytical == pytest.approx(express, rel=0.013)
 
 
 def test_each_window_costs_a_gap() -> None:
@@ -94,7 +94,7 @@ def test_each_window_costs_a_gap() -> None:
     gap = one_way + ACK_PS
     expected = packets * PACKET_PS + (len(windows) - 1) * gap + one_way
     times = arrivals("analytical", 2, [(pair, packets * MSS) for pair in TWO_WAY])
-    assert times == pytest.approx([expected] * 2, rel=1e-4)
+    assert times == pytest.approx([expected] * 2, abs=20)
 
 
 @pytest.mark.parametrize("fabric", ESTIMATORS)
@@ -102,9 +102,7 @@ def test_a_chain_does_not_wait(fabric: str) -> None:
     """ACKs of a chain wait, too, but its links never run empty, because those of its end do not."""
     messages = [((rank, rank + 1), 10_000_000) for rank in range(4)]
     alone = arrivals(fabric, 2, messages[:1])
-    # `analytical` sends a quarter of a window at a time, which leaves gaps.
-    estimate = pytest.approx(alone * 4, rel=0.1 if fabric == "analytical" else 0)
-    assert arrivals(fabric, 5, messages) == estimate
+    assert arrivals(fabric, 5, messages) == alone * 4
     assert arrivals("express", 5, messages) == pytest.approx(alone * 4, rel=0.01)
 
 

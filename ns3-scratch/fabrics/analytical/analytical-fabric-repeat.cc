@@ -23,14 +23,8 @@ AnalyticalFabric::IsAtRest() const
 int64_t
 AnalyticalFabric::AddState(StateDigest& digest) const
 {
-    const uint64_t now = Now();
-    const uint64_t longest = m_windows.AddState(digest, now);
-    for (std::size_t i = 0; i < m_links.size(); ++i)
-    {
-        // Acknowledgments that are on their way may have waited for these messages.
-        m_links[i].queue.AddState(digest, i, now, longest);
-    }
-    return m_windows.GetHistoryPs();
+    m_stalls.AddState(digest, Now());
+    return m_stalls.GetHistoryPs();
 }
 
 NetworkCounters
@@ -59,10 +53,9 @@ AnalyticalFabric::Repeat(const NetworkCounters& from, uint64_t times, uint64_t p
     for (std::size_t i = 0; i < m_links.size(); ++i)
     {
         m_links[i].busy += times * (m_links[i].busy - static_cast<uint64_t>(from.links[i].busyPs));
-        m_links[i].queue.Shift(times * periodPs);
         m_links[i].wireBytes += times * (m_links[i].wireBytes - from.links[i].wireBytes);
     }
-    m_windows.Shift(times * periodPs);
+    m_stalls.Shift(times * periodPs);
     RepeatShared(from, times, periodPs);
 }
 

@@ -13,12 +13,12 @@ namespace cosim
 {
 
 AnalyticalFabric::AnalyticalFabric(const Topology& topology, const Settings& settings)
-    : WindowedFabric(topology, settings),
+    : MessageFabric(topology, settings),
+      m_stalls(*this, settings, m_headerBytes),
       m_links(topology.linkSource.size())
 {
     for (std::size_t i = 0; i < m_links.size(); ++i)
     {
-        m_links[i].queue.SetPast(m_pastPs);
         m_links[i].latency = topology.linkLatencyPs[i];
         m_links[i].forwarding =
             topology.linkSource[i] < topology.ranks ? topology.forwardingDelayPs : 0;
@@ -63,7 +63,11 @@ AnalyticalFabric::Expect(const MessageInTransit& message, const WireSize& size, 
     if (!link.queue.Expect(visit,
                            now,
                            [this, latency](const AnalyticalLink::Visit& moved, uint64_t before) {
-                               Delay(moved, before, latency);
+                               Postpone(moved.bundle,
+                                        moved.path,
+                                        moved.sentAt,
+                                        before + latency,
+                                        moved.end + latency);
                            }))
     {
         return false;
@@ -76,7 +80,7 @@ AnalyticalFabric::Expect(const MessageInTransit& message, const WireSize& size, 
     }
     else
     {
-        Deliver(message, size, visit.end + latency, link.transmission);
+        Place(message.bundle, {message.path, size.bytes, message.sentAt, visit.end + latency});
     }
     return true;
 }
@@ -92,13 +96,17 @@ AnalyticalFabric::Settle(MessageInTransit& message, const WireSize& size, uint64
     const uint64_t latency = link.latency;
     const bool isFirst = message.hop == m_topology.pathBegin[message.path];
     const uint32_t end = m_topology.pathBegin[message.path + 1];
-    const AnalyticalLink::Passage passage =
-        link.queue.Settle(message.arrival,
-                          link.transmission,
-                          isFirst ? 0 : Later(message.lastByte, link.lastTransmission),
-                          [this, latency](const AnalyticalLink::Visit& moved, uint64_t before) {
-                              Delay(moved, before, latency);
-                          });
+    const uint64_t stall =
+        isFirst ? m_stalls.Get(message.path, size.wireBytes, message.arrival) : 0;
+    // Other messages can use the link during a stall, but none of this path can overtake.
+    const uint64_t pause = message.hop + 1 == end ? stall : 0;
+    const AnalyticalLink::Passage passage = link.queue.Settle(
+        message.arrival,
+        link.transmission + pause,
+        isFirst ? 0 : Later(message.lastByte, link.lastTransmission),
+        [this, latency](const AnalyticalLink::Visit& moved, uint64_t before) {
+            Postpone(moved.bundle, moved.path, moved.sentAt, before + latency, moved.end + latency);
+        });
     link.busy += link.transmission;
     link.wireBytes += size.wireBytes;
     if (!isFirst)
@@ -112,64 +120,39 @@ AnalyticalFabric::Settle(MessageInTransit& message, const WireSize& size, uint64
     }
     if (++message.hop == end)
     {
-        Deliver(message, size, passage.end + latency, link.transmission);
+        Place(message.bundle, {message.path, size.bytes, message.sentAt, passage.end + latency});
         return;
     }
     const Link& next = m_links[m_topology.pathLinks[message.hop]];
     const uint64_t delay = latency + next.forwarding;
     message.arrival = Later(passage.start, link.firstTransmission + delay);
-    message.lastByte = Later(passage.end, delay);
+    message.lastByte = Later(passage.end + stall, delay);
     if (next.isPassedThrough || !Expect(message, size, now))
     {
         Keep(message, size);
     }
 }
 
-/// Set the arrival time of a message, or of a part of one.
-inline void
-AnalyticalFabric::Deliver(const MessageInTransit& message,
-                          const WireSize& size,
-                          uint64_t arrival,
-                          uint64_t transmission)
-{
-    if (message.bundle != NONE)
-    {
-        Place(message.bundle, {message.path, size.bytes, message.sentAt, arrival});
-    }
-    m_windows.Place(message.path, arrival, transmission);
-}
-
-/// Set a later arrival time of a message that moves back on its last link.
-inline void
-AnalyticalFabric::Delay(const AnalyticalLink::Visit& moved, uint64_t before, uint64_t latency)
-{
-    if (moved.bundle != NONE)
-    {
-        Postpone(moved.bundle, moved.path, moved.sentAt, before + latency, moved.end + latency);
-    }
-    m_windows.Postpone(moved.path, before + latency, moved.end + latency);
-}
-
-uint64_t
-AnalyticalFabric::GetFreePs(uint32_t link, uint64_t at)
-{
-    return m_links[link].queue.GetFree(at, GetWindowPs(link));
-}
-
 void
-AnalyticalFabric::Enter(const Cargo& cargo, uint64_t sentAt, uint64_t at, uint64_t now)
+AnalyticalFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now)
 {
-    MessageInTransit message;
-    message.sentAt = sentAt;
-    message.arrival = at;
-    message.lastByte = 0; // the whole message has arrived
-    message.path = cargo.path;
-    message.hop = m_topology.pathBegin[cargo.path];
-    message.bundle = cargo.bundle;
-    Settle(message, cargo.size, now);
+    m_stalls.Announce(cargo, at);
+    for (std::size_t i = 0; i < cargo.size(); ++i)
+    {
+        PrepareLaunch(cargo.subspan(i));
+        const Cargo& one = cargo[i];
+        MessageInTransit message;
+        message.sentAt = message.arrival = at;
+        message.lastByte = 0; // the whole message has arrived
+        message.path = one.path;
+        message.hop = m_topology.pathBegin[one.path];
+        message.bundle = one.bundle;
+        Settle(message, one.size, now);
+    }
 }
 
-void
+/// Start to load what the next messages need, of which the first one is launched now.
+inline void
 AnalyticalFabric::PrepareLaunch(std::span<const Cargo> cargo) const
 {
     constexpr std::size_t FIRST = 8;
@@ -181,7 +164,6 @@ AnalyticalFabric::PrepareLaunch(std::span<const Cargo> cargo) const
     {
         __builtin_prefetch(&getLast(cargo[FIRST]));
         m_flowRecord.Prepare(cargo[FIRST].path);
-        m_windows.Prepare(cargo[FIRST].path);
     }
     if (cargo.size() > SECOND)
     {
@@ -191,7 +173,7 @@ AnalyticalFabric::PrepareLaunch(std::span<const Cargo> cargo) const
 }
 
 void
-AnalyticalFabric::OnArrival(uint32_t id, uint64_t now)
+AnalyticalFabric::OnDue(uint32_t id, uint64_t now)
 {
     MessageInTransit message = m_inTransit[id];
     m_inTransit.Return(id);
@@ -201,10 +183,6 @@ AnalyticalFabric::OnArrival(uint32_t id, uint64_t now)
 void
 AnalyticalFabric::PrepareFirst(uint32_t id) const
 {
-    if (id >= END_OF_SUBJECTS)
-    {
-        return;
-    }
     const char* const slot = reinterpret_cast<const char*>(&m_inTransit[id]);
     __builtin_prefetch(slot);
     __builtin_prefetch(slot + sizeof(MessageInTransit) - 1); // it can lie on two cache lines
@@ -213,10 +191,6 @@ AnalyticalFabric::PrepareFirst(uint32_t id) const
 void
 AnalyticalFabric::PrepareSecond(uint32_t id) const
 {
-    if (id >= END_OF_SUBJECTS)
-    {
-        return;
-    }
     const MessageInTransit& message = m_inTransit[id];
     __builtin_prefetch(&m_topology.pathLinks[message.hop]);
     __builtin_prefetch(&m_topology.pathBegin[message.path]);

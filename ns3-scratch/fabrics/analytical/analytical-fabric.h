@@ -5,8 +5,9 @@
 #ifndef COSIM_ANALYTICAL_FABRIC_H
 #define COSIM_ANALYTICAL_FABRIC_H
 
+#include "fabrics/analytical/ack-stalls.h"
 #include "fabrics/analytical/analytical-link.h"
-#include "fabrics/analytical/windowed-fabric.h"
+#include "fabrics/message/message-fabric.h"
 #include "support/slot-pool.h"
 
 #include <cstdint>
@@ -29,17 +30,17 @@ namespace cosim
  * where e' and l' are the end and the latency on the previous link, and g is the size of the
  * message's last packet. A switch forwards packets one by one, so a message follows its first
  * packet without waiting for the rest, and it cannot leave a link before its last packet has come.
- * There is no loss. Acknowledgments take no bandwidth, but they wait behind data, and the `sent`
- * callback of SimSend waits for the time that one takes. A message enters its first link when the
- * window of its connection has room (see SendWindows); a long message enters in parts, which are
- * carried as messages are.
+ * There is no loss. Acknowledgments take no bandwidth, but the `sent` callback of SimSend waits for
+ * the time that one takes. The window has one effect: where ranks send large messages to each
+ * other, their last bytes are late (see AckStalls).
  *
- * On a link at which all paths end, a message is entered as soon as it leaves the link before (see
- * AnalyticalLink), so a path over one switch needs no simulator event per message. On other links
- * this would cost more than an event: each message that passes through moves all that are expected
- * behind it.
+ * A bundled message joins the queue of its first link at once. It is thus ahead of messages that
+ * are sent by other calls during the injection delay of PutIntoBundles. On a link at which all
+ * paths end, a message is entered as soon as it leaves the link before (see AnalyticalLink), so a
+ * path over one switch needs no simulator event per message. On other links this would cost more
+ * than an event: each message that passes through moves all that are expected behind it.
  */
-class AnalyticalFabric : public WindowedFabric, public Repeatable
+class AnalyticalFabric : public MessageFabric, public Repeatable
 {
   public:
     /**
@@ -60,10 +61,8 @@ class AnalyticalFabric : public WindowedFabric, public Repeatable
     void Repeat(const NetworkCounters& from, uint64_t times, uint64_t periodPs) override;
 
   protected:
-    void Enter(const Cargo& cargo, uint64_t sentAt, uint64_t at, uint64_t now) override;
-    uint64_t GetFreePs(uint32_t link, uint64_t at) override;
-    void OnArrival(uint32_t subject, uint64_t now) override;
-    void PrepareLaunch(std::span<const Cargo> cargo) const override;
+    void Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now) override;
+    void OnDue(uint32_t subject, uint64_t now) override;
     void PrepareFirst(uint32_t subject) const override;
     void PrepareSecond(uint32_t subject) const override;
     std::vector<LinkCounters> GetLinks() const override;
@@ -98,17 +97,14 @@ class AnalyticalFabric : public WindowedFabric, public Repeatable
         WireSize size; //!< set while the message waits in a slot
     };
 
-    void Deliver(const MessageInTransit& message,
-                 const WireSize& size,
-                 uint64_t arrival,
-                 uint64_t transmission);
-    void Delay(const AnalyticalLink::Visit& moved, uint64_t before, uint64_t latency);
+    void PrepareLaunch(std::span<const Cargo> cargo) const;
     Link& Measure(uint32_t linkId, const WireSize& size);
     void MeasureAnew(uint32_t linkId, const WireSize& size);
     void Settle(MessageInTransit& message, const WireSize& size, uint64_t now);
     bool Expect(const MessageInTransit& message, const WireSize& size, uint64_t now);
     void Keep(const MessageInTransit& message, const WireSize& size);
 
+    AckStalls m_stalls;
     std::vector<Link> m_links;
     SlotPool<MessageInTransit> m_inTransit;
 };

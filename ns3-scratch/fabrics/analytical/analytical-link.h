@@ -5,9 +5,6 @@
 #ifndef COSIM_ANALYTICAL_LINK_H
 #define COSIM_ANALYTICAL_LINK_H
 
-#include "fabrics/analytical/link-history.h"
-#include "support/state-digest.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -84,67 +81,6 @@ class AnalyticalLink
         __builtin_prefetch(m_queue.data() + m_queue.size());
     }
 
-    /**
-     * @param at a recent time [ps]
-     * @param window transmission time of a window [ps]
-     * @return the time at which a packet that arrives then leaves; a time before, if all messages
-     * that have arrived by then have left. Not more than a window of the last message is ahead of
-     * it.
-     */
-    uint64_t GetFree(uint64_t at, uint64_t window) const
-    {
-        for (std::size_t i = m_queue.size(); i-- > 0;)
-        {
-            if (m_queue[i].arrival <= at)
-            {
-                return LinkHistory::GetEnd(m_queue[i].end, m_queue[i].transmission, window);
-            }
-        }
-        return m_history.GetFree(at, window);
-    }
-
-    /**
-     * Add the state at a time at which no message is expected, relative to that time.
-     *
-     * @param digest receives the state
-     * @param id identifies the link
-     * @param at the time [ps]
-     * @param past how long before that time a change still matters [ps]
-     */
-    void AddState(StateDigest& digest, std::size_t id, uint64_t at, uint64_t past) const
-    {
-        digest.Add(id);
-        m_history.AddState(digest, at, past);
-        for (const Visit& visit : m_queue)
-        {
-            if (visit.end + past > at)
-            {
-                digest.Add(visit.arrival - at);
-                digest.Add(visit.end - at);
-            }
-        }
-    }
-
-    /// @param ps by how much the clock is set forward, when no message is expected [ps]
-    void Shift(uint64_t ps)
-    {
-        m_free += ps;
-        m_last.arrival += ps;
-        m_last.end += ps;
-        m_history.Shift(ps);
-        for (Visit& visit : m_queue)
-        {
-            visit.arrival += ps;
-            visit.end += ps;
-        }
-    }
-
-    /// @param ps how long GetFree looks into the past [ps]
-    void SetPast(uint64_t ps)
-    {
-        m_past = ps;
-    }
-
     /// @return the longest wait of an expected message [ps]
     uint64_t GetLongestWait() const
     {
@@ -152,11 +88,6 @@ class AnalyticalLink
     }
 
   private:
-    void Remember(const Visit& visit)
-    {
-        m_history.Add(visit.arrival, visit.end, visit.transmission, m_past);
-    }
-
     void Advance(uint64_t now);
     void MakeRoom(uint64_t now);
     void Put(Visit& visit, uint64_t end);
@@ -176,8 +107,6 @@ class AnalyticalLink
 
     uint64_t m_free{0};         //!< end of the last message that was removed from the queue [ps]
     Times m_last;               //!< of the last message in the queue
-    LinkHistory m_history;      //!< messages that have arrived
-    uint64_t m_past{0};         //!< see SetPast [ps]
     std::vector<Visit> m_queue; //!< expected messages, and some that have arrived, by arrival time
     uint64_t m_longestWait{0};
 };
@@ -189,7 +118,6 @@ AnalyticalLink::Advance(uint64_t now)
     std::size_t come = 0;
     while (come < m_queue.size() && m_queue[come].arrival <= now)
     {
-        Remember(m_queue[come]);
         m_free = m_queue[come++].end;
     }
     m_queue.erase(m_queue.begin(), m_queue.begin() + static_cast<std::ptrdiff_t>(come));
@@ -225,7 +153,6 @@ AnalyticalLink::Settle(uint64_t arrival,
     }
     const uint64_t start = std::max(arrival, m_free);
     m_free = std::max(start + transmission, earliest);
-    m_history.Add(arrival, m_free, transmission, m_past);
     if (!m_queue.empty())
     {
         Move(0, m_free, onMoved);
@@ -240,11 +167,7 @@ AnalyticalLink::Expect(Visit& visit, uint64_t now, const OnMoved& onMoved)
     // Most messages arrive after the last message of the queue, so test that case first.
     if (m_queue.empty() || m_last.arrival <= now)
     {
-        for (const Visit& old : m_queue)
-        {
-            Remember(old);
-            m_free = old.end;
-        }
+        m_free = m_queue.empty() ? m_free : m_last.end;
         m_queue.clear();
         Put(visit, m_free);
     }

@@ -14,8 +14,9 @@ namespace cosim
 {
 
 PieceFabric::PieceFabric(const Topology& topology, const Settings& settings)
-    : WindowedFabric(topology, settings),
+    : MessageFabric(topology, settings),
       m_control(topology, *this),
+      m_stalls(*this, settings, m_headerBytes),
       m_links(topology.linkSource.size()),
       m_underWay(topology.pathSource.size()),
       m_lastArrival(topology.pathSource.size())
@@ -32,32 +33,23 @@ void
 PieceFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now)
 {
     m_control.NoteDemand();
-    WindowedFabric::Launch(cargo, at, now);
-}
-
-void
-PieceFabric::Enter(const Cargo& cargo, uint64_t sentAt, uint64_t at, uint64_t now)
-{
-    const uint32_t message = MakeMessage(cargo, sentAt);
-    const uint32_t source = m_topology.pathSource[cargo.path];
-    const uint32_t piece = MakePiece(message, source, cargo.size.wireBytes, at);
-    m_pieces[piece].firstBytes = cargo.size.firstBytes;
-    m_pieces[piece].lastBytes = cargo.size.lastBytes;
-    EnterPiece(piece, now);
-}
-
-uint64_t
-PieceFabric::GetFreePs(uint32_t link, uint64_t at)
-{
-    EnterExpected(link, at);
-    return m_links[link].history.GetFree(at, GetWindowPs(link));
+    m_stalls.Announce(cargo, at);
+    for (const Cargo& one : cargo)
+    {
+        const uint32_t message = MakeMessage(one, at);
+        const uint32_t source = m_topology.pathSource[one.path];
+        const uint32_t piece = MakePiece(message, source, one.size.wireBytes, at);
+        m_pieces[piece].firstBytes = one.size.firstBytes;
+        m_pieces[piece].lastBytes = one.size.lastBytes;
+        Enter(piece, now);
+    }
 }
 
 uint32_t
-PieceFabric::MakeMessage(const Cargo& cargo, uint64_t sentAt)
+PieceFabric::MakeMessage(const Cargo& cargo, uint64_t at)
 {
     const uint32_t id = m_messages.Take();
-    m_messages[id] = {cargo.size, m_sent++, sentAt, 0, cargo.path, cargo.bundle, 0, true};
+    m_messages[id] = {cargo.size, m_sent++, at, 0, cargo.path, cargo.bundle, 0};
     m_underWay[cargo.path].Push(id);
     return id;
 }
@@ -92,7 +84,7 @@ PieceFabric::FreePiece(uint32_t id)
 
 /// Put a piece into the queue of its next link, if there is such a link.
 void
-PieceFabric::EnterPiece(uint32_t id, uint64_t now)
+PieceFabric::Enter(uint32_t id, uint64_t now)
 {
     const Piece& piece = m_pieces[id];
     const uint32_t path = m_messages[piece.message].path;
@@ -145,11 +137,13 @@ PieceFabric::Carry(uint32_t id, uint32_t linkId)
     passage.link = linkId;
     passage.transmission = TransmissionPs(piece.wireBytes, linkId);
     passage.start = std::max(piece.arrival, link.free);
+    const uint64_t stall = isFirst ? m_stalls.Get(message.path, piece.wireBytes, piece.arrival) : 0;
+    const uint32_t target = m_liveLinks.Get(linkId).target;
+    const uint64_t pause = target == m_topology.pathTarget[message.path] ? stall : 0;
     passage.end =
-        std::max(Later(passage.start, passage.transmission),
+        std::max(Later(passage.start, passage.transmission + pause),
                  isFirst ? 0 : Later(piece.lastByte, TransmissionPs(piece.lastBytes, linkId)));
     link.free = passage.end;
-    link.history.Add(piece.arrival, passage.end, passage.transmission, m_pastPs);
     link.busy += passage.transmission;
     link.wireBytes += piece.wireBytes;
     if (!isFirst)
@@ -166,15 +160,11 @@ PieceFabric::Carry(uint32_t id, uint32_t linkId)
     if (piece.node == m_topology.pathTarget[message.path])
     {
         PlanPiece(id, passage.end);
-        if (message.isWindowed)
-        {
-            m_windows.Place(message.path, passage.end + latency, passage.transmission);
-        }
         return;
     }
     const uint64_t delay = latency + m_topology.forwardingDelayPs;
     piece.arrival = Later(passage.start, TransmissionPs(piece.firstBytes, linkId) + delay);
-    piece.lastByte = Later(passage.end, delay);
+    piece.lastByte = Later(passage.end + stall, delay);
     PlanPiece(id, piece.arrival);
     const uint32_t next = m_control.GetNext(piece.node, message.path);
     if (m_liveLinks.Get(next).target == m_topology.pathTarget[message.path])
@@ -202,7 +192,7 @@ PieceFabric::CancelPlan(uint32_t id)
 }
 
 void
-PieceFabric::OnArrival(uint32_t subject, uint64_t now)
+PieceFabric::OnDue(uint32_t subject, uint64_t now)
 {
     const uint32_t id = m_due[subject];
     m_due.Return(subject);
@@ -217,7 +207,7 @@ PieceFabric::OnArrival(uint32_t subject, uint64_t now)
     {
         const uint32_t link = m_control.GetNext(piece.node, message.path);
         std::erase(m_links[link].expected, id);
-        EnterPiece(id, now);
+        Enter(id, now);
         return;
     }
     const uint64_t latency = m_liveLinks.Get(piece.passages.back().link).latencyPs;
@@ -242,10 +232,7 @@ PieceFabric::Complete(uint32_t id, uint64_t now)
         const Message& message = m_messages[first];
         underWay.Pop();
         m_lastArrival[path] = std::max({m_lastArrival[path], message.lastByte, now});
-        if (message.bundle != NONE)
-        {
-            Place(message.bundle, {path, message.size.bytes, message.sentAt, m_lastArrival[path]});
-        }
+        Place(message.bundle, {path, message.size.bytes, message.sentAt, m_lastArrival[path]});
         m_messages.Return(first);
     }
 }

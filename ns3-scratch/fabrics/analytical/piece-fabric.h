@@ -5,9 +5,9 @@
 #ifndef COSIM_PIECE_FABRIC_H
 #define COSIM_PIECE_FABRIC_H
 
-#include "fabrics/analytical/link-history.h"
+#include "fabrics/analytical/ack-stalls.h"
 #include "fabrics/analytical/piece-link-control.h"
-#include "fabrics/analytical/windowed-fabric.h"
+#include "fabrics/message/message-fabric.h"
 #include "support/ring-buffer.h"
 #include "support/slot-pool.h"
 
@@ -26,7 +26,7 @@ namespace cosim
  * that a change of the links can cut off the piece that has arrived (see PieceLinkControl).
  * Messages of one path arrive in the order in which they were sent.
  */
-class PieceFabric : public WindowedFabric
+class PieceFabric : public MessageFabric
 {
   public:
     /**
@@ -41,9 +41,7 @@ class PieceFabric : public WindowedFabric
 
   protected:
     void Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now) override;
-    void Enter(const Cargo& cargo, uint64_t sentAt, uint64_t at, uint64_t now) override;
-    uint64_t GetFreePs(uint32_t link, uint64_t at) override;
-    void OnArrival(uint32_t subject, uint64_t now) override;
+    void OnDue(uint32_t subject, uint64_t now) override;
     std::vector<LinkCounters> GetLinks() const override;
 
   private:
@@ -58,8 +56,7 @@ class PieceFabric : public WindowedFabric
         uint64_t lastByte{0}; //!< arrival of the latest piece [ps]
         uint32_t path{0};
         uint32_t bundle{0};
-        uint32_t pieces{0};    //!< number of pieces that have not arrived
-        bool isWindowed{true}; //!< true if m_windows waits for its arrival
+        uint32_t pieces{0}; //!< number of pieces that have not arrived
     };
 
     /// The time that a piece spends on a link.
@@ -93,15 +90,14 @@ class PieceFabric : public WindowedFabric
         uint64_t busy{0};        //!< [ps]
         uint64_t wireBytes{0};   //!< bytes carried
         uint64_t longestWait{0}; //!< longest wait of a piece that came from another link [ps]
-        LinkHistory history;
         /// pieces that have not arrived yet and leave the network at the end of this link
         std::vector<uint32_t> expected;
     };
 
-    uint32_t MakeMessage(const Cargo& cargo, uint64_t sentAt);
+    uint32_t MakeMessage(const Cargo& cargo, uint64_t at);
     uint32_t MakePiece(uint32_t message, uint32_t node, uint64_t wireBytes, uint64_t arrival);
     void FreePiece(uint32_t id);
-    void EnterPiece(uint32_t id, uint64_t now);
+    void Enter(uint32_t id, uint64_t now);
     void EnterExpected(uint32_t link, uint64_t before);
     void Carry(uint32_t id, uint32_t link);
     void PlanPiece(uint32_t id, uint64_t at);
@@ -110,6 +106,7 @@ class PieceFabric : public WindowedFabric
     static uint64_t GetSent(const Passage& passage, uint64_t wireBytes, uint64_t now);
 
     PieceLinkControl m_control;
+    AckStalls m_stalls;
     SlotPool<Message> m_messages;
     SlotPool<Piece> m_pieces;
     SlotPool<uint32_t> m_due;        //!< pieces with a planned event; NONE: a free entry

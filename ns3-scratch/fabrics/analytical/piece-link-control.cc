@@ -34,13 +34,12 @@ PieceLinkControl::MeasureDemand(std::vector<uint64_t>& bytes) const
         {
             left -= PieceFabric::GetSent(piece.passages.back(), piece.wireBytes, m_fabric.Now());
         }
-        const uint64_t payload = m_fabric.m_windows.GetPayload(message.size);
+        const uint64_t payload = std::max<uint64_t>(message.size.bytes, 1);
         // Round up, so that an unfinished message always counts as demand.
         bytes[message.path] +=
             payload -
             MultiplyDivide(payload, message.size.wireBytes - left, message.size.wireBytes);
     }
-    m_fabric.m_windows.AddHeld(bytes);
     return false;
 }
 
@@ -50,14 +49,8 @@ PieceLinkControl::Pause()
     m_isPaused = true;
     const uint64_t now = m_fabric.Now();
     const auto pieces = static_cast<uint32_t>(m_fabric.m_pieces.GetSlots().size());
-    m_fabric.m_windows.Forget(now);
     for (uint32_t id = 0; id < pieces; ++id)
     {
-        const uint32_t message = m_fabric.m_pieces[id].message;
-        if (message != PieceFabric::NONE)
-        {
-            m_fabric.m_messages[message].isWindowed = false;
-        }
         if (m_fabric.m_pieces[id].message != PieceFabric::NONE &&
             !m_fabric.m_pieces[id].passages.empty())
         {
@@ -67,7 +60,6 @@ PieceLinkControl::Pause()
     for (PieceFabric::Link& link : m_fabric.m_links)
     {
         link.free = 0;
-        link.history.Clear();
         link.expected.clear();
     }
 }
@@ -141,7 +133,7 @@ PieceLinkControl::Resume()
     for (const uint32_t id : waiting)
     {
         m_fabric.m_pieces[id].arrival = std::max(m_fabric.m_pieces[id].arrival, now);
-        m_fabric.EnterPiece(id, now);
+        m_fabric.Enter(id, now);
     }
 }
 

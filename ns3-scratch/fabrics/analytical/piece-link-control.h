@@ -22,8 +22,9 @@ class PieceFabric;
  * Changes the links of a PieceFabric.
  *
  * A pause divides each message in flight like a fluid: what has left the last link arrives, and the
- * rest continues from its source after the pause. Otherwise it would be stranded at ranks that the
- * new circuits do not serve. The windows begin anew with what they hold back.
+ * rest continues from its source after the pause. TCP's window keeps all but a little of the data
+ * at the source; this estimate has no window, so without this rule whole messages would be stranded
+ * at ranks that the new circuits do not serve.
  */
 class PieceLinkControl : public LinkControl
 {

@@ -169,7 +169,6 @@ MessageFabric::Board(std::span<const Parcels::Passenger> passengers)
 inline void
 MessageFabric::OnPass(uint64_t now)
 {
-    OnDueHandled(now);
     while (!m_parcels.IsEmpty())
     {
         const uint64_t at = m_parcels.Take(m_cargo, m_boarding);
@@ -201,11 +200,6 @@ MessageFabric::LaunchAlone(uint32_t path, uint64_t bytes, uint64_t tag, bool isP
     const uint64_t now = Now();
     Load(path, bytes, id, now);
     RequestService(now);
-}
-
-void
-MessageFabric::OnDueHandled(uint64_t /* now */)
-{
 }
 
 void

@@ -118,14 +118,6 @@ class MessageFabric : public FabricBase, public BundleNetwork
     }
 
     /**
-     * Called when the events that are due have been given to OnDue, before the messages that are
-     * sent at the current time are given to Launch.
-     *
-     * @param now current time [ps]
-     */
-    virtual void OnDueHandled(uint64_t now);
-
-    /**
      * Called when all events of the current time are handled.
      *
      * @param now current time [ps]
@@ -214,7 +206,7 @@ class MessageFabric : public FabricBase, public BundleNetwork
     const uint32_t m_headerBytes; //!< header bytes per packet; h in the class comment
 
   private:
-    friend class SendWindows;
+    friend class AckStalls;
     friend class Agenda<MessageFabric>;
 
     /// A bundle of messages. A single message is a bundle with one message.

@@ -1,0 +1,149 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabrics/analytical/ack-stalls.h"
+
+#include "clock/causal-simulator.h"
+#include "fabrics/message/message-fabric.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cosim
+{
+
+AckStalls::AckStalls(const MessageFabric& fabric, const Settings& settings, uint32_t headerBytes)
+    : m_fabric(fabric),
+      m_sizes(settings.tcp, headerBytes),
+      m_payloadShare(settings.tcp.segmentBytes / m_sizes.GetPacket())
+{
+}
+
+void
+AckStalls::Announce(std::span<const Cargo> cargo, uint64_t at)
+{
+    for (const Cargo& one : cargo)
+    {
+        const auto links = m_fabric.m_liveLinks.GetPath(one.path);
+        if (!IsLarge(one.size.wireBytes) || links.empty())
+        {
+            continue;
+        }
+        m_links.resize(m_fabric.m_liveLinks.GetCount());
+        Link& link = m_links[links.front()];
+        const uint64_t transmission = m_fabric.TransmissionPs(one.size.wireBytes, links.front());
+        link.busyUntil = MessageFabric::Later(std::max(link.busyUntil, at), transmission);
+        link.path = one.path;
+    }
+}
+
+uint64_t
+AckStalls::GetOfLarge(uint32_t path, uint64_t wireBytes, uint64_t at) const
+{
+    const auto links = m_fabric.m_liveLinks.GetPath(path);
+    const uint64_t gaps = links.empty() ? 0 : CountGaps(path, wireBytes);
+    if (gaps == 0 || !IsInRing(path, at))
+    {
+        return 0;
+    }
+    // Only the part during which the other data is sent waits for it.
+    const auto whole = static_cast<double>(m_fabric.TransmissionPs(wireBytes, links.front()));
+    const auto common = static_cast<double>(m_links[m_fabric.GetAckLink(path)].busyUntil - at);
+    const double delay = static_cast<double>(gaps) * std::min(1.0, common / whole) *
+                         static_cast<double>(GetGap(path));
+    return static_cast<uint64_t>(std::min(delay, static_cast<double>(MAX_TIME_PS)));
+}
+
+void
+AckStalls::AddState(StateDigest& digest, uint64_t at) const
+{
+    for (std::size_t id = 0; id < m_links.size(); ++id)
+    {
+        if (m_links[id].busyUntil > at)
+        {
+            digest.Add(id);
+            digest.Add(m_links[id].busyUntil - at);
+            digest.Add(m_links[id].path);
+        }
+    }
+}
+
+void
+AckStalls::Shift(uint64_t ps)
+{
+    for (Link& link : m_links)
+    {
+        link.busyUntil = MessageFabric::Later(link.busyUntil, ps);
+    }
+}
+
+/// @return the number of gaps between the windows of a message
+uint64_t
+AckStalls::CountGaps(uint32_t path, uint64_t wireBytes) const
+{
+    auto left = static_cast<double>(wireBytes);
+    auto sent = static_cast<double>(m_fabric.GetFlow(path).bytes);
+    uint64_t gaps = 0;
+    if (!m_sizes.Get(sent).isFull)
+    {
+        m_historyPs = CausalSimulator::Get().GetNowPs();
+    }
+    for (WindowSize size = m_sizes.Get(sent); left > size.withRest; size = m_sizes.Get(sent))
+    {
+        if (size.isFull)
+        {
+            return gaps + static_cast<uint64_t>(std::ceil((left - size.withRest) / size.complete));
+        }
+        ++gaps;
+        left -= size.complete;
+        sent += size.complete * m_payloadShare;
+    }
+    return gaps;
+}
+
+/// @return the time from the departure of a packet on the first link of a path to its
+/// acknowledgment [ps]
+uint64_t
+AckStalls::GetGap(uint32_t path) const
+{
+    const auto packet = static_cast<uint64_t>(m_sizes.GetPacket());
+    uint64_t sum = 0;
+    bool isFirst = true;
+    for (const uint32_t link : m_fabric.m_liveLinks.GetPath(path))
+    {
+        const uint64_t bytes = isFirst ? m_fabric.m_headerBytes : packet;
+        sum += m_fabric.TransmissionPs(bytes, link) + m_fabric.m_liveLinks.Get(link).latencyPs;
+        sum += isFirst ? 0 : m_fabric.ForwardingPs(link);
+        isFirst = false;
+    }
+    return sum;
+}
+
+/// @return true if acknowledgments of the path wait for data that waits for data of the path
+bool
+AckStalls::IsInRing(uint32_t path, uint64_t at) const
+{
+    const uint32_t own = m_fabric.m_liveLinks.GetPath(path).front();
+    const uint32_t first = m_fabric.GetAckLink(path);
+    uint32_t link = first;
+    for (uint32_t i = 0; i < MAX_RING; ++i)
+    {
+        if (link >= m_links.size() || m_links[link].busyUntil <= at) // it can be NONE
+        {
+            return false;
+        }
+        if (link == own)
+        {
+            return true;
+        }
+        link = m_fabric.GetAckLink(m_links[link].path);
+        if (link == first)
+        { // a ring without this path
+            return false;
+        }
+    }
+    return true;
+}
+
+} // namespace cosim

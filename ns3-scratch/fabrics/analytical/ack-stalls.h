@@ -1,0 +1,105 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_ACK_STALLS_H
+#define COSIM_ACK_STALLS_H
+
+#include "fabrics/analytical/window-sizes.h"
+#include "fabrics/message/parcels.h"
+#include "support/state-digest.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace cosim
+{
+
+class MessageFabric;
+
+/**
+ * Estimates how much later whole messages arrive because acknowledgments wait behind data.
+ *
+ * Where ranks in a ring send to each other, their links are idle after each window, until its last
+ * packet has arrived and is acknowledged. A message of several windows has one such gap between
+ * each two of them. Only messages larger than the first window of a connection count.
+ */
+class AckStalls
+{
+  public:
+    /**
+     * @param fabric the fabric; must outlive this object
+     * @param settings supplies the sizes of windows
+     * @param headerBytes headers per packet [bytes]
+     */
+    AckStalls(const MessageFabric& fabric, const Settings& settings, uint32_t headerBytes);
+
+    /**
+     * Note that messages are sent, before Get is called for any of them.
+     *
+     * @param cargo the messages
+     * @param at time at which they are sent [ps]
+     */
+    void Announce(std::span<const Cargo> cargo, uint64_t at);
+
+    /**
+     * @param path path of a message
+     * @param wireBytes its size [bytes on the wire]
+     * @param at time at which it is sent [ps]
+     * @return the time by which it arrives later [ps]
+     */
+    uint64_t Get(uint32_t path, uint64_t wireBytes, uint64_t at) const
+    {
+        return IsLarge(wireBytes) ? GetOfLarge(path, wireBytes, at) : 0;
+    }
+
+    /**
+     * Add the state, relative to a time.
+     *
+     * @param digest receives the state
+     * @param at the time [ps]
+     */
+    void AddState(StateDigest& digest, uint64_t at) const;
+
+    /// @param ps by how much the clock is set forward [ps]
+    void Shift(uint64_t ps);
+
+    /// @return the latest time, on the clock of the simulator, at which it mattered how much a
+    /// connection had sent; -1: never [ps]
+    int64_t GetHistoryPs() const
+    {
+        return m_historyPs;
+    }
+
+  private:
+    /// The number of ranks from which on a row of ranks that send counts as a ring.
+    static constexpr uint32_t MAX_RING = 64;
+
+    /// The large messages that start at a link.
+    struct Link
+    {
+        uint64_t busyUntil{0}; //!< end of their transmission [ps]
+        uint32_t path{0};      //!< path of the latest one
+    };
+
+    bool IsLarge(uint64_t wireBytes) const
+    {
+        return static_cast<double>(wireBytes) > m_sizes.GetFirst().withRest;
+    }
+
+    uint64_t GetOfLarge(uint32_t path, uint64_t wireBytes, uint64_t at) const;
+    uint64_t CountGaps(uint32_t path, uint64_t wireBytes) const;
+    uint64_t GetGap(uint32_t path) const;
+    bool IsInRing(uint32_t path, uint64_t at) const;
+
+    const MessageFabric& m_fabric;
+    const WindowSizes m_sizes;
+    const double m_payloadShare; //!< of a full packet
+    std::vector<Link> m_links;
+    mutable int64_t m_historyPs{-1}; //!< see GetHistoryPs
+};
+
+} // namespace cosim
+
+#endif // COSIM_ACK_STALLS_H
