@@ -169,8 +169,8 @@ FlowLinkControl::Follow(const std::vector<uint32_t>& changed)
     UpdateLinked(changed);
     // Acknowledgments on the links take the paths back, which may have changed as well.
     const bool isAlone = m_topology.reconfiguration.controlNetwork;
-    const std::vector<uint32_t> all = isAlone ? std::vector<uint32_t>{} : ListPaths(m_topology);
-    for (const uint32_t id : isAlone ? changed : all)
+    const std::vector<uint32_t> affected = isAlone ? changed : ListPaths(m_topology);
+    for (const uint32_t id : affected)
     {
         m_fabric.PreparePath(id);
     }
