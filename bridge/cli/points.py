@@ -10,7 +10,8 @@ from typing import Self
 import click
 from rich.console import Console
 
-from bridge.batch.points import Outcome, Point
+from bridge.batch.places import place_at
+from bridge.batch.points import Outcome, Point, run_points
 from bridge.examples import examples_folder
 from bridge.present.points_progress import PointsDisplay, points_display
 from bridge.present.progress import Snapshot
@@ -74,6 +75,32 @@ class Counter(ExitStack):
     def _cost(outcome: Outcome) -> str:
         assert outcome.result is not None
         return f"{seconds_text(outcome.result.simulator.wall_s)} of wall time"
+
+
+def run_counted(
+    points: Sequence[Point], folder: Path, jobs: int | None, address: str | None, *, quiet: bool
+) -> list[Outcome]:
+    """Simulate points, and show on stderr which are done and which run.
+
+    Parameters
+    ----------
+    points, folder, jobs
+        As for `bridge.batch.points.run_points`.
+    address : str, optional
+        Where they run, as for `bridge.batch.places.place_at`; by default, on this machine.
+    quiet : bool
+        Whether to write nothing.
+    """
+    counter = Counter(len(points), quiet=quiet)
+    with counter:
+        return run_points(
+            points,
+            jobs=jobs,
+            place=place_at(address),
+            folder=folder,
+            on_done=counter,
+            on_progress=counter.running,
+        )
 
 
 def require_all(outcomes: Sequence[Outcome]) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -16,8 +17,10 @@ from bridge.cli.console import output
 from bridge.cli.place_options import Shard, on_option, shard_option
 from bridge.cli.points import Counter, jobs_option, require_all, scenarios_option
 from bridge.cli.study_fit import run_fit
+from bridge.cli.study_other_set import parameter_set, run_other_set
 from bridge.files import prepare_directory, write_whole
 from bridge.studies.framework import picture, report
+from bridge.studies.framework.fit import Labels
 from bridge.studies.framework.model import Scale, Study
 from bridge.studies.framework.runner import Chapter, all_points, chapters, chosen
 from bridge.studies.registry import STUDIES
@@ -95,6 +98,15 @@ def study_command(study: Study) -> click.Command:
         "the most claims hold.",
         hidden=study.fit is None,
     )
+    @click.option(
+        "--parameter",
+        "parameters",
+        metavar="NAME=VALUE",
+        multiple=True,
+        help="Also run the study with this value of a parameter that the publication leaves open, "
+        "and compare the claims; may be repeated.",
+        hidden=study.fit is None,
+    )
     @scenarios_option
     def command(
         figures: tuple[str, ...],
@@ -106,15 +118,33 @@ def study_command(study: Study) -> click.Command:
         page: Path | None,
         as_json: bool,
         to_fit: bool,
+        parameters: tuple[str, ...],
         scenarios: Path,
     ) -> None:
         if to_fit:
-            others = [*figures, shard]
+            others = [*figures, shard, *parameters]
             _fit(study, scale, scenarios, jobs, address, out, page, as_json=as_json, others=others)
             return
+        labels = _other_set(study, parameters, shard)
         folder = prepare_directory(out or Path("results") / f"{study.name}-{scale}")
         if page is not None:
             prepare_directory(page.parent)
+        if study.fit is not None and labels is not None:
+            with _continuing(folder):
+                run_other_set(
+                    study,
+                    study.fit,
+                    labels,
+                    scale,
+                    figures=figures,
+                    scenarios=scenarios,
+                    folder=folder,
+                    page=page,
+                    jobs=jobs,
+                    address=address,
+                    as_json=as_json,
+                )
+            return
         experiments = chosen(study, figures)
         points = all_points(experiments, scenarios, scale)
         if shard is not None:
@@ -177,11 +207,11 @@ def _fit(
     if study.fit is None:
         raise click.UsageError(f"--fit: the study {study.name} leaves no parameters open")
     if any(others):
-        raise click.UsageError("--fit: expected no --figure or --shard beside it")
+        raise click.UsageError("--fit: expected no --figure, --shard or --parameter beside it")
     folder = prepare_directory(out or Path("results") / f"{study.name}-fit-{scale}")
     if page is not None:
         prepare_directory(page.parent)
-    try:
+    with _continuing(folder):
         run_fit(
             study,
             study.fit,
@@ -193,6 +223,24 @@ def _fit(
             address=address,
             as_json=as_json,
         )
+
+
+def _other_set(study: Study, parameters: Sequence[str], shard: Shard | None) -> Labels | None:
+    """Return the set of --parameter, after a check of the other options; None without one."""
+    if not parameters:
+        return None
+    if study.fit is None:
+        raise click.UsageError(f"--parameter: the study {study.name} leaves no parameters open")
+    if shard is not None:
+        raise click.UsageError("--parameter: expected no --shard beside it")
+    return parameter_set(study.fit, parameters)
+
+
+@contextmanager
+def _continuing(folder: Path) -> Iterator[None]:
+    """Say how to continue after Ctrl-C."""
+    try:
+        yield
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted: the same command continues from {folder}") from None
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import click
 
-from bridge.batch.places import place_at
-from bridge.batch.points import Outcome, Point, run_points
+from bridge.batch.points import Point
 from bridge.cli.console import output
-from bridge.cli.points import Counter, require_all
+from bridge.cli.points import require_all, run_counted
 from bridge.files import write_whole
 from bridge.studies.framework.fit import Candidate, Search
 from bridge.studies.framework.fit_report import document, markdown, on_terminal
@@ -57,16 +56,7 @@ def run_fit(
     """
 
     def simulate(points: list[Point]) -> Results:
-        counter = Counter(len(points), quiet=as_json)
-        with counter:
-            outcomes: list[Outcome] = run_points(
-                points,
-                jobs=jobs,
-                place=place_at(address),  # each is for one batch
-                folder=folder / "points",
-                on_done=counter,
-                on_progress=counter.running,
-            )
+        outcomes = run_counted(points, folder / "points", jobs, address, quiet=as_json)
         require_all(outcomes)
         return {one.point.name: one.result for one in outcomes if one.result is not None}
 

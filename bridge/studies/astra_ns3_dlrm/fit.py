@@ -19,7 +19,7 @@ from bridge.studies.astra_ns3_dlrm.all_reduce_points import (
     all_reduce_name,
 )
 from bridge.studies.framework.model import Choice, Fit, Overrides, Results, Scale, Statement
-from frontend import load_scenario
+from frontend import Scenario, load_scenario
 
 #: Sizes of the all-reduces, in MB.
 SIZES_MB = {"A2A": (8, 16, 32), "DBT": (8, 16, 32)}
@@ -27,6 +27,7 @@ BUFFER = "64MB"
 _PORTS = {"full": 128, "small": 32}
 _PAPER_PORTS, _PAPER_BUFFER_MB = 128, 64
 
+RANDOM = "random"
 #: Stands for keys that only A2A has: its chunks, and how many are under way.
 A2A = "A2A "
 
@@ -43,7 +44,7 @@ CHOICES = (
     Choice(
         "order",
         {
-            "random": {"workload.peer_order": "random"},
+            RANDOM: {"workload.peer_order": RANDOM},
             "same": {"workload.peer_order": "same"},
             "rotated": {"workload.peer_order": "rotated"},
         },
@@ -117,6 +118,17 @@ def _of(algorithm: str, changes: Overrides) -> dict[str, Any]:
     }
 
 
+def change(scenario: Scenario, changes: Overrides) -> Scenario:
+    """Return a scenario of the study with a set, A2A's keys only where A2A is the workload."""
+    workload = scenario.resolved()["workload"]
+    names = {name: algorithm for algorithm, name in ALGORITHMS.items()}
+    algorithm = names.get(workload.get("algorithm"), "")
+    own = _of(algorithm, changes)
+    if own.get("workload.peer_order", RANDOM) != RANDOM:
+        own["seed"] = 1  # nothing else depends on it
+    return load_scenario(scenario, own)
+
+
 def evaluate(results: Results, scale: Scale, changes: Overrides) -> list[Statement]:
     """Return the claims about the step at which the small buffer begins to lose packets."""
     series = {
@@ -154,6 +166,10 @@ What the numbers mean:
   numbers point to such packets: 1.37 times the analytical time at 81 % of the links' rate are 1.11
   times the analytical bytes. With 1500 bytes and timestamps these are 1.12 times here, and with
   9000 bytes 1.00 times. In the same order, results do not depend on the seed.
+- **The whole study** holds 44 of its 55 claims with this set, and 37 with the one that it uses. It
+  took 42 minutes of CPU time with this set, and 20 with the other, without the last section:
+  `cosim study astra-ns3-dlrm --scale full --parameter mtu=1500 --parameter order=same --parameter
+  "chunks=256 of 16" --parameter "initial window=4" --parameter timestamps=on`.
 - **DBT's collapse at 32 MB** is missing with that set. DBT has it with an initial window of one,
   three or ten segments (four timeouts, one and three), and with an MSS of 536 (five, as in the
   paper). With these, A2A is no longer as in the paper: ten segments lose packets at 16 MB but
@@ -167,4 +183,4 @@ What the numbers mean:
   of the best three sets. Changes of the set that is best now have not all been tried.
 """
 
-FIT = Fit(CHOICES, points, evaluate, INTRODUCTION, NOTES)
+FIT = Fit(CHOICES, points, evaluate, change, INTRODUCTION, NOTES)

@@ -149,4 +149,6 @@ no timeout. A2A of 16 MB takes more than 50× with 997 timeouts. DBT of 16 MB ta
 without loss, and DBT of 32 MB collapses with 5 timeouts.
 """
 
-EXPERIMENT = Experiment("Parameters that the paper leaves open", (FIGURE,), points, evaluate)
+EXPERIMENT = Experiment(
+    "Parameters that the paper leaves open", (FIGURE,), points, evaluate, varies_choices=True
+)

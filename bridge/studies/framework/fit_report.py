@@ -26,18 +26,20 @@ def ranking(candidates: Sequence[Candidate]) -> tuple[list[str], list[list[str]]
     return ["set", "claims that hold", "mean factor"], rows
 
 
-def side_by_side(used: Candidate, best: Candidate) -> tuple[list[str], list[list[str]]]:
-    """Return the headings and the rows of all claims with two sets."""
+def side_by_side(
+    used: str, first: Sequence[Statement], other: str, second: Sequence[Statement]
+) -> tuple[list[str], list[list[str]]]:
+    """Return the headings and the rows of claims with two sets, each with its name."""
     rows = [
         [
-            first.figure,
-            first.text,
-            quantity_text(first.paper, first.unit),
-            *(cell for one in (first, second) for cell in (_here(one), HOLDS[one.holds])),
+            one.figure,
+            one.text,
+            quantity_text(one.paper, one.unit),
+            *(cell for claim in (one, two) for cell in (_here(claim), HOLDS[claim.holds])),
         ]
-        for first, second in zip(used.statements, best.statements, strict=True)
+        for one, two in zip(first, second, strict=True)
     ]
-    return ["figure", "claim", "paper", used.name, "holds", best.name, "holds"], rows
+    return ["figure", "claim", "paper", used, "holds", other, "holds"], rows
 
 
 def _here(statement: Statement) -> str:
@@ -51,7 +53,7 @@ def on_terminal(candidates: Sequence[Candidate]) -> RenderableType:
 
 def markdown(fit: Fit, scale: Scale, candidates: Sequence[Candidate]) -> str:
     """Return a page: the choices, the ranking, and the claims with the used and the best set."""
-    used = next(one for one in candidates if one.is_used)
+    used, best = next(one for one in candidates if one.is_used), candidates[0]
     choices = [
         [choice.name, *(", ".join(part) or "–" for part in _values(choice))]
         for choice in fit.choices
@@ -63,7 +65,7 @@ def markdown(fit: Fit, scale: Scale, candidates: Sequence[Candidate]) -> str:
         "the measured numbers and the paper's.",
         grid(*ranking(candidates)),
         "All claims, with the set that the study uses and with the best one:",
-        grid(*side_by_side(used, candidates[0])),
+        grid(*side_by_side(used.name, used.statements, best.name, best.statements)),
         fit.notes.strip(),
     ]
     return "\n\n".join(filter(None, page)) + "\n"

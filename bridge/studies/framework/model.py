@@ -10,6 +10,7 @@ from typing import Any, Literal
 from bridge.batch.points import Point
 from bridge.present.quantities import percent_text, scaled_text, time_text
 from bridge.results.result import Result
+from frontend import Scenario, load_scenario
 
 Scale = Literal["small", "full"]
 Unit = Literal["times", "share", "count", "ns"]
@@ -147,6 +148,9 @@ class Experiment:
     same in all experiments of a study, and run once."""
     evaluate: Callable[[Results, Scale], Findings]
     """Returns the findings, given complete results by the names of the points."""
+    varies_choices: bool = False
+    """Whether its points vary what `Fit.choices` leaves open; a study with another set of the
+    parameters leaves it out."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +167,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Fit:
-    """What a study offers to `bridge.studies.framework.fit.Search`."""
+    """What a study offers to a search for parameters, and to a run with another set of them."""
 
     choices: Sequence[Choice]
     """The parameters."""
@@ -173,6 +177,8 @@ class Fit:
     evaluate: Callable[[Results, Scale, Overrides], list[Statement]]
     """Returns the statements of a set, given the results by the names of the points, the scale, and
     what the set overrides."""
+    change: Callable[[Scenario, Overrides], Scenario] = load_scenario
+    """Returns a scenario of the study with what a set overrides."""
     introduction: str = ""
     """Heading and first paragraphs of the report, as Markdown."""
     notes: str = ""

@@ -61,6 +61,11 @@ def summary(chapters: Sequence[Chapter]) -> str:
     return f"{sentence} {scaled_text(failed)} points failed." if failed else sentence
 
 
+def failures(chapter: Chapter) -> list[str]:
+    """Return a sentence for each point that failed."""
+    return [f"{name} failed: {error}" for name, error in chapter.errors.items()]
+
+
 def on_terminal(study: Study, scale: Scale, chapters: Sequence[Chapter]) -> RenderableType:
     """Return the report of a study for the terminal.
 
@@ -85,7 +90,7 @@ def on_terminal(study: Study, scale: Scale, chapters: Sequence[Chapter]) -> Rend
         if findings.statements:
             rows = map(_lines, findings.statements)
             parts += [table(("holds", "figure", "claim"), rows, numbers=False), Text()]
-        parts += [Text(line, style="red") for line in _failures(chapter)]
+        parts += [Text(line, style="red") for line in failures(chapter)]
     return Group(*parts, Text(summary(chapters), style="bold"))
 
 
@@ -111,7 +116,7 @@ def markdown(
     parts += [SCORING, summary(chapters)]
     for chapter in chapters:
         findings = _findings(chapter)
-        parts += [f"## {chapter.experiment.title}", *_failures(chapter)]
+        parts += [f"## {chapter.experiment.title}", *failures(chapter)]
         if findings.statements:
             parts.append(grid(HEADINGS, map(cells, findings.statements)))
         if findings.notes:
@@ -221,10 +226,6 @@ def _lines(statement: Statement) -> list[str]:
         why,
     ]
     return [holds, figure, "\n".join([text, "; ".join(part for part in measured if part)])]
-
-
-def _failures(chapter: Chapter) -> list[str]:
-    return [f"{name} failed: {error}" for name, error in chapter.errors.items()]
 
 
 def _image(chart: Chart, pictures: Mapping[str, str]) -> str:

@@ -150,7 +150,7 @@ def test_command(tiny: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert json.loads(again.stdout)[0]["set"] == "size=8KB"
     wrong = call("--fit", "--figure", "1")
     assert wrong.exit_code == 2
-    assert "--fit: expected no --figure or --shard beside it" in wrong.output
+    assert "--fit: expected no --figure, --shard or --parameter beside it" in wrong.output
 
 
 def test_a_study_without_open_parameters(
