@@ -142,13 +142,20 @@ def propose(
     if random.random() < SPREAD:
         _spread(graph, result, random, gpus)
     if random.random() < SPREAD:
+        own = frozenset(chosen)
         for one, placement in list(result.items()):
             result |= {
                 other: placement
                 for other in graph.equals[one]
-                if len(chosen) == servers or (placed and set(placed[other].servers) == set(chosen))
+                if len(own) == servers or (placed and _is_on(own, placed[other]))
             }
     return result
+
+
+def _is_on(servers: frozenset[int], placement: Placement) -> bool:
+    """Return whether an operator is on exactly these servers, in any order."""
+    other = placement.servers
+    return len(other) == len(servers) and (other[0] in servers) and servers.issuperset(other)
 
 
 def _spread(
