@@ -1,4 +1,4 @@
-"""Write programs as records of the stream: tables, rotations and compositions."""
+"""Write programs as records of the stream: tables, rules and compositions."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,8 +6,9 @@ import numpy as np
 
 from frontend import network_api_pb2 as api
 from frontend.collectives.program.composition import AnyProgram, Composition
-from frontend.collectives.program.program import COLUMNS, Program, starts
-from frontend.collectives.program.rotation import Rotation
+from frontend.collectives.program.program import COLUMNS, starts
+from frontend.collectives.program.repetition import Repetition
+from frontend.collectives.program.rotation import Rotation, Stepped
 from frontend.stream import append
 
 _TURNED = ("op", "peer", "offset", "count", "target", "route", "offset_turn", "target_turn")
@@ -55,8 +56,11 @@ def program_records(
         yield api.Record(program=record)
 
 
-def _add_steps(record: api.Program, program: Program | Rotation) -> None:
-    """Add the steps of all members, or those of member 0 and how they turn."""
+def _add_steps(record: api.Program, program: Stepped) -> None:
+    """Add the steps of all members, or some of them and the rule for the others."""
+    if isinstance(program, Repetition):
+        record.repeat, record.repeat_step = program.times, program.step
+        program = program.once
     if isinstance(program, Rotation):
         steps = program.op.size
         columns = {name: getattr(program, name) for name in _TURNED} | {

@@ -64,7 +64,7 @@ ValidatePieces(const std::vector<Program>& programs,
                 whole.space,
                 " units of the program's space");
         members += uint64_t{piece.groups} * part.groupSize;
-        steps += part.op.size();
+        steps += part.op.size() * part.GetRepeats();
         Require(members <= MAX_PIECE_MEMBERS && steps <= MAX_STEPS,
                 where,
                 ": the pieces have more than the ",

@@ -35,6 +35,10 @@ class ProgramValidator
             return;
         }
         ValidateArrays();
+        if (program.IsRepetition())
+        {
+            ValidateRepetition();
+        }
         for (uint32_t member = 0; member + 1 < program.stepBegin.size(); ++member)
         {
             for (uint32_t i = program.stepBegin[member]; i < program.stepBegin[member + 1]; ++i)
@@ -109,7 +113,9 @@ class ProgramValidator
                                   &p.offsetTurn,
                                   &p.targetTurn})
         {
-            Require(array->empty() && p.op.empty(), m_where, "it has pieces as well as steps");
+            Require(array->empty() && p.op.empty() && !p.IsRepetition(),
+                    m_where,
+                    "it has pieces as well as steps");
         }
     }
 
@@ -158,7 +164,29 @@ class ProgramValidator
                 " separate groups, but 1 is expected");
     }
 
-    /// Check that units are in the space, for all members.
+    /// Check that the steps of a repetition can be numbered.
+    void ValidateRepetition() const
+    {
+        const Program& p = m_program;
+        Require(!p.IsRotation() && p.phaseDimension.size() == 1 && p.repeatStep >= 1,
+                m_where,
+                "a repetition has ",
+                p.phaseDimension.size(),
+                " phases and repeat_step ",
+                p.repeatStep,
+                ", but 1 phase, at least 1 and no turns are expected");
+        const uint64_t steps = std::max<uint64_t>(p.op.size(), 2);
+        Require(steps <= MAX_STEPS && std::bit_ceil(steps) <= MAX_STEPS / p.repeat,
+                m_where,
+                p.repeat,
+                " repetitions of ",
+                p.op.size(),
+                " steps are more than the ",
+                MAX_STEPS,
+                " that are accepted");
+    }
+
+    /// Check that units are in the space, for all members and repetitions.
     template <typename Where>
     void ValidateUnits(uint32_t first, uint32_t count, uint32_t turn, const Where& where)
     {
@@ -168,6 +196,7 @@ class ProgramValidator
             const uint64_t region = uint64_t{m_program.groupSize} * turn;
             last = first - first % region + region - turn + first % turn;
         }
+        last += uint64_t{m_program.GetRepeats() - 1} * m_program.repeatStep;
         // A region must be in the space even if no unit is accessed.
         const uint64_t end = std::max(last + count, turn == 0 ? last : last - first % turn + turn);
         if (end > m_program.space)

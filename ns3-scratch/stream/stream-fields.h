@@ -179,7 +179,9 @@ inline constexpr auto FIELDS<Program> = std::make_tuple(&Program::id,
                                                         &Program::route,
                                                         &Program::offsetTurn,
                                                         &Program::targetTurn,
-                                                        &Program::pieces);
+                                                        &Program::pieces,
+                                                        &Program::repeat,
+                                                        &Program::repeatStep);
 
 template <>
 inline constexpr auto FIELDS<Piece> = std::make_tuple(&Piece::program,

@@ -283,7 +283,7 @@ struct Piece
     }
 };
 
-/// The program record: a table, a rotation or a composition.
+/// The program record: a table, a rotation, a repetition or a composition.
 struct Program
 {
     uint32_t id{0};
@@ -307,11 +307,25 @@ struct Program
     std::vector<uint32_t> offsetTurn; //!< empty, except in a rotation
     std::vector<uint32_t> targetTurn; //!< empty, except in a rotation
     std::vector<Piece> pieces;        //!< empty, except in a composition
+    uint32_t repeat{0};               //!< 0, except in a repetition
+    uint32_t repeatStep{0};           //!< 0, except in a repetition
 
     /// @return true if the steps are those of member 0, and the other members turn them
     bool IsRotation() const
     {
         return !offsetTurn.empty() || !targetTurn.empty();
+    }
+
+    /// @return true if the steps are those of the first of several repetitions
+    bool IsRepetition() const
+    {
+        return repeat != 0;
+    }
+
+    /// @return how often each member runs the steps
+    uint32_t GetRepeats() const
+    {
+        return repeat == 0 ? 1 : repeat;
     }
 };
 

@@ -130,10 +130,7 @@ CollectiveEngine::OnAdmitted(const ChunkPart& what, uint32_t placeBegin, uint32_
         {
             observer->OnChunkBegun(MakeEvent(what, collective.ranks[place.member]));
         }
-        for (const uint32_t step : shape.GetFree(p - first))
-        {
-            PushIfReady({id, step + shape.GetTurnOf(p - first)});
-        }
+        shape.ForEachFree(p - first, [this, id](uint32_t step) { PushIfReady({id, step}); });
     }
 }
 
@@ -177,14 +174,15 @@ CollectiveEngine::OnBundle(uint64_t tag)
     Task& task = m_tasks.Get(receiver.task);
     const PartShape::Step& step = task.shape->GetStep(receiver.step);
     m_inFlight -= step.steps;
-    m_tasks.GetState(task, receiver.step).pending -= step.steps * PartShape::ONE_MESSAGE;
     if (step.isFree)
-    { // the bundle has waited for the injection latency
+    { // it waits for nothing else, and the bundle has waited for the injection latency
+        m_tasks.GetState(task, receiver.step).pending = 0;
         m_tasks.Finish(task, receiver.step);
         OnInjected(receiver);
     }
     else
     {
+        m_tasks.GetState(task, receiver.step).pending -= step.steps * PartShape::ONE_MESSAGE;
         PushIfReady(receiver);
     }
     Drain();
@@ -288,26 +286,24 @@ CollectiveEngine::Send(const Ready& ready)
     const Task& task = m_tasks.Get(ready.task);
     const PartShape& shape = *task.shape;
     const PartShape::Step& step = shape.GetStep(ready.step);
-    const uint32_t turn = shape.GetTurn(ready.step);
-    const uint32_t member = task.GetMember(step.place + turn);
+    const uint32_t member = task.GetMember(shape.GetPlace(ready.step));
     const Rank src = task.ranks[member];
     m_inFlight += step.steps;
-    for (uint32_t i = step.messageBegin; i < step.messageEnd; ++i)
-    {
-        const PartShape::Message& message = shape.GetMessages()[i];
+    shape.ForEachMessage(ready.step, [&](const PartShape::Message& message, uint32_t turn) {
         const uint32_t peer = shape.GetPeer(message.peer, turn);
         const Rank dst = task.GetRank(peer);
         const uint64_t bytes = task.GetBytes(message.first, turn, message.count);
-        const uint64_t tag = m_tasks.GetTag(ready.task, shape.GetMate(message, peer));
+        const uint64_t tag = m_tasks.GetTag(ready.task, shape.GetMate(message, turn, peer));
         ReportMessage(&RunObserver::OnStepSent, ready, src, dst, bytes, tag, message.route);
-        m_outbox.Send({.place = GetTracePlace(task, member, message.order),
+        const uint32_t order = message.order + turn * step.orderTurn;
+        m_outbox.Send({.place = GetTracePlace(task, member, order),
                        .dst = dst,
                        .bytes = bytes,
                        .tag = tag,
                        .route = message.route,
                        .isPut = true,
                        .sent = {}});
-    }
+    });
 }
 
 /// @return the place of a step of a member, given its order in the shape, in the trace of its rank
@@ -324,20 +320,18 @@ CollectiveEngine::SendBundled(const Ready& ready)
     Task& task = m_tasks.Get(ready.task);
     const PartShape& shape = *task.shape;
     const PartShape::Step& step = shape.GetStep(ready.step);
-    const uint32_t turn = shape.GetTurn(ready.step);
-    const uint32_t place = step.place + turn;
+    const uint32_t place = shape.GetPlace(ready.step);
     m_inFlight += step.steps;
     m_burst.resize(step.steps);
     BundledMessage* next = m_burst.data();
-    for (uint32_t i = step.messageBegin; i < step.messageEnd; ++i, ++next)
-    {
-        const PartShape::Message& message = shape.GetMessages()[i];
+    shape.ForEachMessage(ready.step, [&](const PartShape::Message& message, uint32_t turn) {
         const uint32_t peer = shape.GetPeer(message.peer, turn);
         next->dst = task.GetRank(peer);
-        next->bundle = GetBundle(ready.task, shape.GetMate(message, peer));
+        next->bundle = GetBundle(ready.task, shape.GetMate(message, turn, peer));
         next->route = message.route;
         next->bytes = task.GetBytes(message.first, turn, message.count);
-    }
+        ++next;
+    });
     m_bundles->PutIntoBundles(task.GetRank(place), m_burst, m_injectionLatency);
     if (step.nextBegin != step.nextEnd || task.stepsLeft[place] == step.steps)
     { // some step waits until this one is done
@@ -353,13 +347,20 @@ uint32_t
 CollectiveEngine::GetBundle(uint32_t taskId, uint32_t stepId)
 {
     Task& task = m_tasks.Get(taskId);
+    const PartShape::Step& step = task.shape->GetStep(stepId);
+    const auto open = [&] {
+        // If the step also waits for other steps, its injection begins afterwards.
+        const ns3::Time delay = step.isFree ? m_injectionLatency : ns3::Time();
+        return m_bundles->OpenBundle(m_tasks.GetTag(taskId, stepId), step.steps, delay);
+    };
+    if (step.steps == 1)
+    { // no other message needs to find the bundle
+        return open();
+    }
     StepStates::State& state = m_tasks.GetState(task, stepId);
     if (state.bundle == StepStates::NONE)
     {
-        const PartShape::Step& step = task.shape->GetStep(stepId);
-        // If the step also waits for other steps, its injection begins afterwards.
-        const ns3::Time delay = step.isFree ? m_injectionLatency : ns3::Time();
-        state.bundle = m_bundles->OpenBundle(m_tasks.GetTag(taskId, stepId), step.steps, delay);
+        state.bundle = open();
     }
     return state.bundle;
 }
@@ -375,9 +376,10 @@ CollectiveEngine::Reduce(const Ready& ready)
     const Task& task = m_tasks.Get(ready.task);
     const PartShape::Step& step = task.shape->GetStep(ready.step);
     const uint32_t turn = task.shape->GetTurn(ready.step);
-    const uint32_t member = task.GetMember(step.place + turn);
+    const uint32_t member = task.GetMember(task.shape->GetPlace(ready.step));
     const uint64_t bytes = task.GetBytes(step.first, turn, step.count);
-    m_reductions.Reduce(GetTracePlace(task, member, step.order), bytes, ready);
+    const uint32_t order = step.order + turn * step.orderTurn;
+    m_reductions.Reduce(GetTracePlace(task, member, order), bytes, ready);
 }
 
 void
@@ -389,15 +391,11 @@ CollectiveEngine::Complete(const Ready& ready)
     }
     Task& task = m_tasks.Get(ready.task);
     const PartShape::Step& step = task.shape->GetStep(ready.step);
-    const uint32_t turn = task.shape->GetTurn(ready.step);
-    const uint32_t* next = task.shape->GetNext().data();
-    for (uint32_t i = step.nextBegin; i < step.nextEnd; ++i)
-    {
-        const uint32_t after = next[i] + turn;
-        --m_tasks.GetState(task, after).pending;
+    task.shape->ForEachNext(ready.step, [&](uint32_t after) {
+        m_tasks.Advance(task, after);
         PushIfReady({ready.task, after});
-    }
-    LeavePlace(ready.task, step.place + turn, step.steps);
+    });
+    LeavePlace(ready.task, task.shape->GetPlace(ready.step), step.steps);
 }
 
 /// Record that a member has finished a number of steps of a part.

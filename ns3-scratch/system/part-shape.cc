@@ -6,7 +6,7 @@
 
 #include "system/step-order.h"
 
-#include <bit>
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -41,7 +41,12 @@ Number(PartShape::Source& source)
 PartShape::Address
 GetAddress(const Program& program, uint32_t step)
 {
+    constexpr uint32_t NO_END = ~uint32_t{0};
     const uint32_t unit = program.offset[step];
+    if (program.IsRepetition())
+    {
+        return {unit, program.repeatStep, NO_END};
+    }
     const uint32_t turn = program.IsRotation() ? program.offsetTurn[step] : 0;
     const uint32_t region = program.groupSize * turn;
     return {unit, turn, turn == 0 ? 0 : unit - unit % region + region};
@@ -51,7 +56,8 @@ GetAddress(const Program& program, uint32_t step)
 
 PartShape::PartShape(Source& source)
     : m_places(source.program.IsRotation() ? source.program.groupSize
-                                           : static_cast<uint32_t>(source.steps.size()))
+                                           : static_cast<uint32_t>(source.steps.size())),
+      m_placeMask(source.program.IsRotation() ? ~uint32_t{0} : 0)
 {
     Number(source);
     AddSteps(source);
@@ -59,10 +65,7 @@ PartShape::PartShape(Source& source)
     FindFree(source.steps.size());
     SortSteps();
     SortSlices();
-    if (source.program.IsRotation())
-    {
-        AddTurns();
-    }
+    MakeIds(source.program);
 }
 
 void
@@ -94,7 +97,10 @@ PartShape::AddStep(const Source& source, uint32_t place, uint32_t first)
     step.peer = placeOf(program.peer[first]);
     step.first = GetAddress(program, first);
     step.count = program.count[first];
-    step.order = first;
+    const PartShape::Slice& own = source.steps[place];
+    const uint32_t before = program.IsRepetition() ? own.begin * (program.repeat - 1) : 0;
+    step.order = before + first;
+    step.orderTurn = program.IsRepetition() ? own.end - own.begin : 0;
     step.op = program.op[first];
     step.isFree = true;
     step.messageBegin = static_cast<uint32_t>(m_messages.size());
@@ -108,10 +114,13 @@ PartShape::AddStep(const Source& source, uint32_t place, uint32_t first)
                                   GetAddress(program, s),
                                   program.count[s],
                                   program.route.empty() ? 0 : program.route[s],
-                                  s});
+                                  before + s});
         }
     }
     step.messageEnd = static_cast<uint32_t>(m_messages.size());
+    step.isSingle = program.IsRepetition() && source.groups.IsAlone(first) &&
+                    uint64_t{step.steps} * program.repeat <= StepGroups::MAX_STEPS;
+    step.steps *= step.isSingle ? program.repeat : 1;
     m_steps.push_back(step);
 }
 
@@ -182,7 +191,7 @@ PartShape::FindFree(std::size_t places)
     }
 }
 
-/// Number the steps in the order in which they become ready.
+/// Number the steps in the order in which they become ready, but single ones after all others.
 void
 PartShape::SortSteps()
 {
@@ -201,7 +210,8 @@ PartShape::SortSteps()
     {
         forEachAfter(step, [&before](uint32_t after) { ++before[after]; });
     }
-    const std::vector<uint32_t> place = OrderByReadiness(std::move(before), forEachAfter);
+    std::vector<uint32_t> place = OrderByReadiness(std::move(before), forEachAfter);
+    MoveToEnd(place, [this](uint32_t step) { return m_steps[step].isSingle; });
     for (Message& message : m_messages)
     {
         message.mate = place[message.mate];
@@ -240,21 +250,29 @@ PartShape::SortSlices()
     m_next = std::move(next);
 }
 
-/// Make room for the turns in the ids of steps.
+/// Turn the indices of steps, now that they are sorted, into ids with turn 0.
 void
-PartShape::AddTurns()
+PartShape::MakeIds(const Program& program)
 {
-    m_turnMask = std::bit_ceil(m_places) - 1;
-    m_turnBits = static_cast<uint32_t>(std::bit_width(m_turnMask));
+    const auto steps = static_cast<uint32_t>(m_steps.size());
+    const auto firstSingle = std::partition_point(m_steps.begin(),
+                                                  m_steps.end(),
+                                                  [](const Step& step) { return !step.isSingle; });
+    m_ids = program.IsRotation() ? StepIds::OfRotation(steps, m_places)
+            : program.IsRepetition()
+                ? StepIds::OfRepetition(steps,
+                                        static_cast<uint32_t>(firstSingle - m_steps.begin()),
+                                        program.repeat)
+                : StepIds::OfTable(steps);
     for (Message& message : m_messages)
     {
-        message.mate <<= m_turnBits;
+        message.mate = m_ids.GetFirst(message.mate);
     }
-    for (std::vector<uint32_t>* steps : {&m_next, &m_free})
+    for (std::vector<uint32_t>* indices : {&m_next, &m_free})
     {
-        for (uint32_t& step : *steps)
+        for (uint32_t& index : *indices)
         {
-            step <<= m_turnBits;
+            index = m_ids.GetFirst(index);
         }
     }
 }

@@ -7,6 +7,7 @@
 
 #include "stream/stream.h"
 #include "system/step-groups.h"
+#include "system/step-ids.h"
 
 #include <cstdint>
 #include <span>
@@ -20,13 +21,14 @@ namespace cosim
  * this phase. Parts that differ only in their members and addresses share a shape.
  *
  * The members of a part are its *places*, which count from 0. The shape of a rotation (see Program
- * in network_api.proto) holds the steps of place 0 only; place p runs them with a *turn* of p. In
- * other shapes, each step belongs to one place, and the turn is 0.
+ * in network_api.proto) holds the steps of place 0 only; place p runs them with a *turn* of p. The
+ * shape of a repetition holds the steps of its first turn. In other shapes, the turn is 0.
  *
- * Steps that behave identically are merged into one step with several messages; see StepGroups. The
- * id of a step of a part combines the index of the step in the shape with its turn. Indices follow
- * the order in which steps become ready if every message takes the same time, so that the members
- * of a large group find their next steps in the cache.
+ * Steps that behave identically are merged into one step with several messages; see StepGroups. If
+ * they do so in all repetitions, a single step with turn 0 has the messages of all turns. The id of
+ * a step of a part combines the index of the step in the shape with its turn; see StepIds. Indices
+ * follow the order in which steps become ready if every message takes the same time, so that the
+ * members of a large group find their next steps in the cache.
  */
 class PartShape
 {
@@ -42,18 +44,18 @@ class PartShape
     {
         uint32_t unit; //!< the address with turn 0
         uint32_t turn; //!< units that a turn of 1 adds; 0: the address does not turn
-        uint32_t end;  //!< end of the region in which the address turns
+        uint32_t end;  //!< rotation: end of the region in which the address turns
     };
 
     /// A message of a SEND step.
     struct Message
     {
         uint32_t peer;  //!< place that receives the message, if the turn is 0
-        uint32_t mate;  //!< id of the step that receives the message, without its turn
+        uint32_t mate;  //!< id of the step that receives the message, with turn 0
         Address first;  //!< first unit of the message
         uint32_t count; //!< number of units
         uint32_t route; //!< index of the path among the paths to the peer
-        uint32_t order; //!< place in the program
+        uint32_t order; //!< place in the program, with turn 0
     };
 
     /// A step, which can stand for several steps of the program.
@@ -68,9 +70,11 @@ class PartShape
         uint32_t messageEnd;
         uint32_t nextBegin; //!< index in GetNext of the first step that waits for this step
         uint32_t nextEnd;
-        uint32_t order; //!< place of the first program step in the program
+        uint32_t order;     //!< place of the first program step in the program, with turn 0
+        uint32_t orderTurn; //!< what a turn adds to the place in the program
         StepOp op;
-        bool isFree; //!< true if the step waits for no other step
+        bool isFree;   //!< true if the step waits for no other step
+        bool isSingle; //!< true if the step stands for the steps of all repetitions
     };
 
     /// Some steps that follow each other in a program.
@@ -103,19 +107,19 @@ class PartShape
     /// @return the step of an id
     const Step& GetStep(uint32_t id) const
     {
-        return m_steps[id >> m_turnBits];
+        return m_steps[m_ids.GetIndex(id)];
     }
 
     /// @return the turn of an id
     uint32_t GetTurn(uint32_t id) const
     {
-        return id & m_turnMask;
+        return m_ids.GetTurn(id);
     }
 
     /// @return the place of the step of an id
     uint32_t GetPlace(uint32_t id) const
     {
-        return GetStep(id).place + GetTurn(id);
+        return GetStep(id).place + (GetTurn(id) & m_placeMask);
     }
 
     /**
@@ -125,18 +129,24 @@ class PartShape
      */
     uint32_t GetPeer(uint32_t peer, uint32_t turn) const
     {
-        const uint32_t place = peer + turn;
+        const uint32_t place = peer + (turn & m_placeMask);
         return place < m_places ? place : place - m_places;
     }
 
     /**
      * @param message a message
+     * @param turn turn of the message
      * @param place place that receives it, from GetPeer
      * @return the id of the step that receives it
      */
-    uint32_t GetMate(const Message& message, uint32_t place) const
+    uint32_t GetMate(const Message& message, uint32_t turn, uint32_t place) const
     {
-        return message.mate + (place & m_turnMask);
+        if (m_placeMask != 0)
+        {
+            return m_ids.AtTurn(message.mate, place);
+        }
+        return m_ids.IsSingle(m_ids.GetIndex(message.mate)) ? message.mate
+                                                            : m_ids.AtTurn(message.mate, turn);
     }
 
     /// @return the unit at an address of a step with a turn
@@ -147,29 +157,62 @@ class PartShape
         return static_cast<uint32_t>(isPast ? unit - uint64_t{m_places} * address.turn : unit);
     }
 
-    /// @return the messages; see Step::messageBegin
-    const std::vector<Message>& GetMessages() const
+    /**
+     * @param id id of a SEND step
+     * @param f called with each of its messages and the message's turn, in the order of the program
+     */
+    template <typename Function>
+    void ForEachMessage(uint32_t id, const Function& f) const
     {
-        return m_messages;
+        const Step& step = GetStep(id);
+        const uint32_t first = GetTurn(id);
+        const uint32_t end = step.isSingle ? m_ids.GetTurns() : first + 1;
+        for (uint32_t turn = first; turn < end; ++turn)
+        {
+            for (uint32_t i = step.messageBegin; i < step.messageEnd; ++i)
+            {
+                f(m_messages[i], turn);
+            }
+        }
     }
 
-    /// @return ids, without the turn, of the steps that wait for other steps; see Step::nextBegin
-    const std::vector<uint32_t>& GetNext() const
+    /**
+     * @param id id of a step
+     * @param f called with the id of each step that waits for it
+     */
+    template <typename Function>
+    void ForEachNext(uint32_t id, const Function& f) const
     {
-        return m_next;
+        const Step& step = GetStep(id);
+        const uint32_t turn = GetTurn(id);
+        for (uint32_t i = step.nextBegin; i < step.nextEnd; ++i)
+        {
+            f(m_ids.AtTurn(m_next[i], turn));
+        }
     }
 
-    /// @return ids, without the turn, of the steps of a place that wait for no other step
-    std::span<const uint32_t> GetFree(uint32_t place) const
+    /**
+     * @param place a place
+     * @param f called with the id of each of its steps that wait for no other step, in the order of
+     * the program
+     */
+    template <typename Function>
+    void ForEachFree(uint32_t place, const Function& f) const
     {
-        const Slice& free = m_freeOf[m_turnMask == 0 ? place : 0];
-        return std::span(m_free).subspan(free.begin, free.end - free.begin);
-    }
-
-    /// @return the turn of the steps of a place
-    uint32_t GetTurnOf(uint32_t place) const
-    {
-        return place & m_turnMask;
+        const bool turnsPlace = m_placeMask != 0;
+        const Slice& free = m_freeOf[turnsPlace ? 0 : place];
+        const uint32_t first = turnsPlace ? place : 0;
+        const uint32_t end = turnsPlace ? place + 1 : m_ids.GetTurns();
+        for (uint32_t turn = first; turn < end; ++turn)
+        {
+            for (uint32_t i = free.begin; i < free.end; ++i)
+            {
+                if (turn == first || !m_ids.IsSingle(m_ids.GetIndex(m_free[i])))
+                {
+                    f(m_ids.AtTurn(m_free[i], turn));
+                }
+            }
+        }
     }
 
     /**
@@ -182,16 +225,10 @@ class PartShape
         return m_pending;
     }
 
-    /// @return the number of low bits of an id that hold the turn
-    uint32_t GetTurnBits() const
+    /// @return the ids of the steps
+    const StepIds& GetIds() const
     {
-        return m_turnBits;
-    }
-
-    /// @return the number of turns: that of the places in a rotation, and otherwise 1
-    uint32_t GetTurns() const
-    {
-        return m_turnMask == 0 ? 1 : m_places;
+        return m_ids;
     }
 
     /**
@@ -201,15 +238,15 @@ class PartShape
     template <typename Function>
     void ForEachSentRun(const Function& f) const
     {
-        const uint32_t turns = GetTurns();
+        const uint32_t turns = m_ids.GetTurns();
         for (const Message& message : m_messages)
         {
-            // Messages as long as a turn cover the region without gaps.
+            // Messages as long as a turn cover a region without gaps.
             if (turns != 1 && message.count != 0 && message.first.turn == message.count &&
-                message.first.unit % message.count == 0)
+                (m_placeMask == 0 || message.first.unit % message.count == 0))
             {
-                const uint32_t units = m_places * message.count;
-                f(message.first.end - units, units);
+                const uint32_t units = turns * message.count;
+                f(m_placeMask == 0 ? message.first.unit : message.first.end - units, units);
                 continue;
             }
             for (uint32_t turn = 0; turn < turns; ++turn)
@@ -226,17 +263,17 @@ class PartShape
     void FindFree(std::size_t places);
     void SortSteps();
     void SortSlices();
-    void AddTurns();
+    void MakeIds(const Program& program);
 
     uint32_t m_places;
-    uint32_t m_turnBits{0};
-    uint32_t m_turnMask{0};
+    uint32_t m_placeMask; //!< bits of a turn that add to the place: all in a rotation, else none
+    StepIds m_ids;
     std::vector<Step> m_steps;
     std::vector<Message> m_messages;
     std::vector<uint32_t> m_pending; //!< per step; see GetPending
-    std::vector<uint32_t> m_next;
-    std::vector<uint32_t> m_free;
-    std::vector<Slice> m_freeOf; //!< per place: its steps in m_free
+    std::vector<uint32_t> m_next;    //!< ids with turn 0; see Step::nextBegin
+    std::vector<uint32_t> m_free;    //!< ids with turn 0
+    std::vector<Slice> m_freeOf;     //!< per place: its steps in m_free
 };
 
 } // namespace cosim

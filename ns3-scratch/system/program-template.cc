@@ -140,7 +140,7 @@ ProgramTemplate::ProgramTemplate(const std::vector<Program>& programs,
                                  order});
             }
         }
-        order += static_cast<uint32_t>(own.op.size());
+        order += static_cast<uint32_t>(own.op.size()) * own.GetRepeats();
     }
     std::sort(parts.begin(), parts.end(), [](const GroupPart& a, const GroupPart& b) {
         return std::tie(a.phase, a.firstMember) < std::tie(b.phase, b.firstMember);
@@ -194,7 +194,8 @@ ProgramTemplate::MakeOwnParts(const Program& program, bool merges, bool mergesRe
             {
                 source.placeOf[member] = static_cast<uint32_t>(counts.size());
                 source.steps.push_back(slices[member]);
-                counts.push_back(slices[member].end - slices[member].begin);
+                counts.push_back((slices[member].end - slices[member].begin) *
+                                 program.GetRepeats());
             }
             OwnPart& part = add(phase);
             part.members = std::move(members);

@@ -99,6 +99,7 @@ StepGroups::Form(const Program& program, bool withReductions)
 {
     const Neighbours before(program, false);
     const Neighbours after(program, true);
+    m_isAlone.resize(program.op.size());
     std::unordered_map<uint64_t, Open> groups; // the groups of one member
     for (std::size_t member = 0; member + 1 < program.stepBegin.size(); ++member)
     {
@@ -115,6 +116,7 @@ StepGroups::Form(const Program& program, bool withReductions)
             }
             const Neighbours& kind = sends ? before : after;
             const std::span<const uint32_t> own = kind.Of(s);
+            m_isAlone[s] = own.empty();
             const auto [known, isNew] =
                 groups.try_emplace(Hash(own, op, program.phase[s]), Open{s, s, 1});
             Open& group = known->second;

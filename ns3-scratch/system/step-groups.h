@@ -22,6 +22,9 @@ namespace cosim
  *   time.
  * - Receiving steps that wait for no step of the phase and for which the same steps wait. Only the
  *   arrival of their last message matters, because the steps after them wait for it.
+ *
+ * A group that waits for nothing, and for which nothing waits, behaves the same in all repetitions
+ * of a program, so that it can also run as one step for all of them.
  */
 class StepGroups
 {
@@ -60,6 +63,12 @@ class StepGroups
         return m_next[step];
     }
 
+    /// @return true if the group that begins with a step can run as one step for all repetitions
+    bool IsAlone(uint32_t first) const
+    {
+        return !m_isAlone.empty() && m_isAlone[first];
+    }
+
     /// @return the first step of the group that the step belongs to
     uint32_t GetFirst(uint32_t step) const
     {
@@ -69,6 +78,7 @@ class StepGroups
   private:
     std::vector<uint32_t> m_first;
     std::vector<uint32_t> m_next;
+    std::vector<bool> m_isAlone; //!< per step, empty before Form
 };
 
 } // namespace cosim

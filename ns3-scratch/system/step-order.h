@@ -5,6 +5,7 @@
 #ifndef COSIM_STEP_ORDER_H
 #define COSIM_STEP_ORDER_H
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -63,6 +64,30 @@ OrderByReadiness(std::vector<uint32_t> before, const ForEachAfter& forEachAfter)
         }
     }
     return place;
+}
+
+/**
+ * Move some steps behind all others. The order stays the same among them, and among the others.
+ *
+ * @param place per step: its place, which this changes
+ * @param isLast called with a step
+ */
+template <typename IsLast>
+void
+MoveToEnd(std::vector<uint32_t>& place, const IsLast& isLast)
+{
+    std::vector<uint32_t> stepAt(place.size());
+    for (uint32_t step = 0; step < place.size(); ++step)
+    {
+        stepAt[place[step]] = step;
+    }
+    std::stable_partition(stepAt.begin(), stepAt.end(), [&isLast](uint32_t step) {
+        return !isLast(step);
+    });
+    for (uint32_t at = 0; at < place.size(); ++at)
+    {
+        place[stepAt[at]] = at;
+    }
 }
 
 /**

@@ -11,21 +11,18 @@ namespace cosim
 {
 
 void
-StepStates::Begin(const uint32_t* pending, uint32_t steps, uint32_t turnBits, uint32_t turns)
+StepStates::Begin(const uint32_t* pending, const StepIds& ids)
 {
     m_initial = pending;
-    m_steps = steps << turnBits;
-    m_turnBits = turnBits;
-    m_pages.resize((std::size_t{m_steps} + PAGE - 1) / PAGE);
-    const auto countBelow = [turnBits, turns](uint32_t id) {
-        return (id >> turnBits) * turns + std::min(id & ((uint32_t{1} << turnBits) - 1), turns);
-    };
+    m_size = ids.GetEnd();
+    m_ids = ids;
+    m_pages.resize((std::size_t{m_size} + PAGE - 1) / PAGE);
     uint32_t begin = 0;
     for (Page& page : m_pages)
     {
-        const uint32_t end = begin + std::min(m_steps - begin, PAGE);
-        page.states.clear(); // a part that failed leaves states behind
-        page.left = countBelow(end) - countBelow(begin);
+        const uint32_t end = begin + std::min(m_size - begin, PAGE);
+        page.states = nullptr; // a part that failed leaves states behind
+        page.left = ids.CountBelow(end) - ids.CountBelow(begin);
         begin = end;
     }
 }
@@ -34,31 +31,32 @@ StepStates::Begin(const uint32_t* pending, uint32_t steps, uint32_t turnBits, ui
 void
 StepStates::Open(uint32_t page, Spare& spare)
 {
-    Page& opened = m_pages[page];
     const uint32_t begin = page * PAGE;
-    const uint32_t size = std::min(m_steps - begin, PAGE);
-    if (size == PAGE && !spare.empty())
+    const uint32_t size = GetSize(page);
+    if (size == PAGE)
     {
-        opened.states = std::move(spare.back());
-        spare.pop_back();
+        m_pages[page].states = spare.Take();
     }
-    opened.states.resize(size);
+    else
+    { // a small part keeps its memory for the next part in its slot
+        m_rest.resize(size);
+        m_pages[page].states = m_rest.data();
+    }
     for (uint32_t i = 0; i < size; ++i)
     {
-        opened.states[i] = {m_initial[(begin + i) >> m_turnBits], NONE};
+        const uint32_t id = begin + i;
+        m_pages[page].states[i] = {m_ids.Has(id) ? m_initial[m_ids.GetIndex(id)] : 0, NONE};
     }
 }
 
-/// Give back the memory of a page. A small part keeps it for the next part in its slot.
+/// Give back the memory of a page.
 void
-StepStates::Close(Page& page, Spare& spare)
+StepStates::Close(uint32_t page, Spare& spare)
 {
-    const bool isWhole = page.states.size() == PAGE;
-    page.states.clear();
-    if (isWhole)
+    State* const states = std::exchange(m_pages[page].states, nullptr);
+    if (GetSize(page) == PAGE)
     {
-        spare.push_back(std::move(page.states));
-        page.states = {};
+        spare.Return(states);
     }
 }
 

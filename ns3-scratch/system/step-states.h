@@ -5,6 +5,10 @@
 #ifndef COSIM_STEP_STATES_H
 #define COSIM_STEP_STATES_H
 
+#include "support/block-pool.h"
+#include "system/step-ids.h"
+
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -35,34 +39,26 @@ class StepStates
         uint32_t bundle;  //!< its bundle, or NONE; used only with a BundleNetwork
     };
 
-    /// Memory of pages that are done, for pages of any part.
-    using Spare = std::vector<std::vector<State>>;
+    /// Memory for the pages of any part.
+    using Spare = BlockPool<State, PAGE>;
 
     /**
      * Begin a new part. No step has changed.
      *
      * @param pending per step, without turns: its initial counter; must outlive the part
-     * @param steps number of steps, without turns
-     * @param turnBits number of low bits of the id of a step that hold its turn
-     * @param turns number of turns of each step; ids with other turns are not in use
+     * @param ids the ids of the steps
      */
-    void Begin(const uint32_t* pending, uint32_t steps, uint32_t turnBits = 0, uint32_t turns = 1);
-
-    /// @return the end of the ids of the steps
-    uint32_t GetSize() const
-    {
-        return m_steps;
-    }
+    void Begin(const uint32_t* pending, const StepIds& ids);
 
     /// @return the counter of a step: the initial one as long as nothing has changed, 0 once done
     uint32_t GetPending(uint32_t step) const
     {
         const Page& page = m_pages[step / PAGE];
-        if (!page.states.empty())
+        if (page.states != nullptr)
         {
             return page.states[step % PAGE].pending;
         }
-        return page.left != 0 ? m_initial[step >> m_turnBits] : 0;
+        return page.left != 0 ? m_initial[m_ids.GetIndex(step)] : 0;
     }
 
     /**
@@ -73,7 +69,7 @@ class StepStates
     State& Get(uint32_t step, Spare& spare)
     {
         Page& page = m_pages[step / PAGE];
-        if (page.states.empty())
+        if (page.states == nullptr)
         {
             Open(step / PAGE, spare);
         }
@@ -81,38 +77,59 @@ class StepStates
     }
 
     /**
+     * Record that a step waits for one other step less.
+     *
+     * @param step a step that waits for another step
+     * @param spare memory for its page
+     */
+    void Advance(uint32_t step, Spare& spare)
+    {
+        uint32_t& pending = Get(step, spare).pending;
+        // Mostly it waits for one step only. Then its state, which is rarely in a cache, need not
+        // be read.
+        pending = m_initial[m_ids.GetIndex(step)] == 1 ? 0 : pending - 1;
+    }
+
+    /**
      * Record that the state of a step, whose counter is 0, is not needed any more.
      *
      * @param step a step that is not done
-     * @param spare receives the memory of its page, if the page is done
+     * @param spare memory for its page, which it gets back if the page is done
      */
     void Finish(uint32_t step, Spare& spare)
     {
         Page& page = m_pages[step / PAGE];
-        if (page.states.empty())
+        if (page.states == nullptr)
         {
             Open(step / PAGE, spare);
         }
         if (--page.left == 0)
         {
-            Close(page, spare);
+            Close(step / PAGE, spare);
         }
     }
 
   private:
     struct Page
     {
-        std::vector<State> states; //!< empty before the first change and when all steps are done
-        uint32_t left{0};          //!< number of steps that are not done
+        State* states{nullptr}; //!< null before the first change and when all steps are done
+        uint32_t left{0};       //!< number of steps that are not done
     };
 
     void Open(uint32_t page, Spare& spare);
-    static void Close(Page& page, Spare& spare);
+    void Close(uint32_t page, Spare& spare);
+
+    /// @return the number of steps of a page
+    uint32_t GetSize(uint32_t page) const
+    {
+        return std::min(m_size - page * PAGE, PAGE);
+    }
 
     const uint32_t* m_initial{nullptr};
-    uint32_t m_steps{0};
-    uint32_t m_turnBits{0};
+    uint32_t m_size{0};
+    StepIds m_ids;
     std::vector<Page> m_pages;
+    std::vector<State> m_rest; //!< memory of the last page, if it is smaller than the others
 };
 
 } // namespace cosim

@@ -74,11 +74,7 @@ TaskTable::Start(const ChunkPart& what,
     task.firstOrder = part.firstOrder;
     task.places = program.GetPlaces().data() + part.memberBegin;
     task.ranks = collective.ranks.data();
-    const std::vector<uint32_t>& pending = task.shape->GetPending();
-    task.states.Begin(pending.data(),
-                      static_cast<uint32_t>(pending.size()),
-                      task.shape->GetTurnBits(),
-                      task.shape->GetTurns());
+    task.states.Begin(task.shape->GetPending().data(), task.shape->GetIds());
     task.stepsLeft.resize(task.membersLeft);
     for (uint32_t place = 0; place < task.membersLeft; ++place)
     {
@@ -115,9 +111,10 @@ TaskTable::DescribePlace(const Task& task, uint32_t place)
     const uint32_t steps = task.places[place].steps;
     text << ", chunk " << task.what.chunk << " with " << steps - task.stepsLeft[place] << " of "
          << steps << " steps done in phase " << task.program->GetParts()[task.what.part].phase;
-    for (uint32_t step = 0; step < task.states.GetSize(); ++step)
+    const StepIds& ids = task.shape->GetIds();
+    for (uint32_t step = 0; step < ids.GetEnd(); ++step)
     {
-        const uint32_t pending = task.states.GetPending(step);
+        const uint32_t pending = ids.Has(step) ? task.states.GetPending(step) : 0;
         if (pending != 0 && pending % PartShape::ONE_MESSAGE == 0 &&
             task.shape->GetPlace(step) == place)
         {

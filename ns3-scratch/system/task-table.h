@@ -162,15 +162,14 @@ class TaskTable
         const uint32_t step = receiver.step;
         const auto generation = static_cast<uint32_t>(tag >> GENERATION_SHIFT) & GENERATION_MASK;
         if (task.membersLeft == 0 || (task.generation & GENERATION_MASK) != generation ||
-            step >= task.states.GetSize() ||
-            task.states.GetPending(step) < PartShape::ONE_MESSAGE ||
-            task.shape->GetPlace(step) >= task.stepsLeft.size())
+            !task.shape->GetIds().Has(step) ||
+            task.states.GetPending(step) < PartShape::ONE_MESSAGE)
         {
             return false;
         }
         const PartShape::Step& awaiting = task.shape->GetStep(step);
         const uint32_t turn = task.shape->GetTurn(step);
-        return task.GetRank(awaiting.place + turn) == dst &&
+        return task.GetRank(task.shape->GetPlace(step)) == dst &&
                (awaiting.steps != 1 ||
                 task.GetRank(task.shape->GetPeer(awaiting.peer, turn)) == src);
     }
@@ -179,6 +178,12 @@ class TaskTable
     StepStates::State& GetState(Task& task, uint32_t step)
     {
         return task.states.Get(step, m_spare);
+    }
+
+    /// Record that a step waits for one other step less.
+    void Advance(Task& task, uint32_t step)
+    {
+        task.states.Advance(step, m_spare);
     }
 
     /// Record that a step is ready: its state is not needed any more.

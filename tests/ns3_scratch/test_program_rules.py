@@ -1,4 +1,4 @@
-"""Rotations and compositions run as the tables that Python makes of them, event by event."""
+"""Programs by a rule run as the tables that Python makes of them, event by event."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,6 +20,8 @@ from frontend.collectives.program.composition import (
     parts_of,
     side_by_side,
 )
+from frontend.collectives.program.program import ProgramBuilder
+from frontend.collectives.program.repetition import Repetition
 from frontend.collectives.program.rotation import Rotation, rotation
 from frontend.compiler.program_records import program_records
 from tests.ns3_scratch.streams import (
@@ -51,6 +53,9 @@ BUILT: list[tuple[str, str, int, Changes]] = [
     ("hierarchical", "all_reduce", 8, {"local_size": 4, "scale_out_algorithm": "direct"}),
     ("hierarchical", "all_to_all", 6, {"local_size": 2, "scale_out_algorithm": "ring"}),
     ("hierarchical_optimal", "all_reduce", 12, {"local_size": 4, "segments": 3}),
+    ("dbt", "all_reduce", 7, {"segments": 5}),
+    ("dbt", "all_reduce", 2, {"segments": 3, "pairs": 2}),
+    ("hierarchical", "all_reduce", 5, {"local_size": 1, "segments": 2}),
 ]
 
 
@@ -77,7 +82,7 @@ def test_a_rule_runs_as_its_table(
     algorithm: str, operation: str, size: int, options: Changes, fabric: str, admission: Any
 ) -> None:
     made = ALGORITHMS[algorithm].build(operation, size, **options)
-    assert isinstance(made, Rotation | Composition)
+    assert isinstance(made, Rotation | Repetition | Composition)
     # 10 007 bytes do not divide into units of equal size.
     changes = {"fabric": fabric, "admission": admission, "injection_ps": 10_000}
     rule = run(stream(made, 10_007, 3, **changes))
@@ -138,6 +143,50 @@ def test_any_rotation_runs_as_its_table(made: Rotation, groups: int, data: st.Da
     assert rule == table
 
 
+@st.composite
+def repetitions(draw: st.DrawFn) -> Repetition:
+    """Draw messages between any members, and copies, that wait for earlier steps of the member."""
+    size, units = draw(st.integers(2, 5)), 12
+    builder = ProgramBuilder("drawn", "all_reduce", size, units=units, dimensions=("scale_out",))
+    done: list[list[int]] = [[] for _ in range(size)]
+
+    def earlier(member: int) -> list[int]:
+        return draw(st.lists(st.sampled_from(done[member]), max_size=2)) if done[member] else []
+
+    for _ in range(draw(st.integers(1, 12))):
+        src = draw(st.integers(0, size - 1))
+        ahead = draw(st.integers(0, size - 1))
+        first, count = draw(st.integers(0, 3)), draw(st.integers(0, 2))
+        if ahead == 0:
+            done[src].append(builder.copy(src, first, first + 3, count, after=earlier(src)))
+            continue
+        dst = (src + ahead) % size
+        sent, received = builder.message(
+            src, dst, first, count, reduce=draw(st.booleans()), after=earlier(src)
+        )
+        done[src].append(sent)
+        done[dst].append(received)
+    times = draw(st.integers(2, 4))
+    return Repetition(builder.build(), times, draw(st.integers(1, 4 // (times - 1))))
+
+
+@hypothesis_settings(max_examples=100)
+@given(made=repetitions(), groups=st.integers(1, 3), data=st.data())
+def test_any_repetition_runs_as_its_table(
+    made: Repetition, groups: int, data: st.DataObject
+) -> None:
+    several = side_by_side(made, groups)
+    changes = {
+        "fabric": data.draw(st.sampled_from(["analytical", "flow", "express"])),
+        "admission": data.draw(st.sampled_from([LOCAL, NEGOTIATED])),
+        "reduction_bytes_per_s": data.draw(st.sampled_from([0, 10**10])),
+        "injection_ps": data.draw(st.sampled_from([0, 10_000])),
+    }
+    size = data.draw(st.integers(0, 20_000))
+    rule, table = (run(stream(each, size, 2, **changes)) for each in (several, several.table()))
+    assert rule == table
+
+
 def test_a_deadlock_names_the_peer_of_a_member() -> None:
     made = RING
     late = replace(made, edges=np.vstack([[[0, made.op.size - 1]], made.edges]))
@@ -148,6 +197,8 @@ def test_a_deadlock_names_the_peer_of_a_member() -> None:
 
 
 Change = Callable[[api.Program], object]
+
+TREES = ALGORITHMS["dbt"].build("all_reduce", 4, segments=2)
 
 WRONG: dict[str, tuple[AnyProgram, Change, str]] = {
     "peer of itself": (RING, lambda p: p.peer.__setitem__(0, 0), "step 0 has peer 0"),
@@ -209,6 +260,36 @@ WRONG: dict[str, tuple[AnyProgram, Change, str]] = {
         PAIRS,
         lambda p: setattr(p.pieces[0], "group_step", 1),
         "member 1 is in two groups in phase 0",
+    ),
+    "repetitions beyond the space": (
+        TREES,
+        lambda p: setattr(p, "repeat", 3),
+        "reaches past the 4 units of its space",
+    ),
+    "repetitions at one place": (
+        TREES,
+        lambda p: setattr(p, "repeat_step", 0),
+        "1 phases and repeat_step 0, but 1 phase, at least 1 and no turns are expected",
+    ),
+    "repetition of two phases": (
+        TREES,
+        lambda p: p.phase_dimension.append(0),
+        "a repetition has 2 phases",
+    ),
+    "repetition of a rotation": (
+        RING,
+        lambda p: p.MergeFrom(api.Program(repeat=2, repeat_step=1)),
+        "no turns are expected",
+    ),
+    "repetition of pieces": (
+        PAIRS,
+        lambda p: setattr(p, "repeat", 2),
+        "it has pieces as well as steps",
+    ),
+    "too many repetitions": (
+        TREES,
+        lambda p: setattr(p, "repeat", 2**31),
+        r"2147483648 repetitions of 24 steps are more than the 4294967295 that are accepted",
     ),
     "units beyond": (
         PAIRS,

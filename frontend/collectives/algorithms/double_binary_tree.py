@@ -36,7 +36,7 @@ from frontend.collectives.algorithms.two_trees_rooted import over_both
 from frontend.collectives.binary_trees import Parents, top_down, trees_of
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Program, ProgramBuilder
-from frontend.collectives.program.repetition import repeated
+from frontend.collectives.program.repetition import Repetition, repeated
 from frontend.collectives.program.segments import segments_of
 from frontend.collectives.registry import ROOTED, Algorithm, always_works, dimension_and_root
 from frontend.collectives.setting import Setting
@@ -74,7 +74,7 @@ def all_reduce(
     pairs: int = 1,
     separate_links: bool = False,
     dimension: str = "scale_out",
-) -> Program:
+) -> Program | Repetition:
     """Return the program that reduces to the root and broadcasts, in all trees at the same time.
 
     Parameters

@@ -31,6 +31,7 @@ from frontend.collectives.program.composition import Composition, Piece, compose
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.placement import collected, placed
 from frontend.collectives.program.program import Ints, Op, Program
+from frontend.collectives.program.repetition import Repetition
 from frontend.collectives.program.rotation import Stepped
 from frontend.collectives.program.segments import segments_of
 from frontend.collectives.program.symmetric import symmetric
@@ -112,7 +113,10 @@ class _Grid:
 
 def _flat(name: str, grid: _Grid, operation: str, axis: int) -> Stepped:
     """Return the program of the only dimension, under the name of the algorithm."""
-    return replace(grid.build(operation, axis), name=name)
+    program = grid.build(operation, axis)
+    if isinstance(program, Repetition):
+        return replace(program, once=replace(program.once, name=name))
+    return replace(program, name=name)
 
 
 def all_reduce(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from frontend.collectives.program.program import (
     routes_of,
     rows_of,
 )
-from frontend.collectives.program.rotation import Stepped
+from frontend.collectives.program.repetition import Repetition
+from frontend.collectives.program.rotation import Rotation, Stepped
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Piece:
 
     Parameters
     ----------
-    program : Program or Rotation
+    program : Program, Rotation or Repetition
         The smaller program, with the units and the space of the larger one; see `placed`.
     phase : int
         Phase of the larger program in which the first phase of `program` runs.
@@ -181,6 +183,15 @@ def on_routes(program: AnyProgram, first: int) -> AnyProgram:
 
 
 def _on_routes(program: Stepped, first: int) -> Stepped:
+    if isinstance(program, Repetition):
+        return replace(program, once=_moved(program.once, first))
+    return _moved(program, first)
+
+
+_Own = TypeVar("_Own", bound=Program | Rotation)
+
+
+def _moved(program: _Own, first: int) -> _Own:
     taken = program.route if program.route.size else np.zeros(program.op.size, np.uint32)
     return replace(program, route=taken + np.uint32(first))
 

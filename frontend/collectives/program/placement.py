@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from frontend.collectives.program.program import (
     routes_of,
     rows_of,
 )
+from frontend.collectives.program.repetition import Repetition
 from frontend.collectives.program.rotation import Rotation, Stepped
 
 
@@ -36,7 +38,7 @@ def placed(
 
     Parameters
     ----------
-    program : Program or Rotation
+    program : Program, Rotation or Repetition
         The smaller program.
     units, space, equal_units
         Of the larger program.
@@ -51,6 +53,31 @@ def placed(
     CollectiveError
         If the program uses output or scratch that `base` has no entry for.
     """
+    if isinstance(program, Repetition):
+        once = _placed(program.once, units, space, equal_units, base, factor)
+        return replace(program, once=once, step=program.step * factor)
+    result = _placed(program, units, space, equal_units, base, factor)
+    if isinstance(result, Rotation):
+        scale = np.uint32(factor)
+        return replace(
+            result,
+            offset_turn=result.offset_turn * scale,
+            target_turn=result.target_turn * scale,
+        )
+    return result
+
+
+_Own = TypeVar("_Own", bound=Program | Rotation)
+
+
+def _placed(
+    program: _Own,
+    units: int,
+    space: int,
+    equal_units: bool,
+    base: tuple[int, ...],
+    factor: int,
+) -> _Own:
     region = program.units
 
     def place(address: Array) -> Array:
@@ -67,7 +94,7 @@ def placed(
     message = is_message(program.op)
     target = program.target.copy()
     target[~message] = place(target[~message])
-    result = replace(
+    return replace(
         program,
         units=units,
         space=space,
@@ -76,14 +103,6 @@ def placed(
         count=narrowed(program.count.astype(np.int64) * factor),
         target=target,
     )
-    if isinstance(result, Rotation):
-        scale = np.uint32(factor)
-        return replace(
-            result,
-            offset_turn=result.offset_turn * scale,
-            target_turn=result.target_turn * scale,
-        )
-    return result
 
 
 def collected(program: Program, source: Ints, base: int, run: int) -> Program:

@@ -14,6 +14,7 @@ from frontend.collectives.program.program import (
     is_message,
     narrowed,
 )
+from frontend.collectives.program.repetition import Repetition
 from frontend.collectives.program.symmetric import symmetric
 
 
@@ -91,8 +92,8 @@ class Rotation:
         return region * size + (place + further) % size
 
 
-Stepped = Program | Rotation
-"""A program by its own steps: those of every member, or those of member 0."""
+Stepped = Program | Rotation | Repetition
+"""A program by its own steps: all of them, those of member 0, or those of one repetition."""
 
 
 def rotation(

@@ -11,7 +11,7 @@ from frontend.collectives.program.repetition import repeated
 @given(size=st.integers(2, 6), times=st.integers(1, 4))
 def test_a_repeated_program_is_as_many_of_it(size, times):
     once = build("all_reduce", "dbt", size, segments=1)
-    several = repeated(once, times)
+    several = repeated(once, times).table()
     check(several)
     assert several.steps == times * once.steps
     waiting = np.repeat(several.offset, np.diff(several.dep_begin)) % times
