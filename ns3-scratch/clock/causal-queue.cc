@@ -5,6 +5,7 @@
 #include "clock/causal-queue.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace cosim
 {
@@ -42,13 +43,12 @@ CausalQueue::Refill()
 {
     const auto first = static_cast<std::size_t>(std::countr_zero(m_filled));
     Bucket& from = m_buckets[first];
-    m_lastPs = std::min_element(from.begin(), from.end(), [](const Item& a, const Item& b) {
-                   return a.timePs < b.timePs;
-               })->timePs;
+    m_lastPs = std::exchange(m_leastPs[first], NEVER);
     for (const Item& item : from)
     {
         const std::size_t index = GetBucket(item.timePs);
         m_buckets[index].push_back(item);
+        m_leastPs[index] = std::min(m_leastPs[index], item.timePs);
         item.Prefetch();
         m_filled |= uint64_t{1} << index;
     }
@@ -75,6 +75,10 @@ CausalQueue::Remove(int64_t timePs, uint32_t uid)
         return false;
     }
     bucket.erase(found);
+    m_leastPs[index] = NEVER;
+    std::for_each(bucket.begin() + popped, bucket.end(), [&](const Item& item) {
+        m_leastPs[index] = std::min(m_leastPs[index], item.timePs);
+    });
     if (static_cast<std::size_t>(popped) == bucket.size())
     {
         bucket.clear();

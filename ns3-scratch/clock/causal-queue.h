@@ -9,10 +9,12 @@
 
 #include "ns3/event-impl.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -43,6 +45,14 @@ class CausalEvent
 class CausalQueue
 {
   public:
+    /// The time of the next event of an empty queue.
+    static constexpr int64_t NEVER = std::numeric_limits<int64_t>::max();
+
+    CausalQueue()
+    {
+        m_leastPs.fill(NEVER);
+    }
+
     /// An event in the queue. It is an event of ns-3 or of a model.
     class Item
     {
@@ -130,6 +140,13 @@ class CausalQueue
         return m_filled == 0;
     }
 
+    /// @return the time of the next event, or NEVER
+    int64_t GetFirstTimePs() const
+    {
+        return m_filled == 0 ? NEVER
+                             : m_leastPs[static_cast<std::size_t>(std::countr_zero(m_filled))];
+    }
+
     /// Add an event. The arguments are those of Item.
     template <typename... Arguments>
     void Push(int64_t timePs, Arguments&&... arguments)
@@ -138,6 +155,7 @@ class CausalQueue
         // Make the item in its place: the processor waits when it must copy what it has just
         // written in parts.
         m_buckets[index].emplace_back(timePs, std::forward<Arguments>(arguments)...);
+        m_leastPs[index] = std::min(m_leastPs[index], timePs);
         m_filled |= uint64_t{1} << index;
         if (index == 0)
         {
@@ -161,6 +179,7 @@ class CausalQueue
         if (++m_popped == m_buckets[0].size())
         {
             m_buckets[0].clear();
+            m_leastPs[0] = NEVER;
             m_popped = 0;
             m_filled &= ~uint64_t{1};
         }
@@ -189,8 +208,9 @@ class CausalQueue
     /// Bucket i has the events whose time differs from m_lastPs in bit i - 1 and in no higher bit.
     /// Bucket 0 is sorted.
     std::array<Bucket, 64> m_buckets;
-    uint64_t m_filled{0};    //!< one bit for each bucket that is not empty
-    int64_t m_lastPs{0};     //!< a time that no event in the queue precedes
+    std::array<int64_t, 64> m_leastPs; //!< per bucket: time of its first event, or NEVER
+    uint64_t m_filled{0};              //!< one bit for each bucket that is not empty
+    int64_t m_lastPs{0};               //!< a time that no event in the queue precedes
     std::size_t m_popped{0}; //!< number of events at the start of bucket 0 that were popped
 };
 

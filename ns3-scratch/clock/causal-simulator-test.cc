@@ -162,6 +162,27 @@ class CausalSimulatorTest : public UnitTest<CausalSimulatorTest>
         Simulator::Run();
         NS_TEST_ASSERT_MSG_EQ(Simulator::Now().GetTimeStep(), 7, "both ran");
     }
+
+    void AdvancesOnlyBeforeTheNextEvent()
+    {
+        const SimulatorSession session(1);
+        CausalSimulator& simulator = CausalSimulator::Get();
+        Simulator::Schedule(TimeStep(10), [] {});
+        Simulator::Schedule(TimeStep(3), [&] {
+            const uint64_t before = Simulator::GetEventCount();
+            NS_TEST_ASSERT_MSG_EQ(simulator.Advance(7), false, "another event comes at that time");
+            NS_TEST_ASSERT_MSG_EQ(simulator.Advance(9), false, "or before");
+            NS_TEST_ASSERT_MSG_EQ(simulator.GetNowPs(), 3, "the time has not changed");
+            NS_TEST_ASSERT_MSG_EQ(simulator.Advance(6), true, "no event comes by then");
+            NS_TEST_ASSERT_MSG_EQ(simulator.GetNowPs(), 9, "the new time");
+            NS_TEST_ASSERT_MSG_EQ(Simulator::GetEventCount() - before, 1, "it is an event");
+            NS_TEST_ASSERT_MSG_EQ(simulator.GetCurrent().scheduledPs, 3, "scheduled at 3");
+            Simulator::Schedule(TimeStep(0), [&] { Simulator::Stop(); });
+        });
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(simulator.GetNowPs(), 9, "an event can still come before the other");
+        NS_TEST_ASSERT_MSG_EQ(simulator.Advance(0), false, "the simulator has stopped");
+    }
 };
 
 const UnitTestSuite<CausalSimulatorTest> g_causalSimulatorTests(
@@ -171,6 +192,8 @@ const UnitTestSuite<CausalSimulatorTest> g_causalSimulatorTests(
         {"at one time, an event's origin gives its place", &CausalSimulatorTest::OrdersByOrigin},
         {"an event knows when it and its cause were scheduled",
          &CausalSimulatorTest::KnowsTheOriginOfTheEventThatRuns},
+        {"the clock advances without an event up to the next one",
+         &CausalSimulatorTest::AdvancesOnlyBeforeTheNextEvent},
     });
 
 } // namespace

@@ -97,6 +97,28 @@ class CausalSimulator : public ns3::SimulatorImpl
         m_queue.Push(timePs, origin, event, data);
     }
 
+    /**
+     * Run no event until a later time, at which the caller does what an event would do. It counts
+     * as an event that the current event has scheduled.
+     *
+     * @param delayPs time from now until then, more than 0 [ps]
+     * @return false, without an effect, if another event comes by then, or the simulator stops
+     */
+    bool Advance(int64_t delayPs)
+    {
+        const int64_t timePs = m_nowPs + delayPs;
+        if (m_isStopped || m_queue.GetFirstTimePs() <= timePs)
+        {
+            return false;
+        }
+        m_current = MakeOrigin();
+        m_nowPs = timePs;
+        m_currentUid = ns3::EventId::UID::INVALID;
+        ++m_eventCount;
+        Poll();
+        return true;
+    }
+
     /// Function by which a run shows its progress and notices an interrupt.
     using PollHook = std::function<void()>;
 

@@ -7,6 +7,7 @@
 
 #include "network/ideal-time.h"
 #include "network/live-links.h"
+#include "support/huge-allocator.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -182,7 +183,7 @@ class FlowRecord
     const LiveLinks& m_links;
     uint64_t m_version{0}; //!< of the links that the ideal times belong to
     IdealTime m_ideal;
-    std::vector<Flow> m_flows;
+    HugeVector<Flow> m_flows;
     std::vector<uint32_t> m_known; //!< flows with an ideal time
 };
 

@@ -52,6 +52,7 @@ class PackedListsTest : public UnitTest<PackedListsTest>
         packed.Set(0, std::vector<uint32_t>{9});
         NS_TEST_ASSERT_MSG_EQ(packed.GetBegin(1), 0, "the first one that was set");
         NS_TEST_ASSERT_MSG_EQ(packed.GetBegin(0), 2, "the next one");
+        NS_TEST_ASSERT_MSG_EQ(*packed.GetItem(2), 9, "an item by its number");
         NS_TEST_ASSERT_MSG_EQ(packed.GetEnd(), 3, "as many as there are items");
     }
 };

@@ -5,6 +5,8 @@
 #ifndef COSIM_PACKED_LISTS_H
 #define COSIM_PACKED_LISTS_H
 
+#include "support/huge-allocator.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -50,6 +52,12 @@ class PackedLists
         return m_lists[list].begin;
     }
 
+    /// @return the item of a number
+    const T* GetItem(uint32_t number) const
+    {
+        return m_items.data() + number;
+    }
+
     /// @return a number that is larger than those of all items
     std::size_t GetEnd() const
     {
@@ -84,7 +92,7 @@ class PackedLists
     };
 
     std::vector<List> m_lists;
-    std::vector<T> m_items;
+    HugeVector<T> m_items;
 };
 
 } // namespace cosim

@@ -5,6 +5,8 @@
 #ifndef COSIM_PAIR_INDEX_H
 #define COSIM_PAIR_INDEX_H
 
+#include "support/huge-allocator.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -81,8 +83,8 @@ class PairIndex
         uint32_t size{0};
     };
 
-    std::vector<Row> m_rows;       //!< per source
-    std::vector<uint32_t> m_index; //!< indexed by row, then by target
+    std::vector<Row> m_rows;      //!< per source
+    HugeVector<uint32_t> m_index; //!< indexed by row, then by target
 };
 
 } // namespace cosim

@@ -64,19 +64,23 @@ class RadixQueueTest : public UnitTest<RadixQueueTest>
         NS_TEST_ASSERT_MSG_EQ(Join(order), "1 10 2 3", "the order in which they went in");
     }
 
-    void LooksAheadAmongEqualKeys()
+    void AnnouncesItemsThatComeCloser()
     {
         RadixQueue<uint32_t> queue;
-        NS_TEST_ASSERT_MSG_EQ((queue.LookAhead(0) == nullptr), true, "empty");
-        for (uint32_t i = 0; i < 4; ++i)
+        for (const uint32_t key : {5, 4, 6, 7})
         {
-            queue.Push(7, i);
+            queue.Push(key, key);
         }
-        queue.Push(8, 4);
-        queue.Pop();
-        NS_TEST_ASSERT_MSG_EQ(*queue.LookAhead(0), 1, "the next one");
-        NS_TEST_ASSERT_MSG_EQ(*queue.LookAhead(2), 3, "the last one with this key");
-        NS_TEST_ASSERT_MSG_EQ((queue.LookAhead(3) == nullptr), true, "another key");
+        std::string closer;
+        const auto approach = [&](uint32_t item, std::size_t before) {
+            closer += std::to_string(item) + "<" + std::to_string(before) + " ";
+        };
+        for (uint32_t key = 4; key < 8; ++key)
+        {
+            NS_TEST_ASSERT_MSG_EQ(queue.Pop(approach), key, "by key");
+        }
+        // All have bit 2, and differ from 0 in no higher one; 6 and 7 also differ from 4 in bit 1.
+        NS_TEST_ASSERT_MSG_EQ(closer, "5<4 4<4 6<4 7<4 5<1 6<2 7<2 7<1 ", "calls");
     }
 
     void TakesTheLargestKeys()
@@ -121,7 +125,7 @@ const UnitTestSuite<RadixQueueTest> g_radixQueueTests(
         {"items come out as from a multimap", &RadixQueueTest::AgreesWithMap},
         {"equal keys come out in order, also those pushed meanwhile",
          &RadixQueueTest::KeepsTheOrderOfEqualKeys},
-        {"what follows with the same key can be seen", &RadixQueueTest::LooksAheadAmongEqualKeys},
+        {"items that come closer are announced", &RadixQueueTest::AnnouncesItemsThatComeCloser},
         {"keys reach to 2^63 - 1", &RadixQueueTest::TakesTheLargestKeys},
         {"after a restart, small keys are accepted again", &RadixQueueTest::Restarts},
     });

@@ -49,6 +49,18 @@ class RadixQueue
     /// @return the oldest item with the smallest key, which is removed; the queue must not be empty
     T Pop()
     {
+        return Pop([](const T& /* item */, std::size_t /* others */) {});
+    }
+
+    /**
+     * As Pop.
+     *
+     * @param approach called with each item that comes closer, and an upper bound of the number of
+     * queued items that leave before it
+     */
+    template <typename Approach>
+    T Pop(const Approach& approach)
+    {
         Bucket& now = m_buckets[0];
         if ((m_filled & 1) == 0)
         {
@@ -58,6 +70,7 @@ class RadixQueue
             for (const Entry& entry : next.entries)
             {
                 Put(entry);
+                approach(entry.item, next.entries.size());
             }
             next.entries.clear();
             next.least = NEVER;
@@ -71,19 +84,6 @@ class RadixQueue
             m_filled &= ~uint64_t{1};
         }
         return item;
-    }
-
-    /**
-     * Look at an item that leaves with the same key as the item popped last, to load what it needs.
-     *
-     * @param distance number of items that leave before it
-     * @return the item, or null if there is none so far
-     */
-    const T* LookAhead(std::size_t distance) const
-    {
-        const Bucket& now = m_buckets[0];
-        const std::size_t place = m_popped + distance;
-        return place < now.entries.size() ? &now.entries[place].item : nullptr;
     }
 
     /// Accept any key again. The queue must be empty.

@@ -5,6 +5,8 @@
 #ifndef COSIM_SLOT_POOL_H
 #define COSIM_SLOT_POOL_H
 
+#include "support/huge-allocator.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -19,9 +21,9 @@ namespace cosim
  * A reused slot still holds its previous item, so an item can keep its own memory.
  *
  * @tparam T type of the items
- * @tparam Slots std::vector, or std::deque if references to items must stay valid across Take
+ * @tparam Slots HugeVector, or std::deque if references to items must stay valid across Take
  */
-template <typename T, typename Slots = std::vector<T>>
+template <typename T, typename Slots = HugeVector<T>>
 class SlotPool
 {
   public:

@@ -181,17 +181,17 @@ AnalyticalFabric::OnDue(uint32_t id, uint64_t now)
 }
 
 void
-AnalyticalFabric::PrepareFirst(uint32_t id) const
+AnalyticalFabric::Prepare(uint32_t id, std::size_t before) const
 {
-    const char* const slot = reinterpret_cast<const char*>(&m_inTransit[id]);
-    __builtin_prefetch(slot);
-    __builtin_prefetch(slot + sizeof(MessageInTransit) - 1); // it can lie on two cache lines
-}
-
-void
-AnalyticalFabric::PrepareSecond(uint32_t id) const
-{
+    constexpr std::size_t PATH = 8; // by then, the message is loaded
     const MessageInTransit& message = m_inTransit[id];
+    if (before > PATH)
+    {
+        const char* const slot = reinterpret_cast<const char*>(&message);
+        __builtin_prefetch(slot);
+        __builtin_prefetch(slot + sizeof(MessageInTransit) - 1); // it can lie on two cache lines
+        return;
+    }
     __builtin_prefetch(&m_topology.pathLinks[message.hop]);
     __builtin_prefetch(&m_topology.pathBegin[message.path]);
     __builtin_prefetch(&m_topology.pathBegin[message.path + 1]);

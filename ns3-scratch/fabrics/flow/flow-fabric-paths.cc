@@ -55,7 +55,7 @@ FlowFabric::PreparePath(uint32_t id)
     if (initial < enough)
     {
         const auto roundTripPs = static_cast<uint64_t>(std::ceil(roundTrip));
-        m_paths.StartSlowly(path, {initial, enough, initial, 0, roundTripPs});
+        m_paths.StartSlowly(path, {initial, enough, 0, roundTripPs});
     }
     else
     {

@@ -31,7 +31,7 @@ FlowFabric::AddState(StateDigest& digest) const
         {
             digest.Add(id);
             digest.AddDouble(opening->window);
-            digest.AddDouble(opening->left);
+            digest.AddDouble(m_paths[id].windowLeft);
             // A window that began a round trip ago gives way to the next one, however old it is.
             digest.Add(std::min(Now() - opening->startedAt, opening->roundTrip));
         }

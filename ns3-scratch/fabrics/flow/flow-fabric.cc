@@ -98,7 +98,7 @@ FlowFabric::Begin(uint32_t id, uint64_t now)
     {
         m_linkControl->AddBusy(message.path);
     }
-    m_paths.Advance(path, now);
+    FlowStreams::Advance(path, now);
     path.left = static_cast<double>(message.wireBytes);
     const Opening* opening = m_paths.GetOpening(path);
     // While a change of the links pauses the path, its window stands still.
@@ -137,21 +137,27 @@ FlowFabric::OnDue(uint32_t subject, uint64_t now)
 }
 
 void
-FlowFabric::PrepareFirst(uint32_t subject) const
+FlowFabric::Prepare(uint32_t subject, std::size_t before) const
 {
-    if (subject != DELAYED)
+    // What a step has loaded tells the next step what to load.
+    constexpr std::size_t MESSAGE = 24;
+    constexpr std::size_t BUNDLE_OF_MESSAGE = 8;
+    if (subject == DELAYED)
+    {
+        return;
+    }
+    if (before > MESSAGE)
     {
         m_paths.Prepare(subject);
-        m_flowRecord.Prepare(subject);
     }
-}
-
-void
-FlowFabric::PrepareSecond(uint32_t subject) const
-{
-    if (subject != DELAYED)
+    else if (before > BUNDLE_OF_MESSAGE)
     {
         m_paths.PrepareFirst(subject);
+        m_flowRecord.Prepare(subject);
+    }
+    else if (m_paths[subject].first != NONE)
+    {
+        PrepareBundle(m_paths.Get(m_paths[subject].first).bundle);
     }
 }
 
@@ -194,7 +200,7 @@ FlowFabric::OnServed(uint64_t now)
             m_paths.Prepare(changed[i + AHEAD]);
         }
         const uint32_t id = changed[i];
-        m_paths.Advance(m_paths[id], now);
+        FlowStreams::Advance(m_paths[id], now);
         m_paths[id].rate = m_solver.GetRate(id);
         Estimate(id, now);
     }
@@ -205,7 +211,7 @@ void
 FlowFabric::Estimate(uint32_t id, uint64_t now)
 {
     Path& path = m_paths[id];
-    const double left = std::max(m_paths.GetLeft(path), 0.0);
+    const double left = std::max(FlowStreams::GetLeft(path), 0.0);
     const double duration = std::ceil(left * BYTE_PS / path.rate - ROUNDING_PS);
     if (!(duration < LONGEST_PS))
     {
@@ -244,7 +250,7 @@ FlowFabric::OnPathDue(uint32_t id, uint64_t now)
         }
         return;
     }
-    m_paths.Advance(path, now);
+    FlowStreams::Advance(path, now);
     if (path.isPaused)
     {
         path.isPaused = false;
@@ -255,7 +261,7 @@ FlowFabric::OnPathDue(uint32_t id, uint64_t now)
     {
         Dispatch(id, now);
     }
-    else if (m_paths.GetLeft(path) <= NOTHING)
+    else if (FlowStreams::GetLeft(path) <= NOTHING)
     {
         EndWindow(id, now);
     }

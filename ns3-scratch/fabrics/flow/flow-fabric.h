@@ -72,8 +72,7 @@ class FlowFabric : public MessageFabric, public Repeatable
   protected:
     void Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now) override;
     void OnDue(uint32_t subject, uint64_t now) override;
-    void PrepareFirst(uint32_t subject) const override;
-    void PrepareSecond(uint32_t subject) const override;
+    void Prepare(uint32_t subject, std::size_t before) const override;
     void OnServed(uint64_t now) override;
     std::vector<LinkCounters> GetLinks() const override;
 

@@ -86,7 +86,7 @@ void
 FlowLinkControl::PausePath(uint32_t id, uint64_t now)
 {
     FlowStreams::Path& path = m_fabric.m_paths[id];
-    m_fabric.m_paths.Advance(path, now);
+    FlowStreams::Advance(path, now);
     if (m_fabric.m_solver.IsActive(id))
     {
         m_fabric.m_solver.Stop(id);

@@ -6,11 +6,13 @@
 #define COSIM_FLOW_STREAMS_H
 
 #include "fabrics/message/message-fabric.h"
+#include "support/huge-allocator.h"
 #include "support/slot-pool.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,7 @@ class FlowStreams
   public:
     static constexpr uint32_t NONE = UINT32_MAX;
     static constexpr uint64_t NEVER = UINT64_MAX;
+    static constexpr double UNLIMITED = std::numeric_limits<double>::infinity();
 
     /// A message that has not completely left its source. Slots are reused.
     struct Message
@@ -39,24 +42,26 @@ class FlowStreams
         uint32_t next; //!< next message of the same path
     };
 
-    /// The stream of a path.
-    struct Path
+    /// The stream of a path. A change of its rate takes only the first cache line.
+    struct alignas(64) Path
     {
         double rate{0}; //!< [bit/s on the wire]
         double left{0}; //!< remaining size of the first message, at updatedAt [bytes on the wire]
-        double forwardingPs{0};    //!< store-and-forward delay per byte of a packet [ps]
-        double lastLinkPs{0};      //!< transmission time per byte on the last link [ps]
+        /// remaining part of the window of its slow start, at updatedAt [bytes on the wire]
+        double windowLeft{UNLIMITED};
         uint64_t updatedAt{0};     //!< [ps]
         uint64_t doneAt{NEVER};    //!< end of the first message, of the window, or of a pause [ps]
         uint64_t plannedAt{NEVER}; //!< time of the earliest planned event of the path [ps]
-        uint64_t latency{0};       //!< [ps]
-        uint64_t lastArrival{0};   //!< arrival of the message that left last [ps]
-        uint64_t carried{0};       //!< size of all messages that have left [bytes on the wire]
         uint32_t first{NONE};      //!< message
         uint32_t last{NONE};       //!< message
         uint32_t opening{NONE};    //!< index of its Opening during slow start
         bool isDirty{false};       //!< true if it begins or ends to send at this time
         bool isPaused{false};      //!< true if the path waits for a window
+        double forwardingPs{0};    //!< store-and-forward delay per byte of a packet [ps]
+        double lastLinkPs{0};      //!< transmission time per byte on the last link [ps]
+        uint64_t latency{0};       //!< [ps]
+        uint64_t lastArrival{0};   //!< arrival of the message that left last [ps]
+        uint64_t carried{0};       //!< size of all messages that have left [bytes on the wire]
     };
 
     /// Slow-start state of a path.
@@ -64,7 +69,6 @@ class FlowStreams
     {
         double window;      //!< [bytes on the wire]
         double enough;      //!< window with which slow start ends
-        double left;        //!< remaining part of the window, at the path's updatedAt
         uint64_t startedAt; //!< begin of this window [ps]
         uint64_t roundTrip; //!< [ps]
     };
@@ -138,6 +142,7 @@ class FlowStreams
         {
             path.opening = m_openings.Take();
             m_openings[path.opening] = opening;
+            path.windowLeft = opening.window;
         }
     }
 
@@ -147,6 +152,7 @@ class FlowStreams
         if (path.opening != NONE)
         {
             m_openings.Return(std::exchange(path.opening, NONE));
+            path.windowLeft = UNLIMITED;
         }
     }
 
@@ -195,16 +201,13 @@ class FlowStreams
     }
 
     /// Advance the first message and the window of a path to the current time.
-    void Advance(Path& path, uint64_t now)
+    static void Advance(Path& path, uint64_t now)
     {
         const double sent =
             path.rate / MessageFabric::BYTE_PS * static_cast<double>(now - path.updatedAt);
         path.updatedAt = now;
         path.left -= sent;
-        if (path.opening != NONE)
-        {
-            m_openings[path.opening].left -= sent;
-        }
+        path.windowLeft -= sent;
     }
 
     /**
@@ -214,8 +217,8 @@ class FlowStreams
     void OpenWindow(Path& path, uint64_t now)
     {
         Opening& opening = m_openings[path.opening];
-        opening.window += opening.window - std::max(opening.left, 0.0);
-        opening.left = opening.window;
+        opening.window += opening.window - std::max(path.windowLeft, 0.0);
+        path.windowLeft = opening.window;
         opening.startedAt = now;
         if (opening.window >= opening.enough)
         {
@@ -224,10 +227,9 @@ class FlowStreams
     }
 
     /// @return what is left until the first message or the window ends [bytes on the wire]
-    double GetLeft(const Path& path) const
+    static double GetLeft(const Path& path)
     {
-        return path.opening == NONE ? path.left
-                                    : std::min(path.left, m_openings[path.opening].left);
+        return std::min(path.left, path.windowLeft);
     }
 
     /// @return the sent amount of the path's first message, which must exist [bytes on the wire]
@@ -256,7 +258,7 @@ class FlowStreams
     }
 
     SlotPool<Message> m_messages;
-    std::vector<Path> m_paths;
+    HugeVector<Path> m_paths;
     SlotPool<Opening> m_openings;
 };
 

@@ -6,12 +6,15 @@
 
 #include "fabrics/flow/max-min-solver.h"
 
+#include <utility>
+
 namespace cosim
 {
 
 MaxMinSolver::MaxMinSolver(std::size_t flows)
     : m_links(flows),
-      m_flow(flows)
+      m_flow(flows),
+      m_rate(flows)
 {
 }
 
@@ -19,6 +22,8 @@ void
 MaxMinSolver::SetLinks(uint32_t flow, std::span<const uint32_t> links)
 {
     m_links.Set(flow, links);
+    m_flow[flow].begin = m_links.GetBegin(flow);
+    m_flow[flow].end = m_links.GetBegin(flow) + static_cast<uint32_t>(links.size());
     m_position.resize(m_links.GetEnd());
 }
 
@@ -30,38 +35,53 @@ MaxMinSolver::Start(uint32_t flow)
     uint32_t hop = m_links.GetBegin(flow);
     for (const uint32_t link : m_links.Get(flow))
     {
-        std::vector<Use>& uses = m_link[link].uses;
-        m_position[hop] = static_cast<uint32_t>(uses.size());
-        uses.push_back({flow, hop++});
+        Users& users = m_users[link];
+        m_position[hop] = static_cast<uint32_t>(users.flows.size());
+        users.flows.push_back(flow);
+        users.hops.push_back(hop++);
     }
 }
 
 void
 MaxMinSolver::Stop(uint32_t flow)
 {
-    const double rate = m_flow[flow].rate;
+    const double rate = std::exchange(m_rate[flow], 0);
     m_flow[flow].isActive = false;
-    m_flow[flow].rate = 0;
+    Leave(flow);
     uint32_t hop = m_links.GetBegin(flow);
     for (const uint32_t id : m_links.Get(flow))
     {
         Link& link = m_link[id];
-        const Use last = link.uses.back();
-        link.uses[m_position[hop]] = last;
-        m_position[last.hop] = m_position[hop];
-        link.uses.pop_back();
+        Users& users = m_users[id];
+        const uint32_t position = m_position[hop++];
+        const uint32_t last = users.hops.back();
+        users.flows[position] = users.flows.back();
+        users.hops[position] = last;
+        m_position[last] = position;
+        users.flows.pop_back();
+        users.hops.pop_back();
         link.free += rate;
-        if (link.uses.empty())
+        if (users.flows.empty())
         {
-            link.isBottleneck = false;
-            link.free = link.capacity;
+            link.free = users.capacity;
             link.fastest = 0;
+            users.owned.clear();
         }
-        else if (link.isBottleneck)
+        else if (link.owned != 0)
         {
             m_freed.push_back(id);
         }
-        ++hop;
+    }
+}
+
+/// Take a flow from its bottleneck.
+void
+MaxMinSolver::Leave(uint32_t flow)
+{
+    const uint32_t bottleneck = std::exchange(m_flow[flow].bottleneck, NONE);
+    if (bottleneck != NONE)
+    {
+        --m_link[bottleneck].owned;
     }
 }
 
@@ -71,21 +91,15 @@ MaxMinSolver::IsActive(uint32_t flow) const
     return m_flow[flow].isActive;
 }
 
-double
-MaxMinSolver::GetRate(uint32_t flow) const
-{
-    return m_flow[flow].rate;
-}
-
 void
 MaxMinSolver::AddState(StateDigest& digest) const
 {
     for (uint32_t id = 0; id < m_link.size(); ++id)
     {
-        if (m_link[id].isBottleneck)
+        if (m_link[id].owned != 0)
         {
             digest.Add(id);
-            digest.AddDouble(m_link[id].level);
+            digest.AddDouble(m_users[id].level);
         }
     }
 }

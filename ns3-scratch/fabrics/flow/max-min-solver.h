@@ -5,11 +5,14 @@
 #ifndef COSIM_MAX_MIN_SOLVER_H
 #define COSIM_MAX_MIN_SOLVER_H
 
+#include "support/huge-allocator.h"
 #include "support/packed-lists.h"
 #include "support/radix-queue.h"
 #include "support/state-digest.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -49,6 +52,7 @@ class MaxMinSolver
     uint32_t AddLink(double capacity)
     {
         m_link.emplace_back();
+        m_users.emplace_back();
         SetCapacity(static_cast<uint32_t>(m_link.size() - 1), capacity);
         return static_cast<uint32_t>(m_link.size() - 1);
     }
@@ -59,7 +63,7 @@ class MaxMinSolver
      */
     void SetCapacity(uint32_t link, double capacity)
     {
-        m_link[link].capacity = m_link[link].free = capacity;
+        m_users[link].capacity = m_link[link].free = capacity;
     }
 
     /**
@@ -91,46 +95,63 @@ class MaxMinSolver
     bool IsActive(uint32_t flow) const;
 
     /// @return the rate of the flow after the last Solve
-    double GetRate(uint32_t flow) const;
+    double GetRate(uint32_t flow) const
+    {
+        return m_rate[flow];
+    }
 
     /// @param digest receives the state after a Solve without active flows
     void AddState(StateDigest& digest) const;
 
-    /// @return how many times Solve has looked for the fastest flows of a link: a measure of work
+    /// @return how many times Solve has looked for flows of a link that join: a measure of work
     uint64_t GetLooks() const
     {
         return m_looks;
     }
 
   private:
-    /// Position of an active flow in the list of a link.
-    struct Use
-    {
-        uint32_t flow;
-        uint32_t hop; //!< place in m_links
-    };
+    static constexpr uint32_t NONE = UINT32_MAX;
+    static constexpr uint64_t NEVER = RadixQueue<uint32_t>::NEVER;
 
+    /// Rates that differ by less than this share count as the same rate.
+    static constexpr double SAME = 1e-9;
+
+    /// A rate that moves by less than this share counts as unchanged.
+    static constexpr double UNCHANGED = 1e-13;
+
+    /// Stands in for the rate of a flow that still rises while solving.
+    static constexpr double RISING = -1;
+
+    /// The state of a link that each of its flows changes.
     struct Link
     {
+        double free{0};      //!< capacity without the rates of flows that do not rise
+        double fastest{0};   //!< no flow that does not rise has a higher rate, except for rounding
+        uint32_t rising{0};  //!< number of members that still rise
+        uint32_t members{0}; //!< while solving: number of members
+        uint32_t owned{0};   //!< number of flows that do not rise and whose bottleneck it is
+        bool isTouched{false}; //!< while solving: true if it is in m_touched
+        bool isGrown{false};   //!< while solving: true if it is in m_grown
+        bool isFilled{false};  //!< while solving: true if it is the bottleneck of a member
+    };
+
+    /// The flows of a link, and what changes only when the link is full.
+    struct Users
+    {
         double capacity{0};
-        std::vector<Use> uses;    //!< one entry per active flow
-        bool isBottleneck{false}; //!< true if it is the bottleneck of a flow
-        bool isTouched{false};    //!< while solving: true if it is in m_touched
-        bool isFilled{false};     //!< while solving: true if it is the bottleneck of a member
-        bool isGrown{false};      //!< while solving: true if it is in m_grown
-        bool isYielded{false}; //!< while solving: true if a slower member added its fastest flows
-        uint32_t members{0};   //!< while solving: number of members
-        uint32_t rising{0};    //!< number of members that still rise
-        double free{0};        //!< capacity without the rates of flows that do not rise
-        double fastest{0};    //!< no flow that does not rise has a higher rate, except for rounding
-        double level{0};      //!< rate at which it was last full
-        uint64_t queuedAt{0}; //!< while solving: its key in m_order, or NEVER
+        double level{0};             //!< rate at which the link was last full
+        uint64_t queuedAt{0};        //!< while solving: its key in m_order, or NEVER
+        std::vector<uint32_t> flows; //!< one entry per active flow
+        std::vector<uint32_t> hops;  //!< per entry: place in m_links
+        std::vector<uint32_t> owned; //!< the flows whose bottleneck it is, and some others
     };
 
     struct Flow
     {
-        double rate{0};
-        double before{0}; //!< while solving: the rate after the previous Solve
+        double before{0};          //!< while solving: the rate after the previous Solve
+        uint32_t bottleneck{NONE}; //!< link, or NONE if it is inactive or rises
+        uint32_t begin{0};         //!< first of its links in m_links
+        uint32_t end{0};           //!< end of its links
         bool isActive{false};
         bool isMember{false}; //!< while solving
     };
@@ -142,16 +163,56 @@ class MaxMinSolver
         std::vector<uint32_t> flows;
     };
 
+    /// @return a key that orders non-negative rates like the rates themselves
+    static uint64_t KeyOf(double rate)
+    {
+        return std::bit_cast<uint64_t>(rate);
+    }
+
     bool AddAlone(uint32_t flow);
     void FillAlone(Alone& alone);
+
+    std::span<const uint32_t> GetLinks(const Flow& flow) const
+    {
+        return {m_links.GetItem(flow.begin), m_links.GetItem(flow.end)};
+    }
+
+    /// Call a function for flows one after the other, while the next ones are loaded into the
+    /// cache.
+    template <typename Function>
+    void ForEachLoaded(std::span<const uint32_t> flows, const Function& f) const
+    {
+        constexpr std::size_t BATCH = 16;
+        for (std::size_t begin = 0; begin < flows.size(); begin += BATCH)
+        {
+            const auto batch = flows.subspan(begin, std::min(BATCH, flows.size() - begin));
+            for (const uint32_t flow : batch)
+            {
+                __builtin_prefetch(&m_flow[flow]);
+            }
+            for (const uint32_t flow : batch)
+            {
+                const std::span<const uint32_t> links = GetLinks(m_flow[flow]);
+                __builtin_prefetch(links.data());
+                __builtin_prefetch(links.data() + links.size() - 1);
+            }
+            for (const uint32_t flow : batch)
+            {
+                f(flow);
+            }
+        }
+    }
+
     void AddFlow(uint32_t flow);
-    void AddFastest(const Link& link, double rate);
+    void AddOwned(uint32_t link);
+    bool AddFaster(uint32_t link, double level);
+    void FindFaster(uint32_t link, double rate);
     void Touch(uint32_t link);
     void Queue(uint32_t link);
     void QueueGrown();
     void Fill(uint32_t link, double key);
-    void Freeze(const Link& link);
-    double GetFastest(const Link& link) const;
+    void Freeze(uint32_t link);
+    void Leave(uint32_t flow);
     static double GetLevel(const Link& link);
     void Commit();
 
@@ -159,14 +220,17 @@ class MaxMinSolver
     PackedLists<uint32_t> m_links;    //!< per flow: its links
     std::vector<uint32_t> m_position; //!< per hop: position in the list of its link
     std::vector<Link> m_link;
-    std::vector<Flow> m_flow;
+    std::vector<Users> m_users; //!< per link
+    HugeVector<Flow> m_flow;
+    HugeVector<double> m_rate;       //!< per flow; RISING while it rises
     std::vector<uint32_t> m_started; //!< flows started since the last Solve
     std::vector<uint32_t> m_freed;   //!< bottlenecks that lost a flow since the last Solve
     // Used only while solving:
     double m_level{0};               //!< current level of the filling
     double m_filled{0};              //!< highest level at which a link was full
     std::vector<uint32_t> m_members; //!< flows
-    std::vector<uint32_t> m_joining; //!< buffer of AddFastest
+    std::vector<uint32_t> m_faster;  //!< buffer of AddFaster: flows
+    std::vector<uint32_t> m_full;    //!< buffer of Freeze: flows
     std::vector<uint32_t> m_touched; //!< links of the members
     std::vector<uint32_t> m_grown;   //!< links with new members, which are not queued yet
     std::array<Alone, 4> m_alone;    //!< the first m_alones are in use
@@ -174,7 +238,7 @@ class MaxMinSolver
     /// links by the level at which they are full; from the number of links on, index in m_alone
     RadixQueue<uint32_t> m_order;
     std::vector<uint32_t> m_changed;
-    uint64_t m_looks{0}; //!< number of calls of AddFastest
+    uint64_t m_looks{0}; //!< see GetLooks
 };
 
 } // namespace cosim

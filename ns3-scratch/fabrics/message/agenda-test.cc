@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cosim
@@ -41,6 +42,11 @@ class Diary
             agenda.Plan(at, subject + 1);
         }
         m_followers.clear();
+    }
+
+    void OnNear(uint32_t subject, std::size_t before)
+    {
+        near.emplace_back(subject, before);
     }
 
     void OnPass(uint64_t now)
@@ -75,6 +81,7 @@ class Diary
 
     Agenda<Diary> agenda{*this};
     std::string text;
+    std::vector<std::pair<uint32_t, std::size_t>> near; //!< arguments of OnNear
 
   private:
     void Write(const std::string& what, uint64_t now)
@@ -104,6 +111,7 @@ class AgendaTest : public UnitTest<AgendaTest>
         NS_TEST_ASSERT_MSG_EQ(diary.text,
                               "2@10 pass@10 served@10 1@20 3@20 pass@20 served@20 ",
                               "calls");
+        NS_TEST_ASSERT_MSG_EQ(diary.near.size(), 3, "each event comes nearer once");
         NS_TEST_ASSERT_MSG_EQ(Simulator::GetEventCount() - before, 2, "one event for each time");
         NS_TEST_ASSERT_MSG_EQ(diary.agenda.IsEmpty(), true, "all events are handled");
     }

@@ -5,10 +5,8 @@
 #ifndef COSIM_AGENDA_H
 #define COSIM_AGENDA_H
 
+#include "clock/causal-simulator.h"
 #include "support/radix-queue.h"
-
-#include "ns3/nstime.h"
-#include "ns3/simulator.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,17 +16,22 @@ namespace cosim
 {
 
 /**
- * The planned events of an estimator. ns-3 sees only one event for each time at which something is
- * due.
+ * The planned events of an estimator. ns-3 sees one event for each time at which something is due,
+ * or none if no other event comes before that time.
  *
  * @tparam Owner the estimator, with these functions; times are in ps, and now is the current time:
  * Now() returns now; OnPlanned(subject, now) handles an event; OnPass(now) is called after the
- * events that are due, and may plan others for now; OnServed(now) is called after the last of them.
+ * events that are due, and may plan others for now; OnServed(now) is called after the last of them;
+ * OnNear(subject, before) is called for an event that comes nearer, with an upper bound of the
+ * number of events before it.
  */
 template <typename Owner>
-class Agenda
+class Agenda : private CausalEvent
 {
   public:
+    /// So many events before an event that comes nearer, the owner is told.
+    static constexpr std::size_t SOON = 128;
+
     /// @param owner handles the events; must outlive the agenda
     explicit Agenda(Owner& owner)
         : m_owner(owner)
@@ -63,21 +66,10 @@ class Agenda
         }
     }
 
-    /**
-     * Look at an event of the current time.
-     *
-     * @param distance number of events before it
-     * @return its subject, or null if there is none
-     */
-    const uint32_t* LookAhead(std::size_t distance) const
-    {
-        return m_due.LookAhead(distance);
-    }
-
     /// @return true if no event is planned
     bool IsEmpty() const
     {
-        return m_wakes.empty() && m_due.GetFirstKey() == RadixQueue<uint32_t>::NEVER;
+        return m_wakes.empty() && m_due.GetFirstKey() == NEVER;
     }
 
     /// Handle no further events.
@@ -89,13 +81,20 @@ class Agenda
   private:
     void Wake(uint64_t at, uint64_t now)
     {
-        if (m_wakes.empty() || at < m_wakes.back())
+        if (IsFirst(at))
         {
             m_wakes.push_back(at);
-            ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(at - now)),
-                                     &Agenda::Serve,
-                                     this);
+            CausalSimulator& simulator = CausalSimulator::Get();
+            simulator.Schedule(simulator.GetNowPs() + static_cast<int64_t>(at - now),
+                               *this,
+                               simulator.MakeOrigin());
         }
+    }
+
+    /// @return true if no event of the simulator is scheduled for this time or before
+    bool IsFirst(uint64_t at) const
+    {
+        return m_wakes.empty() || at < m_wakes.back();
     }
 
     bool IsDue(uint64_t now) const
@@ -103,30 +102,57 @@ class Agenda
         return m_due.GetFirstKey() == now && !m_isClosed;
     }
 
-    void Serve()
+    // CausalEvent
+    void Happen() override
     {
-        const uint64_t now = m_wakes.back();
+        uint64_t now = m_wakes.back();
         m_wakes.pop_back();
         m_isServing = true;
+        uint64_t next = Serve(now);
+        // The simulator needs no event for a time before its next event.
+        while (IsFirst(next) && next != NEVER &&
+               CausalSimulator::Get().Advance(static_cast<int64_t>(next - now)))
+        {
+            now = next;
+            next = Serve(now);
+        }
+        m_isServing = false;
+        if (next != NEVER)
+        {
+            Wake(next, now);
+        }
+    }
+
+    /**
+     * Serve the events of a time.
+     *
+     * @return the time of the next events, or NEVER
+     */
+    uint64_t Serve(uint64_t now)
+    {
+        const auto approach = [this](uint32_t subject, std::size_t before) {
+            if (before <= SOON)
+            {
+                m_owner.OnNear(subject, before);
+            }
+        };
         do
         {
             while (IsDue(now))
             {
-                m_owner.OnPlanned(m_due.Pop(), now);
+                m_owner.OnPlanned(m_due.Pop(approach), now);
             }
             m_owner.OnPass(now);
         } while (IsDue(now));
         m_owner.OnServed(now);
-        m_isServing = false;
-        if (!m_isClosed && m_due.GetFirstKey() != RadixQueue<uint32_t>::NEVER)
-        {
-            Wake(m_due.GetFirstKey(), now);
-        }
+        return m_isClosed ? NEVER : m_due.GetFirstKey();
     }
+
+    static constexpr uint64_t NEVER = RadixQueue<uint32_t>::NEVER;
 
     Owner& m_owner;
     RadixQueue<uint32_t> m_due;
-    std::vector<uint64_t> m_wakes; //!< times of the events that call Serve; the next one is last
+    std::vector<uint64_t> m_wakes; //!< times of the events of the simulator; the next one is last
     bool m_isServing{false};
     bool m_isClosed{false};
 };

@@ -208,34 +208,21 @@ MessageFabric::OnServed(uint64_t /* now */)
 }
 
 void
-MessageFabric::PrepareFirst(uint32_t /* subject */) const
+MessageFabric::Prepare(uint32_t /* subject */, std::size_t /* before */) const
 {
 }
 
-void
-MessageFabric::PrepareSecond(uint32_t /* subject */) const
-{
-}
-
-/// Prepare events that follow at the current time.
+/// Prepare a planned event.
 inline void
-MessageFabric::Prepare() const
+MessageFabric::OnNear(uint32_t subject, std::size_t before) const
 {
-    constexpr std::size_t FIRST = 16; // far enough for memory, near enough for the first cache
-    constexpr std::size_t SECOND = 8;
-    const uint32_t* const first = m_agenda.LookAhead(FIRST);
-    if (first != nullptr && (*first & BUNDLE) != 0)
+    if ((subject & BUNDLE) != 0)
     {
-        PrepareBundle(*first & ~BUNDLE);
+        PrepareBundle(subject & ~BUNDLE);
     }
-    else if (first != nullptr)
+    else
     {
-        PrepareFirst(*first);
-    }
-    const uint32_t* const second = m_agenda.LookAhead(SECOND);
-    if (second != nullptr && (*second & BUNDLE) == 0)
-    {
-        PrepareSecond(*second);
+        Prepare(subject, before);
     }
 }
 
@@ -368,7 +355,6 @@ MessageFabric::RequestService(uint64_t now)
 inline void
 MessageFabric::OnPlanned(uint32_t subject, uint64_t now)
 {
-    Prepare();
     if ((subject & BUNDLE) != 0)
     {
         OnBundleDue(subject & ~BUNDLE, now);
@@ -393,5 +379,7 @@ MessageFabric::Now() const
 {
     return static_cast<uint64_t>(NowPs());
 }
+
+template class Agenda<MessageFabric>;
 
 } // namespace cosim

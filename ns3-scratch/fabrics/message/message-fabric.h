@@ -14,6 +14,7 @@
 #include "support/slot-pool.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -97,19 +98,13 @@ class MessageFabric : public FabricBase, public BundleNetwork
     virtual void OnDue(uint32_t subject, uint64_t now) = 0;
 
     /**
-     * Start to load what OnDue will need for an event of the current time, which is soon due. Many
-     * messages in flight do not fit into a processor's caches.
+     * Start to load what OnDue will need for an event that is soon due. Many messages in flight do
+     * not fit into a processor's caches. It is called whenever the event comes nearer.
      *
      * @param subject the subject that was given to Plan
+     * @param before an upper bound of the number of events before it, at most Agenda::SOON
      */
-    virtual void PrepareFirst(uint32_t subject) const;
-
-    /**
-     * As PrepareFirst, a few events later: for data that is found with the data loaded first.
-     *
-     * @param subject the subject that was given to Plan
-     */
-    virtual void PrepareSecond(uint32_t subject) const;
+    virtual void Prepare(uint32_t subject, std::size_t before) const;
 
     /// Start to load a bundle for Place.
     void PrepareBundle(uint32_t id) const
@@ -265,7 +260,7 @@ class MessageFabric : public FabricBase, public BundleNetwork
     void OnBundleDue(uint32_t id, uint64_t now);
     void Arrive(uint32_t bundle);
     void OnPlanned(uint32_t subject, uint64_t now);
-    void Prepare() const;
+    void OnNear(uint32_t subject, std::size_t before) const;
 
     SlotPool<Bundle> m_bundles;
     BundleHandler* m_bundleHandler{nullptr}; //!< not owned
@@ -280,6 +275,9 @@ class MessageFabric : public FabricBase, public BundleNetwork
     std::vector<char> m_usedPaths; //!< true for paths that have carried a message
     Agenda<MessageFabric> m_agenda;
 };
+
+// Its code is next to that of MessageFabric, which it calls for each event.
+extern template class Agenda<MessageFabric>;
 
 } // namespace cosim
 

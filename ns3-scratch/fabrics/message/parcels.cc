@@ -20,12 +20,15 @@ void
 Parcels::Add(uint32_t path, uint64_t bytes, uint32_t bundle, uint64_t at)
 {
     const auto id = static_cast<uint32_t>(m_messages.size());
-    const uint32_t before = m_last[path];
-    const bool isFirst =
-        before >= id || m_messages[before].path != path || m_messages[before].at != at;
-    if (!isFirst)
-    {
-        m_messages[before].next = id;
+    bool isFirst = true;
+    if (id != 0)
+    { // otherwise m_last, which is rarely in a cache, need not be read
+        const uint32_t before = m_last[path];
+        isFirst = before >= id || m_messages[before].path != path || m_messages[before].at != at;
+        if (!isFirst)
+        {
+            m_messages[before].next = id;
+        }
     }
     m_last[path] = id;
     m_messages.push_back({at, bytes, path, bundle, NONE, isFirst});

@@ -6,6 +6,7 @@
 #define COSIM_PARCELS_H
 
 #include "fabrics/message/wire-sizes.h"
+#include "support/huge-allocator.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -93,7 +94,7 @@ class Parcels
     const uint64_t m_segmentBytes;
     WireSizes m_sizes;
     std::vector<Message> m_messages;
-    std::vector<uint32_t> m_last; //!< by path: latest message, which may have been removed
+    HugeVector<uint32_t> m_last; //!< by path: latest message, which may have been removed
 };
 
 } // namespace cosim
