@@ -78,29 +78,49 @@ class Counter(ExitStack):
 
 
 def run_counted(
-    points: Sequence[Point], folder: Path, jobs: int | None, address: str | None, *, quiet: bool
+    points: Sequence[Point],
+    folder: Path | None,
+    *,
+    jobs: int | None,
+    address: str | None,
+    quiet: bool,
+    is_part: bool = False,
+    allow_hooks: bool = False,
 ) -> list[Outcome]:
     """Simulate points, and show on stderr which are done and which run.
 
     Parameters
     ----------
-    points, folder, jobs
+    points, folder, jobs, is_part, allow_hooks
         As for `bridge.batch.points.run_points`.
     address : str, optional
         Where they run, as for `bridge.batch.places.place_at`; by default, on this machine.
     quiet : bool
         Whether to write nothing.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On Ctrl-C; its text says how many points are done, and how to go on.
     """
     counter = Counter(len(points), quiet=quiet)
-    with counter:
-        return run_points(
-            points,
-            jobs=jobs,
-            place=place_at(address),
-            folder=folder,
-            on_done=counter,
-            on_progress=counter.running,
-        )
+    try:
+        with counter:
+            return run_points(
+                points,
+                jobs=jobs,
+                place=place_at(address),
+                is_part=is_part,
+                folder=folder,
+                on_done=counter,
+                on_progress=counter.running,
+                allow_hooks=allow_hooks,
+            )
+    except KeyboardInterrupt:
+        again = f", the same command continues from {folder}" if folder else ""
+        raise KeyboardInterrupt(
+            f"interrupted: {counter.done} of {counter.total} points were done{again}"
+        ) from None
 
 
 def require_all(outcomes: Sequence[Outcome]) -> None:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from rich import box
 from rich.table import Table
 
-from bridge.batch.places import place_at
-from bridge.batch.points import run_points
 from bridge.cli.console import output
 from bridge.cli.place_options import Shard, on_option, shard_option
-from bridge.cli.points import Counter, jobs_option, require_all, scenarios_option
+from bridge.cli.points import jobs_option, require_all, run_counted, scenarios_option
 from bridge.cli.study_fit import run_fit
 from bridge.cli.study_other_set import parameter_set, run_other_set
 from bridge.files import prepare_directory, write_whole
@@ -130,42 +127,32 @@ def study_command(study: Study) -> click.Command:
         if page is not None:
             prepare_directory(page.parent)
         if study.fit is not None and labels is not None:
-            with _continuing(folder):
-                run_other_set(
-                    study,
-                    study.fit,
-                    labels,
-                    scale,
-                    figures=figures,
-                    scenarios=scenarios,
-                    folder=folder,
-                    page=page,
-                    jobs=jobs,
-                    address=address,
-                    as_json=as_json,
-                )
+            run_other_set(
+                study,
+                study.fit,
+                labels,
+                scale,
+                figures=figures,
+                scenarios=scenarios,
+                folder=folder,
+                page=page,
+                jobs=jobs,
+                address=address,
+                as_json=as_json,
+            )
             return
         experiments = chosen(study, figures)
         points = all_points(experiments, scenarios, scale)
         if shard is not None:
             points = shard.of(points)
-        counter = Counter(len(points), quiet=as_json)
-        try:
-            with counter:
-                outcomes = run_points(
-                    points,
-                    jobs=jobs,
-                    place=place_at(address),
-                    is_part=shard is not None,
-                    folder=folder / "points",
-                    on_done=counter,
-                    on_progress=counter.running,
-                )
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(
-                f"interrupted: {counter.done} of {counter.total} points were done, "
-                f"the same command continues from {folder}"
-            ) from None
+        outcomes = run_counted(
+            points,
+            folder / "points",
+            jobs=jobs,
+            address=address,
+            quiet=as_json,
+            is_part=shard is not None,
+        )
         if shard is not None:
             click.echo(
                 f"Shard {shard} is in {folder}; without --shard, the command makes the report from "
@@ -211,18 +198,17 @@ def _fit(
     folder = prepare_directory(out or Path("results") / f"{study.name}-fit-{scale}")
     if page is not None:
         prepare_directory(page.parent)
-    with _continuing(folder):
-        run_fit(
-            study,
-            study.fit,
-            scale,
-            scenarios=scenarios,
-            folder=folder,
-            page=page,
-            jobs=jobs,
-            address=address,
-            as_json=as_json,
-        )
+    run_fit(
+        study,
+        study.fit,
+        scale,
+        scenarios=scenarios,
+        folder=folder,
+        page=page,
+        jobs=jobs,
+        address=address,
+        as_json=as_json,
+    )
 
 
 def _other_set(study: Study, parameters: Sequence[str], shard: Shard | None) -> Labels | None:
@@ -234,15 +220,6 @@ def _other_set(study: Study, parameters: Sequence[str], shard: Shard | None) -> 
     if shard is not None:
         raise click.UsageError("--parameter: expected no --shard beside it")
     return parameter_set(study.fit, parameters)
-
-
-@contextmanager
-def _continuing(folder: Path) -> Iterator[None]:
-    """Say how to continue after Ctrl-C."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"interrupted: the same command continues from {folder}") from None
 
 
 def write_page(study: Study, scale: Scale, parts: Sequence[Chapter], file: Path) -> None:

@@ -86,7 +86,9 @@ def run_other_set(
         On Ctrl-C; complete results stay in the folder.
     """
     sets = TwoSets(study, fit, labels, figures, scenarios, scale)
-    outcomes = run_counted(sets.points, folder / "points", jobs, address, quiet=as_json)
+    outcomes = run_counted(
+        sets.points, folder / "points", jobs=jobs, address=address, quiet=as_json
+    )
     first, second = sets.repeated(outcomes)
     text = json.dumps(data(study, scale, first, second), indent=1, ensure_ascii=False)
     write_whole(folder / "parameters.json", f"{text}\n".encode())

@@ -9,8 +9,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from bridge.batch.places import place_at
-from bridge.batch.points import Outcome, run_points
+from bridge.batch.points import Outcome
 from bridge.batch.sweep import Axis, SweepPoint, axis, document, short_keys, sweep_points
 from bridge.cli.console import output
 from bridge.cli.options import (
@@ -21,7 +20,7 @@ from bridge.cli.options import (
     with_seed,
 )
 from bridge.cli.place_options import Shard, on_option, shard_option
-from bridge.cli.points import Counter, jobs_option, require_all
+from bridge.cli.points import jobs_option, require_all, run_counted
 from bridge.present.metrics import METRICS, Metric, usual
 from bridge.present.table import table
 from bridge.present.unbroken import WIDTH
@@ -89,23 +88,15 @@ def sweep_command(
         folder = _folder(points)
     if shard is not None:
         points = shard.of(points)
-    counter = Counter(len(points), quiet=as_json)
-    try:
-        with counter:
-            outcomes = run_points(
-                [one.point for one in points],
-                jobs=jobs,
-                place=place_at(address),
-                is_part=shard is not None,
-                folder=folder,
-                on_done=counter,
-                on_progress=counter.running,
-                allow_hooks=allow_hooks,
-            )
-    except KeyboardInterrupt:
-        kept = f"{counter.done} of {counter.total} points were done"
-        again = f", the same command continues from {folder}" if folder else ""
-        raise KeyboardInterrupt(f"interrupted: {kept}{again}") from None
+    outcomes = run_counted(
+        [one.point for one in points],
+        folder,
+        jobs=jobs,
+        address=address,
+        quiet=as_json,
+        is_part=shard is not None,
+        allow_hooks=allow_hooks,
+    )
     complete = [one.result for one in outcomes if one.result is not None and not one.error]
     metrics = [METRICS[name] for name in names] or usual(complete)
     if as_json:

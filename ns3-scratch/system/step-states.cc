@@ -14,13 +14,12 @@ void
 StepStates::Begin(const uint32_t* pending, const StepIds& ids)
 {
     m_initial = pending;
-    m_size = ids.GetEnd();
     m_ids = ids;
-    m_pages.resize((std::size_t{m_size} + PAGE - 1) / PAGE);
+    m_pages.resize((std::size_t{ids.GetEnd()} + PAGE - 1) / PAGE);
     uint32_t begin = 0;
     for (Page& page : m_pages)
     {
-        const uint32_t end = begin + std::min(m_size - begin, PAGE);
+        const uint32_t end = begin + std::min(ids.GetEnd() - begin, PAGE);
         page.states = nullptr; // a part that failed leaves states behind
         page.left = ids.CountBelow(end) - ids.CountBelow(begin);
         begin = end;

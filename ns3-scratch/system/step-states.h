@@ -122,11 +122,10 @@ class StepStates
     /// @return the number of steps of a page
     uint32_t GetSize(uint32_t page) const
     {
-        return std::min(m_size - page * PAGE, PAGE);
+        return std::min(m_ids.GetEnd() - page * PAGE, PAGE);
     }
 
     const uint32_t* m_initial{nullptr};
-    uint32_t m_size{0};
     StepIds m_ids;
     std::vector<Page> m_pages;
     std::vector<State> m_rest; //!< memory of the last page, if it is smaller than the others
