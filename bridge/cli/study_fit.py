@@ -56,9 +56,7 @@ def run_fit(
     """
 
     def simulate(points: list[Point]) -> Results:
-        outcomes = run_counted(
-            points, folder / "points", jobs=jobs, address=address, quiet=as_json
-        )
+        outcomes = run_counted(points, folder / "points", jobs=jobs, address=address, quiet=as_json)
         require_all(outcomes)
         return {one.point.name: one.result for one in outcomes if one.result is not None}
 
