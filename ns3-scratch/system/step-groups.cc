@@ -68,7 +68,8 @@ class Neighbours
 uint64_t
 Hash(std::span<const uint32_t> steps, StepOp op, uint32_t phase)
 {
-    uint64_t hash = uint64_t{phase} << 8 | static_cast<uint64_t>(op);
+    // The highest bit keeps this from zero, to which step 0 would add nothing.
+    uint64_t hash = uint64_t{1} << 63 | uint64_t{phase} << 8 | static_cast<uint64_t>(op);
     for (const uint32_t step : steps)
     {
         hash = (hash ^ step) * 0x9e3779b97f4a7c15U;

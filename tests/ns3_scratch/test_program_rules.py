@@ -187,6 +187,16 @@ def test_any_repetition_runs_as_its_table(
     assert rule == table
 
 
+def test_equal_steps_merge_whatever_stands_between_them() -> None:
+    """The second message of a repetition waits for step 0, the others for nothing."""
+    builder = ProgramBuilder("drawn", "all_reduce", 2, units=12, dimensions=("scale_out",))
+    first, _ = builder.message(0, 1, 0, 1)
+    builder.message(0, 1, 0, 0)
+    builder.message(0, 1, 0, 0, after=[first])
+    made = Repetition(builder.build(), 2, 1)
+    assert run(stream(made, 8748, 2)) == run(stream(made.table(), 8748, 2))
+
+
 def test_a_deadlock_names_the_peer_of_a_member() -> None:
     made = RING
     late = replace(made, edges=np.vstack([[[0, made.op.size - 1]], made.edges]))
