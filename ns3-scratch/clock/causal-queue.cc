@@ -52,7 +52,7 @@ CausalQueue::Refill()
         item.Prefetch();
         m_filled |= uint64_t{1} << index;
     }
-    from.clear();
+    Clear(from);
     m_filled &= ~(uint64_t{1} << first);
     // Events often come in the order of their origins.
     if (Bucket& now = m_buckets[0]; !std::is_sorted(now.begin(), now.end(), IsEarlier()))

@@ -178,7 +178,7 @@ class CausalQueue
     {
         if (++m_popped == m_buckets[0].size())
         {
-            m_buckets[0].clear();
+            Clear(m_buckets[0]);
             m_leastPs[0] = NEVER;
             m_popped = 0;
             m_filled &= ~uint64_t{1};
@@ -200,6 +200,18 @@ class CausalQueue
     std::size_t GetBucket(int64_t timePs) const
     {
         return static_cast<std::size_t>(std::bit_width(static_cast<uint64_t>(timePs ^ m_lastPs)));
+    }
+
+    /// Remove all items of a bucket. A burst of events does not keep memory in each bucket that it
+    /// passes through.
+    static void Clear(Bucket& bucket)
+    {
+        constexpr std::size_t KEPT = std::size_t{1} << 14; //!< capacity that a bucket may keep
+        bucket.clear();
+        if (bucket.capacity() > KEPT)
+        {
+            bucket.shrink_to_fit();
+        }
     }
 
     void SortLast();

@@ -13,52 +13,14 @@ namespace cosim
 
 using namespace ns3;
 
-/// The event that calls the timer. An event that the timer no longer needs does nothing.
-class LazyTimer::Event : public EventImpl
-{
-  public:
-    /// @param timer the timer to call
-    explicit Event(LazyTimer* timer)
-        : m_timer(timer)
-    {
-    }
-
-  private:
-    void Notify() override
-    {
-        m_timer->OnEvent();
-    }
-
-    LazyTimer* m_timer;
-};
-
-LazyTimer::LazyTimer(std::function<void()> expired)
-    : m_expired(std::move(expired))
-{
-}
-
-LazyTimer::~LazyTimer()
-{
-    if (m_event)
-    {
-        m_event->Cancel();
-    }
-}
-
 void
 LazyTimer::Arm(Time delay)
 {
     CausalSimulator& simulator = CausalSimulator::Get();
     m_expiryPs = simulator.GetNowPs() + delay.GetTimeStep();
     m_expiryOrigin = simulator.MakeOrigin();
-    if (m_isScheduled && m_eventPs > m_expiryPs)
-    {
-        m_event->Cancel();
-        m_event = nullptr;
-        m_isScheduled = false;
-    }
-    if (!m_isScheduled)
-    {
+    if (m_eventPs < 0 || m_eventPs > m_expiryPs)
+    { // an event that is too late stays in the queue, and does nothing
         Schedule();
     }
 }
@@ -84,30 +46,31 @@ LazyTimer::GetDelayLeft() const
 void
 LazyTimer::Schedule()
 {
-    if (!m_event)
-    {
-        m_event = Create<Event>(this);
-    }
-    m_isScheduled = true;
     m_eventPs = m_expiryPs;
-    CausalSimulator::Get().Schedule(m_expiryPs, PeekPointer(m_event), m_expiryOrigin);
+    m_eventNumber = m_expiryOrigin.number;
+    CausalSimulator::Get().Schedule(m_expiryPs, *this, m_expiryOrigin, this);
 }
 
 void
-LazyTimer::OnEvent()
+LazyTimer::Happen()
 {
-    m_isScheduled = false;
+    const EventOrigin& current = CausalSimulator::Get().GetCurrent();
+    if (current.number != m_eventNumber)
+    {
+        return;
+    }
+    const int64_t nowPs = std::exchange(m_eventPs, -1);
     if (m_expiryPs < 0)
     {
         return;
     }
-    if (m_expiryPs > m_eventPs || m_expiryOrigin > CausalSimulator::Get().GetCurrent())
+    if (m_expiryPs > nowPs || m_expiryOrigin > current)
     {
         Schedule();
         return;
     }
     m_expiryPs = -1;
-    m_expired();
+    OnExpiry();
 }
 
 } // namespace cosim

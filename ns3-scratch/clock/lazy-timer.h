@@ -5,13 +5,12 @@
 #ifndef COSIM_LAZY_TIMER_H
 #define COSIM_LAZY_TIMER_H
 
+#include "clock/causal-queue.h"
 #include "clock/event-origin.h"
 
-#include "ns3/event-impl.h"
 #include "ns3/nstime.h"
-#include "ns3/ptr.h"
 
-#include <functional>
+#include <cstdint>
 
 namespace cosim
 {
@@ -21,17 +20,16 @@ namespace cosim
  *
  * TCP re-arms its retransmission timer on every ACK. ns-3 leaves a cancelled event in the queue
  * until its time comes, so a timer that uses Cancel and Schedule leaks one event per ACK. This
- * timer keeps at most one event in the queue. Re-arming only stores the new expiry time. An event
- * that finds the expiry in the future goes back into the queue. The timer expires at the same time
- * as a usual timer, and in the same place among the events of that time.
+ * timer is its own event, which is in the queue once. Re-arming for a later time only stores that
+ * time. An event that finds the expiry in the future goes back into the queue. The timer expires at
+ * the same time as a usual timer, and in the same place among the events of that time.
+ *
+ * A timer must live as long as the simulation runs.
  */
-class LazyTimer
+class LazyTimer : private CausalEvent
 {
   public:
-    /// @param expired function to call on expiry
-    explicit LazyTimer(std::function<void()> expired);
-    ~LazyTimer();
-
+    LazyTimer() = default;
     LazyTimer(const LazyTimer&) = delete;
     LazyTimer& operator=(const LazyTimer&) = delete;
 
@@ -48,17 +46,39 @@ class LazyTimer
     ns3::Time GetDelayLeft() const;
 
   private:
-    class Event;
+    /// Called when the timer expires.
+    virtual void OnExpiry() = 0;
+
+    // CausalEvent
+    void Happen() override;
 
     void Schedule();
-    void OnEvent();
 
     int64_t m_expiryPs{-1};     //!< -1: not armed
     EventOrigin m_expiryOrigin; //!< origin that an event scheduled on arming would have had
-    int64_t m_eventPs{-1};      //!< time of the event
-    bool m_isScheduled{false};  //!< true if m_event is in the queue
-    ns3::Ptr<Event> m_event;    //!< used again and again; null before the first use
-    std::function<void()> m_expired;
+    int64_t m_eventPs{-1};      //!< time of the event; -1: not in the queue
+    int64_t m_eventNumber{0};   //!< number of its origin
+};
+
+/// A LazyTimer that calls a function of its owner.
+template <typename Owner, void (Owner::*EXPIRED)()>
+class OwnedTimer final : public LazyTimer
+{
+  public:
+    /// @param owner called on expiry
+    explicit OwnedTimer(Owner& owner)
+        : m_owner(owner)
+    {
+    }
+
+  private:
+    // LazyTimer
+    void OnExpiry() override
+    {
+        (m_owner.*EXPIRED)();
+    }
+
+    Owner& m_owner;
 };
 
 } // namespace cosim

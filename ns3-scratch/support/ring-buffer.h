@@ -6,6 +6,7 @@
 #define COSIM_RING_BUFFER_H
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace cosim
@@ -14,7 +15,7 @@ namespace cosim
 /**
  * A first-in first-out queue in an array whose size is a power of two. The array doubles when it is
  * full. After that growth, the queue allocates no memory, regardless of the number of items that
- * pass through.
+ * pass through. It holds fewer than 2³² items.
  */
 template <typename T>
 class RingBuffer
@@ -41,7 +42,7 @@ class RingBuffer
     /// @return the newest item; the queue must not be empty
     const T& Back() const
     {
-        return m_items[(m_head + m_size - 1) & (m_items.size() - 1)];
+        return At(m_size - 1);
     }
 
     /**
@@ -60,14 +61,14 @@ class RingBuffer
         {
             Grow();
         }
-        m_items[(m_head + m_size) & (m_items.size() - 1)] = item;
+        m_items[(std::size_t{m_head} + m_size) & (m_items.size() - 1)] = item;
         ++m_size;
     }
 
     /// Remove the oldest item. The queue must not be empty.
     void Pop()
     {
-        m_head = (m_head + 1) & (m_items.size() - 1);
+        m_head = (m_head + 1) & static_cast<uint32_t>(m_items.size() - 1);
         --m_size;
     }
 
@@ -90,15 +91,15 @@ class RingBuffer
         std::vector<T> items(m_items.empty() ? 2 : 2 * m_items.size());
         for (std::size_t i = 0; i < m_size; ++i)
         {
-            items[i] = m_items[(m_head + i) & (m_items.size() - 1)];
+            items[i] = At(i);
         }
         m_items.swap(items);
         m_head = 0;
     }
 
     std::vector<T> m_items;
-    std::size_t m_head{0};
-    std::size_t m_size{0};
+    uint32_t m_head{0};
+    uint32_t m_size{0};
 };
 
 } // namespace cosim

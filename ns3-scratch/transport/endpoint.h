@@ -40,6 +40,14 @@ class FlowSender
 
     /// Continue after Pause. The timers run on with the time that they had left.
     virtual void Resume() = 0;
+
+    /**
+     * Add what a segment without payload is that this endpoint waits for.
+     *
+     * @param digest receives it
+     * @param segment the segment
+     */
+    virtual void AddSegment(StateDigest& digest, const Segment& segment) const = 0;
 };
 
 /// The receiving end of a flow.
@@ -80,18 +88,21 @@ class Transport
     virtual uint32_t GetHandshakeBytes() const = 0;
 
     /**
+     * Say where all endpoints are. Called once, before Connect.
+     *
+     * @param carrier carries the segments of the endpoints; must outlive this object
+     * @param observer notified of the events of the flows; must outlive this object
+     */
+    virtual void Attach(SegmentCarrier& carrier, FlowObserver& observer) = 0;
+
+    /**
      * Create the endpoints of a flow, in the state that they have after the connection is opened.
      *
      * @param flow id of the flow
      * @param handshake when and how fast the connection was opened
-     * @param carrier carries the segments of both endpoints; must outlive them
-     * @param observer notified of the events of the flow; must outlive the endpoints
      * @return the endpoints, valid as long as this object
      */
-    virtual FlowEnds Connect(FlowId flow,
-                             const Handshake& handshake,
-                             SegmentCarrier& carrier,
-                             FlowObserver& observer) = 0;
+    virtual FlowEnds Connect(FlowId flow, const Handshake& handshake) = 0;
 
     /// @return why the state of the endpoints cannot be compared, or an empty string
     virtual std::string GetObstacle() const = 0;
@@ -107,14 +118,6 @@ class Transport
      * [ps]
      */
     virtual int64_t AddState(StateDigest& digest) const = 0;
-
-    /**
-     * Add what a segment is that its flow waits for. There is no segment with payload.
-     *
-     * @param digest receives it
-     * @param segment the segment
-     */
-    virtual void AddSegment(StateDigest& digest, const Segment& segment) const = 0;
 };
 
 } // namespace cosim

@@ -51,7 +51,7 @@ ExpressFabric::AddState(StateDigest& digest) const
     for (const auto& link : m_links)
     {
         link->AddState(digest, number, [this, &digest](const Segment& segment) {
-            m_transport->AddSegment(digest, segment);
+            m_connections[segment.flow].ends.sender->AddSegment(digest, segment);
         });
     }
     return m_transport->AddState(digest);

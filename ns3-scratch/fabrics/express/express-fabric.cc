@@ -22,19 +22,21 @@ ExpressFabric::ExpressFabric(const Topology& topology,
       m_policies(std::move(policies)),
       m_connections(GetFlowCount())
 {
+    SegmentCarrier* carrier = this;
     if (topology.HasCircuits())
     {
         m_linkControl = std::make_unique<ExpressLinkControl>(topology, *this);
-        m_carrier = m_linkControl.get();
+        carrier = m_linkControl.get();
         m_receiver = m_linkControl.get();
     }
     else if (topology.HasLinkEvents() || !topology.linkLossPpb.empty() ||
              topology.spread != PathSpread::FLOW)
     {
         m_detours = std::make_unique<ExpressDetours>(topology, *this);
-        m_carrier = m_detours.get();
+        carrier = m_detours.get();
         m_receiver = m_detours.get();
     }
+    m_transport->Attach(*carrier, *this);
 }
 
 ExpressFabric::~ExpressFabric() = default;
@@ -118,7 +120,7 @@ ExpressFabric::Send(FlowId flow, uint64_t bytes)
     FlowEnds& ends = m_connections[flow].ends;
     if (ends.sender == nullptr)
     {
-        ends = m_transport->Connect(flow, GetHandshake(flow), *m_carrier, *this);
+        ends = m_transport->Connect(flow, GetHandshake(flow));
     }
     ends.sender->Submit(bytes);
 }

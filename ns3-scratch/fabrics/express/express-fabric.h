@@ -127,7 +127,6 @@ class ExpressFabric : public PacketFabric,
     std::map<uint64_t, std::shared_ptr<TransmissionTimes>> m_times; //!< keyed by rate
     std::unique_ptr<ExpressLinkControl> m_linkControl;              //!< null without circuits
     std::unique_ptr<ExpressDetours> m_detours; //!< null if links never fail, and flows keep paths
-    SegmentCarrier* m_carrier{this};           //!< used by the flows' endpoints
     ExpressLink::Receiver* m_receiver{this};   //!< used by the links
 };
 

@@ -12,9 +12,10 @@ namespace cosim
 bool
 PacketFabric::IsDelivered() const
 {
-    return std::all_of(m_flows.begin(), m_flows.end(), [](const Flow& flow) {
-        return flow.messages.IsEmpty() && flow.awaitedAcks.IsEmpty();
-    });
+    return std::ranges::all_of(m_flows, [](const Flow& flow) { return flow.messages.IsEmpty(); }) &&
+           std::ranges::all_of(m_answers, [](const Answers& answers) {
+               return !answers.awaited || answers.awaited->IsEmpty();
+           });
 }
 
 NetworkCounters
@@ -46,7 +47,7 @@ PacketFabric::RepeatPackets(const NetworkCounters& from, uint64_t times, uint64_
             for (std::size_t entry = begin; entry < m_roundTrips.size(); ++entry)
             {
                 const LoggedRoundTrip& logged = m_roundTrips[entry];
-                SampleRoundTrip(m_flows[logged.flow], logged.timePs + shift, logged.rttNs);
+                SampleRoundTrip(logged.flow, logged.timePs + shift, logged.rttNs);
             }
         }
     }

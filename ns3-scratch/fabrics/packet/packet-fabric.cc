@@ -30,7 +30,8 @@ constexpr double PS_PER_NS = 1000.0;
 
 PacketFabric::PacketFabric(const Topology& topology, const Settings& settings)
     : FabricBase(topology, settings),
-      m_flows(topology.pathSource.size())
+      m_flows(topology.pathSource.size()),
+      m_answers(topology.pathSource.size())
 {
 }
 
@@ -111,7 +112,12 @@ PacketFabric::SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut,
     flow.messages.Push({flow.submitted, bytes, tag, NowPs(), isPut});
     if (sent)
     {
-        flow.awaitedAcks.Push({flow.submitted, std::move(sent)});
+        auto& awaited = m_answers[id].awaited;
+        if (!awaited)
+        {
+            awaited = std::make_unique<FifoQueue<AwaitedAck>>();
+        }
+        awaited->Push({flow.submitted, std::move(sent)});
     }
     Submit(id, streamBytes);
 }
@@ -131,11 +137,12 @@ PacketFabric::OnDelivered(FlowId id, uint64_t bytes)
 void
 PacketFabric::OnAcked(FlowId id, uint64_t bytes)
 {
-    Flow& flow = m_flows[id];
-    flow.acked += bytes;
-    while (!flow.awaitedAcks.IsEmpty() && flow.awaitedAcks.Front().streamEnd <= flow.acked)
+    Answers& answers = m_answers[id];
+    answers.acked += bytes;
+    while (answers.awaited && !answers.awaited->IsEmpty() &&
+           answers.awaited->Front().streamEnd <= answers.acked)
     {
-        flow.awaitedAcks.Pop().sent();
+        answers.awaited->Pop().sent();
     }
 }
 
@@ -199,7 +206,7 @@ PacketFabric::OnRttSample(FlowId id, Time rtt)
         return;
     }
     const double rttNs = static_cast<double>(rtt.GetTimeStep()) / PS_PER_NS;
-    SampleRoundTrip(m_flows[id], NowPs(), rttNs);
+    SampleRoundTrip(id, NowPs(), rttNs);
     if (m_isLogging)
     {
         m_roundTrips.push_back({NowPs(), rttNs, id});
@@ -208,18 +215,19 @@ PacketFabric::OnRttSample(FlowId id, Time rtt)
 
 /// Let a round trip count for the interval of its time.
 void
-PacketFabric::SampleRoundTrip(Flow& flow, int64_t timePs, double rttNs) const
+PacketFabric::SampleRoundTrip(FlowId id, int64_t timePs, double rttNs)
 {
     // The sample of an interval is its latest round trip, which a reader finds at the end of the
     // interval. The next round trip shows that the interval has ended, so this needs no timer.
     const int64_t index = timePs / static_cast<int64_t>(m_settings.rttSampleIntervalPs);
-    if (index != flow.rttInterval && flow.rttInterval >= 0)
+    Answers& answers = m_answers[id];
+    if (index != answers.rttInterval && answers.rttInterval >= 0)
     {
-        flow.rttSumNs += flow.rttLatestNs;
-        ++flow.rttSamples;
+        m_flows[id].rttSumNs += answers.rttLatestNs;
+        ++m_flows[id].rttSamples;
     }
-    flow.rttInterval = index;
-    flow.rttLatestNs = rttNs;
+    answers.rttInterval = index;
+    answers.rttLatestNs = rttNs;
 }
 
 void
@@ -300,12 +308,14 @@ void
 PacketFabric::AddRttStatistics(NetworkStatistics& statistics) const
 {
     std::vector<double> averages;
-    for (const Flow& flow : m_flows)
+    for (FlowId id = 0; id < GetFlowCount(); ++id)
     {
+        const Flow& flow = m_flows[id];
+        const Answers& answers = m_answers[id];
         statistics.flows += flow.submitted > 0 ? 1 : 0;
-        if (flow.rttInterval >= 0)
+        if (answers.rttInterval >= 0)
         { // the end of the run ends an interval
-            averages.push_back((flow.rttSumNs + flow.rttLatestNs) / (flow.rttSamples + 1));
+            averages.push_back((flow.rttSumNs + answers.rttLatestNs) / (flow.rttSamples + 1));
         }
     }
     std::sort(averages.begin(), averages.end());
@@ -322,8 +332,10 @@ PacketFabric::AddRttStatistics(NetworkStatistics& statistics) const
 FlowState
 PacketFabric::GetFlowState(uint32_t path) const
 {
-    const Flow& flow = m_flows[path];
-    return {flow.delivered, GetWindow(path), flow.rttLatestNs, GetUndelivered(path)};
+    return {m_flows[path].delivered,
+            GetWindow(path),
+            m_answers[path].rttLatestNs,
+            GetUndelivered(path)};
 }
 
 std::vector<LinkCounters>

@@ -11,6 +11,7 @@
 #include "transport/flow-observer.h"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -157,10 +158,7 @@ class PacketFabric : public FabricBase, protected FlowObserver
         Callback sent;
     };
 
-    /**
-     * The stream of a flow, and its measurements. Messages and ACKs arrive at different times, so
-     * what they change is in different cache lines.
-     */
+    /// The stream of a flow, in one cache line.
     struct alignas(64) Flow
     {
         FifoQueue<Message> messages;
@@ -168,8 +166,12 @@ class PacketFabric : public FabricBase, protected FlowObserver
         uint64_t delivered{0};
         double rttSumNs{0}; //!< of the samples of the intervals that have ended
         uint32_t rttSamples{0};
+    };
 
-        alignas(64) FifoQueue<AwaitedAck> awaitedAcks;
+    /// What the ACKs of a flow change. They arrive at other times than messages.
+    struct alignas(32) Answers
+    {
+        std::unique_ptr<FifoQueue<AwaitedAck>> awaited; //!< null until something is awaited
         uint64_t acked{0};
         int64_t rttInterval{-1}; //!< index of the interval of the latest round trip; -1: none
         double rttLatestNs{0};
@@ -183,7 +185,7 @@ class PacketFabric : public FabricBase, protected FlowObserver
         FlowId flow;
     };
 
-    void SampleRoundTrip(Flow& flow, int64_t timePs, double rttNs) const;
+    void SampleRoundTrip(FlowId id, int64_t timePs, double rttNs);
     void PlanHandshakes();
     void SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut, Callback sent);
     void ReportRetransmission(FlowId id, uint32_t payloadBytes) const;
@@ -192,6 +194,7 @@ class PacketFabric : public FabricBase, protected FlowObserver
     void AddLinkStatistics(NetworkStatistics& statistics) const;
 
     std::vector<Flow> m_flows;
+    std::vector<Answers> m_answers;           //!< per flow
     std::vector<ns3::Time> m_handshakeStarts; //!< per flow
     ns3::Time m_handshakesEnd;
     bool m_isStarted{false}; //!< measurements of connections before the start do not count

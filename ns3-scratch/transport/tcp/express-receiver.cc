@@ -51,20 +51,15 @@ ExpressReceiver::Config::Config(const TcpSettings& settings)
     advertised = static_cast<uint16_t>(std::min(field, MAX_WINDOW_FIELD));
 }
 
-ExpressReceiver::ExpressReceiver(const Config& config,
-                                 SegmentCarrier& carrier,
-                                 FlowObserver& observer,
-                                 FlowId flow)
+ExpressReceiver::ExpressReceiver(const Config& config, FlowId flow)
     : m_config(config),
-      m_carrier(carrier),
-      m_observer(observer),
       m_flow(flow),
       // Acknowledge the first data packet at once, as a socket does after ns-3's handshake.
       m_unacknowledged(config.delayedAckCount)
 {
     if (config.delayedAckCount > 1)
     {
-        m_delayedAckTimer = std::make_unique<LazyTimer>([this] { OnDelayedAckTimeout(); });
+        m_delayedAckTimer = std::make_unique<DelayedAckTimer>(*this);
     }
     if (config.ecn)
     {
@@ -104,7 +99,7 @@ ExpressReceiver::Receive(const Segment& segment)
     {
         // The segment is outside the window, so it repeats data that was received in order (RFC
         // 793, p. 69).
-        m_observer.OnRepeated(m_flow);
+        m_config.observer->OnRepeated(m_flow);
         SendAck(TcpHeader::ACK);
         return;
     }
@@ -114,11 +109,11 @@ ExpressReceiver::Receive(const Segment& segment)
     const auto advanced = static_cast<uint32_t>(GetNext() - next);
     if (advanced > 0)
     {
-        m_observer.OnDelivered(m_flow, advanced);
+        m_config.observer->OnDelivered(m_flow, advanced);
     }
     if (stored == Stored::NOTHING)
     {
-        m_observer.OnRepeated(m_flow);
+        m_config.observer->OnRepeated(m_flow);
         Acknowledge();
     }
     else if (stored == Stored::WITH_GAP || ++m_unacknowledged >= m_config.delayedAckCount)
@@ -221,7 +216,7 @@ ExpressReceiver::SendAck(uint8_t flags)
         m_delayedAckTimer->Cancel();
     }
     m_unacknowledged = 0;
-    Segment* segment = m_carrier.NewSegment();
+    Segment* segment = m_config.carrier->NewSegment();
     segment->flow = m_flow;
     segment->hop = 0;
     segment->toSender = true;
@@ -247,8 +242,8 @@ ExpressReceiver::SendAck(uint8_t flags)
         }
     }
     segment->wireBytes = GetWireBytes(*segment, m_config.timestamps, m_config.linkHeaderBytes);
-    m_observer.OnPacketSent(m_flow, segment->wireBytes, 0, false);
-    m_carrier.Carry(segment);
+    m_config.observer->OnPacketSent(m_flow, segment->wireBytes, 0, false);
+    m_config.carrier->Carry(segment);
 }
 
 void

@@ -35,7 +35,7 @@ struct TcpSettings;
 class ExpressReceiver : public FlowReceiver
 {
   public:
-    /// Settings that all receivers of a fabric share.
+    /// What all receivers of a fabric share.
     struct Config
     {
         /// @param settings the TCP settings from which the values are derived
@@ -50,18 +50,15 @@ class ExpressReceiver : public FlowReceiver
         bool ecn;
         ns3::TypeId congestionControl; //!< matters only for DCTCP, which changes the receiver
         uint32_t linkHeaderBytes;
+        SegmentCarrier* carrier{nullptr}; //!< carries the ACKs; set by the user, not owned
+        FlowObserver* observer{nullptr};  //!< of delivered data and sent packets; likewise
     };
 
     /**
-     * @param config shared settings; not owned
-     * @param carrier carries the ACKs; not owned
-     * @param observer notified of delivered data and sent packets; not owned
+     * @param config what all receivers share; not owned
      * @param flow id of the flow
      */
-    ExpressReceiver(const Config& config,
-                    SegmentCarrier& carrier,
-                    FlowObserver& observer,
-                    FlowId flow);
+    ExpressReceiver(const Config& config, FlowId flow);
 
     /// @return true if it has received segments out of order
     bool HasBuffer() const
@@ -103,8 +100,6 @@ class ExpressReceiver : public FlowReceiver
     ns3::SequenceNumber32 GetNext() const;
 
     const Config& m_config;
-    SegmentCarrier& m_carrier;
-    FlowObserver& m_observer;
     FlowId m_flow;
     ns3::SequenceNumber32 m_next{1};        //!< next byte in order; used while there is no buffer
     ns3::Ptr<ns3::TcpRxBuffer> m_buffer;    //!< created when the first gap appears, or for ECN
@@ -113,7 +108,10 @@ class ExpressReceiver : public FlowReceiver
     ns3::SequenceNumber32 m_congestedAt{0}; //!< highest sequence number of a segment with CE
     uint32_t m_unacknowledged;              //!< number of segments since the last ACK
     uint32_t m_timestampToEcho{0};
-    std::unique_ptr<LazyTimer> m_delayedAckTimer; //!< null if each segment is acknowledged at once
+    using DelayedAckTimer = OwnedTimer<ExpressReceiver, &ExpressReceiver::OnDelayedAckTimeout>;
+
+    /// null if each segment is acknowledged at once
+    std::unique_ptr<DelayedAckTimer> m_delayedAckTimer;
 };
 
 } // namespace cosim

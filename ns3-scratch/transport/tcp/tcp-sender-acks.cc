@@ -93,7 +93,7 @@ TcpSender::Acknowledge(const Segment& ack, std::size_t segments)
     {
         m_retransmissionTimer.Cancel();
     }
-    m_observer.OnAcked(m_flow, acked);
+    m_config.observer->OnAcked(m_flow, acked);
 }
 
 /// Do what TcpSocketBase::EstimateRtt does, and remove the acknowledged segments.
@@ -129,7 +129,7 @@ TcpSender::EstimateRtt(const Segment& ack, std::size_t segments)
     }
     if (observed > 0)
     {
-        m_observer.OnRttSample(m_flow, TimeStep(static_cast<uint64_t>(observed)));
+        m_config.observer->OnRttSample(m_flow, TimeStep(static_cast<uint64_t>(observed)));
     }
 }
 

@@ -47,16 +47,16 @@ class Flow : private TcpSender::SocketMaker, private SegmentCarrier, private Flo
           m_receiverConfig(m_settings),
           m_prototype(MakePrototype(m_settings)),
           m_config(m_settings, *m_prototype, *CreateObject<TcpNewReno>()),
-          m_receiver(m_receiverConfig, *this, *this, 0),
+          m_receiver(m_receiverConfig, 0),
           m_sender(
               m_config,
-              *this,
-              m_submitLine,
-              *this,
-              *this,
               0,
               m_prototype->MakeStartState({Time(), TimeStep(DELAY_PS), TimeStep(2 * DELAY_PS)}))
     {
+        m_config.carrier = m_receiverConfig.carrier = this;
+        m_config.observer = m_receiverConfig.observer = this;
+        m_config.sockets = this;
+        m_config.submitLine = &m_submitLine;
     }
 
     /// @param bytes number of bytes to send, until all of them are delivered
@@ -163,9 +163,9 @@ class Flow : private TcpSender::SocketMaker, private SegmentCarrier, private Flo
     uint32_t m_sent{0}; //!< data packets
     SegmentPool m_segments;
     SubmitLine m_submitLine;
-    const ExpressReceiver::Config m_receiverConfig;
+    ExpressReceiver::Config m_receiverConfig;
     const Ptr<ExpressTcpSocket> m_prototype;
-    const TcpSender::Config m_config;
+    TcpSender::Config m_config;
     ExpressReceiver m_receiver;
     TcpSender m_sender;
 };

@@ -37,21 +37,11 @@ TcpSender::Config::Config(const TcpSettings& settings,
 {
 }
 
-TcpSender::TcpSender(const Config& config,
-                     SocketMaker& sockets,
-                     SubmitLine& submitLine,
-                     SegmentCarrier& carrier,
-                     FlowObserver& observer,
-                     FlowId flow,
-                     const SenderState& state)
+TcpSender::TcpSender(const Config& config, FlowId flow, const SenderState& state)
     : m_config(config),
-      m_carrier(carrier),
-      m_observer(observer),
       m_flow(flow),
       m_state(state),
-      m_retransmissionTimer([this] { OnTimeout(); }),
-      m_submitLine(submitLine),
-      m_sockets(sockets)
+      m_retransmissionTimer(*this)
 {
     if (!config.isNewReno)
     {
@@ -66,7 +56,7 @@ TcpSender::TcpSender(const Config& config,
 void
 TcpSender::MakeCongestion()
 {
-    m_congestion = m_sockets.MakeCongestion();
+    m_congestion = m_config.sockets->MakeCongestion();
     m_congestion.Open(m_state);
 }
 
@@ -83,7 +73,7 @@ TcpSender::Submit(uint64_t bytes)
     }
     if (m_submitted == 0)
     {
-        m_submitted = m_submitLine.Add(*this);
+        m_submitted = m_config.submitLine->Add(*this);
     }
 }
 
@@ -130,7 +120,7 @@ TcpSender::Send()
 void
 TcpSender::SendSegment(uint32_t bytes)
 {
-    Segment* segment = m_carrier.NewSegment();
+    Segment* segment = m_config.carrier->NewSegment();
     segment->flow = m_flow;
     segment->hop = 0;
     segment->toSender = false;
@@ -149,8 +139,8 @@ TcpSender::SendSegment(uint32_t bytes)
     {
         m_retransmissionTimer.Arm(TimeStep(static_cast<uint64_t>(m_state.timeoutPs)));
     }
-    m_observer.OnPacketSent(m_flow, segment->wireBytes, bytes, false);
-    m_carrier.Carry(segment);
+    m_config.observer->OnPacketSent(m_flow, segment->wireBytes, bytes, false);
+    m_config.carrier->Carry(segment);
     m_state.inFlight.Push({CausalSimulator::Get().GetNowPs(), bytes});
     m_state.next += bytes;
     m_state.unsent -= bytes;
@@ -180,6 +170,14 @@ TcpSender::AddState(StateDigest& digest) const
     return m_state.historyPs;
 }
 
+void
+TcpSender::AddSegment(StateDigest& digest, const Segment& segment) const
+{
+    digest.Add(uint64_t{segment.flow} << 32 | segment.window);
+    digest.Add(uint64_t{segment.hop} << 8 | segment.flags);
+    digest.Add(static_cast<uint64_t>(segment.acknowledgment - m_state.head));
+}
+
 uint32_t
 TcpSender::GetWindow() const
 {
@@ -206,9 +204,12 @@ TcpSender::GetSocket()
         {
             MakeCongestion();
         }
-        m_socket = m_sockets.MakeSocket();
-        m_socket->Attach(m_congestion, m_carrier, m_config.linkHeaderBytes, m_retransmissionTimer);
-        m_socket->Observe(&m_observer, m_flow);
+        m_socket = m_config.sockets->MakeSocket();
+        m_socket->Attach(m_congestion,
+                         *m_config.carrier,
+                         m_config.linkHeaderBytes,
+                         m_retransmissionTimer);
+        m_socket->Observe(m_config.observer, m_flow);
         m_socket->TakeOver(m_state);
         m_socket->Establish();
     }

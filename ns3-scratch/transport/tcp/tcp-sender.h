@@ -41,6 +41,22 @@ struct TcpSettings;
 class TcpSender final : public FlowSender
 {
   public:
+    /// Makes what a flow needs of ns-3.
+    class SocketMaker
+    {
+      public:
+        virtual ~SocketMaker() = default;
+
+        /// @return a new socket
+        virtual ns3::Ptr<ExpressTcpSocket> MakeSocket() = 0;
+
+        /**
+         * @return a new congestion control. A copied one would not do: some congestion controls of
+         * ns-3 (TcpCubic in 3.44) behave differently after they are copied.
+         */
+        virtual Congestion MakeCongestion() = 0;
+    };
+
     /// What all senders of a fabric share.
     struct Config
     {
@@ -63,40 +79,20 @@ class TcpSender final : public FlowSender
         uint32_t linkHeaderBytes;
         int64_t minTimeoutPs;
         int64_t clockGranularityPs;
-    };
 
-    /// Makes what a flow needs of ns-3.
-    class SocketMaker
-    {
-      public:
-        virtual ~SocketMaker() = default;
-
-        /// @return a new socket
-        virtual ns3::Ptr<ExpressTcpSocket> MakeSocket() = 0;
-
-        /**
-         * @return a new congestion control. A copied one would not do: some congestion controls of
-         * ns-3 (TcpCubic in 3.44) behave differently after they are copied.
-         */
-        virtual Congestion MakeCongestion() = 0;
+        // Set by the user, not owned:
+        SegmentCarrier* carrier{nullptr};
+        FlowObserver* observer{nullptr};
+        SocketMaker* sockets{nullptr};   //!< makes congestion controls, and sockets where needed
+        SubmitLine* submitLine{nullptr}; //!< calls a sender one tick after Submit
     };
 
     /**
-     * @param config shared settings; not owned
-     * @param sockets makes the congestion control, and the socket if the flow needs one; not owned
-     * @param submitLine calls the sender one tick after Submit; not owned
-     * @param carrier carries the segments; not owned
-     * @param observer notified of the events of the flow; not owned
+     * @param config what all senders share; not owned
      * @param flow id of the flow
      * @param state the state in which the handshake leaves the sender
      */
-    TcpSender(const Config& config,
-              SocketMaker& sockets,
-              SubmitLine& submitLine,
-              SegmentCarrier& carrier,
-              FlowObserver& observer,
-              FlowId flow,
-              const SenderState& state);
+    TcpSender(const Config& config, FlowId flow, const SenderState& state);
 
     /**
      * Send the data that was submitted.
@@ -107,12 +103,6 @@ class TcpSender final : public FlowSender
 
     /// @return true if nothing waits for its transmission, but maybe for its acknowledgment
     bool IsAtRest() const;
-
-    /// @return the first byte that is not acknowledged
-    ns3::SequenceNumber32 GetHead() const
-    {
-        return m_state.head;
-    }
 
     /// @return true if it has needed a socket, which keeps a history of its own
     bool HasSocket() const
@@ -137,6 +127,7 @@ class TcpSender final : public FlowSender
     uint32_t GetWindow() const override;
     void Pause() override;
     void Resume() override;
+    void AddSegment(StateDigest& digest, const Segment& segment) const override;
 
   private:
     void Send();
@@ -151,18 +142,14 @@ class TcpSender final : public FlowSender
     void GetSocket();
 
     const Config& m_config;
-    SegmentCarrier& m_carrier;
-    FlowObserver& m_observer;
     const FlowId m_flow;
     bool m_isPredicted{true};
     /// while paused: true if data was submitted and has not been sent yet
     bool m_isSubmitInterrupted{false};
     SenderState m_state; //!< valid while m_isPredicted is true
     Congestion m_congestion;
-    LazyTimer m_retransmissionTimer;
+    OwnedTimer<TcpSender, &TcpSender::OnTimeout> m_retransmissionTimer;
     int64_t m_submitted{0}; //!< number of the pending call of OnSubmitted; 0: none is pending
-    SubmitLine& m_submitLine;
-    SocketMaker& m_sockets;
     /// while paused: remaining time of the retransmission timer; -1: not armed
     ns3::Time m_timeoutLeft{-1};
     ns3::Ptr<ExpressTcpSocket> m_socket; //!< null until it is first needed

@@ -57,22 +57,21 @@ TcpTransport::GetHandshakeBytes() const
     return GetSynWireBytes(m_settings);
 }
 
-FlowEnds
-TcpTransport::Connect(FlowId flow,
-                      const Handshake& handshake,
-                      SegmentCarrier& carrier,
-                      FlowObserver& observer)
+void
+TcpTransport::Attach(SegmentCarrier& carrier, FlowObserver& observer)
 {
-    TcpSender& sender = m_senders.emplace_back(m_senderConfig,
-                                               static_cast<TcpSender::SocketMaker&>(*this),
-                                               m_submitLine,
-                                               carrier,
-                                               observer,
-                                               flow,
-                                               m_prototype->MakeStartState(handshake));
-    m_senderOf.resize(std::max(m_senderOf.size(), std::size_t{flow} + 1));
-    m_senderOf[flow] = &sender;
-    ExpressReceiver& receiver = m_receivers.emplace_back(m_receiverConfig, carrier, observer, flow);
+    m_senderConfig.carrier = m_receiverConfig.carrier = &carrier;
+    m_senderConfig.observer = m_receiverConfig.observer = &observer;
+    m_senderConfig.sockets = this;
+    m_senderConfig.submitLine = &m_submitLine;
+}
+
+FlowEnds
+TcpTransport::Connect(FlowId flow, const Handshake& handshake)
+{
+    TcpSender& sender =
+        m_senders.emplace_back(m_senderConfig, flow, m_prototype->MakeStartState(handshake));
+    ExpressReceiver& receiver = m_receivers.emplace_back(m_receiverConfig, flow);
     return {&sender, &receiver};
 }
 
@@ -127,14 +126,6 @@ TcpTransport::AddState(StateDigest& digest) const
         receiver.AddState(digest);
     }
     return historyPs;
-}
-
-void
-TcpTransport::AddSegment(StateDigest& digest, const Segment& segment) const
-{
-    digest.Add(uint64_t{segment.flow} << 32 | segment.window);
-    digest.Add(uint64_t{segment.hop} << 8 | segment.flags);
-    digest.Add(static_cast<uint64_t>(segment.acknowledgment - m_senderOf[segment.flow]->GetHead()));
 }
 
 Ptr<ExpressTcpSocket>

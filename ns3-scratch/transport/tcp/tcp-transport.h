@@ -16,7 +16,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <vector>
 
 namespace cosim
 {
@@ -33,14 +32,11 @@ class TcpTransport : public Transport, private TcpSender::SocketMaker
 
     // Transport
     uint32_t GetHandshakeBytes() const override;
-    FlowEnds Connect(FlowId flow,
-                     const Handshake& handshake,
-                     SegmentCarrier& carrier,
-                     FlowObserver& observer) override;
+    void Attach(SegmentCarrier& carrier, FlowObserver& observer) override;
+    FlowEnds Connect(FlowId flow, const Handshake& handshake) override;
     std::string GetObstacle() const override;
     bool IsAtRest() const override;
     int64_t AddState(StateDigest& digest) const override;
-    void AddSegment(StateDigest& digest, const Segment& segment) const override;
 
   private:
     // TcpSender::SocketMaker
@@ -55,7 +51,6 @@ class TcpTransport : public Transport, private TcpSender::SocketMaker
     TcpSender::Config m_senderConfig;
     SubmitLine m_submitLine;
     std::deque<TcpSender> m_senders;
-    std::vector<const TcpSender*> m_senderOf; //!< by flow; null: not connected
     std::deque<ExpressReceiver> m_receivers;
 };
 
