@@ -64,11 +64,34 @@ def numbered_paths(
     turns: int,
 ) -> tuple[NDArray[np.int64], Ids]: ...
 
-# For each of `count` links, the bytes that go over it if some paths are used. The links of path i
-# are links[begin[i]:begin[i + 1]]. ValueError if a path or link does not exist.
-def path_loads(
-    begin: Ids, links: Ids, used: Ids, bytes: NDArray[np.float64], count: int
-) -> NDArray[np.float64]: ...
+# Boxes: servers, their first samples and those after their last, their first bytes and those after
+# their last.
+_Boxes = tuple[
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.int64],
+]
+
+# Number of pairs that exchange data if servers need what others have, and which of both take part.
+def participants(
+    has: _Boxes, needs: _Boxes
+) -> tuple[int, NDArray[np.uint8], NDArray[np.uint8]]: ...
+
+# Add to `loads` the bytes that links carry if such an exchange takes some paths: those to the
+# servers place[1] and following, from place[0] servers each. `paths` are begin, links, propagation
+# and stored; `sending` are the bytes of a segment and of headers, the route and the number of
+# routes. The result is the latest arrival of a first packet [s]. ValueError says what is wrong.
+def add_loads(
+    has: _Boxes,
+    needs: _Boxes,
+    paths: tuple[Ids, Ids, NDArray[np.float64], NDArray[np.float64]],
+    place: tuple[int, int],
+    sending: tuple[int, int, int, int],
+    rates: NDArray[np.float64],
+    loads: NDArray[np.float64],
+) -> float: ...
 
 # For each step, the chunks on the most loaded link; ValueError says what is wrong.
 def replay(

@@ -5,6 +5,7 @@ from __future__ import annotations
 try:
     from topology_gen._kernels import (
         Bfb,
+        add_loads,
         balance_uneven,
         distances,
         hashed_paths,
@@ -13,7 +14,7 @@ try:
         layers,
         numbered_paths,
         pack_trees,
-        path_loads,
+        participants,
         remove_switches,
         replay,
         rule_distances,
@@ -36,6 +37,7 @@ except ModuleNotFoundError as error:
 
 __all__ = [
     "Bfb",
+    "add_loads",
     "balance_uneven",
     "distances",
     "hashed_paths",
@@ -44,7 +46,7 @@ __all__ = [
     "layers",
     "numbered_paths",
     "pack_trees",
-    "path_loads",
+    "participants",
     "remove_switches",
     "replay",
     "rule_distances",

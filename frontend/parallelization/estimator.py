@@ -279,13 +279,11 @@ class Estimator:
         return self._both_ways(partial(transfer, output, batch, origin, target, read))
 
     def _both_ways(self, make: Callable[[], Transfer]) -> tuple[Move, Move] | None:
-        # The matrix of bytes is made again for the loads: a cache of matrices would be large.
-        moved = make()
-        messages = int(np.count_nonzero(moved.bytes))
+        # The transfer is made again for the loads: a cache of transfers would be large.
+        messages, moved = make().between()
         if not messages:
             return None
-        senders = moved.sources[moved.bytes.any(axis=1)]
-        receivers = moved.targets[moved.bytes.any(axis=0)]
+        senders, receivers = moved.has.servers, moved.needs.servers
         return (
             Move(senders, receivers, messages, lambda: self._fabric.transfer(make())),
             Move(receivers, senders, messages, lambda: self._fabric.transfer(make().reversed)),

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -17,11 +16,11 @@ from numpy.typing import NDArray
 
 from frontend.collectives.algorithms.multi_ring import logical_rings
 from frontend.collectives.group_rings import GroupRings
-from frontend.parallelization.path_blocks import TARGETS, Block, PathBlocks, path_lengths
+from frontend.parallelization.path_blocks import TARGETS, PathBlocks, path_lengths
 from frontend.parallelization.transfers import Transfer
 from topology_gen import Network
-from topology_gen.arrays import Numbers, ids
-from topology_gen.kernels import path_loads
+from topology_gen.arrays import Numbers
+from topology_gen.kernels import add_loads
 from topology_gen.networks.direct_connect import parallel_index
 
 Seconds = NDArray[np.float64]
@@ -85,36 +84,25 @@ class Fabric:
 
     def transfer(self, moved: Transfer) -> LinkLoad:
         """Return the load of a transfer of at least a byte over the paths of each pair."""
-        rows, columns = np.nonzero(moved.bytes)
-        sources, targets = moved.sources[rows], moved.targets[columns]
-        whole = moved.bytes[rows, columns]
-        blocks = targets // TARGETS
+        _, moved = moved.between()
+        blocks = moved.needs.servers // TARGETS
         # Whole bytes, so that the sum is the same in any order.
         total = np.zeros(self.network.links)
         latency = 0.0
-        first, last = int(blocks.min()), int(blocks.max())
-        count = self.routes.paths
-        for number, route in product(range(first, last + 1), range(count)):
-            here = np.flatnonzero(blocks == number) if first < last else np.arange(whole.size)
-            sent = whole[here] * (route + 1) // count - whole[here] * route // count
-            if not sent.all():
-                here, sent = here[sent > 0], sent[sent > 0]
-            if here.size:
-                pairs = (targets[here] - number * TARGETS) * self.servers + sources[here]
-                found = self._paths.block(number, route)
-                size = self.wire.size(sent.astype(np.float64))
-                total += path_loads(found.begin, found.links, ids(pairs), size, total.size)
-                latency = max(latency, self._latency(found, pairs, sent.astype(np.float64)))
+        for number in np.unique(blocks).tolist():
+            there = moved.needs.at(np.flatnonzero(blocks == number))
+            for route in range(self.routes.paths):
+                reached = add_loads(
+                    moved.has,
+                    there,
+                    self._paths.block(number, route),
+                    (self.servers, number * TARGETS),
+                    (self.wire.segment_bytes, self.wire.header_bytes, route, self.routes.paths),
+                    self._rate,
+                    total,
+                )
+                latency = max(latency, reached)
         return self._load(total, latency)
-
-    def _latency(self, block: Block, pairs: Numbers, sent: Bytes) -> float:
-        """Return the latest arrival of a message's first packet, if all leave at once."""
-        stored = block.stored[pairs]
-        small = np.flatnonzero(sent < self.wire.segment_bytes)
-        if small.size:
-            packets = self.wire.first_packet(sent[small])
-            stored[small] = self._paths.stored(*self._paths.some(block, pairs[small]), packets)
-        return float((block.propagation[pairs] + stored).max())
 
     def all_reduces(self, reduced: Sequence[tuple[GroupRings, float]]) -> LinkLoad | None:
         """Return the load of all-reduces at the same time; None if there are none.

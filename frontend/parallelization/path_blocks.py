@@ -72,16 +72,6 @@ class PathBlocks:
             self.stored(paths.links, lengths, full),
         )
 
-    @staticmethod
-    def some(block: Block, pairs: Numbers) -> tuple[Ids, Numbers]:
-        """Return the links of some paths of a block, path after path, and the paths' lengths."""
-        begin = block.begin[pairs].astype(np.int64)
-        lengths = block.begin[pairs + 1] - begin
-        place = np.arange(int(lengths.sum())) + np.repeat(
-            begin - np.cumsum(lengths) + lengths, lengths
-        )
-        return block.links[place], lengths
-
     def propagation(self, links: Ids, lengths: Numbers) -> Seconds:
         """Return the propagation along some paths, and what ranks between take to pass on."""
         delay = self._network.latency_ps[links].astype(np.float64)

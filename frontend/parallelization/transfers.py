@@ -25,46 +25,61 @@ from numpy.typing import NDArray
 
 from frontend.parallelization.operators import Operator
 from frontend.parallelization.strategy import Placement, bounds
+from topology_gen.kernels import participants
 
 Numbers = NDArray[np.int64]
 
 
-class Transfer(NamedTuple):
-    """Bytes from source servers (rows) to target servers (columns); 0 from a server to itself."""
-
-    sources: Numbers
-    targets: Numbers
-    bytes: Numbers
-
-    def matrix(self, servers: int) -> Numbers:
-        """Return the matrix of bytes between all servers, from row to column."""
-        result = np.zeros((servers, servers), np.int64)
-        result[np.ix_(self.sources, self.targets)] = self.bytes
-        return result
-
-    @property
-    def reversed(self) -> Transfer:
-        """The transfer of the gradients."""
-        return Transfer(self.targets, self.sources, self.bytes.T)
-
-
 class Boxes(NamedTuple):
-    """For each server of a placement, a range of samples and a range of bytes of each sample."""
+    """For each of several servers, a range of samples and a range of bytes of each sample."""
 
+    servers: Numbers
     first: Numbers
     end: Numbers
     low: Numbers
     high: Numbers
 
-    def common(self, other: Boxes) -> Numbers:
-        """Return the bytes that each box (row) has in common with each other box (column)."""
-        samples = np.minimum(self.end[:, None], other.end)
-        samples -= np.maximum(self.first[:, None], other.first)
-        width = np.minimum(self.high[:, None], other.high)
-        width -= np.maximum(self.low[:, None], other.low)
-        np.maximum(samples, 0, out=samples)
-        samples *= np.maximum(width, 0, out=width)
-        return samples
+    def at(self, chosen: Numbers) -> Boxes:
+        """Return the boxes at some places."""
+        return Boxes(*(each[chosen] for each in self))
+
+
+class Transfer(NamedTuple):
+    """Data that servers have and others need: what their boxes have in common moves.
+
+    Nothing moves from a server to itself.
+    """
+
+    has: Boxes
+    needs: Boxes
+
+    @property
+    def reversed(self) -> Transfer:
+        """The transfer of the gradients."""
+        return Transfer(self.needs, self.has)
+
+    def between(self) -> tuple[int, Transfer]:
+        """Return the number of messages, and the transfer without boxes that take no part."""
+        messages, sends, receives = participants(self.has, self.needs)
+        return messages, Transfer(
+            self.has.at(np.flatnonzero(sends)), self.needs.at(np.flatnonzero(receives))
+        )
+
+    def messages(self) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the source, the target and the bytes of each message."""
+        has, needs = (Boxes(*(each[:, None] for each in self.has)), self.needs)
+        samples = np.minimum(has.end, needs.end) - np.maximum(has.first, needs.first)
+        width = np.minimum(has.high, needs.high) - np.maximum(has.low, needs.low)
+        moved = np.maximum(samples, 0) * np.maximum(width, 0) * (has.servers != needs.servers)
+        sources, targets = np.nonzero(moved)
+        return self.has.servers[sources], needs.servers[targets], moved[sources, targets]
+
+    def matrix(self, servers: int) -> Numbers:
+        """Return the matrix of bytes between all servers, from row to column."""
+        result = np.zeros((servers, servers), np.int64)
+        sources, targets, moved = self.messages()
+        result[sources, targets] = moved
+        return result
 
 
 def samples(placement: Placement, batch: int) -> tuple[Numbers, Numbers]:
@@ -134,8 +149,8 @@ def transfer(
         low, high = np.zeros_like(first), np.full_like(first, operator.output_bytes)
         if reader is not None and target.rows > 1:
             low, high = rows(target, reader, operator.output_bytes)
-        needs = Boxes(first, end, low, high)
-    return _between(source, target, has.common(needs))
+        needs = Boxes(_servers(target), first, end, low, high)
+    return Transfer(has, needs)
 
 
 def partial_sums(operator: Operator, batch: int, placement: Placement) -> Transfer:
@@ -152,15 +167,12 @@ def partial_sums(operator: Operator, batch: int, placement: Placement) -> Transf
     """
     first, end = samples(placement, batch)
     low, high = columns(placement, operator, operator.output_bytes)
-    has = Boxes(first, end, low, high)
-    needs = _summed(operator, batch, placement, operator.output_bytes)
-    return _between(placement, placement, has.common(needs))
+    has = Boxes(_servers(placement), first, end, low, high)
+    return Transfer(has, _summed(operator, batch, placement, operator.output_bytes))
 
 
-def _between(source: Placement, target: Placement, moved: Numbers) -> Transfer:
-    sources = np.array(source.servers, dtype=np.int64)
-    targets = np.array(target.servers, dtype=np.int64)
-    return Transfer(sources, targets, moved * (sources[:, None] != targets))
+def _servers(placement: Placement) -> Numbers:
+    return np.array(placement.servers, dtype=np.int64)
 
 
 def _summed(operator: Operator, batch: int, placement: Placement, amount: int) -> Boxes:
@@ -168,7 +180,7 @@ def _summed(operator: Operator, batch: int, placement: Placement, amount: int) -
     place = np.arange(len(placement.servers))
     place = place // placement.weight_parts * placement.rows + place % placement.rows
     first, end = _ranges(bounds(batch, placement.samples * placement.rows), place)
-    return Boxes(first, end, *columns(placement, operator, amount))
+    return Boxes(_servers(placement), first, end, *columns(placement, operator, amount))
 
 
 def _ranges(cuts: list[int] | Numbers, place: Numbers) -> tuple[Numbers, Numbers]:

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-import numpy as np
-
 from frontend.parallelization import OperatorGraph, Strategy, Transfer, partial_sums, transfer
 from frontend.parallelization.strategy import bounds
 
@@ -71,16 +69,6 @@ def _messages(graph: OperatorGraph, strategy: Strategy) -> Iterator[Message]:
 
 
 def _both_ways(producer: int, reader: int, moved: Transfer) -> Iterator[Message]:
-    for source, target, size in _pairs(moved):
+    for source, target, size in zip(*(each.tolist() for each in moved.messages()), strict=True):
         yield Message("forward", producer, reader, source, target, size)
         yield Message("backward", reader, producer, target, source, size)
-
-
-def _pairs(moved: Transfer) -> Iterator[tuple[int, int, int]]:
-    rows, columns = np.nonzero(moved.bytes)
-    yield from zip(
-        moved.sources[rows].tolist(),
-        moved.targets[columns].tolist(),
-        moved.bytes[rows, columns].tolist(),
-        strict=True,
-    )

@@ -3,23 +3,26 @@
  */
 
 #include "capacities.h"
+#include "exchange.h"
 #include "hashed-paths.h"
 #include "hop-distances.h"
 #include "length-distances.h"
 #include "numbered-paths.h"
-#include "path-loads.h"
 #include "register.h"
 #include "target-search.h"
 #include "tree-loads.h"
 #include "walk-loads.h"
 #include "weighted-matching.h"
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <pybind11/stl.h>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace py = pybind11;
@@ -196,15 +199,39 @@ numbered_paths(std::size_t nodes,
         });
 }
 
-py::array_t<double>
-path_loads(const Array<uint32_t>& begin,
-           const Array<uint32_t>& links,
-           const Array<uint32_t>& used,
-           const Array<double>& bytes,
-           uint32_t count)
+/// Servers, first and last samples, and first and last bytes; see Boxes.
+using BoxArrays = std::array<Array<int64_t>, 5>;
+
+Boxes
+boxes_of(const BoxArrays& arrays)
 {
-    const auto loads = PathLoads({view(begin), view(links)}, view(used), view(bytes), count);
-    return copied(loads);
+    return {view(arrays[0]), view(arrays[1]), view(arrays[2]), view(arrays[3]), view(arrays[4])};
+}
+
+py::tuple
+participants(const BoxArrays& has, const BoxArrays& needs)
+{
+    const Participants found = FindParticipants({boxes_of(has), boxes_of(needs)});
+    return py::make_tuple(found.messages, copied(found.sends), copied(found.receives));
+}
+
+double
+add_loads(const BoxArrays& has,
+          const BoxArrays& needs,
+          const std::tuple<Array<uint32_t>, Array<uint32_t>, Array<double>, Array<double>>& paths,
+          const std::tuple<int64_t, int64_t>& place,
+          const std::tuple<int64_t, int64_t, int64_t, int64_t>& sending,
+          const Array<double>& rates,
+          py::array_t<double, py::array::c_style>& loads)
+{
+    const auto& [begin, links, propagation, stored] = paths;
+    const auto& [sources, first] = place;
+    const auto& [segment, header, route, routes] = sending;
+    return AddLoads({boxes_of(has), boxes_of(needs)},
+                    {view(begin), view(links), view(propagation), view(stored), sources, first},
+                    {segment, header, route, routes},
+                    view(rates),
+                    {loads.mutable_data(), static_cast<std::size_t>(loads.size())});
 }
 
 py::tuple
@@ -250,7 +277,16 @@ tightest_cut(uint32_t nodes,
 void
 register_graphs(py::module_& module)
 {
-    module.def("path_loads", &path_loads);
+    module.def("participants", &participants);
+    module.def("add_loads",
+               &add_loads,
+               py::arg("has"),
+               py::arg("needs"),
+               py::arg("paths"),
+               py::arg("place"),
+               py::arg("sending"),
+               py::arg("rates"),
+               py::arg("loads").noconvert());
     module.def("heaviest_matching", &heaviest_matching);
     module.def("distances", &distances);
     module.def("rule_distances", &rule_distances);

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import count, product
 from math import ceil
 
+import numpy as np
+
 from frontend.parallelization import bounds, partial_sums, transfer
 
 HOP = 1e-12
@@ -138,12 +140,8 @@ def estimate(graph, strategy, server, network, rings, wire):
         last = max(last, arrived[key])
 
     def hand_over(key, moved):
-        pairs = [
-            (int(s), int(t), int(moved.bytes[i, j]), 0)
-            for i, s in enumerate(moved.sources)
-            for j, t in enumerate(moved.targets)
-            if moved.bytes[i, j]
-        ]
+        matrix = moved.matrix(network.ranks)
+        pairs = [(s, t, int(matrix[s, t]), 0) for s, t in np.argwhere(matrix).tolist()]
         if pairs:
             send(key, max(clock[s] for s, *_ in pairs), messages_load(network, pairs, wire))
         return {t for _, t, *_ in pairs}

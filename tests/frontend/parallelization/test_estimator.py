@@ -27,7 +27,7 @@ from frontend.parallelization import (
 )
 from frontend.parallelization.fabric import Fabric
 from frontend.parallelization.path_blocks import TARGETS
-from frontend.parallelization.transfers import Transfer
+from frontend.parallelization.transfers import Boxes, Transfer
 from frontend.roofline import Cost
 from tests.frontend.parallelization.graphs import jobs, placements, small_dlrm
 from tests.frontend.parallelization.naive_estimate import estimate
@@ -235,11 +235,15 @@ def test_paths_are_found_for_the_targets_that_are_needed():
         return network.router(source, target, route)
 
     fabric = Fabric(replace(network, router=router), BARE)
-    first, last = np.array([0]), np.array([3 * TARGETS - 1])
+
+    def box(server: int, size: int) -> Boxes:
+        return Boxes(*(np.array([number]) for number in (server, 0, 1, 0, size)))
+
+    first, last = 0, 3 * TARGETS - 1
     assert asked == []
-    load = fabric.transfer(Transfer(first, last, np.array([[1000]])))
+    load = fabric.transfer(Transfer(box(first, 1000), box(last, 1000)))
     assert load is not None
     assert load.links.size == 2
     assert asked == list(range(2 * TARGETS, 3 * TARGETS))
-    fabric.transfer(Transfer(first, last, np.array([[7]])))
+    fabric.transfer(Transfer(box(first, 7), box(last, 1000)))
     assert len(asked) == TARGETS

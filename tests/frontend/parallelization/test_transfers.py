@@ -103,8 +103,8 @@ def test_columns_then_rows_need_no_transfer():
     up, down = dense("up", (), 8, 32), dense("down", (0,), 32, 8)._replace(rows=32)
     servers = (0, 1, 2, 3)
     first, second = Placement(servers, columns=2), Placement(servers, rows=2)
-    assert not transfer(up, 8, first, second, down).bytes.any()
-    assert transfer(up, 8, first, first, down).bytes.any()
+    assert not transfer(up, 8, first, second, down).matrix(4).any()
+    assert transfer(up, 8, first, first, down).matrix(4).any()
 
 
 @settings(max_examples=60, deadline=None)
@@ -117,8 +117,8 @@ def test_readers_get_exactly_what_they_need(data, batch, output):
     moved = transfer(operator, batch, source, target)
     away = target._replace(servers=tuple(server + 5 for server in target.servers))
     copies = target.columns
-    assert transfer(operator, batch, source, away).bytes.sum() == batch * output * copies
-    assert 0 <= moved.bytes.sum() <= batch * output * copies
+    assert transfer(operator, batch, source, away).matrix(10).sum() == batch * output * copies
+    assert 0 <= moved.matrix(5).sum() <= batch * output * copies
 
 
 def test_a_hybrid_dlrm_by_hand():
