@@ -15,6 +15,7 @@ namespace cosim
 void
 FlowFabric::PrepareLink(uint32_t link)
 {
+    m_hops.Reset(link);
     const auto rate = static_cast<double>(GetGoodRateBps(m_liveLinks.Get(link)));
     if (link == m_solverLinks.size())
     {

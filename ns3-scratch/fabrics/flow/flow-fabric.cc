@@ -35,6 +35,7 @@ constexpr auto LONGEST_PS = static_cast<double>(MAX_TIME_PS);
 FlowFabric::FlowFabric(const Topology& topology, const Settings& settings)
     : MessageFabric(topology, settings),
       m_paths(topology.pathSource.size()),
+      m_hops(topology.linkSource.size()),
       m_solver(m_paths.GetCount())
 {
     for (uint32_t link = 0; link < m_liveLinks.GetCount(); ++link)
@@ -88,24 +89,31 @@ FlowFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now)
 void
 FlowFabric::Begin(uint32_t id, uint64_t now)
 {
+    const FlowStreams::Message& message = m_paths.Get(id);
+    Path& path = m_paths[message.path];
+    if (path.first == NONE)
+    {
+        FlowStreams::Advance(path, now);
+        const Opening* opening = m_paths.GetOpening(path);
+        // While a change of the links pauses the path, its window stands still.
+        if (opening != nullptr && !path.isPaused && now >= opening->startedAt + opening->roundTrip)
+        {
+            m_paths.OpenWindow(path, now);
+        }
+        if (TakeHops(id, now))
+        {
+            return;
+        }
+    }
     if (!m_paths.Append(id))
     {
         return;
     }
-    const FlowStreams::Message& message = m_paths.Get(id);
-    Path& path = m_paths[message.path];
     if (m_linkControl)
     {
         m_linkControl->AddBusy(message.path);
     }
-    FlowStreams::Advance(path, now);
     path.left = static_cast<double>(message.wireBytes);
-    const Opening* opening = m_paths.GetOpening(path);
-    // While a change of the links pauses the path, its window stands still.
-    if (opening != nullptr && !path.isPaused && now >= opening->startedAt + opening->roundTrip)
-    {
-        m_paths.OpenWindow(path, now);
-    }
     MarkDirty(message.path, now);
 }
 
@@ -123,9 +131,14 @@ FlowFabric::MarkDirty(uint32_t id, uint64_t now)
 void
 FlowFabric::OnDue(uint32_t subject, uint64_t now)
 {
-    if (subject != DELAYED)
+    if (subject < GetFirstHopSubject())
     {
         OnPathDue(subject, now);
+        return;
+    }
+    if (subject != DELAYED)
+    {
+        OnHop(subject - GetFirstHopSubject(), now);
         return;
     }
     while (!m_delayed.IsEmpty() && m_paths.Get(m_delayed.Front()).sentAt <= now)
@@ -142,8 +155,12 @@ FlowFabric::Prepare(uint32_t subject, std::size_t before) const
     // What a step has loaded tells the next step what to load.
     constexpr std::size_t MESSAGE = 24;
     constexpr std::size_t BUNDLE_OF_MESSAGE = 8;
-    if (subject == DELAYED)
+    if (subject >= GetFirstHopSubject())
     {
+        if (subject != DELAYED)
+        {
+            m_hops.Prepare(subject - GetFirstHopSubject());
+        }
         return;
     }
     if (before > MESSAGE)
@@ -183,6 +200,10 @@ FlowFabric::OnServed(uint64_t now)
         else if (sends)
         {
             m_solver.Start(id);
+            if (m_hops.IsUsed())
+            {
+                path.updatedAt = std::max(path.updatedAt, GetEmptyAt(id));
+            }
         }
         else
         {
@@ -218,7 +239,8 @@ FlowFabric::Estimate(uint32_t id, uint64_t now)
         Abandon(m_paths.Get(path.first).bytes, id);
         return;
     }
-    PlanPath(id, now + static_cast<uint64_t>(std::max(duration, 0.0)));
+    const uint64_t from = std::max(now, path.updatedAt);
+    PlanPath(id, Later(from, static_cast<uint64_t>(std::max(duration, 0.0))));
 }
 
 void
@@ -282,9 +304,16 @@ FlowFabric::Dispatch(uint32_t id, uint64_t now)
         Later(path.latency, static_cast<uint64_t>(std::clamp(forwarding, 0.0, LONGEST_PS)));
     const double lastLink =
         std::min(path.lastLinkPs * static_cast<double>(message.wireBytes), LONGEST_PS);
-    path.lastArrival =
-        std::max(Later(path.lastArrival, static_cast<uint64_t>(lastLink)), Later(now, delay));
-    Place(message.bundle, {id, message.bytes, message.sentAt, path.lastArrival});
+    const auto lastLinkPs = static_cast<uint64_t>(lastLink);
+    if (path.firstUnderWay != NONE)
+    {
+        FollowHops(message, Later(now, delay), lastLinkPs);
+    }
+    else
+    {
+        path.lastArrival = std::max(Later(path.lastArrival, lastLinkPs), Later(now, delay));
+        Place(message.bundle, {id, message.bytes, message.sentAt, path.lastArrival});
+    }
     m_paths.RemoveFirst(path);
     if (path.first == NONE)
     {

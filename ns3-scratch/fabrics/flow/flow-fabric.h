@@ -5,6 +5,7 @@
 #ifndef COSIM_FLOW_FABRIC_H
 #define COSIM_FLOW_FABRIC_H
 
+#include "fabrics/flow/flow-hops.h"
 #include "fabrics/flow/flow-link-control.h"
 #include "fabrics/flow/flow-streams.h"
 #include "fabrics/flow/max-min-solver.h"
@@ -98,6 +99,7 @@ class FlowFabric : public MessageFabric, public Repeatable
     int64_t GetBusyPs(uint32_t link, uint64_t wireBytes) const;
 
     FlowStreams m_paths;
+    FlowHops m_hops;
     RingBuffer<uint32_t> m_delayed; //!< messages that are sent later, by time
     MaxMinSolver m_solver;
 
@@ -107,6 +109,23 @@ class FlowFabric : public MessageFabric, public Repeatable
     void OnPathDue(uint32_t id, uint64_t now);
     void Dispatch(uint32_t id, uint64_t now);
     void EndWindow(uint32_t id, uint64_t now);
+
+    /// @return the subject of an event of the first message that travels hop by hop
+    uint32_t GetFirstHopSubject() const
+    {
+        return static_cast<uint32_t>(m_paths.GetCount());
+    }
+
+    bool TakeHops(uint32_t id, uint64_t now);
+    void Follow(uint32_t id);
+    void FollowHops(const FlowStreams::Message& message, uint64_t arrivesAt, uint64_t afterPs);
+    void OnHop(uint32_t id, uint64_t now);
+    void EnterLink(uint32_t id, uint64_t now);
+    void PassLink(uint32_t id, uint64_t now);
+    void StallStreams(uint32_t link, uint64_t busyPs, uint64_t now);
+    uint64_t GetEmptyAt(uint32_t path) const;
+    void Deliver(uint32_t id);
+    void FinishHops(uint32_t id, uint64_t now);
 
     std::vector<uint32_t> m_solverLinks; //!< per link: its number in the solver
     /// per path: number in the solver of the link that limits it to its window, or NONE; empty

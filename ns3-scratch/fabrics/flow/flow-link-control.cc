@@ -61,6 +61,10 @@ void
 FlowLinkControl::Pause()
 {
     const uint64_t now = m_fabric.Now();
+    for (const uint32_t id : m_linked)
+    {
+        m_fabric.FinishHops(id, now);
+    }
     CountLinks();
     ForgetIdle();
     for (const uint32_t id : m_linked)

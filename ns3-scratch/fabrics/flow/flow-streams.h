@@ -49,7 +49,8 @@ class FlowStreams
         double left{0}; //!< remaining size of the first message, at updatedAt [bytes on the wire]
         /// remaining part of the window of its slow start, at updatedAt [bytes on the wire]
         double windowLeft{UNLIMITED};
-        uint64_t updatedAt{0};     //!< [ps]
+        /// [ps]; in the future while it waits behind messages that travel hop by hop
+        uint64_t updatedAt{0};
         uint64_t doneAt{NEVER};    //!< end of the first message, of the window, or of a pause [ps]
         uint64_t plannedAt{NEVER}; //!< time of the earliest planned event of the path [ps]
         uint32_t first{NONE};      //!< message
@@ -62,6 +63,8 @@ class FlowStreams
         uint64_t latency{0};       //!< [ps]
         uint64_t lastArrival{0};   //!< arrival of the message that left last [ps]
         uint64_t carried{0};       //!< size of all messages that have left [bytes on the wire]
+        uint32_t firstUnderWay{NONE}; //!< of the messages that FlowFabric::Deliver delivers
+        uint32_t lastUnderWay{NONE};
     };
 
     /// Slow-start state of a path.
@@ -191,6 +194,12 @@ class FlowStreams
         return isFirst;
     }
 
+    /// Remove a message of Add that no stream has.
+    void Remove(uint32_t id)
+    {
+        m_messages.Return(id);
+    }
+
     /// Remove the first message of a stream, which has left completely.
     void RemoveFirst(Path& path)
     {
@@ -203,6 +212,10 @@ class FlowStreams
     /// Advance the first message and the window of a path to the current time.
     static void Advance(Path& path, uint64_t now)
     {
+        if (now <= path.updatedAt)
+        {
+            return;
+        }
         const double sent =
             path.rate / MessageFabric::BYTE_PS * static_cast<double>(now - path.updatedAt);
         path.updatedAt = now;
@@ -235,7 +248,7 @@ class FlowStreams
     /// @return the sent amount of the path's first message, which must exist [bytes on the wire]
     uint64_t GetSent(const Path& path, uint64_t now) const
     {
-        const double passed = static_cast<double>(now - path.updatedAt);
+        const double passed = static_cast<double>(now - std::min(now, path.updatedAt));
         const double left = std::max(path.left - path.rate / MessageFabric::BYTE_PS * passed, 0.0);
         const uint64_t wireBytes = m_messages[path.first].wireBytes;
         return wireBytes - std::min(wireBytes, static_cast<uint64_t>(left));

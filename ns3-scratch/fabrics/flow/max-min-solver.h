@@ -100,6 +100,24 @@ class MaxMinSolver
         return m_rate[flow];
     }
 
+    /**
+     * Call a function for the active flows that a link limits, according to the last Solve.
+     *
+     * @param link the link
+     * @param f called with each flow
+     */
+    template <typename Function>
+    void ForEachLimited(uint32_t link, const Function& f) const
+    {
+        for (const uint32_t flow : m_users[link].owned)
+        {
+            if (m_flow[flow].bottleneck == link)
+            {
+                f(flow);
+            }
+        }
+    }
+
     /// @param digest receives the state after a Solve without active flows
     void AddState(StateDigest& digest) const;
 
