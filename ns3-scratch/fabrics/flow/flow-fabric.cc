@@ -200,8 +200,8 @@ FlowFabric::OnServed(uint64_t now)
         else if (sends)
         {
             m_solver.Start(id);
-            if (m_hops.IsUsed())
-            {
+            if (!m_hops.IsEmpty(now))
+            { // its packets wait behind what is in the queues of its links
                 path.updatedAt = std::max(path.updatedAt, GetEmptyAt(id));
             }
         }

@@ -45,9 +45,21 @@ namespace cosim
  *   the amount that was sent. Slow start ends for good when the window reaches the
  *   bandwidth-delay product.
  *
- * A round trip is that of a full packet and its acknowledgment over idle links. There is no loss
- * and no queue. The estimate therefore misses the time that packets of a new flow wait behind
- * packets that fill the buffers, and that acknowledgments wait behind data.
+ * A round trip is that of a full packet and its acknowledgment over idle links. There is no loss.
+ *
+ * A *short* message fits into what is left of the window of a path in slow start. As TCP has
+ * nothing to wait for, the whole message leaves at once; and as this window does not fill the path,
+ * the message never occupies all links of the path at once. So it does not share them with others
+ * either: it travels hop by hop. At each link it waits behind the short messages that are there
+ * (see FlowHops), and then has the link alone. Long messages, the streams, do without that part of
+ * the link:
+ *
+ * - A stream that the link limits pauses for the time that the link needs for the short message.
+ * - A stream that begins, or continues after its window, waits until the short messages that it
+ *   finds at its links are gone.
+ *
+ * Streams have no queues. The estimate therefore misses the time that packets wait behind those of
+ * streams that fill the buffers, and that acknowledgments wait behind data.
  */
 class FlowFabric : public MessageFabric, public Repeatable
 {

@@ -97,10 +97,10 @@ class FlowHops
         __builtin_prefetch(place + sizeof(Message) - 1);
     }
 
-    /// @return true if a message has travelled hop by hop
-    bool IsUsed() const
+    /// @return true if all queues are empty, so that GetEmptyAt is in the past for all links
+    bool IsEmpty(uint64_t now) const
     {
-        return !m_messages.GetSlots().empty();
+        return m_latestEmptyAt <= now;
     }
 
     /// @return the time at which the queue of a link is empty [ps]; in the past if it is empty now
@@ -130,6 +130,7 @@ class FlowHops
         uint64_t& emptyAt = m_emptyAt[link];
         const uint64_t first = std::max(message.reachesAt, emptyAt) + firstPs;
         emptyAt = first - firstPs + busyPs;
+        m_latestEmptyAt = std::max(m_latestEmptyAt, emptyAt);
         const uint64_t last = std::max(emptyAt, message.reachesAt + message.spread + firstPs);
         message.spread = last - first;
         return {first, last};
@@ -137,6 +138,7 @@ class FlowHops
 
   private:
     std::vector<uint64_t> m_emptyAt; //!< per link [ps]
+    uint64_t m_latestEmptyAt{0};     //!< no queue becomes empty later [ps]
     SlotPool<Message> m_messages;
 };
 

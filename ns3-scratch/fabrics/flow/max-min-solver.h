@@ -101,17 +101,28 @@ class MaxMinSolver
     }
 
     /**
-     * Call a function for the active flows that a link limits, according to the last Solve.
+     * Call a function for the fastest flows of a full link: those that would be slower if the link
+     * were.
      *
-     * @param link the link
+     * @param link the link, after a Solve
      * @param f called with each flow
      */
     template <typename Function>
     void ForEachLimited(uint32_t link, const Function& f) const
     {
-        for (const uint32_t flow : m_users[link].owned)
+        const std::vector<uint32_t>& flows = m_users[link].flows;
+        if (m_link[link].free > SAME * m_users[link].capacity)
         {
-            if (m_flow[flow].bottleneck == link)
+            return;
+        }
+        double fastest = 0;
+        for (const uint32_t flow : flows)
+        {
+            fastest = std::max(fastest, m_rate[flow]);
+        }
+        for (const uint32_t flow : flows)
+        {
+            if (m_rate[flow] >= fastest * (1 - SAME))
             {
                 f(flow);
             }
