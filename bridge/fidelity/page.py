@@ -50,6 +50,13 @@ What the numbers mean:
   level, the packets of a new flow first wait behind those of other flows. This delay adds up along
   the chains of small steps of `dbt`, which the `dlrm_*` scenarios also use. `flow` is too fast
   there.
+- **Short messages on `flow`.** On a path in slow start, a message that fits into the window leaves
+  its source at once, and is shorter than the path. It travels hop by hop and waits at each link
+  behind the short messages before it. `direct_all_to_all` and the scenarios on TopoOpt and on
+  Fat-trees have such messages. Paths whose first window covers a round trip (10 packets; with an
+  MTU of 9000 at 100 Gb/s about 7 µs) have none, because their messages can fill the whole path.
+  Streams have no queues in which short messages wait, and where jobs share a Fat-tree, `flow`
+  is up to 5 % too slow.
 - **`analytical`** sends whole messages, one after the other on each link. It is exact where
   messages do not meet. Where they meet, a step of one chain may wait for whole messages of other
   chains, or overtake them, so that the error has either sign.

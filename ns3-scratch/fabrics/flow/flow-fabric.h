@@ -54,7 +54,8 @@ namespace cosim
  * (see FlowHops), and then has the link alone. Long messages, the streams, do without that part of
  * the link:
  *
- * - A stream that the link limits pauses for the time that the link needs for the short message.
+ * - If the link is full, its fastest streams pause for the time that it needs for the short
+ * message.
  * - A stream that begins, or continues after its window, waits until the short messages that it
  *   finds at its links are gone.
  *
