@@ -23,9 +23,9 @@ class FlowFabric;
  * Changes the links of a FlowFabric.
  *
  * During a pause the rates of all flows are 0, and the windows of slow start stop. Data that has
- * left its source arrives. After the pause all flows continue over the current paths, with the
- * windows that they had. A flow holds its data at its source, so nothing has to be re-routed on its
- * way.
+ * left its source arrives; so do messages that travel hop by hop, over the links from before the
+ * pause. After the pause all flows continue over the current paths, with the windows that they had.
+ * A flow holds its data at its source, so nothing has to be re-routed on its way.
  *
  * A change takes time for the paths that have links, that had them, or that have messages. With
  * circuits these are few of all pairs of ranks.
