@@ -39,6 +39,18 @@ class RingBuffer
         return m_items[m_head];
     }
 
+    /// As the other Front, for an item that is changed.
+    T& Front()
+    {
+        return m_items[m_head];
+    }
+
+    /// As the other Back, for an item that is changed.
+    T& Back()
+    {
+        return m_items[(m_head + m_size - 1) & (m_items.size() - 1)];
+    }
+
     /// @return the newest item; the queue must not be empty
     const T& Back() const
     {
@@ -50,6 +62,12 @@ class RingBuffer
      * @return the item
      */
     const T& At(std::size_t index) const
+    {
+        return m_items[(m_head + index) & (m_items.size() - 1)];
+    }
+
+    /// As the other At, for an item that is changed.
+    T& At(std::size_t index)
     {
         return m_items[(m_head + index) & (m_items.size() - 1)];
     }

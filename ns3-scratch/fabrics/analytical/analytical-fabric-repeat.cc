@@ -4,6 +4,8 @@
 
 #include "fabrics/analytical/analytical-fabric.h"
 
+#include <algorithm>
+
 namespace cosim
 {
 
@@ -24,7 +26,8 @@ int64_t
 AnalyticalFabric::AddState(StateDigest& digest) const
 {
     m_stalls.AddState(digest, Now());
-    return m_stalls.GetHistoryPs();
+    m_windows.AddState(digest, Now());
+    return std::max(m_stalls.GetHistoryPs(), m_windows.GetHistoryPs());
 }
 
 NetworkCounters
@@ -56,6 +59,7 @@ AnalyticalFabric::Repeat(const NetworkCounters& from, uint64_t times, uint64_t p
         m_links[i].wireBytes += times * (m_links[i].wireBytes - from.links[i].wireBytes);
     }
     m_stalls.Shift(times * periodPs);
+    m_windows.Shift(times * periodPs);
     RepeatShared(from, times, periodPs);
 }
 

@@ -15,6 +15,7 @@ namespace cosim
 AnalyticalFabric::AnalyticalFabric(const Topology& topology, const Settings& settings)
     : MessageFabric(topology, settings),
       m_stalls(*this, settings, m_headerBytes),
+      m_windows(*this, settings, m_headerBytes),
       m_links(topology.linkSource.size())
 {
     for (std::size_t i = 0; i < m_links.size(); ++i)
@@ -100,16 +101,26 @@ AnalyticalFabric::Settle(MessageInTransit& message, const WireSize& size, uint64
         isFirst ? m_stalls.Get(message.path, size.wireBytes, message.arrival) : 0;
     // Other messages can use the link during a stall, but none of this path can overtake.
     const uint64_t pause = message.hop + 1 == end ? stall : 0;
-    const AnalyticalLink::Passage passage = link.queue.Settle(
-        message.arrival,
-        link.transmission + pause,
-        isFirst ? 0 : Later(message.lastByte, link.lastTransmission),
-        [this, latency](const AnalyticalLink::Visit& moved, uint64_t before) {
-            Postpone(moved.bundle, moved.path, moved.sentAt, before + latency, moved.end + latency);
-        });
+    const auto postpone = [this, latency](const AnalyticalLink::Visit& moved, uint64_t before) {
+        Postpone(moved.bundle, moved.path, moved.sentAt, before + latency, moved.end + latency);
+    };
+    const uint64_t earliest = isFirst ? 0 : Later(message.lastByte, link.lastTransmission);
+    const AnalyticalLink::Passage passage =
+        isFirst || !link.isPassedThrough
+            ? link.queue.Settle(message.arrival, link.transmission + pause, earliest, postpone)
+            : link.queue.Pass(message.arrival, message.lastByte, link.transmission, earliest);
     link.busy += link.transmission;
     link.wireBytes += size.wireBytes;
-    if (!isFirst)
+    if (isFirst)
+    {
+        m_windows.Enter(m_topology.pathLinks[message.hop],
+                        message.path,
+                        size.wireBytes,
+                        message.arrival,
+                        passage.start,
+                        passage.end);
+    }
+    else
     {
         link.longestWait = std::max(link.longestWait, passage.start - message.arrival);
     }
@@ -137,18 +148,82 @@ void
 AnalyticalFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now)
 {
     m_stalls.Announce(cargo, at);
+    uint32_t batch = NONE;
     for (std::size_t i = 0; i < cargo.size(); ++i)
     {
         PrepareLaunch(cargo.subspan(i));
         const Cargo& one = cargo[i];
-        MessageInTransit message;
-        message.sentAt = message.arrival = at;
-        message.lastByte = 0; // the whole message has arrived
-        message.path = one.path;
-        message.hop = m_topology.pathBegin[one.path];
-        message.bundle = one.bundle;
-        Settle(message, one.size, now);
+        if (m_windows.Admit(GetFirstLink(one.path), one, at, now))
+        {
+            Enter(one, at, at, now);
+        }
+        else if (at == now)
+        {
+            m_windows.Hold(GetFirstLink(one.path), one, now);
+        }
+        else
+        {
+            LaunchLater(one, at, batch);
+        }
     }
+}
+
+/// Launch a message when it is sent, with others of the same time.
+void
+AnalyticalFabric::LaunchLater(const Cargo& cargo, uint64_t at, uint32_t& batch)
+{
+    if (batch == NONE)
+    {
+        batch = m_later.Take();
+        m_later[batch].clear();
+        Plan(at, batch | LATER);
+    }
+    m_later[batch].push_back(cargo);
+    m_windows.Await(GetFirstLink(cargo.path));
+}
+
+/// Launch messages that are sent now.
+void
+AnalyticalFabric::LaunchBatch(uint32_t id, uint64_t now)
+{
+    for (const Cargo& cargo : m_later[id])
+    {
+        const uint32_t link = GetFirstLink(cargo.path);
+        m_windows.Resume(link);
+        if (m_windows.Admit(link, cargo, now, now))
+        {
+            Enter(cargo, now, now, now);
+        }
+        else
+        {
+            m_windows.Hold(link, cargo, now);
+        }
+    }
+    m_later.Return(id);
+}
+
+/// Enter what a window has room for.
+void
+AnalyticalFabric::ReleaseHeld(uint32_t path, uint64_t now)
+{
+    while (const std::optional<SendWindows::Sending> sending = m_windows.Release(path, now))
+    {
+        Enter(sending->cargo, sending->sentAt, now, now);
+    }
+}
+
+/// Enter a message on its first link.
+inline void
+AnalyticalFabric::Enter(const Cargo& cargo, uint64_t sentAt, uint64_t at, uint64_t now)
+{
+    MessageInTransit message;
+    message.sentAt = sentAt;
+    message.arrival = at;
+    message.lastByte = 0; // the whole message has arrived
+    message.path = cargo.path;
+    message.hop = m_topology.pathBegin[cargo.path];
+    message.bundle = cargo.bundle;
+    Settle(message, cargo.size, now);
 }
 
 /// Start to load what the next messages need, of which the first one is launched now.
@@ -164,6 +239,7 @@ AnalyticalFabric::PrepareLaunch(std::span<const Cargo> cargo) const
     {
         __builtin_prefetch(&getLast(cargo[FIRST]));
         m_flowRecord.Prepare(cargo[FIRST].path);
+        m_windows.Prepare(cargo[FIRST].path);
     }
     if (cargo.size() > SECOND)
     {
@@ -175,6 +251,16 @@ AnalyticalFabric::PrepareLaunch(std::span<const Cargo> cargo) const
 void
 AnalyticalFabric::OnDue(uint32_t id, uint64_t now)
 {
+    if ((id & SendWindows::SUBJECT) != 0)
+    {
+        ReleaseHeld(id & ~SendWindows::SUBJECT, now);
+        return;
+    }
+    if ((id & LATER) != 0)
+    {
+        LaunchBatch(id & ~LATER, now);
+        return;
+    }
     MessageInTransit message = m_inTransit[id];
     m_inTransit.Return(id);
     Settle(message, m_inTransit[id].size, now);
@@ -184,6 +270,15 @@ void
 AnalyticalFabric::Prepare(uint32_t id, std::size_t before) const
 {
     constexpr std::size_t PATH = 8; // by then, the message is loaded
+    if ((id & SendWindows::SUBJECT) != 0)
+    {
+        m_windows.PrepareRelease(id & ~SendWindows::SUBJECT);
+        return;
+    }
+    if ((id & LATER) != 0)
+    {
+        return;
+    }
     const MessageInTransit& message = m_inTransit[id];
     if (before > PATH)
     {

@@ -7,6 +7,7 @@
 
 #include "fabrics/analytical/ack-stalls.h"
 #include "fabrics/analytical/analytical-link.h"
+#include "fabrics/analytical/send-windows.h"
 #include "fabrics/message/message-fabric.h"
 #include "support/slot-pool.h"
 
@@ -31,14 +32,16 @@ namespace cosim
  * message's last packet. A switch forwards packets one by one, so a message follows its first
  * packet without waiting for the rest, and it cannot leave a link before its last packet has come.
  * There is no loss. Acknowledgments take no bandwidth, but the `sent` callback of SimSend waits for
- * the time that one takes. The window has one effect: where ranks send large messages to each
- * other, their last bytes are late (see AckStalls).
+ * the time that one takes. A message waits at its source until the window of its connection has
+ * room (see SendWindows). Where ranks send large messages to each other, their last bytes are late
+ * (see AckStalls). Between switches, short messages pass long ones (see AnalyticalLink).
  *
- * A bundled message joins the queue of its first link at once. It is thus ahead of messages that
- * are sent by other calls during the injection delay of PutIntoBundles. On a link at which all
- * paths end, a message is entered as soon as it leaves the link before (see AnalyticalLink), so a
- * path over one switch needs no simulator event per message. On other links this would cost more
- * than an event: each message that passes through moves all that are expected behind it.
+ * A bundled message joins the queue of its first link at once, unless its path or others of that
+ * link may have to wait for a window. It is thus ahead of messages that are sent by other calls
+ * during the injection delay of PutIntoBundles. On a link at which all paths end, a message is
+ * entered as soon as it leaves the link before (see AnalyticalLink), so a path over one switch
+ * needs no simulator event per message. On other links this would cost more than an event: each
+ * message that goes on to another link moves all that are expected behind it.
  */
 class AnalyticalFabric : public MessageFabric, public Repeatable
 {
@@ -96,6 +99,21 @@ class AnalyticalFabric : public MessageFabric, public Repeatable
         WireSize size; //!< set while the message waits in a slot
     };
 
+    /// Messages that are launched when they are sent. Slots are reused.
+    using Batch = std::vector<Cargo>;
+
+    /// Bit that marks the subject of a planned event as a slot of m_later.
+    static constexpr uint32_t LATER = uint32_t{1} << 29;
+
+    uint32_t GetFirstLink(uint32_t path) const
+    {
+        return m_topology.pathLinks[m_topology.pathBegin[path]];
+    }
+
+    void LaunchLater(const Cargo& cargo, uint64_t at, uint32_t& batch);
+    void LaunchBatch(uint32_t id, uint64_t now);
+    void ReleaseHeld(uint32_t path, uint64_t now);
+    void Enter(const Cargo& cargo, uint64_t sentAt, uint64_t at, uint64_t now);
     void PrepareLaunch(std::span<const Cargo> cargo) const;
     Link& Measure(uint32_t linkId, const WireSize& size);
     void MeasureAnew(uint32_t linkId, const WireSize& size);
@@ -104,6 +122,8 @@ class AnalyticalFabric : public MessageFabric, public Repeatable
     void Keep(const MessageInTransit& message, const WireSize& size);
 
     AckStalls m_stalls;
+    SendWindows m_windows;
+    SlotPool<Batch, std::vector<Batch>> m_later;
     std::vector<Link> m_links;
     SlotPool<MessageInTransit> m_inTransit;
 };

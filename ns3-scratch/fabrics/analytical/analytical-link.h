@@ -5,6 +5,8 @@
 #ifndef COSIM_ANALYTICAL_LINK_H
 #define COSIM_ANALYTICAL_LINK_H
 
+#include "support/wide-arithmetic.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +23,11 @@ namespace cosim
  * has no side effects if those messages leave the network at the end of this link. Such messages
  * are called *expected*; they can still move. A message that has arrived, or that continues on
  * another link, is *settled*; it does not move.
+ *
+ * Packets leave in the order in which they arrive. So on a link between switches, a short message
+ * *passes* a long one of which much has not arrived yet: only what has arrived is ahead of it. The
+ * long message would be later by as much, but it is settled. Short ones therefore pass only until
+ * their sum is half of what has not arrived.
  */
 class AnalyticalLink
 {
@@ -64,6 +71,17 @@ class AnalyticalLink
                    const OnMoved& onMoved);
 
     /**
+     * Enter a message that comes from another link, on a link without expected messages.
+     *
+     * @param arrival see Settle
+     * @param lastByte arrival of the last packet [ps]
+     * @param transmission transmission time of the whole message [ps]
+     * @param earliest earliest possible end of the transmission [ps]
+     * @return start and end of the transmission
+     */
+    Passage Pass(uint64_t arrival, uint64_t lastByte, uint64_t transmission, uint64_t earliest);
+
+    /**
      * Enter an expected message, which leaves the network at the end of this link.
      *
      * @param visit the message; the call sets its end
@@ -105,10 +123,28 @@ class AnalyticalLink
         uint64_t end{0};
     };
 
+    /// A message that arrives while it is transmitted [ps].
+    struct Arriving
+    {
+        uint64_t from{0};         //!< arrival of its first packet
+        uint64_t until{0};        //!< arrival of its last packet
+        uint64_t start{0};        //!< start of its transmission
+        uint64_t transmission{0}; //!< transmission time of the whole message
+        uint64_t passed{0};       //!< transmission time of messages that have passed it
+
+        /// @return the transmission time of what has arrived by a time
+        uint64_t Get(uint64_t at) const
+        {
+            return at < until ? MultiplyDivide(transmission, at - from, until - from)
+                              : transmission;
+        }
+    };
+
     uint64_t m_free{0};         //!< end of the last message that was removed from the queue [ps]
     Times m_last;               //!< of the last message in the queue
     std::vector<Visit> m_queue; //!< expected messages, and some that have arrived, by arrival time
     uint64_t m_longestWait{0};
+    Arriving m_arriving; //!< the message that Pass has entered and that arrives last
 };
 
 /// Remove the messages that have arrived by now, because they are settled.
@@ -153,9 +189,40 @@ AnalyticalLink::Settle(uint64_t arrival,
     }
     const uint64_t start = std::max(arrival, m_free);
     m_free = std::max(start + transmission, earliest);
+    m_arriving.until = 0;
     if (!m_queue.empty())
     {
         Move(0, m_free, onMoved);
+    }
+    return {start, m_free};
+}
+
+inline AnalyticalLink::Passage
+AnalyticalLink::Pass(uint64_t arrival, uint64_t lastByte, uint64_t transmission, uint64_t earliest)
+{
+    Arriving& other = m_arriving;
+    if (arrival < std::min(m_free, other.until))
+    {
+        const uint64_t come = other.Get(arrival);
+        if (2 * (other.passed + transmission) <= other.transmission - come)
+        {
+            const uint64_t base = other.start + other.passed;
+            const uint64_t start = std::max(arrival, base + come);
+            const uint64_t end = std::max({start, base + other.Get(lastByte)}) + transmission;
+            other.passed += transmission;
+            m_free = std::max({m_free, end, earliest, base + transmission + other.transmission});
+            return {start, std::max(end, earliest)};
+        }
+    }
+    const uint64_t start = std::max(arrival, m_free);
+    m_free = std::max(start + transmission, earliest);
+    if (lastByte < other.until)
+    {
+        other.start += transmission;
+    }
+    else
+    {
+        other = {arrival, lastByte, start, transmission, 0};
     }
     return {start, m_free};
 }

@@ -21,10 +21,11 @@ namespace cosim
 /**
  * The analytical estimate over links that change during the run.
  *
- * The times are those of AnalyticalFabric. That fabric forgets a message on a link as soon as it
- * knows when the message leaves. This fabric remembers where each message is, which costs more, so
- * that a change of the links can cut off the piece that has arrived (see PieceLinkControl).
- * Messages of one path arrive in the order in which they were sent.
+ * The times are those of AnalyticalFabric, but messages do not wait for windows and do not pass
+ * each other. That fabric forgets a message on a link as soon as it knows when the message leaves.
+ * This fabric remembers where each message is, which costs more, so that a change of the links can
+ * cut off the piece that has arrived (see PieceLinkControl). Messages of one path arrive in the
+ * order in which they were sent.
  */
 class PieceFabric : public MessageFabric
 {

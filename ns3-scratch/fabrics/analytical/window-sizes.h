@@ -60,6 +60,12 @@ class WindowSizes
         return m_first;
     }
 
+    /// @return the largest window of a connection
+    const WindowSize& GetFull() const
+    {
+        return m_full;
+    }
+
     /// @return the window after this amount was sent [bytes of payload]
     WindowSize Get(double sentBytes) const
     {

@@ -202,6 +202,7 @@ class MessageFabric : public FabricBase, public BundleNetwork
 
   private:
     friend class AckStalls;
+    friend class SendWindows;
     friend class Agenda<MessageFabric>;
 
     /// A bundle of messages. A single message is a bundle with one message.
