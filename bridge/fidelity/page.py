@@ -77,12 +77,12 @@ What the numbers mean:
 
   | | express | flow | all chunks | analytical | all chunks |
   | --- | ---: | ---: | ---: | ---: | ---: |
-  | dlrm_hier_opt, 32 of 128 | 9.164 ms | 8.854 ms | 8.494 ms | 9.593 ms | 9.259 ms |
-  | dlrm_hier, 64 of 128 | 41.12 ms | 44.06 ms | 43.86 ms | 42.00 ms | 41.29 ms |
-  | dlrm_flat100, 128 of 1024 | 40.38 ms | 43.81 ms | 44.08 ms | 40.86 ms | 40.01 ms |
+  | dlrm_hier_opt, 32 of 128 | 9.164 ms | 8.844 ms | 8.499 ms | 9.617 ms | 9.277 ms |
+  | dlrm_hier, 64 of 128 | 41.12 ms | 44.04 ms | 43.91 ms | 40.85 ms | 40.89 ms |
+  | dlrm_flat100, 128 of 1024 | 40.38 ms | 43.78 ms | 44.06 ms | 40.50 ms | 40.00 ms |
 
   `dlrm_flat800` depends on the latency of its steps, so chunks matter more: with 128 of 1024 chunks
-  it takes 7.29 ms on `flow` instead of 9.32 ms. It therefore keeps all chunks.
+  it takes 7.42 ms on `flow` instead of 11.06 ms. It therefore keeps all chunks.
 - **Losses.** The estimators do not lose packets. With losses, TCP's timeouts dominate (50 ms each
   here), and an estimate only says how fast the network could have been.
 """
