@@ -43,6 +43,7 @@ NAVIGATION = {
     "Published experiments": [
         "docs/reproduction",
         "docs/reproduction_parameters",
+        "docs/reproduction_other_set",
         "docs/reproduction_topoopt",
         "docs/reproduction_tcp_clusters",
         "docs/reproduction_direct_connect",
