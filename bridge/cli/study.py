@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,8 +11,9 @@ from rich.table import Table
 
 from bridge.cli.console import output
 from bridge.cli.place_options import Shard, on_option, shard_option
-from bridge.cli.points import jobs_option, require_all, run_counted, scenarios_option
+from bridge.cli.points import jobs_option, require_all, scenarios_option
 from bridge.cli.study_fit import run_fit
+from bridge.cli.study_order import Order
 from bridge.cli.study_other_set import parameter_set, run_other_set
 from bridge.files import prepare_directory, write_whole
 from bridge.studies.framework import picture, report
@@ -118,97 +118,67 @@ def study_command(study: Study) -> click.Command:
         parameters: tuple[str, ...],
         scenarios: Path,
     ) -> None:
+        kind = "-fit" if to_fit else ""
+        order = Order(
+            scale=scale,
+            scenarios=scenarios,
+            folder=out or Path("results") / f"{study.name}{kind}-{scale}",
+            page=page,
+            jobs=jobs,
+            address=address,
+            as_json=as_json,
+        )
         if to_fit:
-            others = [*figures, shard, *parameters]
-            _fit(study, scale, scenarios, jobs, address, out, page, as_json=as_json, others=others)
+            _fit(study, order, others=[*figures, shard, *parameters])
             return
         labels = _other_set(study, parameters, shard)
-        folder = prepare_directory(out or Path("results") / f"{study.name}-{scale}")
-        if page is not None:
-            prepare_directory(page.parent)
+        _prepare(order)
         if study.fit is not None and labels is not None:
-            run_other_set(
-                study,
-                study.fit,
-                labels,
-                scale,
-                figures=figures,
-                scenarios=scenarios,
-                folder=folder,
-                page=page,
-                jobs=jobs,
-                address=address,
-                as_json=as_json,
-            )
+            run_other_set(study, study.fit, labels, order, figures=figures)
             return
         experiments = chosen(study, figures)
         points = all_points(experiments, scenarios, scale)
         if shard is not None:
             points = shard.of(points)
-        outcomes = run_counted(
-            points,
-            folder / "points",
-            jobs=jobs,
-            address=address,
-            quiet=as_json,
-            is_part=shard is not None,
-        )
+        outcomes = order.run(points, is_part=shard is not None)
         if shard is not None:
             click.echo(
-                f"Shard {shard} is in {folder}; without --shard, the command makes the report from "
-                "all shards.",
+                f"Shard {shard} is in {order.folder}; without --shard, the command makes the "
+                "report from all shards.",
                 err=True,
             )
             require_all(outcomes)
             return
         done = chapters(experiments, outcomes, scenarios, scale, figures)
-        data = json.dumps(report.document(study, scale, done), indent=1, ensure_ascii=False)
-        write_whole(folder / "study.json", f"{data}\n".encode())
+        data = order.write_data("study.json", report.document(study, scale, done))
         if not picture.can_draw():
             click.echo(f"cosim: {picture.MISSING}", err=True)
-        for file in (folder / "report.md", *([page] if page is not None else [])):
+        for file in order.reports("report.md"):
             write_page(study, scale, done, file)
         if as_json:
             click.echo(data)
         else:
             output().print(report.on_terminal(study, scale, done))
-            click.echo(f"Report: {folder / 'report.md'}", err=True)
+            click.echo(f"Report: {order.folder / 'report.md'}", err=True)
         require_all(outcomes)
 
     return command
 
 
-def _fit(
-    study: Study,
-    scale: Scale,
-    scenarios: Path,
-    jobs: int | None,
-    address: str | None,
-    out: Path | None,
-    page: Path | None,
-    *,
-    as_json: bool,
-    others: Sequence[object],
-) -> None:
+def _prepare(order: Order) -> None:
+    """Make the folders that a study writes to."""
+    for file in order.reports("report.md"):
+        prepare_directory(file.parent)
+
+
+def _fit(study: Study, order: Order, *, others: Sequence[object]) -> None:
     """Search for a set of parameters, after a check of the other options."""
     if study.fit is None:
         raise click.UsageError(f"--fit: the study {study.name} leaves no parameters open")
     if any(others):
         raise click.UsageError("--fit: expected no --figure, --shard or --parameter beside it")
-    folder = prepare_directory(out or Path("results") / f"{study.name}-fit-{scale}")
-    if page is not None:
-        prepare_directory(page.parent)
-    run_fit(
-        study,
-        study.fit,
-        scale,
-        scenarios=scenarios,
-        folder=folder,
-        page=page,
-        jobs=jobs,
-        address=address,
-        as_json=as_json,
-    )
+    _prepare(order)
+    run_fit(study.fit, order)
 
 
 def _other_set(study: Study, parameters: Sequence[str], shard: Shard | None) -> Labels | None:
