@@ -28,6 +28,10 @@ template <typename T>
 class RadixQueue
 {
   public:
+    /// Numbers of items with the same key; see Pop.
+    static constexpr std::size_t NEAR = 16;
+    static constexpr std::size_t NEXT = 6;
+
     /// The first key of an empty queue. All keys must be smaller than 2⁶³.
     static constexpr uint64_t NEVER = std::numeric_limits<uint64_t>::max();
 
@@ -74,6 +78,13 @@ class RadixQueue
             }
             next.entries.clear();
             next.least = NEVER;
+        }
+        for (const std::size_t before : {NEAR, NEXT})
+        {
+            if (m_popped + before < now.entries.size())
+            {
+                approach(now.entries[m_popped + before].item, before);
+            }
         }
         const T item = now.entries[m_popped].item;
         if (++m_popped == now.entries.size())

@@ -3,10 +3,10 @@
  */
 
 #include "support/slot-pool.h"
+#include "support/stable-vector.h"
 #include "support/unit-test.h"
 
 #include <algorithm>
-#include <deque>
 #include <random>
 #include <set>
 
@@ -67,9 +67,9 @@ class SlotPoolTest : public UnitTest<SlotPoolTest>
         }
     }
 
-    void KeepsReferencesInADeque()
+    void KeepsReferencesInAStableVector()
     {
-        SlotPool<int, std::deque<int>> pool;
+        SlotPool<int, StableVector<int>> pool;
         int& first = pool[pool.Take()];
         first = 5;
         for (int i = 0; i < 10000; ++i)
@@ -86,7 +86,7 @@ const UnitTestSuite<SlotPoolTest> g_slotPoolTests(
         {"the slot that was returned last is taken first", &SlotPoolTest::TakesTheLastReturned},
         {"a slot keeps what it holds", &SlotPoolTest::KeepsContents},
         {"no slot is taken twice, and none is wasted", &SlotPoolTest::NeverSharesASlot},
-        {"references into a deque survive", &SlotPoolTest::KeepsReferencesInADeque},
+        {"references into a stable vector survive", &SlotPoolTest::KeepsReferencesInAStableVector},
     });
 
 } // namespace

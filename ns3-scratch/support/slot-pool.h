@@ -21,7 +21,7 @@ namespace cosim
  * A reused slot still holds its previous item, so an item can keep its own memory.
  *
  * @tparam T type of the items
- * @tparam Slots HugeVector, or std::deque if references to items must stay valid across Take
+ * @tparam Slots HugeVector, or StableVector if references to items must stay valid across Take
  */
 template <typename T, typename Slots = HugeVector<T>>
 class SlotPool

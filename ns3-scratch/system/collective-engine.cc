@@ -326,8 +326,9 @@ CollectiveEngine::SendBundled(const Ready& ready)
     BundledMessage* next = m_burst.data();
     shape.ForEachMessage(ready.step, [&](const PartShape::Message& message, uint32_t turn) {
         const uint32_t peer = shape.GetPeer(message.peer, turn);
+        const Ready receiver{ready.task, shape.GetMate(message, turn, peer)};
         next->dst = task.GetRank(peer);
-        next->bundle = GetBundle(ready.task, shape.GetMate(message, turn, peer));
+        next->bundle = message.isAlone ? OpenBundle(receiver) : GetBundle(receiver);
         next->route = message.route;
         next->bytes = task.GetBytes(message.first, turn, message.count);
         ++next;
@@ -344,25 +345,23 @@ CollectiveEngine::SendBundled(const Ready& ready)
 
 /// @return the bundle of the messages that a step receives, which the first of them opens
 uint32_t
-CollectiveEngine::GetBundle(uint32_t taskId, uint32_t stepId)
+CollectiveEngine::GetBundle(const Ready& receiver)
 {
-    Task& task = m_tasks.Get(taskId);
-    const PartShape::Step& step = task.shape->GetStep(stepId);
-    const auto open = [&] {
-        // If the step also waits for other steps, its injection begins afterwards.
-        const ns3::Time delay = step.isFree ? m_injectionLatency : ns3::Time();
-        return m_bundles->OpenBundle(m_tasks.GetTag(taskId, stepId), step.steps, delay);
-    };
-    if (step.steps == 1)
-    { // no other message needs to find the bundle
-        return open();
-    }
-    StepStates::State& state = m_tasks.GetState(task, stepId);
-    if (state.bundle == StepStates::NONE)
+    uint32_t& bundle = m_tasks.GetState(m_tasks.Get(receiver.task), receiver.step).bundle;
+    if (bundle == StepStates::NONE)
     {
-        state.bundle = open();
+        bundle = OpenBundle(receiver);
     }
-    return state.bundle;
+    return bundle;
+}
+
+uint32_t
+CollectiveEngine::OpenBundle(const Ready& receiver)
+{
+    const PartShape::Step& step = m_tasks.Get(receiver.task).shape->GetStep(receiver.step);
+    // If the step also waits for other steps, its injection begins afterwards.
+    const ns3::Time delay = step.isFree ? m_injectionLatency : ns3::Time();
+    return m_bundles->OpenBundle(m_tasks.GetTag(receiver.task, receiver.step), step.steps, delay);
 }
 
 void

@@ -133,7 +133,8 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Adm
     void Perform(const Ready& ready);
     void Inject(const Ready& ready);
     void OnInjected(const Ready& ready);
-    uint32_t GetBundle(uint32_t task, uint32_t step);
+    uint32_t GetBundle(const Ready& receiver);
+    uint32_t OpenBundle(const Ready& receiver);
     void Send(const Ready& ready);
     void SendBundled(const Ready& ready);
     void Reduce(const Ready& ready);

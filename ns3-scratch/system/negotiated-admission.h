@@ -8,12 +8,12 @@
 #include "clock/delay-line.h"
 #include "stream/stream.h"
 #include "support/slot-pool.h"
+#include "support/stable-vector.h"
 #include "system/admission.h"
 #include "system/chunk-scheduler.h"
 #include "system/collective-plans.h"
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -81,7 +81,7 @@ class NegotiatedAdmission : public Admission, public ChunkStarter
     std::vector<std::vector<uint32_t>> m_lanes;      //!< per placement and part: its lane
     std::vector<std::unique_ptr<Running>> m_running; //!< per collective
     uint32_t m_issues{0};
-    SlotPool<ChunkProgress, std::deque<ChunkProgress>> m_chunks;
+    SlotPool<ChunkProgress, StableVector<ChunkProgress>> m_chunks;
     bool m_isImmediate; //!< true if agreements take no time
     DelayLine<ChunkPart, NegotiatedAdmission> m_agreements;
 };

@@ -114,7 +114,8 @@ PartShape::AddStep(const Source& source, uint32_t place, uint32_t first)
                                   GetAddress(program, s),
                                   program.count[s],
                                   program.route.empty() ? 0 : program.route[s],
-                                  before + s});
+                                  before + s,
+                                  false});
         }
     }
     step.messageEnd = static_cast<uint32_t>(m_messages.size());
@@ -266,6 +267,7 @@ PartShape::MakeIds(const Program& program)
                 : StepIds::OfTable(steps);
     for (Message& message : m_messages)
     {
+        message.isAlone = m_steps[message.mate].steps == 1;
         message.mate = m_ids.GetFirst(message.mate);
     }
     for (std::vector<uint32_t>* indices : {&m_next, &m_free})

@@ -56,6 +56,7 @@ class PartShape
         uint32_t count; //!< number of units
         uint32_t route; //!< index of the path among the paths to the peer
         uint32_t order; //!< place in the program, with turn 0
+        bool isAlone;   //!< true if the receiving step receives no other message
     };
 
     /// A step, which can stand for several steps of the program.

@@ -86,8 +86,9 @@ TaskTable::Start(const ChunkPart& what,
 std::string
 TaskTable::Describe(uint32_t collective, uint32_t member) const
 {
-    for (const Task& task : m_tasks.GetSlots())
+    for (uint32_t id = 0; id < m_tasks.GetSlots().size(); ++id)
     {
+        const Task& task = m_tasks[id];
         if (task.membersLeft == 0 || task.what.collective != collective)
         {
             continue;

@@ -8,13 +8,13 @@
 #include "network/network-api.h"
 #include "stream/stream.h"
 #include "support/slot-pool.h"
+#include "support/stable-vector.h"
 #include "system/admission.h"
 #include "system/program-template.h"
 #include "system/step-states.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -218,7 +218,7 @@ class TaskTable
                    const ProgramTemplate& program);
     static std::string DescribePlace(const Task& task, uint32_t place);
 
-    SlotPool<Task, std::deque<Task>> m_tasks;
+    SlotPool<Task, StableVector<Task>> m_tasks;
     StepStates::Spare m_spare; //!< memory for the states of steps
     /// the tasks that some members have been admitted to, and others have not
     std::unordered_map<ChunkPart, uint32_t, Hash> m_partial;

@@ -16,7 +16,8 @@ namespace cosim
 AckStalls::AckStalls(const MessageFabric& fabric, const Settings& settings, uint32_t headerBytes)
     : m_fabric(fabric),
       m_sizes(settings.tcp, headerBytes),
-      m_payloadShare(settings.tcp.segmentBytes / m_sizes.GetPacket())
+      m_payloadShare(settings.tcp.segmentBytes / m_sizes.GetPacket()),
+      m_first(static_cast<uint64_t>(m_sizes.GetFirst().withRest))
 {
 }
 
@@ -25,8 +26,12 @@ AckStalls::Announce(std::span<const Cargo> cargo, uint64_t at)
 {
     for (const Cargo& one : cargo)
     {
+        if (!IsLarge(one.size.wireBytes))
+        {
+            continue;
+        }
         const auto links = m_fabric.m_liveLinks.GetPath(one.path);
-        if (!IsLarge(one.size.wireBytes) || links.empty())
+        if (links.empty())
         {
             continue;
         }

@@ -85,7 +85,7 @@ class AckStalls
 
     bool IsLarge(uint64_t wireBytes) const
     {
-        return static_cast<double>(wireBytes) > m_sizes.GetFirst().withRest;
+        return wireBytes > m_first;
     }
 
     uint64_t GetOfLarge(uint32_t path, uint64_t wireBytes, uint64_t at) const;
@@ -96,6 +96,7 @@ class AckStalls
     const MessageFabric& m_fabric;
     const WindowSizes m_sizes;
     const double m_payloadShare; //!< of a full packet
+    const uint64_t m_first;      //!< first window of a connection [bytes on the wire]
     std::vector<Link> m_links;
     mutable int64_t m_historyPs{-1}; //!< see GetHistoryPs
 };

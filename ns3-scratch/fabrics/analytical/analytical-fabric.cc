@@ -54,82 +54,96 @@ AnalyticalFabric::Expect(const MessageInTransit& message, const WireSize& size, 
 {
     Link& link = Measure(m_topology.pathLinks[message.hop], size);
     const uint64_t latency = link.latency;
-    AnalyticalLink::Visit visit{message.arrival,
-                                link.transmission,
-                                Later(message.lastByte, link.lastTransmission),
-                                0,
-                                message.sentAt,
-                                message.bundle,
-                                message.path};
-    if (!link.queue.Expect(visit,
-                           now,
-                           [this, latency](const AnalyticalLink::Visit& moved, uint64_t before) {
-                               Postpone(moved.bundle,
-                                        moved.path,
-                                        moved.sentAt,
-                                        before + latency,
-                                        moved.end + latency);
-                           }))
+    const uint64_t end = link.queue.Expect({message.arrival,
+                                            link.transmission,
+                                            Later(message.lastByte, link.lastTransmission),
+                                            0,
+                                            message.sentAt,
+                                            message.bundle,
+                                            message.path},
+                                           now,
+                                           GetPostpone(latency));
+    if (end == AnalyticalLink::REFUSED)
     {
         return false;
     }
     link.busy += link.transmission;
     link.wireBytes += size.wireBytes;
-    if (visit.end >= 2 * MAX_TIME_PS - latency)
+    if (end >= 2 * MAX_TIME_PS - latency)
     {
         Abandon(size.bytes, message.path);
     }
     else
     {
-        Place(message.bundle, {message.path, size.bytes, message.sentAt, visit.end + latency});
+        Place(message.bundle, {message.path, size.bytes, message.sentAt, end + latency});
     }
     return true;
 }
 
+/// Enter a message on its first link.
+inline void
+AnalyticalFabric::Enter(const Cargo& cargo, uint64_t sentAt, uint64_t at, uint64_t now)
+{
+    const uint32_t hop = m_topology.pathBegin[cargo.path];
+    const uint32_t linkId = m_topology.pathLinks[hop];
+    const uint64_t wireBytes = cargo.size.wireBytes;
+    Link& link = Measure(linkId, cargo.size);
+    const uint64_t stall = m_stalls.Get(cargo.path, wireBytes, at);
+    // Other messages can use the link during a stall, but none of this path can overtake.
+    const uint64_t pause = hop + 1 == m_topology.pathBegin[cargo.path + 1] ? stall : 0;
+    const AnalyticalLink::Passage passage =
+        link.queue.Settle(at, link.transmission + pause, 0, GetPostpone(link.latency));
+    m_windows.Enter(linkId, cargo.path, wireBytes, at, passage.start, passage.end);
+    Leave({sentAt, at, 0, cargo.path, hop, cargo.bundle, {}},
+          cargo.size,
+          link,
+          passage,
+          stall,
+          now);
+}
+
 /**
- * Enter a message on the next link of its path, after all messages that have arrived there, and
- * forward it.
+ * Enter a message on a link that is not its first one, after all messages that have arrived there,
+ * and forward it.
  */
 inline void
-AnalyticalFabric::Settle(MessageInTransit& message, const WireSize& size, uint64_t now)
+AnalyticalFabric::Settle(const MessageInTransit& message, const WireSize& size, uint64_t now)
 {
     Link& link = Measure(m_topology.pathLinks[message.hop], size);
-    const uint64_t latency = link.latency;
-    const bool isFirst = message.hop == m_topology.pathBegin[message.path];
-    const uint32_t end = m_topology.pathBegin[message.path + 1];
-    const uint64_t stall =
-        isFirst ? m_stalls.Get(message.path, size.wireBytes, message.arrival) : 0;
-    // Other messages can use the link during a stall, but none of this path can overtake.
-    const uint64_t pause = message.hop + 1 == end ? stall : 0;
-    const auto postpone = [this, latency](const AnalyticalLink::Visit& moved, uint64_t before) {
-        Postpone(moved.bundle, moved.path, moved.sentAt, before + latency, moved.end + latency);
-    };
-    const uint64_t earliest = isFirst ? 0 : Later(message.lastByte, link.lastTransmission);
+    const uint64_t earliest = Later(message.lastByte, link.lastTransmission);
     const AnalyticalLink::Passage passage =
-        isFirst || !link.isPassedThrough
-            ? link.queue.Settle(message.arrival, link.transmission + pause, earliest, postpone)
-            : link.queue.Pass(message.arrival, message.lastByte, link.transmission, earliest);
+        link.isPassedThrough
+            ? link.queue.Pass(message.arrival, message.lastByte, link.transmission, earliest)
+            : link.queue.Settle(message.arrival,
+                                link.transmission,
+                                earliest,
+                                GetPostpone(link.latency));
+    link.longestWait = std::max(link.longestWait, passage.start - message.arrival);
+    Leave(message, size, link, passage, 0, now);
+}
+
+/**
+ * Forward a message that has entered a link to the next one, or to its target.
+ *
+ * @param stall time by which its last byte arrives later [ps]
+ */
+inline void
+AnalyticalFabric::Leave(MessageInTransit message,
+                        const WireSize& size,
+                        Link& link,
+                        const AnalyticalLink::Passage& passage,
+                        uint64_t stall,
+                        uint64_t now)
+{
+    const uint64_t latency = link.latency;
     link.busy += link.transmission;
     link.wireBytes += size.wireBytes;
-    if (isFirst)
-    {
-        m_windows.Enter(m_topology.pathLinks[message.hop],
-                        message.path,
-                        size.wireBytes,
-                        message.arrival,
-                        passage.start,
-                        passage.end);
-    }
-    else
-    {
-        link.longestWait = std::max(link.longestWait, passage.start - message.arrival);
-    }
     if (passage.end >= 2 * MAX_TIME_PS - latency)
     {
         Abandon(size.bytes, message.path);
         return;
     }
-    if (++message.hop == end)
+    if (++message.hop == m_topology.pathBegin[message.path + 1])
     {
         Place(message.bundle, {message.path, size.bytes, message.sentAt, passage.end + latency});
         return;
@@ -212,20 +226,6 @@ AnalyticalFabric::ReleaseHeld(uint32_t path, uint64_t now)
     }
 }
 
-/// Enter a message on its first link.
-inline void
-AnalyticalFabric::Enter(const Cargo& cargo, uint64_t sentAt, uint64_t at, uint64_t now)
-{
-    MessageInTransit message;
-    message.sentAt = sentAt;
-    message.arrival = at;
-    message.lastByte = 0; // the whole message has arrived
-    message.path = cargo.path;
-    message.hop = m_topology.pathBegin[cargo.path];
-    message.bundle = cargo.bundle;
-    Settle(message, cargo.size, now);
-}
-
 /// Start to load what the next messages need, of which the first one is launched now.
 inline void
 AnalyticalFabric::PrepareLaunch(std::span<const Cargo> cargo) const
@@ -261,9 +261,9 @@ AnalyticalFabric::OnDue(uint32_t id, uint64_t now)
         LaunchBatch(id & ~LATER, now);
         return;
     }
-    MessageInTransit message = m_inTransit[id];
+    const MessageInTransit message = m_inTransit[id];
     m_inTransit.Return(id);
-    Settle(message, m_inTransit[id].size, now);
+    Settle(message, message.size, now);
 }
 
 void
@@ -296,10 +296,9 @@ AnalyticalFabric::Prepare(uint32_t id, std::size_t before) const
 void
 AnalyticalFabric::Keep(const MessageInTransit& message, const WireSize& size)
 {
-    const WireSize kept = size; // copied, because the parameter may refer to that slot
     const uint32_t id = m_inTransit.Take();
     m_inTransit[id] = message;
-    m_inTransit[id].size = kept;
+    m_inTransit[id].size = size;
     Plan(message.arrival, id);
 }
 

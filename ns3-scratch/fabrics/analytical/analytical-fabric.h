@@ -110,6 +110,14 @@ class AnalyticalFabric : public MessageFabric, public Repeatable
         return m_topology.pathLinks[m_topology.pathBegin[path]];
     }
 
+    /// @return what postpones an expected message at the end of a link with a latency
+    auto GetPostpone(uint64_t latency)
+    {
+        return [this, latency](const AnalyticalLink::Visit& moved, uint64_t before) {
+            Postpone(moved.bundle, moved.path, moved.sentAt, before + latency, moved.end + latency);
+        };
+    }
+
     void LaunchLater(const Cargo& cargo, uint64_t at, uint32_t& batch);
     void LaunchBatch(uint32_t id, uint64_t now);
     void ReleaseHeld(uint32_t path, uint64_t now);
@@ -117,7 +125,13 @@ class AnalyticalFabric : public MessageFabric, public Repeatable
     void PrepareLaunch(std::span<const Cargo> cargo) const;
     Link& Measure(uint32_t linkId, const WireSize& size);
     void MeasureAnew(uint32_t linkId, const WireSize& size);
-    void Settle(MessageInTransit& message, const WireSize& size, uint64_t now);
+    void Settle(const MessageInTransit& message, const WireSize& size, uint64_t now);
+    void Leave(MessageInTransit message,
+               const WireSize& size,
+               Link& link,
+               const AnalyticalLink::Passage& passage,
+               uint64_t stall,
+               uint64_t now);
     bool Expect(const MessageInTransit& message, const WireSize& size, uint64_t now);
     void Keep(const MessageInTransit& message, const WireSize& size);
 

@@ -54,6 +54,9 @@ class AnalyticalLink
     /// The largest number of expected messages that one new message can move back.
     static constexpr std::size_t MAX_MOVED = 32;
 
+    /// See Expect.
+    static constexpr uint64_t REFUSED = UINT64_MAX;
+
     /**
      * Enter a message that continues on another link, or that was not expected.
      *
@@ -84,14 +87,14 @@ class AnalyticalLink
     /**
      * Enter an expected message, which leaves the network at the end of this link.
      *
-     * @param visit the message; the call sets its end
+     * @param visit the message, without its end
      * @param now current time; must not decrease from call to call [ps]
      * @param onMoved see Settle
-     * @return true if the message was entered, false if more than MAX_MOVED messages would come
+     * @return end of its transmission [ps], or REFUSED if more than MAX_MOVED messages would come
      * after it
      */
     template <typename OnMoved>
-    bool Expect(Visit& visit, uint64_t now, const OnMoved& onMoved);
+    uint64_t Expect(Visit visit, uint64_t now, const OnMoved& onMoved);
 
     /// Start to load the end of the queue, for a message that is soon expected.
     void Prepare() const
@@ -108,13 +111,13 @@ class AnalyticalLink
   private:
     void Advance(uint64_t now);
     void MakeRoom(uint64_t now);
-    void Put(Visit& visit, uint64_t end);
+    uint64_t Put(const Visit& visit, uint64_t end);
 
     template <typename OnMoved>
     void Move(std::size_t index, uint64_t end, const OnMoved& onMoved);
 
     template <typename OnMoved>
-    bool Insert(Visit& visit, const OnMoved& onMoved);
+    uint64_t Insert(Visit visit, const OnMoved& onMoved);
 
     /// Arrival and end of a message [ps].
     struct Times
@@ -167,13 +170,13 @@ AnalyticalLink::MakeRoom(uint64_t now)
     m_queue.reserve(std::max<std::size_t>(8, 2 * m_queue.size()));
 }
 
-/// Set the times of a message. `end` is the end of the message before it.
-inline void
-AnalyticalLink::Put(Visit& visit, uint64_t end)
+/// @return the end of a message that follows one with the given end [ps]
+inline uint64_t
+AnalyticalLink::Put(const Visit& visit, uint64_t end)
 {
     const uint64_t start = std::max(visit.arrival, end);
     m_longestWait = std::max(m_longestWait, start - visit.arrival);
-    visit.end = std::max(start + visit.transmission, visit.earliest);
+    return std::max(start + visit.transmission, visit.earliest);
 }
 
 template <typename OnMoved>
@@ -228,19 +231,19 @@ AnalyticalLink::Pass(uint64_t arrival, uint64_t lastByte, uint64_t transmission,
 }
 
 template <typename OnMoved>
-bool
-AnalyticalLink::Expect(Visit& visit, uint64_t now, const OnMoved& onMoved)
+inline uint64_t
+AnalyticalLink::Expect(Visit visit, uint64_t now, const OnMoved& onMoved)
 {
     // Most messages arrive after the last message of the queue, so test that case first.
     if (m_queue.empty() || m_last.arrival <= now)
     {
         m_free = m_queue.empty() ? m_free : m_last.end;
         m_queue.clear();
-        Put(visit, m_free);
+        visit.end = Put(visit, m_free);
     }
     else if (m_last.arrival <= visit.arrival)
     {
-        Put(visit, m_last.end);
+        visit.end = Put(visit, m_last.end);
     }
     else
     {
@@ -252,26 +255,26 @@ AnalyticalLink::Expect(Visit& visit, uint64_t now, const OnMoved& onMoved)
     }
     m_queue.push_back(visit);
     m_last = {visit.arrival, visit.end};
-    return true;
+    return visit.end;
 }
 
 template <typename OnMoved>
-[[gnu::noinline]] bool
-AnalyticalLink::Insert(Visit& visit, const OnMoved& onMoved)
+[[gnu::noinline]] uint64_t
+AnalyticalLink::Insert(Visit visit, const OnMoved& onMoved)
 {
     std::size_t index = m_queue.size();
     while (index > 0 && m_queue[index - 1].arrival > visit.arrival)
     {
         if (m_queue.size() - index == MAX_MOVED)
         {
-            return false;
+            return REFUSED;
         }
         --index;
     }
-    Put(visit, index == 0 ? m_free : m_queue[index - 1].end);
+    visit.end = Put(visit, index == 0 ? m_free : m_queue[index - 1].end);
     m_queue.insert(m_queue.begin() + static_cast<std::ptrdiff_t>(index), visit);
     Move(index + 1, visit.end, onMoved);
-    return true;
+    return visit.end;
 }
 
 /**
@@ -286,7 +289,7 @@ AnalyticalLink::Move(std::size_t index, uint64_t end, const OnMoved& onMoved)
     {
         Visit& visit = m_queue[index];
         const uint64_t old = visit.end;
-        Put(visit, end);
+        visit.end = Put(visit, end);
         if (visit.end == old)
         {
             return;

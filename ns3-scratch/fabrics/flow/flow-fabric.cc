@@ -174,7 +174,12 @@ FlowFabric::Prepare(uint32_t subject, std::size_t before) const
     }
     else if (m_paths[subject].first != NONE)
     {
-        PrepareBundle(m_paths.Get(m_paths[subject].first).bundle);
+        const FlowStreams::Message& message = m_paths.Get(m_paths[subject].first);
+        PrepareBundle(message.bundle);
+        if (message.next != NONE)
+        {
+            m_paths.PrepareMessage(message.next);
+        }
     }
 }
 

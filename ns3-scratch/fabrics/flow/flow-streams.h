@@ -112,8 +112,14 @@ class FlowStreams
         const uint32_t message = m_paths[path].first;
         if (message != NONE)
         {
-            Load(m_messages[message]);
+            PrepareMessage(message);
         }
+    }
+
+    /// Start to load a message, which soon is the first one of its path.
+    void PrepareMessage(uint32_t message) const
+    {
+        Load(m_messages[message]);
     }
 
     /// @return the slow start of a stream; null if it has ended

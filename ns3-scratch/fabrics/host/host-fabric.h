@@ -9,9 +9,9 @@
 #include "network/message-matcher.h"
 #include "stream/stream.h"
 #include "support/slot-pool.h"
+#include "support/stable-vector.h"
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -115,7 +115,7 @@ class HostFabric : public Fabric
     uint32_t m_flows; //!< flows that share a message
     Processors m_sending;
     Processors m_receiving;
-    SlotPool<Message, std::deque<Message>> m_messages;
+    SlotPool<Message, StableVector<Message>> m_messages;
     MessageMatcher m_matcher;
     ArrivalHandler* m_handler{nullptr}; //!< not owned
 };

@@ -21,7 +21,6 @@ MessageFabric::MessageFabric(const Topology& topology, const Settings& settings)
     : FabricBase(topology, settings),
       m_headerBytes(GetDataHeaderBytes(settings.tcp.timestamps) + settings.tcp.linkHeaderBytes),
       m_parcels(topology.pathSource.size(), settings.tcp.segmentBytes, m_headerBytes),
-      m_usedPaths(topology.pathSource.size()),
       m_agenda(*this)
 {
 }
@@ -37,7 +36,7 @@ MessageFabric::GetStatistics() const
 {
     NetworkStatistics result = GetMessageStatistics();
     result.dataPackets = result.packets;
-    result.flows = static_cast<uint64_t>(std::count(m_usedPaths.begin(), m_usedPaths.end(), 1));
+    result.flows = m_parcels.CountUsedPaths();
     LinkSummary summary(m_topology, GetElapsedPs(), result);
     const std::vector<LinkCounters> counters = GetLinks();
     for (uint32_t link = 0; link < counters.size(); ++link)
@@ -107,7 +106,8 @@ MessageFabric::PutIntoBundles(Rank src, std::span<const BundledMessage> messages
     }
     for (const BundledMessage& message : messages)
     {
-        Load(FindPath(src, message.dst, message.route), message.bytes, message.bundle, at);
+        const uint32_t path = FindPath(src, message.dst, message.route);
+        m_parcels.Add(path, message.bytes, message.bundle, at);
     }
     RequestService(now);
 }
@@ -136,15 +136,6 @@ MessageFabric::ReportDelivered(uint32_t bundle)
                message.bytes,
                m_bundles[bundle].tag);
     }
-}
-
-/// Collect a message for the estimator.
-inline void
-MessageFabric::Load(uint32_t path, uint64_t bytes, uint32_t bundle, uint64_t at)
-{
-    m_parcels.Add(path, bytes, bundle, at);
-    m_bundles[bundle].bytes += bytes;
-    m_usedPaths[path] = 1;
 }
 
 /// Make a bundle for each cargo of a parcel, which stands for the messages that arrive with it.
@@ -198,7 +189,7 @@ MessageFabric::LaunchAlone(uint32_t path, uint64_t bytes, uint64_t tag, bool isP
         m_sent.emplace(id, std::move(sent));
     }
     const uint64_t now = Now();
-    Load(path, bytes, id, now);
+    m_parcels.Add(path, bytes, id, now);
     RequestService(now);
 }
 

@@ -209,7 +209,7 @@ class MessageFabric : public FabricBase, public BundleNetwork
     struct Bundle
     {
         uint64_t tag{0};
-        uint64_t bytes{0};    //!< payload of all messages
+        uint64_t bytes{0};    //!< payload of the messages with an arrival time
         uint64_t dueAt{0};    //!< due time as known so far [ps]
         uint64_t delay{0};    //!< time from the last arrival to dueAt [ps]
         uint32_t messages{0}; //!< number of messages
@@ -238,6 +238,7 @@ class MessageFabric : public FabricBase, public BundleNetwork
         m_completionPs.Add(completionPs);
         m_flowRecord.Add(message.path, message.bytes, completionPs);
         Bundle& bundle = m_bundles[id];
+        bundle.bytes += message.bytes;
         bundle.dueAt = std::max(bundle.dueAt, message.arrivesAt + bundle.delay);
         if (bundle.isLogged)
         {
@@ -252,7 +253,6 @@ class MessageFabric : public FabricBase, public BundleNetwork
     uint32_t MakeBundle();
     void PlacePassengers(uint32_t id, const BundleLog::Message& message);
     void Board(std::span<const Parcels::Passenger> passengers);
-    void Load(uint32_t path, uint64_t bytes, uint32_t bundle, uint64_t at);
     void OnPass(uint64_t now);
     void PostponeOne(uint32_t id, uint32_t path, uint64_t sentAt, uint64_t before, uint64_t at);
     void LaunchAlone(uint32_t path, uint64_t bytes, uint64_t tag, bool isPut, Callback sent);
@@ -273,7 +273,6 @@ class MessageFabric : public FabricBase, public BundleNetwork
     // Buffers of OnPass; members so that their memory is reused
     std::vector<Cargo> m_cargo;
     std::vector<Parcels::Passenger> m_boarding;
-    std::vector<char> m_usedPaths; //!< true for paths that have carried a message
     Agenda<MessageFabric> m_agenda;
 };
 

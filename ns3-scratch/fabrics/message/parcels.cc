@@ -35,26 +35,35 @@ Parcels::Add(uint32_t path, uint64_t bytes, uint32_t bundle, uint64_t at)
 }
 
 uint64_t
+Parcels::CountUsedPaths() const
+{
+    const auto unused = std::count(m_last.begin(), m_last.end(), NONE);
+    return m_last.size() - static_cast<uint64_t>(unused);
+}
+
+uint64_t
 Parcels::Take(std::vector<Cargo>& cargo, std::vector<Passenger>& passengers)
 {
     const uint64_t at = m_messages.front().at;
     cargo.clear();
+    cargo.reserve(m_messages.size());
     passengers.clear();
     std::vector<Message> later;
-    for (uint32_t id = 0; id < m_messages.size(); ++id)
+    WireSize size = m_sizes.Get(m_messages.front().bytes); // most messages have the same
+    for (const Message& message : m_messages)
     {
-        const Message& message = m_messages[id];
         if (message.at != at)
         {
             later.push_back(message);
         }
         else if (message.isFirst && message.next == NONE)
         {
-            cargo.push_back({m_sizes.Get(message.bytes), message.path, message.bundle});
+            size = size.bytes == message.bytes ? size : m_sizes.Get(message.bytes);
+            cargo.push_back({size, message.path, message.bundle});
         }
         else if (message.isFirst)
         {
-            Divide(id, cargo, passengers);
+            Divide(static_cast<uint32_t>(&message - m_messages.data()), cargo, passengers);
         }
     }
     m_messages.clear();

@@ -60,6 +60,9 @@ class Parcels
      */
     void Add(uint32_t path, uint64_t bytes, uint32_t bundle, uint64_t at);
 
+    /// @return the number of paths that have carried a message
+    uint64_t CountUsedPaths() const;
+
     /// @return true if there is no message
     bool IsEmpty() const
     {
