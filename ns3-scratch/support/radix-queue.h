@@ -38,7 +38,7 @@ class RadixQueue
     /// @return the smallest key, or NEVER
     uint64_t GetFirstKey() const
     {
-        return m_filled == 0 ? NEVER : m_buckets[First()].least;
+        return m_least;
     }
 
     /**
@@ -47,6 +47,7 @@ class RadixQueue
      */
     void Push(uint64_t key, const T& item)
     {
+        m_least = std::min(m_least, key);
         Put({key, item});
     }
 
@@ -70,29 +71,28 @@ class RadixQueue
         {
             Bucket& next = m_buckets[First()];
             m_filled &= m_filled - 1;
-            m_last = next.least;
-            for (const Entry& entry : next.entries)
+            m_last = m_least;
+            for (const Entry& entry : next)
             {
                 Put(entry);
-                approach(entry.item, next.entries.size());
+                approach(entry.item, next.size());
             }
-            next.entries.clear();
-            next.least = NEVER;
+            next.clear();
         }
         for (const std::size_t before : {NEAR, NEXT})
         {
-            if (m_popped + before < now.entries.size())
+            if (m_popped + before < now.size())
             {
-                approach(now.entries[m_popped + before].item, before);
+                approach(now[m_popped + before].item, before);
             }
         }
-        const T item = now.entries[m_popped].item;
-        if (++m_popped == now.entries.size())
+        const T item = now[m_popped].item;
+        if (++m_popped == now.size())
         {
-            now.entries.clear();
-            now.least = NEVER;
+            now.clear();
             m_popped = 0;
             m_filled &= ~uint64_t{1};
+            m_least = FindLeast();
         }
         return item;
     }
@@ -110,29 +110,37 @@ class RadixQueue
         T item;
     };
 
-    struct Bucket
-    {
-        std::vector<Entry> entries;
-        uint64_t least{NEVER};
-    };
+    using Bucket = std::vector<Entry>;
 
     std::size_t First() const
     {
         return static_cast<std::size_t>(std::countr_zero(m_filled));
     }
 
+    uint64_t FindLeast() const
+    {
+        uint64_t least = NEVER;
+        if (m_filled != 0)
+        {
+            for (const Entry& entry : m_buckets[First()])
+            {
+                least = std::min(least, entry.key);
+            }
+        }
+        return least;
+    }
+
     void Put(const Entry& entry)
     {
         const auto index = static_cast<std::size_t>(std::bit_width(entry.key ^ m_last));
-        Bucket& bucket = m_buckets[index];
-        bucket.entries.push_back(entry);
-        bucket.least = std::min(bucket.least, entry.key);
+        m_buckets[index].push_back(entry);
         m_filled |= uint64_t{1} << index;
     }
 
     std::array<Bucket, 64> m_buckets;
     uint64_t m_filled{0};    //!< one bit for each bucket that is not empty
     uint64_t m_last{0};      //!< last popped key
+    uint64_t m_least{NEVER}; //!< smallest key
     std::size_t m_popped{0}; //!< number of entries of the first bucket that were popped
 };
 

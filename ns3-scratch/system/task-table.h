@@ -79,7 +79,10 @@ class TaskTable
         /// @return the size of units of a step [bytes]
         uint64_t GetBytes(const PartShape::Address& first, uint32_t turn, uint32_t count) const
         {
-            return program->GetBytes(unitSize, firstUnit + shape->GetUnit(first, turn), count);
+            return unitSize.rest == 0 ? unitSize.whole * count
+                                      : program->GetBytes(unitSize,
+                                                          firstUnit + shape->GetUnit(first, turn),
+                                                          count);
         }
     };
 

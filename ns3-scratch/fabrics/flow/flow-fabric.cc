@@ -141,6 +141,13 @@ FlowFabric::OnDue(uint32_t subject, uint64_t now)
         OnHop(subject - GetFirstHopSubject(), now);
         return;
     }
+    SendDelayed(now);
+}
+
+/// Send the messages that are due.
+[[gnu::noinline]] void
+FlowFabric::SendDelayed(uint64_t now)
+{
     while (!m_delayed.IsEmpty() && m_paths.Get(m_delayed.Front()).sentAt <= now)
     {
         const uint32_t id = m_delayed.Front();
@@ -171,6 +178,7 @@ FlowFabric::Prepare(uint32_t subject, std::size_t before) const
     {
         m_paths.PrepareFirst(subject);
         m_flowRecord.Prepare(subject);
+        m_solver.Prepare(subject);
     }
     else if (m_paths[subject].first != NONE)
     {
@@ -179,6 +187,10 @@ FlowFabric::Prepare(uint32_t subject, std::size_t before) const
         if (message.next != NONE)
         {
             m_paths.PrepareMessage(message.next);
+        }
+        else
+        {
+            m_solver.PrepareLinks(subject);
         }
     }
 }

@@ -117,6 +117,7 @@ class FlowFabric : public MessageFabric, public Repeatable
     MaxMinSolver m_solver;
 
     void LimitPath(uint32_t id, double limitBps);
+    void SendDelayed(uint64_t now);
     void Begin(uint32_t message, uint64_t now);
     void Estimate(uint32_t id, uint64_t now);
     void OnPathDue(uint32_t id, uint64_t now);

@@ -82,9 +82,18 @@ Parcels::Divide(uint32_t first, std::vector<Cargo>& cargo, std::vector<Passenger
     uint64_t filled = 0; // end of the packets of earlier messages
     uint64_t begin = 0;  // of the packets of the cargo
     const auto finish = [&](uint64_t until) {
-        if (until > begin)
+        if (until == begin)
         {
-            cargo.back().size = m_sizes.Get(until - begin);
+            return;
+        }
+        Cargo& last = cargo.back();
+        last.size = m_sizes.Get(until - begin);
+        const std::size_t count = passengers.size();
+        if (count == 1 || passengers[count - 2].cargo != cargo.size() - 1)
+        { // no other message arrives with it
+            last.size.bytes = passengers.back().bytes;
+            last.bundle = passengers.back().bundle;
+            passengers.pop_back();
         }
     };
     for (uint32_t id = first; id != NONE; id = m_messages[id].next)

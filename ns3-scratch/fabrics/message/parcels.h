@@ -18,7 +18,7 @@ namespace cosim
 /// Packets that an estimator has to carry: those of a message, or a part of a parcel.
 struct Cargo
 {
-    WireSize size;
+    WireSize size; //!< its payload is that of the message that arrives with it, if there is one
     uint32_t path;
     uint32_t bundle; //!< bundle that it belongs to
 };
@@ -35,7 +35,7 @@ struct Cargo
 class Parcels
 {
   public:
-    /// A message of a parcel of several messages.
+    /// A message that arrives with others.
     struct Passenger
     {
         uint32_t cargo;  //!< index of the cargo with which it arrives
@@ -72,9 +72,9 @@ class Parcels
     /**
      * Remove the messages that are sent at the time of the first message.
      *
-     * @param cargo set to the cargo of these messages; that of a parcel of several messages belongs
-     * to no bundle
-     * @param passengers set to the messages of such parcels, by cargo
+     * @param cargo set to the cargo of these messages; cargo with which several messages arrive
+     * belongs to no bundle
+     * @param passengers set to the messages that arrive with such cargo, by cargo
      * @return the time at which they are sent [ps]
      */
     uint64_t Take(std::vector<Cargo>& cargo, std::vector<Passenger>& passengers);
