@@ -94,12 +94,7 @@ AnalyticalFabric::Enter(const Cargo& cargo, uint64_t sentAt, uint64_t at, uint64
     const AnalyticalLink::Passage passage =
         link.queue.Settle(at, link.transmission + pause, 0, GetPostpone(link.latency));
     m_windows.Enter(linkId, cargo.path, wireBytes, at, passage.start, passage.end);
-    Leave({sentAt, at, 0, cargo.path, hop, cargo.bundle, {}},
-          cargo.size,
-          link,
-          passage,
-          stall,
-          now);
+    Leave({sentAt, at, 0, cargo.path, hop, cargo.bundle}, cargo.size, link, passage, stall, now);
 }
 
 /**
@@ -127,7 +122,7 @@ AnalyticalFabric::Settle(const MessageInTransit& message, const WireSize& size, 
  *
  * @param stall time by which its last byte arrives later [ps]
  */
-inline void
+[[gnu::always_inline]] inline void
 AnalyticalFabric::Leave(MessageInTransit message,
                         const WireSize& size,
                         Link& link,
@@ -200,8 +195,11 @@ AnalyticalFabric::LaunchLater(const Cargo& cargo, uint64_t at, uint32_t& batch)
 void
 AnalyticalFabric::LaunchBatch(uint32_t id, uint64_t now)
 {
-    for (const Cargo& cargo : m_later[id])
+    const std::span<const Cargo> batch = m_later[id];
+    for (std::size_t i = 0; i < batch.size(); ++i)
     {
+        PrepareLaunch(batch.subspan(i));
+        const Cargo& cargo = batch[i];
         const uint32_t link = GetFirstLink(cargo.path);
         m_windows.Resume(link);
         if (m_windows.Admit(link, cargo, now, now))
@@ -244,6 +242,7 @@ AnalyticalFabric::PrepareLaunch(std::span<const Cargo> cargo) const
     if (cargo.size() > SECOND)
     {
         getLast(cargo[SECOND]).queue.Prepare();
+        m_windows.PrepareLink(cargo[SECOND].path);
         PrepareBundle(cargo[SECOND].bundle);
     }
 }
@@ -261,9 +260,9 @@ AnalyticalFabric::OnDue(uint32_t id, uint64_t now)
         LaunchBatch(id & ~LATER, now);
         return;
     }
-    const MessageInTransit message = m_inTransit[id];
+    const Kept kept = m_inTransit[id];
     m_inTransit.Return(id);
-    Settle(message, message.size, now);
+    Settle(kept.message, kept.size, now);
 }
 
 void
@@ -279,12 +278,12 @@ AnalyticalFabric::Prepare(uint32_t id, std::size_t before) const
     {
         return;
     }
-    const MessageInTransit& message = m_inTransit[id];
+    const MessageInTransit& message = m_inTransit[id].message;
     if (before > PATH)
     {
         const char* const slot = reinterpret_cast<const char*>(&message);
         __builtin_prefetch(slot);
-        __builtin_prefetch(slot + sizeof(MessageInTransit) - 1); // it can lie on two cache lines
+        __builtin_prefetch(slot + sizeof(Kept) - 1); // it can lie on two cache lines
         return;
     }
     __builtin_prefetch(&m_topology.pathLinks[message.hop]);
@@ -297,8 +296,7 @@ void
 AnalyticalFabric::Keep(const MessageInTransit& message, const WireSize& size)
 {
     const uint32_t id = m_inTransit.Take();
-    m_inTransit[id] = message;
-    m_inTransit[id].size = size;
+    m_inTransit[id] = {message, size};
     Plan(message.arrival, id);
 }
 

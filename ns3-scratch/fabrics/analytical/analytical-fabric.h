@@ -87,7 +87,7 @@ class AnalyticalFabric : public MessageFabric, public Repeatable
         uint64_t lastTransmission{0};  //!< of the last packet [ps]
     };
 
-    /// A message between two links. Slots are reused.
+    /// A message between two links.
     struct MessageInTransit
     {
         uint64_t sentAt;   //!< [ps]
@@ -96,7 +96,13 @@ class AnalyticalFabric : public MessageFabric, public Repeatable
         uint32_t path;
         uint32_t hop; //!< index of the next link in Topology::pathLinks
         uint32_t bundle;
-        WireSize size; //!< set while the message waits in a slot
+    };
+
+    /// A message that waits for its arrival at its next link. Slots are reused.
+    struct Kept
+    {
+        MessageInTransit message;
+        WireSize size;
     };
 
     /// Messages that are launched when they are sent. Slots are reused.
@@ -139,7 +145,7 @@ class AnalyticalFabric : public MessageFabric, public Repeatable
     SendWindows m_windows;
     SlotPool<Batch, std::vector<Batch>> m_later;
     std::vector<Link> m_links;
-    SlotPool<MessageInTransit> m_inTransit;
+    SlotPool<Kept> m_inTransit;
 };
 
 } // namespace cosim

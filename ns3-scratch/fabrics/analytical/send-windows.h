@@ -114,6 +114,15 @@ class SendWindows
         __builtin_prefetch(&m_paths[path]);
     }
 
+    /// Start to load a link of a path for which Prepare was called.
+    void PrepareLink(uint32_t path) const
+    {
+        if (m_paths[path].ackLink != NONE)
+        {
+            __builtin_prefetch(&m_links[m_paths[path].ackLink]);
+        }
+    }
+
     /// Start to load what Release needs.
     void PrepareRelease(uint32_t path) const
     {
