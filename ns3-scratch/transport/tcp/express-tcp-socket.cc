@@ -7,7 +7,6 @@
 #include "transport/tcp/quiet-tcp-state.h"
 #include "transport/tcp/segment-codec.h"
 
-#include "ns3/double.h"
 #include "ns3/packet.h"
 #include "ns3/simulator.h"
 #include "ns3/tcp-congestion-ops.h"
@@ -15,7 +14,6 @@
 #include "ns3/tcp-option-ts.h"
 #include "ns3/tcp-rate-ops.h"
 #include "ns3/tcp-recovery-ops.h"
-#include "ns3/tcp-rx-buffer.h"
 #include "ns3/tcp-tx-buffer.h"
 
 #include <algorithm>
@@ -26,19 +24,6 @@ namespace cosim
 using namespace ns3;
 
 NS_OBJECT_ENSURE_REGISTERED(ExpressTcpSocket);
-
-namespace
-{
-
-/// @return a packet without payload; the base class needs one to send an ACK
-Ptr<Packet>
-EmptyPacket()
-{
-    static const Ptr<Packet> empty = Create<Packet>();
-    return empty;
-}
-
-} // namespace
 
 TypeId
 ExpressTcpSocket::GetTypeId()
@@ -86,6 +71,7 @@ ExpressTcpSocket::Attach(const Congestion& congestion,
     m_carrier = &carrier;
     m_linkHeaderBytes = linkHeaderBytes;
     m_retransmissionTimer = &retransmissionTimer;
+    m_onDelivery = MakeCallback(&TcpRateOps::SkbDelivered, m_rateOps);
 }
 
 void
@@ -260,42 +246,6 @@ ExpressTcpSocket::SendDataPacket(SequenceNumber32 seq, uint32_t maxSize, bool wi
 }
 
 void
-ExpressTcpSocket::SetRto()
-{
-    RttState rtt;
-    m_estimator->Get(rtt);
-    m_rto = Time(rtt.GetTimeoutPs(m_clockGranularity.GetTimeStep(), m_minRto.GetTimeStep()));
-}
-
-void
-ExpressTcpSocket::Receive(const Segment& segment)
-{
-    if (m_state != ESTABLISHED)
-    {
-        return;
-    }
-    NoteEcn(segment);
-    TcpHeader header;
-    FillHeader(segment, m_timestampEnabled, header);
-    if (m_timestampEnabled)
-    {
-        ProcessOptionTimestamp(header.GetOption(TcpOption::TS), segment.sequence);
-    }
-    EstimateRtt(header);
-    UpdateWindowSize(header);
-    if (segment.acknowledgment >= m_txBuffer->HeadSequence() &&
-        segment.acknowledgment <= m_tcb->m_highTxMark.Get())
-    {
-        if (m_tcb->m_congState != TcpSocketState::CA_OPEN)
-        { // Loss recovery looks for new data in the send buffer.
-            FeedSegment();
-        }
-        ReceivedAck(EmptyPacket(), header);
-        SendPending();
-    }
-}
-
-void
 ExpressTcpSocket::Suspend()
 {
     if (m_pacingTimer.IsRunning())
@@ -317,43 +267,6 @@ ExpressTcpSocket::Continue()
     {
         m_pacingTimer.Resume();
     }
-}
-
-void
-ExpressTcpSocket::NoteEcn(const Segment& segment)
-{
-    // DCTCP's ACKs are ECN-capable, so a queue can also mark an ACK.
-    if (segment.ce && m_ecnCESeq < segment.sequence)
-    {
-        m_ecnCESeq = segment.sequence;
-        m_tcb->m_ecnState = TcpSocketState::ECN_CE_RCVD;
-        m_congestionControl->CwndEvent(m_tcb, TcpSocketState::CA_EVENT_ECN_IS_CE);
-    }
-    else if (segment.ect && m_tcb->m_ecnState != TcpSocketState::ECN_DISABLED)
-    {
-        m_congestionControl->CwndEvent(m_tcb, TcpSocketState::CA_EVENT_ECN_NO_CE);
-    }
-}
-
-void
-ExpressTcpSocket::NewAck(const SequenceNumber32& ack, bool resetRto)
-{
-    m_dataRetrCount = m_dataRetries;
-    if (resetRto)
-    {
-        SetRto();
-        m_retransmissionTimer->Arm(m_rto);
-    }
-    if (ack > m_tcb->m_nextTxSequence)
-    {
-        m_tcb->m_nextTxSequence = ack;
-    }
-    if (m_txBuffer->Size() == 0)
-    { // There is nothing to retransmit.
-        m_retransmissionTimer->Cancel();
-    }
-    m_observer->OnAcked(m_flow, static_cast<uint32_t>(ack - m_acked));
-    m_acked = ack;
 }
 
 void

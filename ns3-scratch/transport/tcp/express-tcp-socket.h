@@ -132,6 +132,9 @@ class ExpressTcpSocket : public FabricTcpSocket
     void Feed(uint32_t bytes);
     void FeedSegment();
     void NoteEcn(const Segment& segment);
+    void HandleAck(const Segment& segment);
+    void NoteRetransmissions(ns3::SequenceNumber32 head, ns3::SequenceNumber32 ack);
+    void NoteEcnEcho(const Segment& segment, bool isNew, uint32_t delivered);
     void SetRto();
     bool FindNext(ns3::SequenceNumber32* next, ns3::SequenceNumber32* nextHigh);
     Segment* MakeSegment(uint8_t flags, ns3::SequenceNumber32 sequence, uint32_t payloadBytes);
@@ -142,6 +145,8 @@ class ExpressTcpSocket : public FabricTcpSocket
     uint32_t m_linkHeaderBytes{0};
     LazyTimer* m_retransmissionTimer{nullptr}; //!< not owned
     ns3::Ptr<SettableRtt> m_estimator;         //!< the base class has it as m_rtt
+    /// notes for the rate sample that a segment was delivered
+    ns3::Callback<void, ns3::TcpTxItem*> m_onDelivery;
     /// packet that was last appended to the send buffer, usually a full segment
     ns3::Ptr<ns3::Packet> m_content;
     uint64_t m_unfed{0}; //!< bytes that were submitted and are not in the send buffer yet

@@ -7,6 +7,7 @@
 #include "transport/tcp/segment-codec.h"
 
 #include "ns3/tcp-option-sack-permitted.h"
+#include "ns3/tcp-option-sack.h"
 #include "ns3/tcp-option-ts.h"
 #include "ns3/tcp-option-winscale.h"
 
@@ -44,6 +45,24 @@ MakeSegment(std::size_t blocks)
     return segment;
 }
 
+/// @return the header of a segment with all its options
+ns3::TcpHeader
+MakeHeader(const Segment& segment, bool timestamps)
+{
+    ns3::TcpHeader header;
+    FillHeader(segment, timestamps, header);
+    if (segment.sackBlocks)
+    {
+        const auto option = ns3::CreateObject<ns3::TcpOptionSack>();
+        for (const ns3::TcpOptionSack::SackBlock& block : *segment.sackBlocks)
+        {
+            option->AddSackBlock(block);
+        }
+        header.AppendOption(option);
+    }
+    return header;
+}
+
 class SegmentCodecTest : public UnitTest<SegmentCodecTest>
 {
   public:
@@ -59,8 +78,7 @@ class SegmentCodecTest : public UnitTest<SegmentCodecTest>
                 {
                     Segment segment = MakeSegment(blocks);
                     segment.payloadBytes = payload;
-                    ns3::TcpHeader header;
-                    FillHeader(segment, timestamps, header);
+                    const ns3::TcpHeader header = MakeHeader(segment, timestamps);
                     NS_TEST_ASSERT_MSG_EQ(
                         GetWireBytes(segment, timestamps, LINK_BYTES),
                         LINK_BYTES + IP_BYTES + header.GetSerializedSize() + payload,
@@ -102,11 +120,11 @@ class SegmentCodecTest : public UnitTest<SegmentCodecTest>
     {
         for (const bool timestamps : {false, true})
         {
-            ns3::TcpHeader header;
-            FillHeader(MakeSegment(GetSackRoom(timestamps)), timestamps, header);
+            const ns3::TcpHeader header =
+                MakeHeader(MakeSegment(GetSackRoom(timestamps)), timestamps);
             NS_TEST_ASSERT_MSG_EQ(header.HasOption(ns3::TcpOption::SACK), true, "they have room");
-            ns3::TcpHeader full;
-            FillHeader(MakeSegment(GetSackRoom(timestamps) + 1), timestamps, full);
+            const ns3::TcpHeader full =
+                MakeHeader(MakeSegment(GetSackRoom(timestamps) + 1), timestamps);
             NS_TEST_ASSERT_MSG_EQ(full.HasOption(ns3::TcpOption::SACK), false, "one more has not");
         }
     }
@@ -119,10 +137,7 @@ class SegmentCodecTest : public UnitTest<SegmentCodecTest>
         NS_TEST_ASSERT_MSG_EQ(header.GetWindowSize(), 1234, "window");
         NS_TEST_ASSERT_MSG_EQ(header.GetSequenceNumber().GetValue(), 5000, "sequence number");
         NS_TEST_ASSERT_MSG_EQ(header.GetAckNumber().GetValue(), 4294967295U, "acknowledgement");
-        const auto sack =
-            ns3::DynamicCast<const ns3::TcpOptionSack>(header.GetOption(ns3::TcpOption::SACK));
-        NS_TEST_ASSERT_MSG_EQ(sack->GetNumSackBlocks(), 2, "SACK blocks");
-        NS_TEST_ASSERT_MSG_EQ(sack->GetSackList().back().second.GetValue(), 150, "the last one");
+        NS_TEST_ASSERT_MSG_EQ(header.HasOption(ns3::TcpOption::SACK), false, "SACK blocks");
         const auto stamp =
             ns3::DynamicCast<const ns3::TcpOptionTS>(header.GetOption(ns3::TcpOption::TS));
         NS_TEST_ASSERT_MSG_EQ(stamp->GetTimestamp(), 17, "timestamp");

@@ -7,7 +7,7 @@
 #include "stream/stream.h"
 #include "support/header-sizes.h"
 
-#include "ns3/tcp-option-sack.h"
+#include "ns3/tcp-header.h"
 #include "ns3/tcp-option-ts.h"
 
 namespace cosim
@@ -55,15 +55,6 @@ FillHeader(const Segment& segment, bool timestamps, TcpHeader& header)
         Ptr<TcpOptionTS> option = CreateObject<TcpOptionTS>();
         option->SetTimestamp(segment.timestamp);
         option->SetEcho(segment.timestampEcho);
-        header.AppendOption(option);
-    }
-    if (segment.sackBlocks)
-    {
-        Ptr<TcpOptionSack> option = CreateObject<TcpOptionSack>();
-        for (const TcpOptionSack::SackBlock& block : *segment.sackBlocks)
-        {
-            option->AddSackBlock(block);
-        }
         header.AppendOption(option);
     }
 }
