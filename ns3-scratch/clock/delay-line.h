@@ -5,10 +5,13 @@
 #ifndef COSIM_DELAY_LINE_H
 #define COSIM_DELAY_LINE_H
 
+#include "clock/causal-simulator.h"
 #include "support/ring-buffer.h"
 
 #include "ns3/nstime.h"
-#include "ns3/simulator.h"
+
+#include <cstddef>
+#include <cstdint>
 
 namespace cosim
 {
@@ -16,19 +19,21 @@ namespace cosim
 /**
  * Returns items after a constant delay, in the order in which they were added.
  *
- * The delay is constant, so the oldest item is always due next. The line therefore needs only one
- * event in ns-3's queue, regardless of the number of items. One event serves all items that are due
- * at the same time.
+ * The delay is constant, so the oldest item is always due next. The line therefore is one event,
+ * regardless of the number of items. One event serves all items that are due at the same time.
+ *
+ * A line must live as long as the simulation runs.
  */
 template <typename T, typename Owner>
-class DelayLine
+class DelayLine : private CausalEvent
 {
   public:
     using Sink = void (Owner::*)(const T&); //!< called for each item when it is due
     using Done = void (Owner::*)();         //!< called after all due items were returned
 
     DelayLine(ns3::Time delay, Owner& owner, Sink sink, Done done)
-        : m_delay(delay),
+        : m_simulator(CausalSimulator::Get()),
+          m_delayPs(delay.GetTimeStep()),
           m_owner(owner),
           m_sink(sink),
           m_done(done)
@@ -38,11 +43,12 @@ class DelayLine
     /// @param item the item to return after the delay
     void Push(const T& item)
     {
-        if (m_items.IsEmpty() && !m_serving)
+        const int64_t duePs = m_simulator.GetNowPs() + m_delayPs;
+        if (m_items.IsEmpty() && !m_isServing)
         {
-            ns3::Simulator::Schedule(m_delay, &DelayLine::Serve, this);
+            m_simulator.Schedule(duePs, *this, m_simulator.MakeOrigin());
         }
-        m_items.Push({ns3::Simulator::Now() + m_delay, item});
+        m_items.Push({duePs, item});
     }
 
     /// @return the number of waiting items
@@ -54,34 +60,36 @@ class DelayLine
   private:
     struct Item
     {
-        ns3::Time due;
+        int64_t duePs;
         T item;
     };
 
-    void Serve()
+    // CausalEvent
+    void Happen() override
     {
-        const ns3::Time now = ns3::Simulator::Now();
-        m_serving = true;
-        while (!m_items.IsEmpty() && m_items.Front().due <= now)
+        const int64_t nowPs = m_simulator.GetNowPs();
+        m_isServing = true;
+        while (!m_items.IsEmpty() && m_items.Front().duePs <= nowPs)
         {
             const T item = m_items.Front().item;
             m_items.Pop();
             (m_owner.*m_sink)(item);
         }
         (m_owner.*m_done)();
-        m_serving = false;
+        m_isServing = false;
         if (!m_items.IsEmpty())
         {
-            ns3::Simulator::Schedule(m_items.Front().due - now, &DelayLine::Serve, this);
+            m_simulator.Schedule(m_items.Front().duePs, *this, m_simulator.MakeOrigin());
         }
     }
 
-    ns3::Time m_delay;
+    CausalSimulator& m_simulator;
+    int64_t m_delayPs;
     Owner& m_owner;
     Sink m_sink;
     Done m_done;
     RingBuffer<Item> m_items;
-    bool m_serving{false};
+    bool m_isServing{false};
 };
 
 } // namespace cosim
