@@ -44,6 +44,13 @@ CausalQueue::Refill()
     const auto first = static_cast<std::size_t>(std::countr_zero(m_filled));
     Bucket& from = m_buckets[first];
     m_lastPs = std::exchange(m_leastPs[first], NEVER);
+    if (from.size() == 1)
+    {
+        m_buckets[0].swap(from);
+        m_leastPs[0] = m_lastPs;
+        m_filled = (m_filled & (m_filled - 1)) | 1;
+        return;
+    }
     for (const Item& item : from)
     {
         const std::size_t index = GetBucket(item.timePs);

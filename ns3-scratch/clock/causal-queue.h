@@ -64,8 +64,8 @@ class CausalQueue
          * @param data what the event reads first, or null; it is fetched into the cache in time
          */
         Item(int64_t time, const EventOrigin& place, CausalEvent& event, const void* data)
-            : timePs(time),
-              origin(place),
+            : origin(place),
+              timePs(time),
               m_event(reinterpret_cast<uintptr_t>(&event) | OWN),
               m_rest(reinterpret_cast<uintptr_t>(data))
         {
@@ -83,8 +83,8 @@ class CausalQueue
              ns3::EventImpl* event,
              uint32_t uid,
              uint32_t context)
-            : timePs(time),
-              origin(place),
+            : origin(place),
+              timePs(time),
               m_event(reinterpret_cast<uintptr_t>(event)),
               m_rest(uint64_t{uid} << 32 | context)
         {
@@ -124,8 +124,8 @@ class CausalQueue
             }
         }
 
-        int64_t timePs;
         EventOrigin origin;
+        int64_t timePs;
 
       private:
         static constexpr uintptr_t OWN = 1; //!< in m_event, whose lowest bit is free
