@@ -94,15 +94,10 @@ ExpressFabric::SetLink(uint32_t link)
     m_links[link]->Set(GetTimes(state.rateBps), m_policies->Make(state, *m_links[link]));
 }
 
-std::shared_ptr<TransmissionTimes>
+TransmissionTimes&
 ExpressFabric::GetTimes(uint64_t rateBps)
 {
-    std::shared_ptr<TransmissionTimes>& times = m_times[rateBps];
-    if (!times)
-    {
-        times = std::make_shared<TransmissionTimes>(rateBps, GetMaxWireBytes());
-    }
-    return times;
+    return m_times.try_emplace(rateBps, rateBps, GetMaxWireBytes()).first->second;
 }
 
 void

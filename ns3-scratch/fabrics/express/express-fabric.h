@@ -90,7 +90,7 @@ class ExpressFabric : public PacketFabric,
     void SetLink(uint32_t link);
 
     /// @return the table of serialization delays of links with this rate [bit/s]
-    std::shared_ptr<TransmissionTimes> GetTimes(uint64_t rateBps);
+    TransmissionTimes& GetTimes(uint64_t rateBps);
 
     /// Append bytes to the stream of a flow that is not paused.
     void Send(FlowId flow, uint64_t bytes);
@@ -124,7 +124,7 @@ class ExpressFabric : public PacketFabric,
     std::vector<Connection> m_connections;
     SegmentPool m_segments;
     uint64_t m_refusals{0}; //!< packets dropped at links that were down
-    std::map<uint64_t, std::shared_ptr<TransmissionTimes>> m_times; //!< keyed by rate
+    std::map<uint64_t, TransmissionTimes> m_times; //!< keyed by rate
     std::unique_ptr<ExpressLinkControl> m_linkControl;              //!< null without circuits
     std::unique_ptr<ExpressDetours> m_detours; //!< null if links never fail, and flows keep paths
     ExpressLink::Receiver* m_receiver{this};   //!< used by the links

@@ -36,9 +36,9 @@ ExpressLink::ExpressLink(uint64_t latencyPs, Receiver& receiver)
 }
 
 void
-ExpressLink::Set(std::shared_ptr<TransmissionTimes> times, std::unique_ptr<QueuePolicy> policy)
+ExpressLink::Set(TransmissionTimes& times, std::unique_ptr<QueuePolicy> policy)
 {
-    m_times = std::move(times);
+    m_times = &times;
     m_policy = std::move(policy);
 }
 

@@ -67,7 +67,7 @@ class TransmissionTimes
  * the arrival when the transmission starts. Likewise, a transmission counts as complete at the
  * point at which PointToPointNetDevice would have run the event that completes it.
  */
-class ExpressLink final : public EgressQueue, private CausalEvent
+class alignas(64) ExpressLink final : public EgressQueue, private CausalEvent
 {
   public:
     /// Receives the packets that a link delivers.
@@ -93,10 +93,10 @@ class ExpressLink final : public EgressQueue, private CausalEvent
      * Set the properties that can change. Call it before the first packet, or while the queue is
      * empty.
      *
-     * @param times serialization delays; links of the same rate share them
+     * @param times serialization delays, which links of the same rate share; must outlive the link
      * @param policy policy of the egress queue; null: every packet enters unmarked
      */
-    void Set(std::shared_ptr<TransmissionTimes> times, std::unique_ptr<QueuePolicy> policy);
+    void Set(TransmissionTimes& times, std::unique_ptr<QueuePolicy> policy);
 
     /**
      * Add a packet to the egress queue, if the policy admits it.
@@ -182,18 +182,21 @@ class ExpressLink final : public EgressQueue, private CausalEvent
     bool IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const;
     Start GetStart(std::size_t index) const;
 
+    // What an arrival needs, in the first two cache lines:
     CausalSimulator& m_simulator;
     Receiver& m_receiver;
     const int64_t m_latencyPs;
+    int64_t m_frontNumber{0};          //!< of the origin of the event that is pending
+    Start m_front{-1, -1};             //!< the transmission of the packet that arrives next
+    RingBuffer<Packet> m_packets;      //!< the first one has an event pending
+    RingBuffer<EventOrigin> m_origins; //!< of the arrivals of all packets that were not queued
+
+    // What only a packet that enters needs:
     int64_t m_busyUntilPs{0};
     Start m_last{-1, -1};                  //!< the last transmission
-    int64_t m_frontNumber{0};              //!< of the origin of the event that is pending
-    Start m_front{-1, -1};                 //!< the transmission of the packet that arrives next
-    RingBuffer<Packet> m_packets;          //!< the first one has an event pending
-    RingBuffer<EventOrigin> m_origins;     //!< of the arrivals of all packets that were not queued
     std::size_t m_waiting{0};              //!< number of packets in the queue, for the policy
     std::unique_ptr<QueuePolicy> m_policy; //!< null: every packet enters
-    std::shared_ptr<TransmissionTimes> m_times;
+    TransmissionTimes* m_times{nullptr};   //!< not owned
     LinkCounters m_counters;
 };
 
