@@ -6,6 +6,9 @@
 #include "clock/simulator-session.h"
 #include "support/unit-test.h"
 
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+
 #include <string>
 #include <vector>
 

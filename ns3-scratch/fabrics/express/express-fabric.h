@@ -123,9 +123,9 @@ class ExpressFabric : public PacketFabric,
     std::vector<std::unique_ptr<ExpressLink>> m_links;
     std::vector<Connection> m_connections;
     SegmentPool m_segments;
-    uint64_t m_refusals{0}; //!< packets dropped at links that were down
-    std::map<uint64_t, TransmissionTimes> m_times; //!< keyed by rate
-    std::unique_ptr<ExpressLinkControl> m_linkControl;              //!< null without circuits
+    uint64_t m_refusals{0};                            //!< packets dropped at links that were down
+    std::map<uint64_t, TransmissionTimes> m_times;     //!< keyed by rate
+    std::unique_ptr<ExpressLinkControl> m_linkControl; //!< null without circuits
     std::unique_ptr<ExpressDetours> m_detours; //!< null if links never fail, and flows keep paths
     ExpressLink::Receiver* m_receiver{this};   //!< used by the links
 };

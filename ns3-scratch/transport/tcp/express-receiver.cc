@@ -9,12 +9,14 @@
 #include "transport/tcp/tcp-defaults.h"
 
 #include "ns3/object-factory.h"
-#include "ns3/packet.h"
 #include "ns3/tcp-header.h"
 #include "ns3/tcp-option-ts.h"
+#include "ns3/tcp-rx-buffer.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
+#include <vector>
 
 namespace cosim
 {
@@ -63,9 +65,9 @@ ExpressReceiver::ExpressReceiver(const Config& config, FlowId flow)
     }
     if (config.ecn)
     {
-        MakeBuffer();
         m_tcb = CreateObject<TcpSocketState>();
-        m_tcb->m_rxBuffer = m_buffer;
+        m_tcb->m_rxBuffer = CreateObject<TcpRxBuffer>();
+        m_tcb->m_rxBuffer->SetNextRxSequence(m_next);
         m_tcb->m_useEcn = TcpSocketState::On;
         m_tcb->m_ecnState = TcpSocketState::ECN_IDLE;
         m_tcb->m_sendEmptyPacketCallback = MakeCallback(&ExpressReceiver::SendAck, this);
@@ -77,23 +79,9 @@ ExpressReceiver::ExpressReceiver(const Config& config, FlowId flow)
 }
 
 void
-ExpressReceiver::MakeBuffer()
-{
-    m_buffer = CreateObject<TcpRxBuffer>();
-    m_buffer->SetMaxBufferSize(m_config.window);
-    m_buffer->SetNextRxSequence(m_next);
-}
-
-SequenceNumber32
-ExpressReceiver::GetNext() const
-{
-    return m_buffer ? m_buffer->NextRxSequence() : m_next;
-}
-
-void
 ExpressReceiver::Receive(const Segment& segment)
 {
-    const SequenceNumber32 next = GetNext();
+    const SequenceNumber32 next = m_next;
     if (segment.sequence + segment.payloadBytes < next ||
         segment.sequence >= next + m_config.window)
     {
@@ -106,7 +94,7 @@ ExpressReceiver::Receive(const Segment& segment)
     NoteEcn(segment);
     NoteTimestamp(segment);
     const Stored stored = Store(segment);
-    const auto advanced = static_cast<uint32_t>(GetNext() - next);
+    const auto advanced = static_cast<uint32_t>(m_next - next);
     if (advanced > 0)
     {
         m_config.observer->OnDelivered(m_flow, advanced);
@@ -166,33 +154,33 @@ ExpressReceiver::NoteTimestamp(const Segment& segment)
 ExpressReceiver::Stored
 ExpressReceiver::Store(const Segment& segment)
 {
-    const SequenceNumber32 next = GetNext();
+    const Stored stored = Reassemble(segment);
+    if (m_tcb)
+    { // for the congestion control
+        m_tcb->m_rxBuffer->SetNextRxSequence(m_next);
+    }
+    return stored;
+}
+
+ExpressReceiver::Stored
+ExpressReceiver::Reassemble(const Segment& segment)
+{
+    const SequenceNumber32 next = m_next;
     const SequenceNumber32 end = segment.sequence + segment.payloadBytes;
-    if (segment.sequence == next && (!m_buffer || m_buffer->Size() == 0))
+    if (segment.sequence == next && (!m_reassembly || m_reassembly->IsEmpty()))
     { // Nobody reads the content, so data in order only advances the sequence number.
         m_next = end;
-        if (m_buffer)
-        {
-            m_buffer->SetNextRxSequence(end);
-        }
         return Stored::IN_ORDER;
     }
-    if (!m_buffer)
+    if (!m_reassembly)
     {
-        MakeBuffer();
+        m_reassembly = std::make_unique<Reassembly>(m_config.window);
     }
-    TcpHeader header;
-    header.SetSequenceNumber(segment.sequence);
-    if (!m_buffer->Add(Create<Packet>(segment.payloadBytes), header))
+    if (!m_reassembly->Add({segment.sequence, end}, m_next))
     {
         return Stored::NOTHING;
     }
-    if (m_buffer->Available() > 0)
-    {
-        m_buffer->Extract(m_buffer->Available());
-    }
-    const bool isGap =
-        m_buffer->Size() > 0 || m_buffer->NextRxSequence() > next + segment.payloadBytes;
+    const bool isGap = !m_reassembly->IsEmpty() || m_next > next + segment.payloadBytes;
     return isGap ? Stored::WITH_GAP : Stored::IN_ORDER;
 }
 
@@ -226,20 +214,20 @@ ExpressReceiver::SendAck(uint8_t flags)
     segment->window = m_config.advertised;
     segment->payloadBytes = 0;
     segment->sequence = SequenceNumber32(1); // this endpoint has sent nothing but the SYN
-    segment->acknowledgment = GetNext();
+    // ns3::TcpDctcp puts an earlier number there when it repeats an ACK.
+    segment->acknowledgment = m_tcb ? m_tcb->m_rxBuffer->NextRxSequence() : m_next;
     if (m_config.timestamps)
     {
         segment->timestamp = TcpOptionTS::NowToTsValue();
         segment->timestampEcho = m_timestampToEcho;
     }
-    if (m_config.sack && m_buffer && m_buffer->GetSackListSize() > 0)
+    if (m_config.sack && m_reassembly && !m_reassembly->GetSackBlocks().empty())
     {
-        segment->sackBlocks = std::make_unique<TcpOptionSack::SackList>(m_buffer->GetSackList());
-        const std::size_t room = GetSackRoom(m_config.timestamps);
-        if (segment->sackBlocks->size() > room)
-        {
-            segment->sackBlocks->resize(room);
-        }
+        const std::vector<Reassembly::Block>& blocks = m_reassembly->GetSackBlocks();
+        const auto count = std::min(blocks.size(), GetSackRoom(m_config.timestamps));
+        segment->sackBlocks = std::make_unique<TcpOptionSack::SackList>(
+            blocks.begin(),
+            blocks.begin() + static_cast<std::ptrdiff_t>(count));
     }
     segment->wireBytes = GetWireBytes(*segment, m_config.timestamps, m_config.linkHeaderBytes);
     m_config.observer->OnPacketSent(m_flow, segment->wireBytes, 0, false);

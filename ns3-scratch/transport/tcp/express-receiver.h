@@ -7,12 +7,12 @@
 
 #include "clock/lazy-timer.h"
 #include "transport/endpoint.h"
+#include "transport/tcp/reassembly.h"
 
 #include "ns3/nstime.h"
 #include "ns3/ptr.h"
 #include "ns3/sequence-number.h"
 #include "ns3/tcp-congestion-ops.h"
-#include "ns3/tcp-rx-buffer.h"
 #include "ns3/tcp-socket-state.h"
 #include "ns3/type-id.h"
 
@@ -28,8 +28,8 @@ struct TcpSettings;
  * The receiving endpoint of a flow in the express fabric.
  *
  * It does what ns-3's TcpSocketBase does for a receiver that sends no data of its own: reassembly
- * and SACK blocks (with ns-3's TcpRxBuffer), delayed ACKs, the receive window, timestamps (RFC
- * 7323), and the ECN echo of RFC 3168, or of RFC 8257 with ns3::TcpDctcp. A complete socket would
+ * and SACK blocks, delayed ACKs, the receive window, timestamps (RFC 7323), and the ECN echo of RFC
+ * 3168, or of RFC 8257 with ns3::TcpDctcp. A complete socket would
  * need a hundred times the memory, because it also contains a sender that is never used.
  */
 class ExpressReceiver : public FlowReceiver
@@ -63,7 +63,7 @@ class ExpressReceiver : public FlowReceiver
     /// @return true if it has received segments out of order
     bool HasBuffer() const
     {
-        return m_buffer != nullptr;
+        return m_reassembly != nullptr;
     }
 
     /// @param digest receives the state of a receiver without a buffer, relative to the current
@@ -89,24 +89,23 @@ class ExpressReceiver : public FlowReceiver
         WITH_GAP, //!< there is a gap, or the segment filled one
     };
 
-    void MakeBuffer();
     void NoteEcn(const Segment& segment);
     void NoteTimestamp(const Segment& segment);
     Stored Store(const Segment& segment);
+    Stored Reassemble(const Segment& segment);
     void OnDelayedAckTimeout();
     void Acknowledge();
     void SendAck(uint8_t flags);
     void Signal(ns3::TcpSocketState::TcpCAEvent_t event);
-    ns3::SequenceNumber32 GetNext() const;
 
     const Config& m_config;
     FlowId m_flow;
-    ns3::SequenceNumber32 m_next{1};        //!< next byte in order; used while there is no buffer
-    ns3::Ptr<ns3::TcpRxBuffer> m_buffer;    //!< created when the first gap appears, or for ECN
-    ns3::Ptr<ns3::TcpSocketState> m_tcb;    //!< holds the ECN state; null without ECN
-    ns3::Ptr<ns3::TcpCongestionOps> m_ops;  //!< null without ECN
-    ns3::SequenceNumber32 m_congestedAt{0}; //!< highest sequence number of a segment with CE
-    uint32_t m_unacknowledged;              //!< number of segments since the last ACK
+    ns3::SequenceNumber32 m_next{1};          //!< next byte in order
+    std::unique_ptr<Reassembly> m_reassembly; //!< null before the first gap
+    ns3::Ptr<ns3::TcpSocketState> m_tcb;      //!< holds the ECN state; null without ECN
+    ns3::Ptr<ns3::TcpCongestionOps> m_ops;    //!< null without ECN
+    ns3::SequenceNumber32 m_congestedAt{0};   //!< highest sequence number of a segment with CE
+    uint32_t m_unacknowledged;                //!< number of segments since the last ACK
     uint32_t m_timestampToEcho{0};
     using DelayedAckTimer = OwnedTimer<ExpressReceiver, &ExpressReceiver::OnDelayedAckTimeout>;
 
