@@ -45,6 +45,7 @@ ExpressTcpSocket::ExpressTcpSocket(const ExpressTcpSocket& socket)
     : FabricTcpSocket(socket)
 {
     m_estimator = DynamicCast<SettableRtt>(m_rtt);
+    m_onDelivery = MakeCallback(&TcpRateOps::SkbDelivered, m_rateOps);
     m_pacingTimer.SetFunction(&ExpressTcpSocket::SendPending, this);
 }
 
@@ -71,7 +72,6 @@ ExpressTcpSocket::Attach(const Congestion& congestion,
     m_carrier = &carrier;
     m_linkHeaderBytes = linkHeaderBytes;
     m_retransmissionTimer = &retransmissionTimer;
-    m_onDelivery = MakeCallback(&TcpRateOps::SkbDelivered, m_rateOps);
 }
 
 void

@@ -40,6 +40,11 @@ TcpSender::Receive(const Segment& segment)
     }
     m_socket->Receive(segment);
     m_isPredicted = m_config.isPredicted && m_socket->HandBack(m_state);
+    if (m_isPredicted && !m_config.ecn)
+    {
+        m_config.sockets->ReturnSocket(m_socket);
+        m_socket = nullptr;
+    }
 }
 
 /**

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <set>
+#include <utility>
 
 namespace cosim
 {
@@ -83,10 +84,19 @@ class Flow : private TcpSender::SocketMaker, private SegmentCarrier, private Flo
         return socket;
     }
 
-    Ptr<ExpressTcpSocket> MakeSocket() override
+    Ptr<ExpressTcpSocket> TakeSocket() override
     {
+        if (m_idle)
+        {
+            return std::exchange(m_idle, nullptr);
+        }
         ++made;
         return CopyObject(m_prototype);
+    }
+
+    void ReturnSocket(const Ptr<ExpressTcpSocket>& socket) override
+    {
+        m_idle = socket;
     }
 
     Congestion MakeCongestion() override
@@ -165,6 +175,7 @@ class Flow : private TcpSender::SocketMaker, private SegmentCarrier, private Flo
     SubmitLine m_submitLine;
     ExpressReceiver::Config m_receiverConfig;
     const Ptr<ExpressTcpSocket> m_prototype;
+    Ptr<ExpressTcpSocket> m_idle; //!< the socket that was returned, or null
     TcpSender::Config m_config;
     ExpressReceiver m_receiver;
     TcpSender m_sender;
@@ -195,7 +206,7 @@ class TcpSenderTest : public UnitTest<TcpSenderTest>
             NS_TEST_ASSERT_MSG_EQ(flow.acked, sent, "all data");
         }
         NS_TEST_ASSERT_MSG_EQ(flow.retransmitted, 4, "each lost packet is sent again, once");
-        NS_TEST_ASSERT_MSG_EQ(flow.made, 1, "the socket is kept");
+        NS_TEST_ASSERT_MSG_EQ(flow.made, 1, "the socket is used again");
         NS_TEST_ASSERT_MSG_EQ(flow.repeated, 0, "the receiver needed all of them");
     }
 

@@ -204,7 +204,7 @@ TcpSender::GetSocket()
         {
             MakeCongestion();
         }
-        m_socket = m_config.sockets->MakeSocket();
+        m_socket = m_config.sockets->TakeSocket();
         m_socket->Attach(m_congestion,
                          *m_config.carrier,
                          m_config.linkHeaderBytes,
@@ -218,6 +218,7 @@ TcpSender::GetSocket()
         m_socket->TakeOver(m_state);
     }
     m_isPredicted = false;
+    m_hasNeededSocket = true;
 }
 
 void

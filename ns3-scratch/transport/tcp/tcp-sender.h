@@ -34,7 +34,8 @@ struct TcpSettings;
  * among the integers, so such a flow has no congestion control before it has a socket. At anything
  * else (a duplicate ACK, a SACK block, an ECN echo, a timeout, a pause), the flow gets an ns-3
  * socket in the state that the socket would have had, and the socket decides. When nothing is wrong
- * any more, the prediction continues. A flow that never leaves the predicted state has no socket.
+ * any more, the prediction continues, and another flow can use the socket. Only with ECN, the
+ * socket remembers the latest echo, so the flow keeps it.
  *
  * Packets, timers and the order of events are the same as without prediction, to the picosecond.
  */
@@ -47,8 +48,11 @@ class TcpSender final : public FlowSender
       public:
         virtual ~SocketMaker() = default;
 
-        /// @return a new socket
-        virtual ns3::Ptr<ExpressTcpSocket> MakeSocket() = 0;
+        /// @return a socket that is new, or was returned
+        virtual ns3::Ptr<ExpressTcpSocket> TakeSocket() = 0;
+
+        /// @param socket a socket that knows nothing of its flow any more
+        virtual void ReturnSocket(const ns3::Ptr<ExpressTcpSocket>& socket) = 0;
 
         /**
          * @return a new congestion control. A copied one would not do: some congestion controls of
@@ -104,10 +108,10 @@ class TcpSender final : public FlowSender
     /// @return true if nothing waits for its transmission, but maybe for its acknowledgment
     bool IsAtRest() const;
 
-    /// @return true if it has needed a socket, which keeps a history of its own
-    bool HasSocket() const
+    /// @return true if it has needed a socket
+    bool HasNeededSocket() const
     {
-        return m_socket != nullptr;
+        return m_hasNeededSocket;
     }
 
     /**
@@ -144,6 +148,7 @@ class TcpSender final : public FlowSender
     const Config& m_config;
     const FlowId m_flow;
     bool m_isPredicted{true};
+    bool m_hasNeededSocket{false};
     /// while paused: true if data was submitted and has not been sent yet
     bool m_isSubmitInterrupted{false};
     SenderState m_state; //!< valid while m_isPredicted is true
@@ -152,7 +157,7 @@ class TcpSender final : public FlowSender
     int64_t m_submitted{0}; //!< number of the pending call of OnSubmitted; 0: none is pending
     /// while paused: remaining time of the retransmission timer; -1: not armed
     ns3::Time m_timeoutLeft{-1};
-    ns3::Ptr<ExpressTcpSocket> m_socket; //!< null until it is first needed
+    ns3::Ptr<ExpressTcpSocket> m_socket; //!< null while it is not needed
 };
 
 } // namespace cosim

@@ -89,7 +89,7 @@ TcpTransport::GetObstacle() const
     }
     for (const TcpSender& sender : m_senders)
     {
-        if (sender.HasSocket())
+        if (sender.HasNeededSocket())
         {
             return "flows have lost packets, so sockets of ns-3 hold a history that cannot be "
                    "compared";
@@ -129,9 +129,21 @@ TcpTransport::AddState(StateDigest& digest) const
 }
 
 Ptr<ExpressTcpSocket>
-TcpTransport::MakeSocket()
+TcpTransport::TakeSocket()
 {
-    return CopyObject(m_prototype);
+    if (m_idleSockets.empty())
+    {
+        return CopyObject(m_prototype);
+    }
+    const Ptr<ExpressTcpSocket> socket = m_idleSockets.back();
+    m_idleSockets.pop_back();
+    return socket;
+}
+
+void
+TcpTransport::ReturnSocket(const Ptr<ExpressTcpSocket>& socket)
+{
+    m_idleSockets.push_back(socket);
 }
 
 Congestion

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <vector>
 
 namespace cosim
 {
@@ -40,7 +41,8 @@ class TcpTransport : public Transport, private TcpSender::SocketMaker
 
   private:
     // TcpSender::SocketMaker
-    ns3::Ptr<ExpressTcpSocket> MakeSocket() override;
+    ns3::Ptr<ExpressTcpSocket> TakeSocket() override;
+    void ReturnSocket(const ns3::Ptr<ExpressTcpSocket>& socket) override;
     Congestion MakeCongestion() override;
 
     const TcpSettings& m_settings;
@@ -48,6 +50,7 @@ class TcpTransport : public Transport, private TcpSender::SocketMaker
     ns3::ObjectFactory m_congestionControl;
     /// copied for each socket, which costs less than setting attributes
     ns3::Ptr<ExpressTcpSocket> m_prototype;
+    std::vector<ns3::Ptr<ExpressTcpSocket>> m_idleSockets;
     TcpSender::Config m_senderConfig;
     SubmitLine m_submitLine;
     std::deque<TcpSender> m_senders;
