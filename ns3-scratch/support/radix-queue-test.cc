@@ -83,6 +83,28 @@ class RadixQueueTest : public UnitTest<RadixQueueTest>
         NS_TEST_ASSERT_MSG_EQ(closer, "5<4 4<4 6<4 7<4 5<1 6<2 7<2 7<1 ", "calls");
     }
 
+    void AnnouncesItemsOfTheSameKey()
+    {
+        constexpr uint32_t ITEMS = 20;
+        RadixQueue<uint32_t> queue;
+        for (uint32_t item = 0; item < ITEMS; ++item)
+        {
+            queue.Push(0, item);
+        }
+        std::string closer;
+        for (uint32_t item = 0; item < ITEMS; ++item)
+        {
+            const auto approach = [&](uint32_t other, std::size_t before) {
+                NS_TEST_ASSERT_MSG_EQ(other, item + before, "so many leave before it");
+                closer += std::to_string(other) + " ";
+            };
+            NS_TEST_ASSERT_MSG_EQ(queue.Pop(approach), item, "in order");
+        }
+        NS_TEST_ASSERT_MSG_EQ(closer,
+                              "16 6 17 7 18 8 19 9 10 11 12 13 14 15 16 17 18 19 ",
+                              "those that are 16 and 6 items away");
+    }
+
     void TakesTheLargestKeys()
     {
         constexpr uint64_t largest = (uint64_t{1} << 63) - 1;
@@ -126,6 +148,7 @@ const UnitTestSuite<RadixQueueTest> g_radixQueueTests(
         {"equal keys come out in order, also those pushed meanwhile",
          &RadixQueueTest::KeepsTheOrderOfEqualKeys},
         {"items that come closer are announced", &RadixQueueTest::AnnouncesItemsThatComeCloser},
+        {"items of the same key are announced", &RadixQueueTest::AnnouncesItemsOfTheSameKey},
         {"keys reach to 2^63 - 1", &RadixQueueTest::TakesTheLargestKeys},
         {"after a restart, small keys are accepted again", &RadixQueueTest::Restarts},
     });

@@ -170,7 +170,7 @@ AnalyticalLink::MakeRoom(uint64_t now)
     m_queue.reserve(std::max<std::size_t>(8, 2 * m_queue.size()));
 }
 
-/// @return the end of a message that follows one with the given end [ps]
+/// Note the wait of a message that follows one with the given end. @return its own end [ps]
 inline uint64_t
 AnalyticalLink::Put(const Visit& visit, uint64_t end)
 {

@@ -178,7 +178,6 @@ FlowFabric::Prepare(uint32_t subject, std::size_t before) const
     {
         m_paths.PrepareFirst(subject);
         m_flowRecord.Prepare(subject);
-        m_solver.Prepare(subject);
     }
     else if (m_paths[subject].first != NONE)
     {
@@ -187,10 +186,6 @@ FlowFabric::Prepare(uint32_t subject, std::size_t before) const
         if (message.next != NONE)
         {
             m_paths.PrepareMessage(message.next);
-        }
-        else
-        {
-            m_solver.PrepareLinks(subject);
         }
     }
 }

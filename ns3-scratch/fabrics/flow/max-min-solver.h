@@ -91,23 +91,6 @@ class MaxMinSolver
      */
     const std::vector<uint32_t>& Solve();
 
-    /// Start to load a flow that soon stops, and after that what PrepareLinks needs.
-    void Prepare(uint32_t flow) const
-    {
-        __builtin_prefetch(&m_flow[flow]);
-        __builtin_prefetch(&m_rate[flow]);
-    }
-
-    /// Start to load the links of a flow for which Prepare was called.
-    void PrepareLinks(uint32_t flow) const
-    {
-        for (const uint32_t link : GetLinks(m_flow[flow]))
-        {
-            __builtin_prefetch(&m_link[link]);
-            __builtin_prefetch(&m_users[link].flows);
-        }
-    }
-
     /// @return true if the flow was started and not stopped
     bool IsActive(uint32_t flow) const;
 

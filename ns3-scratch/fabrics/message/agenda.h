@@ -29,10 +29,8 @@ template <typename Owner>
 class Agenda : private CausalEvent
 {
   public:
-    /// So many events before an event that comes nearer, the owner is told. Later than LAST events
-    /// before, there is no time left to load anything.
+    /// So many events before an event that comes nearer, the owner is told.
     static constexpr std::size_t SOON = 128;
-    static constexpr std::size_t LAST = 3;
 
     /// @param owner handles the events; must outlive the agenda
     explicit Agenda(Owner& owner)
@@ -133,7 +131,7 @@ class Agenda : private CausalEvent
     uint64_t Serve(uint64_t now)
     {
         const auto approach = [this](uint32_t subject, std::size_t before) {
-            if (before <= SOON && before >= LAST)
+            if (before <= SOON)
             {
                 m_owner.OnNear(subject, before);
             }

@@ -49,7 +49,6 @@ Parcels::Take(std::vector<Cargo>& cargo, std::vector<Passenger>& passengers)
     cargo.reserve(m_messages.size());
     passengers.clear();
     std::vector<Message> later;
-    WireSize size = m_sizes.Get(m_messages.front().bytes); // most messages have the same
     for (const Message& message : m_messages)
     {
         if (message.at != at)
@@ -58,8 +57,7 @@ Parcels::Take(std::vector<Cargo>& cargo, std::vector<Passenger>& passengers)
         }
         else if (message.isFirst && message.next == NONE)
         {
-            size = size.bytes == message.bytes ? size : m_sizes.Get(message.bytes);
-            cargo.push_back({size, message.path, message.bundle});
+            cargo.push_back({m_sizes.Get(message.bytes), message.path, message.bundle});
         }
         else if (message.isFirst)
         {

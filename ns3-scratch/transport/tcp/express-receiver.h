@@ -29,8 +29,8 @@ struct TcpSettings;
  *
  * It does what ns-3's TcpSocketBase does for a receiver that sends no data of its own: reassembly
  * and SACK blocks, delayed ACKs, the receive window, timestamps (RFC 7323), and the ECN echo of RFC
- * 3168, or of RFC 8257 with ns3::TcpDctcp. A complete socket would
- * need a hundred times the memory, because it also contains a sender that is never used.
+ * 3168, or of RFC 8257 with ns3::TcpDctcp. A complete socket would need a hundred times the memory,
+ * because it also contains a sender that is never used.
  */
 class ExpressReceiver : public FlowReceiver
 {

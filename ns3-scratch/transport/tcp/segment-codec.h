@@ -46,7 +46,7 @@ std::size_t GetSackRoom(bool timestamps);
 /**
  * @param segment the segment
  * @param timestamps true if the segment carries the timestamp option
- * @param header receives the fields and options of the segment
+ * @param header receives the fields of the segment, and the timestamp option
  */
 void FillHeader(const Segment& segment, bool timestamps, ns3::TcpHeader& header);
 
