@@ -13,7 +13,7 @@ from frontend.resolve.layout import layout
 from frontend.scenario import Scenario
 from frontend.schema.base import Problems
 from frontend.schema.outputs import ranks_of
-from frontend.schema.transport import HEADER_BYTES, TIMESTAMP_OPTION_BYTES
+from frontend.schema.transport import HEADER_BYTES, PPP_HEADER_BYTES, TIMESTAMP_OPTION_BYTES
 from frontend.topologies import TOPOLOGIES, Layout
 from frontend.workloads import WORKLOADS
 
@@ -187,6 +187,12 @@ def _transport(scenario: Scenario) -> Problems:
             "transport.mss",
             f"expected at most transport.mtu minus {headers} bytes of headers "
             f"({tcp.mtu - headers})",
+        )
+    if scenario.fabric == "native" and tcp.link_header < PPP_HEADER_BYTES:
+        yield (
+            "transport.link_header",
+            f"expected at least {PPP_HEADER_BYTES} bytes, which ns-3's PointToPointNetDevice adds "
+            "to each packet of the fabric native",
         )
     if tcp.window < tcp.mss:
         yield "transport.window", f"expected at least one segment (transport.mss, {int(tcp.mss)})"

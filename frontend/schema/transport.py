@@ -15,6 +15,7 @@ from frontend.schema.quantities import (
 
 HEADER_BYTES = 40  # IPv4 and TCP without options
 TIMESTAMP_OPTION_BYTES = 12  # ten bytes, padded to whole words
+PPP_HEADER_BYTES = 2  # what ns-3's PointToPointNetDevice adds to an IP packet
 
 CONGESTION_CONTROLS = {
     "new_reno": "NewReno",
@@ -100,8 +101,9 @@ class Transport(Model):
     mss: SegmentSize = Field(default_factory=_default_mss)
     """Payload of a full segment (maximum segment size), at least 16 bytes. Default: the MTU less
     the headers."""
-    link_header: HeaderSize = HeaderSize.parse("2B")
-    """Bytes that the link adds to each IP packet; 2 is ns-3's point-to-point header."""
+    link_header: HeaderSize = HeaderSize.parse(f"{PPP_HEADER_BYTES}B")
+    """Bytes that the link adds to each IP packet; 2 is ns-3's point-to-point header. Ethernet adds
+    38: header, checksum, preamble and the gap between frames."""
     window: PositiveSize = PositiveSize.parse("0.5MB")
     """Send and receive buffer of a connection, which limits its bytes in flight."""
     initial_cwnd: Count = 10

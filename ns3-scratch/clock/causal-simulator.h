@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <utility>
 
 namespace cosim
 {
@@ -117,6 +118,20 @@ class CausalSimulator : public ns3::SimulatorImpl
         ++m_eventCount;
         Poll();
         return true;
+    }
+
+    /**
+     * Do late what a model would have done earlier: call a function that reads an earlier time.
+     *
+     * @param timePs the time that it reads, not after the current time [ps]
+     * @param function schedules no event
+     */
+    template <typename Function>
+    void CallAsAt(int64_t timePs, const Function& function)
+    {
+        const int64_t now = std::exchange(m_nowPs, timePs);
+        function();
+        m_nowPs = now;
     }
 
     /// Function by which a run shows its progress and notices an interrupt.

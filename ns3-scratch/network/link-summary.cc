@@ -23,7 +23,7 @@ LinkSummary::LinkSummary(const Topology& topology, int64_t elapsedPs, NetworkSta
 void
 LinkSummary::Add(uint32_t dimension, const LinkCounters& counters)
 {
-    // A fabric may count bytes that still wait for the link as carried. Limit the busy time to the
+    // An estimator counts bytes that still wait for the link as carried. Limit the busy time to the
     // elapsed time.
     const double utilization =
         m_elapsedPs == 0 ? 0 : std::min(1.0, static_cast<double>(counters.busyPs) / m_elapsedPs);

@@ -17,8 +17,9 @@ namespace cosim
 struct LinkCounters
 {
     int64_t busyPs{0};
-    uint64_t wireBytes{0}; //!< may include the bytes in the egress queue
-    uint64_t sentBytes{0}; //!< bytes whose transmission has begun; 0 in estimators
+    /// bytes of the packets whose transmission is complete; an estimator counts a message when it
+    /// enters the link
+    uint64_t wireBytes{0};
     uint64_t drops{0};
     uint64_t marks{0};
     uint64_t maxQueueBytes{0};

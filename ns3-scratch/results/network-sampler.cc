@@ -97,7 +97,7 @@ NetworkSampler::SampleLinks(double elapsedNs)
         LinkCounters& before = m_linksBefore[i];
         const LinkCounters now = m_fabric->GetLink(sample.link);
         sample.throughputBps =
-            8e9 * static_cast<double>(now.sentBytes - before.sentBytes) / elapsedNs;
+            8e9 * static_cast<double>(now.wireBytes - before.wireBytes) / elapsedNs;
         sample.rateBps = m_fabric->GetLiveLinks().Get(sample.link).rateBps;
         sample.queuedBytes = now.queuedBytes;
         sample.drops = now.drops - before.drops;

@@ -228,9 +228,9 @@ ExpressLink::Withdraw(std::vector<Segment*>& packets)
 void
 ExpressLink::Repeat(const LinkCounters& from, uint64_t times)
 {
-    const int64_t busyPs = GetCounters().busyPs; // without what is still to be sent, as in from
-    m_counters.busyPs += static_cast<int64_t>(times) * (busyPs - from.busyPs);
-    m_counters.wireBytes += times * (m_counters.wireBytes - from.wireBytes);
+    const LinkCounters now = GetCounters(); // without what is still to be sent, as in from
+    m_counters.busyPs += static_cast<int64_t>(times) * (now.busyPs - from.busyPs);
+    m_counters.wireBytes += times * (now.wireBytes - from.wireBytes);
     m_counters.drops += times * (m_counters.drops - from.drops);
     m_counters.marks += times * (m_counters.marks - from.marks);
 }
@@ -277,14 +277,16 @@ LinkCounters
 ExpressLink::GetCounters() const
 {
     LinkCounters counters = m_counters;
-    // Time for packets that have entered but are not sent yet must not count as busy time.
+    // Packets that have entered but are not sent yet count neither as carried nor as busy time.
     const int64_t now = m_simulator.GetNowPs();
     counters.busyPs -= std::max<int64_t>(0, m_busyUntilPs - now);
-    for (std::size_t index = m_packets.GetSize(); index-- > 0 && GetStart(index).timePs > now;)
+    for (std::size_t index = m_packets.GetSize();
+         index-- > 0 && m_packets.At(index).arrivalPs - m_latencyPs > now;)
     {
-        counters.queuedBytes += m_packets.At(index).bytes;
+        const uint32_t bytes = m_packets.At(index).bytes;
+        counters.wireBytes -= bytes;
+        counters.queuedBytes += GetStart(index).timePs > now ? bytes : 0;
     }
-    counters.sentBytes = counters.wireBytes - counters.queuedBytes;
     return counters;
 }
 

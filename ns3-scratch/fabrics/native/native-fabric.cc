@@ -35,6 +35,7 @@ namespace
 
 constexpr uint16_t PORT = 5000;
 constexpr uint32_t FIRST_ADDRESS = 0x0a000001; //!< address of rank 0: 10.0.0.1
+constexpr uint32_t PPP_HEADER_BYTES = 2;       //!< what PointToPointNetDevice adds to a packet
 
 /// Installs a PinnedRouting on each node.
 class PinnedRoutingHelper : public Ipv4RoutingHelper
@@ -90,9 +91,13 @@ class NativeFabric::LinkMonitor
     LinkCounters GetCounters() const
     {
         LinkCounters counters = m_counters;
-        counters.busyPs -= std::max<int64_t>(0, m_busyUntilPs - Simulator::Now().GetTimeStep());
+        const int64_t left = m_busyUntilPs - Simulator::Now().GetTimeStep();
+        if (left > 0)
+        { // a packet is in transmission
+            counters.busyPs -= left;
+            counters.wireBytes -= m_lastBytes;
+        }
         counters.marks = m_queue->GetMarks();
-        counters.sentBytes = counters.wireBytes;
         counters.queuedBytes = m_queue->GetNBytes();
         return counters;
     }
@@ -100,8 +105,9 @@ class NativeFabric::LinkMonitor
   private:
     void OnTransmit(Ptr<const Packet> packet)
     {
-        m_counters.wireBytes += packet->GetSize();
-        const int64_t duration = m_rate.CalculateBytesTxTime(packet->GetSize()).GetTimeStep();
+        m_lastBytes = packet->GetSize();
+        m_counters.wireBytes += m_lastBytes;
+        const int64_t duration = m_rate.CalculateBytesTxTime(m_lastBytes).GetTimeStep();
         m_counters.busyPs += duration;
         m_busyUntilPs = Simulator::Now().GetTimeStep() + duration;
     }
@@ -122,6 +128,7 @@ class NativeFabric::LinkMonitor
     DataRate m_rate;
     Ptr<PolicyQueue> m_queue;
     int64_t m_busyUntilPs{0};
+    uint32_t m_lastBytes{0}; //!< size of the packet that was sent last
     LinkCounters m_counters;
 };
 
@@ -135,6 +142,13 @@ NativeFabric::NativeFabric(const Topology& topology,
       m_monitors(topology.linkSource.size()),
       m_connections(GetFlowCount())
 {
+    if (settings.tcp.linkHeaderBytes < PPP_HEADER_BYTES)
+    {
+        throw std::invalid_argument(
+            "settings: tcp.link_header_bytes is " + std::to_string(settings.tcp.linkHeaderBytes) +
+            ", but ns-3's PointToPointNetDevice, which the fabric native uses, adds " +
+            std::to_string(PPP_HEADER_BYTES) + " bytes to each packet");
+    }
 }
 
 NativeFabric::~NativeFabric() = default;
@@ -234,6 +248,7 @@ NativeFabric::AddDevice(uint32_t node, uint32_t link, Ptr<PointToPointChannel> c
     const DataRate rate(m_topology.linkRateBps[link]);
     auto queue = CreateObject<PolicyQueue>();
     queue->SetPolicy(*m_policies, m_liveLinks.Get(link));
+    queue->SetPaddingBytes(m_settings.tcp.linkHeaderBytes - PPP_HEADER_BYTES);
     auto device = CreateObject<PointToPointNetDevice>();
     device->SetAddress(Mac48Address::Allocate());
     device->SetDataRate(rate);

@@ -35,6 +35,7 @@ class NativeFabric : public PacketFabric
      * @param topology links and paths; must outlive the fabric
      * @param settings run settings; must outlive the fabric
      * @param policies creates the policies of the devices' queues
+     * @throws std::invalid_argument if the link header is smaller than that of ns-3's device
      */
     NativeFabric(const Topology& topology,
                  const Settings& settings,

@@ -59,6 +59,12 @@ PolicyQueue::GetTypeId()
 }
 
 void
+PolicyQueue::SetPaddingBytes(uint32_t bytes)
+{
+    m_paddingBytes = bytes;
+}
+
+void
 PolicyQueue::SetPolicy(QueuePolicyMaker& policies, const LinkState& link)
 {
     SetMaxSize(QueueSize(BYTES, UINT32_MAX)); // the policy replaces the limit of DropTailQueue
@@ -74,6 +80,7 @@ PolicyQueue::GetMarks() const
 bool
 PolicyQueue::Enqueue(Ptr<Packet> packet)
 {
+    packet->AddPaddingAtEnd(m_paddingBytes); // ns-3's IP removes it at the next node
     if (!m_policy)
     {
         return DropTailQueue<Packet>::Enqueue(packet);

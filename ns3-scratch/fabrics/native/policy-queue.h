@@ -29,6 +29,14 @@ class PolicyQueue : public ns3::DropTailQueue<ns3::Packet>, private EgressQueue
     PolicyQueue() = default;
 
     /**
+     * Let every packet carry padding at its end. Like the headers of the link, it takes room in the
+     * queue and time on the link, and ends at the next node.
+     *
+     * @param bytes number of bytes of padding
+     */
+    void SetPaddingBytes(uint32_t bytes);
+
+    /**
      * Set the policy that replaces the limit of the queue.
      *
      * @param policies creates the policy
@@ -51,6 +59,7 @@ class PolicyQueue : public ns3::DropTailQueue<ns3::Packet>, private EgressQueue
     ns3::Ptr<ns3::Packet> NoteLeaving(ns3::Ptr<ns3::Packet> packet);
 
     std::unique_ptr<QueuePolicy> m_policy; //!< null: every packet enters
+    uint32_t m_paddingBytes{0};
     uint64_t m_marks{0};
 };
 

@@ -173,8 +173,8 @@ ExpressTcpSocket::NewAck(const SequenceNumber32& ack, bool resetRto)
     {
         m_tcb->m_nextTxSequence = ack;
     }
-    if (m_txBuffer->Size() == 0)
-    { // There is nothing to retransmit.
+    if (m_txBuffer->Size() == 0 && m_unfed == 0)
+    { // There is nothing to send.
         m_retransmissionTimer->Cancel();
     }
     m_observer->OnAcked(m_flow, static_cast<uint32_t>(ack - m_acked));

@@ -272,6 +272,7 @@ ExpressTcpSocket::Continue()
 void
 ExpressTcpSocket::ReTxTimeout()
 {
+    FeedSegment(); // the base class looks for data in the send buffer
     FabricTcpSocket::ReTxTimeout();
     SendPending();
 }

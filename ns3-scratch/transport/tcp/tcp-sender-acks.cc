@@ -94,8 +94,8 @@ TcpSender::Acknowledge(const Segment& ack, std::size_t segments)
     m_state.timeoutPs =
         m_state.rtt.GetTimeoutPs(m_config.clockGranularityPs, m_config.minTimeoutPs);
     m_retransmissionTimer.Arm(TimeStep(static_cast<uint64_t>(m_state.timeoutPs)));
-    if (m_state.inFlight.IsEmpty())
-    {
+    if (m_state.inFlight.IsEmpty() && m_state.unsent == 0)
+    { // Like TcpSocketBase, keep the timer for data that no window lets go.
         m_retransmissionTimer.Cancel();
     }
     m_config.observer->OnAcked(m_flow, acked);

@@ -52,7 +52,8 @@ class Flow : private TcpSender::SocketMaker, private SegmentCarrier, private Flo
           m_sender(
               m_config,
               0,
-              m_prototype->MakeStartState({Time(), TimeStep(DELAY_PS), TimeStep(2 * DELAY_PS)}))
+              m_prototype->MakeStartState({Time(), TimeStep(DELAY_PS), TimeStep(2 * DELAY_PS)}),
+              Time())
     {
         m_config.carrier = m_receiverConfig.carrier = this;
         m_config.observer = m_receiverConfig.observer = this;

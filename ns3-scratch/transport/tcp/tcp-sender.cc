@@ -37,15 +37,15 @@ TcpSender::Config::Config(const TcpSettings& settings,
 {
 }
 
-TcpSender::TcpSender(const Config& config, FlowId flow, const SenderState& state)
+TcpSender::TcpSender(const Config& config, FlowId flow, const SenderState& state, Time opened)
     : m_config(config),
       m_flow(flow),
       m_state(state),
       m_retransmissionTimer(*this)
 {
     if (!config.isNewReno)
-    {
-        MakeCongestion();
+    { // ns3::TcpCubic remembers when it began
+        CausalSimulator::Get().CallAsAt(opened.GetTimeStep(), [this] { MakeCongestion(); });
     }
     if (!config.isPredicted)
     {

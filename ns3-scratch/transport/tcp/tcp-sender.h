@@ -95,8 +95,9 @@ class TcpSender final : public FlowSender
      * @param config what all senders share; not owned
      * @param flow id of the flow
      * @param state the state in which the handshake leaves the sender
+     * @param opened when the handshake began
      */
-    TcpSender(const Config& config, FlowId flow, const SenderState& state);
+    TcpSender(const Config& config, FlowId flow, const SenderState& state, ns3::Time opened);
 
     /**
      * Send the data that was submitted.

@@ -69,8 +69,10 @@ TcpTransport::Attach(SegmentCarrier& carrier, FlowObserver& observer)
 FlowEnds
 TcpTransport::Connect(FlowId flow, const Handshake& handshake)
 {
-    TcpSender& sender =
-        m_senders.emplace_back(m_senderConfig, flow, m_prototype->MakeStartState(handshake));
+    TcpSender& sender = m_senders.emplace_back(m_senderConfig,
+                                               flow,
+                                               m_prototype->MakeStartState(handshake),
+                                               handshake.start);
     ExpressReceiver& receiver = m_receivers.emplace_back(m_receiverConfig, flow);
     return {&sender, &receiver};
 }
