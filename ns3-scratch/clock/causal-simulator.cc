@@ -188,6 +188,11 @@ CausalSimulator::Run()
     m_isStopped = false;
     while (!m_queue.IsEmpty() && !m_isStopped)
     {
+        if (m_queue.GetFirstTimePs() >= GetFirstWatchPs())
+        {
+            Look();
+            continue;
+        }
         const CausalQueue::Item& item = m_queue.GetNext();
         Enter(item);
         if (CausalEvent* own = item.GetOwn(); own != nullptr)
@@ -211,14 +216,46 @@ void
 CausalSimulator::Enter(const CausalQueue::Item& item)
 {
     ++m_eventCount;
-    if (item.timePs > m_nowPs)
-    {
-        m_nowPs = item.timePs;
-        m_currentUid = EventId::UID::INVALID;
-    }
+    AdvanceTo(item.timePs);
     m_currentUid = std::max(m_currentUid, item.GetUid());
     m_current = item.origin;
     m_context = item.GetOwn() != nullptr ? Simulator::NO_CONTEXT : item.GetContext();
+}
+
+void
+CausalSimulator::AdvanceTo(int64_t timePs)
+{
+    if (timePs > m_nowPs)
+    {
+        m_nowPs = timePs;
+        m_currentUid = EventId::UID::INVALID;
+    }
+}
+
+uint64_t
+CausalSimulator::Watch(int64_t timePs, std::function<void()> look)
+{
+    // The first one to be set for a time is the first one to look.
+    const auto isLater = [timePs](const Watcher& watcher) { return watcher.timePs > timePs; };
+    const auto place = std::find_if_not(m_watchers.begin(), m_watchers.end(), isLater);
+    m_watchers.insert(place, {timePs, ++m_watches, std::move(look)});
+    return m_watches;
+}
+
+void
+CausalSimulator::Unwatch(uint64_t id)
+{
+    std::erase_if(m_watchers, [id](const Watcher& watcher) { return watcher.id == id; });
+}
+
+/// Call the function of the earliest watch, which is due.
+void
+CausalSimulator::Look()
+{
+    const Watcher watcher = std::move(m_watchers.back());
+    m_watchers.pop_back();
+    AdvanceTo(watcher.timePs);
+    watcher.look();
 }
 
 Time

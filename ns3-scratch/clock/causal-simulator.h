@@ -18,6 +18,7 @@
 #include <functional>
 #include <list>
 #include <utility>
+#include <vector>
 
 namespace cosim
 {
@@ -108,7 +109,7 @@ class CausalSimulator : public ns3::SimulatorImpl
     bool Advance(int64_t delayPs)
     {
         const int64_t timePs = m_nowPs + delayPs;
-        if (m_isStopped || m_queue.GetFirstTimePs() <= timePs)
+        if (m_isStopped || m_queue.GetFirstTimePs() <= timePs || GetFirstWatchPs() <= timePs)
         {
             return false;
         }
@@ -133,6 +134,19 @@ class CausalSimulator : public ns3::SimulatorImpl
         function();
         m_nowPs = now;
     }
+
+    /**
+     * Look at the simulation at a time, before the events of that time. Unlike an event, a watch
+     * does not keep the simulation running: nobody looks if no event is left by then.
+     *
+     * @param timePs when to look, not before the current time [ps]
+     * @param look the function to call
+     * @return the id of the watch
+     */
+    uint64_t Watch(int64_t timePs, std::function<void()> look);
+
+    /// @param id a watch that ends; ignored if it has ended
+    void Unwatch(uint64_t id);
 
     /// Function by which a run shows its progress and notices an interrupt.
     using PollHook = std::function<void()>;
@@ -179,8 +193,23 @@ class CausalSimulator : public ns3::SimulatorImpl
     /// The poll hook is called when the number of polls has none of these bits.
     static constexpr uint64_t POLL_MASK = 255;
 
+    /// A function that looks at the simulation.
+    struct Watcher
+    {
+        int64_t timePs;
+        uint64_t id;
+        std::function<void()> look;
+    };
+
     ns3::EventId Insert(uint32_t context, const ns3::Time& delay, ns3::EventImpl* event);
     void Enter(const CausalQueue::Item& item);
+    void AdvanceTo(int64_t timePs);
+    void Look();
+
+    int64_t GetFirstWatchPs() const
+    {
+        return m_watchers.empty() ? CausalQueue::NEVER : m_watchers.back().timePs;
+    }
 
     CausalQueue m_queue;
     std::list<ns3::EventId> m_destroyEvents;
@@ -192,6 +221,8 @@ class CausalSimulator : public ns3::SimulatorImpl
     /// largest uid of the events that have run at the current time
     uint32_t m_currentUid{ns3::EventId::UID::INVALID};
     uint32_t m_context;
+    std::vector<Watcher> m_watchers; //!< the earliest is the last
+    uint64_t m_watches{0};           //!< number of watches so far
     PollHook m_pollHook;
     uint64_t m_polls{0};
     bool m_isStopped{false};

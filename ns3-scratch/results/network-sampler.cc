@@ -4,7 +4,7 @@
 
 #include "results/network-sampler.h"
 
-#include "ns3/simulator.h"
+#include "clock/causal-simulator.h"
 
 #include <algorithm>
 #include <numeric>
@@ -58,13 +58,14 @@ NetworkSampler::OnMessageDelivered(const MessageEvent& /* event */)
     --m_messages;
 }
 
-/// Schedule a sample at the next multiple of the interval.
+/// Take a sample at the next multiple of the interval, if anything happens until then.
 void
 NetworkSampler::ScheduleNext()
 {
     const auto now = static_cast<uint64_t>(m_fabric->SimGetTime().GetTimeStep());
     const uint64_t delay = m_intervalPs - now % m_intervalPs;
-    ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(delay)), &NetworkSampler::Sample, this);
+    CausalSimulator& simulator = CausalSimulator::Get();
+    simulator.Watch(simulator.GetNowPs() + static_cast<int64_t>(delay), [this] { Sample(); });
 }
 
 void

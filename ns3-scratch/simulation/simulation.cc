@@ -160,18 +160,20 @@ Simulation::MakeRepeater()
     }
     m_repeater =
         std::make_unique<IterationRepeater>(m_stream, *m_fabric, *m_executor, m_record, [this] {
-            m_timeLimit.Cancel();
-            ScheduleTimeLimit();
+            CausalSimulator::Get().Unwatch(m_timeLimit);
+            WatchTimeLimit();
         });
 }
 
 void
-Simulation::ScheduleTimeLimit()
+Simulation::WatchTimeLimit()
 {
     const uint64_t limit = m_stream.settings.timeLimitPs;
     const ns3::Time end(static_cast<int64_t>(limit == 0 ? MAX_TIME_PS : limit));
+    CausalSimulator& simulator = CausalSimulator::Get();
     m_timeLimit =
-        ns3::Simulator::Schedule(end - m_fabric->SimGetTime(), &Simulation::OnTimeLimit, this);
+        simulator.Watch(simulator.GetNowPs() + (end - m_fabric->SimGetTime()).GetTimeStep(),
+                        [this] { OnTimeLimit(); });
 }
 
 std::string
@@ -186,7 +188,7 @@ Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval
     m_hasRun = true;
     m_reports.Start(hook, interval);
     CausalSimulator::Get().SetPollHook([this] { Poll(); });
-    ScheduleTimeLimit();
+    WatchTimeLimit();
     ns3::Simulator::ScheduleNow(&TraceExecutor::Start, m_executor.get());
     m_background->Start();
     m_outcome.status.clear();
@@ -329,13 +331,14 @@ Simulation::OnTimeLimit()
     {
         End("failed", failure);
     }
-    else if (m_stream.settings.timeLimitPs != 0)
-    {
-        End("time_limit", "the time limit is reached: " + m_executor->DescribeWaiting(0));
-    }
     else
     {
-        End("deadlock", "no event is left: " + DescribeStall());
+        const std::string limit = m_stream.settings.timeLimitPs != 0
+                                      ? "the time limit is reached: "
+                                      : "the run takes longer than the " +
+                                            std::to_string(MAX_TIME_PS) +
+                                            " ps (26.7 days) that can be simulated: ";
+        End("time_limit", limit + m_executor->DescribeWaiting(0));
     }
 }
 
@@ -358,7 +361,7 @@ Simulation::End(const std::string& status, const std::string& error)
     m_outcome.timePs = static_cast<uint64_t>(m_fabric->SimGetTime().GetTimeStep());
     m_outcome.events = ns3::Simulator::GetEventCount();
     m_fabric->Finish();
-    m_timeLimit.Cancel();
+    CausalSimulator::Get().Unwatch(m_timeLimit);
     ns3::Simulator::Stop();
 }
 

@@ -116,7 +116,7 @@ class Simulation : public WorkloadListener
   private:
     void BuildNetwork();
     void MakeRepeater();
-    void ScheduleTimeLimit();
+    void WatchTimeLimit();
     void Abandon();
     void OnTimeLimit();
     std::string DescribeStall() const;
@@ -144,7 +144,7 @@ class Simulation : public WorkloadListener
     bool m_isClosed{false};
     bool m_isAbandoned{false}; //!< ns-3 has failed in the middle of an event
     ProgressReports m_reports;
-    ns3::EventId m_timeLimit;
+    uint64_t m_timeLimit{0}; //!< watch at the end of the time that can be simulated
 };
 
 } // namespace cosim

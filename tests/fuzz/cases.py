@@ -1,4 +1,4 @@
-"""The cases: a command, and the files that it reads, one of them altered."""
+"""The cases: a command, and the files that it reads, one of them altered or drawn anew."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.fuzz.mutators import Mutator
 
 _COMMAND = "command.txt"
+_REFERENCE = "reference.txt"
 
 
 @dataclass(frozen=True)
@@ -22,10 +23,13 @@ class Case:
         The command line.
     files : mapping
         The bytes of each file, by its path.
+    reference : tuple of str
+        Another command line, which must give the same result; empty: there is none.
     """
 
     arguments: tuple[str, ...]
     files: Mapping[str, bytes]
+    reference: tuple[str, ...] = ()
 
     @property
     def simulates(self) -> bool:
@@ -42,18 +46,22 @@ class Case:
     def store(self, folder: Path) -> None:
         """Write the files and the command into a folder, for `stored`."""
         self.write(folder)
-        (folder / _COMMAND).write_text("\n".join(self.arguments) + "\n", encoding="utf-8")
+        for name, arguments in ((_COMMAND, self.arguments), (_REFERENCE, self.reference)):
+            if arguments:
+                (folder / name).write_text("\n".join(arguments) + "\n", encoding="utf-8")
 
 
 def stored(folder: Path) -> Case:
     """Return the case that a folder holds."""
-    arguments = (folder / _COMMAND).read_text(encoding="utf-8").splitlines()
     files = {
         str(file.relative_to(folder)): file.read_bytes()
         for file in sorted(folder.rglob("*"))
-        if file.is_file() and file.name != _COMMAND
+        if file.is_file()
     }
-    return Case(tuple(arguments), files)
+    arguments, reference = (
+        tuple(files.pop(name, b"").decode().splitlines()) for name in (_COMMAND, _REFERENCE)
+    )
+    return Case(arguments, files, reference)
 
 
 @dataclass(frozen=True)

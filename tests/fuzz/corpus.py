@@ -16,6 +16,7 @@ from google.protobuf.proto import parse_length_prefixed, serialize_length_prefix
 from bridge.cli.main import main
 from frontend.formats.chakra import execution_trace_pb2 as chakra
 from frontend.stream import decode, encode
+from tests.fuzz import datapaths
 from tests.fuzz.cases import Case, Corpus, Seed
 from tests.fuzz.mutators import alter_bytes, alter_messages, alter_text, alter_values
 
@@ -89,6 +90,7 @@ def make(scenarios: Path) -> Corpus:
             "chakra": tuple(_chakra(scenarios)),
             "goal": tuple(_goal(scenarios)),
             "result": tuple(_results()),
+            "datapath": tuple(datapaths.seeds()),
         }
 
 

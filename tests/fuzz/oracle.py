@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 import traceback
+from collections.abc import Iterator
 from contextlib import chdir
 from pathlib import Path
 from types import FrameType
@@ -134,6 +135,36 @@ def wrong(case: Case, given: Answer) -> str:
     if given.status == _BAD_INPUT and given.stdout:
         return f"prints although its input is bad: {given.stdout[:100]!r}"
     return ""
+
+
+def different(given: Answer, other: Answer) -> str:
+    """Return what differs between the results of two commands; empty if nothing does.
+
+    Only the scenario and what the simulator says of itself may differ.
+    """
+    statuses = {given.status, other.status}
+    if _INTERRUPTED in statuses:
+        return ""
+    if len(statuses) > 1:
+        sentence = (given.stderr + other.stderr).strip()
+        return f"exit status {given.status}, but {other.status} by the reference: {sentence[:300]}"
+    if given.status != _OK:
+        return ""
+    results = [json.loads(answer.stdout) for answer in (given, other)]
+    for result in results:
+        del result["scenario"], result["simulator"]
+    return next(_differences("", *results), "")
+
+
+def _differences(path: str, given: object, other: object) -> Iterator[str]:
+    if isinstance(given, dict) and isinstance(other, dict) and given.keys() == other.keys():
+        for key, value in given.items():
+            yield from _differences(f"{path}.{key}" if path else key, value, other[key])
+    elif isinstance(given, list) and isinstance(other, list) and len(given) == len(other):
+        for index, (one, two) in enumerate(zip(given, other, strict=True)):
+            yield from _differences(f"{path}.{index}", one, two)
+    elif given != other:
+        yield f"{path} is {given!r:.99}, but {other!r:.99} by the reference"
 
 
 def _wrong_json(case: Case, text: str) -> str:

@@ -8,7 +8,7 @@ import select
 import signal
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -192,4 +192,8 @@ def _cpu_seconds() -> float:
 def judge(case: Case, program: Path | None = None) -> tuple[int, str]:
     """Run a case in this process; return its exit status, and what is wrong."""
     given = oracle.answer(case, program)
-    return given.status, oracle.wrong(case, given)
+    wrong = oracle.wrong(case, given)
+    if not wrong and case.reference:
+        other = oracle.answer(replace(case, arguments=case.reference), program)
+        wrong = oracle.different(given, other)
+    return given.status, wrong

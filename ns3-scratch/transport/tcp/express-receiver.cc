@@ -53,11 +53,14 @@ ExpressReceiver::Config::Config(const TcpSettings& settings)
     advertised = static_cast<uint16_t>(std::min(field, MAX_WINDOW_FIELD));
 }
 
-ExpressReceiver::ExpressReceiver(const Config& config, FlowId flow)
+ExpressReceiver::ExpressReceiver(const Config& config, FlowId flow, const Handshake& handshake)
     : m_config(config),
       m_flow(flow),
       // Acknowledge the first data packet at once, as a socket does after ns-3's handshake.
-      m_unacknowledged(config.delayedAckCount)
+      m_unacknowledged(config.delayedAckCount),
+      // the timestamp of the packet that completes the handshake
+      m_latestTimestamp(static_cast<uint32_t>((handshake.start + handshake.rtt).GetMilliSeconds())),
+      m_timestampToEcho(m_latestTimestamp)
 {
     if (config.delayedAckCount > 1)
     {
@@ -145,9 +148,14 @@ ExpressReceiver::NoteEcn(const Segment& segment)
 void
 ExpressReceiver::NoteTimestamp(const Segment& segment)
 {
-    if (m_config.timestamps)
+    if (!m_config.timestamps || segment.timestamp < m_latestTimestamp)
     { // A smaller timestamp means that the segment was reordered.
-        m_timestampToEcho = std::max(m_timestampToEcho, segment.timestamp);
+        return;
+    }
+    m_latestTimestamp = segment.timestamp;
+    if (segment.sequence == m_next && m_next <= m_highestAck)
+    { // A delayed ACK echoes the first segment that it acknowledges (RFC 7323, 4.3).
+        m_timestampToEcho = segment.timestamp;
     }
 }
 
@@ -216,6 +224,7 @@ ExpressReceiver::SendAck(uint8_t flags)
     segment->sequence = SequenceNumber32(1); // this endpoint has sent nothing but the SYN
     // ns3::TcpDctcp puts an earlier number there when it repeats an ACK.
     segment->acknowledgment = m_tcb ? m_tcb->m_rxBuffer->NextRxSequence() : m_next;
+    m_highestAck = std::max(m_highestAck, segment->acknowledgment);
     if (m_config.timestamps)
     {
         segment->timestamp = TcpOptionTS::NowToTsValue();

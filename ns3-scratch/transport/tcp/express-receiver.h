@@ -57,8 +57,9 @@ class ExpressReceiver : public FlowReceiver
     /**
      * @param config what all receivers share; not owned
      * @param flow id of the flow
+     * @param handshake how the connection was opened
      */
-    ExpressReceiver(const Config& config, FlowId flow);
+    ExpressReceiver(const Config& config, FlowId flow, const Handshake& handshake);
 
     /// @return true if it has received segments out of order
     bool HasBuffer() const
@@ -106,7 +107,9 @@ class ExpressReceiver : public FlowReceiver
     ns3::Ptr<ns3::TcpCongestionOps> m_ops;    //!< null without ECN
     ns3::SequenceNumber32 m_congestedAt{0};   //!< highest sequence number of a segment with CE
     uint32_t m_unacknowledged;                //!< number of segments since the last ACK
-    uint32_t m_timestampToEcho{0};
+    uint32_t m_latestTimestamp;               //!< TS option: the latest one of the peer
+    uint32_t m_timestampToEcho;               //!< TS option: what an ACK echoes
+    ns3::SequenceNumber32 m_highestAck{1};    //!< highest acknowledgment that was sent
     using DelayedAckTimer = OwnedTimer<ExpressReceiver, &ExpressReceiver::OnDelayedAckTimeout>;
 
     /// null if each segment is acknowledged at once

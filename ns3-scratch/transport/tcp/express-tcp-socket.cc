@@ -122,10 +122,13 @@ ExpressTcpSocket::FindNext(SequenceNumber32* next, SequenceNumber32* nextHigh)
     if (m_tcb->m_congState == TcpSocketState::CA_OPEN && m_txBuffer->GetLost() == 0)
     {
         // Rule 1 of RFC 6675's NextSeg finds nothing, so rule 2 applies: send new data after the
-        // highest sequence number that was sent.
+        // highest sequence number that was sent, within the window of the peer. Data that was
+        // selectively acknowledged is in this window, but not in flight.
         *next = m_tcb->m_highTxMark;
-        *nextHigh = *next + m_tcb->m_segmentSize;
-        return m_unfed > 0 || m_txBuffer->SizeFromSequence(*next) > 0;
+        const auto sent = static_cast<uint32_t>(*next - m_txBuffer->HeadSequence());
+        const uint32_t room = m_rWnd - std::min(sent, m_rWnd.Get());
+        *nextHigh = *next + std::min(m_tcb->m_segmentSize, room);
+        return room > 0 && (m_unfed > 0 || m_txBuffer->SizeFromSequence(*next) > 0);
     }
     FeedSegment();
     if (m_txBuffer->Size() == 0)

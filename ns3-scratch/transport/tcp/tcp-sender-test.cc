@@ -48,12 +48,8 @@ class Flow : private TcpSender::SocketMaker, private SegmentCarrier, private Flo
           m_receiverConfig(m_settings),
           m_prototype(MakePrototype(m_settings)),
           m_config(m_settings, *m_prototype, *CreateObject<TcpNewReno>()),
-          m_receiver(m_receiverConfig, 0),
-          m_sender(
-              m_config,
-              0,
-              m_prototype->MakeStartState({Time(), TimeStep(DELAY_PS), TimeStep(2 * DELAY_PS)}),
-              Time())
+          m_receiver(m_receiverConfig, 0, HANDSHAKE),
+          m_sender(m_config, 0, m_prototype->MakeStartState(HANDSHAKE), HANDSHAKE.start)
     {
         m_config.carrier = m_receiverConfig.carrier = this;
         m_config.observer = m_receiverConfig.observer = this;
@@ -76,6 +72,7 @@ class Flow : private TcpSender::SocketMaker, private SegmentCarrier, private Flo
 
   private:
     static constexpr uint64_t DELAY_PS = 10'000'000;
+    inline static const Handshake HANDSHAKE{Time(), TimeStep(DELAY_PS), TimeStep(2 * DELAY_PS)};
 
     static Ptr<ExpressTcpSocket> MakePrototype(const TcpSettings& settings)
     {

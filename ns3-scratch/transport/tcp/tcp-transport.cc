@@ -73,7 +73,7 @@ TcpTransport::Connect(FlowId flow, const Handshake& handshake)
                                                flow,
                                                m_prototype->MakeStartState(handshake),
                                                handshake.start);
-    ExpressReceiver& receiver = m_receivers.emplace_back(m_receiverConfig, flow);
+    ExpressReceiver& receiver = m_receivers.emplace_back(m_receiverConfig, flow, handshake);
     return {&sender, &receiver};
 }
 
