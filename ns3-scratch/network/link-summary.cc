@@ -36,7 +36,7 @@ LinkSummary::Add(uint32_t dimension, const LinkCounters& counters)
     sum.utilizationMax = std::max(sum.utilizationMax, utilization);
     m_statistics.drops += counters.drops;
     m_statistics.ecnMarks += counters.marks;
-    if (counters.wireBytes > 0)
+    if (counters.busyPs > 0)
     {
         ++m_usedLinks;
         m_utilizationSum += utilization;

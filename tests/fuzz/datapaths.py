@@ -115,7 +115,9 @@ def _topology(chance: random.Random, transport: dict[str, Any]) -> dict[str, Any
             family = {"family": "flat", "ranks": ports}
         case "leaf_spine":
             family = {
-                **{"family": "leaf_spine", "servers": chance.choice([4, 6]), "radix": 4},
+                "family": "leaf_spine",
+                "servers": chance.choice([4, 6]),
+                "radix": 4,
                 "oversubscription": chance.choice([1, 3]),
             }
         case "torus":

@@ -5,6 +5,7 @@ This includes symmetric traffic, where many packets reach a queue at the same pi
 order decides which one is lost.
 """
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -235,6 +236,16 @@ def stock_can_run(path: Path) -> bool:
     return getattr(scenario.topology, "reconfiguration", None) is None and not scenario.events
 
 
+def agree(scenario: Path | dict[str, Any]) -> bridge.Result:
+    """Run a scenario on both datapaths, compare all that they measure, and return the result."""
+    native, express = (bridge.run(scenario, {"fabric": fabric}) for fabric in ("native", "express"))
+    assert express.iterations == native.iterations
+    assert express.layers == native.layers
+    assert express.collectives == native.collectives
+    assert express.network == native.network
+    return express
+
+
 @pytest.mark.parametrize(
     "path",
     [path for path in sorted(Path("scenarios").glob("*_small.yaml")) if stock_can_run(path)],
@@ -242,8 +253,173 @@ def stock_can_run(path: Path) -> bool:
 )
 def test_whole_scenarios_agree_to_the_picosecond(path: Path) -> None:
     """Results are also equal with the system layer, collectives and the hierarchical network."""
-    native, express = (bridge.run(path, {"fabric": fabric}) for fabric in ("native", "express"))
-    assert express.iterations == native.iterations
-    assert express.layers == native.layers
-    assert express.collectives == native.collectives
-    assert express.network == native.network
+    agree(path)
+
+
+def small(
+    operation: str, size: str, ranks: int, rate: str, latency: str, **transport: Any
+) -> dict[str, Any]:
+    """Return a scenario with one collective on one switch."""
+    system = {"chunks": transport.pop("chunks", 1)}
+    algorithm = transport.pop("algorithm", "ring")
+    return {
+        "topology": {
+            "family": "flat",
+            "ranks": ranks,
+            "bandwidth": rate,
+            "latency": latency,
+            "buffer": transport.pop("buffer", "unlimited"),
+        },
+        "workload": {
+            "kind": "collective",
+            "operation": operation,
+            "algorithm": algorithm,
+            "bytes": size,
+        },
+        "system": system,
+        "transport": transport,
+    }
+
+
+@pytest.mark.parametrize("header", [2, 38, 1000])
+def test_every_link_carries_its_header(header: int) -> None:
+    """Each of two ranks sends 500 kB, a window, in 56 segments; the header is part of all of them.
+
+    The last of 55 full packets and one with the rest crosses two links.
+    """
+    result = agree(
+        small("all_gather", "1MB", 2, "100Gbps", "1us", link_header=f"{header}B", window="1MB")
+    )
+    full, rest = 8960 + 40 + header, 500_000 - 55 * 8960 + 40 + header
+    packets = result.network.packets
+    payload = 2 * 500_000
+    assert result.network.wire_bytes == payload + packets * (40 + header)
+    first_flight = 7  # 65535 bytes, before the window is scaled
+    assert result.iterations[0].time_ns > 8 * (55 * full + 2 * rest) / 100 + 2000
+    assert packets > 2 * 56 + 2 * first_flight
+
+
+def test_native_cannot_have_a_smaller_header_than_the_device_of_ns3() -> None:
+    scenario = small("all_gather", "1MB", 2, "100Gbps", "1us", link_header="1B")
+    with pytest.raises(bridge.ScenarioError, match=r"transport\.link_header: .*at least 2 bytes"):
+        bridge.run(scenario, {"fabric": "native"})
+    assert bridge.run(scenario).status == "complete"
+
+
+def test_a_timer_runs_for_data_that_no_window_lets_go() -> None:
+    """DCTCP halves its window below a segment; only retransmission timeouts then send the rest."""
+    result = agree(
+        small(
+            *("gather", "256KiB", 3, "10Gbps", "10us"),
+            algorithm="direct",
+            variant="dctcp",
+            initial_cwnd=1,
+            min_rto="1ms",
+            delayed_ack={"timeout": "100us"},
+            flows_per_pair=3,
+            recovery="classic",
+            ecn={"enabled": True, "threshold": "10kB"},
+        )
+    )
+    assert result.network.rto_events == 3
+    assert result.network.drops == 0
+
+
+@pytest.mark.parametrize("initial", [10, 15, 16, 17, 40])
+def test_cubic_begins_when_its_connection_is_opened(initial: int) -> None:
+    """HyStart looks from 16 segments on, and at the time since the connection began."""
+    agree(
+        small(
+            *("broadcast", "200kB", 3, "7.3Gbps", "50us"),
+            chunks=4,
+            algorithm="dbt",
+            variant="cubic",
+            mtu="576B",
+            window="64kB",
+            initial_cwnd=initial,
+        )
+    )
+
+
+def test_a_delayed_ack_echoes_the_first_segment_that_it_acknowledges() -> None:
+    """RFC 7323, section 4.3. The echo of the last one would be a shorter round trip."""
+    result = agree(
+        small(
+            *("all_reduce", "66249B", 4, "1Gbps", "300us"),
+            chunks=4,
+            algorithm="dbt",
+            variant="yeah",
+            mtu="1500B",
+            timestamps=True,
+            min_rto="1ms",
+            initial_cwnd=2,
+            delayed_ack={"segments": 3, "timeout": "900us"},
+            flows_per_pair=3,
+        )
+    )
+    assert result.network.packets > 0
+
+
+def test_new_data_stays_in_the_window_that_selectively_acknowledged_data_fills() -> None:
+    """After a recovery, such data is not in flight, but the peer still holds it."""
+    result = agree(
+        small(
+            *("broadcast", "412385B", 4, "1Gbps", "100ns"),
+            chunks=2,
+            variant="dctcp",
+            buffer="36008B",
+            buffer_unit="packets",
+            mss="8948B",
+            timestamps=True,
+            window="64kB",
+            initial_cwnd=16,
+            recovery="classic",
+            ecn={"enabled": True, "threshold": "3982B"},
+        )
+    )
+    assert result.network.retransmissions > 0
+    assert result.network.rto_events == 0
+
+
+@pytest.mark.parametrize("fabric", ["native", "express"])
+@pytest.mark.parametrize("operation", ["all_to_all", "all_reduce", "gather"])
+def test_links_carry_no_more_than_their_busy_time_allows(
+    fabric: str, operation: str, tmp_path: Path
+) -> None:
+    """Bytes count when their transmission is complete: bytes · 8 / rate ≤ busy time ≤ that + 1."""
+    scenario = small(operation, "300kB", 4, "10Gbps", "1us", algorithm="direct")
+    result = bridge.run(scenario, {"fabric": fabric}, out=tmp_path)
+    rows = list(csv.DictReader((tmp_path / "links.csv").read_text().splitlines()))
+    elapsed_ns = result.time_ns
+    for row in rows:
+        busy_ns = float(row["utilization"]) * elapsed_ns
+        carried_ns = int(row["wire_bytes"]) * 8 / 10
+        assert carried_ns <= busy_ns * (1 + 1e-9) + 1e-6
+        assert busy_ns <= carried_ns + 9002 * 8 / 10 + 1e-6
+    carried = sum(int(row["wire_bytes"]) for row in rows)
+    assert carried == sum(dimension.wire_bytes for dimension in result.network.dimensions)
+
+
+@pytest.mark.parametrize("fabric", ["native", "express"])
+def test_a_stalled_run_ends_at_its_last_event(fabric: str) -> None:
+    """Also if samples are to be taken for as long as messages are on their way."""
+    scenario = small(
+        *("all_reduce", "103661B", 5, "1Gbps", "100ns"),
+        algorithm="dbt",
+        variant="dctcp",
+        mtu="1500B",
+        link_header="18B",
+        initial_cwnd=4,
+        min_rto="5ms",
+        recovery="classic",
+        ecn={"enabled": True, "threshold": "79B"},
+    )
+    scenario["topology"] |= {"family": "torus", "dims": [5]}
+    del scenario["topology"]["ranks"]
+    scenario |= {"fabric": fabric, "outputs": {"series": {"interval": "1us"}}}
+    with pytest.raises(bridge.SimulationError, match="no event is left: TCP has reduced") as caught:
+        bridge.run(scenario)
+    partial = caught.value.result
+    assert partial.status == "deadlock"
+    assert 0 < partial.time_ns < 1e9
+    assert partial.network.link_utilization_mean > 0
