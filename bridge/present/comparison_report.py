@@ -16,6 +16,7 @@ from bridge.present.comparison import (
     signed_percent,
     signed_time,
 )
+from bridge.present.deciding import what_differs
 from bridge.present.quantities import scaled_text, time_text
 from bridge.present.table import table
 from bridge.results.result import Result
@@ -40,6 +41,9 @@ def comparison_report(first: Result, second: Result, comparison: Comparison) -> 
         for which, result in (("the first result", first), ("the second result", second))
         if result.status != "complete"
     ]
+    difference = what_differs(first, second)
+    if difference:
+        parts.append(Text(difference))
     parts.append(_settings(comparison))
     parts.append(_metrics(comparison))
     # The times of kinds and layers add up to the iteration; collectives overlap.

@@ -10,14 +10,14 @@ from bridge.present.stacked_bars import StackedBars
 from bridge.results.result import Result
 
 #: The rest of an iteration: ranks that have finished wait for the last one.
-_OTHER = "others still work"
+_OTHER = "waiting for slower ranks"
 
 #: The least share of an iteration that a part has.
 _LEAST = 1e-4
 
 
 def iteration_parts(results: Mapping[str, Result]) -> Chart | None:
-    """Return what an iteration consists of: compute, exposed communication by what it is for, rest.
+    """Return what an iteration consists of: compute, exposed communication by its use, waiting.
 
     Communication is for a dimension of parallelism in a language model, and of an operation in
     other workloads.
@@ -25,7 +25,7 @@ def iteration_parts(results: Mapping[str, Result]) -> Chart | None:
     known = {name: result for name, result in results.items() if result.iterations}
     times = {name: _parts(result) for name, result in known.items()}
     kinds = list(dict.fromkeys(kind for parts in times.values() for kind in parts))
-    if not any("compute" in parts for parts in times.values()):
+    if not times:
         return None
     kinds.sort(key=lambda kind: (kind == _OTHER, kind != "compute"))
     bars = StackedBars(max(sum(parts.values()) for parts in times.values()))
@@ -50,7 +50,7 @@ def _parts(result: Result) -> dict[str, float]:
             name = " and ".join(sorted(operations.get(name, {"messages"})))
         parts[name] = parts.get(name, 0.0) + layer.exposed_comm_ns
     whole = sum(one.time_ns for one in result.iterations)
-    parts[_OTHER] = max(0.0, whole - sum(parts.values()))
+    parts[_OTHER] = sum(one.waiting_ns for one in result.iterations)
     return {
         kind.replace("_", " "): time / len(result.iterations)
         for kind, time in parts.items()

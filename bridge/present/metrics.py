@@ -130,6 +130,11 @@ METRICS = {
             "exposed_share",
             _share_of_time(lambda r: sum(one.exposed_comm_ns for one in r.iterations)),
         ),
+        _percent(
+            "waiting",
+            "waiting_share",
+            _share_of_time(lambda r: sum(one.waiting_ns for one in r.iterations)),
+        ),
         Metric(
             "tokens",
             "tokens_per_s",

@@ -53,7 +53,7 @@ def _queue(result: Result, dimension: DimensionStatistics) -> str:
     """Return the longest queue of a dimension, if its fabric models queues."""
     if is_estimate(result) and not dimension.max_queue_bytes:
         return ""
-    return f", longest queue {scaled_text(dimension.max_queue_bytes, 'B')}"
+    return f", longest queue at a switch {scaled_text(dimension.max_queue_bytes, 'B')}"
 
 
 def _packets(result: Result, carried: str) -> list[tuple[str, str]]:
@@ -65,7 +65,8 @@ def _packets(result: Result, carried: str) -> list[tuple[str, str]]:
             "lost",
             f"{scaled_text(network.drops)} drops, "
             f"{scaled_text(network.retransmissions)} retransmissions, "
-            f"{scaled_text(network.rto_events)} RTOs",
+            f"{scaled_text(network.rto_events)} RTOs"
+            + (f", {time_text(network.rto_wait_ns)} of waiting" if network.rto_wait_ns else ""),
         ),
     ]
     if result.reordering is not None:

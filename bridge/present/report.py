@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bridge.files import write_whole
+from bridge.present.deciding import what_decides
 from bridge.present.layer_groups import layer_groups
 from bridge.present.network_report import (
     circuits_table,
@@ -99,6 +100,9 @@ def report(result: Result) -> RenderableType:
         parts.append(_layers(result))
     if result.critical_path:
         parts.append(path_table(result.critical_path))
+    decisive = what_decides(result)
+    if decisive:
+        parts.append(Text(decisive))
     if result.collectives:
         parts.append(_collectives(result.collectives))
         if any(collective.choice for collective in result.collectives):
@@ -144,11 +148,13 @@ def _iterations(result: Result) -> Table:
             time_text(iteration.time_ns),
             time_text(iteration.compute_ns),
             time_text(iteration.exposed_comm_ns),
+            time_text(iteration.waiting_ns),
             _share(iteration.exposed_comm_ns, iteration.time_ns),
         )
         for iteration in result.iterations
     ]
-    return table(("iteration", "time", "compute", "exposed comm.", "exposed / time"), rows)
+    headings = ("iteration", "time", "compute", "exposed comm.", "waiting", "exposed / time")
+    return table(headings, rows)
 
 
 def _training(training: Training) -> Table:

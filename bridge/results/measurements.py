@@ -6,7 +6,9 @@ Sizes are bytes, rates bit/s.
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, model_validator
 
 
 class Block(BaseModel):
@@ -30,6 +32,20 @@ class Iteration(Block):
     exposed_comm_ns: float
     """Time for which a rank computes nothing because it waits for communication, mean over the
     ranks."""
+    waiting_ns: float
+    """The rest of time_ns, so the three parts add up to it: a rank has done its part and waits for
+    slower ranks or for a timer, mean over the ranks. Negative if ranks have begun this iteration
+    before the slowest one ended the iteration before, or if they compute several things at once."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _add_waiting(cls, data: Any) -> Any:
+        """Results of earlier versions do not have `waiting_ns`."""
+        if isinstance(data, dict) and "waiting_ns" not in data:
+            times = [data.get(f"{key}_ns") for key in ("time", "compute", "exposed_comm")]
+            if all(isinstance(one, int | float) for one in times):
+                return data | {"waiting_ns": times[0] - times[1] - times[2]}
+        return data
 
 
 class JobIteration(Block):
@@ -156,7 +172,7 @@ class DimensionStatistics(Block):
     drops: int
     """Packets lost because they did not fit into an egress queue."""
     max_queue_bytes: int
-    """Longest egress queue at a switch."""
+    """Longest egress queue at a switch. links.csv also has that of each rank's own link."""
     utilization_mean: float
     """Busy time / elapsed time, mean over the links."""
     utilization_max: float
@@ -182,6 +198,9 @@ class NetworkStatistics(Block):
     """Data packets sent again."""
     rto_events: int
     """Retransmission timeouts."""
+    rto_wait_ns: float = 0.0
+    """Time for which connections waited until their retransmission timers expired; what overlaps
+    counts once."""
     ecn_marks: int
     """Packets that a switch marked as congestion experienced."""
     link_utilization_mean: float
@@ -311,12 +330,16 @@ class PathTimes(Block):
     host_ns: float
     """Ranks handle messages (`system.send` and `system.receive`)."""
     serialization_ns: float
-    """Transmission of a message's packets in an empty network."""
+    """Bandwidth: transmission of a message's packets, and of other messages of its collective that
+    are before it on the busiest link of its path."""
     propagation_ns: float
     """Latencies of the links of the path."""
     queueing_ns: float
-    """The rest of a message's time: it waits behind other packets and earlier messages, or TCP's
-    window limits it."""
+    """Contention: a message waits for messages that do not belong to its collective, on the busiest
+    link of its path."""
+    window_ns: float = 0.0
+    """The rest of a message's time: TCP's window holds it back. Versions before this field counted
+    it, and the wait for messages of the same collective, as queueing_ns."""
     retransmission_ns: float
     """TCP repairs losses of the message's flow: the time for which a retransmission timer has run,
     and a round trip in an empty network for each other repair."""

@@ -33,9 +33,12 @@ def result_html(result: Result) -> str:
         parts.append(f", <em>{escape(result.status.replace('_', ' '))}: partial result</em>")
     parts.append(
         _table(
-            ("iteration", "time [µs]", "compute [µs]", "exposed [µs]"),
+            ("iteration", "time [µs]", "compute [µs]", "exposed [µs]", "waiting [µs]"),
             (
-                (str(one.index), *_times(one.time_ns, one.compute_ns, one.exposed_comm_ns))
+                (
+                    str(one.index),
+                    *_times(one.time_ns, one.compute_ns, one.exposed_comm_ns, one.waiting_ns),
+                )
                 for one in result.iterations[:_ROWS]
             ),
         )

@@ -229,6 +229,7 @@ FabricBase::RepeatShared(const NetworkCounters& from, uint64_t times, uint64_t p
                          &NetworkStatistics::dataPackets,
                          &NetworkStatistics::retransmissions,
                          &NetworkStatistics::rtoEvents,
+                         &NetworkStatistics::rtoWaitPs,
                          &NetworkStatistics::repeatedPackets})
     {
         repeat(counter);

@@ -21,17 +21,20 @@ LinkSummary::LinkSummary(const Topology& topology, int64_t elapsedPs, NetworkSta
 }
 
 void
-LinkSummary::Add(uint32_t dimension, const LinkCounters& counters)
+LinkSummary::Add(const LinkState& link, const LinkCounters& counters)
 {
     // An estimator counts bytes that still wait for the link as carried. Limit the busy time to the
     // elapsed time.
     const double utilization =
         m_elapsedPs == 0 ? 0 : std::min(1.0, static_cast<double>(counters.busyPs) / m_elapsedPs);
-    DimensionStatistics& sum = m_statistics.dimensions[dimension];
+    DimensionStatistics& sum = m_statistics.dimensions[link.dimension];
     ++sum.links;
     sum.wireBytes += counters.wireBytes;
     sum.drops += counters.drops;
-    sum.maxQueueBytes = std::max(sum.maxQueueBytes, counters.maxQueueBytes);
+    if (link.bufferBytes != 0)
+    { // otherwise it is the queue of a rank, which waits at its own link, and not of a switch
+        sum.maxQueueBytes = std::max(sum.maxQueueBytes, counters.maxQueueBytes);
+    }
     sum.utilizationMean += utilization; // holds the sum until Finish divides it
     sum.utilizationMax = std::max(sum.utilizationMax, utilization);
     m_statistics.drops += counters.drops;

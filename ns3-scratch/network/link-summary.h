@@ -5,6 +5,7 @@
 #ifndef COSIM_LINK_SUMMARY_H
 #define COSIM_LINK_SUMMARY_H
 
+#include "network/live-links.h"
 #include "network/network-statistics.h"
 #include "stream/stream.h"
 
@@ -22,7 +23,7 @@ struct LinkCounters
     uint64_t wireBytes{0};
     uint64_t drops{0};
     uint64_t marks{0};
-    uint64_t maxQueueBytes{0};
+    uint64_t maxQueueBytes{0}; //!< longest egress queue
     uint64_t queuedBytes{0}; //!< bytes in the egress queue now; 0 in estimators
 };
 
@@ -41,10 +42,10 @@ class LinkSummary
     /**
      * Add the counters of a link.
      *
-     * @param dimension index of the link's dimension
+     * @param link the link
      * @param counters the counters of the link
      */
-    void Add(uint32_t dimension, const LinkCounters& counters);
+    void Add(const LinkState& link, const LinkCounters& counters);
 
     /// Complete the statistics. Call it after all links were added.
     void Finish();

@@ -43,6 +43,7 @@ struct NetworkStatistics
     uint64_t drops{0};
     uint64_t retransmissions{0};   //!< data packets that were sent again
     uint64_t rtoEvents{0};         //!< number of retransmission timeouts
+    uint64_t rtoWaitPs{0};         //!< time that a flow waited for a timeout; overlaps count once
     uint64_t ecnMarks{0};          //!< packets marked with CE
     double linkUtilizationMean{0}; //!< mean over the links that carried data
     uint64_t linkLosses{0};        //!< packets lost on links, or in queues of links that failed

@@ -24,15 +24,16 @@ enum class PathKind : uint8_t
     SLOT,           //!< a chunk waits for slots
     INJECTION,      //!< the latency of a step before it sends, or after it has received
     HOST,           //!< a rank handles a message
-    SERIALIZATION,  //!< transmission of the packets in an empty network
+    SERIALIZATION,  //!< transmission of a message, and of those of its collective before it
     PROPAGATION,    //!< latencies of the links
-    QUEUEING,       //!< the rest of a message's time: behind other packets, or by TCP's window
+    QUEUEING,       //!< a message waits behind messages that are not of its collective
+    WINDOW,         //!< the rest of a message's time: TCP's window holds it back
     RETRANSMISSION, //!< TCP repairs losses
     REDUCTION,      //!< a rank reduces what it has received
 };
 
 /// Names of the kinds, in their order.
-constexpr std::array<std::string_view, 10> PATH_KINDS{"compute",
+constexpr std::array<std::string_view, 11> PATH_KINDS{"compute",
                                                       "timer",
                                                       "slot",
                                                       "injection",
@@ -40,6 +41,7 @@ constexpr std::array<std::string_view, 10> PATH_KINDS{"compute",
                                                       "serialization",
                                                       "propagation",
                                                       "queueing",
+                                                      "window",
                                                       "retransmission",
                                                       "reduction"};
 

@@ -13,6 +13,9 @@ namespace cosim
 namespace
 {
 
+/// Marks the owners of messages that belong to no collective, but to a pair of ranks.
+constexpr LinkLoads::Owner PAIRS = LinkLoads::Owner{1} << 63;
+
 /// @return the one that ended later
 const CauseRef&
 Later(const CauseRef& a, const CauseRef& b)
@@ -34,7 +37,7 @@ CriticalPath::CriticalPath(const Stream& stream, const LiveLinks& links)
 uint32_t
 CriticalPath::GetKinds() const
 {
-    return NODES | COLLECTIVES | CHUNKS | STEPS | LOSSES;
+    return NODES | COLLECTIVES | CHUNKS | STEPS | MESSAGES | LOSSES;
 }
 
 CriticalPath::Worker&
@@ -124,7 +127,14 @@ CriticalPath::GetEnd(const NodeEvent& event, const CauseRef& begun)
         const Rank dst = trace.peer[node];
         const uint32_t route = trace.route.empty() ? 0 : trace.route[node];
         Send({event.rank, dst, trace.tag[node]},
-             {event.rank, dst, route, trace.bytes[node], event.timePs, 0},
+             {event.rank,
+              dst,
+              route,
+              trace.bytes[node],
+              event.timePs,
+              PAIRS | uint64_t{event.rank} << 31 | dst,
+              0,
+              {}},
              sent);
         return sent;
     }
@@ -231,7 +241,14 @@ CriticalPath::OnStepSent(const StepMessageEvent& event)
 {
     const CauseRef* ready = m_steps.Find({event.step});
     Send({event.src, event.dst, event.tag},
-         {event.src, event.dst, event.route, event.bytes, event.timePs, 0},
+         {event.src,
+          event.dst,
+          event.route,
+          event.bytes,
+          event.timePs,
+          GetOwner(*event.collective, event.src),
+          0,
+          {}},
          Extend(ready == nullptr ? m_now : *ready,
                 event.timePs,
                 PathKind::INJECTION,
@@ -247,11 +264,10 @@ CriticalPath::OnStepReceived(const StepMessageEvent& event)
 }
 
 void
-CriticalPath::Send(const MessageKey& key, const SentMessage& message, CauseRef cause)
+CriticalPath::Send(const MessageKey& key, SentMessage message, CauseRef cause)
 {
-    Pending pending{message, std::move(cause)};
-    pending.message.repairPs = m_parts.GetRepairPs(message.src, message.dst, message.route);
-    m_messages.Push(key, std::move(pending));
+    m_parts.Mark(message);
+    m_messages.Push(key, {std::move(message), std::move(cause)});
 }
 
 /// @return the arrival of the first message with a key
@@ -267,6 +283,7 @@ CriticalPath::Receive(const MessageKey& key, uint64_t nowPs, CauseLabel label)
     const MessageTimes times = m_parts.Divide(message, std::max(nowPs, message.sentPs));
     CauseRef cause = std::move(pending->cause);
     for (const auto& [part, kind] : {std::pair(times.host, PathKind::HOST),
+                                     std::pair(times.window, PathKind::WINDOW),
                                      std::pair(times.queueing, PathKind::QUEUEING),
                                      std::pair(times.retransmission, PathKind::RETRANSMISSION),
                                      std::pair(times.serialization, PathKind::SERIALIZATION),
@@ -276,6 +293,34 @@ CriticalPath::Receive(const MessageKey& key, uint64_t nowPs, CauseLabel label)
         cause = Extend(std::move(cause), end, kind, label, message.dst);
     }
     return cause;
+}
+
+/// @return a number for the group of a rank in a collective
+LinkLoads::Owner
+CriticalPath::GetOwner(const Collective& collective, Rank rank)
+{
+    const LinkLoads::Owner owner = uint64_t{collective.id} << 31;
+    if (collective.groups <= 1)
+    {
+        return owner;
+    }
+    std::vector<uint32_t>& groups = m_groups[collective.id];
+    if (groups.empty())
+    {
+        groups.resize(m_stream.topology.ranks);
+        const std::size_t size = collective.ranks.size() / collective.groups;
+        for (std::size_t i = 0; i < collective.ranks.size(); ++i)
+        {
+            groups[collective.ranks[i]] = static_cast<uint32_t>(i / size);
+        }
+    }
+    return owner | groups[rank];
+}
+
+void
+CriticalPath::OnMessageDelivered(const MessageEvent& event)
+{
+    m_parts.OnDelivered(event);
 }
 
 void

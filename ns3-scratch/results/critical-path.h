@@ -53,6 +53,7 @@ class CriticalPath : public RunObserver
     void OnStepDone(const StepEvent& event) override;
     void OnStepSent(const StepMessageEvent& event) override;
     void OnStepReceived(const StepMessageEvent& event) override;
+    void OnMessageDelivered(const MessageEvent& event) override;
     void OnPacketRetransmitted(const FlowEvent& event, uint32_t payloadBytes) override;
     void OnFlowTimedOut(const FlowEvent& event, uint64_t waitedPs) override;
 
@@ -113,7 +114,8 @@ class CriticalPath : public RunObserver
     CauseRef GetBeginning(Worker& worker, const NodeEvent& event);
     CauseRef GetEnd(const NodeEvent& event, const CauseRef& begun);
     CauseRef Extend(CauseRef parent, uint64_t endPs, PathKind kind, CauseLabel label, Rank rank);
-    void Send(const MessageKey& key, const SentMessage& message, CauseRef cause);
+    LinkLoads::Owner GetOwner(const Collective& collective, Rank rank);
+    void Send(const MessageKey& key, SentMessage message, CauseRef cause);
     CauseRef Receive(const MessageKey& key, uint64_t nowPs, CauseLabel label);
 
     const Stream& m_stream;
@@ -129,7 +131,9 @@ class CriticalPath : public RunObserver
     /// ends
     FlatMap<Place, CauseRef> m_chunks;
     FlatMap<Step, CauseRef> m_steps; //!< steps that are ready
-    CauseRef m_now;                  //!< why the current events happen
+    /// group of each rank, for the collectives that several groups run, by id
+    std::map<uint32_t, std::vector<uint32_t>> m_groups;
+    CauseRef m_now; //!< why the current events happen
 };
 
 } // namespace cosim

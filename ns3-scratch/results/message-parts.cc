@@ -20,6 +20,7 @@ MessageParts::MessageParts(const Topology& topology,
       m_flowsPerPair(std::max(settings.system.flowsPerPair, 1U)),
       m_links(links),
       m_ideal(topology, settings),
+      m_loads(links, settings.tcp),
       m_pathOf(topology.ranks, topology.pathSource, topology.pathTarget),
       m_flows(topology.pathSource.size())
 {
@@ -56,6 +57,21 @@ MessageParts::OnRetransmission(const FlowEvent& event)
     }
 }
 
+void
+MessageParts::OnDelivered(const MessageEvent& event)
+{
+    m_loads.Add(m_links.GetPath(FindPath(event.src, event.dst, event.route)), event.bytes);
+}
+
+void
+MessageParts::Mark(SentMessage& message)
+{
+    message.repairPs = GetRepairPs(message.src, message.dst, message.route);
+    const uint32_t path = FindPath(message.src, message.dst, message.route * m_flowsPerPair);
+    message.marks = m_loads.Look(message.owner, m_links.GetPath(path));
+}
+
+/// @return the time for which the flows of a route have repaired losses so far [ps]
 uint64_t
 MessageParts::GetRepairPs(Rank src, Rank dst, uint32_t route) const
 {
@@ -77,7 +93,7 @@ MessageParts::GetHostPs(const HostCost& cost, uint64_t bytes) const
 }
 
 MessageTimes
-MessageParts::Divide(const SentMessage& message, uint64_t nowPs) const
+MessageParts::Divide(const SentMessage& message, uint64_t nowPs)
 {
     uint64_t left = nowPs - message.sentPs;
     const auto take = [&left](uint64_t part) {
@@ -95,7 +111,10 @@ MessageParts::Divide(const SentMessage& message, uint64_t nowPs) const
     times.host = take(GetHostPs(m_system.send, bytes) + GetHostPs(m_system.receive, bytes));
     times.retransmission =
         take(GetRepairPs(message.src, message.dst, message.route) - message.repairPs);
-    times.queueing = left;
+    const LinkLoads::Load load = m_loads.Deliver(message.owner, message.marks, message.bytes);
+    times.serialization += take(load.ownPs);
+    times.queueing = take(load.othersPs);
+    times.window = left;
     return times;
 }
 

@@ -8,6 +8,7 @@
 #include "network/ideal-time.h"
 #include "network/live-links.h"
 #include "network/run-observer.h"
+#include "results/link-loads.h"
 #include "stream/stream.h"
 #include "support/pair-index.h"
 
@@ -25,7 +26,9 @@ struct SentMessage
     uint32_t route;
     uint64_t bytes;
     uint64_t sentPs;
-    uint64_t repairPs; //!< what MessageParts::GetRepairPs returned when it was sent
+    LinkLoads::Owner owner;             //!< what it belongs to: a collective, or a pair of ranks
+    uint64_t repairPs;                  //!< the repairs of its flows when it was sent
+    std::vector<LinkLoads::Mark> marks; //!< what its links had carried when it was sent
 };
 
 /// What the time of a message consists of [ps].
@@ -36,17 +39,20 @@ struct MessageTimes
     uint64_t propagation;
     uint64_t retransmission;
     uint64_t queueing;
+    uint64_t window;
 };
 
 /**
  * Divides the time of a message into parts.
  *
- * Propagation and serialization are the times that the message takes in an empty network. The host
- * part is the work of both ranks. Retransmission is the time in which TCP repairs losses of the
- * message's flow: for a timeout, the time for which the timer has run; for other retransmissions, a
- * round trip in an empty network. Queueing is the rest: the message waits behind other packets and
- * earlier messages, or TCP's window limits it. If the parts exceed the time of the message, the
- * first ones count.
+ * Propagation is the latency of the path. Serialization is the transmission of the message in an
+ * empty network, and of other messages of its owner, which it waits for on the busiest link of its
+ * path: the bandwidth of a link decides how long a collective takes, however it is divided into
+ * messages. The host part is the work of both ranks. Retransmission is the time in which TCP
+ * repairs losses of the message's flow: for a timeout, the time for which the timer has run; for
+ * other retransmissions, a round trip in an empty network. Queueing is the wait for messages of
+ * other owners on the busiest link. The rest is the wait for TCP's window. If the parts exceed the
+ * time of the message, the first ones count.
  */
 class MessageParts
 {
@@ -64,15 +70,18 @@ class MessageParts
     /// @param event a flow that sends a packet again
     void OnRetransmission(const FlowEvent& event);
 
-    /// @return the time for which the flows of a route have repaired losses so far [ps]
-    uint64_t GetRepairPs(Rank src, Rank dst, uint32_t route) const;
+    /// @param event any message that was delivered
+    void OnDelivered(const MessageEvent& event);
+
+    /// @param message a message that is sent now; receives what the network has done until now
+    void Mark(SentMessage& message);
 
     /**
      * @param message a message that arrives now
      * @param nowPs current time [ps]
      * @return the parts of its time, which add up to it
      */
-    MessageTimes Divide(const SentMessage& message, uint64_t nowPs) const;
+    MessageTimes Divide(const SentMessage& message, uint64_t nowPs);
 
   private:
     /// What a flow has lost.
@@ -83,6 +92,7 @@ class MessageParts
     };
 
     uint32_t FindPath(Rank src, Rank dst, uint32_t route) const;
+    uint64_t GetRepairPs(Rank src, Rank dst, uint32_t route) const;
     uint64_t GetHostPs(const HostCost& cost, uint64_t bytes) const;
 
     const SystemSettings& m_system;
@@ -90,6 +100,7 @@ class MessageParts
     uint32_t m_flowsPerPair;
     const LiveLinks& m_links;
     IdealTime m_ideal;
+    LinkLoads m_loads;
     PairIndex m_pathOf;
     std::vector<Flow> m_flows; //!< indexed by path
 };

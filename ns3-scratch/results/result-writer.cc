@@ -88,6 +88,8 @@ WriteIterations(JsonWriter& json,
         json.Key("time_ns").Nanoseconds(end - start);
         json.Key("compute_ns").Nanoseconds(sum.compute);
         json.Key("exposed_comm_ns").Nanoseconds(sum.exposed);
+        json.Key("waiting_ns")
+            .SignedNanoseconds(static_cast<int64_t>(end - start - sum.compute - sum.exposed));
         json.EndObject();
         start = end;
     }
@@ -207,6 +209,7 @@ WriteNetwork(JsonWriter& json, const NetworkStatistics& network)
     json.Key("drops").Uint(network.drops);
     json.Key("retransmissions").Uint(network.retransmissions);
     json.Key("rto_events").Uint(network.rtoEvents);
+    json.Key("rto_wait_ns").Nanoseconds(network.rtoWaitPs);
     json.Key("ecn_marks").Uint(network.ecnMarks);
     json.Key("link_utilization_mean").Double(network.linkUtilizationMean);
     json.Key("flows").Uint(network.flows);

@@ -47,6 +47,9 @@ class JsonWriter
     /// @param ps a time [ps]; it is written exactly, in nanoseconds: 1500 ps as 1.5
     void Nanoseconds(uint64_t ps);
 
+    /// @param ps a time that may be negative, written like that of Nanoseconds [ps]
+    void SignedNanoseconds(int64_t ps);
+
     /// @return the text so far
     const std::string& GetText() const;
 

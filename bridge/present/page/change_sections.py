@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from bridge.errors import InputError
 from bridge.present.comparison import changed_settings, compare, signed_percent
+from bridge.present.deciding import what_differs
 from bridge.present.metrics import METRICS
 from bridge.present.page import html
 from bridge.present.page.each import Parts, Results
@@ -37,6 +38,9 @@ def changes(results: Results) -> Parts:
         rows = [(one.key, _plain(one.before), _plain(one.after)) for one in settings]
         caption = f"Settings that differ between {before} and {after}"
         parts.append(html.table(caption, ("setting", before, after), rows, text=True))
+        difference = what_differs(first, second)
+        if difference:
+            parts.append(html.note(difference))
         comparison = compare(first, second)
         largest = [one for one in comparison.layers if one.difference][:_ROWS]
         if largest:

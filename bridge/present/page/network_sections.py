@@ -51,8 +51,7 @@ def _link_row(links: LinkMap, link: Mapping[str, Any]) -> tuple[str, ...]:
         link["dimension"],
         percent_text(link["utilization"]),
         scaled_text(link["wire_bytes"], "B"),
-        # a queue without a limit, such as that of a rank, is not counted
-        scaled_text(link["max_queue_bytes"], "B") if link["buffer_bytes"] else "–",
+        scaled_text(link["max_queue_bytes"], "B"),
         str(link["drops"]),
         str(link["ecn_marks"]),
     )

@@ -10,6 +10,7 @@ from bridge.errors import InputError
 from bridge.present import charts
 from bridge.present.charts import Chart
 from bridge.present.comparison import signed_percent
+from bridge.present.deciding import what_decides
 from bridge.present.iteration_chart import iteration_parts
 from bridge.present.metrics import METRICS
 from bridge.present.page import html
@@ -26,9 +27,6 @@ _ROWS = 15
 
 #: The least share of a critical path that is told.
 _LEAST = 0.0005
-
-#: The share of an iteration from which on repairs of losses are worth a warning.
-_MUCH = 0.01
 
 
 def overview(results: Results) -> Parts:
@@ -70,8 +68,9 @@ def overview(results: Results) -> Parts:
 
 def where_time_went(results: Results) -> Parts:
     """Iterations, layers, dimensions, collectives, and what ranks did over time."""
-    parts: list[str] = []
     found: list[Chart] = []
+    said = {name: what_decides(result) for name, result in results.items()}
+    parts = [html.note(f"{name}: {text}") for name, text in said.items() if text]
     whole = iteration_parts(results)
     if whole is not None:
         shares = ", ".join(f"{one['name']} {one['x'][0]:.4g}" for one in whole.traces)
@@ -172,14 +171,6 @@ def exposed(results: Results) -> Parts:
         shares = ", ".join(f"{kind} {percent_text(time / path.time_ns)}" for kind, time in ranked)
         summaries.append(f"{name}: {shares}")
         parts.append(f"<p>{escape(name)}, iteration {path.iteration}: {escape(shares)}.</p>")
-        repair = path.times.retransmission_ns
-        if repair > _MUCH * path.time_ns:
-            text = (
-                f"{name} waits {time_text(repair)} of {time_text(path.time_ns)} until TCP has "
-                f"repaired losses; the run has {result.network.rto_events} retransmission timeouts "
-                f"(RTO) and {result.network.drops} drops."
-            )
-            parts.append(html.note(text, warning=True))
         parts.append(_path_table(path, name))
     return [html.chart(chart, "; ".join(summaries)), *parts], [chart]
 

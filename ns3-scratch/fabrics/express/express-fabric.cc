@@ -211,7 +211,7 @@ ExpressFabric::GetWindow(FlowId flow) const
 }
 
 LinkCounters
-ExpressFabric::GetLinkCounters(uint32_t link) const
+ExpressFabric::GetLink(uint32_t link) const
 {
     return m_links[link]->GetCounters();
 }

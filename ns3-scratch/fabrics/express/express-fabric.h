@@ -66,7 +66,7 @@ class ExpressFabric : public PacketFabric,
     void Build() override;
     void Submit(FlowId flow, uint64_t bytes) override;
     uint32_t GetWindow(FlowId flow) const override;
-    LinkCounters GetLinkCounters(uint32_t link) const override;
+    LinkCounters GetLink(uint32_t link) const override;
 
   private:
     friend class ExpressDetours;

@@ -66,15 +66,15 @@ ExpressLink::Take(Segment* segment, bool isDroppable)
             ++m_counters.drops;
             return false;
         }
-        // A packet passes through the queue even if the link is idle.
-        const uint64_t length = m_policy->GetQueuedBytes() + bytes;
-        m_counters.maxQueueBytes = std::max(m_counters.maxQueueBytes, length);
         if (verdict == QueuePolicy::Verdict::MARK)
         {
             segment->ce = true;
             ++m_counters.marks;
         }
     }
+    Update();
+    // A packet passes through the queue even if the link is idle.
+    m_counters.maxQueueBytes = std::max(m_counters.maxQueueBytes, m_queuedBytes + bytes);
     const int64_t now = m_simulator.GetNowPs();
     const bool isFree = IsComplete(m_busyUntilPs, m_last, now);
     if (isFree)
@@ -86,9 +86,10 @@ ExpressLink::Take(Segment* segment, bool isDroppable)
     else
     {
         m_last = {m_busyUntilPs, m_last.timePs};
+        ++m_waiting;
+        m_queuedBytes += bytes;
         if (m_policy)
         {
-            ++m_waiting;
             m_policy->Enter(bytes);
         }
     }
@@ -159,7 +160,18 @@ ExpressLink::Update()
                 return;
             }
         }
-        m_policy->Leave(m_packets.At(index).bytes);
+        Leave(m_packets.At(index).bytes);
+    }
+}
+
+/// A packet leaves the queue.
+void
+ExpressLink::Leave(uint32_t bytes)
+{
+    m_queuedBytes -= bytes;
+    if (m_policy)
+    {
+        m_policy->Leave(bytes);
     }
 }
 
@@ -201,7 +213,7 @@ ExpressLink::Withdraw(std::vector<Segment*>& packets)
     const int64_t now = m_simulator.GetNowPs();
     for (; m_waiting > 0; --m_waiting)
     {
-        m_policy->Leave(m_packets.At(m_packets.GetSize() - m_waiting).bytes);
+        Leave(m_packets.At(m_packets.GetSize() - m_waiting).bytes);
     }
     const std::size_t before = packets.size();
     while (m_packets.GetSize() > 1 && m_packets.Back().isQueued)

@@ -178,6 +178,7 @@ class alignas(64) ExpressLink final : public EgressQueue, private CausalEvent
     void Happen() override;
 
     bool Take(Segment* segment, bool isDroppable);
+    void Leave(uint32_t bytes);
     void ScheduleArrival(const EventOrigin& origin);
     bool IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const;
     Start GetStart(std::size_t index) const;
@@ -194,7 +195,8 @@ class alignas(64) ExpressLink final : public EgressQueue, private CausalEvent
     // What only a packet that enters needs:
     int64_t m_busyUntilPs{0};
     Start m_last{-1, -1};                  //!< the last transmission
-    std::size_t m_waiting{0};              //!< number of packets in the queue, for the policy
+    std::size_t m_waiting{0};              //!< number of packets in the queue at the last Update
+    uint64_t m_queuedBytes{0};             //!< their bytes
     std::unique_ptr<QueuePolicy> m_policy; //!< null: every packet enters
     TransmissionTimes* m_times{nullptr};   //!< not owned
     LinkCounters m_counters;

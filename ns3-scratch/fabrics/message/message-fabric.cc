@@ -41,7 +41,7 @@ MessageFabric::GetStatistics() const
     const std::vector<LinkCounters> counters = GetLinks();
     for (uint32_t link = 0; link < counters.size(); ++link)
     {
-        summary.Add(m_liveLinks.Get(link).dimension, counters[link]);
+        summary.Add(m_liveLinks.Get(link), counters[link]);
     }
     summary.Finish();
     return result;

@@ -383,7 +383,7 @@ NativeFabric::GetWindow(FlowId flow) const
 }
 
 LinkCounters
-NativeFabric::GetLinkCounters(uint32_t link) const
+NativeFabric::GetLink(uint32_t link) const
 {
     return m_monitors[link]->GetCounters();
 }

@@ -29,7 +29,7 @@ PacketFabric::GetPacketCounters() const
     }
     for (uint32_t link = 0; link < m_liveLinks.GetCount(); ++link)
     {
-        counters.links.push_back(GetLinkCounters(link));
+        counters.links.push_back(GetLink(link));
     }
     counters.loggedRoundTrips = m_trimmed + m_roundTrips.size();
     return counters;

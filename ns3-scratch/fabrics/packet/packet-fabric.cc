@@ -234,6 +234,9 @@ void
 PacketFabric::OnTimeout(FlowId flow, Time waited)
 {
     ++m_counters.rtoEvents;
+    const int64_t since = std::max(m_timeoutPs, NowPs() - waited.GetTimeStep());
+    m_timeoutPs = NowPs();
+    m_counters.rtoWaitPs += static_cast<uint64_t>(m_timeoutPs - since);
     m_flowRecord.AddTimeout(flow);
     for (RunObserver* observer : m_observers[RunObserver::LOSSES])
     {
@@ -349,17 +352,6 @@ PacketFabric::GetLinks() const
     return links;
 }
 
-LinkCounters
-PacketFabric::GetLink(uint32_t link) const
-{
-    LinkCounters counters = GetLinkCounters(link);
-    if (m_liveLinks.Get(link).bufferBytes == 0)
-    {
-        counters.maxQueueBytes = 0; // the queue of a rank, not of a switch
-    }
-    return counters;
-}
-
 void
 PacketFabric::AddLinkStatistics(NetworkStatistics& statistics) const
 {
@@ -367,7 +359,7 @@ PacketFabric::AddLinkStatistics(NetworkStatistics& statistics) const
     const std::vector<LinkCounters> links = GetLinks();
     for (uint32_t link = 0; link < links.size(); ++link)
     {
-        summary.Add(m_liveLinks.Get(link).dimension, links[link]);
+        summary.Add(m_liveLinks.Get(link), links[link]);
     }
     summary.Finish();
 }

@@ -44,7 +44,6 @@ class PacketFabric : public FabricBase, protected FlowObserver
     uint64_t GetDeliveredBytes() const override;
     NetworkStatistics GetStatistics() const override;
     std::vector<LinkCounters> GetLinks() const override;
-    LinkCounters GetLink(uint32_t link) const override;
     FlowState GetFlowState(uint32_t path) const override;
 
   protected:
@@ -79,9 +78,6 @@ class PacketFabric : public FabricBase, protected FlowObserver
 
     /// @return the congestion window of a flow; 0 before its first message [bytes]
     virtual uint32_t GetWindow(FlowId flow) const = 0;
-
-    /// @return the counters of a link since the start of the run
-    virtual LinkCounters GetLinkCounters(uint32_t link) const = 0;
 
     // FlowObserver
     void OnDelivered(FlowId flow, uint64_t bytes) override;
@@ -199,6 +195,7 @@ class PacketFabric : public FabricBase, protected FlowObserver
     ns3::Time m_handshakesEnd;
     bool m_isStarted{false}; //!< measurements of connections before the start do not count
     bool m_isLogging{false};
+    int64_t m_timeoutPs{0}; //!< time of the latest retransmission timeout
     std::vector<LoggedRoundTrip> m_roundTrips; //!< the log, without what was trimmed
     std::size_t m_trimmed{0};                  //!< number of round trips that were trimmed
 };

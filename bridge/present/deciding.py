@@ -1,0 +1,168 @@
+"""Says in words what decides the time of a run, or the difference between two runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bridge.present.metrics import is_estimate
+from bridge.present.quantities import percent_text, time_text
+from bridge.results.result import Result
+
+#: The least share of a time that is said.
+_LEAST = 0.05
+
+#: The utilization from which on a link decides how long a collective takes.
+_BUSY = 0.8
+
+_PARTS = {
+    "compute": "computation",
+    "timer": "timers of the workload",
+    "slot": "the wait for slots of chunks (system.concurrent_chunks)",
+    "injection": "the injection latency (system.injection_latency)",
+    "host": "handling messages at ranks (system.send, system.receive)",
+    "serialization": "the bandwidth of links",
+    "propagation": "the latency of links",
+    "queueing": "contention with other traffic",
+    "window": "the wait for TCP's window (transport.window, initial_cwnd)",
+    "retransmission": "repairing losses",
+    "reduction": "reductions (system.reduction_bandwidth)",
+}
+"""What a critical path is spent on, by its kind, with the keys that change it."""
+
+_READ_ON = "see docs/seeing.md"
+
+
+def what_decides(result: Result) -> str | None:
+    """Return a sentence about what the time of a run is spent on.
+
+    Parameters
+    ----------
+    result : Result
+        A result with or without critical paths.
+
+    Returns
+    -------
+    str or None
+        Retransmission timeouts if they take a part of the time worth saying; otherwise the largest
+        parts of the critical path, of the iterations, or the busiest link; None if there is nothing
+        to say.
+    """
+    if not result.time_ns:
+        return None
+    network = result.network
+    if network.rto_wait_ns >= _LEAST * result.time_ns:
+        return (
+            f"{percent_text(network.rto_wait_ns / result.time_ns)} of this run waits for "
+            f"{_timeouts(result)}: packets were dropped at full queues {network.drops} times. "
+            f"Larger buffers, ECN, or a smaller transport.min_rto change that; {_READ_ON}."
+        )
+    paths = _path_parts(result)
+    if paths:
+        return f"The critical path is spent on {_shares(paths)}; {_READ_ON}."
+    parts = _iteration_parts(result)
+    if parts.get("computation"):
+        return f"An iteration is spent on {_shares(parts)}."
+    return _busiest(result)
+
+
+def what_differs(first: Result, second: Result) -> str | None:
+    """Return a sentence about what most of the difference between two times comes from.
+
+    Parameters
+    ----------
+    first, second : Result
+        Two results.
+
+    Returns
+    -------
+    str or None
+        None if the times are equal, or if nothing that both results have explains half of it.
+    """
+    whole = second.time_ns - first.time_ns
+    if not whole:
+        return None
+    waiting = second.network.rto_wait_ns - first.network.rto_wait_ns
+    if waiting / whole >= 0.5:
+        counts = f"{second.network.rto_events} instead of {first.network.rto_events}"
+        return (
+            f"The second waits {_more(waiting)} for retransmission timeouts ({counts}, of at least "
+            f"{_least_timeout(second)} each): {_of_difference(waiting / whole)}."
+        )
+    if first.critical_path and second.critical_path:
+        before, after = _path_parts(first), _path_parts(second)
+    else:
+        before, after = _iteration_parts(first), _iteration_parts(second)
+    changes = {name: after.get(name, 0.0) - before.get(name, 0.0) for name in before | after}
+    name = max(changes, key=lambda one: changes[one] / whole, default=None)
+    if name is None or changes[name] / whole < 0.5:
+        return None
+    share = _of_difference(changes[name] / whole)
+    return f"The second spends {_more(changes[name])} on {name}: {share}."
+
+
+def _of_difference(share: float) -> str:
+    return f"{percent_text(min(1, share))} of the difference"
+
+
+def _more(difference_ns: float) -> str:
+    return f"{time_text(abs(difference_ns))} {'longer' if difference_ns > 0 else 'less'}"
+
+
+def _timeouts(result: Result) -> str:
+    count = result.network.rto_events
+    return (
+        f"{count} retransmission timeout{'' if count == 1 else 's'} of at least "
+        f"{_least_timeout(result)} (transport.min_rto)"
+    )
+
+
+def _least_timeout(result: Result) -> str:
+    transport = result.scenario.get("transport")
+    return str(transport.get("min_rto")) if isinstance(transport, Mapping) else "min_rto"
+
+
+def _path_parts(result: Result) -> dict[str, float]:
+    """Return the time of all critical paths [ns] by what it is spent on."""
+    parts: dict[str, float] = {}
+    for path in result.critical_path or ():
+        for kind, time in path.times:
+            name = _PARTS[kind.removesuffix("_ns")]
+            parts[name] = parts.get(name, 0.0) + time
+    return parts
+
+
+def _iteration_parts(result: Result) -> dict[str, float]:
+    """Return the time of all iterations [ns], mean over the ranks."""
+    return {
+        "computation": sum(one.compute_ns for one in result.iterations),
+        "exposed communication": sum(one.exposed_comm_ns for one in result.iterations),
+        "the wait for slower ranks": sum(one.waiting_ns for one in result.iterations),
+    }
+
+
+def _shares(parts: Mapping[str, float]) -> str:
+    """Return the largest parts with their shares: `a (60 %), b (30 %) and c (10 %)`."""
+    whole = sum(parts.values())
+    largest = sorted(parts.items(), key=lambda one: -one[1])
+    texts = [
+        f"{name} ({percent_text(time / whole)})"
+        for name, time in largest[:3]
+        if time >= _LEAST * whole
+    ]
+    *first, last = texts
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _busiest(result: Result) -> str | None:
+    busiest = max(result.network.dimensions, key=lambda one: one.utilization_max, default=None)
+    if busiest is None or not busiest.utilization_max:
+        return None
+    text = (
+        f"The busiest link ({busiest.name}) is busy {percent_text(busiest.utilization_max)} of "
+        "the time"
+    )
+    if busiest.utilization_max >= _BUSY:
+        return f"{text}, so the bandwidth of links decides."
+    if is_estimate(result):
+        return f"{text}, so bandwidth alone does not decide."
+    return f"{text}, so bandwidth alone does not decide. What does: run with --critical-path."
