@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
+    BeforeValidator,
     Discriminator,
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    PlainSerializer,
     Tag,
     ValidationInfo,
     field_validator,
@@ -17,10 +19,10 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from frontend.collectives.algorithm_options import AlgorithmOptions
+from frontend.collectives.algorithm_options import AlgorithmOptions, FlatAlgorithm
 from frontend.collectives.registry import ALGORITHMS, Algorithm, dimension_and_root
 from frontend.collectives.setting import Setting
-from frontend.schema.base import Model
+from frontend.schema.base import Model, as_tuple
 from frontend.schema.files import require_allowed, require_small
 from topology_gen.lowering.algorithm import Operation
 
@@ -39,6 +41,32 @@ class AlgorithmFile(Model):
         require_allowed(Path(value), value, info.context or {})
         require_small(Path(value))
         return value
+
+
+class Level(Model):
+    """One level of a collective: the ranks that differ in one dimension of the group only."""
+
+    size: Annotated[int, Field(ge=2)]
+    """Number of ranks."""
+    algorithm: FlatAlgorithm | Literal["relay"] = "ring"
+    """Algorithm among these ranks."""
+
+
+class LevelAlgorithm(Model):
+    """One level after the other, each with its own algorithm."""
+
+    levels: Annotated[
+        tuple[Level, ...],
+        BeforeValidator(as_tuple),
+        Field(min_length=1),
+        PlainSerializer(list, return_type=list[Level]),
+    ]
+    """The levels from the innermost on: ranks 0, 1, 2 … are neighbours in the first one. A group of
+    another size than their product runs the algorithm of the first level."""
+    shards: bool = False
+    """An all-reduce is a reduce-scatter in each level but the last, an all-reduce of shards there,
+    and an all-gather in each level on the way back; false: an all-reduce of the whole buffer in
+    each level."""
 
 
 class _RegisteredName:
@@ -66,17 +94,26 @@ class _RegisteredName:
 
 
 def _form(value: Any) -> str:
+    if isinstance(value, LevelAlgorithm) or (isinstance(value, Mapping) and "levels" in value):
+        return "levels"
     return "file" if isinstance(value, Mapping | AlgorithmFile) else "name"
 
 
 AnyAlgorithm = Annotated[
-    Annotated[str, _RegisteredName, Tag("name")] | Annotated[AlgorithmFile, Tag("file")],
+    Annotated[str, _RegisteredName, Tag("name")]
+    | Annotated[AlgorithmFile, Tag("file")]
+    | Annotated[LevelAlgorithm, Tag("levels")],
     Field(discriminator=Discriminator(_form)),
 ]
 
 
 def algorithm_of(choice: AnyAlgorithm) -> Algorithm:
-    """Return the algorithm that a scenario names, or the algorithm in the file that it names."""
+    """Return the algorithm that a scenario names, that of its levels, or that in its file."""
+    if isinstance(choice, LevelAlgorithm):
+        from frontend.collectives.algorithms.hierarchical import of_levels
+
+        levels = tuple((one.size, one.algorithm) for one in choice.levels)
+        return of_levels(levels, in_shards=choice.shards)
     if not isinstance(choice, AlgorithmFile):
         return ALGORITHMS[choice]
     from frontend.collectives.importers.from_file import from_file

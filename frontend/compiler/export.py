@@ -12,7 +12,7 @@ import numpy as np
 from ruamel.yaml import YAML
 
 from frontend.collectives.algorithm_options import AlgorithmOptions
-from frontend.collectives.choices import AlgorithmFile
+from frontend.collectives.choices import AlgorithmFile, LevelAlgorithm
 from frontend.compiler.unroll import unroll
 from frontend.errors import ScenarioError, warn
 from frontend.formats.chakra.write import Slots, Written, chakra_trace
@@ -168,6 +168,8 @@ def _collective(issues: Sequence[Issue], folder: Path) -> dict[str, Any] | None:
         algorithm: Any = issue.algorithm
         if isinstance(algorithm, AlgorithmFile):
             algorithm = {"file": os.path.relpath(algorithm.file, folder)}
+        elif isinstance(algorithm, LevelAlgorithm):
+            algorithm = algorithm.model_dump(mode="json")
         for key, value in (options | {issue.operation: algorithm}).items():
             own = issue.rings or issue.route or issue.blocks
             if chosen.setdefault(key, value) != value or own:

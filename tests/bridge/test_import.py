@@ -42,18 +42,29 @@ latency: [ 500.5, 1000 ]
 """
 
 
-def imported(folder: Path, network: str, *options: str, **system: Any) -> Any:
-    ranks = [Rank() for _ in range(8)]
-    for rank in ranks:
-        rank.collective("all_reduce", 2**20)
+def imported(
+    folder: Path,
+    network: str,
+    *options: str,
+    ranks: int = 8,
+    operation: str = "all_reduce",
+    **system: Any,
+) -> Any:
+    traces = [Rank() for _ in range(ranks)]
+    for rank in traces:
+        rank.collective(operation, 2**20)
     (folder / "traces").mkdir(exist_ok=True)
-    write(folder / "traces", ranks)
+    write(folder / "traces", traces)
     (folder / "system.json").write_text(json.dumps(SYSTEM | system))
     (folder / "network.yml").write_text(network)
     needed = ["--system", "system.json", "--network", "network.yml", "--traces", "traces/t"]
     files = [str(folder / one) if "." in one or "/" in one else one for one in needed]
     output = ["-o", str(folder / "s.yaml")]
     return CliRunner().invoke(main, ["import", "astra-sim", *files, *options, *output])
+
+
+def levels(algorithm: Any) -> list[tuple[int, str]]:
+    return [(level.size, level.algorithm) for level in algorithm.levels]
 
 
 def test_a_run_becomes_a_scenario(tmp_path: Path) -> None:
@@ -91,8 +102,9 @@ def test_two_dimensions_are_super_nodes(kind: str, inside: int, tmp_path: Path) 
     rates = Counter(zip(resolved.network.dimension, resolved.network.rate_bps, strict=True))
     assert rates == {(0, 50 * 2**33): inside, (1, 25 * 2**33): 16}
     assert bridge.run(made).status == "complete"
-    assert made.collective.all_reduce == "hierarchical_optimal"
-    assert made.collective.scale_out_algorithm == "dbt"
+    assert levels(made.collective.all_reduce) == [(4, "ring"), (2, "dbt")]
+    assert made.collective.all_reduce.shards
+    assert made.collective.segments == 1  # ASTRA-sim's trees have no pipeline
 
 
 def test_a_published_time_of_astra_sim(tmp_path: Path) -> None:
@@ -131,7 +143,7 @@ def test_a_published_time_of_astra_sim(tmp_path: Path) -> None:
 def test_any_dimensions(
     kinds: tuple[str, ...], counts: tuple[int, ...], links: int, tmp_path: Path
 ) -> None:
-    """Latencies differ, so no family has these networks. Ranks of dimension 1 are super-nodes."""
+    """Latencies differ, so no family has these networks. Each dimension is a level."""
     latencies = [500 + 100 * number for number in range(len(kinds))]
     network = (
         f"topology: [{', '.join(kinds)}]\nnpus_count: {list(counts)}\n"
@@ -141,27 +153,33 @@ def test_any_dimensions(
     rings = {f"{one}-implementation": ["ring"] * len(kinds) for one in operations}
     done = imported(tmp_path, network, **rings)
     assert done.exit_code == 0, done.output
-    assert ("in all others as one" in done.stderr) == (len(kinds) > 2)
+    assert "is for each dimension" not in done.stderr
     made: Any = load_scenario(tmp_path / "s.yaml")
     resolved = resolve(made).network
     assert (resolved.ranks, resolved.links) == (8, 2 * links)
     assert len(set(resolved.latency_ps)) == len(kinds)
-    assert made.collective.all_reduce == "hierarchical_optimal"
-    assert (made.collective.all_gather, made.collective.reduce_scatter) == ("hierarchical",) * 2
+    rings_in_each = [(count, "ring") for count in counts]
+    for algorithm in (made.collective.all_reduce, made.collective.all_gather):
+        assert levels(algorithm) == rings_in_each
     # Each rank sends 2 · 7/8 of 1 MiB, whatever the number of dimensions of an optimal all-reduce.
     assert bridge.run(made).network.payload_bytes == 8 * 2 * 7 * 2**20 // 8
 
 
 def test_rings_in_each_dimension_of_a_torus(tmp_path: Path) -> None:
-    torus = RING.replace("Ring", "Ring, Ring").replace("[ 8 ]", "[ 2, 4 ]")
+    """ASTRA-sim's first dimension changes fastest with the rank, and that of a torus slowest."""
+    torus = RING.replace("Ring", "Ring, Ring").replace("[ 8 ]", "[ 3, 4 ]")
     torus = torus.replace("50.0", "50.0, 50").replace("500.0", "500, 500.0")
     rings = {"all-reduce-implementation": ["ring", "ring"]}
-    done = imported(tmp_path, torus, **rings)
+    done = imported(tmp_path, torus, ranks=12, **rings)
     assert done.exit_code == 0, done.output
     made: Any = load_scenario(tmp_path / "s.yaml")
-    assert (made.topology.family, made.topology.dims) == ("torus", (2, 4))
-    assert made.collective.all_reduce == "torus_rings"
-    assert bridge.run(made).status == "complete"
+    assert (made.topology.family, made.topology.dims) == ("torus", (4, 3))
+    assert levels(made.collective.all_reduce) == [(3, "ring"), (4, "ring")]
+    result = bridge.run(made)
+    assert result.network.payload_bytes == 12 * 2 * 11 * 2**20 // 12
+    # neighbours in each dimension only: each message takes one link
+    on_links = sum(one.wire_bytes for one in result.network.dimensions)
+    assert on_links == result.network.wire_bytes
 
 
 def test_a_custom_collective_is_its_algorithm(tmp_path: Path) -> None:
@@ -188,9 +206,8 @@ def test_logical_dimensions_of_a_topology_text(tmp_path: Path) -> None:
     done = imported(
         tmp_path, f"9 1 8\n8\n{links}", "--logical", str(tmp_path / "logical.json"), **two
     )
-    assert "all-reduce-implementation: value ['ring', 'direct'] is for each dim" in done.stderr
     made: Any = load_scenario(tmp_path / "s.yaml")
-    assert made.collective.all_reduce == "ring"
+    assert levels(made.collective.all_reduce) == [(4, "ring"), (2, "direct")]
     (tmp_path / "logical.json").write_text('{"logical-dims": "8"}')
     done = imported(
         tmp_path, f"9 1 8\n8\n{links}", "--logical", str(tmp_path / "logical.json"), **two

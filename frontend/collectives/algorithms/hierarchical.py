@@ -1,5 +1,10 @@
 """Algorithms over two dimensions: within super-nodes, and between the i-th ranks of super-nodes.
 
+With more levels, a super-node itself runs the algorithm over the levels inside it. An all-reduce of
+three levels, for example, is one of whole buffers in each level in turn (hierarchical), or a
+reduce-scatter in the first two levels, an all-reduce in the third, and the all-gathers
+(hierarchical-optimal). These are the orders of ASTRA-sim without and with `localBWAware`.
+
 Members are ordered by super-node: member s·L + i is the i-th of the L ranks in super-node s. With
 N = S·L members, a buffer of D bytes, and the default algorithms, each member sends
 
@@ -60,21 +65,24 @@ def _check_local_size(group_size: int, local_size: int | None) -> None:
         )
 
 
+Levels = tuple[tuple[int, str], ...]
+"""Number of members and algorithm of each level, from the innermost on."""
+
+
 class _Grid:
-    """The subgroups of both dimensions; builds programs for them."""
+    """The subgroups of the last level and of all levels inside it; builds programs for them."""
 
     def __init__(
         self,
-        group_size: int,
-        local_size: int,
-        algorithms: tuple[str, str],
+        shape: Shape,
+        levels: Levels,
         dimensions: tuple[str, str],
         given: dict[str, object],
     ) -> None:
-        _check_local_size(group_size, local_size)
-        self.local_size = local_size
-        self.super_nodes = group_size // local_size
-        self._algorithms = algorithms
+        self.local_size = math.prod(size for size, _ in levels[:-1])
+        self.super_nodes = levels[-1][0]
+        self._shape = shape
+        self._levels = levels
         self._dimensions = dimensions
         self._given = given
 
@@ -95,13 +103,18 @@ class _Grid:
 
     def build(self, operation: str, axis: int) -> Stepped:
         """Return the program of a local subgroup (axis 0) or a subgroup of i-th ranks (axis 1)."""
-        algorithm = self._algorithms[axis]
-        size = (self.local_size, self.super_nodes)[axis]
-        known = registry.options(operation, algorithm)
-        options = {name: value for name, value in self._given.items() if name in known}
-        program = registry.ALGORITHMS[algorithm].build(
-            operation, size, dimension=self._dimensions[axis], **options
-        )
+        inner = self._levels[:-1]
+        if axis == 0 and len(inner) > 1:
+            program = _over(inner, self._shape).build(
+                operation, self.local_size, dimensions=self._dimensions, **self._given
+            )
+        else:
+            size, algorithm = self._levels[-1] if axis else inner[0]
+            known = registry.options(operation, algorithm)
+            options = {name: value for name, value in self._given.items() if name in known}
+            program = registry.ALGORITHMS[algorithm].build(
+                operation, size, dimension=self._dimensions[axis], **options
+            )
         return program.table() if isinstance(program, Composition) else program
 
     def only_axis(self) -> int | None:
@@ -109,6 +122,14 @@ class _Grid:
         if self.local_size == 1:
             return 1
         return 0 if self.super_nodes == 1 else None
+
+
+def _two(group_size: int, local_size: int | None, inside: str, between: str) -> Levels:
+    """Return the levels of super-nodes: their ranks, and the i-th ranks of all of them."""
+    if local_size is None:
+        raise CollectiveError("a hierarchical collective needs the option 'local_size'")
+    _check_local_size(group_size, local_size)
+    return ((local_size, inside), (group_size // local_size, between))
 
 
 def _flat(name: str, grid: _Grid, operation: str, axis: int) -> Stepped:
@@ -123,7 +144,8 @@ def all_reduce(
     shape: Shape,
     group_size: int,
     *,
-    local_size: int,
+    local_size: int | None = None,
+    levels: Levels | None = None,
     scale_up_algorithm: str = "direct",
     scale_out_algorithm: str = "dbt",
     dimensions: tuple[str, str] = _DIMENSIONS,
@@ -144,9 +166,8 @@ def all_reduce(
         ranks, a local all-gather.
     """
     given: dict[str, object] = {"segments": segments, "peer_order": peer_order, "seed": seed}
-    grid = _Grid(
-        group_size, local_size, (scale_up_algorithm, scale_out_algorithm), dimensions, given
-    )
+    both = levels or _two(group_size, local_size, scale_up_algorithm, scale_out_algorithm)
+    grid = _Grid(shape, both, dimensions, given)
     axis = grid.only_axis()
     if axis is not None:
         return _flat(shape, grid, "all_reduce", axis)
@@ -180,12 +201,18 @@ def _in_shards(grid: _Grid, name: str, group_size: int) -> Composition:
     shard = units // grid.local_size
     second = len(scatter.phase_dimension)
     third = second + len(across.phase_dimension)
-    place = partial(placed, units=units, space=units, equal_units=False, base=(0,))
+    # Several levels inside pack their data, which takes further regions of `units`.
+    regions = -(-max(scatter.space, gather.space) // scatter.units)
+    space, packs = regions * units, regions > 1
+    base = (0, units, 2 * units)
+    place = partial(placed, units=units, space=space, equal_units=packs, base=base)
     return compose(
         name,
         "all_reduce",
         group_size,
         units=units,
+        space=space,
+        equal_units=packs,
         dimensions=scatter.phase_dimension + across.phase_dimension + gather.phase_dimension,
         pieces=[
             grid.local(place(scatter, factor=units // scatter.units), 0),
@@ -199,7 +226,8 @@ def in_turn(
     operation: Literal["all_gather", "reduce_scatter"],
     group_size: int,
     *,
-    local_size: int,
+    local_size: int | None = None,
+    levels: Levels | None = None,
     scale_up_algorithm: str = "direct",
     scale_out_algorithm: str = "ring",
     dimensions: tuple[str, str] = _DIMENSIONS,
@@ -214,22 +242,23 @@ def in_turn(
     `all_reduce`.
     """
     given: dict[str, object] = {"segments": segments, "peer_order": peer_order, "seed": seed}
-    grid = _Grid(
-        group_size, local_size, (scale_up_algorithm, scale_out_algorithm), dimensions, given
-    )
+    both = levels or _two(group_size, local_size, scale_up_algorithm, scale_out_algorithm)
+    grid = _Grid("hierarchical", both, dimensions, given)
     axis = grid.only_axis()
     if axis is not None:
         return _flat("hierarchical", grid, operation, axis)
     local, across = grid.build(operation, 0), grid.build(operation, 1)
-    units = math.lcm(group_size, local.units, local_size * across.units)
-    block, shard = units // group_size, units // local_size
+    nodes = grid.local_size
+    units = math.lcm(group_size, local.units, nodes * across.units)
+    block, shard = units // group_size, units // nodes
     member = np.arange(group_size)
     # The packed data stand behind the data: the blocks of the first ranks, of the second ranks …
-    packed = units + (member % local_size * grid.super_nodes + member // local_size) * block
-    place = partial(placed, units=units, space=2 * units, equal_units=True)
-    inside = place(local, base=(units,), factor=units // local.units)
+    packed = units + (member % nodes * grid.super_nodes + member // nodes) * block
+    space = (1 + -(-local.space // local.units)) * units
+    place = partial(placed, units=units, space=space, equal_units=True)
+    inside = place(local, base=(units, 2 * units, 3 * units), factor=units // local.units)
     between = place(across, base=(units,), factor=shard // across.units)
-    copies = partial(_copies, operation, dimensions[1], units=units, space=2 * units, count=block)
+    copies = partial(_copies, operation, dimensions[1], units=units, space=space, count=block)
     if operation == "all_gather":
         names = (dimensions[1], *across.phase_dimension, *local.phase_dimension, dimensions[0])
         second = 1 + len(across.phase_dimension)
@@ -253,7 +282,7 @@ def in_turn(
         operation,
         group_size,
         units=units,
-        space=2 * units,
+        space=space,
         equal_units=True,
         dimensions=names,
         pieces=pieces,
@@ -291,7 +320,8 @@ def _copies(
 def all_to_all(
     group_size: int,
     *,
-    local_size: int,
+    local_size: int | None = None,
+    levels: Levels | None = None,
     scale_up_algorithm: str = "direct",
     scale_out_algorithm: str = "direct",
     dimensions: tuple[str, str] = _DIMENSIONS,
@@ -306,14 +336,13 @@ def all_to_all(
     and `seed` are passed to the algorithms that take them.
     """
     given: dict[str, object] = {"peer_order": peer_order, "seed": seed}
-    grid = _Grid(
-        group_size, local_size, (scale_up_algorithm, scale_out_algorithm), dimensions, given
-    )
+    both = levels or _two(group_size, local_size, scale_up_algorithm, scale_out_algorithm)
+    grid = _Grid("hierarchical", both, dimensions, given)
     axis = grid.only_axis()
     if axis is not None:
         return _flat("hierarchical", grid, "all_to_all", axis)
     local, across = grid.build("all_to_all", 0), grid.build("all_to_all", 1)
-    size, nodes, supers = group_size, local_size, grid.super_nodes
+    size, nodes, supers = group_size, grid.local_size, grid.super_nodes
     # Regions of `size` units each, then the scratch of the two exchanges.
     output, packed, exchanged, repacked, scratch = (size * k for k in range(1, 6))
     local_scratch = max(local.space - 2 * local.units, 0) * supers
@@ -368,6 +397,54 @@ def _choose(setting: Setting) -> dict[str, Any]:
 def _choose_optimal(setting: Setting) -> dict[str, Any]:
     """Return the options as `_choose`, but for trees that carry one shard between super-nodes."""
     return _choose(replace(setting, chunk_bytes=setting.chunk_bytes // setting.local_size))
+
+
+def of_levels(levels: Levels, *, in_shards: bool) -> Algorithm:
+    """Return the algorithm over some levels, which needs no super-nodes.
+
+    A group whose size is not the product of the levels is not a part of them: all of its members
+    run the algorithm of the first level, as in ASTRA-sim.
+
+    Parameters
+    ----------
+    levels : tuple of pairs
+        Number of members and algorithm of each level.
+    in_shards : bool
+        Whether an all-reduce is that of ``hierarchical_optimal``.
+    """
+
+    def choose(setting: Setting) -> dict[str, Any]:
+        size = len(setting.ranks)
+        whole = math.prod(one for one, _ in levels) == size
+        chosen: dict[str, Any] = {} if whole else {"levels": ((size, levels[0][1]),)}
+        if setting.layout.super_node is None:
+            chosen["dimensions"] = ("scale_out", "scale_out")
+        names = {name for _, name in levels}
+        if "dbt" in names and setting.operation != "all_to_all":
+            part = setting.chunk_bytes // (levels[0][0] if in_shards else 1)
+            chosen["segments"] = segments_of(setting.given.segments, setting.chunks, part)
+        if "direct" in names:
+            chosen |= direct.order_options(setting)
+        return chosen
+
+    def check(setting: Setting) -> None:
+        for _, name in levels:
+            registry.options(setting.operation, name)
+
+    made = _over(levels, "hierarchical_optimal" if in_shards else "hierarchical")
+    return replace(made, choose=choose, check=check)
+
+
+def _over(levels: Levels, shape: Shape) -> Algorithm:
+    """Return the algorithm over some levels, whose options are those of its functions."""
+    builders: dict[str, registry.Builder] = {
+        "all_reduce": partial(all_reduce, shape),
+        "reduce_scatter": partial(in_turn, "reduce_scatter"),
+        "all_gather": partial(in_turn, "all_gather"),
+        "all_to_all": all_to_all,
+    }
+    given = {name: partial(builder, levels=levels) for name, builder in builders.items()}
+    return Algorithm(shape, "one level after the other", given)
 
 
 ALGORITHM = Algorithm(

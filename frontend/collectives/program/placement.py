@@ -113,7 +113,7 @@ def collected(program: Program, source: Ints, base: int, run: int) -> Program:
     Parameters
     ----------
     program : Program
-        The program, with one phase and already in the units of the larger one.
+        The program, already in the units of the larger one. The copies are part of its first phase.
     source : array of int
         First unit of each run, the same for every member.
     base : int
@@ -131,7 +131,9 @@ def collected(program: Program, source: Ints, base: int, run: int) -> Program:
     rows[:, :, 6] = base + np.arange(copies) * run
     first = size * copies
     offset = program.offset.astype(np.int64)
-    readers = np.flatnonzero((offset >= base) & (offset < base + copies * run))
+    readers = np.flatnonzero(
+        (offset >= base) & (offset < base + copies * run) & (program.phase == 0)
+    )
     counts = program.count[readers].astype(np.int64)
     unit = np.repeat(offset[readers] - base, counts) + ranges(counts)
     waits = np.column_stack((

@@ -18,12 +18,18 @@ _ALGORITHMS = {
     "oneHalvingDoubling": "halving_doubling",
     "doubleBinaryTree": "dbt",
 }
+_ALL_TO_ALL = {"ring": "relay"}
+"""The name of an algorithm that does something else in an all-to-all."""
+
 _WINDOW = re.compile(r"(direct|oneDirect)\d+")
 _OPERATIONS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")
 
 
-def collective_of(file: SystemFile, network: ImportedNetwork, subgroups: bool) -> dict[str, Any]:
+def collective_of(file: SystemFile, network: ImportedNetwork) -> dict[str, Any]:
     """Return the scenario's `collective`.
+
+    ASTRA-sim runs a collective in one dimension after the other. With `localBWAware`, an all-reduce
+    is a reduce-scatter in each dimension but the last, an all-reduce there, and all-gathers back.
 
     Parameters
     ----------
@@ -31,8 +37,6 @@ def collective_of(file: SystemFile, network: ImportedNetwork, subgroups: bool) -
         The system file.
     network : ImportedNetwork
         The network.
-    subgroups : bool
-        Whether there are collectives of some ranks.
     """
     optimized = file.take("collective-optimization") == "localBWAware"
     made: dict[str, Any] = {}
@@ -43,39 +47,22 @@ def collective_of(file: SystemFile, network: ImportedNetwork, subgroups: bool) -
         algorithm = None if custom is None else _from_file(file, operation, custom)
         if algorithm is not None:
             made[key] = algorithm
-        elif network.dimensions == 1:
-            made[key] = names[0]
-        elif network.has_super_nodes and operation != "all-to-all":
-            optimal = optimized and operation == "all-reduce"
-            made[key] = "hierarchical_optimal" if optimal else "hierarchical"
-            up = made.setdefault("scale_up_algorithm", names[0])
-            out = made.setdefault("scale_out_algorithm", names[1])
-            if network.dimensions > 2 or [up, out] != names:
-                file.note(
-                    f"{operation}-implementation",
-                    names,
-                    f"is for each dimension; the scenario has {up} in dimension 1, and "
-                    f"{out} in all others as one",
-                )
-        elif network.has_super_nodes:
-            made[key] = "hierarchical"
-            if set(names) != {"direct"}:
-                file.note(f"{operation}-implementation", names)
-        elif _is_torus(network, names) and operation != "all-to-all" and not subgroups:
-            made[key] = "torus_rings"
+            continue
+        if operation == "all-to-all":
+            names = [_ALL_TO_ALL.get(name, name) for name in names]
+        levels = [
+            {"size": size, "algorithm": name}
+            for size, name in zip(network.sizes, names, strict=False)
+            if size > 1
+        ]
+        if len(levels) > 1:
+            shards = {"shards": True} if optimized and operation == "all-reduce" else {}
+            made[key] = {"levels": levels, **shards}
         else:
-            made[key] = names[0]
-            file.note(
-                f"{operation}-implementation",
-                names,
-                f"is for each dimension; the scenario has {names[0]} over the ranks of all "
-                "dimensions",
-            )
+            made[key] = levels[0]["algorithm"] if levels else names[0]
+        if "dbt" in names:
+            made["segments"] = 1  # ASTRA-sim does not divide the data of a tree
     return made
-
-
-def _is_torus(network: ImportedNetwork, names: list[str]) -> bool:
-    return network.topology["family"] == "torus" and set(names) == {"ring"}
 
 
 def _algorithms(file: SystemFile, operation: str, dimensions: int) -> list[str]:
@@ -97,6 +84,14 @@ def _algorithms(file: SystemFile, operation: str, dimensions: int) -> list[str]:
     if len(found) < max(len(given), dimensions):
         file.note(key, names, "is not known for each dimension; the scenario has ring")
         return ["ring"] * dimensions
+    if "dbt" in found and operation != "all-reduce":
+        instead = "direct" if operation == "all-to-all" else "ring"
+        file.note(
+            key,
+            names,
+            f"is an all-reduce, which ASTRA-sim runs in its place; the scenario has {instead}",
+        )
+        found = [instead if name == "dbt" else name for name in found]
     return found[:dimensions]
 
 

@@ -13,6 +13,7 @@ from frontend.formats.astra_sim.collectives import collective_of
 from frontend.formats.astra_sim.imported import Imported
 from frontend.formats.astra_sim.network import network_of
 from frontend.formats.astra_sim.system import durations, read_system, scheduling
+from frontend.formats.astra_sim.transport import transport
 
 
 class CommandLine(NamedTuple):
@@ -77,9 +78,11 @@ def import_run(given: CommandLine, folder: Path) -> Imported:
         "fabric": network.fabric,
         "topology": network.topology,
         "workload": workload | durations(system, memory_gb_s),
-        "collective": collective_of(system, network, given.groups is not None),
+        "collective": collective_of(system, network),
         "system": scheduling(system, memory_gb_s),
     }
+    if network.round_trip_bytes:
+        made.scenario["transport"] = transport(network)
     for key, value in system.rest().items():
         system.note(key, value)
     return made

@@ -31,6 +31,7 @@ def topology_of(path: Path, found: Sequence[Dimension], made: Imported) -> dict[
     if len(found) == 1 and first.size > 2:
         return {"family": "ring", "n": first.size, "d": 2, **links}
     rings = all(one == ("Ring", one.size, first.bandwidth, first.latency) for one in found)
-    if rings and len(found) > 1:
-        return {"family": "torus", "dims": [one.size for one in found], **links}
+    if rings and len(found) > 1 and min(one.size for one in found) > 2:
+        # the last of our dimensions changes fastest with the number of the rank
+        return {"family": "torus", "dims": [one.size for one in reversed(found)], **links}
     return {"family": "graph", "file": made.name(path), "buffer": "unlimited"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,11 +12,13 @@ from frontend.errors import ScenarioError
 from frontend.formats.astra_sim.dimensions import topology_of
 from frontend.formats.astra_sim.imported import Imported, read_text
 from frontend.schema.files import read_yaml
+from frontend.schema.quantities import Delay, Rate
 from topology_gen import TopologyError
 from topology_gen.formats.graphs.astra_sim import is_astra_sim, read_astra_sim
-from topology_gen.formats.graphs.dimensions import KEYS, dimensions, is_dimensions
+from topology_gen.formats.graphs.dimensions import KEYS, Dimension, dimensions, is_dimensions
 from topology_gen.formats.graphs.htsim import is_htsim, read_htsim
 
+_MOST_RANKS = 1 << 20
 _NS3_CONFIGURATION = re.compile(r"^TOPOLOGY_FILE\s+(\S+)", re.MULTILINE)
 
 
@@ -24,13 +27,16 @@ class ImportedNetwork(NamedTuple):
 
     fabric: str
     topology: dict[str, Any]
-    dimensions: int
-    """Number of dimensions that the system file has entries for."""
+    sizes: tuple[int, ...]
+    """Number of ranks in each dimension that the system file has entries for; empty if there is one
+    dimension whose size the files do not say."""
+    round_trip_bytes: int = 0
+    """What a link carries during the longest round trip of an empty network; 0: unknown."""
 
     @property
-    def has_super_nodes(self) -> bool:
-        """Whether collectives can tell the ranks of dimension 1 from the others."""
-        return self.fabric == "analytical" and self.topology["family"] == "graph"
+    def dimensions(self) -> int:
+        """Number of dimensions."""
+        return max(1, len(self.sizes))
 
 
 def network_of(path: Path, logical: Path | None, made: Imported) -> ImportedNetwork:
@@ -73,7 +79,18 @@ def network_of(path: Path, logical: Path | None, made: Imported) -> ImportedNetw
         raise ScenarioError(f"{path}: {error}") from None
     for key in content.keys() - {*KEYS}:
         made.notes.append(f"{path}: {key} has no equivalent")
-    return ImportedNetwork("analytical", topology_of(path, parts, made), len(parts))
+    sizes = tuple(part.size for part in parts)
+    return ImportedNetwork("analytical", topology_of(path, parts, made), sizes, _round_trip(parts))
+
+
+def _round_trip(parts: Sequence[Dimension]) -> int:
+    """Return the bytes of the fastest link in a round trip over the longest path of all links."""
+    latency_ps = 0
+    for part in parts:
+        hops = {"Ring": part.size // 2, "Switch": 2}.get(part.kind, 1)
+        latency_ps += hops * Delay.parse(part.latency)
+    fastest = max(Rate.parse(part.bandwidth) for part in parts)
+    return -(-2 * latency_ps * fastest // (8 * 10**12))
 
 
 def _from_text(path: Path, text: str, made: Imported) -> dict[str, Any]:
@@ -97,10 +114,10 @@ def _from_text(path: Path, text: str, made: Imported) -> dict[str, Any]:
     return {"family": "graph", "file": made.name(path), "buffer": "unlimited"}
 
 
-def _logical(path: Path | None) -> int:
-    """Return the number of logical dimensions."""
+def _logical(path: Path | None) -> tuple[int, ...]:
+    """Return the sizes of the logical dimensions; none if there is no file."""
     if path is None:
-        return 1
+        return ()
     try:
         content = json.loads(read_text(path))
     except (ValueError, RecursionError) as error:
@@ -108,4 +125,7 @@ def _logical(path: Path | None) -> int:
     dimensions = content.get("logical-dims") if isinstance(content, dict) else None
     if not isinstance(dimensions, list) or not dimensions:
         raise ScenarioError(f'{path}: expected the key logical-dims with a list, such as ["8"]')
-    return len(dimensions)
+    sizes = [str(size) for size in dimensions]
+    if not all(size.isdecimal() and 0 < int(size) <= _MOST_RANKS for size in sizes):
+        raise ScenarioError(f"{path}: logical-dims: value {dimensions}: expected numbers of ranks")
+    return tuple(map(int, sizes))

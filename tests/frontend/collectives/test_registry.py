@@ -29,7 +29,7 @@ def test_table():
         "all_reduce": flat | no_all_to_all | {"hierarchical", "hierarchical_optimal"},
         "reduce_scatter": flat | no_all_to_all | {"hierarchical"},
         "all_gather": flat | no_all_to_all | {"hierarchical"},
-        "all_to_all": flat | {"hierarchical"},
+        "all_to_all": flat | {"hierarchical", "relay"},
         "broadcast": rooted,
         "reduce": rooted,
         "gather": {"direct", "auto"},
