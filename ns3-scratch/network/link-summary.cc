@@ -10,7 +10,8 @@ namespace cosim
 {
 
 LinkSummary::LinkSummary(const Topology& topology, int64_t elapsedPs, NetworkStatistics& statistics)
-    : m_elapsedPs(static_cast<double>(elapsedPs)),
+    : m_ranks(topology.ranks),
+      m_elapsedPs(static_cast<double>(elapsedPs)),
       m_statistics(statistics)
 {
     m_statistics.dimensions.resize(topology.dimensions.size());
@@ -31,7 +32,7 @@ LinkSummary::Add(const LinkState& link, const LinkCounters& counters)
     ++sum.links;
     sum.wireBytes += counters.wireBytes;
     sum.drops += counters.drops;
-    if (link.bufferBytes != 0)
+    if (link.source >= m_ranks || link.bufferBytes != 0)
     { // otherwise it is the queue of a rank, which waits at its own link, and not of a switch
         sum.maxQueueBytes = std::max(sum.maxQueueBytes, counters.maxQueueBytes);
     }

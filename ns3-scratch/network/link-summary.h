@@ -51,6 +51,7 @@ class LinkSummary
     void Finish();
 
   private:
+    uint32_t m_ranks;
     double m_elapsedPs;
     NetworkStatistics& m_statistics;
     uint64_t m_usedLinks{0};

@@ -6,6 +6,7 @@ import gzip
 import json
 import math
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -161,9 +162,10 @@ def test_without_counters(small: dict[str, Any], tmp_path: Path) -> None:
 
 
 def test_counters_grow_slowly(small: dict[str, Any], tmp_path: Path) -> None:
-    """A sample is an event; after each 1000 the interval is four times as long.
+    """After each 1000 samples the interval is four times as long. A sample is not an event.
 
     Steps of 1000 ns, 4000 ns, 16000 ns … reach the end of a run of t ns after log4(1 + 3 t / 1000).
+    Counters that stay as they are have no entry.
     """
     sampled = {"interval": "1ns", "links": 1, "flows": 0}
     plain, result = (
@@ -172,7 +174,14 @@ def test_counters_grow_slowly(small: dict[str, Any], tmp_path: Path) -> None:
     )
     assert plain.time_ns == result.time_ns > 16_000
     steps = math.ceil(math.log(1 + 3 * result.time_ns / 1000, 4))
-    assert 1000 * (steps - 2) < result.simulator.events - plain.simulator.events <= 1000 * steps
+    assert result.simulator.events == plain.simulator.events
+    times = sorted({one["ts"] for one in read(tmp_path)["traceEvents"] if one["ph"] == "C"})
+    assert min(b - a for a, b in pairwise(times)) == pytest.approx(1e-3)
+    ends = [1000 * (4**step - 1) / 3 for step in range(steps + 1)]
+    for step, (begin, end) in enumerate(pairwise(ends)):
+        inside = [round(1000 * time) for time in times if begin < 1000 * time <= end]
+        assert inside
+        assert all(time % 4**step == 0 for time in inside)
 
 
 def test_ranks_and_window(repository: Path, tmp_path: Path) -> None:
