@@ -62,6 +62,19 @@ def collective_of(file: SystemFile, network: ImportedNetwork) -> dict[str, Any]:
             made[key] = levels[0]["algorithm"] if levels else names[0]
         if "dbt" in names:
             made["segments"] = 1  # ASTRA-sim does not divide the data of a tree
+            file.note(
+                f"{operation}-implementation",
+                names,
+                "sends each chunk through one of two trees in turn; the scenario sends half of it "
+                "through each",
+            )
+        if ("halving_doubling", "Ring") in zip(names, network.kinds, strict=False):
+            file.note(
+                f"{operation}-implementation",
+                names,
+                "exchanges the largest parts between neighbours of a ring; the scenario between "
+                "the ranks farthest from each other",
+            )
     return made
 
 
@@ -84,6 +97,8 @@ def _algorithms(file: SystemFile, operation: str, dimensions: int) -> list[str]:
     if len(found) < max(len(given), dimensions):
         file.note(key, names, "is not known for each dimension; the scenario has ring")
         return ["ring"] * dimensions
+    if "halving_doubling" in found and operation == "all-to-all":
+        file.note(key, names, "ends ASTRA-sim; the scenario has an all-to-all of this kind")
     if "dbt" in found and operation != "all-reduce":
         instead = "direct" if operation == "all-to-all" else "ring"
         file.note(

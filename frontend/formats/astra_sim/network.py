@@ -30,6 +30,8 @@ class ImportedNetwork(NamedTuple):
     sizes: tuple[int, ...]
     """Number of ranks in each dimension that the system file has entries for; empty if there is one
     dimension whose size the files do not say."""
+    kinds: tuple[str, ...] = ()
+    """Ring, FullyConnected or Switch for each dimension of the analytical backend."""
     round_trip_bytes: int = 0
     """What a link carries during the longest round trip of an empty network; 0: unknown."""
 
@@ -79,8 +81,19 @@ def network_of(path: Path, logical: Path | None, made: Imported) -> ImportedNetw
         raise ScenarioError(f"{path}: {error}") from None
     for key in content.keys() - {*KEYS}:
         made.notes.append(f"{path}: {key} has no equivalent")
-    sizes = tuple(part.size for part in parts)
-    return ImportedNetwork("analytical", topology_of(path, parts, made), sizes, _round_trip(parts))
+    if len(parts) > 1:
+        made.notes.append(
+            f"{path}: for several dimensions, ASTRA-sim has only its backend without contention; "
+            "the scenario's messages share the bandwidth of the links that they meet on"
+        )
+    elif parts[0].kind == "Switch":
+        made.notes.append(
+            f"{path}: ASTRA-sim's switch forwards whole messages; that of the scenario forwards "
+            "packets, so a message does not take twice its transmission time"
+        )
+    sizes, kinds = (tuple(part[at] for part in parts) for at in (1, 0))
+    topology = topology_of(path, parts, made)
+    return ImportedNetwork("analytical", topology, sizes, kinds, _round_trip(parts))
 
 
 def _round_trip(parts: Sequence[Dimension]) -> int:
