@@ -43,8 +43,9 @@ class Iteration(Block):
         """Results of earlier versions do not have `waiting_ns`."""
         if isinstance(data, dict) and "waiting_ns" not in data:
             times = [data.get(f"{key}_ns") for key in ("time", "compute", "exposed_comm")]
-            if all(isinstance(one, int | float) for one in times):
-                return data | {"waiting_ns": times[0] - times[1] - times[2]}
+            whole, *parts = [one for one in times if isinstance(one, int | float)] or [0]
+            if len(parts) == 2:
+                return data | {"waiting_ns": whole - sum(parts)}
         return data
 
 

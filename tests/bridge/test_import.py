@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -44,20 +45,25 @@ latency: [ 500.5, 1000 ]
 """
 
 
-def imported(
+def imported(folder: Path, network: str, *options: str, **system: Any) -> Any:
+    """Import a run in which every rank issues one collective; see `written`."""
+    return written(folder, network, 8, "all_reduce", system, *options)
+
+
+def written(
     folder: Path,
     network: str,
+    ranks: int,
+    operation: str,
+    system: Mapping[str, Any],
     *options: str,
-    ranks: int = 8,
-    operation: str = "all_reduce",
-    **system: Any,
 ) -> Any:
     traces = [Rank() for _ in range(ranks)]
     for rank in traces:
         rank.collective(operation, 2**20)
     (folder / "traces").mkdir(exist_ok=True)
     write(folder / "traces", traces)
-    (folder / "system.json").write_text(json.dumps(SYSTEM | system))
+    (folder / "system.json").write_text(json.dumps({**SYSTEM, **system}))
     (folder / "network.yml").write_text(network)
     needed = ["--system", "system.json", "--network", "network.yml", "--traces", "traces/t"]
     files = [str(folder / one) if "." in one or "/" in one else one for one in needed]
@@ -204,10 +210,12 @@ def test_times_of_astra_sim(
         f"topology: [{', '.join(names)}]\nnpus_count: {list(counts)}\n"
         f"bandwidth: {[50.0] * len(names)}\nlatency: {[500.0] * len(names)}\n"
     )
-    system = {f"{one}-implementation": [algorithm] * len(names) for one in OPERATIONS}
+    system: dict[str, Any] = {
+        f"{one}-implementation": [algorithm] * len(names) for one in OPERATIONS
+    }
     system |= {"collective-optimization": order, "local-mem-bw": 10**6, "roofline-enabled": 0}
     system |= {"active-chunks-per-dimension": 1, "preferred-dataset-splits": 1}
-    done = imported(tmp_path, network, ranks=prod(counts), operation=operation, **system)
+    done = written(tmp_path, network, prod(counts), operation, system)
     assert done.exit_code == 0, done.output
     assert bridge.run(tmp_path / "s.yaml").time_ns == pytest.approx(cycles, rel=5e-3)
 
@@ -249,7 +257,7 @@ def test_rings_in_each_dimension_of_a_torus(tmp_path: Path) -> None:
     torus = RING.replace("Ring", "Ring, Ring").replace("[ 8 ]", "[ 3, 4 ]")
     torus = torus.replace("50.0", "50.0, 50").replace("500.0", "500, 500.0")
     rings = {"all-reduce-implementation": ["ring", "ring"]}
-    done = imported(tmp_path, torus, ranks=12, **rings)
+    done = written(tmp_path, torus, 12, "all_reduce", rings)
     assert done.exit_code == 0, done.output
     made: Any = load_scenario(tmp_path / "s.yaml")
     assert (made.topology.family, made.topology.dims) == ("torus", (4, 3))

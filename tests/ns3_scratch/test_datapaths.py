@@ -420,6 +420,7 @@ def test_a_stalled_run_ends_at_its_last_event(fabric: str) -> None:
     with pytest.raises(bridge.SimulationError, match="no event is left: TCP has reduced") as caught:
         bridge.run(scenario)
     partial = caught.value.result
+    assert partial is not None
     assert partial.status == "deadlock"
     assert 0 < partial.time_ns < 1e9
     assert partial.network.link_utilization_mean > 0

@@ -91,7 +91,7 @@ def network_of(path: Path, logical: Path | None, made: Imported) -> ImportedNetw
             f"{path}: ASTRA-sim's switch forwards whole messages; that of the scenario forwards "
             "packets, so a message does not take twice its transmission time"
         )
-    sizes, kinds = (tuple(part[at] for part in parts) for at in (1, 0))
+    sizes, kinds = tuple(one.size for one in parts), tuple(one.kind for one in parts)
     topology = topology_of(path, parts, made)
     return ImportedNetwork("analytical", topology, sizes, kinds, _round_trip(parts))
 
