@@ -32,7 +32,7 @@ from frontend.collectives.registry import (
 )
 from frontend.collectives.verify.check import Traffic, check, problems, traffic
 
-for _algorithm in (
+OWN = (
     ring.ALGORITHM,
     direct.ALGORITHM,
     double_binary_tree.ALGORITHM,
@@ -47,12 +47,17 @@ for _algorithm in (
     trees.ALGORITHM,
     dissemination.ALGORITHM,
     auto.ALGORITHM,
-):
+)
+"""The algorithms of this package. Tests verify their programs; those of others are verified before
+they run."""
+
+for _algorithm in OWN:
     ALGORITHMS.register(_algorithm)
 
 __all__ = [
     "ALGORITHMS",
     "OPERATIONS",
+    "OWN",
     "Algorithm",
     "CollectiveError",
     "Op",

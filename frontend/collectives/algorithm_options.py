@@ -59,3 +59,6 @@ class AlgorithmOptions(Model):
     scale_out_algorithm: FlatAlgorithm = "dbt"
     """hierarchical and hierarchical_optimal: algorithm between super-nodes. A reduce-scatter and an
     all-gather have ring by default."""
+    verify: bool = True
+    """Algorithms of plug-ins: verify before the run that their programs compute the result of the
+    operation. `false` is for programs that are too large for it."""

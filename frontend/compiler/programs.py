@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from frontend.collectives.choices import algorithm_of
+from frontend.collectives import OWN
+from frontend.collectives.choices import AnyAlgorithm, algorithm_of
 from frontend.collectives.program.composition import (
     AnyProgram,
     on_routes,
@@ -13,10 +14,13 @@ from frontend.collectives.program.composition import (
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.registry import ROOTED
 from frontend.collectives.setting import Setting
+from frontend.compiler.verification import verify
 from frontend.errors import ScenarioError
 from frontend.fabrics import ESTIMATORS
 from frontend.resolve import Resolved
 from frontend.workloads.plan import Issue
+
+_OWN_NAMES = frozenset(algorithm.name for algorithm in OWN)
 
 
 class Use(NamedTuple):
@@ -61,10 +65,14 @@ class ProgramLibrary:
                 size,
                 issue.route,
                 issue.groups,
+                setting.root,
+                setting.blocks,
                 *sorted(options.items()),
             )
             if key not in self._known:
                 program = algorithm.build(issue.operation, size, **options)
+                if _is_foreign(issue.algorithm):
+                    verify(program, algorithm.name, setting)
                 spreads = issue.operation == "all_to_all"
                 first = 0 if spreads else self.resolved.layout.relay_route
                 program = side_by_side(on_routes(program, issue.route + first), issue.groups)
@@ -76,9 +84,12 @@ class ProgramLibrary:
         return Use(self._known[key], setting.chunks, choice)
 
     def check(self, issue: Issue) -> None:
-        """Raise ScenarioError where `use` would; build a program only if there is no check."""
+        """Raise ScenarioError where `use` would.
+
+        Build a program only if it must be verified, or if its algorithm has no check.
+        """
         check = algorithm_of(issue.algorithm).check
-        if check is None:
+        if check is None or _is_foreign(issue.algorithm):
             self.use(issue)
             return
         try:
@@ -119,3 +130,11 @@ class ProgramLibrary:
             root=ranks.index(issue.root) if issue.operation in ROOTED else 0,
             blocks=issue.blocks,
         )
+
+
+def _is_foreign(choice: AnyAlgorithm) -> bool:
+    """Return whether a plug-in or a script has the algorithm.
+
+    `from_file` verifies the algorithms of files.
+    """
+    return isinstance(choice, str) and choice not in _OWN_NAMES

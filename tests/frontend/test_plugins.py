@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -109,6 +110,25 @@ for size in (2, 3, 8):
     check(build("all_reduce", "star", size))
 """
     python(plugin, "-c", code)
+
+
+@pytest.mark.parametrize("command", ["validate", "compile", "run"])
+def test_a_wrong_algorithm_is_refused(plugin, tmp_path, command):
+    shutil.copytree(plugin, tmp_path, dirs_exist_ok=True)
+    star = tmp_path / "my_plugin" / "star.py"
+    there, back = (
+        "    for member in others:\n        builder.message(0,",
+        "    return builder.build()",
+    )
+    code = star.read_text(encoding="utf-8")
+    star.write_text(code.partition(there)[0] + back + code.partition(back)[2], encoding="utf-8")
+    output = ["-o", "wrong.stream"] if command == "compile" else []
+    message = cosim(tmp_path, command, "plugin.yaml", *output, code=2)
+    assert message.removeprefix("cosim: ") == (
+        "gradient.all_reduce: all_reduce by 'star': member 1 ends without the contribution of "
+        "member 0, member 2, member 3, member 4 to unit 0 (and 3 more)\n"
+    )
+    assert not (tmp_path / "wrong.stream").exists()
 
 
 def test_the_package_may_be_imported_first(plugin):

@@ -147,25 +147,32 @@ def result_problems(program: Program, contents: Contents) -> list[Problem]:
     wanted, right = postcondition(program)
     wrong = (contents.origin != right.origin) | np.any(contents.members != right.members, axis=-1)
     where = np.argwhere(wanted & wrong)
-    found = [
-        Problem("result", f"member {g} unit {u} holds {_words(contents, g, u)}, not {expected}")
-        for g, u in where[:_SHOWN].tolist()
-        for expected in [_words(right, g, u)]
-    ]
+    found = [Problem("result", _fault(contents, right, g, u)) for g, u in where[:_SHOWN].tolist()]
     if len(where) > _SHOWN:
         found.append(Problem("result", f"{len(where) - _SHOWN} other units are wrong"))
     return found
 
 
-def _words(contents: Contents, member: int, unit: int) -> str:
-    if contents.origin[member, unit] < 0:
-        return "nothing"
-    words = contents.members[member, unit]
-    held = [
-        64 * i + bit
-        for i, word in enumerate(words.tolist())
-        for bit in range(64)
-        if word >> bit & 1
-    ]
-    names = ", ".join(map(str, held[:_SHOWN])) + (" …" if len(held) > _SHOWN else "")
-    return f"unit {contents.origin[member, unit]} of {len(held)} members ({names})"
+def _fault(contents: Contents, right: Contents, member: int, unit: int) -> str:
+    """Return what is wrong about a unit of a member at the end."""
+    held, wanted = (_members(one.members[member, unit]) for one in (contents, right))
+    origin = int(contents.origin[member, unit])
+    if origin == right.origin[member, unit] and held < wanted:
+        names = _names(wanted - held)
+        return f"member {member} ends without the contribution of {names} to unit {unit}"
+    holds = f"unit {origin} of {_names(held)}" if origin >= 0 else "nothing"
+    return (
+        f"member {member} ends with {holds} in unit {unit}, not with unit "
+        f"{right.origin[member, unit]} of {_names(wanted)}"
+    )
+
+
+def _members(words: Bits) -> set[int]:
+    bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+    return set(np.flatnonzero(bits).tolist())
+
+
+def _names(members: set[int]) -> str:
+    shown = sorted(members)[:_SHOWN]
+    more = f" and {len(members) - _SHOWN} more" if len(members) > _SHOWN else ""
+    return ", ".join(f"member {member}" for member in shown) + more

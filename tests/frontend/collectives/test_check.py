@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from frontend.collectives import (
     Op,
@@ -16,6 +18,7 @@ from frontend.collectives import (
     problems,
 )
 from frontend.collectives.program.program import assemble
+from tests.frontend.collectives.interleaving import Interleaving
 from topology_gen import graphs
 from topology_gen.graphs.wiring import uniform
 
@@ -240,8 +243,26 @@ def test_unfinished_result_says_what_is_held():
     builder = ProgramBuilder("half", "all_reduce", 2, units=1, dimensions=("a",))
     builder.message(0, 1, 0, 1, reduce=True)
     (found,) = problems(builder.build())
+    assert str(found) == ("result: member 0 ends without the contribution of member 1 to unit 0")
+
+
+def test_wrong_contents_are_named():
+    builder = ProgramBuilder("wrong", "broadcast", 3, units=1, dimensions=("a",))
+    builder.message(0, 1, 0, 1)
+    (found,) = problems(builder.build())
     assert str(found) == (
-        "result: member 0 unit 0 holds unit 0 of 1 members (0), not unit 0 of 2 members (0, 1)"
+        "result: member 2 ends with nothing in unit 0, not with unit 0 of member 0"
+    )
+    # The copy overwrites what member 0 has received.
+    builder = ProgramBuilder(
+        "swapped", "all_gather", 2, units=2, equal_units=True, dimensions=("a",)
+    )
+    builder.message(0, 1, 0, 1, into=0)
+    builder.message(1, 0, 1, 1, into=1)
+    check(builder.build())
+    builder.copy(0, 0, 1, 1, after=[3], phase=0)
+    assert "member 0 ends with unit 0 of member 0 in unit 1, not with unit 1 of member 1" in str(
+        problems(builder.build())[-1]
     )
 
 
@@ -316,3 +337,54 @@ def test_overlapping_copies_are_refused():
     builder = ProgramBuilder("slide", "all_reduce", 1, units=4, equal_units=True, dimensions=("a",))
     builder.copy(0, 0, 1, 2)
     assert "source and target overlap" in str(problems(builder.build())[0])
+
+
+@st.composite
+def mutants(draw):
+    """Return a change, a correct program, and the program with this change of a random message.
+
+    The change is of a SEND and its receive, so that only the data is wrong and not the pairs.
+    """
+    program = draw(st.sampled_from([parameter.values[0] for parameter in PROGRAMS]))
+    send = draw(st.sampled_from(np.flatnonzero(program.op == Op.SEND).tolist()))
+    receive = int(program.target[send])
+    steps, edges = taken_apart(program)
+    change = draw(st.sampled_from(["drop", "double", "redirect", "shift"]))
+    match change:
+        case "drop":
+            return change, program, without_steps(program, [send, receive])
+        case "double":
+            extra = steps[[send, receive]]
+            extra[:, TARGET] = [len(steps) + 1, len(steps)]
+            alike = {send: len(steps), receive: len(steps) + 1}
+            after = [(alike.get(a, a), alike.get(b, b)) for a, b in edges.tolist()]
+            # The copy runs after the original, in whose place it stands for what comes later.
+            after += [(alike[receive], receive), (alike[send], send)]
+            steps = np.vstack((steps, extra))
+            edges = np.unique(np.vstack((edges, np.array(after, int))), axis=0)
+        case "redirect":
+            others = set(range(program.group_size)) - set(steps[[send, receive], MEMBER].tolist())
+            other = draw(st.sampled_from(sorted(others)))
+            steps[receive, MEMBER], steps[send, 3] = other, other
+            edges = edges[(edges != receive).all(axis=1)]
+        case "shift":
+            count = int(steps[send, 5])
+            places = np.setdiff1d(
+                np.arange(program.space - count + 1), [steps[send, OFFSET], steps[receive, OFFSET]]
+            )
+            if places.size:
+                steps[send, OFFSET] = draw(st.sampled_from(places.tolist()))
+            else:
+                steps[send, 5] += 1
+    return change, program, put_together(program, steps, edges)
+
+
+@settings(max_examples=300, deadline=None)
+@given(mutants(), st.integers(0, 99))
+def test_a_random_change_is_found(pair, seed):
+    change, program, mutant = pair
+    assert problems(program) == []
+    if not problems(mutant):
+        # What is reduced may take another way to its end, and a copy of a unit is as good as it.
+        assert change in ("redirect", "shift")
+        assert Interleaving(mutant, seed).run() == []

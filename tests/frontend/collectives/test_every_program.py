@@ -1,6 +1,8 @@
 """Every algorithm computes its operation's result for group sizes 2 … 33, 64 and 128."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from frontend.collectives import algorithm_names, build, check, options, problems
 from topology_gen.topoopt import ring, select_permutations, totient_perms
@@ -40,6 +42,25 @@ def test_program_is_right(operation, algorithm, size):
         program = build(operation, algorithm, size, **chosen)
         assert (program.operation, program.group_size) == (operation, size)
         check(program)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_any_size_root_and_number_of_segments(data):
+    operation, algorithm = data.draw(st.sampled_from(PAIRS))
+    size = data.draw(st.integers(2, 200))
+    given = {
+        "root": st.integers(0, size - 1),
+        "segments": st.integers(1, 9),
+        "seed": st.integers(0, 99),
+        "peer_order": st.sampled_from(["rotated", "same", "random"]),
+        "local_size": st.sampled_from([d for d in range(1, size + 1) if size % d == 0]),
+        "scale_up_algorithm": st.sampled_from(["ring", "direct", "halving_doubling"]),
+        "scale_out_algorithm": st.sampled_from(["ring", "direct", "halving_doubling"]),
+    }
+    known = options(operation, algorithm) & given.keys()
+    chosen = {name: data.draw(given[name], label=name) for name in sorted(known)}
+    check(build(operation, algorithm, size, **chosen))
 
 
 @pytest.mark.parametrize("size", [4, 6, 12, 18, 24])

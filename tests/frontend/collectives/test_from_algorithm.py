@@ -206,7 +206,7 @@ SUM = (Op("s", "i0", "i0"), Op("rrc", "i0", "i0"))
         ),
         (
             both(Op("s", "i0", "s0"), Op("r", "i0", "s0")),
-            r"in place, rank 0 chunk 0 holds chunk 0 of 1 ranks \(0\), not chunk 0 of 2 ranks",
+            "in place, rank 0 ends without the contribution of rank 1 to chunk 0",
         ),
     ],
 )

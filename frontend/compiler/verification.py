@@ -1,0 +1,94 @@
+"""Verify that the program of a plug-in computes the collective that asked for it."""
+
+from __future__ import annotations
+
+from frontend.collectives.program.composition import AnyProgram, Composition
+from frontend.collectives.program.errors import CollectiveError
+from frontend.collectives.program.program import Program
+from frontend.collectives.program.repetition import Repetition
+from frontend.collectives.program.rotation import Rotation
+from frontend.collectives.setting import Setting
+from frontend.collectives.verify.check import problems
+
+MOST_MEMORY = 2**32
+"""Bytes that the verification of a program may take."""
+_BYTES_PER_ACCESS = 320  # a step's access to a unit, in `problems`
+_BYTES_PER_UNIT = 32  # places and the result, beside the sets of members
+
+
+def verify(program: AnyProgram, algorithm: str, setting: Setting) -> None:
+    """Raise CollectiveError unless a program computes a collective.
+
+    Parameters
+    ----------
+    program : AnyProgram
+        What an algorithm built for the collective.
+    algorithm : str
+        Name of the algorithm, for messages.
+    setting : Setting
+        The collective and its group.
+
+    Raises
+    ------
+    CollectiveError
+        If the program is of another operation, group size, root or blocks than the collective, if
+        `frontend.collectives.problems` finds any, or if it is too large to be verified.
+    """
+    name = f"{setting.operation} by {algorithm!r}"
+    wrong = _mismatch(program, setting)
+    if wrong:
+        raise CollectiveError(f"{name}: {wrong}")
+    if not setting.given.verify:
+        return
+    needed = memory_bytes(program)
+    if needed > MOST_MEMORY:
+        raise CollectiveError(
+            f"{name}: {program.steps} steps are too many to verify, which would "
+            f"take {needed / 2**30:.3g} GiB: expected at most {MOST_MEMORY >> 30} GiB, or "
+            "verify: false"
+        )
+    found = problems(program.table())
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise CollectiveError(f"{name}: {found[0].message}{more}")
+
+
+def memory_bytes(program: AnyProgram) -> int:
+    """Return roughly the memory that the verification of a program takes."""
+    words = -(-program.group_size // 64)
+    cells = program.group_size * program.space
+    return _accesses(program) * (_BYTES_PER_ACCESS + 4 * words) + cells * (
+        _BYTES_PER_UNIT + 24 * words
+    )
+
+
+def _accesses(program: AnyProgram) -> int:
+    """Return the number of units that the steps of all members access."""
+    if isinstance(program, Composition):
+        return sum(piece.groups * _accesses(piece.program) for piece in program.pieces)
+    if isinstance(program, Repetition):
+        return program.times * _accesses(program.once)
+    turns = program.group_size if isinstance(program, Rotation) else 1
+    return turns * int(program.count.sum(dtype="int64"))
+
+
+def _mismatch(program: AnyProgram, setting: Setting) -> str | None:
+    """Return what is wrong about the head of a program, if anything."""
+    if not isinstance(program, Program | Rotation | Repetition | Composition):
+        return f"its function returns {type(program).__name__}: expected a program"
+    for what, has, wanted in (
+        ("operation", program.operation, setting.operation),
+        ("group size", program.group_size, len(setting.ranks)),
+        ("root", program.root, setting.root),
+    ):
+        if has != wanted and len(setting.ranks) > 1:
+            return f"the program has the {what} {has}: expected {wanted}"
+    dimensions = ("scale_out",) if setting.layout.super_node is None else ("scale_up", "scale_out")
+    for name in program.phase_dimension:
+        if name not in dimensions:
+            return f"the program has the dimension {name!r}: expected {' or '.join(dimensions)}"
+    own = program.blocks if isinstance(program, Program) else None
+    blocks = None if own is None else tuple(map(tuple, own.tolist()))
+    if blocks != setting.blocks and len(setting.ranks) > 1:
+        return "the program has other blocks than the all-to-all: expected those of its setting"
+    return None
