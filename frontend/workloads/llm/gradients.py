@@ -10,6 +10,7 @@ from frontend.workloads.llm.grid import Grid
 from frontend.workloads.llm.operators import ELEMENT, Operators
 from frontend.workloads.llm.partition import Weights
 from frontend.workloads.llm.stream import Stream, Transfer
+from frontend.workloads.llm.units import Unit
 
 
 class DataParallel:
@@ -62,12 +63,12 @@ class DataParallel:
                 transfer = Transfer("dp", "all_gather", self.groups[kind], count * ELEMENT)
                 self.stream.wait(transfer, "weights.all_gather")
 
-    def gather(self, weights: Weights, after: tuple[int, ...]) -> list[int]:
-        """Gather the weights of a layer (zero 3) after some nodes; return what to wait for."""
-        for kind, count in enumerate(weights):
+    def gather(self, unit: Unit, after: tuple[int, ...]) -> list[int]:
+        """Gather a unit of weights (zero 3) after some nodes; return what to wait for."""
+        for kind, count in enumerate(unit.weights):
             transfer = Transfer("dp", "all_gather", self.groups[kind], count * ELEMENT)
             waits = (*after, *self._gathered)
-            node = self.stream.issue(transfer, "layer.all_gather", waits)
+            node = self.stream.issue(transfer, f"{unit.name}.all_gather", waits)
             if node is not None:
                 self._gathered = [node]
         return self._gathered

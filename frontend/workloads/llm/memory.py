@@ -1,5 +1,7 @@
 """The memory that a rank needs: weights, gradients, the optimizer's state and activations.
 
+With zero 3, weights of other ranks are there while they are used.
+
 Sources: S. Rajbhandari et al., "ZeRO: memory optimizations toward training trillion parameter
 models", SC 2020; V. Korthikanti et al., "Reducing activation recomputation in large transformer
 models", MLSys 2023.
@@ -15,6 +17,7 @@ from frontend.workloads.llm.operators import ELEMENT
 from frontend.workloads.llm.partition import chunks, stage_weights
 from frontend.workloads.llm.routing import routed_tokens
 from frontend.workloads.llm.schedule import warm_up
+from frontend.workloads.llm.units import gathered_weights
 from frontend.workloads.llm.workload import LlmWorkload
 
 _STATE = 12  # bytes of Adam for a weight: a copy of the weight and two moments, 4 bytes each
@@ -27,10 +30,13 @@ class Memory(NamedTuple):
     gradients: int
     optimizer: int
     activations: int
+    gathered: int
+    """Weights that a rank has gathered at a time (zero 3)."""
 
     def text(self) -> str:
         """Return the parts in GB."""
-        return ", ".join(f"{name} {value / 1e9:.1f} GB" for name, value in self._asdict().items())
+        parts = {name: value for name, value in self._asdict().items() if value}
+        return ", ".join(f"{name} {value / 1e9:.1f} GB" for name, value in parts.items())
 
 
 def rank_memory(workload: LlmWorkload, grid: Grid, stage: int, micro_batches: int) -> Memory:
@@ -63,6 +69,7 @@ def rank_memory(workload: LlmWorkload, grid: Grid, stage: int, micro_batches: in
         held(2) * workload.gradient_element,
         held(1) * _STATE,
         _activations(workload, stage, micro_batches),
+        gathered_weights(workload, stage, micro_batches, shared) * ELEMENT,
     )
 
 

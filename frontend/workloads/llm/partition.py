@@ -64,6 +64,22 @@ def table_weights(card: Card, layout: Layout) -> int:
     return _part([Matrix(card.hidden, card.vocabulary, "columns")], layout.tp)
 
 
+def has_one_table(card: Card, layout: Layout) -> bool:
+    """Return whether a stage has the embedding and the output layer as one matrix."""
+    return card.tied_embedding and card.vocabulary > 0 and layout.pp == 1
+
+
+def embedding_weights(card: Card, layout: Layout) -> Weights:
+    """Return the weights of the embedding on a rank."""
+    return Weights(table_weights(card, layout), 0)
+
+
+def output_weights(card: Card, layout: Layout) -> Weights:
+    """Return the weights of the output layer and of the normalisation before it, on a rank."""
+    own = 0 if has_one_table(card, layout) else table_weights(card, layout)
+    return Weights(own + norm_weights(card) // 2, 0)
+
+
 def stage_weights(card: Card, layout: Layout, stage: int) -> Weights:
     """Return the weights of a stage on a rank."""
     every = chunks(card, layout)
@@ -72,11 +88,11 @@ def stage_weights(card: Card, layout: Layout, stage: int) -> Weights:
         for chunk in every[stage :: layout.pp]
         for layer in chunk.layers
     ]
-    ends = (stage == 0) + (stage == layout.pp - 1)
-    if card.tied_embedding:
-        ends = min(ends, 1)
-    dense = sum(each.dense for each in own) + ends * table_weights(card, layout)
-    return Weights(dense, sum(each.expert for each in own))
+    if card.vocabulary and stage == 0:
+        own.append(embedding_weights(card, layout))
+    if card.vocabulary and stage == layout.pp - 1:
+        own.append(output_weights(card, layout))
+    return Weights(sum(each.dense for each in own), sum(each.expert for each in own))
 
 
 def _part(matrices: list[Matrix], ranks: int) -> int:

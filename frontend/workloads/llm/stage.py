@@ -10,12 +10,15 @@ from frontend.workloads.llm.partition import (
     Chunk,
     Weights,
     chunks,
+    embedding_weights,
     layer_weights,
+    output_weights,
     stage_weights,
     table_weights,
 )
-from frontend.workloads.llm.schedule import Pass, Step, steps, zero_bubble_steps
+from frontend.workloads.llm.schedule import Pass, Step
 from frontend.workloads.llm.stream import LAYERS, Stream, Transfer
+from frontend.workloads.llm.units import stage_steps, used_units
 from frontend.workloads.llm.workload import LlmWorkload
 from frontend.workloads.plan import Plan
 
@@ -69,11 +72,8 @@ class _Stage:
         every = chunks(workload.model, layout)
         self.last_chunk = len(every) - 1
         self.chunks = every[stage :: layout.pp]
-        self.order = (
-            zero_bubble_steps(stage, layout.pp, micro_batches)
-            if layout.schedule == "zero_bubble"
-            else steps(stage, layout.pp, micro_batches, layout.chunks)
-        )
+        self.order = stage_steps(layout, stage, micro_batches)
+        self.coming = used_units(workload.model, layout, stage, self.order)
         self.weights = stage_weights(workload.model, layout, stage)
         by = ["ep"] if operators.routed is not None else []
         if layout.cp_exchange == "ring":
@@ -88,8 +88,6 @@ class _Stage:
     def iterate(self, iteration: int) -> None:
         """Append an iteration up to the last reduction of gradients."""
         self.stream.iteration = iteration
-        passing = [step for step in self.order if step.kind != Pass.WEIGHTS]
-        self.coming = [layer for step in passing for layer in self._layers(step)]
         self.ready: list[list[int]] = []
         self.turn = 0
         for step in self.order:
@@ -116,6 +114,7 @@ class _Stage:
         if chunk.number > 0:
             self._receive(step, chunk.number)
         elif self.workload.model.vocabulary:
+            self._await_weights()
             stream.compute("embedding", "forward", operators.embedding.forward)
             self.layers.scatter("embedding")
         for layer in self._layers(step):
@@ -124,6 +123,7 @@ class _Stage:
         if chunk.number < self.last_chunk:
             self._send(step, chunk.number + 1)
         elif self.workload.model.vocabulary:
+            self._await_weights()
             self.layers.gather("output")
             stream.compute("output", "forward", operators.output.forward)
 
@@ -135,7 +135,7 @@ class _Stage:
         elif self.workload.model.vocabulary:
             layers.input_gradient("output", operators.output.input_gradient)
             done = layers.weight_gradient("output", operators.output.weight_gradient)
-            self._collect(step, Weights(0, 0) if self._is_tied_here() else self._table(), done)
+            self._collect(step, output_weights(self.workload.model, layout), done)
         for layer in self._layers(step):
             self._await_weights()
             if self.workload.recompute == "full":
@@ -145,9 +145,10 @@ class _Stage:
         if chunk.number > 0:
             self._send(step, chunk.number)
         elif self.workload.model.vocabulary:
+            self._await_weights()
             layers.gather("embedding", "gradient_all_gather")
             done = stream.compute("embedding", "gradient", operators.embedding.weight_gradient)
-            self._collect(step, self._table(), done)
+            self._collect(step, embedding_weights(self.workload.model, layout), done)
         if self._reduces(step) and not layers.splits:
             self.data.flush(stream.last)
 
@@ -173,22 +174,13 @@ class _Stage:
         """Whether ranks exchange the gradients of a micro-batch; otherwise a rank adds them up."""
         return self.workload.layout.zero >= 2 or step.micro_batch == self.micro_batches - 1
 
-    def _table(self) -> Weights:
-        return Weights(table_weights(self.workload.model, self.workload.layout), 0)
-
-    def _is_tied_here(self) -> bool:
-        """Whether this stage has the embedding and the output layer as one matrix."""
-        return self.workload.model.tied_embedding and self.workload.layout.pp == 1
-
     def _await_weights(self) -> None:
-        """Gather the weights of the next layers (zero 3), and wait for those of the next one."""
-        layout = self.workload.layout
-        if layout.zero == 3:
+        """Gather the next units of weights (zero 3), and wait for the next one."""
+        if self.workload.layout.zero == 3:
             last = min(self.turn + self.workload.overlap.prefetch, len(self.coming) - 1)
             before = self.stream.last
             for place in range(len(self.ready), last + 1):
-                weights = layer_weights(self.workload.model, layout, self.coming[place])
-                self.ready.append(self.data.gather(weights, before))
+                self.ready.append(self.data.gather(self.coming[place], before))
             self.stream.join(self.ready[self.turn])
         self.turn += 1
 

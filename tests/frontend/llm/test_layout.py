@@ -51,6 +51,41 @@ def test_memory_of_states_is_that_of_zero(zero):
         assert value == pytest.approx(weights * size / part, rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("layout", "prefetch", "gathered"),
+    [
+        ({"zero": 2}, 1, 0),
+        # The unit in use and the next one: output layer and last layer, or one layer after another.
+        ({"zero": 3}, 1, "output + layer"),
+        ({"zero": 3}, 0, "output"),
+        ({"zero": 3}, 2, "output + 2 * layer"),
+        ({"zero": 3, "pp": 2, "dp": 1}, 1, 0),  # no rank shares its weights
+        # Two micro-batches: the embedding backward, and forward in the next micro-batch.
+        ({"zero": 3, "tp": 2}, 1, "2 * output / 2"),
+    ],
+)
+def test_memory_holds_what_is_gathered_at_a_time(layout, prefetch, gathered):
+    ranks = 2 if "dp" in layout else 8
+    data = scenario(ranks)["workload"] | {"model": "llama3_8b", "layout": layout}
+    data["overlap"] = {"prefetch": prefetch}
+    workload = LlmWorkload.model_validate(data)
+    need = stage_memory(workload, Grid(workload.layout, ranks))
+    # Llama 3 8B: 128256 · 4096 weights of each table; a layer has 2 · 4096² + 2 · 4096 · 1024 of
+    # attention and 3 · 4096 · 14336 of the network.
+    layer = 2 * 4096**2 + 2 * 4096 * 1024 + 3 * 4096 * 14336
+    expected = eval(str(gathered), {"output": 128256 * 4096, "layer": layer})
+    assert max(one.gathered for one in need) == pytest.approx(2 * expected, rel=1e-3)
+
+
+def test_a_table_that_stays_counts_all_the_time():
+    card = CARD | {"tied_embedding": True}
+    data = scenario(8)["workload"] | {"model": card, "layout": {"zero": 3}}
+    workload = LlmWorkload.model_validate(data)
+    (need,) = stage_memory(workload, Grid(workload.layout, 8))
+    layer = 2 * 64 + 64 * 64 * 2 + 64 * 2 * 4 * 8 + 3 * 64 * 96
+    assert need.gathered == 2 * (128 * 64 + 64 + 2 * layer)
+
+
 def test_activations_are_those_of_korthikanti():
     # Table 2, sequence parallelism and selective recomputation: 34 s b h / t for a layer of GPT.
     # Of these 34 bytes, 3 are masks of dropouts, which models of today do not have, and the input

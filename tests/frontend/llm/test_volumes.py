@@ -6,9 +6,13 @@ Sources of the forms: Narayanan et al., SC 2021, section 3; Korthikanti et al., 
 
 from collections import Counter
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from frontend.models.cards import CARDS
+from frontend.models.transformer import parameters
+from frontend.schema.transformer import Card
 from frontend.workloads.llm.workload import ORDERS
 
 from .llms import CARD, carried, resolved
@@ -102,13 +106,47 @@ def test_volumes(
     places = ranks // pp
     shared = (dense * CARD["layers"] if cp * dp > 1 else 0) * places
     of_experts = routed * CARD["layers"] * places if cp * dp // ep > 1 else 0
-    tables = table * places if cp * dp > 1 else 0
+    ends = (table + CARD["hidden"]) * places  # with the normalisation before the output layer
     weights = shared + of_experts
     # ZeRO reduces the gradients after each micro-batch from stage 2 on.
     reductions = batches if zero >= 2 else 1
     operation = "reduce_scatter" if zero else "all_reduce"
     if cp * dp > 1:
-        assert total("data_parallel", operation) == reductions * (weights + tables) * 4
-        gathered = {0: 0, 1: weights + tables, 2: weights + tables, 3: 2 * batches * weights}[zero]
+        assert total("data_parallel", operation) == reductions * (weights + ends) * 4
+        # Both phases use all weights. The output layer stays between its phases.
+        often = 2 * (weights + ends) - (table // 2 + CARD["hidden"]) * places
+        gathered = {0: 0, 1: weights + ends, 2: weights + ends, 3: batches * often}[zero]
         assert total("data_parallel", "all_gather") == gathered * 2
     assert not any(found.values())
+
+
+@pytest.mark.parametrize("vocabulary", [0, 128])
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("pp", [1, 2])
+def test_zero_3_gathers_all_weights_in_both_phases(vocabulary, tied, pp):
+    # Rajbhandari et al., section 7.2.2: 2 Ψ for each micro-batch, of which each rank receives
+    # (n - 1) / n. The output layer stays between its phases; a table that is the embedding as well
+    # stays for the whole micro-batch.
+    card = CARD | {"vocabulary": vocabulary, "tied_embedding": tied}
+    plan = resolved(
+        4 * pp, model=card, layout={"zero": 3, "pp": pp}, global_batch=12
+    ).plan  # fmt: skip
+    table, norm = vocabulary * CARD["hidden"], CARD["hidden"] if vocabulary else 0
+    layers = parameters(Card.model_validate(card)) - CARD["hidden"]
+    layers -= table if tied else 2 * table
+    once = table + norm  # the output layer, and the table that is the embedding as well
+    twice = layers + (0 if tied and pp == 1 else table)
+    found = carried(plan, 4 * pp)["data_parallel", "all_gather"]
+    assert sum(found.values()) == 3 * 4 * (2 * twice + once) * 2
+    # The same weights are reduced after each micro-batch, each once.
+    reduced = carried(plan, 4 * pp)["data_parallel", "reduce_scatter"]
+    assert sum(reduced.values()) == 3 * 4 * (twice + once) * 4
+
+
+def test_llama_3_8b_gathers_its_tables():
+    plan = resolved(8, model="llama3_8b", layout={"zero": 3}, check_memory=False).plan
+    card = CARDS["llama3_8b"]
+    output = card["vocabulary"] * card["hidden"] + card["hidden"]
+    often = 2 * parameters(Card.model_validate(card)) - output
+    found = carried(plan, 8)["data_parallel", "all_gather"]
+    assert set(found.values()) == {often * 2}
