@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from frontend.collectives.program.composition import AnyProgram
-from frontend.collectives.program.errors import CollectiveError
+from frontend.collectives.program.errors import CollectiveError, StepsError
 from frontend.collectives.program.program import Program, empty
 from frontend.collectives.setting import Setting
 from topology_gen.graphs.digraph import Digraph
@@ -42,6 +42,33 @@ def dimension_and_root(setting: Setting) -> dict[str, Any]:
 
 def always_works(setting: Setting) -> None:
     """Accept every group. This is the check of algorithms that support every group size."""
+
+
+MOST_STEPS = 2**32 - 1
+"""Steps of a program that the simulator can number; ns3-scratch/stream/piece-validator.h has it."""
+
+
+def require_numbers(members: int, steps: int) -> None:
+    """Raise StepsError if members with some steps each have more than can be numbered.
+
+    The number of a step of a member is that of the step, and as many bits as members need.
+    """
+    if steps << (members - 1).bit_length() > MOST_STEPS:
+        raise StepsError(
+            f"{members} ranks take {members * steps} steps, and the simulator can number "
+            f"{MOST_STEPS}"
+        )
+
+
+def can_number_rounds(setting: Setting) -> None:
+    """Accept every group in which N-1 rounds can be numbered: a SEND and a receive in each.
+
+    This is the check of algorithms in which each member sends to its neighbour N-1 times, or once
+    to each other member; twice in an all-reduce.
+    """
+    if setting.operation not in ROOTED:
+        rounds = (len(setting.ranks) - 1) * (2 if setting.operation == "all_reduce" else 1)
+        require_numbers(len(setting.ranks), 2 * rounds)
 
 
 @dataclass(frozen=True)

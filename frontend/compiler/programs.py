@@ -11,16 +11,22 @@ from frontend.collectives.program.composition import (
     parts_of,
     side_by_side,
 )
-from frontend.collectives.program.errors import CollectiveError
-from frontend.collectives.registry import ROOTED
+from frontend.collectives.program.errors import CollectiveError, StepsError
+from frontend.collectives.program.repetition import Repetition
+from frontend.collectives.program.rotation import Rotation
+from frontend.collectives.registry import ALGORITHMS, ROOTED, require_numbers
 from frontend.collectives.setting import Setting
 from frontend.compiler.verification import verify
 from frontend.errors import ScenarioError
 from frontend.fabrics import ESTIMATORS
 from frontend.resolve import Resolved
+from frontend.workloads import WORKLOADS
 from frontend.workloads.plan import Issue
 
 _OWN_NAMES = frozenset(algorithm.name for algorithm in OWN)
+
+_SHORT = ("dbt", "halving_doubling", "dissemination")
+"""Algorithms whose steps of a rank grow with the logarithm of the ranks."""
 
 
 class Use(NamedTuple):
@@ -71,6 +77,7 @@ class ProgramLibrary:
             )
             if key not in self._known:
                 program = algorithm.build(issue.operation, size, **options)
+                _require_numbers(program)
                 if _is_foreign(issue.algorithm):
                     verify(program, algorithm.name, setting)
                 spreads = issue.operation == "all_to_all"
@@ -80,7 +87,7 @@ class ProgramLibrary:
                 self._known[key] = len(self.programs)
                 self.programs.append(program)
         except CollectiveError as error:
-            raise ScenarioError(f"{issue.name}: {error}") from None
+            raise ScenarioError(self._sentence(issue, error)) from None
         return Use(self._known[key], setting.chunks, choice)
 
     def check(self, issue: Issue) -> None:
@@ -95,7 +102,25 @@ class ProgramLibrary:
         try:
             check(self.setting(issue))
         except CollectiveError as error:
-            raise ScenarioError(f"{issue.name}: {error}") from None
+            raise ScenarioError(self._sentence(issue, error)) from None
+
+    def _sentence(self, issue: Issue, error: CollectiveError) -> str:
+        """Return the sentence for a collective that is not supported."""
+        if not isinstance(error, StepsError):
+            return f"{issue.name}: {error}"
+        scenario = self.resolved.scenario
+        kind = WORKLOADS[scenario.workload.kind]
+        keys = [
+            path
+            for operation, path, choice in kind.algorithms(scenario.workload, scenario.collective)
+            if (operation, choice) == (issue.operation, issue.algorithm)
+        ]
+        others = [name for name in _SHORT if issue.operation in ALGORITHMS[name].operations]
+        place = f"{keys[0]}: value {algorithm_of(issue.algorithm).name}: {issue.name}"
+        return (
+            f"{place}: {error}: expected fewer ranks (topology.ranks), or another algorithm, such "
+            f"as {' or '.join(others)}"
+        )
 
     def chunks(self, issue: Issue) -> int:
         """Return the number of chunks of an issue.
@@ -130,6 +155,15 @@ class ProgramLibrary:
             root=ranks.index(issue.root) if issue.operation in ROOTED else 0,
             blocks=issue.blocks,
         )
+
+
+def _require_numbers(program: AnyProgram) -> None:
+    """Raise StepsError if the simulator cannot number the steps of a program."""
+    for part in parts_of(program) or (program,):
+        if isinstance(part, Rotation):
+            require_numbers(part.group_size, part.op.size)
+        elif isinstance(part, Repetition):
+            require_numbers(part.once.steps, part.times)
 
 
 def _is_foreign(choice: AnyAlgorithm) -> bool:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from frontend import ScenarioError, collectives, load_scenario
+from frontend import ScenarioError, collectives, load_scenario, validate_scenario
 from frontend.collectives.program.segments import segments_of
 from frontend.compiler.programs import ProgramLibrary
 from frontend.resolve import resolve
@@ -42,6 +42,51 @@ def test_equal_collectives_share_a_program():
 def test_chunks(chunks, min_chunk, expected):
     _, (use,) = library("collective_small", system__chunks=chunks, system__min_chunk=min_chunk)
     assert use.chunks == expected
+
+
+ALGORITHMS = {"all_reduce": "ring", "all_to_all": "halving_doubling"}
+LARGEST = {"topology__ranks": 65536, "topology__buffer": "unlimited", "fabric": "analytical"}
+
+
+@pytest.mark.parametrize("algorithm", ["ring", "direct", "multi_ring"])
+@pytest.mark.parametrize(
+    ("operation", "steps", "other"),
+    [
+        ("all_reduce", 65536 * 4 * 65535, "dbt or halving_doubling"),
+        ("all_gather", 65536 * 2 * 65535, "dbt or halving_doubling"),
+    ],
+)
+def test_more_steps_than_can_be_numbered(algorithm, operation, steps, other):
+    changes = {"workload.algorithm": algorithm, "workload.operation": operation}
+    changes |= {key.replace("__", "."): value for key, value in LARGEST.items()}
+    scenario = load_scenario(SCENARIOS / "collective_small.yaml", changes)
+    with pytest.raises(ScenarioError) as error:
+        validate_scenario(scenario)
+    assert str(error.value) == (
+        f"workload.algorithm: value {algorithm}: {operation}: 65536 ranks take {steps} steps, and "
+        "the simulator can number 4294967295: expected fewer ranks (topology.ranks), or another "
+        f"algorithm, such as {other}"
+    )
+
+
+def test_every_other_user_of_a_ring_names_its_key():
+    changes = {"topology.ranks": 65536, "topology.buffer": "unlimited", "collective": ALGORITHMS}
+    changes |= {"workload.embedding.tables": 1024}
+    scenario = load_scenario(SCENARIOS / "dlrm_flat100.yaml", changes)
+    with pytest.raises(ScenarioError, match=r"^collective\.all_reduce: value ring: .* or another "):
+        validate_scenario(scenario)
+
+
+def test_a_ring_that_is_refused_when_it_is_built_is_refused_before():
+    # The most ranks whose 4 (N - 1) steps have numbers of 32 bits, with a power of two for a rank.
+    for ranks, fits in ((32768, True), (32769, False)):
+        changes = {**LARGEST, "topology__ranks": ranks, "workload__algorithm": "ring"}
+        if fits:
+            made, _ = library("collective_small", **changes)
+            assert made.programs[0].steps == ranks * 4 * (ranks - 1)
+        else:
+            with pytest.raises(ScenarioError, match="steps"):
+                library("collective_small", **changes)
 
 
 @pytest.mark.parametrize(

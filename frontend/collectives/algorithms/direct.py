@@ -22,7 +22,7 @@ from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Ints, Op, Program
 from frontend.collectives.program.rotation import Rotation, rotation
 from frontend.collectives.program.symmetric import symmetric
-from frontend.collectives.registry import ROOTED, Algorithm, always_works, dimension_and_root
+from frontend.collectives.registry import ROOTED, Algorithm, can_number_rounds, dimension_and_root
 from frontend.collectives.setting import Setting
 
 PEER_ORDERS = ("rotated", "same", "random")
@@ -269,5 +269,5 @@ ALGORITHM = Algorithm(
         "barrier": barrier,
     },
     choose=_choose,
-    check=always_works,
+    check=can_number_rounds,
 )

@@ -20,7 +20,7 @@ from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Ints, Op
 from frontend.collectives.program.rotation import Rotation, Stepped, rotation
 from frontend.collectives.program.scheduled import scheduled
-from frontend.collectives.registry import Algorithm, always_works
+from frontend.collectives.registry import Algorithm, can_number_rounds
 from frontend.collectives.setting import Setting
 from topology_gen.graphs.digraph import Digraph, from_rules
 from topology_gen.graphs.select_permutations import select_permutations
@@ -200,5 +200,5 @@ ALGORITHM = Algorithm(
     "several rings with different orders of the members, each with an equal part of the data",
     {"all_reduce": all_reduce, "reduce_scatter": reduce_scatter, "all_gather": all_gather},
     choose=_choose,
-    check=always_works,
+    check=can_number_rounds,
 )

@@ -19,7 +19,7 @@ from frontend.collectives.program.program import Op
 from frontend.collectives.program.rotation import Rotation, rotation
 from frontend.collectives.program.segments import segments_of
 from frontend.collectives.program.symmetric import edge_list
-from frontend.collectives.registry import ROOTED, Algorithm, always_works, dimension_and_root
+from frontend.collectives.registry import ROOTED, Algorithm, can_number_rounds, dimension_and_root
 from frontend.collectives.setting import Setting
 
 
@@ -144,5 +144,5 @@ ALGORITHM = Algorithm(
         "reduce": reduce,
     },
     choose=_choose,
-    check=always_works,
+    check=can_number_rounds,
 )

@@ -10,6 +10,10 @@ class CollectiveError(ValueError):
     """Raised if no registered algorithm supports a collective; the text says what is accepted."""
 
 
+class StepsError(CollectiveError):
+    """Raised for a program that has more steps than the simulator can number."""
+
+
 @dataclass(frozen=True)
 class Problem:
     """A problem of a program.
