@@ -162,9 +162,6 @@ def accepts(field: dict[str, Any], definitions: dict[str, Any]) -> str:
         return accepts(definitions[field["$ref"].rpartition("/")[2]], definitions)
     if "anyOf" in field or "oneOf" in field:
         options = [*field.get("anyOf", ()), *field.get("oneOf", ())]
-        # A quantity may also be a plain number in its base unit; the example is enough.
-        if any("examples" in option for option in options):
-            options = [option for option in options if option.get("type") != "number"]
         choices = (accepts(option, definitions) for option in options)
         return " or ".join(dict.fromkeys(choice for choice in choices if choice))
     if "const" in field:

@@ -19,8 +19,6 @@ class Kind(NamedTuple):
         Size of each accepted unit, in base units.
     shown, example : str
         The units and the example value that error messages give.
-    plain : bool
-        Whether a number without a unit is accepted; it counts base units.
     """
 
     name: str
@@ -28,7 +26,6 @@ class Kind(NamedTuple):
     units: dict[str, int]
     shown: str
     example: str
-    plain: bool
 
 
 _DECIMAL = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -41,9 +38,8 @@ TIME = Kind(
     {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "ms": 10**9, "s": 10**12},
     "ps, ns, us, ms, s",
     "0.5us",
-    plain=False,
 )
-SIZE = Kind("size", "bytes", _BYTES, "B, KB … TB, KiB … TiB", "64MiB", plain=True)
+SIZE = Kind("size", "bytes", _BYTES, "B, KB … TB, KiB … TiB", "64MiB")
 RATE = Kind(
     "rate",
     "bit/s",
@@ -51,7 +47,6 @@ RATE = Kind(
     | {u + "/s": 8 * n for u, n in _BYTES.items()},
     "bps … Tbps, B/s … TB/s",
     "100Gbps",
-    plain=False,
 )
 BYTE_RATE = Kind(
     "byte rate",
@@ -59,7 +54,6 @@ BYTE_RATE = Kind(
     {u + "/s": n for u, n in _BYTES.items()},
     "B/s, KB/s … TB/s, KiB/s … TiB/s",
     "900GB/s",
-    plain=False,
 )
 COMPUTE = Kind(
     "compute rate",
@@ -67,16 +61,15 @@ COMPUTE = Kind(
     {p + u: n for p, n in (_DECIMAL | {"P": 10**15}).items() for u in ("FLOPS", "FLOP/s")},
     "FLOPS, GFLOPS, TFLOPS, PFLOPS",
     "60TFLOPS",
-    plain=False,
 )
 
+_DIGITS = "0123456789."
 _NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*(\S*)\s*", re.ASCII)
 
 
 def accepted(kind: Kind) -> str:
     """Return a phrase for error messages that says what `parse` accepts for a kind."""
-    plain = f", or a plain number of {kind.base}" if kind.plain else ""
-    return f"a {kind.name} such as {kind.example} (units: {kind.shown}){plain}"
+    return f"a {kind.name} such as {kind.example} (units: {kind.shown})"
 
 
 def parse(value: object, kind: Kind) -> int:
@@ -86,7 +79,7 @@ def parse(value: object, kind: Kind) -> int:
     ----------
     value : str, int or float
         For example "100Gbps", "450GB/s", "0.5us", "64MiB". MB is 10**6 bytes and MiB is 2**20
-        bytes. A plain number is a size in bytes; other quantities than 0 need a unit.
+        bytes. Only 0 needs no unit.
 
     Raises
     ------
@@ -104,7 +97,12 @@ def parse(value: object, kind: Kind) -> int:
     if match is None:
         raise ValueError(f"expected {accepted(kind)}")
     number, unit = Fraction(match[1]), match[2]
-    if unit not in kind.units and (unit or not (kind.plain or number == 0)):
+    if not unit and number > 0:
+        either = f"{match[1]}{next(iter(kind.units))} or {match[1]}{kind.example.lstrip(_DIGITS)}"
+        raise ValueError(
+            f"expected a {kind.name} with a unit, such as {either} (units: {kind.shown})"
+        )
+    if unit and unit not in kind.units:
         raise ValueError(f"expected {accepted(kind)}")
     result = number * kind.units.get(unit, 1)
     if result < 0:
@@ -112,6 +110,21 @@ def parse(value: object, kind: Kind) -> int:
     if result.denominator != 1:
         raise ValueError(f"expected a whole number of {kind.base}")
     return int(result)
+
+
+def parse_bytes(value: object) -> int:
+    """Return a size in bytes, as `parse` does; a number without a unit counts bytes.
+
+    This is for sizes that programs write or compute. People may mean something else by 8.
+
+    Examples
+    --------
+    >>> parse_bytes(8), parse_bytes("4096"), parse_bytes("4KiB")
+    (8, 4096, 4096)
+    """
+    text = repr(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+    match = _NUMBER.fullmatch(text) if isinstance(text, str) else None
+    return parse(f"{text}B" if match is not None and not match[2] else text, SIZE)
 
 
 def written(number: int, kind: Kind) -> str:

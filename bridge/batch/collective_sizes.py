@@ -57,7 +57,7 @@ def _size(entry: Any, place: str) -> Size:
     if not isinstance(entry, dict) or not {"bytes", "count"} <= set(entry) <= set(FIELDS):
         raise InputError(f"{place}: expected the fields bytes, count and, optionally, collective")
     try:
-        size = units.parse(entry["bytes"], units.SIZE)
+        size = units.parse_bytes(entry["bytes"])
     except ValueError as error:
         raise InputError(f"{place}: bytes is {entry['bytes']!r}, {error}") from None
     try:

@@ -37,6 +37,7 @@ from bridge.results.measurements import (
 )
 from bridge.results.repeat import Repeat
 from bridge.results.run_tables import RunTables
+from frontend.loading.stored import with_units
 from frontend.schema.outputs import chosen
 
 if TYPE_CHECKING:
@@ -278,6 +279,8 @@ class Result(BaseModel):
                 f"{file}: schema_version is {version!r}, expected a result of version "
                 f"{SCHEMA_VERSION}"
             )
+        if "scenario" in document:
+            document["scenario"] = with_units(document["scenario"])
         try:
             return cls.model_validate(document).with_tables(RunTables(folder=file.parent))
         except ValidationError as error:

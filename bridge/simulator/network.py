@@ -19,7 +19,7 @@ from frontend.compiler.compile import compile_network
 from frontend.loading.load import Source
 from frontend.loading.overrides import Overrides
 from frontend.loading.python_values import python_values
-from frontend.units import SIZE, parse
+from frontend.units import parse_bytes
 
 #: Picoseconds in a nanosecond.
 PS_PER_NS = 1000
@@ -227,6 +227,6 @@ class Network:
         if src == dst:
             raise ValueError(f"src and dst are both {src}, expected two different ranks")
         try:
-            return parse(python_values(size), SIZE)
+            return parse_bytes(python_values(size))
         except ValueError as error:
             raise ValueError(f"size is {size!r}, {error}") from None

@@ -16,6 +16,7 @@ from frontend.loading.key_paths import KeyPath
 from frontend.loading.overrides import Overrides
 from frontend.loading.problems import Origin, describe, describe_refusal
 from frontend.loading.python_values import python_values
+from frontend.loading.stored import with_units
 from frontend.resolve import check
 from frontend.scenario import Scenario
 from frontend.schema.files import FOLDER, GIVEN, OWN, require_allowed
@@ -41,7 +42,9 @@ class Content:
 
 Source = str | os.PathLike[str] | Mapping[str, Any] | Scenario | Content
 
-ANY_WORKLOAD = {"kind": "collective", "operation": "all_to_all", "algorithm": "direct", "bytes": 1}
+ANY_WORKLOAD = {
+    "kind": "collective", "operation": "all_to_all", "algorithm": "direct", "bytes": "1B",
+}  # fmt: skip
 """A workload for every network, in place of one that a network does not need."""
 
 
@@ -205,7 +208,7 @@ def _scenario_of_result(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     scenario = content.get("scenario") if "simulator" in content else None
-    return scenario if isinstance(scenario, dict) else None
+    return with_units(scenario) if isinstance(scenario, dict) else None
 
 
 def _require_allowed_files(scenario: Scenario, context: Mapping[str, Any]) -> None:

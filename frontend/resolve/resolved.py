@@ -96,7 +96,7 @@ def resolve(scenario: Scenario) -> Resolved:
     --------
     >>> from frontend import load_scenario
     >>> links = {"bandwidth": "1Gbps", "latency": "1us", "buffer": "1MB"}
-    >>> work = {"kind": "collective", "operation": "all_gather", "algorithm": "ring", "bytes": 8}
+    >>> work = {"kind": "collective", "operation": "all_gather", "algorithm": "ring", "bytes": "8B"}
     >>> content = {"topology": {"family": "hypercube", "n": 8} | links, "workload": work}
     >>> resolved = resolve(load_scenario(content))
     >>> resolved.ranks, resolved.network.links, resolved.plan.layers

@@ -5,6 +5,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, PlainSerializer, ValidationInfo
 
+from frontend import units
 from frontend.schema.files import read_json
 from frontend.schema.quantities import Size
 
@@ -13,8 +14,9 @@ _MOST_PARTS = 2**30  # the stream counts the parts of a buffer in 32 bits
 
 
 def _read(value: Any, info: ValidationInfo) -> Any:
+    parse = Size.parse
     if isinstance(value, dict) and set(value) == {"file"}:
-        value = read_json(str(value["file"]), info)
+        value, parse = read_json(str(value["file"]), info), _parse_stored
     rows = [row for row in value if isinstance(row, list | tuple)] if _is_list(value) else []
     if not rows or len(rows) != len(value):
         raise ValueError(_ACCEPTED)
@@ -27,10 +29,15 @@ def _read(value: Any, info: ValidationInfo) -> Any:
     found = []
     for number, row in enumerate(rows):
         try:
-            found.append(tuple(Size.parse(size) for size in row))
+            found.append(tuple(parse(size) for size in row))
         except ValueError as error:
             raise ValueError(f"row {number}: {error}") from None
     return tuple(found)
+
+
+def _parse_stored(value: Any) -> Size:
+    """Return a size in a file, in which a number counts bytes."""
+    return Size.parse(value if isinstance(value, str) else f"{units.parse_bytes(value)}B")
 
 
 def _is_list(value: Any) -> bool:

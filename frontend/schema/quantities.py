@@ -35,8 +35,8 @@ class Quantity(int):
         return result
 
     def written(self) -> str | int:
-        """The value as the scenario gave it."""
-        return getattr(self, "given", int(self))
+        """The value as the scenario gave it, or with the largest unit that divides it."""
+        return getattr(self, "given", units.written(self, self.kind))
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -50,11 +50,9 @@ class Quantity(int):
         cls, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
         names = "|".join(unit.replace("/", "\\/") for unit in cls.kind.units)
-        optional = "?" if cls.kind.plain else ""
-        pattern = rf"^\s*\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*({names}){optional}\s*$"
+        pattern = rf"^\s*\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*({names})\s*$"
         text = {"type": "string", "pattern": pattern, "examples": [cls.kind.example]}
-        number = {"type": "number", "minimum": 0} if cls.kind.plain else {"const": 0}
-        return {"anyOf": [text, number]}
+        return {"anyOf": [text, {"const": 0}]} if cls.minimum == 0 else text
 
 
 def _written(value: Any) -> Any:
@@ -153,8 +151,8 @@ class Buffer(Size):
     def __get_pydantic_json_schema__(
         cls, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        base = super().__get_pydantic_json_schema__(schema, handler)
-        return {"anyOf": [{"const": "unlimited"}, *base["anyOf"]]}
+        text = super().__get_pydantic_json_schema__(schema, handler)["anyOf"][0]
+        return {"anyOf": [{"const": "unlimited"}, text]}
 
 
 class Rate(Quantity):

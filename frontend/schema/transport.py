@@ -77,7 +77,7 @@ class Ecn(Model):
 
 def _default_mss(data: dict[str, Any]) -> Any:
     option = TIMESTAMP_OPTION_BYTES if data.get("timestamps") else 0
-    return int(data.get("mtu", 9000)) - HEADER_BYTES - option
+    return f"{data.get('mtu', 9000) - HEADER_BYTES - option}B"
 
 
 def _default_initial_rto(data: dict[str, Any]) -> Any:
@@ -96,8 +96,8 @@ class Transport(Model):
     """Selective acknowledgements."""
     window_scaling: bool = True
     """Window scale option. Without it, a window is at most 64 KiB."""
-    mtu: PacketSize = PacketSize.parse(9000)
-    """Largest IP packet, in bytes."""
+    mtu: PacketSize = PacketSize.parse("9000B")
+    """Largest IP packet."""
     mss: SegmentSize = Field(default_factory=_default_mss)
     """Payload of a full segment (maximum segment size), at least 16 bytes. Default: the MTU less
     the headers."""

@@ -40,7 +40,7 @@ class CollectiveWorkload(AlgorithmOptions):
     none."""
     matrix: SizeMatrix | None = None
     """all_to_all: the bytes that each member of the group sends to each member, instead of `bytes`:
-    rows of sizes, or `{file: …}` with such rows as JSON."""
+    rows of sizes, or `{file: …}` with such rows as JSON, where a number counts bytes."""
     group: Group | None = None
     """The ranks that take part, in the order of the members; null: all ranks."""
     root: Whole | None = None

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from frontend import load_scenario
 from frontend.schema.topology import FlatTopology
 from frontend.schema.transport import Transport
+from frontend.units import SIZE, parse
 from tests.bench.points import Point
 
 
@@ -46,7 +47,10 @@ def messages(point: Point) -> AtOnce:
         payload, distances = point.message_bytes, range(1, 2)
     else:
         assert point.overrides["workload.operation"] == "all_to_all"
-        payload, distances = -(-int(point.overrides["workload.bytes"]) // ranks), range(1, ranks)
+        payload, distances = (
+            -(-parse(point.overrides["workload.bytes"], SIZE) // ranks),
+            range(1, ranks),
+        )
     return AtOnce(
         ranks,
         int(topology.bandwidth),

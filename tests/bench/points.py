@@ -33,7 +33,7 @@ QUICK = [
         "permutation, 16 ranks, MTU 1500",
         _COLLECTIVE,
         (*_ALL, SIMGRID, HTSIM),
-        {"topology.ranks": 16, "transport.mtu": 1500},
+        {"topology.ranks": 16, "transport.mtu": "1500B"},
         pattern="permutation",
         message_bytes=8_000_000,
     ),
@@ -49,7 +49,7 @@ QUICK = [
         "all-to-all of 8 MiB, 128 ranks, MTU 9000",
         _COLLECTIVE,
         (*_ALL, SIMGRID, HTSIM),
-        {"workload.operation": "all_to_all", "workload.bytes": 8 << 20},
+        {"workload.operation": "all_to_all", "workload.bytes": "8MiB"},
     ),
     Point(
         "all-to-all of 8 MiB, 128 ranks, MTU 1500",
@@ -57,15 +57,15 @@ QUICK = [
         ("express", HTSIM),
         {
             "workload.operation": "all_to_all",
-            "workload.bytes": 8 << 20,
-            "transport.mtu": 1500,
+            "workload.bytes": "8MiB",
+            "transport.mtu": "1500B",
         },
     ),
     Point(
         "all-to-all of 1 byte a pair, 128 ranks",
         _COLLECTIVE,
         ("native", "express"),
-        {"workload.operation": "all_to_all", "workload.bytes": 128},
+        {"workload.operation": "all_to_all", "workload.bytes": "128B"},
     ),
     Point(
         "ring all-reduce of 8 MiB, 128 ranks",
@@ -93,7 +93,7 @@ FULL = [
         {
             "topology.ranks": 1024,
             "workload.operation": "all_to_all",
-            "workload.bytes": 8 << 20,
+            "workload.bytes": "8MiB",
         },
     ),
     Point(

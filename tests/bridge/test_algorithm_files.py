@@ -23,7 +23,7 @@ def time_ns(operation: str, algorithm: str | dict[str, str], **system: Any) -> f
         "workload": {"kind": "collective", "operation": operation, "algorithm": algorithm}
         | {"bytes": "4MB"},
         "system": system,
-        "transport": {"variant": "cubic", "mtu": 9000, "window": "4MB"},
+        "transport": {"variant": "cubic", "mtu": "9000B", "window": "4MB"},
     }
     result = bridge.run(scenario)
     assert result.status == "complete"

@@ -23,7 +23,7 @@ def test_boxes_take_the_time_of_their_model(count, inside, operation):
             "topology.ranks": 8 * count,
             "topology.inside": inside,
             "workload.operation": operation,
-            "workload.bytes": SIZE,
+            "workload.bytes": f"{SIZE}B",
         },
     )
     wiring = boxes(

@@ -135,7 +135,7 @@ def test_search_is_kept() -> None:
         ("--n 12 --degree 4 --bytes -1", "'-1': expected a size such as 64MiB"),
         ("--n 12 --degree 4 --bytes 0", "'0': expected a size such as 64MiB"),
         ("--n 12 --degree 4 --bandwidth 0Gbps", "more than 0"),
-        ("--n 12 --degree 4 --alpha 10", "expected a time such as 0.5us"),
+        ("--n 12 --degree 4 --alpha 10", "expected a time with a unit"),
         ("--n 12 --degree 4 --sizes missing.csv", "no such file or folder"),
         ("--n 12 --degree 4 --cayley --orbits 5", "--orbits 5: expected a divisor of --n 12"),
         ("--n 12 --degree 0 --cayley", "--degree 0: expected 1 … 12 with --cayley"),

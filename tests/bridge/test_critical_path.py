@@ -95,7 +95,7 @@ def test_one_message(small: dict[str, Any]) -> None:
 
     1000 bytes with 42 of headers take 83.36 ns a link at 100 Gb/s.
     """
-    workload = {"operation": "all_to_all", "algorithm": "direct", "bytes": 2000}
+    workload = {"operation": "all_to_all", "algorithm": "direct", "bytes": "2000B"}
     scenario = small | {
         "topology": small["topology"] | {"ranks": 2, "latency": "2us"},
         "workload": small["workload"] | workload,
@@ -186,7 +186,7 @@ def test_the_parts_always_add_up(
             "kind": "collective",
             "operation": "all_reduce",
             "algorithm": algorithm,
-            "bytes": size,
+            "bytes": f"{size}B",
         },
         "system": {
             "concurrent_chunks": chunks,

@@ -38,7 +38,7 @@ topologies = st.sampled_from(
 )
 
 collectives = st.builds(
-    lambda both, size: {"kind": "collective", "bytes": size, **both},
+    lambda both, size: {"kind": "collective", "bytes": f"{size}B", **both},
     st.sampled_from(
         [
             {"operation": "all_reduce", "algorithm": "ring"},

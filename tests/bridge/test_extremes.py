@@ -88,16 +88,16 @@ def test_dctcp_that_stands_still_says_so(fabric: str) -> None:
     overrides = {
         "topology.ranks": 8,
         "topology.bandwidth": "1Gbps",
-        "topology.buffer": 356774,
+        "topology.buffer": "356774B",
         "workload.algorithm": "dbt",
         "workload.bytes": "1MB",
         "system.chunks": 4,
         "transport.variant": "dctcp",
-        "transport.mtu": 1500,
+        "transport.mtu": "1500B",
         "transport.sack": False,
         "transport.min_rto": "200us",
-        "transport.window": 146000,
-        "transport.ecn": {"enabled": True, "threshold": 25308},
+        "transport.window": "146000B",
+        "transport.ecn": {"enabled": True, "threshold": "25308B"},
     }
     with pytest.raises(bridge.SimulationError) as caught:
         run(fabric, overrides)

@@ -40,7 +40,7 @@ def scenario(batch=8, layout=None, **workload):
         },
         "workload": {"kind": "llm", "model": MODEL, "global_batch": batch, "layout": layout or {}}
         | workload,
-        "transport": {"mtu": 9000, "window": "4MB", "initial_cwnd": 40},
+        "transport": {"mtu": "9000B", "window": "4MB", "initial_cwnd": 40},
     }
 
 

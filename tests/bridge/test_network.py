@@ -61,7 +61,7 @@ def test_ping_pong(small: dict[str, Any], size: int) -> None:
 def test_every_fabric_has_the_headers_of_the_schema(
     small: dict[str, Any], fabric: str, timestamps: bool
 ) -> None:
-    transport = {"transport.timestamps": timestamps, "transport.mtu": 1500}
+    transport = {"transport.timestamps": timestamps, "transport.mtu": "1500B"}
     overrides = {"fabric": fabric} | transport
     schema = bridge.load_scenario(small, overrides).transport
     headers = schema.packet_overhead - LINK_HEADER
@@ -90,9 +90,9 @@ def test_the_reader_accepts_the_largest_segment_of_the_schema(small: dict[str, A
 
 def test_the_reader_accepts_the_smallest_segment_of_the_schema(small: dict[str, Any]) -> None:
     """It is what the smallest packet holds; the reader of the stream accepts no less."""
-    smallest = {"transport.timestamps": True, "transport.mtu": 68}
+    smallest = {"transport.timestamps": True, "transport.mtu": "68B"}
     mss = bridge.load_scenario(small, smallest).transport.mss
-    stream = bridge.compile(small, {"transport.mss": mss})
+    stream = bridge.compile(small, {"transport.mss": f"{mss}B"})
     Network(stream).close()
     records = [*decode(stream)]
     (settings,) = [record.settings for record in records if record.HasField("settings")]
@@ -142,13 +142,13 @@ def test_incast(small: dict[str, Any]) -> None:
 @pytest.mark.parametrize("ranks", [2, 4, 7])
 @pytest.mark.parametrize("size", [64_000, 1_000_001])
 def test_ring_agrees_with_the_compiled_ring(small: dict[str, Any], ranks: int, size: int) -> None:
-    overrides = {"topology.ranks": ranks, "workload.bytes": size}
+    overrides = {"topology.ranks": ranks, "workload.bytes": f"{size}B"}
     compiled = bridge.run(small, overrides).collectives[0]
     assert ring_all_reduce_ps(small, overrides, ranks, size) == round(compiled.time_ns * 1000)
 
 
 def ring_all_reduce_ps(
-    scenario: dict[str, Any], overrides: dict[str, int], ranks: int, size: int
+    scenario: dict[str, Any], overrides: dict[str, object], ranks: int, size: int
 ) -> int:
     """Run a ring all-reduce message by message and return when the last rank is done [ps]."""
     injection_ns = 10.0

@@ -62,7 +62,7 @@ def hops(network: Network) -> list[int]:
 @pytest.mark.parametrize("family", TOPOLOGIES)
 def test_every_format_leads_back_to_the_network(family: str, tmp_path: Path) -> None:
     """The same links and lengths of paths; what a format cannot say stands in a note."""
-    work = {"kind": "collective", "operation": "all_reduce", "algorithm": "ring", "bytes": 1}
+    work = {"kind": "collective", "operation": "all_reduce", "algorithm": "ring", "bytes": "1B"}
     own = {} if family == "hierarchical" else {"buffer": "unlimited"}
     given = {"topology": {"family": family} | own | TOPOLOGIES[family]}
     (tmp_path / "x.json").write_text(json.dumps(given | {"workload": work}))

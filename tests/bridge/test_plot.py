@@ -237,7 +237,7 @@ def test_what_a_result_lacks_is_named(result: Result, tmp_path: Path) -> None:
 def test_a_wrong_window(dlrm: Result, tmp_path: Path) -> None:
     for words, sentence in (
         (["--window", "5"], "expected START..END"),
-        (["--window", "5..6"], "expected a time such as"),
+        (["--window", "5..6"], "expected a time with a unit"),
         (["--window", "1s..2s"], "expected something of these ranks"),
         (["--ranks", "5-2"], "ends before it begins"),
     ):

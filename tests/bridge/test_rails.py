@@ -20,7 +20,7 @@ def bus_bandwidth_gbps(connections: int, policy: str, **changes: Any) -> float:
             "workload": {"kind": "collective", "operation": "all_gather", "algorithm": "ring"}
             | {"bytes": "640MB"},
             "system": {"chunks": 1},
-            "transport": {"flows_per_pair": connections, "mtu": 9000},
+            "transport": {"flows_per_pair": connections, "mtu": "9000B"},
             "routing": {"policy": policy} | changes,
         }
     )

@@ -57,6 +57,15 @@ def test_error_is_absent_from_a_complete_result(raw_result: dict[str, Any]) -> N
     assert Result.model_validate(failed).to_dict()["error"] == "rank 0 waits"
 
 
+def test_sizes_of_an_earlier_version_have_units(raw_result: dict[str, Any], tmp_path: Path) -> None:
+    """Earlier versions wrote sizes as numbers; what they measured stays."""
+    raw_result["scenario"] |= {"transport": {"mtu": 9000}}
+    (tmp_path / "result.json").write_text(json.dumps(raw_result))
+    loaded = Result.load(tmp_path)
+    assert loaded.scenario["transport"] == {"mtu": "9000B"}
+    assert loaded.collectives[0].bytes == raw_result["collectives"][0]["bytes"]
+
+
 def test_result_is_frozen(result: Result) -> None:
     with pytest.raises(ValidationError):
         result.time_ns = 0  # type: ignore[misc]

@@ -46,12 +46,12 @@ def test_an_undisturbed_message_has_no_slowdown(
     wire bytes · 80 ps, and the second link adds one full packet (the last one if it is the only).
     """
     topology = {"ranks": 2, "latency": "2us"}
-    workload = {"operation": "all_to_all", "algorithm": "direct", "bytes": 2 * size}
+    workload = {"operation": "all_to_all", "algorithm": "direct", "bytes": f"{2 * size}B"}
     changed = small | {
         "topology": small["topology"] | topology,
         "workload": small["workload"] | workload,
     }
-    result = bridge.run(changed, {"fabric": fabric, "transport.mtu": 1500})
+    result = bridge.run(changed, {"fabric": fabric, "transport.mtu": "1500B"})
     segment, header = 1460, 40 + 2
     full = ceil(size / segment) - 1
     last = size - full * segment + header

@@ -206,7 +206,7 @@ def test_ranks_and_window(repository: Path, tmp_path: Path) -> None:
 def test_the_size_limit_is_kept(limit: int, least: int, repository: Path, tmp_path: Path) -> None:
     """Whatever has begun still ends, also in a small file, and the rest is left out."""
     scenario = repository / "scenarios" / "dlrm_hier_opt_small.yaml"
-    bridge.run(scenario, {"outputs.timeline": {"size_limit": limit}}, out=tmp_path)
+    bridge.run(scenario, {"outputs.timeline": {"size_limit": f"{limit}B"}}, out=tmp_path)
     assert least < (tmp_path / "timeline.json.gz").stat().st_size <= limit
     document = read(tmp_path)
     slices(document)

@@ -42,7 +42,7 @@ SHORTER = [
     (r"^examples$", "examples copies"),
     (r"workload\.active=[\d,]+", "workload.active=1,2"),
     (r"dims: \[16, 16\]", "dims: [4, 4]"),
-    (r"\$bytes", "1000"),
+    (r"\$bytes", "1000B"),
     # boxes_small has 12 ranks and switches, which an all-to-all over paths does not accept.
     (r"all-to-all --scenario scenarios/boxes.yaml", "all-to-all --topology ring:n=12"),
 ]

@@ -160,7 +160,7 @@ def bytes_of(names, scenario):
     ],
 )
 def test_buckets(bucket, expected):
-    scenario = load(bucket=bucket)
+    scenario = load(bucket=f"{bucket}B")
     issues = resolve(scenario).plan.issues
     assert [issue.bytes for issue in issues] == [bytes_of(names, scenario) for names in expected]
     assert [issue.name.partition(".")[0] for issue in issues] == [names[-1] for names in expected]
@@ -337,7 +337,7 @@ def test_wrong_input(changes, sentence):
 
 
 def test_a_demand_of_the_workload_needs_a_training():
-    workload = {"kind": "collective", "operation": "all_reduce", "algorithm": "ring", "bytes": 8}
+    workload = {"kind": "collective", "operation": "all_reduce", "algorithm": "ring", "bytes": "8B"}
     with pytest.raises(ScenarioError) as caught:
         load_scenario({"topology": topoopt(), "workload": workload})
     assert str(caught.value) == (

@@ -20,7 +20,7 @@ KINDS = [units.TIME, units.SIZE, units.RATE, units.BYTE_RATE, units.COMPUTE]
         ("1e9bps", units.RATE, 10**9),
         ("450GB/s", units.RATE, 3_600_000_000_000),
         ("1KiB/s", units.RATE, 8192),
-        (1e9, units.SIZE, 10**9),
+        (0, units.SIZE, 0),
         ("0.5us", units.TIME, 500_000),
         ("0.01µs", units.TIME, 10_000),
         ("50ms", units.TIME, 50_000_000_000),
@@ -31,7 +31,7 @@ KINDS = [units.TIME, units.SIZE, units.RATE, units.BYTE_RATE, units.COMPUTE]
         ("64MB", units.SIZE, 64_000_000),
         ("1GB", units.SIZE, 10**9),
         ("16.25MiB", units.SIZE, 4160 * 2048 * 2),
-        (9000, units.SIZE, 9000),
+        ("1e9B", units.SIZE, 10**9),
         (".5KiB", units.SIZE, 512),
         ("900GB/s", units.BYTE_RATE, 900_000_000_000),
         ("60TFLOPS", units.COMPUTE, 60 * 10**12),
@@ -51,20 +51,34 @@ def test_accepted(text, kind, expected):
             units.RATE,
             "expected a rate such as 100Gbps (units: bps … Tbps, B/s … TB/s)",
         ),
-        (100, units.RATE, "expected a rate such as 100Gbps (units: bps … Tbps, B/s … TB/s)"),
+        (
+            100,
+            units.RATE,
+            "expected a rate with a unit, such as 100bps or 100Gbps "
+            "(units: bps … Tbps, B/s … TB/s)",
+        ),
+        (
+            8,
+            units.SIZE,
+            "expected a size with a unit, such as 8B or 8MiB (units: B, KB … TB, KiB … TiB)",
+        ),
         (
             "900",
             units.BYTE_RATE,
-            "expected a byte rate such as 900GB/s (units: B/s, KB/s … TB/s, KiB/s … TiB/s)",
+            "expected a byte rate with a unit, such as 900B/s or 900GB/s "
+            "(units: B/s, KB/s … TB/s, KiB/s … TiB/s)",
         ),
-        (50, units.TIME, "expected a time such as 0.5us (units: ps, ns, us, ms, s)"),
+        (
+            50,
+            units.TIME,
+            "expected a time with a unit, such as 50ps or 50us (units: ps, ns, us, ms, s)",
+        ),
         ("0.3ps", units.TIME, "expected a whole number of picoseconds"),
         ("0.3B", units.SIZE, "expected a whole number of bytes"),
         (
             "-1B",
             units.SIZE,
-            "expected a size such as 64MiB (units: B, KB … TB, KiB … TiB), "
-            "or a plain number of bytes, not negative",
+            "expected a size such as 64MiB (units: B, KB … TB, KiB … TiB), not negative",
         ),
     ],
 )

@@ -18,7 +18,7 @@ LATENCY_NS = 2 * 500  # rank to switch to rank
 
 
 def all_reduce(**overrides: Any) -> bridge.Result:
-    changes = {"workload.bytes": BYTES, "topology.buffer": "1GB"}
+    changes = {"workload.bytes": f"{BYTES}B", "topology.buffer": "1GB"}
     return bridge.run(COLLECTIVE, changes | overrides)
 
 
@@ -73,8 +73,8 @@ def test_every_all_reduce_ends_and_carries_what_its_algorithm_sends(
     injection: str,
 ) -> None:
     """The time is at least the bandwidth bound, and the total payload is at least 2(N-1)·D."""
-    made = scenario(ranks, "express", mtu=mtu)
-    made["workload"] |= {"algorithm": algorithm, "bytes": size}
+    made = scenario(ranks, "express", mtu=f"{mtu}B")
+    made["workload"] |= {"algorithm": algorithm, "bytes": f"{size}B"}
     made["system"] = {
         "chunks": chunks,
         "concurrent_chunks": concurrent,

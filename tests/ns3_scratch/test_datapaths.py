@@ -56,7 +56,7 @@ def both(
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_without_loss(pattern: str, mtu: int, hops: int) -> None:
     pairs = PATTERNS[pattern](RANKS)
-    native, express = both(pairs, SIZES[mtu], mtu=mtu, hops=hops)
+    native, express = both(pairs, SIZES[mtu], mtu=f"{mtu}B", hops=hops)
     assert native.counters["drops"] == 0
     assert native.counters["payload_bytes"] == len(pairs) * SIZES[mtu]
     assert express == native
@@ -67,7 +67,7 @@ def test_without_loss(pattern: str, mtu: int, hops: int) -> None:
 @pytest.mark.parametrize("pattern", ["incast", "all_to_all"])
 def test_with_loss(pattern: str, mtu: int, tcp: dict[str, Any]) -> None:
     pairs = PATTERNS[pattern](RANKS)
-    changes: dict[str, Any] = {"mtu": mtu, "buffer": SMALL_BUFFER[mtu]} | tcp
+    changes: dict[str, Any] = {"mtu": f"{mtu}B", "buffer": SMALL_BUFFER[mtu]} | tcp
     native, express = both(pairs, SIZES[mtu], **changes)
     assert native.counters["drops"] > 0, "the buffer is meant to overflow"
     assert native.counters["retransmissions"] > 0
@@ -101,7 +101,7 @@ def test_every_variant_with_loss(variant: str, ecn: bool, timestamps: bool) -> N
         "ecn": {"enabled": ecn or variant == "dctcp", "threshold": "30kB"},
         "timestamps": timestamps,
         "buffer": SMALL_BUFFER[1500],
-        "mtu": 1500,
+        "mtu": "1500B",
         "min_rto": "5ms",
     }
     native, express = both(incast(RANKS), SIZES[1500], **changes)
@@ -118,7 +118,7 @@ def test_any_traffic_over_any_links(data: st.DataObject) -> None:
         st.lists(st.sampled_from(all_to_all(ranks)), min_size=1, max_size=30, unique=True)
     )
     changes: dict[str, Any] = {
-        "mtu": data.draw(st.sampled_from(list(SIZES))),
+        "mtu": data.draw(st.sampled_from([f"{mtu}B" for mtu in SIZES])),
         "latency": data.draw(st.sampled_from(["0", "0.5us", "720ns"])),
         "hops": data.draw(st.sampled_from([2, 4])),
         "spread": data.draw(st.booleans()),
@@ -182,7 +182,9 @@ def test_a_round_trip_sample_is_the_latest_of_its_interval(fabric: str) -> None:
 
 def test_recovery_changes_how_a_loss_is_repaired() -> None:
     outcomes = [
-        carry(RANKS, "express", incast(RANKS), SIZES[1500], mtu=1500, buffer="256kB", recovery=name)
+        carry(
+            RANKS, "express", incast(RANKS), SIZES[1500], mtu="1500B", buffer="256kB", recovery=name
+        )
         for name in ("prr", "classic")
     ]
     assert all(outcome.counters["retransmissions"] > 0 for outcome in outcomes)

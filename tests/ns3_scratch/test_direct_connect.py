@@ -41,7 +41,7 @@ def scenario(
             "kind": "collective",
             "operation": operation,
             "algorithm": algorithm,
-            "bytes": size,
+            "bytes": f"{size}B",
         },
         "system": {"injection_latency": f"{INJECTION_NS}ns"},
     }

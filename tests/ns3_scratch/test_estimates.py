@@ -76,7 +76,8 @@ def test_acks_wait_behind_data(pairs: list[Pair], mtu: int, window: str) -> None
     """Where ranks send to each other, `analytical` waits after each window as TCP does."""
     messages = [(pair, 4_000_000) for pair in pairs]
     express, analytical = (
-        arrivals(name, 5, messages, mtu=mtu, window=window) for name in ("express", "analytical")
+        arrivals(name, 5, messages, mtu=f"{mtu}B", window=window)
+        for name in ("express", "analytical")
     )
     assert analytical == pytest.approx(express, rel=0.013)
 

@@ -10,6 +10,7 @@ import bridge
 from frontend import load_scenario
 from frontend.resolve import resolve
 from frontend.resolve.events import happenings
+from frontend.units import SIZE, parse
 from tests.ns3_scratch.two_spines import CHANGING, ONE_WAY_OUT, TWO_SPINES, down, scenario
 
 
@@ -141,7 +142,7 @@ passing_events = st.one_of(
 )  # fmt: skip
 bursts = st.builds(
     lambda at, target, size: (
-        {"event": "incast", "at": f"{at}us", "bytes": size}
+        {"event": "incast", "at": f"{at}us", "bytes": f"{size}B"}
         | {"target": target, "sources": [rank for rank in range(4) if rank != target]}
     ),
     st.integers(0, 100),
@@ -166,7 +167,7 @@ def test_what_passes_leaves_nothing_behind(
     result = bridge.run(content)
     assert result.status == "complete"
     # The run may end before the messages of a burst have arrived, but not before those of the ring.
-    more = sum(3 * burst["bytes"] for burst in others)
+    more = sum(3 * parse(burst["bytes"], SIZE) for burst in others)
     sent = result.network.payload_bytes - usual.network.payload_bytes
     assert 0 <= sent <= more
     again = bridge.run(content)

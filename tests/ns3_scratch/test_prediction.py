@@ -37,8 +37,8 @@ def transports(draw: st.DrawFn, port_bytes: int) -> dict[str, Any]:
     scaling = draw(st.booleans())
     transport = {
         "variant": variant,
-        "mtu": mtu,
-        "mss": draw(st.sampled_from([100, 536, mtu - 60])),
+        "mtu": f"{mtu}B",
+        "mss": draw(st.sampled_from(["100B", "536B", f"{mtu - 60}B"])),
         "window_scaling": scaling,
         "window": draw(st.sampled_from(["20kB", "64kB"] + ["0.5MB", "3MB"] * scaling)),
         "min_rto": draw(st.sampled_from(["20us", "100us", "1ms", "50ms"])),
@@ -52,7 +52,7 @@ def transports(draw: st.DrawFn, port_bytes: int) -> dict[str, Any]:
             "timeout": draw(st.sampled_from(["5us", "15us"])),
         }
     if variant == "dctcp" or draw(st.booleans()):
-        transport["ecn"] = {"enabled": True, "threshold": max(1, port_bytes // 2)}
+        transport["ecn"] = {"enabled": True, "threshold": f"{max(1, port_bytes // 2)}B"}
     return transport
 
 
@@ -70,14 +70,14 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
             "ranks": ranks,
             "bandwidth": draw(st.sampled_from(["10Gbps", "100Gbps"])),
             "latency": draw(st.sampled_from(["0", "10ns", "0.5us", "5us"])),
-            "buffer": port_bytes * ranks,
+            "buffer": f"{port_bytes * ranks}B",
         },
         "workload": {
             "kind": "collective",
             "operation": operation,
             "algorithm": "direct",
             "peer_order": draw(st.sampled_from(["same", "rotated"])),
-            "bytes": draw(st.sampled_from([1000, 20_000, 300_000, 1_000_000])),
+            "bytes": draw(st.sampled_from(["1kB", "20kB", "300kB", "1MB"])),
         },
         "system": {"chunks": draw(st.sampled_from([1, 3]))},
         "transport": draw(transports(port_bytes)),
@@ -114,7 +114,7 @@ def test_duplicates_after_a_reduction_because_of_ecn(mss: int) -> None:
             "ranks": 4,
             "bandwidth": "10Gbps",
             "latency": "5us",
-            "buffer": 291_200,
+            "buffer": "291200B",
         },
         "workload": {
             "kind": "collective",
@@ -125,13 +125,13 @@ def test_duplicates_after_a_reduction_because_of_ecn(mss: int) -> None:
         },
         "transport": {
             "variant": "dctcp",
-            "mtu": 600,
-            "mss": mss,
+            "mtu": "600B",
+            "mss": f"{mss}B",
             "window": "64kB",
             "timestamps": True,
             "initial_cwnd": 1,
             "delayed_ack": {"segments": 2, "timeout": "5us"},
-            "ecn": {"enabled": True, "threshold": 36_400},
+            "ecn": {"enabled": True, "threshold": "36400B"},
         },
     }
     network = check({"schema_version": 1, "name": "duplicates", "fabric": "express"} | scenario)
@@ -149,7 +149,7 @@ def test_duplicates_after_a_reduction_because_of_ecn(mss: int) -> None:
         ({"ecn": {"enabled": True, "threshold": "20kB"}}, ["ecn_marks"]),
         ({"variant": "cubic"}, ["drops", "retransmissions"]),
         (
-            {"variant": "dctcp", "ecn": {"enabled": True, "threshold": "30kB"}, "mtu": 9000},
+            {"variant": "dctcp", "ecn": {"enabled": True, "threshold": "30kB"}, "mtu": "9000B"},
             ["ecn_marks", "drops", "retransmissions"],
         ),
     ],
@@ -175,7 +175,7 @@ def test_flows_leave_the_prediction(changes: dict[str, Any], counters: list[str]
                 "peer_order": "same",
                 "bytes": "4MB",
             },
-            "transport": {"variant": "new_reno", "mtu": 1500, **changes},
+            "transport": {"variant": "new_reno", "mtu": "1500B", **changes},
         }
     )
     assert all(Counter(network)[name] > 0 for name in counters)

@@ -33,7 +33,7 @@ def scenario(ranks: int, fabric: str, **changes: Any) -> dict[str, Any]:
     topology = {"family": "flat", "ranks": ranks, "bandwidth": "100Gbps"}
     topology["latency"] = changes.pop("latency", "0.5us")
     topology["buffer"] = changes.pop("buffer", "1GB")
-    transport = {"variant": "new_reno", "mtu": 9000, "window": "0.5MB", "min_rto": "50ms"}
+    transport = {"variant": "new_reno", "mtu": "9000B", "window": "0.5MB", "min_rto": "50ms"}
     transport |= changes
     return {
         "schema_version": 1,

@@ -36,8 +36,8 @@ CHOICES = (
         "mtu",
         {
             "9000": {},
-            "1500": {"transport.mtu": 1500},
-            "1500 with an MSS of 536": {"transport.mtu": 1500, "transport.mss": 536},
+            "1500": {"transport.mtu": "1500B"},
+            "1500 with an MSS of 536": {"transport.mtu": "1500B", "transport.mss": "536B"},
         },
         ("9000", "1500"),
     ),

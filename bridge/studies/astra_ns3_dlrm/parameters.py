@@ -30,7 +30,7 @@ Settings = Mapping[str, Mapping[str, Any]]
 _TRANSPORT: Settings = {
     "initial window of 1 segment": {"transport.initial_cwnd": 1},
     "initial window of 4 segments": {"transport.initial_cwnd": 4},
-    "MTU 1500": {"transport.mtu": 1500},
+    "MTU 1500": {"transport.mtu": "1500B"},
     "CUBIC": {"transport.variant": "cubic"},
     "no SACK": {"transport.sack": False},
     "an ACK for every second segment": {

@@ -80,7 +80,7 @@ def cluster(
             "kind": "collective",
             "operation": operation,
             "algorithm": "ring",
-            "bytes": size,
+            "bytes": f"{size}B",
         },
         "system": {
             "chunks": chunks,
@@ -91,7 +91,7 @@ def cluster(
         },
         "transport": {
             "variant": "cubic",
-            "mtu": mtu,
+            "mtu": f"{mtu}B",
             "window": "4MB",
             "flows_per_pair": flows,
         },

@@ -105,7 +105,7 @@ def test_only_direct_all_reduces_get_its_keys(scenarios: Path) -> None:
     others = [name for name in points if name.endswith(sets.name)]
     for name in others:
         before = name.removesuffix(f" with {sets.name}")
-        expected = {"transport.mtu": 1500}
+        expected = {"transport.mtu": "1500B"}
         if before.startswith("A2A"):
             expected |= {key.removeprefix("A2A "): value for key, value in changed.items()}
         assert points[name] == load_scenario(points[before], expected)

@@ -1,0 +1,47 @@
+"""Read scenarios that earlier versions of cosim have written, in results and in streams."""
+
+from __future__ import annotations
+
+from typing import Any
+
+SIZES = frozenset(
+    {
+        "buffer", "bucket", "bytes", "dispatch_element", "ecn_threshold", "element",
+        "gradient_element", "link_header", "matrix", "memory", "min_chunk", "mss", "mtu",
+        "size_limit", "sizes", "threshold", "window",
+    }
+)  # fmt: skip
+"""Keys of sizes when a size could be a number without a unit."""
+
+_COUNTED = frozenset({"demand", "strategy"})
+"""Keys of what programs write, whose bytes are numbers."""
+
+
+def with_units(scenario: Any) -> Any:
+    """Return a stored scenario whose sizes have units: a number without one counted bytes.
+
+    Examples
+    --------
+    >>> with_units({"seed": 1, "transport": {"mtu": 9000, "window": "4MB"}})
+    {'seed': 1, 'transport': {'mtu': '9000B', 'window': '4MB'}}
+    """
+    if isinstance(scenario, dict):
+        return {key: _value(key, value) for key, value in scenario.items()}
+    if isinstance(scenario, list):
+        return [with_units(value) for value in scenario]
+    return scenario
+
+
+def _value(key: str, value: Any) -> Any:
+    if key in _COUNTED:
+        return value
+    return _sizes(value) if key in SIZES else with_units(value)
+
+
+def _sizes(value: Any) -> Any:
+    """Return sizes with units; other numbers, such as the shares of sizes, are no integers."""
+    if isinstance(value, list):
+        return [_sizes(one) for one in value]
+    if isinstance(value, int) and not isinstance(value, bool) and value:
+        return f"{value}B"
+    return with_units(value)

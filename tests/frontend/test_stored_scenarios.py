@@ -1,0 +1,86 @@
+"""Scenarios that earlier versions have written: sizes without a unit counted bytes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from frontend import ScenarioError, load_scenario
+from frontend.loading.stored import SIZES, with_units
+from frontend.schema.quantities import Size
+from frontend.units import SIZE
+from frontend.workloads import WORKLOADS
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+
+
+def without_units(content: Any) -> Any:
+    """Return a scenario as an earlier version could have written it."""
+    if isinstance(content, dict):
+        return {
+            key: bare(value) if key in SIZES else without_units(value)
+            for key, value in content.items()
+        }
+    return [without_units(one) for one in content] if isinstance(content, list) else content
+
+
+def bare(value: Any) -> Any:
+    if isinstance(value, list):
+        return [bare(one) for one in value]
+    whole = isinstance(value, str) and value.endswith("B") and value[:-1].isdigit()
+    return int(value[:-1]) if whole and value != "0B" else without_units(value)
+
+
+@pytest.mark.parametrize(
+    "file",
+    sorted(SCENARIOS.glob("*_small.yaml")),
+    ids=lambda file: file.stem,
+)
+def test_a_result_of_an_earlier_version_gives_its_scenario(file, tmp_path):
+    scenario = load_scenario(file)
+    old = without_units(json.loads(json.dumps(scenario.resolved())))
+    assert old["transport"]["mtu"] == 9000
+    assert load_scenario(with_units(old)).resolved() == scenario.resolved()
+    if WORKLOADS[scenario.workload.kind].files:
+        return  # whose paths are those of this folder
+    result = tmp_path / "result.json"
+    result.write_text(json.dumps({"simulator": {}, "scenario": old}))
+    assert load_scenario(result).resolved() == scenario.resolved()
+    # What a person writes needs units.
+    with pytest.raises(ScenarioError, match="expected a size with a unit, such as 9000B"):
+        load_scenario({**scenario.resolved(), "transport": {"mtu": 9000}})
+
+
+def test_sizes_and_counts_in_lists():
+    stored = {
+        "events": [{"sizes": [[1000, 0.5], ["1MB", 1.0]], "bytes": 8}],
+        "workload": {"matrix": [[0, 7], ["1kB", 0]], "strategy": {"bytes": 8}},
+        "topology": {"nodes": [{"name": 3, "memory": 5}], "demand": {"bytes": 9}},
+    }
+    assert with_units(stored) == {
+        "events": [{"sizes": [["1000B", 0.5], ["1MB", 1.0]], "bytes": "8B"}],
+        "workload": {"matrix": [[0, "7B"], ["1kB", 0]], "strategy": {"bytes": 8}},
+        "topology": {"nodes": [{"name": 3, "memory": "5B"}], "demand": {"bytes": 9}},
+    }
+
+
+def test_the_keys_are_those_of_the_schema():
+    """A key that is added later has always needed a unit, and need not be here."""
+    schema = json.loads((SCENARIOS.parent / "frontend" / "scenario.schema.json").read_text())
+    found = {
+        key
+        for definition in schema["$defs"].values()
+        for key, value in definition.get("properties", {}).items()
+        if f'"{SIZE.example}"' in json.dumps(value)
+    }
+    assert found == SIZES
+
+
+def test_a_size_is_written_with_its_unit():
+    assert Size(8960).written() == "8960B"
+    assert Size(2**20).written() == "1MiB"
+    assert Size.parse(0).written() == 0
+    assert load_scenario(SCENARIOS / "first.yaml").resolved()["transport"]["mss"] == "8960B"
