@@ -16,7 +16,7 @@ from frontend.collectives.program.repetition import Repetition
 from frontend.collectives.program.rotation import Rotation
 from frontend.collectives.registry import ALGORITHMS, ROOTED, require_numbers
 from frontend.collectives.setting import Setting
-from frontend.compiler.verification import verify
+from frontend.compiler.verification import require_match, verify
 from frontend.errors import ScenarioError
 from frontend.fabrics import ESTIMATORS
 from frontend.resolve import Resolved
@@ -77,6 +77,7 @@ class ProgramLibrary:
             )
             if key not in self._known:
                 program = algorithm.build(issue.operation, size, **options)
+                require_match(program, algorithm.name, setting)
                 _require_numbers(program)
                 if _is_foreign(issue.algorithm):
                     verify(program, algorithm.name, setting)
@@ -93,10 +94,11 @@ class ProgramLibrary:
     def check(self, issue: Issue) -> None:
         """Raise ScenarioError where `use` would.
 
-        Build a program only if it must be verified, or if its algorithm has no check.
+        Build a program only if it must be verified, if its algorithm has no check, or if its blocks
+        differ, which few algorithms support.
         """
         check = algorithm_of(issue.algorithm).check
-        if check is None or _is_foreign(issue.algorithm):
+        if check is None or issue.blocks is not None or _is_foreign(issue.algorithm):
             self.use(issue)
             return
         try:

@@ -1,4 +1,4 @@
-"""Verify that the program of a plug-in computes the collective that asked for it."""
+"""Verify that a program computes the collective that asked for it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _BYTES_PER_ACCESS = 320  # a step's access to a unit, in `problems`
 _BYTES_PER_UNIT = 32  # places and the result, beside the sets of members
 
 
-def verify(program: AnyProgram, algorithm: str, setting: Setting) -> None:
-    """Raise CollectiveError unless a program computes a collective.
+def require_match(program: AnyProgram, algorithm: str, setting: Setting) -> None:
+    """Raise CollectiveError unless a program is made for a collective.
 
     Parameters
     ----------
@@ -31,15 +31,30 @@ def verify(program: AnyProgram, algorithm: str, setting: Setting) -> None:
     Raises
     ------
     CollectiveError
-        If the program is of another operation, group size, root or blocks than the collective, if
-        `frontend.collectives.problems` finds any, or if it is too large to be verified.
+        If the program is of another operation, group size, root, dimension or blocks than the
+        collective.
     """
-    name = f"{setting.operation} by {algorithm!r}"
-    wrong = _mismatch(program, setting)
+    wrong = _mismatch(program, setting) if len(setting.ranks) > 1 else None
     if wrong:
-        raise CollectiveError(f"{name}: {wrong}")
+        raise CollectiveError(f"{setting.operation} by {algorithm!r}: {wrong}")
+
+
+def verify(program: AnyProgram, algorithm: str, setting: Setting) -> None:
+    """Raise CollectiveError unless a program computes the result of its operation.
+
+    Parameters
+    ----------
+    program, algorithm, setting
+        As for `require_match`.
+
+    Raises
+    ------
+    CollectiveError
+        If `frontend.collectives.problems` finds any, or if the program is too large for it.
+    """
     if not setting.given.verify:
         return
+    name = f"{setting.operation} by {algorithm!r}"
     needed = memory_bytes(program)
     if needed > MOST_MEMORY:
         raise CollectiveError(
@@ -81,7 +96,7 @@ def _mismatch(program: AnyProgram, setting: Setting) -> str | None:
         ("group size", program.group_size, len(setting.ranks)),
         ("root", program.root, setting.root),
     ):
-        if has != wanted and len(setting.ranks) > 1:
+        if has != wanted:
             return f"the program has the {what} {has}: expected {wanted}"
     dimensions = ("scale_out",) if setting.layout.super_node is None else ("scale_up", "scale_out")
     for name in program.phase_dimension:
@@ -89,6 +104,6 @@ def _mismatch(program: AnyProgram, setting: Setting) -> str | None:
             return f"the program has the dimension {name!r}: expected {' or '.join(dimensions)}"
     own = program.blocks if isinstance(program, Program) else None
     blocks = None if own is None else tuple(map(tuple, own.tolist()))
-    if blocks != setting.blocks and len(setting.ranks) > 1:
-        return "the program has other blocks than the all-to-all: expected those of its setting"
+    if blocks != setting.blocks:
+        return "its blocks are not those of the all-to-all: expected direct or auto"
     return None

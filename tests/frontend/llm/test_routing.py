@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from frontend import compile_scenario, validate_scenario
 from frontend.errors import ScenarioError
 from frontend.loading.load import load_scenario
 from frontend.workloads.llm.routing import apportioned, limited, popularity
@@ -124,3 +125,16 @@ def test_what_is_refused(routing, model, text):
     ep = 4 if model is MODEL else 1
     with pytest.raises(ScenarioError, match=text):
         load_scenario(scenario(8, model=model, layout={"ep": ep}, routing=routing))
+
+
+@pytest.mark.parametrize("algorithm", ["ring", "halving_doubling"])
+def test_an_algorithm_of_equal_blocks_is_refused(algorithm):
+    """Its all-to-all would carry the largest block between all ranks."""
+    uneven = scenario(
+        8, model=MODEL, layout={"ep": 8}, routing={"skew": 0.8}, algorithms={"ep": algorithm}
+    )
+    for compiles in (validate_scenario, compile_scenario):
+        with pytest.raises(ScenarioError, match="its blocks are not those of the all-to-all"):
+            compiles(load_scenario(uneven))
+    even = uneven["workload"] | {"routing": {}}
+    compile_scenario(load_scenario(uneven | {"workload": even}))
