@@ -14,7 +14,8 @@ from bridge.batch.scenario_file import SCENARIO_FILE, scenario_yaml
 from bridge.batch.training_job import Job
 from bridge.errors import InputError
 from bridge.files import prepare_directory, remove, sole_writer, write_whole
-from frontend import ScenarioError
+from frontend import ScenarioError, load_scenario
+from frontend.loading.stored import with_units
 from frontend.parallelization import (
     Estimator,
     Found,
@@ -213,6 +214,8 @@ class Search:
     def _kept(self, file: Path) -> State:
         try:
             content = json.loads(file.read_bytes())
+            # The file may be older than some keys of a scenario, or their units.
+            content["scenario"] = load_scenario(with_units(content["scenario"])).resolved()
             for key, value in self._identity().items():
                 if content[key] != value:
                     raise InputError(

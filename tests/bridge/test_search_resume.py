@@ -43,6 +43,25 @@ def test_interrupted_and_resumed_is_as_if_it_had_not_been(tmp_path, stop):
     assert contents(parts) == contents(whole)
 
 
+def test_a_search_of_an_earlier_version_is_resumed(tmp_path):
+    """Earlier versions wrote sizes without a unit, and had fewer keys."""
+    job = Job(load_scenario(scenario(SWITCH)))
+    Search(job, settings(), tmp_path).run()
+    file = tmp_path / "search.json"
+    saved = json.loads(file.read_bytes())
+    assert saved["scenario"]["transport"]["mtu"] == "9000B"
+    saved["scenario"]["transport"] |= {"mtu": 9000}
+    del saved["scenario"]["simulation"]
+    file.write_text(json.dumps(saved))
+    before = contents(tmp_path)["scenario.yaml"]
+    Search(job, settings(), tmp_path, resume=True).run()
+    assert contents(tmp_path)["scenario.yaml"] == before
+    saved["scenario"]["transport"] |= {"window": 4096_000}
+    file.write_text(json.dumps(saved))
+    with pytest.raises(InputError, match="saved by a search with another scenario"):
+        Search(job, settings(), tmp_path, resume=True).run()
+
+
 def test_interrupted_what_the_round_found_is_kept(tmp_path):
     job = Job(load_scenario(scenario(SWITCH)))
     told = []
