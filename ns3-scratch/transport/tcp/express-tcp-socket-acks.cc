@@ -40,10 +40,7 @@ ExpressTcpSocket::Receive(const Segment& segment)
     if (segment.acknowledgment >= m_txBuffer->HeadSequence() &&
         segment.acknowledgment <= m_tcb->m_highTxMark.Get())
     {
-        if (m_tcb->m_congState != TcpSocketState::CA_OPEN)
-        { // Loss recovery looks for new data in the send buffer.
-            FeedSegment();
-        }
+        FeedSegment(); // loss recovery, which may begin now, looks for new data in the send buffer
         HandleAck(segment);
         SendPending();
     }
