@@ -68,4 +68,8 @@ class CostError(TopologyError):
 
 
 class RegistrationError(TopologyError):
-    """A name that is registered twice, or an installed package whose entry cannot be loaded."""
+    """A name that is registered twice, or an entry that is not what its registry expects."""
+
+
+class RegistrationWarning(UserWarning):
+    """Issued for an entry of an installed package that cannot be loaded and is left out."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.metadata import EntryPoints, entry_points
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Generic, Protocol, TypeVar, cast
 
-from topology_gen.errors import RegistrationError
+from topology_gen.errors import RegistrationError, RegistrationWarning
 
 
 class Named(Protocol):
@@ -30,7 +31,8 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         [project.entry-points."cosim.workloads"]
         pipeline = "my_package.pipeline:WORKLOAD"
 
-    The registry loads them when it is first read, after the entries of this package.
+    The registry loads them when it is first read, after the entries of this package. An entry that
+    cannot be loaded is left out with a `RegistrationWarning`.
 
     Parameters
     ----------
@@ -38,6 +40,8 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         The kind of entries, for messages: "workload".
     group : str
         The entry point group in which packages name further entries: "cosim.workloads".
+    type_ : type, optional
+        The class of the entries; another object of an installed package is left out.
 
     Examples
     --------
@@ -51,10 +55,12 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
     (['red'], False)
     """
 
-    def __init__(self, kind: str, group: str) -> None:
+    def __init__(self, kind: str, group: str, type_: type = object) -> None:
         self.kind = kind
         self.group = group
+        self._type = type_
         self._entries: dict[str, Entry] = {}
+        self._problems: dict[str, str] = {}
         self._is_complete = False
 
     def register(self, entry: Entry) -> Entry:
@@ -86,6 +92,11 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         self._complete()
         return len(self._entries)
 
+    def problem(self, name: object) -> str | None:
+        """Return why an installed package's entry of this name was left out; None if none was."""
+        self._complete()
+        return self._problems.get(name) if isinstance(name, str) else None
+
     def _complete(self) -> None:
         if self._is_complete:
             return
@@ -93,17 +104,28 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         points = _installed(tuple(sys.path)).select(group=self.group)
         for point in sorted(points, key=lambda point: point.name):
             try:
-                entry = point.load()
-            except Exception as error:
-                raise RegistrationError(
-                    f"the {self.kind} {point.name!r} of {point.value} cannot be loaded: {error}"
-                ) from error
-            if getattr(entry, "name", None) != point.name:
-                raise RegistrationError(
-                    f"{point.value} calls itself {getattr(entry, 'name', None)!r}, but its package "
-                    f"registers it as the {self.kind} {point.name!r}"
-                )
-            self.register(entry)
+                self.register(self._loaded(point))
+            except (Exception, SystemExit) as error:  # a package's code can raise anything
+                reason = str(error) or type(error).__name__
+                if not isinstance(error, RegistrationError):
+                    reason = f"cannot be loaded: {reason}"
+                package = "" if point.dist is None else f" of the package {point.dist.name}"
+                problem = f"the {self.kind} {point.name!r}{package} ({point.value}) {reason}"
+                self._problems[point.name] = problem
+                warnings.warn(f"{problem}; it is left out", RegistrationWarning, stacklevel=2)
+
+    def _loaded(self, point: EntryPoint) -> Entry:
+        """Return the entry that a package names; raise what its code raises, or that it is none."""
+        if point.name in self._entries:
+            raise RegistrationError("is registered twice")
+        entry = point.load()
+        if not isinstance(entry, self._type):
+            found = f"the class {entry.__name__}" if isinstance(entry, type) else repr(entry)
+            raise RegistrationError(f"is {found:.60}: expected an object of {self._type.__name__}")
+        name = getattr(entry, "name", None)
+        if name != point.name:
+            raise RegistrationError(f"calls itself {name!r}: expected the name of its entry point")
+        return cast(Entry, entry)
 
 
 @cache

@@ -20,7 +20,7 @@ from bridge.errors import InputError, SaveError
 from bridge.files import DISK_ERRORS, PLACE_ERRORS
 from bridge.results.errors import SimulationError
 from frontend.errors import ScenarioError, ScenarioWarning, one_line
-from topology_gen.errors import TopologyError
+from topology_gen.errors import RegistrationWarning, TopologyError
 
 COMMANDS = {
     "compare": ("compare_command", "Show how result B differs from result A."),
@@ -113,7 +113,8 @@ class _Group(click.Group):
 
     def invoke(self, context: click.Context) -> object:
         with warnings.catch_warnings():
-            warnings.simplefilter("always", ScenarioWarning)
+            for category in _OWN_WARNINGS:
+                warnings.simplefilter("always", category)
             warnings.showwarning = _show_warning
             return self._invoke(context)
 
@@ -141,6 +142,8 @@ class _Group(click.Group):
             context.exit(INTERRUPTED)
 
 
+_OWN_WARNINGS = (ScenarioWarning, RegistrationWarning)
+
 _show_by_default = warnings.showwarning
 
 
@@ -152,7 +155,7 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    if issubclass(category, ScenarioWarning):
+    if issubclass(category, _OWN_WARNINGS):
         _complain(f"warning: {message}")
     else:
         _show_by_default(message, category, filename, lineno, file, line)

@@ -15,6 +15,7 @@ from bridge.cli.points import jobs_option, require_all, scenarios_option
 from bridge.cli.study_fit import run_fit
 from bridge.cli.study_order import Order
 from bridge.cli.study_other_set import parameter_set, run_other_set
+from bridge.errors import InputError
 from bridge.files import prepare_directory, write_whole
 from bridge.studies.framework import picture, report
 from bridge.studies.framework.fit import Labels
@@ -32,6 +33,9 @@ class _Studies(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in self.commands and name in STUDIES:
             self.add_command(study_command(STUDIES[name]))
+        problem = STUDIES.problem(name)
+        if problem is not None:
+            raise InputError(problem)
         return super().get_command(context, name)
 
 

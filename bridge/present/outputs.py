@@ -75,6 +75,6 @@ LAYERS = Output("layers", "picture of each layer's times", PICTURES, draw_layers
 JSON = TextOutput("json", "result.json itself", (".json",), _write_json, _print_json)
 SUMMARY = TextOutput("summary", "tables for a terminal", (".txt",), write_report, print_report)
 
-OUTPUTS = Registry[Output]("output", "cosim.outputs")
+OUTPUTS = Registry[Output]("output", "cosim.outputs", Output)
 for _output in (LAYERS, JSON, SUMMARY):
     OUTPUTS.register(_output)

@@ -12,7 +12,7 @@ from bridge.studies.tcp_clusters import STUDY as TCP_CLUSTERS
 from bridge.studies.topoopt import STUDY as TOPOOPT
 from topology_gen.registry import Registry
 
-STUDIES = Registry[Study]("study", "cosim.studies")
+STUDIES = Registry[Study]("study", "cosim.studies", Study)
 
 STUDIES.register(ASTRA_NS3_DLRM)
 STUDIES.register(TOPOOPT)

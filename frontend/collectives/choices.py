@@ -79,7 +79,9 @@ class _RegisteredName:
     def _known(value: Any) -> Any:
         if not isinstance(value, str) or value not in ALGORITHMS:
             *names, last = ALGORITHMS
-            raise ValueError(f"expected {', '.join(names)} or {last}")
+            problem = ALGORITHMS.problem(value)
+            because = f" ({problem})" if problem else ""
+            raise ValueError(f"expected {', '.join(names)} or {last}{because}")
         return value
 
     @classmethod

@@ -148,7 +148,7 @@ class Algorithm:
         return builder(group_size, **chosen)
 
 
-ALGORITHMS = Registry[Algorithm]("collective algorithm", "cosim.collectives")
+ALGORITHMS = Registry[Algorithm]("collective algorithm", "cosim.collectives", Algorithm)
 """Every collective algorithm by name."""
 
 

@@ -11,6 +11,8 @@ from pydantic_core import ErrorDetails
 
 from frontend.errors import RefusedError, in_file, key_path, name_of, shown
 from frontend.loading.key_paths import Known, families, key_paths
+from frontend.topologies import TOPOLOGIES
+from frontend.workloads import WORKLOADS
 from frontend.yaml_document import Path
 
 _FEW = 4
@@ -159,7 +161,10 @@ def _expected(details: ErrorDetails, path: Path, known: Known) -> str:
             return str(context["error"])
         case "literal_error":
             return "expected " + str(context["expected"]).replace("'", "")
-        case "union_tag_invalid" | "string_pattern_mismatch":
+        case "union_tag_invalid":
+            problem = TOPOLOGIES.problem(context["tag"]) or WORKLOADS.problem(context["tag"])
+            return f"expected {_description(path, known)}" + (f" ({problem})" if problem else "")
+        case "string_pattern_mismatch":
             return f"expected {_description(path, known)}"
         case "too_long":
             return f"expected at most {context['max_length']} entries"

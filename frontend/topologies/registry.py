@@ -100,5 +100,5 @@ class TopologyFamily(ABC, Generic[AnyTopology]):
         return False
 
 
-TOPOLOGIES = Registry[TopologyFamily[Any]]("topology family", "cosim.topologies")
+TOPOLOGIES = Registry[TopologyFamily[Any]]("topology family", "cosim.topologies", TopologyFamily)
 """Every topology family by name."""

@@ -134,5 +134,5 @@ class WorkloadKind(ABC, Generic[AnyWorkload]):
         """
 
 
-WORKLOADS = Registry[WorkloadKind[Any]]("workload kind", "cosim.workloads")
+WORKLOADS = Registry[WorkloadKind[Any]]("workload kind", "cosim.workloads", WorkloadKind)
 """Every workload kind by name."""

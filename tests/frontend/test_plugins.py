@@ -136,13 +136,48 @@ def test_the_package_may_be_imported_first(plugin):
         python(plugin, "-c", f"import my_plugin.{module}, frontend; frontend.Scenario")
 
 
-def test_an_entry_that_cannot_be_loaded_is_named(plugin, tmp_path):
+BROKEN = {
+    "syntax": ("def KIND(:", "invalid syntax"),
+    "missing": ("import no_such_module", "No module named 'no_such_module'"),
+    "failing": ("1 / 0", "division by zero"),
+    "leaving": ("raise SystemExit(3)", "cannot be loaded: 3"),
+    "other": ("KIND = {'kind': 'broken'}", "is {'kind': 'broken'}: expected an object of"),
+    "nothing": ("", "has no attribute 'KIND'"),
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_broken_entry_is_left_out(plugin, tmp_path, how):
+    code, reason = BROKEN[how]
+    (tmp_path / "broken_one.py").write_text(code)
     information = tmp_path / "broken-1.0.dist-info"
     information.mkdir()
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
-    (information / "entry_points.txt").write_text("[cosim.workloads]\nbroken = no_such:KIND\n")
-    message = cosim(tmp_path, "list", code=2)
-    assert message.startswith(
-        "cosim: the workload kind 'broken' of no_such:KIND cannot be loaded: "
-    )
-    assert message.count("\n") == 1
+    groups = ("workloads", "topologies", "collectives")
+    points = "".join(f"[cosim.{group}]\nbroken = broken_one:KIND\n" for group in groups)
+    (information / "entry_points.txt").write_text(points)
+    both = os.pathsep.join([str(plugin), str(tmp_path)])
+
+    def call(*arguments):
+        return subprocess.run(
+            [sys.executable, "-m", "bridge", *arguments],
+            cwd=plugin,
+            env=os.environ | {"PYTHONPATH": both},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    listed = call("list")
+    assert listed.returncode == 0
+    assert "pipeline" in listed.stdout
+    start = "cosim: warning: the workload kind 'broken' of the package broken (broken_one:KIND) "
+    (warning,) = (line for line in listed.stderr.splitlines() if "workload kind" in line)
+    assert warning.startswith(start)
+    assert reason in warning
+    assert len(listed.stderr.splitlines()) == len(groups)
+    assert call("validate", "plugin.yaml").stdout == "plugin.yaml: valid\n"
+    for change in ("workload.kind", "topology.family", "collective.all_reduce"):
+        *_, sentence = call("validate", "plugin.yaml", "--set", f"{change}=broken").stderr.splitlines()
+        assert sentence.startswith(f"cosim: --set {change}=broken: {change}: value broken: ")
+        assert reason in sentence

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 import topology_gen.registry as module
-from topology_gen.errors import RegistrationError
+from topology_gen.errors import RegistrationError, RegistrationWarning
 from topology_gen.registry import Registry
 
 
@@ -18,6 +18,7 @@ class Colour(NamedTuple):
 
 
 PLUGGED = Colour("plugged")
+RED = Colour("red")
 NOT_NAMED = 7
 
 
@@ -34,7 +35,7 @@ def installed(monkeypatch):
 
 
 def colours(*names):
-    registry = Registry[Colour]("colour", "cosim.colours")
+    registry = Registry[Colour]("colour", "cosim.colours", Colour)
     for name in names:
         registry.register(Colour(name))
     return registry
@@ -67,12 +68,17 @@ def test_an_installed_package_adds_an_entry(installed):
 @pytest.mark.parametrize(
     ("name", "attribute", "message"),
     [
-        ("other", "PLUGGED", "calls itself 'plugged', but its package registers it as the colour"),
-        ("number", "NOT_NAMED", "calls itself None"),
-        ("gone", "MISSING", "the colour 'gone' of .* cannot be loaded"),
+        ("other", "PLUGGED", "calls itself 'plugged': expected the name of its entry point"),
+        ("number", "NOT_NAMED", "is 7: expected an object of Colour"),
+        ("gone", "MISSING", "cannot be loaded: 'MISSING'"),
+        ("red", "RED", "is registered twice"),
     ],
 )
-def test_a_wrong_package_is_named(installed, name, attribute, message):
+def test_a_wrong_entry_is_left_out_with_a_warning(installed, name, attribute, message):
     installed(name, attribute)
-    with pytest.raises(RegistrationError, match=message):
-        list(colours("red"))
+    registry = colours("red", "blue")
+    with pytest.warns(RegistrationWarning, match=rf"^the colour '{name}' \(.*\) .*{message}"):
+        assert list(registry) == ["red", "blue"]
+    assert name == "red" or name not in registry
+    assert message in registry.problem(name)
+    assert registry.problem("blue") is None
