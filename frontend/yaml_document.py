@@ -21,6 +21,10 @@ _COLLECTIONS = {"tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"}
 _MERGE = "tag:yaml.org,2002:merge"
 _MOST_NODES = 100_000
 """Nested aliases could otherwise expand a short text to any amount of memory."""
+_MOST_CHARACTERS = 2**24
+"""A text of this size takes about a minute."""
+_MOST_VALUES = 2**21
+"""Values as they are written; each takes about a kilobyte until the document is read."""
 _DEEPEST = 50
 """Levels of a document. The time to parse it rises with the square of its depth."""
 
@@ -50,6 +54,8 @@ def read(text: str, name: str, *, one_line: bool = False) -> Document:
     ScenarioError
         If the text is not one YAML document of plain data.
     """
+    if len(text) > _MOST_CHARACTERS:
+        raise ScenarioError(f"{name}: expected at most {_MOST_CHARACTERS >> 20} MiB of YAML")
     # Without aliases, a document has no more nodes than its text has characters.
     reader = _Reader(name, one_line, max(_MOST_NODES, len(text)))
     try:
@@ -69,20 +75,27 @@ def read(text: str, name: str, *, one_line: bool = False) -> Document:
 
 
 class _ShallowComposer(Composer):
-    """Refuses documents that are nested too deeply."""
+    """Refuses documents that are nested too deeply, or have too many values."""
 
     depth = 0
+    values = 0
 
     def compose_node(self, parent: Node | None, index: Any) -> Node | None:
         if self.depth == _DEEPEST:
-            mark = self.parser.peek_event().start_mark
-            raise MarkedYAMLError(problem=f"more than {_DEEPEST} levels", problem_mark=mark)
+            raise self._more_than(f"{_DEEPEST} levels")
+        if self.values == _MOST_VALUES:
+            raise self._more_than(f"{_MOST_VALUES} values")
+        self.values += 1
         self.depth += 1
         try:
             node: Node | None = super().compose_node(parent, index)
             return node
         finally:
             self.depth -= 1
+
+    def _more_than(self, what: str) -> MarkedYAMLError:
+        mark = self.parser.peek_event().start_mark
+        return MarkedYAMLError(problem=f"more than {what}", problem_mark=mark)
 
 
 class _Reader:

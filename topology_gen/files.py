@@ -18,6 +18,8 @@ MOST_BYTES = 2**28
 MOST_RECORD_BYTES = 2**32
 """Greatest size of a file that programs write, such as a stream, a trace or a result."""
 
+_PIECE_BYTES = 2**20
+
 # The shell makes such names for `<(command)`, and a pipe to stdin has one.
 _INHERITED = re.compile(r"/dev/stdin|(/dev|/proc/self)/fd/\d+")
 
@@ -85,10 +87,15 @@ def read_bytes(path: str | os.PathLike[str], most_bytes: int = MOST_BYTES) -> by
         As for `open_regular`, or the file cannot be read.
     """
     with open_regular(path, most_bytes) as file:
-        content = file.read(most_bytes + 1)  # a pipe has no size, and a file may grow
-    if len(content) > most_bytes:
+        # Usually the whole file; but a pipe has no size, and a file may grow.
+        pieces = [file.read(os.fstat(file.fileno()).st_size + 1)]
+        size = len(pieces[0])
+        while size <= most_bytes and (piece := file.read(_PIECE_BYTES)):
+            pieces.append(piece)
+            size += len(piece)
+    if size > most_bytes:
         raise _too_large(path, most_bytes)
-    return content
+    return b"".join(pieces)
 
 
 def read_text(path: str | os.PathLike[str], most_bytes: int = MOST_BYTES) -> str:

@@ -16,6 +16,7 @@ from bridge.files import write_whole
 from bridge.simulator.simulate import versions
 from frontend import Scenario, load_scenario
 from frontend.parallelization import StrategyError, demand
+from topology_gen.files import read_bytes
 from topology_gen.topoopt.demand import to_json
 
 #: The keys of ``topology`` that say for which demand it is made.
@@ -57,7 +58,7 @@ class StrategySearch:
     def kept(self, folder: Path) -> Found | None:
         """Return what the search found earlier, or None if the folder does not have it."""
         try:
-            found = json.loads((folder / self.file_name).read_bytes())
+            found = json.loads(read_bytes(folder / self.file_name))
         except (OSError, ValueError, RecursionError):  # the last: nested very deeply
             return None
         return found if isinstance(found, dict) and "strategy" in found else None

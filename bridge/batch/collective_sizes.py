@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, cast, get_args
 
 from bridge.errors import InputError
 from frontend import units
+from topology_gen.files import read_text
 from topology_gen.finder.costs import Collective
 
 FIELDS = ("bytes", "count", "collective")
@@ -39,7 +40,7 @@ def read_sizes(file: Path) -> list[Size]:
         The file is neither CSV nor JSON, or an entry has a missing, unknown or invalid field.
     """
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file)
         if text.lstrip().startswith("["):
             entries = json.loads(text)
         else:

@@ -27,6 +27,7 @@ from frontend.parallelization import (
     state_json,
     to_json,
 )
+from topology_gen.files import read_bytes
 from topology_gen.topoopt import Demand
 from topology_gen.topoopt.demand import to_json as demand_to_json
 
@@ -186,7 +187,7 @@ class Search:
             # A scenario reads files of its own folder only.
             file = Path(algorithm["file"])
             if file.exists():
-                write_whole(self._folder / file.name, file.read_bytes())
+                write_whole(self._folder / file.name, read_bytes(file))
             algorithm["file"] = file.name
         topology = data["topology"]
         if isinstance(topology.get("demand"), dict):
@@ -213,7 +214,7 @@ class Search:
 
     def _kept(self, file: Path) -> State:
         try:
-            content = json.loads(file.read_bytes())
+            content = json.loads(read_bytes(file))
             # The file may be older than some keys of a scenario, or their units.
             content["scenario"] = load_scenario(with_units(content["scenario"])).resolved()
             for key, value in self._identity().items():

@@ -13,6 +13,7 @@ from bridge.cli.options import allow_files_option, set_option
 from bridge.errors import InputError
 from frontend.loading.overrides import Override
 from topology_gen import TopologyError
+from topology_gen.files import read_bytes
 
 if TYPE_CHECKING:
     from topology_gen.topoopt import Demand
@@ -77,7 +78,7 @@ def read_demand(
         return data_parallel(nodes)
     assert path is not None
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(read_bytes(path))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: not a JSON file ({error})") from None
     try:

@@ -10,6 +10,7 @@ import click
 
 from bridge.errors import InputError
 from bridge.files import prepare_directory, write_whole
+from topology_gen.files import read_bytes
 
 if TYPE_CHECKING:
     from topology_gen.finder import Choice
@@ -30,7 +31,7 @@ def choices_of(directory: Path, nodes: int, degree: int, found: bool, duplex: bo
     searched = hashlib.sha256(store.text(more).encode()).hexdigest()
     file = directory / memory.file_name(nodes, degree, found, duplex)
     try:
-        known = memory.loaded(file.read_bytes(), searched)
+        known = memory.loaded(read_bytes(file), searched)
     except OSError:
         known = None
     if known is not None:

@@ -17,6 +17,7 @@ from bridge.cli.console import output
 from bridge.errors import InputError
 from bridge.present.quantities import scaled_text, time_text
 from topology_gen import TopologyError
+from topology_gen.files import read_bytes
 
 if TYPE_CHECKING:
     from topology_gen.graphs.digraph import Digraph
@@ -95,7 +96,7 @@ def read_graph(edges: Path | None, topology: str | None) -> Digraph:
 def read_json_list(path: Path) -> list[Any]:
     """Return the list in a JSON file; raise InputError if it is none."""
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(read_bytes(path))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: not a JSON file ({error})") from None
     if not isinstance(content, list):

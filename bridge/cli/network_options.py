@@ -15,6 +15,7 @@ from bridge.present.quantities import scaled_text, time_text
 from frontend.errors import ScenarioError
 from frontend.loading.load import ANY_WORKLOAD
 from frontend.loading.overrides import Override
+from topology_gen.files import read_bytes, read_text
 
 if TYPE_CHECKING:
     from frontend.scenario import Scenario
@@ -55,7 +56,8 @@ def named_file(spec: str | None) -> Path | None:
     if spec is None:
         return None
     path = Path(spec)
-    is_file = os.path.isfile(spec)  # the specification of a family may be too long for a name
+    # The specification of a family may be too long for a name, which `os.path` lets pass.
+    is_file = os.path.exists(spec) and not os.path.isdir(spec)
     if not is_file and ":" not in spec and (path.suffix or path.name != spec):
         raise InputError(
             f"{spec}: no such file: expected a scenario, a network, or a family such as "
@@ -102,7 +104,7 @@ def _document(path: Path) -> GraphDocument:
     from topology_gen.formats.graphs.document import GraphDocument
     from topology_gen.formats.graphs.registry import read
 
-    document = read(path.read_bytes(), path.name, read_yaml)
+    document = read(read_bytes(path), path.name, read_yaml)
     if isinstance(document, GraphDocument):
         return document
     return GraphDocument(path.stem, [], form="yaml")
@@ -115,11 +117,14 @@ def _is_scenario(path: Path) -> bool:
     if path.suffix not in (".yaml", ".yml", ".json"):
         return False
     try:
-        content = read_yaml(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        content = read_yaml(read_text(path))
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}: expected a readable file") from None
+    except ValueError:
         return False
     scenario = content.get("scenario", content) if isinstance(content, dict) else {}
-    return isinstance(scenario.get("topology"), dict) and "family" in scenario["topology"]
+    topology = scenario.get("topology") if isinstance(scenario, dict) else None
+    return isinstance(topology, dict) and "family" in topology
 
 
 def network_answer(found: NamedNetwork) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from bridge.cli.present import present
 from bridge.errors import StreamError
 from bridge.simulator import simulate
 from bridge.stream_header import read_header
+from topology_gen.files import MOST_RECORD_BYTES, read_bytes
 
 
 @click.command("replay")
@@ -36,6 +37,6 @@ def _scenario(stream: Path) -> dict[str, Any] | None:
     if not stream.is_file():
         return None  # a pipe can be read only once
     try:
-        return read_header(stream.read_bytes()).scenario
+        return read_header(read_bytes(stream, MOST_RECORD_BYTES)).scenario
     except StreamError as error:
         raise StreamError(f"{stream}: {error}") from None

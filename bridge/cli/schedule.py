@@ -17,6 +17,7 @@ from bridge.errors import InputError
 from bridge.files import write_whole
 from frontend import units
 from topology_gen import TopologyError
+from topology_gen.files import read_bytes
 
 if TYPE_CHECKING:
     from topology_gen.formats.registry import Content
@@ -169,7 +170,7 @@ def _read(file: Path) -> Content:
     from topology_gen.formats.registry import read
 
     try:
-        content = _naming(file, lambda: read(file.read_bytes()))
+        content = _naming(file, lambda: read(read_bytes(file)))
         for phrase in content.ignored:
             click.echo(f"cosim: {file}: {phrase}", err=True)
         return content

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bridge.errors import InputError, ResultError
+from topology_gen.files import open_regular
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,9 +75,10 @@ def _read(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
     import pyarrow.parquet as pq
 
     try:
-        return pq.read_table(file, columns=None if columns is None else list(columns))
+        with open_regular(file) as content:
+            return pq.read_table(content, columns=None if columns is None else list(columns))
     except (OSError, pa.ArrowException) as error:
-        reason = str(error).splitlines()[0]
+        reason = (getattr(error, "strerror", None) or str(error)).splitlines()[0]
         raise ResultError(f"{file}: expected a table of a run ({reason})") from None
 
 

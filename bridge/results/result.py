@@ -39,6 +39,7 @@ from bridge.results.repeat import Repeat
 from bridge.results.run_tables import RunTables
 from frontend.loading.stored import with_units
 from frontend.schema.outputs import chosen
+from topology_gen.files import MOST_RECORD_BYTES, read_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -267,7 +268,7 @@ class Result(BaseModel):
         if file.is_dir():
             file /= FILE_NAME
         try:
-            text = file.read_text(encoding="utf-8")
+            text = read_text(file, MOST_RECORD_BYTES)
             document = json.loads(text, parse_float=_finite, parse_constant=_finite)
         except OSError as error:
             raise ResultError(f"{file}: {error.strerror}") from None

@@ -6,7 +6,7 @@ import csv
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from io import StringIO
+from io import StringIO, TextIOWrapper
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from bridge.errors import ResultError
 from bridge.files import remove, write_whole
 from bridge.results import parquet
+from topology_gen.files import MOST_RECORD_BYTES, open_regular, read_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -114,17 +115,22 @@ class RunTables:
         file = self.file(f"{name}.csv")
         if file is None:
             packed = self.file(f"{name}.parquet")
-            return None if packed is None else parquet.read_numbers(packed, columns)
+            if packed is None:
+                return None
+            return _checked(parquet.read_numbers(packed, columns), columns, packed)
         import numpy as np
 
         try:
-            with file.open(encoding="utf-8") as lines:
+            with TextIOWrapper(open_regular(file), encoding="utf-8") as lines:
                 known = lines.readline().strip().split(",")
                 places = [known.index(column) for column in columns]
                 with warnings.catch_warnings(action="ignore"):  # about a table without rows
-                    return np.loadtxt(lines, delimiter=",", usecols=places, ndmin=2)
-        except (OSError, ValueError) as error:
+                    rows = np.loadtxt(lines, delimiter=",", usecols=places, ndmin=2)
+        except OSError as error:
+            raise ResultError(f"{file}: {error.strerror}: expected a table of a run") from None
+        except ValueError as error:
             raise ResultError(f"{file}: expected a table of a run ({error})") from None
+        return _checked(rows, columns, file)
 
     def save(
         self, folder: Path, collectives: Sequence[Mapping[str, Any]], form: str = "csv"
@@ -157,10 +163,12 @@ class RunTables:
         if name not in self._texts and self._folder is not None:
             file = self._folder / f"{name}.csv"
             try:
-                self._texts[name] = file.read_text(encoding="utf-8")
+                self._texts[name] = read_text(file, MOST_RECORD_BYTES)
             except FileNotFoundError:
                 return None
-            except (OSError, UnicodeDecodeError) as error:
+            except OSError as error:
+                raise ResultError(f"{file}: {error.strerror}: expected a table of a run") from None
+            except UnicodeDecodeError as error:
                 raise ResultError(f"{file}: expected a table of a run ({error})") from None
         return self._texts.get(name)
 
@@ -202,6 +210,21 @@ def _check(name: str, row: Mapping[str, Any], where: str) -> None:
             raise ResultError(
                 f"{where}: {column}: {str(value)[:40]!r} is no number of such a table"
             )
+
+
+def _checked(rows: NDArray[np.float64], columns: Sequence[str], file: Path) -> NDArray[np.float64]:
+    """Return the numbers of a table; raise ResultError if one of them cannot be measured."""
+    import numpy as np
+
+    most = [_GREATEST_INDEX if column in _INDICES else sys.float_info.max for column in columns]
+    wrong = np.argwhere(~((rows >= 0) & (rows <= most)))
+    if wrong.size:
+        row, column = map(int, wrong[0])
+        raise ResultError(
+            f"{file}: row {row + 1}: {columns[column]}: '{rows[row, column]:g}' is no number of "
+            "such a table"
+        )
+    return rows
 
 
 def _value(cell: str) -> int | float | str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bridge.errors import ResultError
+from topology_gen.files import open_regular
 
 #: The timeline in the folder of a run.
 TIMELINE = "timeline.json.gz"
@@ -26,6 +27,10 @@ TIMEOUT = "timeouts (RTO)"
 
 #: What begins the lines of the events that begin and end slices, and of marks.
 _SHOWN = (b'{"ph":"B"', b'{"ph":"E"', b'{"ph":"i"')
+
+
+#: No event has a longer line, in bytes; a damaged file may have no lines.
+_LONGEST_LINE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -104,9 +109,9 @@ def _events(file: Path, ranks: Collection[int]) -> Iterator[dict[str, Any]]:
     # Most lines are about other ranks or of other kinds, so few are parsed.
     begins = tuple(b'%s,"pid":%d,' % (kind, rank) for kind in _SHOWN for rank in ranks)
     try:
-        with gzip.open(file) as lines:
-            for line in lines:
+        with open_regular(file, None) as packed, gzip.open(packed) as lines:
+            while line := lines.readline(_LONGEST_LINE):
                 if line.startswith(begins):
                     yield json.loads(line.rstrip(b",\n"))
-    except (OSError, EOFError, zlib.error, ValueError) as error:
+    except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
         raise ResultError(f"{file}: expected a timeline of a run ({error})") from None

@@ -28,6 +28,7 @@ from bridge.stream_header import read_header
 from frontend import Scenario
 from frontend.loading.load import Source
 from frontend.loading.overrides import Override, Overrides, listed
+from topology_gen.files import MOST_RECORD_BYTES, read_bytes
 
 if TYPE_CHECKING:
     from bridge.simulator import core
@@ -133,7 +134,7 @@ def replay(
     if on_built is not None:
         require_bindings()
     try:
-        stream = Path(path).read_bytes()
+        stream = read_bytes(path, MOST_RECORD_BYTES)
     except OSError as error:
         raise StreamError(f"{path}: {error.strerror}") from None
     with _reporter(progress) as reporter:

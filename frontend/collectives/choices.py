@@ -23,7 +23,7 @@ from frontend.collectives.algorithm_options import AlgorithmOptions, FlatAlgorit
 from frontend.collectives.registry import ALGORITHMS, Algorithm, dimension_and_root
 from frontend.collectives.setting import Setting
 from frontend.schema.base import Model, as_tuple
-from frontend.schema.files import require_allowed, require_small
+from frontend.schema.files import require_allowed
 from topology_gen.lowering.algorithm import Operation
 
 
@@ -39,7 +39,6 @@ class AlgorithmFile(Model):
     def _require_allowed(cls, value: str, info: ValidationInfo) -> str:
         # Loading has put the scenario's folder before the name.
         require_allowed(Path(value), value, info.context or {})
-        require_small(Path(value))
         return value
 
 

@@ -22,6 +22,7 @@ from frontend.scenario import Scenario
 from frontend.schema.files import FOLDER, GIVEN, OWN, require_allowed
 from frontend.workloads import WORKLOADS
 from frontend.yaml_document import read
+from topology_gen.files import read_text
 
 OWN_KEYS = "x-"
 """How keys begin that are the user's own, such as a place for YAML anchors; cosim ignores them."""
@@ -165,7 +166,7 @@ def read_scenario(source: Source) -> Content:
     path = Path(source)
     name = os.fspath(source)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except FileNotFoundError:
         raise ScenarioError(f"{name}: no such file: expected a scenario in YAML") from None
     except UnicodeDecodeError:

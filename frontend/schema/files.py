@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import ValidationInfo
 
 from frontend.errors import ScenarioError
+from topology_gen import files
 
 FOLDER = "folder"
 """Key of the validation context: the folder in which files are looked for."""
@@ -25,9 +26,6 @@ GIVEN = "given"
 OWN = "own"
 """Key of the validation context of a scenario from a file: the folders that it may read. These are
 its own, and if it is a link, that of the file it leads to."""
-
-MOST_BYTES = 2**28
-"""Greatest size of a file that a scenario names."""
 
 _ALLOWED: ContextVar[tuple[Path, ...]] = ContextVar("allowed", default=())
 
@@ -66,18 +64,11 @@ def located(name: str, info: ValidationInfo) -> Path:
     Raises
     ------
     ValueError
-        The scenario may not read it, or it is larger than `MOST_BYTES`.
+        The scenario may not read it.
     """
     path: Path = (info.context or {}).get(FOLDER, Path()) / name
     require_allowed(path, name, info.context or {})
-    require_small(path)
     return path
-
-
-def require_small(path: Path) -> None:
-    """Raise ValueError if a file is larger than `MOST_BYTES`."""
-    if path.exists() and path.stat().st_size > MOST_BYTES:
-        raise ValueError(f"expected a file of at most {MOST_BYTES >> 20} MiB")
 
 
 def require_allowed(path: Path, name: str, context: Mapping[str, Any]) -> None:
@@ -120,10 +111,9 @@ def read_bytes(name: str, info: ValidationInfo) -> bytes:
     """
     path = located(name, info)
     try:
-        content: bytes = path.read_bytes()
+        return files.read_bytes(path)
     except OSError as error:
         raise ValueError(f"{error.strerror or error}: expected a readable file") from None
-    return content
 
 
 def read_yaml(text: str) -> Any:

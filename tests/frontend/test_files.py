@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from frontend import ScenarioError, load_scenario
-from frontend.schema import files
 from frontend.schema.edges import EdgesTopology
 from frontend.schema.files import allow_files
 from tests.frontend.chakra_files import Rank, write
+from topology_gen import files
 
 EDGES = "[[0, 1], [1, 0]]"
 TEXT = """
@@ -124,11 +124,10 @@ def test_algorithm_files(folder):
         load(folder, "in.json", algorithm="{file: ../out.json}")
 
 
-def test_large_files_are_not_read(folder, monkeypatch):
-    monkeypatch.setattr(files, "MOST_BYTES", 2**20)
+def test_large_files_are_not_read(folder):
     with (folder / "large.json").open("wb") as file:
-        file.truncate(2**20 + 1)  # takes no room on the disk
-    with pytest.raises(ScenarioError, match="expected a file of at most 1 MiB"):
+        file.truncate(files.MOST_BYTES + 1)  # takes no room on the disk
+    with pytest.raises(ScenarioError, match="larger than 256 MiB: expected a readable file"):
         load(folder, "large.json")
 
 

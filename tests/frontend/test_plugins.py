@@ -178,6 +178,8 @@ def test_a_broken_entry_is_left_out(plugin, tmp_path, how):
     assert len(listed.stderr.splitlines()) == len(groups)
     assert call("validate", "plugin.yaml").stdout == "plugin.yaml: valid\n"
     for change in ("workload.kind", "topology.family", "collective.all_reduce"):
-        *_, sentence = call("validate", "plugin.yaml", "--set", f"{change}=broken").stderr.splitlines()
+        *_, sentence = call(
+            "validate", "plugin.yaml", "--set", f"{change}=broken"
+        ).stderr.splitlines()
         assert sentence.startswith(f"cosim: --set {change}=broken: {change}: value broken: ")
         assert reason in sentence

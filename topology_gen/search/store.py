@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from topology_gen.errors import ParameterError
+from topology_gen.files import read_bytes
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.graphs.families.lift import lift
 from topology_gen.search.found import Arc, Found
@@ -106,7 +107,7 @@ def packaged() -> dict[tuple[int, int], list[Record]]:
 def read(path: Path) -> list[Record]:
     """Return the records of a file, or none if the file does not exist or cannot be read."""
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(read_bytes(path))
         if content["format"] != FORMAT:
             return []
         return [_record(entry) for entry in content["found"]]

@@ -9,6 +9,7 @@ from frontend.collectives.importers.from_algorithm import checked
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Program
 from topology_gen import TopologyError
+from topology_gen.files import read_bytes
 from topology_gen.formats.registry import as_algorithm, read
 from topology_gen.lowering.algorithm import Algorithm
 
@@ -89,4 +90,4 @@ def _algorithm(path: Path) -> Algorithm:
 @lru_cache(maxsize=4)
 def _read(path: Path, changed_ns: int) -> Algorithm:
     """Return the algorithm of a file, which is read once for each time of change."""
-    return as_algorithm(read(path.read_bytes()).what)
+    return as_algorithm(read(read_bytes(path)).what)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from frontend.errors import ScenarioError
+from topology_gen import files
 
 
 @dataclass
@@ -46,7 +47,7 @@ def read_text(path: Path) -> str:
         If it cannot be read, or is not UTF-8.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        return files.read_text(path)
     except UnicodeDecodeError:
         raise ScenarioError(f"{path}: not UTF-8 text") from None
     except OSError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from frontend.errors import ScenarioError
 from frontend.formats.chakra.schema import NUMBERS, TEXTS, ChakraType
 from frontend.nodes import Ids, Wide
+from topology_gen.files import MOST_RECORD_BYTES, read_bytes
 
 try:
     from frontend._decoder import decode_chakra
@@ -26,6 +28,7 @@ except ModuleNotFoundError as error:
 
 _GZIP = b"\x1f\x8b"
 _JSON = (".json", ".json.gz")
+_PIECE_BYTES = 2**20
 _PRESENT, _UNUSABLE = 1, 2
 
 
@@ -129,9 +132,9 @@ def read_trace(path: Path, control: bool = True) -> ChakraTrace:
         of an unknown type.
     """
     try:
-        data = path.read_bytes()
+        data = read_bytes(path, MOST_RECORD_BYTES)
         if data.startswith(_GZIP):
-            data = gzip.decompress(data)
+            data = _decompressed(path, data)
         if path.name.endswith(_JSON):
             from frontend.formats.chakra import json_text  # few traces are JSON
 
@@ -170,6 +173,18 @@ def read_trace(path: Path, control: bool = True) -> ChakraTrace:
         raise trace.fail(node, f"type {trace.type[node]}: expected 0 to {max(ChakraType)}")
     _set_dependencies(trace, order, raw["dep_begin"], raw["dep"])
     return trace
+
+
+def _decompressed(path: Path, data: bytes) -> bytes:
+    """Return what a gzip file holds, which may be a thousand times as much."""
+    content = bytearray()
+    with gzip.open(io.BytesIO(data)) as file:
+        while piece := file.read(_PIECE_BYTES):
+            content += piece
+            if len(content) > MOST_RECORD_BYTES:
+                most = f"{MOST_RECORD_BYTES >> 20} MiB"
+                raise ScenarioError(f"{path}: expected at most {most} when it is decompressed")
+    return bytes(content)
 
 
 def _set_dependencies(trace: ChakraTrace, order: NDArray[np.intp], begin: Wide, dep: Wide) -> None:

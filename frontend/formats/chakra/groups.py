@@ -9,6 +9,7 @@ from typing import Any
 
 from frontend.errors import ScenarioError
 from frontend.formats.chakra.decode import ChakraTrace
+from topology_gen.files import read_bytes
 
 Groups = Mapping[str, tuple[int, ...]]
 """The ranks of each process group, by name."""
@@ -33,7 +34,7 @@ def read_groups(path: Path, ranks: int) -> Groups:
         If the file cannot be read, or has something else.
     """
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(read_bytes(path))
     except OSError as error:
         raise ScenarioError(f"{path}: {error.strerror}: expected a readable file") from None
     except (ValueError, RecursionError) as error:

@@ -11,6 +11,7 @@ from frontend.formats.goal.binary import MAGIC, read_binary
 from frontend.formats.goal.text import read_text
 from frontend.formats.wiring import check_messages, check_order
 from frontend.nodes import NodeColumns
+from topology_gen.files import MOST_RECORD_BYTES, read_bytes
 
 
 def read_goal(path: Path) -> list[NodeColumns]:
@@ -31,7 +32,7 @@ def read_goal(path: Path) -> list[NodeColumns]:
         a receive, or a cycle of dependencies.
     """
     try:
-        data = path.read_bytes()
+        data = read_bytes(path, MOST_RECORD_BYTES)
     except OSError as error:
         raise ScenarioError(f"{path}: {error.strerror}: expected a readable file in GOAL") from None
     traces = read_binary(path, data) if data.startswith(MAGIC) else read_text(path, data)
