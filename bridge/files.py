@@ -6,7 +6,7 @@ import errno
 import fcntl
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -39,21 +39,53 @@ def write_whole(file: Path, content: bytes) -> None:
         if file.exists() and not file.is_file():
             file.write_bytes(content)  # a pipe or /dev/stdout must not be replaced by a file
             return
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{file.name}-", dir=file.parent)
     except OSError as error:
-        raise _not_written(file, error) from None
+        raise not_written(file, error) from None
+    write_together([(file, content)])
+
+
+def write_together(contents: Iterable[tuple[Path, bytes]]) -> None:
+    """Write several files, and replace old ones only when the disk has all that is new.
+
+    Parameters
+    ----------
+    contents : iterable of (Path, bytes)
+        Each file, and its whole content.
+
+    Raises
+    ------
+    OutputError
+        As for `write_whole`.
+    """
+    written: dict[Path, str] = {}
+    file = Path()
     try:
-        with open(descriptor, "wb") as stream:
-            stream.write(content)
-        # mkstemp makes files that only their owner can read, but results are shared.
-        os.chmod(temporary, 0o666 & ~_umask())
-        # Atomic within a folder.
-        os.replace(temporary, file)
+        for file, content in contents:
+            descriptor, written[file] = tempfile.mkstemp(prefix=f".{file.name}-", dir=file.parent)
+            with open(descriptor, "wb") as stream:
+                stream.write(content)
+            # mkstemp makes files that only their owner can read, but results are shared.
+            os.chmod(written[file], 0o666 & ~_umask())
+        for file, temporary in written.items():
+            os.replace(temporary, file)  # atomic within a folder
     except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
+        for temporary in written.values():
+            Path(temporary).unlink(missing_ok=True)
         if isinstance(error, OSError):
-            raise _not_written(file, error) from None
+            raise not_written(file, error) from None
         raise
+
+
+def require_replaceable(file: Path) -> None:
+    """Check that a file is one that a run may replace, if there is one.
+
+    Raises
+    ------
+    OutputError
+        It is a named pipe, a device, a socket or a folder.
+    """
+    if file.exists() and not file.is_file():
+        raise OutputError(f"{file}: not a regular file, it cannot be replaced")
 
 
 def remove(file: Path) -> None:
@@ -62,8 +94,9 @@ def remove(file: Path) -> None:
     Raises
     ------
     OutputError
-        It cannot be removed, or is a folder.
+        It cannot be removed, or is not a regular file.
     """
+    require_replaceable(file)
     try:
         file.unlink(missing_ok=True)
     except OSError as error:
@@ -98,7 +131,7 @@ def prepare_directory(directory: str | os.PathLike[str]) -> Path:
     except FileExistsError:
         raise OutputError(f"{folder}: not a folder, results cannot be written there") from None
     except OSError as error:
-        raise OutputError(f"{folder}: {error.strerror}, results cannot be written there") from None
+        raise not_written(folder, error, "results cannot be written there") from None
     return folder
 
 
@@ -137,9 +170,12 @@ def sole_writer(folder: Path, *, shared: bool = False) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _not_written(file: Path, error: OSError) -> OutputError:
+def not_written(
+    file: Path, error: OSError, consequence: str = "the file was not written"
+) -> OutputError:
+    """Return the error for a file that cannot be written; a `SaveError` if the disk is to blame."""
     kind = SaveError if error.errno in DISK_ERRORS else OutputError
-    return kind(f"{file}: {error.strerror}, the file was not written")
+    return kind(f"{file}: {error.strerror}, {consequence}")
 
 
 def _umask() -> int:

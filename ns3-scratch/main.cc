@@ -12,16 +12,19 @@
 #include "simulation/simulation.h"
 #include "stream/stream-reader.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <fcntl.h>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <sys/stat.h>
 #include <utility>
 #include <vector>
 
@@ -30,6 +33,8 @@ namespace
 
 constexpr int FAILED = 1;    //!< the simulation failed
 constexpr int BAD_INPUT = 2; //!< bad arguments, bad file or bad stream
+
+constexpr std::size_t MOST_BYTES = std::size_t{1} << 32; //!< greatest size of a stream
 
 constexpr const char* USAGE =
     "usage: replay [--json FILE] [--events FILE] STREAM\n"
@@ -94,18 +99,42 @@ ParseArguments(const std::vector<std::string>& words)
     return arguments;
 }
 
-/// @return the bytes of a file, which may also be a pipe
+/// @return whether a path names a descriptor of this process, such as the shell's `<(command)`
+bool
+IsInherited(const std::string& path)
+{
+    return path == "/dev/stdin" || path.starts_with("/dev/fd/") ||
+           path.starts_with("/proc/self/fd/");
+}
+
+/// @return the bytes of a regular file, or of a pipe that this process inherited; the open file is
+/// checked, as in topology_gen/files.py
 std::string
 ReadFile(const std::string& path)
 {
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                               &std::fclose);
+    // Without O_NONBLOCK, opening a named pipe would wait for its other end.
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
+        descriptor < 0 ? nullptr : ::fdopen(descriptor, "rb"),
+        &std::fclose);
+    struct stat found = {};
     std::string bytes;
     std::size_t size = 0;
-    if (file)
+    if (file && ::fstat(descriptor, &found) == 0)
     {
+        const bool isPipe = S_ISFIFO(found.st_mode) && IsInherited(path);
+        if (!S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode) && !isPipe)
+        {
+            throw std::invalid_argument("cannot read " + path + ": not a regular file");
+        }
+        ::fcntl(descriptor, F_SETFL, O_RDONLY); // reading may wait
         do
         {
+            if (std::max<std::size_t>(size, found.st_size) > MOST_BYTES)
+            {
+                throw std::invalid_argument("cannot read " + path + ": larger than " +
+                                            std::to_string(MOST_BYTES >> 20) + " MiB");
+            }
             bytes.resize(2 * size + 65536);
             size += std::fread(bytes.data() + size, 1, bytes.size() - size, file.get());
         } while (size == bytes.size());
@@ -153,7 +182,13 @@ Replay(const Arguments& arguments)
     simulation.Build();
     const std::string status = simulation.Run({}, std::chrono::seconds(1));
     std::ostream& out = arguments.json.empty() ? std::cout : file;
-    out << simulation.GetResult() << std::endl;
+    const std::string result = simulation.GetResult();
+    out << result << std::endl;
+    if (!out && &out == &file)
+    {
+        std::cout << result << std::endl;
+        throw std::runtime_error(arguments.json + " could not be written; the result is printed");
+    }
     if (!out)
     {
         throw std::runtime_error("the result could not be written");

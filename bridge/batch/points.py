@@ -23,6 +23,7 @@ from bridge.batch.workers import INTERRUPTED, Place, Workers
 from bridge.errors import ResultError, SaveError
 from bridge.files import prepare_directory, remove, sole_writer, write_whole
 from bridge.results.result import FILE_NAME, Result
+from bridge.simulator.output_files import complete_run
 from bridge.simulator.simulate import require_allowed_hook, versions
 from frontend import Scenario, ScenarioError, load_scenario
 
@@ -94,8 +95,8 @@ def run_points(
         Whether other processes run other points of the same folder at the same time.
     folder : path, optional
         The folder that keeps the results. A point is not run again if its folder holds a complete
-        result of the same scenario and the same versions. What searches find is kept in
-        ``searches``, and not searched again. By default, nothing is kept.
+        result of the same scenario and the same versions, and all of its other files. What searches
+        find is kept in ``searches``, and not searched again. By default, nothing is kept.
     on_done : callable, optional
         Called from this thread with each outcome, in the order in which points finish.
     on_progress : callable, optional
@@ -228,7 +229,7 @@ def _run(
     scenario, error = searches.scenario(point)
     old, unreadable = _load(folder)
     remove(folder / ERROR_NAME)
-    if error is None and old is not None and _is_current(old, scenario):
+    if error is None and old is not None and _is_current(old, scenario, folder):
         return Outcome(point, old, is_old=True)
     remove(folder / FILE_NAME)
 
@@ -259,11 +260,12 @@ def _load(folder: Path) -> tuple[Result | None, str | None]:
         return None, str(error)
 
 
-def _is_current(result: Result, scenario: Scenario) -> bool:
+def _is_current(result: Result, scenario: Scenario, folder: Path) -> bool:
     return (
         result.status == "complete"
         and result.simulator.versions == versions()
         and _resolved_now(result) == scenario.resolved()
+        and all((folder / name).is_file() for name in complete_run(result.scenario))
     )
 
 

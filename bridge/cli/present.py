@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +74,15 @@ def _present(
     try:
         result = simulate(reporter, folder)
     except UnsavedError as error:
-        _show(error.result, as_json)
-        if as_json:
+        is_shown = False
+        with suppress(OSError):  # stdout can be on the same disk
+            _show(error.result, as_json)
+            is_shown = True
+        if not is_shown:
+            drop_stdout()
+        if error.file is not None:
+            raise SaveError(f"{error}; the result is in {error.file}") from None
+        if as_json and is_shown:
             raise
         raise SaveError(f"{error}; {_keep(error.result)}") from None
     except (SimulationError, SimulationInterrupted) as error:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from bridge.errors import SaveError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bridge.results.result import Result
 
 
@@ -41,14 +43,17 @@ class SimulationInterrupted(KeyboardInterrupt):
 
 
 class UnsavedError(SaveError):
-    """A result that cannot be saved.
+    """A result that cannot be saved, or not with all of its outputs.
 
     Attributes
     ----------
     result : Result
         The result.
+    file : Path or None
+        Where it is, if only other outputs are missing.
     """
 
-    def __init__(self, message: str, result: Result) -> None:
+    def __init__(self, message: str, result: Result, file: Path | None = None) -> None:
         super().__init__(message)
         self.result = result
+        self.file = file

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import math
 import os
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
 from bridge.errors import ResultError
-from bridge.files import prepare_directory, remove, write_whole
+from bridge.files import prepare_directory, remove, write_together, write_whole
 from bridge.results.measurements import (
     Collective,
     CriticalPath,
@@ -215,7 +216,7 @@ class Result(BaseModel):
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Write ``result.json`` and the tables of the run to a folder.
 
-        Each file is written completely or not at all.
+        The files are written completely or not at all.
 
         An incomplete result does not replace a complete one: it goes to ``result.partial.json``.
 
@@ -240,11 +241,14 @@ class Result(BaseModel):
             write_whole(partial, self.to_json().encode())
             return partial
         form = chosen(self.scenario).format
-        self._tables.save(folder, self.to_dict()["collectives"], form)
-        file = folder / FILE_NAME
-        write_whole(file, self.to_json().encode())
-        remove(partial)  # it was of an earlier run
-        return file
+        tables = self._tables.contents(self.to_dict()["collectives"], form)
+        write_together(
+            (folder / name, content)
+            for name, content in chain(tables, [(FILE_NAME, self.to_json().encode())])
+        )
+        for name in (PARTIAL_NAME, *self._tables.names_in_other_formats(form)):
+            remove(folder / name)  # it was of an earlier run
+        return folder / FILE_NAME
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Result:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bridge.errors import ResultError
-from bridge.files import remove, write_whole
 from bridge.results import parquet
 from topology_gen.files import MOST_RECORD_BYTES, open_regular, read_text
 
@@ -132,31 +131,34 @@ class RunTables:
             raise ResultError(f"{file}: expected a table of a run ({error})") from None
         return _checked(rows, columns, file)
 
-    def save(
-        self, folder: Path, collectives: Sequence[Mapping[str, Any]], form: str = "csv"
-    ) -> None:
-        """Write the tables of a run to its folder; nothing if this is not the result of a run.
+    def contents(
+        self, collectives: Sequence[Mapping[str, Any]], form: str = "csv"
+    ) -> Iterator[tuple[str, bytes]]:
+        """Yield name and content of each file of the tables; none if this is not of a run.
 
         Parameters
         ----------
-        folder : Path
-            The folder.
         collectives : sequence of mapping
             The rows of the table of collectives.
         form : str
             One of `FORMATS`.
         """
-        measured = {name: text for name in MEASURED if (text := self._text(name)) is not None}
-        if not measured:
+        if not self._is_measured():
             return
-        for name, text in {**measured, "collectives": _csv(collectives)}.items():
-            content = text.encode()
-            for one in FORMATS:
-                file = folder / f"{name}.{one}"
-                if one == form:
-                    write_whole(file, parquet.from_csv(content) if one == "parquet" else content)
-                else:
-                    remove(file)  # it was of an earlier run
+        measured = ((name, self._text(name)) for name in MEASURED)
+        for name, text in chain(measured, [("collectives", _csv(collectives))]):
+            if text is not None:
+                content = text.encode()
+                yield f"{name}.{form}", parquet.from_csv(content) if form == "parquet" else content
+
+    def names_in_other_formats(self, form: str) -> list[str]:
+        """Return the files that `contents` replaces by those of a format."""
+        if not self._is_measured():
+            return []
+        return [f"{name}.{one}" for name in TABLES for one in FORMATS if one != form]
+
+    def _is_measured(self) -> bool:
+        return any(self._text(name) is not None for name in MEASURED)
 
     def _text(self, name: str) -> str | None:
         """Return the CSV text of a table, or None if there is none."""

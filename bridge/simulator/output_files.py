@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from bridge.errors import OutputError
-from bridge.files import remove
+from bridge.files import not_written, remove, require_replaceable
 from bridge.results import parquet
-from bridge.results.run_tables import FORMATS, SERIES
+from bridge.results.result import FILE_NAME, PARTIAL_NAME
+from bridge.results.run_tables import FORMATS, SERIES, TABLES
 from bridge.results.timeline_file import TIMELINE
 from frontend.fabrics import ESTIMATORS
 from frontend.schema.outputs import chosen, ranks_of
@@ -23,6 +25,24 @@ _LEVEL = 1
 _GZIP = 31
 _NEVER = 2**63
 _FULL = 2**63
+
+
+#: All files that a run may write or remove in its folder.
+ANY_RUN = (
+    *(FILE_NAME, PARTIAL_NAME, TIMELINE),
+    *(f"{table}.{form}" for table in (*TABLES, *SERIES) for form in FORMATS),
+)
+
+
+def complete_run(scenario: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the files that a complete run of a scenario leaves in its folder."""
+    outputs = chosen(scenario)
+    tables = (*TABLES, *(SERIES if outputs.series is not None else ()))
+    return (
+        *(f"{table}.{outputs.format}" for table in tables),
+        *([TIMELINE] if outputs.timeline is not None else ()),
+        FILE_NAME,
+    )
 
 
 class Encoder(Protocol):
@@ -84,12 +104,12 @@ class StreamedFile:
         try:
             self._file: BinaryIO = path.open("wb")
         except OSError as error:
-            raise OutputError(f"{path}: {error.strerror}") from None
+            raise not_written(path, error) from None
 
     def write(self, text: bytes) -> int:
         """Write some text and return the size of the file; after an error it counts as full.
 
-        ns-3 calls this, so it raises nothing: `close` reports the error.
+        ns-3 calls this, so it raises nothing: `close` returns the error.
         """
         if self._error is None:
             try:
@@ -98,13 +118,10 @@ class StreamedFile:
                 self._error = error
         return self._size + self._encoder.held_bytes if self._error is None else _FULL
 
-    def close(self) -> None:
-        """Complete the file.
+    def close(self) -> OutputError | None:
+        """Complete the file; return why it could not be written, as on a full disk.
 
-        Raises
-        ------
-        OutputError
-            The file could not be written, as on a full disk.
+        Then it is removed, because a part of it is of no use, and leaves its room to the result.
         """
         try:
             with self._file as file:
@@ -112,8 +129,11 @@ class StreamedFile:
                     file.write(self._encoder.finish())
         except OSError as error:
             self._error = error
-        if self._error is not None:
-            raise OutputError(f"{self._path}: {self._error.strerror}") from None
+        if self._error is None:
+            return None
+        with suppress(OSError):
+            self._path.unlink()
+        return not_written(self._path, self._error)
 
 
 class OutputFiles:
@@ -133,7 +153,7 @@ class OutputFiles:
         InputError
             The outputs are Parquet files, and pyarrow is not installed.
         OutputError
-            A file cannot be written.
+            A file cannot be written, or there is something else than a file in its place.
         ValueError
             A link of a series does not exist.
         """
@@ -144,6 +164,8 @@ class OutputFiles:
             return
         if self._outputs.format == "parquet":
             parquet.require_parquet()
+        for name in ANY_RUN:
+            require_replaceable(self._folder / name)
         for name in (TIMELINE, *(f"{series}.{form}" for series in SERIES for form in FORMATS)):
             remove(self._folder / name)  # it was of an earlier run
         if timeline is not None:
@@ -171,16 +193,9 @@ class OutputFiles:
                 flows if isinstance(flows, int) else None,
             )
 
-    def close(self) -> None:
-        """Complete the files.
-
-        Raises
-        ------
-        OutputError
-            A file could not be written, as on a full disk.
-        """
-        for file in self._files:
-            file.close()
+    def close(self) -> list[OutputError]:
+        """Complete the files; return why some could not be written, as on a full disk."""
+        return [error for file in self._files if (error := file.close()) is not None]
 
     def _open_series(self, name: str) -> StreamedFile:
         form = self._outputs.format

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import frontend
-from bridge.errors import HookError, OutputError, StreamError
+from bridge.errors import HookError, InputError, OutputError, StreamError
 from bridge.files import prepare_directory, sole_writer, write_whole
 from bridge.present.progress import CallbackReporter, Reporter, Snapshot
 from bridge.results.errors import SimulationError, SimulationInterrupted, UnsavedError
@@ -85,7 +85,8 @@ def run(
     SimulationInterrupted
         The user pressed Ctrl-C. The exception holds the partial result.
     SaveError
-        The result cannot be saved in `out`. The exception holds it as ``result``.
+        The result, or another output, cannot be saved in `out`. The exception holds the result as
+        ``result``, and its file, if it is saved, as ``file``.
 
     Examples
     --------
@@ -270,6 +271,7 @@ def _simulate(
         raise StreamError(str(error)) from None
     del stream  # it can be large
     files = None
+    missing: list[OutputError] = []
     with ExitStack() as until_saved:
         try:
             # The folder is made after the stream is accepted, so that bad input leaves nothing
@@ -300,7 +302,7 @@ def _simulate(
         finally:
             simulation.close()
             if files is not None:
-                files.close()
+                missing = files.close()
         raw["schema_version"] = SCHEMA_VERSION
         raw["scenario"] = header.scenario
         raw["simulator"] |= {**watch.cost(), "seed": header.seed, "versions": versions()}
@@ -308,10 +310,13 @@ def _simulate(
         raw["estimate"] = estimate_error(header.scenario)
         result = Result.model_validate(raw).with_tables(tables)
         if folder is not None:
+            file = None
             try:
-                result.save(folder)
+                file = result.save(folder)
             except OutputError as error:
-                raise UnsavedError(str(error), result) from None
+                missing.append(error)
+            if missing:
+                raise UnsavedError("; ".join(map(str, missing)), result, file)
     if result.status == "interrupted":
         raise SimulationInterrupted("interrupted, the result is partial", result)
     if result.status != "complete":
@@ -324,6 +329,8 @@ def _build(simulation: core.Simulation, files: OutputFiles) -> None:
     try:
         files.attach(simulation)
         simulation.build()
+    except InputError:  # it is a ValueError, too
+        raise
     except ValueError as error:
         raise StreamError(str(error)) from None
 

@@ -57,18 +57,92 @@ def test_result_is_saved_although_its_summary_is_not_printed(
     assert json.loads((tmp_path / "results/small/result.json").read_text())["status"] == "complete"
 
 
-def test_result_that_cannot_be_saved_is_in_another_folder(small_file: Path, tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out/result.json").symlink_to(FULL)
-    answer = cosim(tmp_path, "run", small_file, "--out", "out", stdout=subprocess.PIPE)
+#: Runs cosim as if the disk of the folder `out` were full once `out/full` exists.
+FULL_FOLDER = """
+import errno, os, sys
+def hook(event, arguments):
+    if event == "open" and isinstance(arguments[0], str) and arguments[2] & os.O_CREAT:
+        if "/out/.result.json-" in os.path.abspath(arguments[0]):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), arguments[0])
+sys.addaudithook(hook)
+from bridge.cli.start import main
+main()
+"""
+
+
+@pytest.mark.parametrize("stdout_is_full", [False, True])
+def test_result_that_cannot_be_saved_is_in_another_folder(
+    small_file: Path, tmp_path: Path, stdout_is_full: bool
+) -> None:
+    (tmp_path / "temporary").mkdir()
+    with FULL.open("w") as full:
+        answer = subprocess.run(
+            [sys.executable, "-c", FULL_FOLDER, "run", str(small_file), "--out", "out"],
+            cwd=tmp_path,
+            env=os.environ | {"TMPDIR": str(tmp_path / "temporary")},
+            text=True,
+            check=False,
+            stdout=full if stdout_is_full else subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
     (file,) = (tmp_path / "temporary").glob("*/result.json")
     assert answer.returncode == 1
-    assert answer.stdout.startswith("small: ")
+    assert stdout_is_full or answer.stdout.startswith("small: ")
+    assert list((tmp_path / "out").iterdir()) == []
     assert answer.stderr.splitlines()[-1] == (
         f"cosim: out/result.json: {SPACE}, the file was not written; "
         f"the result is in {file} instead"
     )
     assert json.loads(file.read_text())["status"] == "complete"
+
+
+OTHERS = {
+    "timeline.json.gz": ["--set", "outputs.timeline=true"],
+    "link_series.csv": ["--set", "outputs.series={interval: 1us, links: all, flows: 1}"],
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_an_output_that_does_not_fit_costs_no_result(
+    scenarios: Path, tmp_path: Path, name: str
+) -> None:
+    arguments = ["run", scenarios / "collective_small.yaml", *OTHERS[name], "--out"]
+    assert cosim(tmp_path, *arguments, "whole", stdout=subprocess.PIPE).returncode == 0
+    sizes = {file.name: file.stat().st_size for file in (tmp_path / "whole").iterdir()}
+    too_large = sizes.pop(name)
+    most = max(sizes.values())
+    assert most < too_large
+
+    def little_space() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+    answer = cosim(tmp_path, *arguments, "out", stdout=subprocess.PIPE, preexec_fn=little_space)
+    assert answer.returncode == 1
+    assert "iteration" in answer.stdout
+    assert answer.stderr.splitlines()[-1] == (
+        f"cosim: out/{name}: File too large, the file was not written; "
+        "the result is in out/result.json"
+    )
+    assert {file.name for file in (tmp_path / "out").iterdir()} == set(sizes)
+    assert json.loads((tmp_path / "out/result.json").read_text())["status"] == "complete"
+
+
+def test_an_earlier_result_stays_as_a_whole(scenarios: Path, tmp_path: Path) -> None:
+    arguments = ["run", scenarios / "collective_small.yaml", "--out", "out"]
+    assert cosim(tmp_path, *arguments, stdout=subprocess.PIPE).returncode == 0
+    before = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
+    largest = max(map(len, before.values()))
+
+    def little_space() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest - 1, largest - 1))
+
+    answer = cosim(
+        tmp_path, *arguments, "--seed", "7", stdout=subprocess.PIPE, preexec_fn=little_space
+    )
+    assert answer.returncode == 1
+    assert answer.stderr.endswith("the result is printed instead\n")
+    after = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
+    assert after == before
 
 
 def no_space() -> None:

@@ -253,7 +253,7 @@ def test_a_folder_in_the_place_of_a_file_is_one_sentence(
     small: dict[str, Any], tmp_path: Path, name: str
 ) -> None:
     (tmp_path / "4KB" / name).mkdir(parents=True)
-    with pytest.raises(OutputError, match=rf"4KB/{name}: Is a directory, it cannot be removed"):
+    with pytest.raises(OutputError, match=rf"4KB/{name}: not a regular file"):
         run_points(sizes(small, "4KB"), folder=tmp_path)
 
 
