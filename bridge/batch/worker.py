@@ -114,8 +114,9 @@ def _end_with_parent() -> None:
 def main() -> None:
     """Serve the process that started this one."""
     _end_with_parent()
-    # Ctrl-C reaches all processes of a terminal; the parent ends this one.
+    # Ctrl-C and a terminal that is closed reach all processes; the parent ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     # What a hook prints must not come between the answers.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -110,6 +110,8 @@ def _default_folder(
 def _show_saved(result: Result, folder: Path | None, as_json: bool) -> None:
     try:
         _show(result, as_json)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("interrupted while the result was printed") from None
     except OSError as error:
         if folder is not None or error.errno not in DISK_ERRORS:
             raise

@@ -8,6 +8,7 @@ import signal
 import sys
 
 from bridge.cli.status import INTERRUPTED, NOT_BEGUN
+from bridge.cli.streams import prepare_streams
 
 
 def main() -> None:
@@ -16,8 +17,12 @@ def main() -> None:
     gc.disable()
     # numpy would start threads for products of matrices, which cosim does not compute.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # What ends a job (a batch system, `docker stop`) is as Ctrl-C: the partial result is saved.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # What ends a job (a batch system, `docker stop`, a terminal that is closed) is as Ctrl-C: the
+    # partial result is saved. `nohup` lets cosim ignore SIGHUP.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
+    prepare_streams()
     try:
         from bridge.cli.main import main as command
 

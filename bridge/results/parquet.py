@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bridge.errors import InputError, ResultError
-from topology_gen.files import open_regular
+from topology_gen.files import UnfitFileError, open_regular
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,8 +77,10 @@ def _read(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
     try:
         with open_regular(file) as content:
             return pq.read_table(content, columns=None if columns is None else list(columns))
+    except UnfitFileError as error:
+        raise ResultError(f"{file}: {error.strerror}: expected a table of a run") from None
     except (OSError, pa.ArrowException) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).splitlines()[0]
+        reason = str(error).splitlines()[0]
         raise ResultError(f"{file}: expected a table of a run ({reason})") from None
 
 

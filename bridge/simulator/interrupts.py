@@ -1,4 +1,4 @@
-"""Ctrl-C while the simulator hands over a piece of a file: the piece is written first."""
+"""Ctrl-C while a piece of a file or a result is written: it is written first."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Self
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class WholePieces:
     """Keeps the signals that raise KeyboardInterrupt out of a function.
 
     A signal in the function would lose the piece of a file that the function was about to write.
-    Within the context, it waits until `check` is called; other code is interrupted at once.
+    Within the context, it waits until `check` is called; other code is interrupted at once. After
+    the first interrupt, and after `hold`, signals wait until the context ends: an impatient second
+    Ctrl-C, or the several signals of a terminal that is closed, do not lose the result.
 
     Parameters
     ----------
@@ -25,8 +27,10 @@ class WholePieces:
 
     def __init__(self, function: Callable[..., object]) -> None:
         self._code = function.__code__
-        self._is_waiting = False
+        self._is_held = False
         self._changed: list[signal.Signals] = []
+        self.is_waiting = False
+        """Whether a signal has come that has not been raised."""
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
@@ -42,14 +46,21 @@ class WholePieces:
 
     def check(self) -> None:
         """Raise the KeyboardInterrupt that has waited, if there is one."""
-        if self._is_waiting:
-            self._is_waiting = False
+        if self.is_waiting:
+            self.is_waiting = False
+            self._is_held = True
             raise KeyboardInterrupt
+
+    def hold(self) -> None:
+        """Let all signals wait from now on."""
+        self._is_held = True
 
     def _handle(self, number: int, frame: FrameType | None) -> Any:
         at = frame
         while at is not None and at.f_code is not self._code:
             at = at.f_back
-        if at is None:
-            signal.default_int_handler(number, frame)
-        self._is_waiting = True
+        if at is not None or self._is_held:
+            self.is_waiting = True
+            return
+        self._is_held = True
+        signal.default_int_handler(number, frame)

@@ -83,7 +83,8 @@ def run(
     SimulationError
         The simulation did not complete. The error holds the partial result.
     SimulationInterrupted
-        The user pressed Ctrl-C. The exception holds the partial result.
+        The user pressed Ctrl-C. The exception holds the result, which is partial unless the
+        simulation had just ended.
     SaveError
         The result, or another output, cannot be saved in `out`. The exception holds the result as
         ``result``, and its file, if it is saved, as ``file``.
@@ -287,13 +288,14 @@ def _simulate(
                     reporter.stage("loading ns-3's Python bindings")
                     hook(load_bindings(), built)
                 reporter.stage("simulating")
-                with WholePieces(StreamedFile.write) as pieces:
+                pieces = until_saved.enter_context(WholePieces(StreamedFile.write))
 
-                    def update(snapshot: Snapshot) -> None:
-                        pieces.check()
-                        reporter.update(snapshot)
+                def update(snapshot: Snapshot) -> None:
+                    pieces.check()
+                    reporter.update(snapshot)
 
-                    simulation.run(update, PROGRESS_INTERVAL_S)
+                simulation.run(update, PROGRESS_INTERVAL_S)
+                pieces.hold()
             except core.CoreError as error:
                 raise SimulationError(str(error)) from None
             raw = json.loads(simulation.result())
@@ -317,6 +319,8 @@ def _simulate(
                 missing.append(error)
             if missing:
                 raise UnsavedError("; ".join(map(str, missing)), result, file)
+        if pieces.is_waiting and result.status == "complete":
+            raise SimulationInterrupted("interrupted, but the result is complete", result)
     if result.status == "interrupted":
         raise SimulationInterrupted("interrupted, the result is partial", result)
     if result.status != "complete":

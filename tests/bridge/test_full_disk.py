@@ -57,7 +57,7 @@ def test_result_is_saved_although_its_summary_is_not_printed(
     assert json.loads((tmp_path / "results/small/result.json").read_text())["status"] == "complete"
 
 
-#: Runs cosim as if the disk of the folder `out` were full once `out/full` exists.
+#: Runs cosim as if the disk were full when it writes out/result.json.
 FULL_FOLDER = """
 import errno, os, sys
 def hook(event, arguments):
@@ -106,7 +106,7 @@ OTHERS = {
 def test_an_output_that_does_not_fit_costs_no_result(
     scenarios: Path, tmp_path: Path, name: str
 ) -> None:
-    arguments = ["run", scenarios / "collective_small.yaml", *OTHERS[name], "--out"]
+    arguments = ["run", str(scenarios / "collective_small.yaml"), *OTHERS[name], "--out"]
     assert cosim(tmp_path, *arguments, "whole", stdout=subprocess.PIPE).returncode == 0
     sizes = {file.name: file.stat().st_size for file in (tmp_path / "whole").iterdir()}
     too_large = sizes.pop(name)
@@ -128,7 +128,7 @@ def test_an_output_that_does_not_fit_costs_no_result(
 
 
 def test_an_earlier_result_stays_as_a_whole(scenarios: Path, tmp_path: Path) -> None:
-    arguments = ["run", scenarios / "collective_small.yaml", "--out", "out"]
+    arguments = ["run", str(scenarios / "collective_small.yaml"), "--out", "out"]
     assert cosim(tmp_path, *arguments, stdout=subprocess.PIPE).returncode == 0
     before = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
     largest = max(map(len, before.values()))
