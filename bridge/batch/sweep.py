@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import product
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -18,7 +17,7 @@ from bridge.batch.worker import Progress
 from bridge.errors import InputError
 from bridge.present.metrics import Metric
 from bridge.results.result import Result
-from bridge.simulator.simulate import load, with_absolute_hook
+from bridge.simulator.simulate import load
 from frontend import ScenarioError
 from frontend.loading.load import Source, read_scenario
 from frontend.loading.overrides import Override, Overrides, listed
@@ -137,8 +136,6 @@ def sweep_points(
             Override(one.key, value, one.option) for one, value in zip(axes, values, strict=True)
         ]
         scenario = load(content, [*listed(fixed), *changes], seed)
-        if isinstance(source, str | os.PathLike):
-            scenario = with_absolute_hook(scenario, Path(source))
         name = _folder_name("_".join(f"{one.key}={one.value}" for one in changes))
         label = ", ".join(f"{key}={value}" for key, value in zip(short, values, strict=True))
         points.append(SweepPoint(values, Point(name or scenario.name, scenario, label)))

@@ -47,7 +47,7 @@ def run_command(
     loaded = with_outputs(simulate.load(scenario, with_seed(overrides, seed)), outputs)
     if loaded.outputs.timeline is not None and as_json and out is None:
         raise click.UsageError("--timeline writes to the folder of the run: --json needs --out")
-    hook = simulate.scenario_hook(loaded, scenario, allow_hooks)
+    hook = simulate.scenario_hook(loaded, allow_hooks)
     present(
         lambda reporter, folder: simulate.run(loaded, on_built=hook, progress=reporter, out=folder),
         loaded.name,

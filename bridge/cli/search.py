@@ -110,10 +110,9 @@ def search_command(
     --out holds scenario.yaml, which `cosim run` takes; with `kind: training` also
     strategy.json."""
     fabrics = _fabrics(check)
-    given = simulate.load(scenario, with_seed(overrides, seed))
+    loaded = simulate.load(scenario, with_seed(overrides, seed))
     if fabrics:
-        simulate.require_allowed_hook(given, allow_hooks)
-    loaded = simulate.with_absolute_hook(given, scenario)
+        simulate.require_allowed_hook(loaded, allow_hooks)
     folder = out
     if folder is None and not as_json:
         folder = Path("results") / f"{loaded.name}-search"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from importlib import metadata
 from pathlib import Path
@@ -26,7 +26,7 @@ from bridge.simulator.training_rates import training_rates
 from bridge.stopwatch import Stopwatch
 from bridge.stream_header import read_header
 from frontend import Scenario
-from frontend.loading.load import Source
+from frontend.loading.load import Content, Source
 from frontend.loading.overrides import Override, Overrides, listed
 from topology_gen.files import MOST_RECORD_BYTES, read_bytes
 
@@ -97,7 +97,7 @@ def run(
     watch = Stopwatch()
     reporter = _reporter(progress)
     loaded = load(scenario, overrides, seed)
-    hook = on_built or scenario_hook(loaded, scenario, allow_hooks)
+    hook = on_built or scenario_hook(loaded, allow_hooks)
     if hook is not None:
         require_bindings()
     with reporter:
@@ -197,34 +197,22 @@ def load(
     changes = listed(overrides or {})
     if seed is not None:
         changes.append(Override("seed", seed, "seed"))
-    return frontend.load_scenario(scenario, changes)
+    loaded = frontend.load_scenario(scenario, changes)
+    if loaded.hooks is None or isinstance(scenario, Mapping | Scenario):
+        return loaded
+    # The path of a hook starts at the scenario's folder, which the loaded scenario does not know.
+    file = Path(scenario.name if isinstance(scenario, Content) else scenario)
+    hook = os.fspath((file.parent / loaded.hooks).absolute())
+    return frontend.load_scenario(loaded, {"hooks": hook})
 
 
-def with_absolute_hook(scenario: Scenario, file: Path) -> Scenario:
-    """Return a scenario whose hook has an absolute path.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        The scenario that `file` holds.
-    file : Path
-        The scenario's file; a relative path of the hook starts at its folder.
-    """
-    if scenario.hooks is None:
-        return scenario
-    hook = os.fspath((file.parent / scenario.hooks).absolute())
-    return frontend.load_scenario(scenario, {"hooks": hook})
-
-
-def scenario_hook(scenario: frontend.Scenario, source: Source, allowed: bool) -> Hook | None:
+def scenario_hook(scenario: frontend.Scenario, allowed: bool) -> Hook | None:
     """Return the hook that a scenario names, or None if it names none.
 
     Parameters
     ----------
     scenario : Scenario
-        The loaded scenario.
-    source : path, mapping or Scenario
-        The source of the scenario; a hook's path is relative to the scenario's file.
+        The scenario, from `load`.
     allowed : bool
         Whether the user allows hooks.
 
@@ -238,10 +226,7 @@ def scenario_hook(scenario: frontend.Scenario, source: Source, allowed: bool) ->
         The hook is not allowed, or cannot be loaded.
     """
     require_allowed_hook(scenario, allowed)
-    if scenario.hooks is None:
-        return None
-    base = Path(source).parent if isinstance(source, str | os.PathLike) else Path()
-    return load_hook(base / scenario.hooks)
+    return None if scenario.hooks is None else load_hook(scenario.hooks)
 
 
 def require_allowed_hook(scenario: frontend.Scenario, allowed: bool) -> None:

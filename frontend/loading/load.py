@@ -9,7 +9,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from frontend.collectives.registry import OPERATIONS
 from frontend.errors import RefusedError, ScenarioError
 from frontend.loading import overrides as overriding
 from frontend.loading.key_paths import KeyPath
@@ -19,6 +18,7 @@ from frontend.loading.python_values import python_values
 from frontend.loading.stored import with_units
 from frontend.resolve import check
 from frontend.scenario import Scenario
+from frontend.scenario.file_paths import change_paths
 from frontend.schema.files import FOLDER, GIVEN, OWN, require_allowed
 from frontend.workloads import WORKLOADS
 from frontend.yaml_document import read
@@ -26,8 +26,6 @@ from topology_gen.files import read_text
 
 OWN_KEYS = "x-"
 """How keys begin that are the user's own, such as a place for YAML anchors; cosim ignores them."""
-
-_ALGORITHM_KEYS = {"workload": ("algorithm",), "collective": OPERATIONS}
 
 
 @dataclass(frozen=True)
@@ -196,7 +194,8 @@ def scenario_content(text: str, name: str) -> Content:
     """
     content = read(text, name)
     if isinstance(content.data, Mapping):
-        _set_beside(content.data, Path(name).parent)
+        folder = Path(name).parent
+        change_paths(content.data, lambda path: os.fspath(folder / path))
     return Content(content.data, name, content.lines)
 
 
@@ -223,23 +222,3 @@ def _require_allowed_files(scenario: Scenario, context: Mapping[str, Any]) -> No
             except ValueError as error:
                 which = "" if os.fspath(path) == name else f"{path}: "
                 raise RefusedError(f"workload.{key}", f"{which}{error}") from None
-
-
-def _set_beside(data: Mapping[str, Any], folder: Path) -> None:
-    """Make relative paths of files relative to the scenario's folder."""
-    for section, keys in _ALGORITHM_KEYS.items():
-        part = data.get(section)
-        if not isinstance(part, Mapping):
-            continue
-        for key in keys:
-            choice = part.get(key)
-            if isinstance(choice, dict) and isinstance(choice.get("file"), str):
-                choice["file"] = os.fspath(folder / choice["file"])
-    workload = data.get("workload")
-    if not isinstance(workload, dict):
-        return
-    kind = workload.get("kind")
-    if isinstance(kind, str) and kind in WORKLOADS:
-        for key in WORKLOADS[kind].files:
-            if isinstance(workload.get(key), str):
-                workload[key] = os.fspath(folder / workload[key])

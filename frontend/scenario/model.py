@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.fabrics import FABRICS
+from frontend.scenario.file_paths import absolute, change_paths
 from frontend.scenario.unions import Topology, Workload
 from frontend.schema.base import Count, Model, listed
 from frontend.schema.events import AnyEvent
@@ -76,9 +77,12 @@ class Scenario(Model):
     def resolved(self) -> dict[str, Any]:
         """Return the scenario as a JSON-compatible dict with every default filled in.
 
-        Loading the dict gives an equal scenario.
+        Paths of files are absolute, so that the dict means the same everywhere. Loading it gives an
+        equal scenario.
         """
-        return self.model_dump(mode="json")
+        data = self.model_dump(mode="json")
+        change_paths(data, absolute)
+        return data
 
     def _repr_html_(self) -> str:
         """Show the keys that were given in a notebook."""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import bridge
+from frontend import ScenarioError
+from frontend.schema.files import allow_files
 from tests.topology_gen import msccl_files
 from topology_gen import graphs
 from topology_gen.formats.msccl import write_xml
@@ -59,3 +64,30 @@ def test_reductions_cost_what_the_system_says(tmp_path: Path) -> None:
     # Each rank adds three quarters of the buffer: 3 MB at 10 GB/s are 300 µs.
     fast = time_ns("all_reduce", file)
     assert 0.9 * 300_000 <= slow - fast <= 1.1 * 300_000
+
+
+def test_a_result_runs_again_from_every_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/ring.xml").write_text(msccl_files.ring_all_reduce(4, 1))
+    scenario = {
+        "topology": {"family": "flat", "ranks": 4, "bandwidth": "100Gbps", "latency": "1us"}
+        | {"buffer": "unlimited"},
+        "workload": {"kind": "collective", "operation": "all_reduce", "bytes": "4KB"}
+        | {"algorithm": {"file": "ring.xml"}},
+    }
+    (tmp_path / "mine/s.yaml").write_text(json.dumps(scenario))
+    (tmp_path / "other").mkdir()
+    results: list[bridge.Result] = []
+    for folder, file in ((".", "mine/s.yaml"), ("mine", "s.yaml"), ("other", "../mine/s.yaml")):
+        monkeypatch.chdir(tmp_path / folder)
+        results.append(bridge.run(file, out=tmp_path / f"out-{len(results)}"))
+    assert results[0].scenario == results[1].scenario == results[2].scenario
+    monkeypatch.chdir("/")
+    assert bridge.run(results[0].scenario).time_ns == results[0].time_ns
+    with pytest.raises(ScenarioError, match=f"--allow-files {tmp_path / 'mine'}"):
+        bridge.run(tmp_path / "out-0/result.json")
+    with allow_files(tmp_path / "mine"):
+        again = bridge.run(tmp_path / "out-0/result.json")
+    assert again.scenario == results[0].scenario

@@ -44,6 +44,27 @@ def test_what_is_complete_is_not_run_again(small: dict[str, Any], tmp_path: Path
     assert second[0].result == first[0].result
 
 
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_point_without_all_of_its_files_is_run_again(
+    small: dict[str, Any], tmp_path: Path, form: str
+) -> None:
+    if form == "parquet":
+        pytest.importorskip("pyarrow")
+    outputs = {"timeline": {}, "series": {"interval": "1us"}, "format": form}
+    points = [point({**small, "outputs": outputs}, "p")]
+    run_points(points, folder=tmp_path)
+    files = {file.name: file.read_bytes() for file in (tmp_path / "p").iterdir()}
+    assert len(files) == 8
+    assert run_points(points, folder=tmp_path)[0].is_old
+    for name in files:
+        (tmp_path / "p" / name).unlink()
+        (again,) = run_points(points, folder=tmp_path)
+        assert not again.is_old
+        assert (tmp_path / "p" / name).is_file()
+        if name != "result.json":  # which has the wall time
+            assert (tmp_path / "p" / name).read_bytes() == files[name]
+
+
 def test_another_scenario_of_that_name_is_run(small: dict[str, Any], tmp_path: Path) -> None:
     (before,) = run_points([point(small, "p")], folder=tmp_path)
     (after,) = run_points([point(small, "p", **{"workload.bytes": "4KB"})], folder=tmp_path)

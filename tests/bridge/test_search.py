@@ -155,7 +155,7 @@ def test_files_that_the_scenario_names_are_found_from_the_folder(tmp_path, monke
     answer = CliRunner().invoke(main, arguments, catch_exceptions=False)
     assert answer.exit_code == 0, answer.output
     written = load_scenario("found/scenario.yaml").resolved()
-    assert written["collective"]["all_reduce"] == {"file": "found/ring.json"}
+    assert written["collective"]["all_reduce"] == {"file": str(tmp_path / "found/ring.json")}
     assert Path("found/ring.json").read_bytes() == Path("ring.json").read_bytes()
     assert written["hooks"] == str(tmp_path / "hook.py")
 

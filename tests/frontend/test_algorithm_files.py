@@ -53,9 +53,12 @@ def test_any_format_compiles(
     scenario = load_scenario(path)
     (program,) = (r.program for r in records(resolve(scenario)) if r.HasField("program"))
     assert (program.operation, program.group_size) == (operation, 4)
-    # The resolved scenario gives the same stream.
+    # The resolved scenario gives the same stream from every folder.
+    monkeypatch.chdir(tmp_path)
+    resolved = load_scenario("scenario.yaml").resolved()
+    assert resolved == scenario.resolved()
     monkeypatch.chdir("/")
-    again = load_scenario(scenario.resolved())
+    again = load_scenario(resolved)
     assert compile_scenario(again) == compile_scenario(scenario)
 
 
@@ -77,7 +80,7 @@ def test_overrides() -> None:
         | {"bytes": "1MB"},
     }
     scenario = load_scenario(base, ["workload.algorithm.file=here.xml"])
-    assert scenario.resolved()["workload"]["algorithm"] == {"file": "here.xml"}
+    assert scenario.resolved()["workload"]["algorithm"] == {"file": str(Path.cwd() / "here.xml")}
     scenario = load_scenario(scenario, ["workload.algorithm=dbt"])
     assert scenario.resolved()["workload"]["algorithm"] == "dbt"
 
