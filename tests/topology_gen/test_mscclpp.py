@@ -133,8 +133,10 @@ PLAN = PLANS["reduce_scatter"]
         (with_first(PLAN, name="gain"), r"gpus\[0\].threadblocks\[0\].ops\[0\].name: 'gain'"),
         (with_first(PLAN, channel_ids=[5]), r"channel_ids: 5: expected 0 … 1"),
         (with_first(PLAN, channel_type="switch"), "channel_type: 'switch': expected one of port"),
-        (with_first(PLAN, num_threadblocks=3), "barrier 0: expected num_threadblocks to be 4"),
-        (with_first(PLAN, barrier_id=1), "barrier 1: expected num_threadblocks to be 1"),
+        (with_first(PLAN, num_threadblocks=3), "num_threadblocks: barrier 0: expected 4"),
+        (with_first(PLAN, num_threadblocks=3 * 10**8), "num_threadblocks: barrier 0: expected 4"),
+        (with_first(PLAN, num_threadblocks=10**20), "expected a whole number from 1 to 2147483647"),
+        (with_first(PLAN, barrier_id=1), "num_threadblocks: barrier 1: expected 1"),
         (
             with_first(PLAN, name="nop", barrier_id=0),
             "barrier 0: expected all blocks to use it the same number of times",

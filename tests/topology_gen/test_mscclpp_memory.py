@@ -201,6 +201,17 @@ def test_semaphores_and_pipelines():
         read_plan(plan(handing_over))
 
 
+def test_barriers_of_many_blocks_are_bounded():
+    """A barrier of n blocks has n² waits, which a plan of some 100 kB could not hold in memory."""
+    blocks = 1025
+    meeting = {"name": "barrier", "barrier_id": 0, "num_threadblocks": blocks}
+    few = {"id": 0, "ops": [meeting], "channels": [], "remote_buffer_refs": []}
+    document = json.loads(plan(reading))
+    document["gpus"][0]["threadblocks"] = [few | {"id": number} for number in range(blocks)]
+    with pytest.raises(FileFormatError, match="at most 1048576 waits at barriers of a rank"):
+        read_plan(json.dumps(document).encode())
+
+
 @pytest.mark.parametrize(
     ("operation", "said"),
     [

@@ -53,11 +53,11 @@ class Fields:
         """Return whether there is such a field."""
         return name in self._value
 
-    def number(self, name: str, least: int = 0) -> int:
-        """Return a field that holds a whole number of at least `least`."""
+    def number(self, name: str, least: int = 0, most: int = 2**31 - 1) -> int:
+        """Return a field that holds a whole number from `least` to `most`."""
         value = self._get(name)
-        if type(value) is not int or value < least:
-            raise self.error(name, f"{value!r:.60}: expected a whole number from {least}")
+        if type(value) is not int or not least <= value <= most:
+            raise self.error(name, f"{value!r:.60}: expected a whole number from {least} to {most}")
         return value
 
     def number_or_none(self, name: str) -> int | None:

@@ -35,6 +35,8 @@ VERSION = 1
 MOST_SENDS = 2**24
 """Greatest number of sends in a file; a send takes a few dozen bytes."""
 
+_MOST_BYTES = 2**63 - 1
+
 _ARRAYS = ("step_begin", "link", "shard", "first", "count")
 _SCHEDULES = ("all_gather", "reduce_scatter", "all_to_all", "all_reduce", "broadcast", "reduce")
 _OPERATIONS = (*_SCHEDULES, "gather", "scatter")
@@ -197,8 +199,8 @@ def _read_algorithm(fields: Fields) -> Algorithm:
         in_place=fields.flag("in_place"),
         out_of_place=fields.flag("out_of_place"),
         protocol=fields.text("protocol"),
-        least_bytes=fields.number("least_bytes"),
-        most_bytes=fields.number("most_bytes"),
+        least_bytes=fields.number("least_bytes", most=_MOST_BYTES),
+        most_bytes=fields.number("most_bytes", most=_MOST_BYTES),
         root=fields.number("root") if fields.has("root") else 0,
         gpus=tuple(_read_gpu(gpu) for gpu in fields.parts("gpus")),
     )
@@ -230,7 +232,9 @@ def _read_instruction(block: Fields, values: Any, lengths: Sequence[int]) -> Ins
     try:
         kind, source, at, target, to, count, after, awaited = values
         numbers = [at, to, count, *(after or ())]
-        if any(type(number) is not int for number in numbers) or type(awaited) is not bool:
+        if any(type(one) is not int or not -1 <= one < 2**31 for one in numbers):
+            raise ValueError
+        if type(awaited) is not bool:
             raise ValueError
         step = Step(*after) if after is not None else None
         if step is not None and not (

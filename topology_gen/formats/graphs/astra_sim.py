@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 
 from topology_gen.errors import FileFormatError
-from topology_gen.formats.graphs.document import GraphDocument, LinkEntry, NodeEntry
+from topology_gen.formats.graphs.document import MOST_NODES, GraphDocument, LinkEntry, NodeEntry
 
 _ASTRA_SIM, _SIMAI = 3, 6
 _NUMBER = re.compile(r"\d*\.?\d+([eE][+-]?\d+)?|\d+\.")
+_MOST_DIGITS = 9
 _HEADERS = {
     _ASTRA_SIM: "nodes switches links",
     _SIMAI: "nodes gpus_per_server nvswitches switches links gpu_type",
@@ -23,7 +24,7 @@ _HEADERS = {
 def is_astra_sim(text: str) -> bool:
     """Return whether the first line is the header of one of the two texts."""
     words = text.lstrip().partition("\n")[0].split()
-    numbers = [word.isdecimal() for word in words]
+    numbers = list(map(_is_number, words))
     return (len(words) == _ASTRA_SIM and all(numbers)) or (
         len(words) == _SIMAI and all(numbers[:5])
     )
@@ -56,7 +57,7 @@ def read_astra_sim(text: str, name: str) -> GraphDocument:
         listed += lines[at]
         at += 1
     rows = lines[at:]
-    numbers = [int(word) for word in listed if word.isdecimal() and int(word) < nodes]
+    numbers = [int(word) for word in listed if _is_number(word) and int(word) < nodes]
     if len(numbers) != switches or len(set(numbers)) != switches or len(listed) != switches:
         raise FileFormatError(
             f"expected the numbers of {switches} switches, less than {nodes}, after the header "
@@ -66,6 +67,8 @@ def read_astra_sim(text: str, name: str) -> GraphDocument:
         raise FileFormatError(
             f"{len(rows)} lines of links, but the header ({form}) promises {count}"
         )
+    if nodes > MOST_NODES:
+        raise FileFormatError(f"{nodes} nodes: expected at most {MOST_NODES}")
     nv = set(numbers[:nv_switches])
     is_switch = set(numbers)
     entries = [_link(words, nodes, nv) for words in rows]
@@ -76,19 +79,25 @@ def read_astra_sim(text: str, name: str) -> GraphDocument:
     return GraphDocument(name, named, links, "simai" if simai else "astra-sim", hardware)
 
 
+def _is_number(word: str) -> bool:
+    """Return whether a word is a whole number; one of more digits counts no nodes or links."""
+    return len(word) <= _MOST_DIGITS and word.isdecimal()
+
+
 def _name(number: int, switches: set[int], nv: set[int]) -> str:
     kind = "nvswitch" if number in nv else "switch" if number in switches else "rank"
     return f"{kind}{number}"
 
 
 def _link(words: list[str], nodes: int, nv: set[int]) -> LinkEntry:
-    known = len(words) in (4, 5) and all(w.isdecimal() and int(w) < nodes for w in words[:2])
+    ends = [int(word) if _is_number(word) else nodes for word in words[:2]]
+    known = len(words) in (4, 5) and max(ends) < nodes
     if not known or not _NUMBER.fullmatch((*words, "0")[4]):
         raise FileFormatError(
             f"link {' '.join(words)!r:.60}: expected source target rate latency error_rate, with "
             f"nodes 0 … {nodes - 1}"
         )
-    source, target = int(words[0]), int(words[1])
+    source, target = ends
     loss = words[4] if len(words) > 4 and float(words[4]) else None
     up = source in nv or target in nv
     return LinkEntry(str(source), str(target), words[2], words[3], loss=loss, scale_up=up)

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+MOST_NODES = 2**20
+"""Nodes that the simulator accepts; also the most links of an InfraGraph file."""
+
 MOST_LINKS = 2**17
 """Greatest number of links of a network that a few numbers describe."""
 

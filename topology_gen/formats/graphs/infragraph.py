@@ -11,12 +11,10 @@ from itertools import islice, product
 from typing import Any, TypeVar
 
 from topology_gen.errors import FileFormatError
-from topology_gen.formats.graphs.document import GraphDocument, LinkEntry, NodeEntry
+from topology_gen.formats.graphs.document import MOST_NODES, GraphDocument, LinkEntry, NodeEntry
 
 T = TypeVar("T")
 
-_MOST = 2**20
-"""Nodes that the simulator accepts; also the most links of a file."""
 _RANKS = ("xpu", "npu")
 _PART = re.compile(r"([^\[\]]+)(?:\[([^\[\]]*)\])?")
 _RATES = {"gigabits_per_second": "Gbps", "gigabytes_per_second": "GB/s"}
@@ -77,7 +75,7 @@ class _Reader:
                     _add(nodes, self._nodes(device, at), "nodes")
                     _add(links, self._inside(device, at), "links")
                 else:
-                    nodes.append(NodeEntry(at, False))
+                    _add(nodes, iter([NodeEntry(at, False)]), "nodes")
         defined = {link["name"]: link for link in self.content.get("links") or []}
         for edge in self.content.get("edges") or []:
             ends = [list(self._outer(edge[end])) for end in ("ep1", "ep2")]
@@ -143,8 +141,8 @@ class _Reader:
             name, indices = _split(part)
             component = self._get(known, name, "component")
             numbers = _numbers(indices, _count(component), path)
-            if len(names) * len(numbers) > _MOST:
-                raise FileFormatError(f"{path!r}: expected at most {_MOST} components")
+            if len(names) * len(numbers) > MOST_NODES:
+                raise FileFormatError(f"{path!r}: expected at most {MOST_NODES} components")
             names = [f"{before}{name}.{number}." for before in names for number in numbers]
             if component["choice"] == "device":
                 device = self.devices[name]
@@ -163,8 +161,10 @@ class _Reader:
         bandwidth = _quantity(physical.get("bandwidth"), _RATES)
         latency = _quantity(physical.get("latency"), _TIMES)
         first, second = ends
-        if len(first) * len(second) > _MOST:
-            raise FileFormatError(f"link {edge['link']!r}: expected at most {_MOST} pairs of ends")
+        if len(first) * len(second) > MOST_NODES:
+            raise FileFormatError(
+                f"link {edge['link']!r}: expected at most {MOST_NODES} pairs of ends"
+            )
         scheme = edge["scheme"]
         if scheme == "many2many":
             pairs = list(product(first, second))
@@ -187,17 +187,17 @@ class _Reader:
 
 def _count(entry: Mapping[str, Any]) -> int:
     """Return how often a component or a device occurs."""
-    count = int(entry.get("count", 1))
-    if not 0 <= count <= _MOST:
-        raise FileFormatError(f"{entry['name']!r}: count {count}: expected 0 to {_MOST}")
+    count = entry.get("count", 1)
+    if type(count) is not int or not 0 <= count <= MOST_NODES:
+        raise FileFormatError(f"{entry['name']!r}: count {count!r:.40}: expected 0 to {MOST_NODES}")
     return count
 
 
 def _add(found: list[T], more: Iterator[T], what: str) -> None:
-    """Append to a list; raise FileFormatError before it becomes longer than `_MOST`."""
-    found += islice(more, _MOST + 1 - len(found))
-    if len(found) > _MOST:
-        raise FileFormatError(f"expected at most {_MOST} {what}")
+    """Append to a list; raise FileFormatError before it becomes longer than `MOST_NODES`."""
+    found += islice(more, MOST_NODES + 1 - len(found))
+    if len(found) > MOST_NODES:
+        raise FileFormatError(f"expected at most {MOST_NODES} {what}")
 
 
 def _split(part: str) -> tuple[str, str | None]:

@@ -9,6 +9,12 @@ from topology_gen.formats.json_fields import Fields
 from topology_gen.formats.mscclpp.messages import nop
 from topology_gen.lowering.algorithm import Instruction, Step
 
+MOST_WAITS = 2**20
+"""Greatest number of waits of a rank's thread blocks for each other at barriers.
+
+A barrier of n blocks has n² of them, so a short plan could have more than fit into memory.
+"""
+
 
 class Meetings:
     """Makes the thread blocks of a rank wait for each other.
@@ -24,26 +30,44 @@ class Meetings:
     def __init__(self, fields: Fields, blocks: list[list[Instruction]]) -> None:
         self._fields, self._blocks = fields, blocks
         self._barriers: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-        self._reserved: dict[tuple[int, int], set[int]] = defaultdict(set)
+        self._users: dict[int, set[int]] = defaultdict(set)
+        """The blocks that use each barrier."""
+        self._waits = 0
         semaphores = fields.parts("semaphores") if fields.has("semaphores") else []
         self._initial = [part.number("init_value") for part in semaphores]
         self._releases: dict[int, Counter[int]] = defaultdict(Counter)
         """For each semaphore, how often each block releases it."""
         for block, part in enumerate(fields.parts("threadblocks")):
             for operation in operations(part):
-                if operation.text("name") == "sem_release":
+                name = operation.text("name")
+                if name == "sem_release":
                     for semaphore in self._ids(operation):
                         self._releases[semaphore][block] += 1
+                elif name == "barrier":
+                    self._users[operation.number("barrier_id")].add(block)
         self._released: dict[tuple[int, int], list[int]] = defaultdict(list)
         self._acquired: list[tuple[int, int, int, int, int]] = []
         self._turns: Counter[tuple[int, int]] = Counter()
 
     def barrier(self, number: int, fields: Fields) -> None:
-        """Read a barrier of thread block `number`."""
-        block = self._blocks[number]
-        self._barriers[fields.number("barrier_id")][number].append(len(block))
-        blocks = fields.number("num_threadblocks", 1)
-        self._reserved[fields.number("barrier_id"), number].add(blocks)
+        """Read a barrier of thread block `number`.
+
+        Raises
+        ------
+        FileFormatError
+            It names another number of blocks than use it, or there are too many waits.
+        """
+        block, barrier = self._blocks[number], fields.number("barrier_id")
+        blocks = len(self._users[barrier])
+        if fields.number("num_threadblocks", 1) != blocks:
+            raise fields.error(
+                "num_threadblocks",
+                f"barrier {barrier}: expected {blocks}, the number of blocks that use it",
+            )
+        self._waits += blocks
+        if self._waits > MOST_WAITS:
+            raise fields.error("name", f"expected at most {MOST_WAITS} waits at barriers of a rank")
+        self._barriers[barrier][number].append(len(block))
         block += [nop()] * blocks
 
     def release(self, number: int, fields: Fields) -> None:
@@ -95,12 +119,6 @@ class Meetings:
                     f"barrier {barrier}: expected all blocks to use it the same number of times",
                 )
             for number, indices in blocks.items():
-                if self._reserved[barrier, number] != {len(blocks)}:
-                    raise self._fields.error(
-                        "threadblocks",
-                        f"barrier {barrier}: expected num_threadblocks to be {len(blocks)}, the "
-                        "number of blocks that use it",
-                    )
                 others = [other for other in blocks if other != number]
                 for turn, index in enumerate(indices):
                     for place, other in enumerate(others, index + 1):
