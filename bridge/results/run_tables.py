@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO, TextIOWrapper
@@ -51,6 +50,9 @@ _NAMES = ("dimension",)
 #: Of the numbers, these count links and nodes from 0, and are at most so large.
 _INDICES = ("link", "source", "target")
 _GREATEST_INDEX = 2**24
+
+#: All others are at most so large: bytes, bit/s and ns have 64 bits.
+_GREATEST = 2.0**64
 
 #: Formats of the files of tables.
 FORMATS = ("csv", "parquet")
@@ -206,7 +208,7 @@ def _check(name: str, row: Mapping[str, Any], where: str) -> None:
     for column, value in row.items() if read else ():
         if column in _NAMES:
             continue
-        most = _GREATEST_INDEX if column in _INDICES else sys.float_info.max
+        most = _GREATEST_INDEX if column in _INDICES else _GREATEST
         kinds = int if column in _INDICES else (int, float)
         if not isinstance(value, kinds) or not 0 <= value <= most:
             raise ResultError(
@@ -218,7 +220,7 @@ def _checked(rows: NDArray[np.float64], columns: Sequence[str], file: Path) -> N
     """Return the numbers of a table; raise ResultError if one of them cannot be measured."""
     import numpy as np
 
-    most = [_GREATEST_INDEX if column in _INDICES else sys.float_info.max for column in columns]
+    most = [_GREATEST_INDEX if column in _INDICES else _GREATEST for column in columns]
     wrong = np.argwhere(~((rows >= 0) & (rows <= most)))
     if wrong.size:
         row, column = map(int, wrong[0])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bridge.errors import ResultError
-from topology_gen.files import open_regular
+from topology_gen.files import UnfitFileError, open_regular
 
 #: The timeline in the folder of a run.
 TIMELINE = "timeline.json.gz"
@@ -28,6 +28,9 @@ TIMEOUT = "timeouts (RTO)"
 #: What begins the lines of the events that begin and end slices, and of marks.
 _SHOWN = (b'{"ph":"B"', b'{"ph":"E"', b'{"ph":"i"')
 
+
+#: No event is at a later time [us].
+_LATEST = 2.0**64
 
 #: No event has a longer line, in bytes; a damaged file may have no lines.
 _LONGEST_LINE = 1 << 20
@@ -112,6 +115,25 @@ def _events(file: Path, ranks: Collection[int]) -> Iterator[dict[str, Any]]:
         with open_regular(file, None) as packed, gzip.open(packed) as lines:
             while line := lines.readline(_LONGEST_LINE):
                 if line.startswith(begins):
-                    yield json.loads(line.rstrip(b",\n"))
+                    yield _event(json.loads(line.rstrip(b",\n")))
+    except UnfitFileError as error:
+        raise ResultError(f"{file}: {error.strerror}: expected a timeline of a run") from None
     except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
         raise ResultError(f"{file}: expected a timeline of a run ({error})") from None
+
+
+def _event(content: dict[str, Any]) -> dict[str, Any]:
+    """Return an event, with all of what `slices` reads; raise ValueError if something is wrong."""
+    arguments = content.setdefault("args", {})
+    if not isinstance(arguments, dict):
+        raise ValueError("an event with arguments that have no names")
+    for time in (content.get("ts"), arguments.get("waited_us", 0)):
+        if not isinstance(time, int | float) or not 0 <= time < _LATEST:
+            raise ValueError(f"an event with the time {time!r:.40}")
+    for text in (content.setdefault("name", ""), arguments.get("operation", "")):
+        if not isinstance(text, str):
+            raise ValueError(f"an event with the name {text!r:.40}")
+    for number in (content["pid"], content.get("tid")):
+        if not isinstance(number, int):
+            raise ValueError(f"an event on the track {number!r:.40}")
+    return content

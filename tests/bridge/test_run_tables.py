@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import sys
 from math import ceil
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import bridge
 from bridge.errors import ResultError
 from bridge.results.run_tables import TABLES, RunTables
+from bridge.results.timeline_file import slices
 
 FABRICS = ("express", "native", "flow", "analytical")
 
@@ -121,6 +123,53 @@ def test_a_cell_that_python_does_not_read_is_one_sentence(tmp_path: Path) -> Non
     (tmp_path / "links.csv").write_text(LINKS.replace("scale_out", "x" * 200_000))
     with pytest.raises(ResultError, match=r"links\.csv: expected a table of a run \(field larger"):
         RunTables(folder=tmp_path).rows("links")
+
+
+SAMPLES = "time_ns,link,source,target,throughput_bps\n0,1,2,3,4\n10,1,2,3,5\n"
+
+
+@pytest.mark.parametrize(
+    ("was", "text", "sentence"),
+    [
+        ("3,5", "3,nan", "row 2: throughput_bps: 'nan' is no number of such a table"),
+        ("3,5", "3,inf", "row 2: throughput_bps: 'inf' is no number of such a table"),
+        ("3,5", "3,1e308", "row 2: throughput_bps: '1e[+]308' is no number of such a table"),
+        ("0,1", "-1,1", "row 1: time_ns: '-1' is no number of such a table"),
+        ("10,1,2", "10,1,1e30", "row 2: source: '1e[+]30' is no number of such a table"),
+        ("3,5", "3,", "expected a table of a run"),
+        ("3,5", "3,x", "expected a table of a run"),
+        ("target", "to", "expected a table of a run"),
+    ],
+)
+def test_series_that_cannot_be_shown(tmp_path: Path, was: str, text: str, sentence: str) -> None:
+    columns = ("time_ns", "link", "source", "target", "throughput_bps")
+    (tmp_path / "link_series.csv").write_text(SAMPLES)
+    numbers = RunTables(folder=tmp_path).numbers("link_series", columns)
+    assert numbers is not None
+    assert numbers.shape == (2, 5)
+    (tmp_path / "link_series.csv").write_text(SAMPLES.replace(was, text, 1))
+    with pytest.raises(ResultError, match=rf"link_series\.csv: {sentence}"):
+        RunTables(folder=tmp_path).numbers("link_series", columns)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"ph":"B","pid":0,"tid":1}',
+        b'{"ph":"B","pid":0,"tid":1,"ts":1,"name":3}',
+        b'{"ph":"B","pid":0,"tid":1,"ts":NaN,"name":"x"}',
+        b'{"ph":"E","pid":0,"tid":1,"ts":1e999}',
+        b'{"ph":"E","pid":0,"tid":[],"ts":1}',
+        b'{"ph":"i","pid":0,"tid":1,"ts":1,"name":"x","args":3}',
+        b'{"ph":"i","pid":0,"tid":1,"ts":1,"name":"x","args":{"waited_us":"x"}}',
+        b'{"ph":"B","pid":0,' + b"[" * 10_000,
+    ],
+)
+def test_a_timeline_that_is_none(tmp_path: Path, line: bytes) -> None:
+    file = tmp_path / "timeline.json.gz"
+    file.write_bytes(gzip.compress(line + b"\n"))
+    with pytest.raises(ResultError, match=r"timeline\.json\.gz: expected a timeline of a run"):
+        slices(file, [0], 0, 100)
 
 
 def test_names_of_dimensions_may_be_numbers(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from frontend.formats.chakra import execution_trace_pb2 as chakra
 from frontend.stream import decode, encode
 from tests.fuzz import datapaths
 from tests.fuzz.cases import Case, Corpus, Seed
-from tests.fuzz.mutators import alter_bytes, alter_messages, alter_text, alter_values
+from tests.fuzz.mutators import alter_bytes, alter_messages, alter_text, alter_values, inside_gzip
+from tests.topology_gen.mscclpp_plans import plan_with_meetings
 
 _ALL = "express native flow analytical"
 
@@ -156,7 +157,8 @@ def _schedules() -> Iterable[Seed]:
     )
     for maker, spec, *options in makers:
         _cosim("schedule", maker, spec, *options, "-o", "made.json")
-        for file in ("made.json", *_exports(("msccl-xml", "mscclpp-json"))):
+        Path("meetings.json").write_bytes(plan_with_meetings())
+        for file in ("made.json", "meetings.json", *_exports(("msccl-xml", "mscclpp-json"))):
             case = Case(("schedule", "check", "case.txt"), {"case.txt": Path(file).read_bytes()})
             is_xml = file == "msccl-xml"
             mutators = (alter_text, alter_bytes, *([] if is_xml else [alter_values] * 2))
@@ -207,12 +209,13 @@ def _goal(scenarios: Path) -> Iterable[Seed]:
 def _results() -> Iterable[Seed]:
     for name in ("dlrm_hier_small", "rail_failure_small"):
         changes, _ = _SMALL[name]
-        _cosim("run", f"scenarios/{name}.yaml", "--out", "made", *_settings(changes))
+        outputs = "outputs={timeline:true,series:{interval:1us},critical_path:true}"
+        _cosim("run", f"scenarios/{name}.yaml", "--out", "made", *_settings(f"{changes} {outputs}"))
         files = {
             f"{folder}/{file.name}": file.read_bytes()
             for folder in ("case", "usual")
             for file in sorted(Path("made").glob("*.*"))
-            if file.suffix in (".json", ".csv")
+            if file.suffix in (".json", ".csv", ".gz")
         }
         for arguments in (
             ("report", "case", "-o", "page.html"),
@@ -228,6 +231,13 @@ def _results() -> Iterable[Seed]:
         for file in tables:
             case = Case(("report", "case", "-o", "page.html"), files)
             yield Seed(case, file, (alter_text, alter_text, alter_bytes))
+        timeline = "case/timeline.json.gz"
+        for arguments in (
+            ("report", "case", "-o", "page.html"),
+            ("plot", "timeline", "case", "-o", "picture.svg"),
+        ):
+            inside = (inside_gzip(alter_text), inside_gzip(alter_bytes))
+            yield Seed(Case(arguments, files), timeline, (alter_bytes, *inside))
 
 
 def _with_traces(scenarios: Path, name: str, pattern: str) -> dict[str, bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import re
@@ -100,6 +101,15 @@ def alter_values(chance: random.Random, data: bytes) -> bytes:
                 holder[key] = anything(chance, holder[key])
     # The encoder itself refuses what is nested too deeply.
     return "".join(_json(document)).encode(errors="surrogatepass")
+
+
+def inside_gzip(alter: Mutator) -> Mutator:
+    """Return a mutator that alters what a gzip file holds."""
+
+    def altered(chance: random.Random, data: bytes) -> bytes:
+        return gzip.compress(alter(chance, gzip.decompress(data)))
+
+    return altered
 
 
 def _json(value: Any) -> Iterator[str]:

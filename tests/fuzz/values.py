@@ -65,7 +65,7 @@ def text(chance: random.Random, near: str = "") -> str:
 
 def digits(chance: random.Random) -> str:
     """Return a number as text."""
-    value = natural(chance, chance.choice([8, 32, 64, 80]))
+    value = natural(chance, chance.choice([8, 32, 64, 80, 1200]))
     return chance.choice([str(value), f"-{value}", f"{value}.5", f"{value}e3", f"1e-{value % 99}"])
 
 
@@ -75,7 +75,7 @@ def anything(chance: random.Random, near: Any = None) -> Any:
         case 0:
             return chance.choice([None, True, False, [], {}, 0, -1])
         case 1:
-            return natural(chance, chance.choice([8, 31, 32, 53, 63, 64, 80]))
+            return natural(chance, chance.choice([8, 31, 32, 53, 63, 64, 80, 1200]))
         case 2:
             return chance.choice([0.5, -0.0, 1e308, float("nan"), float("inf"), 1e-300])
         case 3:

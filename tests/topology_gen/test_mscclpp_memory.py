@@ -10,78 +10,17 @@ import re
 import pytest
 
 from frontend.collectives.importers.from_algorithm import checked
+from tests.topology_gen.mscclpp_plans import (
+    data,
+    getting,
+    here,
+    plan,
+    plan_with_meetings,
+    signal,
+    there,
+)
 from topology_gen.errors import AlgorithmError, FileFormatError
 from topology_gen.formats.mscclpp import read_plan
-
-
-def here(buffer, index):
-    return {"type": buffer, "index": index, "size": 1}
-
-
-def there(buffer_id, index):
-    return {"buffer_id": buffer_id, "index": index, "size": 1}
-
-
-def signal(name="signal", ids=(0,)):
-    return {"name": name, "channel_ids": list(ids), "channel_type": "memory"}
-
-
-def data(name, sources, targets):
-    return {"name": name, "src_buff": sources, "dst_buff": targets, "channel_type": "memory"}
-
-
-def plan(blocks, ranks=2, semaphores=()):
-    """A plan whose rank r has the thread blocks `blocks(r)`, with every channel there is."""
-    gpus = []
-    for rank in range(ranks):
-        others = [other for other in range(ranks) if other != rank]
-        count = len(blocks(rank))
-        gpus.append(
-            {
-                "id": rank,
-                "input_chunks": ranks,
-                "output_chunks": ranks,
-                "scratch_chunks": ranks,
-                "channels": [
-                    {"channel_type": "memory", "connected_to": others * count},
-                    {
-                        "channel_type": "switch",
-                        "buffer_type": "i",
-                        "rank_groups": [{"size": ranks, "ranks": list(range(ranks))}],
-                    },
-                ],
-                "remote_buffers": [
-                    {"rank": other, "type": kind, "access_channel_types": ["memory"]}
-                    for other in others
-                    for kind in "is"
-                ],
-                "semaphores": [{"init_value": value} for value in semaphores],
-                "threadblocks": [
-                    {
-                        "id": number,
-                        "ops": ops,
-                        "channels": [
-                            {
-                                "channel_type": "memory",
-                                "channel_ids": [
-                                    number * len(others) + i for i in range(len(others))
-                                ],
-                            },
-                            {"channel_type": "switch", "channel_ids": [0]},
-                        ],
-                        "remote_buffer_refs": [
-                            {
-                                "access_channel_type": "memory",
-                                "remote_buffer_ids": list(range(2 * len(others))),
-                            }
-                        ],
-                    }
-                    for number, ops in enumerate(blocks(rank))
-                ],
-            }
-        )
-    head = {"name": "plan", "collective": "allreduce", "protocol": "Simple", "inplace": True}
-    return json.dumps(head | {"gpus": gpus}).encode()
 
 
 def check(content):
@@ -92,21 +31,6 @@ def reading(rank):
     """Each rank adds the other's chunk to its own, and stores the sum at the other."""
     add = data("rres", [here("i", rank), there(0, rank)], [here("i", rank), there(0, rank)])
     return [[signal(), signal("wait"), add, signal(), signal("wait")]]
-
-
-def getting(rank):
-    """As `reading`, but in four operations: get, reduce, put, and with a release in between."""
-    return [
-        [
-            signal("rlxsignal"),
-            signal("rlxwait"),
-            data("get", [there(0, rank)], [here("s", rank)]),
-            data("re", [here("i", rank), here("s", rank)], [here("i", rank)]),
-            data("put", [here("i", rank)], [there(0, rank)]),
-            signal(),
-            signal("wait"),
-        ]
-    ]
 
 
 def exchanging(rank):
@@ -199,6 +123,10 @@ def test_semaphores_and_pipelines():
             read_plan(plan(blocks, semaphores=[0]))
     with pytest.raises(FileFormatError, match=re.escape("semaphore_ids: 0: expected 0 … -1")):
         read_plan(plan(handing_over))
+
+
+def test_barriers():
+    assert check(plan_with_meetings()).operation == "all_reduce"
 
 
 def test_barriers_of_many_blocks_are_bounded():
