@@ -99,7 +99,7 @@ def read_bytes(path: str | os.PathLike[str], most_bytes: int = MOST_BYTES) -> by
 
 
 def read_text(path: str | os.PathLike[str], most_bytes: int = MOST_BYTES) -> str:
-    """Return the text of a file in UTF-8, whose lines end in ``\\n`` whatever the system.
+    """Return the text of a file in UTF-8, with or without a byte order mark; lines end in ``\\n``.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def read_text(path: str | os.PathLike[str], most_bytes: int = MOST_BYTES) -> str
     UnicodeDecodeError
         The file is not UTF-8.
     """
-    return io.TextIOWrapper(io.BytesIO(read_bytes(path, most_bytes)), encoding="utf-8").read()
+    return io.TextIOWrapper(io.BytesIO(read_bytes(path, most_bytes)), encoding="utf-8-sig").read()
 
 
 def _too_large(path: str | os.PathLike[str], most_bytes: int) -> UnfitFileError:

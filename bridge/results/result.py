@@ -132,7 +132,7 @@ class Result(BaseModel):
     simulator: Simulator
     """The cost of the run itself, and its versions."""
     scenario: dict[str, Any]
-    """The scenario with all defaults filled in."""
+    """The scenario with all defaults filled in. Paths of files are absolute."""
 
     _tables: RunTables = PrivateAttr(default_factory=RunTables)
 

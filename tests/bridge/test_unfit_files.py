@@ -176,6 +176,8 @@ def test_what_is_read(tmp_path: Path) -> None:
     assert read_text(file) == "a\nb"
     with pytest.raises(UnfitFileError, match="larger than 0 MiB"):
         read_bytes(file, 3)
+    file.write_bytes("\ufeffc".encode())
+    assert read_text(file) == "c"  # some editors begin a file with a byte order mark
     with pytest.raises(IsADirectoryError):
         read_bytes(tmp_path)
     # A file of /proc has no size, but content.

@@ -209,7 +209,7 @@ def _goal(scenarios: Path) -> Iterable[Seed]:
 def _results() -> Iterable[Seed]:
     for name in ("dlrm_hier_small", "rail_failure_small"):
         changes, _ = _SMALL[name]
-        outputs = "outputs={timeline:true,series:{interval:1us},critical_path:true}"
+        outputs = "outputs.timeline=true outputs.series.interval=1us outputs.critical_path=true"
         _cosim("run", f"scenarios/{name}.yaml", "--out", "made", *_settings(f"{changes} {outputs}"))
         files = {
             f"{folder}/{file.name}": file.read_bytes()
