@@ -68,7 +68,7 @@ def test_bad_override(
         ),
         (
             ["run", "small.yaml", "--set", "hooks=h.py"],
-            "hooks: value h.py: a hook is a program, expected the option --allow-hooks",
+            "h.py: a hook is a program, expected the option --allow-hooks",
         ),
         (["sweep", "small.yaml", "--set", "hooks=h.py", "--over", "seed=1"], "--allow-hooks"),
     ],

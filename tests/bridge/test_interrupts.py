@@ -132,7 +132,9 @@ def test_a_partial_result_is_saved(
 ) -> None:
     process = start(tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     end(process)
-    assert process.wait(60) == 130
+    # The last of several can come when Python has ended, and no longer handles signals.
+    late = (-signal.SIGHUP, -signal.SIGTERM) if end is hang_up else ()
+    assert process.wait(60) in (130, *late)
     assert json.loads((tmp_path / "out/result.json").read_text())["status"] == "interrupted"
 
 
