@@ -32,6 +32,8 @@ class Row:
     """Packets lost on the reference fabric; None if it failed."""
     errors: Mapping[str, str] = field(default_factory=dict)
     """Error messages of the fabrics that failed."""
+    network: str = ""
+    """The class of the network, as an estimate tells it."""
 
     def deviation(self, fabric: str, reference: str = REFERENCE) -> float | None:
         """Return (time - reference time) / reference time, or None if one of them failed."""
@@ -42,12 +44,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Summary:
-    """The errors of one fabric in the scenarios without loss."""
+    """The errors of one fabric in scenarios without loss."""
 
     fabric: str
+    cases: int
     mean_absolute: float
-    largest: float
-    """The error with the largest absolute value, with its sign."""
+    least: float
+    """The smallest error, with its sign."""
+    greatest: float
+    """The greatest error, with its sign."""
 
 
 def fabrics(native: bool) -> tuple[str, ...]:
@@ -115,11 +120,12 @@ def _row(case: Case, outcomes: Mapping[str, Outcome]) -> Row:
         cpu_s={name: result.simulator.cpu_s for name, result in results.items()},
         drops=results[REFERENCE].network.drops if REFERENCE in results else None,
         errors=errors,
+        network=next((one.estimate.network for one in results.values() if one.estimate), ""),
     )
 
 
 def summarize(rows: Sequence[Row], fabric: str, reference: str = REFERENCE) -> Summary | None:
-    """Return a fabric's errors in the scenarios without loss; None if there are none."""
+    """Return a fabric's errors in those rows that are without loss; None if there are none."""
     deviations = [
         deviation
         for row in rows
@@ -127,7 +133,9 @@ def summarize(rows: Sequence[Row], fabric: str, reference: str = REFERENCE) -> S
     ]
     if not deviations:
         return None
-    return Summary(fabric, mean(map(abs, deviations)), max(deviations, key=abs))
+    return Summary(
+        fabric, len(deviations), mean(map(abs, deviations)), min(deviations), max(deviations)
+    )
 
 
 def stored(rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -137,7 +145,7 @@ def stored(rows: Sequence[Row]) -> list[dict[str, Any]]:
         errors = {name: row.deviation(name) for name in ESTIMATORS}
         if not row.case.is_lossy and None not in errors.values():
             rounded = {name: round(error, 4) for name, error in errors.items() if error is not None}
-            alike = traits(row.case.scenario.resolved())
+            alike = {**traits(row.case.scenario.resolved()), "network": row.network}
             lines.append({"scenario": row.case.name, **alike, **rounded})
     return lines
 

@@ -130,15 +130,37 @@ def _title(result: Result) -> Text:
 
 
 def _estimate(estimate: Estimate) -> Text:
+    begin = "This is an estimate"
+    if estimate.buffer_bytes is not None:
+        return Text(
+            f"{begin} without losses. Packets may be lost here: up to "
+            f"{scaled_text(estimate.arriving_bytes, 'B')} can arrive at once at a port with a "
+            f"buffer of {scaled_text(estimate.buffer_bytes, 'B')}. With losses, retransmission "
+            "timeouts can make the time many times as long: run with fabric: express."
+        )
+    if estimate.mean_error is None or estimate.largest_error is None:
+        return Text(
+            f"{begin}, and its error is not known: no stored scenario has such a network "
+            f"({estimate.network}). Run a smaller scenario with fabric: express as well."
+        )
     names = estimate.scenarios
-    error = f"{100 * estimate.largest_error:+.1f} %".replace("-0.0", "+0.0")
-    if len(names) > 1:
-        error = f"{percent_text(estimate.mean_error)} on average, {error} at most"
-    similar = names[0] if len(names) == 1 else f"{len(names)} similar scenarios"
+    if len(names) == 1:
+        return Text(
+            f"{begin}. Against packets (express), the time of {names[0]}, the only stored "
+            f"scenario like it, is off by {_signed(estimate.largest_error)}."
+        )
+    least, greatest = estimate.least_error, estimate.greatest_error
+    if least is None or greatest is None:  # a result of an earlier version
+        least, greatest = sorted((estimate.largest_error, 0.0))
     return Text(
-        f"This is an estimate. Against packets (express), the time of {similar} is off by "
-        f"{error}; losses are not included."
+        f"{begin}. Against packets (express), the time of {len(names)} scenarios like it "
+        f"is off by {_signed(least)} to {_signed(greatest)}, "
+        f"{percent_text(estimate.mean_error)} on average."
     )
+
+
+def _signed(error: float) -> str:
+    return f"{100 * error:+.1f} %".replace("-0.0", "+0.0")
 
 
 def _iterations(result: Result) -> Table:

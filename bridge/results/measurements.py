@@ -304,16 +304,30 @@ class SharedLink(Block):
 
 
 class Estimate(Block):
-    """The errors of the fabric in stored scenarios that resemble this one, without loss: the
-    simulated time against that of express."""
+    """What is known about the error of this estimate: the errors in stored scenarios that resemble
+    it, none of which lost packets, against the time of express. A result of an earlier version does
+    not say what the network is."""
 
+    network: str = ""
+    """The class of the network: direct (links join ranks), one tier (of switches), tiers, or
+    oversubscribed (tiers of switches with less rate above than below)."""
     scenarios: tuple[str, ...]
-    """The stored scenarios, which `cosim fidelity` simulates."""
-    mean_error: float
+    """The stored scenarios, which `cosim fidelity` simulates: on such a network, of the same kind
+    and algorithm if there are any. None if no such network is stored, or packets could be lost."""
+    mean_error: float | None = None
     """Mean of the absolute errors; 0.1 is 10 %."""
-    largest_error: float
+    largest_error: float | None = None
     """The error with the largest absolute value, with its sign: positive if the estimate takes
     longer."""
+    least_error: float | None = None
+    """The smallest error, with its sign."""
+    greatest_error: float | None = None
+    """The greatest error, with its sign."""
+    arriving_bytes: int | None = None
+    """Bytes that can arrive at once at a port whose buffer they do not fit into, so that packets
+    could be lost. An estimate has no losses and no timeouts, so its error can be of any size."""
+    buffer_bytes: int | None = None
+    """Size of this buffer."""
 
 
 class PathTimes(Block):

@@ -9,14 +9,17 @@ from importlib.resources import files
 from statistics import mean
 from typing import Any
 
+from bridge.results.run_tables import RunTables
+from bridge.simulator.network_class import network_class, scarce_buffer
 from frontend.fabrics import ESTIMATORS
+from frontend.units import parse_bytes
 
 #: What `cosim fidelity --store` writes: the errors of the estimators against express, by scenario.
 FILE = "estimate_errors.json"
 
 
 def traits(scenario: Mapping[str, Any]) -> dict[str, str]:
-    """Return what makes scenarios alike: the kind of workload, its algorithm and the topology.
+    """Return what makes scenarios alike beside the network: the workload and its algorithm.
 
     Parameters
     ----------
@@ -24,44 +27,55 @@ def traits(scenario: Mapping[str, Any]) -> dict[str, str]:
         A scenario with all defaults.
     """
     workload = scenario["workload"]
-    return {
-        "kind": str(workload.get("kind")),
-        "algorithm": str(workload.get("algorithm")),
-        "family": str(scenario["topology"]["family"]),
-    }
+    algorithm = workload.get("algorithm")
+    if algorithm == "direct":  # the order decides whether messages meet
+        algorithm = f"direct, {workload.get('peer_order')} order"
+    return {"kind": str(workload.get("kind")), "algorithm": str(algorithm)}
 
 
-def estimate_error(scenario: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the errors of an estimating fabric in the stored scenarios that resemble one.
+def estimate_error(scenario: Mapping[str, Any], tables: RunTables) -> dict[str, Any] | None:
+    """Return what is known about the error of an estimating fabric.
 
-    Stored scenarios of the same kind, algorithm and family are best, then those of the same kind
-    and algorithm, then those of the same kind.
+    It comes from the stored scenarios on networks of the same class: those of the same kind and
+    algorithm if there are any, then those of the same kind, then all. If packets could be lost,
+    there is none: an estimate has no losses.
 
     Parameters
     ----------
     scenario : mapping
         A scenario with all defaults.
+    tables : RunTables
+        The tables of the run.
 
     Returns
     -------
     dict or None
-        The fields of `bridge.results.measurements.Estimate`. None if the fabric simulates packets,
-        or no stored scenario is of this kind.
+        The fields of `bridge.results.measurements.Estimate`. None if the fabric simulates packets.
     """
     fabric = scenario.get("fabric")
     if fabric not in ESTIMATORS:
         return None
-    own = traits(scenario)
-    for alike in (("kind", "algorithm", "family"), ("kind", "algorithm"), ("kind",)):
-        rows = [row for row in _stored() if all(row[name] == own[name] for name in alike)]
+    links, flows = tables.rows("links"), tables.rows("flows")
+    own = {**traits(scenario), "network": network_class(links, flows)}
+    transport = scenario["transport"]
+    window = parse_bytes(transport["window"]) * transport["flows_per_pair"]
+    scarce = scarce_buffer(links, flows, window)
+    found: dict[str, Any] = {"network": own["network"], "scenarios": []}
+    if scarce is not None:
+        need, buffer = scarce
+        return found | {"arriving_bytes": need, "buffer_bytes": buffer}
+    for alike in (("network", "kind", "algorithm"), ("network", "kind"), ("network",)):
+        rows = [row for row in _stored() if all(row.get(name) == own[name] for name in alike)]
         if rows:
             errors = [row[fabric] for row in rows]
-            return {
+            return found | {
                 "scenarios": [row["scenario"] for row in rows],
                 "mean_error": mean(map(abs, errors)),
                 "largest_error": max(errors, key=abs),
+                "least_error": min(errors),
+                "greatest_error": max(errors),
             }
-    return None
+    return found
 
 
 @cache
