@@ -165,7 +165,7 @@ def test_counters_grow_slowly(small: dict[str, Any], tmp_path: Path) -> None:
     """After each 1000 samples the interval is four times as long. A sample is not an event.
 
     Steps of 1000 ns, 4000 ns, 16000 ns … reach the end of a run of t ns after log4(1 + 3 t / 1000).
-    Counters that stay as they are have no entry.
+    Counters that stay as they are have no entry. From 5000 ns on, an interval is 16 ns.
     """
     sampled = {"interval": "1ns", "links": 1, "flows": 0}
     plain, result = (
@@ -175,13 +175,14 @@ def test_counters_grow_slowly(small: dict[str, Any], tmp_path: Path) -> None:
     assert plain.time_ns == result.time_ns > 16_000
     steps = math.ceil(math.log(1 + 3 * result.time_ns / 1000, 4))
     assert result.simulator.events == plain.simulator.events
-    times = sorted({one["ts"] for one in read(tmp_path)["traceEvents"] if one["ph"] == "C"})
-    assert min(b - a for a, b in pairwise(times)) == pytest.approx(1e-3)
-    # Between messages nothing is sampled, so the steps begin a little later.
-    late = [round(1000 * one) for one in times if 1000 * one > 10_000]
-    assert late
-    assert all(time % 4 == 0 for time in late)
+    times = sorted(
+        {round(1000 * one["ts"]) for one in read(tmp_path)["traceEvents"] if one["ph"] == "C"}
+    )
     assert len(times) <= 1000 * steps
+    assert min(b - a for a, b in pairwise(times)) == 1
+    # Where sampling begins again after a pause, the first entry is not at a multiple.
+    late = [time % 16 == 0 for time in times if time > 6_000]
+    assert sum(late) > 0.7 * len(late)
 
 
 def test_ranks_and_window(repository: Path, tmp_path: Path) -> None:

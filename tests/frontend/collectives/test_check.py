@@ -99,9 +99,9 @@ def test_taking_apart_changes_nothing(program):
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_every_dependency_is_needed(program):
     # Halving-doubling's gather also names receives that its messages imply, and some dependencies
-    # of trees and of reductions by bfb only set the pace.
+    # of trees, relays and of reductions by bfb only set the pace.
     implied = (
-        program.name == "trees"
+        program.name in ("trees", "relay")
         or (program.name == "bfb" and program.operation in ("all_reduce", "reduce_scatter"))
         or (program.name == "halving_doubling" and program.operation == "all_reduce")
     )
