@@ -39,7 +39,7 @@ class Snapshot(Protocol):
 
     @property
     def packets(self) -> int:
-        """Number of packets sent, ACKs included."""
+        """Number of packets sent, ACKs included; 0 if the fabric simulates none."""
 
     @property
     def delivered_bytes(self) -> int:
@@ -152,7 +152,7 @@ def is_watched(console: Console) -> bool:
 
 
 def details(progress: Snapshot) -> list[str]:
-    """Return the progress as texts: bytes delivered, packets/s, wall time, time left.
+    """Return the progress as texts: bytes delivered, speed, wall time, time left.
 
     Parameters
     ----------
@@ -169,12 +169,19 @@ def details(progress: Snapshot) -> list[str]:
         share = progress.delivered_bytes / progress.total_bytes
         parts.append(f"{percent_text(share)} of {scaled_text(progress.total_bytes, 'B')}")
     if progress.wall_s > 0:
-        parts.append(f"{scaled_text(progress.packets / progress.wall_s)} packets/s")
+        parts.append(_speed(progress))
     parts.append(seconds_text(progress.wall_s))
     left = seconds_left(progress)
     if left is not None:
         parts.append(f"{seconds_text(left)} left")
     return parts
+
+
+def _speed(progress: Snapshot) -> str:
+    """Return what is simulated in a second of wall time: packets, or the bytes of messages."""
+    if progress.packets or not progress.delivered_bytes:
+        return f"{scaled_text(progress.packets / progress.wall_s)} packets/s"
+    return f"{scaled_text(progress.delivered_bytes / progress.wall_s, 'B')} of messages/s"
 
 
 def _fitting(parts: list[str], width: int) -> str:

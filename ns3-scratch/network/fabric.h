@@ -83,7 +83,7 @@ class Fabric : public NetworkApi
     /// @return the payload bytes that were delivered in order so far, also of unfinished messages
     virtual uint64_t GetDeliveredBytes() const = 0;
 
-    /// @return the packets that were sent into the first link of a path so far
+    /// @return the packets that were sent into the first link of a path so far; 0 in estimators
     virtual uint64_t GetSentPackets() const = 0;
 
     /**

@@ -33,6 +33,8 @@ class Made:
 
 def test_details() -> None:
     assert details(Made()) == ["25.0 % of 1 GB", "2 M packets/s", "20.0 s", "1 min 00 s left"]
+    estimate = Made(packets=0)
+    assert details(estimate)[1] == "12.5 MB of messages/s"
 
 
 def test_without_bytes_there_is_no_estimate() -> None:

@@ -65,6 +65,12 @@ class MessageFabric : public FabricBase, public BundleNetwork
     void Start() override;
     NetworkStatistics GetStatistics() const override;
 
+    uint64_t GetSentPackets() const override
+    {
+        return 0; // it carries messages; their packets are only counted
+    }
+
+
   protected:
     static constexpr uint32_t NONE = UINT32_MAX;
 
