@@ -183,6 +183,49 @@ class CausalSimulatorTest : public UnitTest<CausalSimulatorTest>
         NS_TEST_ASSERT_MSG_EQ(simulator.GetNowPs(), 9, "an event can still come before the other");
         NS_TEST_ASSERT_MSG_EQ(simulator.Advance(0), false, "the simulator has stopped");
     }
+
+    void WatchesWithoutKeepingOn()
+    {
+        const SimulatorSession session(1);
+        CausalSimulator& simulator = CausalSimulator::Get();
+        std::vector<std::string> order;
+        const auto note = [&order](const char* name) {
+            return [&order, name] { order.push_back(name); };
+        };
+        Simulator::Schedule(TimeStep(5), note("event at 5"));
+        Simulator::Schedule(TimeStep(9), note("event at 9"));
+        simulator.Watch(5, note("watch at 5"));
+        simulator.Watch(5, note("second watch at 5"));
+        const uint64_t ended = simulator.Watch(6, note("ended"));
+        simulator.Watch(7, [&] {
+            NS_TEST_ASSERT_MSG_EQ(simulator.GetNowPs(), 7, "it sees its own time");
+            NS_TEST_ASSERT_MSG_EQ(simulator.Advance(1), true, "no event and no watch by 8");
+            simulator.Watch(100, note("after the last event"));
+        });
+        simulator.Watch(3, [&] {
+            NS_TEST_ASSERT_MSG_EQ(simulator.Advance(2), false, "a watch comes by then");
+            simulator.Unwatch(ended);
+        });
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(Join(order),
+                              "watch at 5 second watch at 5 event at 5 event at 9",
+                              "watches come before the events of their time");
+        NS_TEST_ASSERT_MSG_EQ(simulator.GetNowPs(), 9, "the last event ends the run");
+        NS_TEST_ASSERT_MSG_EQ(Simulator::GetEventCount(), 3, "two events and an advance");
+    }
+
+    void CallsAsIfItWereEarlier()
+    {
+        const SimulatorSession session(1);
+        CausalSimulator& simulator = CausalSimulator::Get();
+        Simulator::Schedule(TimeStep(5), [&] {
+            simulator.CallAsAt(2, [] {
+                NS_TEST_ASSERT_MSG_EQ(Simulator::Now().GetTimeStep(), 2, "the earlier time");
+            });
+            NS_TEST_ASSERT_MSG_EQ(Simulator::Now().GetTimeStep(), 5, "the time goes on as before");
+        });
+        Simulator::Run();
+    }
 };
 
 const UnitTestSuite<CausalSimulatorTest> g_causalSimulatorTests(
@@ -194,6 +237,10 @@ const UnitTestSuite<CausalSimulatorTest> g_causalSimulatorTests(
          &CausalSimulatorTest::KnowsTheOriginOfTheEventThatRuns},
         {"the clock advances without an event up to the next one",
          &CausalSimulatorTest::AdvancesOnlyBeforeTheNextEvent},
+        {"a watch looks at the simulation and does not keep it running",
+         &CausalSimulatorTest::WatchesWithoutKeepingOn},
+        {"a function can be called as if it were earlier",
+         &CausalSimulatorTest::CallsAsIfItWereEarlier},
     });
 
 } // namespace
