@@ -219,7 +219,7 @@ class CausalSimulatorTest : public UnitTest<CausalSimulatorTest>
         const SimulatorSession session(1);
         CausalSimulator& simulator = CausalSimulator::Get();
         Simulator::Schedule(TimeStep(5), [&] {
-            simulator.CallAsAt(2, [] {
+            simulator.CallAsAt(2, [&] {
                 NS_TEST_ASSERT_MSG_EQ(Simulator::Now().GetTimeStep(), 2, "the earlier time");
             });
             NS_TEST_ASSERT_MSG_EQ(Simulator::Now().GetTimeStep(), 5, "the time goes on as before");
