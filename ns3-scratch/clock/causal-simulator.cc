@@ -188,12 +188,12 @@ CausalSimulator::Run()
     m_isStopped = false;
     while (!m_queue.IsEmpty() && !m_isStopped)
     {
-        if (m_queue.GetFirstTimePs() >= GetFirstWatchPs())
+        const CausalQueue::Item& item = m_queue.GetNext();
+        if (item.timePs >= m_nextWatchPs)
         {
             Look();
             continue;
         }
-        const CausalQueue::Item& item = m_queue.GetNext();
         Enter(item);
         if (CausalEvent* own = item.GetOwn(); own != nullptr)
         {
@@ -239,6 +239,7 @@ CausalSimulator::Watch(int64_t timePs, std::function<void()> look)
     const auto isLater = [timePs](const Watcher& watcher) { return watcher.timePs > timePs; };
     const auto place = std::find_if_not(m_watchers.begin(), m_watchers.end(), isLater);
     m_watchers.insert(place, {timePs, ++m_watches, std::move(look)});
+    m_nextWatchPs = m_watchers.back().timePs;
     return m_watches;
 }
 
@@ -246,14 +247,15 @@ void
 CausalSimulator::Unwatch(uint64_t id)
 {
     std::erase_if(m_watchers, [id](const Watcher& watcher) { return watcher.id == id; });
+    m_nextWatchPs = m_watchers.empty() ? CausalQueue::NEVER : m_watchers.back().timePs;
 }
 
 /// Call the function of the earliest watch, which is due.
 void
 CausalSimulator::Look()
 {
-    const Watcher watcher = std::move(m_watchers.back());
-    m_watchers.pop_back();
+    const Watcher watcher = m_watchers.back();
+    Unwatch(watcher.id);
     AdvanceTo(watcher.timePs);
     watcher.look();
 }

@@ -109,7 +109,7 @@ class CausalSimulator : public ns3::SimulatorImpl
     bool Advance(int64_t delayPs)
     {
         const int64_t timePs = m_nowPs + delayPs;
-        if (m_isStopped || m_queue.GetFirstTimePs() <= timePs || GetFirstWatchPs() <= timePs)
+        if (m_isStopped || m_queue.GetFirstTimePs() <= timePs || m_nextWatchPs <= timePs)
         {
             return false;
         }
@@ -140,7 +140,7 @@ class CausalSimulator : public ns3::SimulatorImpl
      * does not keep the simulation running: nobody looks if no event is left by then.
      *
      * @param timePs when to look, not before the current time [ps]
-     * @param look the function to call
+     * @param look the function to call; it schedules no event
      * @return the id of the watch
      */
     uint64_t Watch(int64_t timePs, std::function<void()> look);
@@ -206,11 +206,6 @@ class CausalSimulator : public ns3::SimulatorImpl
     void AdvanceTo(int64_t timePs);
     void Look();
 
-    int64_t GetFirstWatchPs() const
-    {
-        return m_watchers.empty() ? CausalQueue::NEVER : m_watchers.back().timePs;
-    }
-
     CausalQueue m_queue;
     std::list<ns3::EventId> m_destroyEvents;
     EventOrigin m_current;
@@ -223,6 +218,7 @@ class CausalSimulator : public ns3::SimulatorImpl
     uint32_t m_context;
     std::vector<Watcher> m_watchers; //!< the earliest is the last
     uint64_t m_watches{0};           //!< number of watches so far
+    int64_t m_nextWatchPs{CausalQueue::NEVER};
     PollHook m_pollHook;
     uint64_t m_polls{0};
     bool m_isStopped{false};

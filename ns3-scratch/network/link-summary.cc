@@ -10,8 +10,7 @@ namespace cosim
 {
 
 LinkSummary::LinkSummary(const Topology& topology, int64_t elapsedPs, NetworkStatistics& statistics)
-    : m_ranks(topology.ranks),
-      m_elapsedPs(static_cast<double>(elapsedPs)),
+    : m_elapsedPs(static_cast<double>(elapsedPs)),
       m_statistics(statistics)
 {
     m_statistics.dimensions.resize(topology.dimensions.size());
@@ -32,8 +31,8 @@ LinkSummary::Add(const LinkState& link, const LinkCounters& counters)
     ++sum.links;
     sum.wireBytes += counters.wireBytes;
     sum.drops += counters.drops;
-    if (link.source >= m_ranks || link.bufferBytes != 0)
-    { // otherwise it is the queue of a rank, which waits at its own link, and not of a switch
+    if (link.bufferBytes != 0)
+    { // otherwise it is the queue of a rank at its own links, and not that of a switch
         sum.maxQueueBytes = std::max(sum.maxQueueBytes, counters.maxQueueBytes);
     }
     sum.utilizationMean += utilization; // holds the sum until Finish divides it

@@ -8,6 +8,7 @@
 #include "network/live-links.h"
 #include "network/network-statistics.h"
 #include "stream/stream.h"
+#include "support/wide-arithmetic.h"
 
 #include <cstdint>
 
@@ -23,9 +24,23 @@ struct LinkCounters
     uint64_t wireBytes{0};
     uint64_t drops{0};
     uint64_t marks{0};
-    uint64_t maxQueueBytes{0}; //!< longest egress queue
+    /// longest egress queue; that of a link without a queue policy, such as a rank's, includes the
+    /// rest of the packet in transmission
+    uint64_t maxQueueBytes{0};
     uint64_t queuedBytes{0}; //!< bytes in the egress queue now; 0 in estimators
 };
+
+/**
+ * @param timePs a time [ps]
+ * @param rateBps a rate [bit/s]
+ * @return the bytes that a link of this rate sends in this time, rounded up
+ */
+inline uint64_t
+GetBytesWithin(int64_t timePs, uint64_t rateBps)
+{
+    constexpr uint64_t bytePs = 8'000'000'000'000; // transmission time of a byte at 1 bit/s
+    return MultiplyDivideUp(static_cast<uint64_t>(timePs), rateBps, bytePs, UINT64_MAX);
+}
 
 /// Computes the statistics of all links and of each dimension from the counters of the links.
 class LinkSummary
@@ -51,7 +66,6 @@ class LinkSummary
     void Finish();
 
   private:
-    uint32_t m_ranks;
     double m_elapsedPs;
     NetworkStatistics& m_statistics;
     uint64_t m_usedLinks{0};

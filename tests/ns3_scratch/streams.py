@@ -14,6 +14,7 @@ from frontend.collectives.program.program import Program
 from frontend.stream import VERSION, encode
 
 RATE_BPS = 100_000_000_000
+UNLIMITED_BYTES = 2**48  # as the frontend writes a buffer without a limit
 LATENCY_PS = 500_000
 SEGMENT_BYTES = 1460
 HEADER_BYTES = 42  # IPv4, TCP, PPP
@@ -90,7 +91,7 @@ def star(ranks: int, dimensions: Sequence[str] = ("scale_out",)) -> api.Record:
             link_target=[*[ranks] * ranks, *range(ranks)],
             link_rate_bps=[RATE_BPS] * links,
             link_latency_ps=[LATENCY_PS] * links,
-            link_buffer_bytes=[0] * links,
+            link_buffer_bytes=[*[0] * ranks, *[UNLIMITED_BYTES] * ranks],
             link_ecn_threshold_bytes=[0] * links,
             link_dimension=[0] * links,
             path_source=[source for source, _ in pairs],

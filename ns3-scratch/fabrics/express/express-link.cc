@@ -38,6 +38,8 @@ ExpressLink::ExpressLink(uint64_t latencyPs, Receiver& receiver)
 void
 ExpressLink::Set(TransmissionTimes& times, std::unique_ptr<QueuePolicy> policy)
 {
+    m_counters.maxQueueBytes = GetMaxQueueBytes();
+    m_longestWaitPs = 0;
     m_times = &times;
     m_policy = std::move(policy);
 }
@@ -66,15 +68,15 @@ ExpressLink::Take(Segment* segment, bool isDroppable)
             ++m_counters.drops;
             return false;
         }
+        // A packet passes through the queue even if the link is idle.
+        const uint64_t length = m_policy->GetQueuedBytes() + bytes;
+        m_counters.maxQueueBytes = std::max(m_counters.maxQueueBytes, length);
         if (verdict == QueuePolicy::Verdict::MARK)
         {
             segment->ce = true;
             ++m_counters.marks;
         }
     }
-    Update();
-    // A packet passes through the queue even if the link is idle.
-    m_counters.maxQueueBytes = std::max(m_counters.maxQueueBytes, m_queuedBytes + bytes);
     const int64_t now = m_simulator.GetNowPs();
     const bool isFree = IsComplete(m_busyUntilPs, m_last, now);
     if (isFree)
@@ -86,14 +88,14 @@ ExpressLink::Take(Segment* segment, bool isDroppable)
     else
     {
         m_last = {m_busyUntilPs, m_last.timePs};
-        ++m_waiting;
-        m_queuedBytes += bytes;
         if (m_policy)
         {
+            ++m_waiting;
             m_policy->Enter(bytes);
         }
     }
     m_busyUntilPs = std::min(m_last.timePs + m_times->Get(bytes), FAR_PS);
+    m_longestWaitPs = std::max(m_longestWaitPs, m_busyUntilPs - now);
     m_counters.busyPs += m_busyUntilPs - m_last.timePs;
     m_counters.wireBytes += bytes;
     m_packets.Push({m_busyUntilPs + m_latencyPs, segment, bytes, !isFree});
@@ -160,18 +162,7 @@ ExpressLink::Update()
                 return;
             }
         }
-        Leave(m_packets.At(index).bytes);
-    }
-}
-
-/// A packet leaves the queue.
-void
-ExpressLink::Leave(uint32_t bytes)
-{
-    m_queuedBytes -= bytes;
-    if (m_policy)
-    {
-        m_policy->Leave(bytes);
+        m_policy->Leave(m_packets.At(index).bytes);
     }
 }
 
@@ -213,7 +204,7 @@ ExpressLink::Withdraw(std::vector<Segment*>& packets)
     const int64_t now = m_simulator.GetNowPs();
     for (; m_waiting > 0; --m_waiting)
     {
-        Leave(m_packets.At(m_packets.GetSize() - m_waiting).bytes);
+        m_policy->Leave(m_packets.At(m_packets.GetSize() - m_waiting).bytes);
     }
     const std::size_t before = packets.size();
     while (m_packets.GetSize() > 1 && m_packets.Back().isQueued)
@@ -285,10 +276,22 @@ ExpressLink::AddState(StateDigest& digest,
     }
 }
 
+/// @return the longest queue so far; without a policy, by the time that its last packet waited
+uint64_t
+ExpressLink::GetMaxQueueBytes() const
+{
+    if (m_policy || m_times == nullptr)
+    {
+        return m_counters.maxQueueBytes;
+    }
+    return std::max(m_counters.maxQueueBytes, m_times->GetBytes(m_longestWaitPs));
+}
+
 LinkCounters
 ExpressLink::GetCounters() const
 {
     LinkCounters counters = m_counters;
+    counters.maxQueueBytes = GetMaxQueueBytes();
     // Packets that have entered but are not sent yet count neither as carried nor as busy time.
     const int64_t now = m_simulator.GetNowPs();
     counters.busyPs -= std::max<int64_t>(0, m_busyUntilPs - now);

@@ -49,6 +49,12 @@ class TransmissionTimes
         return time;
     }
 
+    /// @return the bytes that are sent in some time, rounded up; see GetBytesWithin
+    uint64_t GetBytes(int64_t timePs) const
+    {
+        return GetBytesWithin(timePs, m_rate.GetBitRate());
+    }
+
   private:
     ns3::DataRate m_rate;
     std::vector<int64_t> m_times; //!< indexed by size; 0: not computed yet
@@ -178,7 +184,7 @@ class alignas(64) ExpressLink final : public EgressQueue, private CausalEvent
     void Happen() override;
 
     bool Take(Segment* segment, bool isDroppable);
-    void Leave(uint32_t bytes);
+    uint64_t GetMaxQueueBytes() const;
     void ScheduleArrival(const EventOrigin& origin);
     bool IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const;
     Start GetStart(std::size_t index) const;
@@ -195,8 +201,8 @@ class alignas(64) ExpressLink final : public EgressQueue, private CausalEvent
     // What only a packet that enters needs:
     int64_t m_busyUntilPs{0};
     Start m_last{-1, -1};                  //!< the last transmission
-    std::size_t m_waiting{0};              //!< number of packets in the queue at the last Update
-    uint64_t m_queuedBytes{0};             //!< their bytes
+    std::size_t m_waiting{0};              //!< number of packets in the queue, for the policy
+    int64_t m_longestWaitPs{0};            //!< longest time from the entry of a packet to its end
     std::unique_ptr<QueuePolicy> m_policy; //!< null: every packet enters
     TransmissionTimes* m_times{nullptr};   //!< not owned
     LinkCounters m_counters;

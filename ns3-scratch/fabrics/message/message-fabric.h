@@ -70,7 +70,6 @@ class MessageFabric : public FabricBase, public BundleNetwork
         return 0; // it carries messages; their packets are only counted
     }
 
-
   protected:
     static constexpr uint32_t NONE = UINT32_MAX;
 

@@ -77,8 +77,16 @@ class NativeFabric::LinkMonitor
         device->TraceConnectWithoutContext("PhyTxBegin",
                                            MakeCallback(&LinkMonitor::OnTransmit, this));
         device->TraceConnectWithoutContext("MacTxDrop", MakeCallback(&LinkMonitor::OnDrop, this));
-        m_queue->TraceConnectWithoutContext("BytesInQueue",
-                                            MakeCallback(&LinkMonitor::OnQueue, this));
+        if (m_queue->HasPolicy())
+        {
+            m_queue->TraceConnectWithoutContext("BytesInQueue",
+                                                MakeCallback(&LinkMonitor::OnQueue, this));
+        }
+        else
+        {
+            m_queue->TraceConnectWithoutContext("Enqueue",
+                                                MakeCallback(&LinkMonitor::OnEnqueue, this));
+        }
     }
 
     /// Reset the counters, to exclude the handshakes.
@@ -123,11 +131,21 @@ class NativeFabric::LinkMonitor
         m_counters.maxQueueBytes = std::max<uint64_t>(m_counters.maxQueueBytes, bytes);
     }
 
+    void OnEnqueue(Ptr<const Packet> packet)
+    {
+        const int64_t now = Simulator::Now().GetTimeStep();
+        const int64_t duration = m_rate.CalculateBytesTxTime(packet->GetSize()).GetTimeStep();
+        m_emptyAtPs = std::max(m_emptyAtPs, now) + duration;
+        m_counters.maxQueueBytes = std::max(m_counters.maxQueueBytes,
+                                            GetBytesWithin(m_emptyAtPs - now, m_rate.GetBitRate()));
+    }
+
     NativeFabric& m_fabric;
     uint32_t m_link;
     DataRate m_rate;
     Ptr<PolicyQueue> m_queue;
     int64_t m_busyUntilPs{0};
+    int64_t m_emptyAtPs{0};  //!< when all packets so far are sent
     uint32_t m_lastBytes{0}; //!< size of the packet that was sent last
     LinkCounters m_counters;
 };

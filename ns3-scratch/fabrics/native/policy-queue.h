@@ -44,6 +44,12 @@ class PolicyQueue : public ns3::DropTailQueue<ns3::Packet>, private EgressQueue
      */
     void SetPolicy(QueuePolicyMaker& policies, const LinkState& link);
 
+    /// @return true if a policy decides; otherwise every packet enters
+    bool HasPolicy() const
+    {
+        return m_policy != nullptr;
+    }
+
     /// @return the number of marked packets
     uint64_t GetMarks() const;
 

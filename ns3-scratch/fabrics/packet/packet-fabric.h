@@ -195,7 +195,7 @@ class PacketFabric : public FabricBase, protected FlowObserver
     ns3::Time m_handshakesEnd;
     bool m_isStarted{false}; //!< measurements of connections before the start do not count
     bool m_isLogging{false};
-    int64_t m_timeoutPs{0}; //!< time of the latest retransmission timeout
+    int64_t m_timeoutPs{0};                    //!< time of the latest retransmission timeout
     std::vector<LoggedRoundTrip> m_roundTrips; //!< the log, without what was trimmed
     std::size_t m_trimmed{0};                  //!< number of round trips that were trimmed
 };
