@@ -17,6 +17,7 @@ from topology_gen.topoopt import (
     from_json,
     topology_finder,
 )
+from topology_gen.topoopt.degree_split import split_degree
 
 
 @st.composite
@@ -239,3 +240,47 @@ def test_refusals(call, error, text):
 def test_refused_demand(content, text):
     with pytest.raises(DemandError, match=text):
         from_json(content)
+
+
+def test_groups_that_touch_in_a_chain_keep_their_rings():
+    """Three groups share a server with the next one, so their own rings connect all servers."""
+    chain = [range(6), range(5, 11), range(10, 16)]
+    for heavy in range(4):  # 3: all alike
+        groups = [
+            {"members": list(members), "bytes": 1e9 * (1.01 if index == heavy else 1)}
+            for index, members in enumerate(chain)
+        ]
+        made = topology_finder(from_json({"nodes": 16, "all_reduce": groups}), 4)
+        assert sorted(rings.group for rings in made.rings if rings.group is not None) == [0, 1, 2]
+        assert len(made.rings) == 3
+
+
+def test_the_lines_of_a_grid_each_have_a_ring():
+    """27 servers are in three groups of 3 each, whose rings take all 6 ports of every server."""
+    lines = np.arange(27).reshape(3, 3, 3)
+    groups = [
+        {"members": members.tolist(), "bytes": 1e9}
+        for axis in range(3)
+        for members in np.moveaxis(lines, axis, 2).reshape(9, 3)
+    ]
+    made = topology_finder(from_json({"nodes": 27, "all_reduce": groups}), 6)
+    assert sorted(rings.group for rings in made.rings if rings.group is not None) == list(range(27))
+    assert made.ports.tolist() == [6] * 27
+
+
+@settings(max_examples=150, deadline=None)
+@given(demands(), st.integers(2, 9))
+def test_groups_that_connect_all_servers_keep_all_their_rings(demand, degree):
+    """Over overlapping, nested and unequal groups. Networkx finds the components another way."""
+    split = split_degree(demand, degree)
+    servers = nx.empty_graph(demand.nodes)
+    for index in split.rings:
+        members = demand.groups[index].members
+        servers.add_edges_from((members[0], other) for other in members[1:])
+    made = topology_finder(demand, degree)
+    kept = {rings.group: len(rings.strides) for rings in made.rings if rings.group is not None}
+    assert made.ports.max() <= degree
+    if nx.is_connected(servers):
+        assert kept == split.rings
+    else:
+        assert any(rings.group is None for rings in made.rings)

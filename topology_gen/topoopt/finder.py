@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -149,12 +150,11 @@ def match(
 
 def _connect(chosen: list[Rings], nodes: int) -> bool:
     """Return whether rings lead from each server to all others, over servers that rings share."""
-    reached = set(chosen[0].members) if chosen else set()
-    apart = [set(rings.members) for rings in chosen[1:]]
-    while meeting := [members for members in apart if members & reached]:
-        reached.update(*meeting)
-        apart = [members for members in apart if not members & reached]
-    return len(reached) == nodes
+    joined: nx.Graph[int] = nx.Graph()
+    joined.add_nodes_from(range(nodes))
+    for rings in chosen:
+        nx.add_path(joined, rings.members)
+    return bool(nx.is_connected(joined))
 
 
 def _strides(
