@@ -402,8 +402,8 @@ def _choose_optimal(setting: Setting) -> dict[str, Any]:
 def of_levels(levels: Levels, *, in_shards: bool) -> Algorithm:
     """Return the algorithm over some levels, which needs no super-nodes.
 
-    A group whose size is not the product of the levels is not a part of them: all of its members
-    run the algorithm of the first level, as in ASTRA-sim.
+    The product of the levels is the number of all ranks. A group of fewer ranks is no part of them:
+    all of its members run the algorithm of the first level, as in ASTRA-sim.
 
     Parameters
     ----------
@@ -414,8 +414,9 @@ def of_levels(levels: Levels, *, in_shards: bool) -> Algorithm:
     """
 
     def choose(setting: Setting) -> dict[str, Any]:
+        check(setting)
         size = len(setting.ranks)
-        whole = math.prod(one for one, _ in levels) == size
+        whole = product == size
         chosen: dict[str, Any] = {} if whole else {"levels": ((size, levels[0][1]),)}
         if setting.layout.super_node is None:
             chosen["dimensions"] = ("scale_out", "scale_out")
@@ -428,9 +429,16 @@ def of_levels(levels: Levels, *, in_shards: bool) -> Algorithm:
         return chosen
 
     def check(setting: Setting) -> None:
+        if product != setting.layout.ranks:
+            sizes = " · ".join(str(size) for size, _ in levels)
+            raise CollectiveError(
+                f"levels of {sizes} = {product} ranks: expected levels whose sizes multiply to the "
+                f"{setting.layout.ranks} ranks of the topology"
+            )
         for _, name in levels:
             registry.options(setting.operation, name)
 
+    product = math.prod(size for size, _ in levels)
     made = _over(levels, "hierarchical_optimal" if in_shards else "hierarchical")
     return replace(made, choose=choose, check=check)
 
