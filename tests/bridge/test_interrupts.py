@@ -29,10 +29,12 @@ class Interrupted(PlainEncoder):
 
 @pytest.fixture(autouse=True)
 def handler() -> Iterator[None]:
-    """Let Ctrl-C raise KeyboardInterrupt: a shell ignores it for programs in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Handle Ctrl-C and SIGHUP as in a terminal: a shell and `nohup` let a program ignore them."""
+    interrupt = signal.signal(signal.SIGINT, signal.default_int_handler)
+    hang_up = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
-    signal.signal(signal.SIGINT, before)
+    signal.signal(signal.SIGINT, interrupt)
+    signal.signal(signal.SIGHUP, hang_up)
 
 
 def test_a_piece_is_written_before_the_interrupt(tmp_path: Path) -> None:

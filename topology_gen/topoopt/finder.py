@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -150,6 +149,8 @@ def match(
 
 def _connect(chosen: list[Rings], nodes: int) -> bool:
     """Return whether rings lead from each server to all others, over servers that rings share."""
+    import networkx as nx
+
     joined: nx.Graph[int] = nx.Graph()
     joined.add_nodes_from(range(nodes))
     for rings in chosen:
