@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bridge.errors import StreamError
-from frontend.loading.stored import with_units
+from frontend.loading.stored import as_now
 from frontend.schema.outputs import chosen
 from frontend.stream import VERSION, decode
 
@@ -59,7 +59,7 @@ def read_header(stream: bytes) -> StreamHeader:
         )
     if not _is_scenario(scenario):
         raise StreamError("the header of the stream has no scenario: compile the scenario again")
-    return StreamHeader(record.header.seed, with_units(scenario))
+    return StreamHeader(record.header.seed, as_now(scenario))
 
 
 def _is_scenario(content: Any) -> bool:

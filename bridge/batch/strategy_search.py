@@ -15,7 +15,7 @@ from bridge.batch.training_job import Job
 from bridge.errors import InputError
 from bridge.files import prepare_directory, remove, sole_writer, write_whole
 from frontend import ScenarioError, load_scenario
-from frontend.loading.stored import with_units
+from frontend.loading.stored import as_now
 from frontend.parallelization import (
     Estimator,
     Found,
@@ -216,7 +216,7 @@ class Search:
         try:
             content = json.loads(read_bytes(file))
             # The file may be older than some keys of a scenario, or their units.
-            content["scenario"] = load_scenario(with_units(content["scenario"])).resolved()
+            content["scenario"] = load_scenario(as_now(content["scenario"])).resolved()
             for key, value in self._identity().items():
                 if content[key] != value:
                     raise InputError(

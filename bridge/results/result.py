@@ -38,7 +38,7 @@ from bridge.results.measurements import (
 )
 from bridge.results.repeat import Repeat
 from bridge.results.run_tables import RunTables
-from frontend.loading.stored import with_units
+from frontend.loading.stored import as_now
 from frontend.schema.outputs import chosen
 from topology_gen.files import MOST_RECORD_BYTES, read_text
 
@@ -285,7 +285,7 @@ class Result(BaseModel):
                 f"{SCHEMA_VERSION}"
             )
         if "scenario" in document:
-            document["scenario"] = with_units(document["scenario"])
+            document["scenario"] = as_now(document["scenario"])
         try:
             return cls.model_validate(document).with_tables(RunTables(folder=file.parent))
         except ValidationError as error:

@@ -18,7 +18,6 @@ from frontend.collectives.registry import ALGORITHMS, ROOTED, require_numbers
 from frontend.collectives.setting import Setting
 from frontend.compiler.verification import require_match, verify
 from frontend.errors import ScenarioError
-from frontend.fabrics import ESTIMATORS
 from frontend.resolve import Resolved
 from frontend.workloads import WORKLOADS
 from frontend.workloads.plan import Issue
@@ -125,17 +124,9 @@ class ProgramLibrary:
         )
 
     def chunks(self, issue: Issue) -> int:
-        """Return the number of chunks of an issue.
-
-        This is `system.chunks`, reduced if chunks would be smaller than `system.min_chunk`. On an
-        estimator it is at most `system.estimator_chunks`.
-        """
-        scenario = self.resolved.scenario
-        system = scenario.system
-        wanted = int(getattr(system.chunks, issue.operation))
-        if scenario.fabric in ESTIMATORS and system.estimator_chunks is not None:
-            wanted = min(wanted, system.estimator_chunks)
-        return max(1, min(wanted, issue.bytes // system.min_chunk))
+        """Return the number of chunks of an issue: `system.chunks`, but no chunk is empty."""
+        wanted = int(getattr(self.resolved.scenario.system.chunks, issue.operation))
+        return max(1, min(wanted, issue.bytes))
 
     def setting(self, issue: Issue) -> Setting:
         """Return the setting from which an issue's algorithm chooses its options."""

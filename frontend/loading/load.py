@@ -15,7 +15,7 @@ from frontend.loading.key_paths import KeyPath
 from frontend.loading.overrides import Overrides
 from frontend.loading.problems import Origin, describe, describe_refusal
 from frontend.loading.python_values import python_values
-from frontend.loading.stored import with_units
+from frontend.loading.stored import as_now
 from frontend.resolve import check
 from frontend.scenario import Scenario
 from frontend.scenario.file_paths import change_paths
@@ -208,7 +208,7 @@ def _scenario_of_result(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     scenario = content.get("scenario") if "simulator" in content else None
-    return with_units(scenario) if isinstance(scenario, dict) else None
+    return as_now(scenario) if isinstance(scenario, dict) else None
 
 
 def _require_allowed_files(scenario: Scenario, context: Mapping[str, Any]) -> None:

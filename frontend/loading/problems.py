@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from frontend.errors import RefusedError, in_file, key_path, name_of, shown
 from frontend.loading.key_paths import Known, families, key_paths
+from frontend.loading.stored import REMOVED
 from frontend.topologies import TOPOLOGIES
 from frontend.workloads import WORKLOADS
 from frontend.yaml_document import Path
@@ -77,6 +78,8 @@ class Origin:
 
 def unknown_key(path: Path, known: Known) -> str:
     """Describe an unknown key: suggest the nearest key, or list the keys of the same mapping."""
+    if path in REMOVED:
+        return "cosim no longer has this key: expected only system.chunks"
     beside = _keys(path[:-1], known)
     if not beside and path[:-1] in known:
         return f"unknown key: {name_of(path[:-1])} has no keys inside"

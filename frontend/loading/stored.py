@@ -17,6 +17,29 @@ _COUNTED = frozenset({"demand", "strategy"})
 """Keys of what programs write, whose bytes are numbers."""
 
 
+REMOVED = {("system", "min_chunk"): "1B", ("system", "estimator_chunks"): None}
+"""Keys that scenarios no longer have, with the values that changed nothing."""
+
+
+def as_now(scenario: Any) -> Any:
+    """Return a stored scenario as this version writes it.
+
+    Sizes have units, and keys of `REMOVED` are gone if they changed nothing. With another value,
+    the key stays: the scenario cannot be repeated, and its reader says so.
+
+    Examples
+    --------
+    >>> as_now({"transport": {"mtu": 9000}, "system": {"min_chunk": 1, "estimator_chunks": 64}})
+    {'transport': {'mtu': '9000B'}, 'system': {'estimator_chunks': 64}}
+    """
+    current = with_units(scenario)
+    for (block, key), idle in REMOVED.items():
+        values = current.get(block) if isinstance(current, dict) else None
+        if isinstance(values, dict) and values.get(key, ...) == idle:
+            del values[key]
+    return current
+
+
 def with_units(scenario: Any) -> Any:
     """Return a stored scenario whose sizes have units: a number without one counted bytes.
 

@@ -6,7 +6,7 @@ from pydantic import GetJsonSchemaHandler, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from frontend.schema.base import Count, Model
-from frontend.schema.quantities import ByteRate, Delay, PositiveSize
+from frontend.schema.quantities import ByteRate, Delay
 
 
 class NumberOrMapping(Model):
@@ -76,12 +76,7 @@ class System(Model):
 
     chunks: Chunks = Chunks()
     """Number of parts of a collective, each scheduled on its own: one number, or one for each
-    operation."""
-    min_chunk: PositiveSize = PositiveSize.parse("1B")
-    """Smallest chunk. cosim makes fewer chunks if they would be smaller."""
-    estimator_chunks: Count | None = None
-    """Most chunks of a collective on the estimating fabrics (`flow` and `analytical`). Fewer chunks
-    simulate faster, but pipelines fill more slowly. null: no extra limit."""
+    operation. cosim makes fewer if a chunk would be empty."""
     concurrent_chunks: ConcurrentChunks = ConcurrentChunks()
     """Most chunks that a rank has in flight: one number, or one for each dimension."""
     admission: Literal["local", "negotiated"] = "negotiated"

@@ -117,7 +117,6 @@ systems = st.fixed_dictionaries(
         "admission": st.just("local"),
         "concurrent_chunks": st.just(1000),
         "chunks": st.integers(1, 5),
-        "min_chunk": st.sampled_from(["1B", "1KB"]),
         "injection_latency": st.sampled_from(["0ns", "10ns", "1us"]),
         "reduction_bandwidth": st.sampled_from([None, "2GB/s", "50GB/s"]),
         "send": st.sampled_from([{}, {"message": "200ns", "bandwidth": "20GB/s"}]),

@@ -30,17 +30,11 @@ def test_equal_collectives_share_a_program():
 
 
 @pytest.mark.parametrize(
-    ("chunks", "min_chunk", "expected"),
-    [
-        (1, "1B", 1),
-        (1024, "1B", 1024),
-        (1024, "8KB", 125),  # 1 MB / 8 KB
-        (1024, "2MB", 1),
-        (2_000_000, "1B", 1_000_000),  # no chunk is empty
-    ],
+    ("chunks", "expected"),
+    [(1, 1), (1024, 1024), (2_000_000, 1_000_000)],  # of 1 MB: no chunk is empty
 )
-def test_chunks(chunks, min_chunk, expected):
-    _, (use,) = library("collective_small", system__chunks=chunks, system__min_chunk=min_chunk)
+def test_chunks(chunks, expected):
+    _, (use,) = library("collective_small", system__chunks=chunks)
     assert use.chunks == expected
 
 
@@ -87,23 +81,6 @@ def test_a_ring_that_is_refused_when_it_is_built_is_refused_before():
         else:
             with pytest.raises(ScenarioError, match="steps"):
                 library("collective_small", **changes)
-
-
-@pytest.mark.parametrize(
-    ("fabric", "estimator_chunks", "expected"),
-    [
-        ("analytical", 16, 16),
-        ("flow", 16, 16),
-        ("flow", 100, 64),
-        ("flow", None, 64),
-        ("express", 16, 64),
-        ("native", 16, 64),
-    ],
-)
-def test_estimators_may_have_fewer_chunks(fabric, estimator_chunks, expected):
-    changes = {"system__chunks": 64, "system__estimator_chunks": estimator_chunks}
-    _, (use,) = library("collective_small", fabric=fabric, **changes)
-    assert use.chunks == expected
 
 
 @pytest.mark.parametrize(

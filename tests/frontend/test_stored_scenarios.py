@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from frontend import ScenarioError, load_scenario
-from frontend.loading.stored import SIZES, with_units
+from frontend.loading.stored import REMOVED, SIZES, with_units
 from frontend.schema.quantities import Size
 from frontend.units import SIZE
 from frontend.workloads import WORKLOADS
@@ -76,7 +76,22 @@ def test_the_keys_are_those_of_the_schema():
         for key, value in definition.get("properties", {}).items()
         if f'"{SIZE.example}"' in json.dumps(value)
     }
-    assert found == SIZES
+    assert found == SIZES - {key for _, key in REMOVED}
+
+
+def test_keys_that_are_gone(tmp_path):
+    """A result without an effect of such a key is read as before; another one says what is gone."""
+    scenario = load_scenario(SCENARIOS / "collective_small.yaml")
+    old = json.loads(json.dumps(scenario.resolved()))
+    old["system"] |= {"min_chunk": "1B", "estimator_chunks": None}
+    result = tmp_path / "result.json"
+    result.write_text(json.dumps({"simulator": {}, "scenario": old}))
+    assert load_scenario(result).resolved() == scenario.resolved()
+    for key, value in (("min_chunk", "1KiB"), ("estimator_chunks", 8)):
+        with pytest.raises(
+            ScenarioError, match=f"system.{key}.*no longer has this key: expected only system.chunks"
+        ):
+            load_scenario({**scenario.resolved(), "system": {key: value}})
 
 
 def test_a_size_is_written_with_its_unit():

@@ -20,45 +20,29 @@ from bridge.studies.astra_ns3_dlrm.all_reduce_points import (
     excess,
 )
 from bridge.studies.framework.model import Chart, Experiment, Findings, Panel, Results, Scale, Table
-from bridge.studies.framework.scoring import SEEDS, over_seeds
-
-#: The algorithm whose result depends on the seed, and the scenarios' own seed.
-RANDOM, FIRST = "A2A", 1
 
 
 def points(folder: Path, scale: Scale) -> list[Point]:
-    """Return one point for each seed, algorithm, buffer and size."""
+    """Return one point for each algorithm, buffer and size."""
     return [
-        all_reduce_point(folder, scale, algorithm, buffer, size, _changes(algorithm, seed))
-        for seed in SEEDS[scale]
+        all_reduce_point(folder, scale, algorithm, buffer, size)
         for algorithm in ALGORITHMS
-        for buffer in BUFFERS
+        for buffer in BUFFERS[scale]
         for size in SIZES_MB[scale]
-        if seed == FIRST or algorithm == RANDOM
     ]
-
-
-def _changes(algorithm: str, seed: int) -> dict[str, int]:
-    """Return the overrides for a seed, on which only the random order of the peers depends."""
-    return {"seed": seed} if algorithm == RANDOM and seed != FIRST else {}
-
-
-def _series(results: Results, scale: Scale, seed: int) -> Series:
-    return {
-        f"{algorithm} {buffer}": {
-            size: results[all_reduce_name(algorithm, buffer, size, _changes(algorithm, seed))]
-            for size in SIZES_MB[scale]
-        }
-        for algorithm in ALGORITHMS
-        for buffer in BUFFERS
-    }
 
 
 def evaluate(results: Results, scale: Scale) -> Findings:
     """Compare with the analytical line, and explain differences by the network's counters."""
-    series = _series(results, scale, FIRST)
+    series = {
+        f"{algorithm} {buffer}": {
+            size: results[all_reduce_name(algorithm, buffer, size)] for size in SIZES_MB[scale]
+        }
+        for algorithm in ALGORITHMS
+        for buffer in BUFFERS[scale]
+    }
     return Findings(
-        over_seeds([statements(_series(results, scale, seed), scale) for seed in SEEDS[scale]]),
+        statements(series, scale),
         [_table(series)],
         list(_charts(series, SIZES_MB[scale])),
         notes=NOTES,

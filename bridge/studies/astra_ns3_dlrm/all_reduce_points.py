@@ -1,7 +1,8 @@
 """The single all-reduces of Section IV.A, at both scales.
 
-All numbers of chunks are in Table IV. The small scale has 16 ranks, a sixteenth of the chunks, a
-quarter of them in flight and a quarter of the buffer of a port.
+The paper's megabytes are powers of two, apart from those of its analytical line. The small scale
+has 16 ranks, a sixteenth of the chunks, a quarter of them in flight and a quarter of the buffer of
+a port.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ FILE = "all_reduce.yaml"
 
 #: The paper's names, and those of the scenario.
 ALGORITHMS = {"DBT": "dbt", "A2A": "direct"}
-BUFFERS = ("64MB", "1GB")
+#: The paper's names of the switch buffers, and the values of the scenario.
+BUFFERS: Mapping[Scale, Mapping[str, str]] = {
+    "full": {"64MB": "64MiB", "1GB": "1GiB"},
+    "small": {"64MB": "2MiB", "1GB": "32MiB"},
+}
 SIZES_MB: Mapping[Scale, tuple[int, ...]] = {
     "full": (8, 16, 32, 64, 128, 256),
     "small": (1, 4, 8),
 }
-#: The values of Table IV (1024, 128 and 32) that agree best: see `parameters`.
-CHUNKS = {"DBT": 1024, "A2A": 128}
 _LINK_BPS = 100e9
-_SMALL = {"topology.ranks": 16, "system.concurrent_chunks": 16}
-_SMALL_CHUNKS = {"DBT": 64, "A2A": 8}
-_SMALL_BUFFERS = {"64MB": "2MB", "1GB": "31MB"}
+_SMALL = {"topology.ranks": 16, "system.concurrent_chunks": 16, "system.chunks": 64}
 #: Results by system and size [MB].
 Series = Mapping[str, Mapping[int, Result]]
 
@@ -51,9 +52,9 @@ def all_reduce_point(
     scale : {"small", "full"}
         The size.
     algorithm, buffer : str
-        Keys of `ALGORITHMS` and `BUFFERS`.
+        Keys of `ALGORITHMS` and of `BUFFERS`.
     size_mb : int
-        Size of the matrix to reduce [MB].
+        Size of the matrix to reduce, as the paper writes it [MB]; it has so many MiB.
     changes : mapping, optional
         Overrides, which become part of the point's name.
 
@@ -64,10 +65,9 @@ def all_reduce_point(
     name = all_reduce_name(algorithm, buffer, size_mb, changes)
     overrides: dict[str, Any] = dict(_SMALL) if scale == "small" else {}
     overrides |= {
-        "topology.buffer": _SMALL_BUFFERS[buffer] if scale == "small" else buffer,
+        "topology.buffer": BUFFERS[scale][buffer],
         "workload.algorithm": ALGORITHMS[algorithm],
-        "workload.bytes": f"{size_mb}MB",
-        "system.chunks": (_SMALL_CHUNKS if scale == "small" else CHUNKS)[algorithm],
+        "workload.bytes": f"{size_mb}MiB",
         **(changes or {}),
     }
     return Point(name, load_scenario(folder / FILE, overrides))
@@ -82,7 +82,10 @@ def all_reduce_name(
 
 
 def analytical_ns(size_mb: int) -> float:
-    """Return the paper's analytical line: every rank's link carries twice the matrix [ns]."""
+    """Return the paper's analytical line: every rank's link carries twice the matrix [ns].
+
+    It counts a megabyte as 10⁶ bytes: "2 x 8 MB / 100 Gbps = 1.28 msec".
+    """
     return 2 * size_mb * 1e6 * 8 / _LINK_BPS * 1e9
 
 

@@ -14,58 +14,61 @@ from bridge.batch.points import Point
 from bridge.studies.astra_ns3_dlrm.all_reduce_claims import at_the_step
 from bridge.studies.astra_ns3_dlrm.all_reduce_points import (
     ALGORITHMS,
-    CHUNKS,
     FILE,
     all_reduce_name,
 )
 from bridge.studies.framework.model import Choice, Fit, Overrides, Results, Scale, Statement
 from frontend import Scenario, load_scenario
 
-#: Sizes of the all-reduces, in MB.
-SIZES_MB = {"A2A": (8, 16, 32), "DBT": (8, 16, 32)}
+#: Sizes of the all-reduces, in the paper's MB.
+SIZES_MB = (8, 16, 32)
 BUFFER = "64MB"
 _PORTS = {"full": 128, "small": 32}
-_PAPER_PORTS, _PAPER_BUFFER_MB = 128, 64
+_PAPER_PORTS, _PAPER_BUFFER = 128, 64
 
 RANDOM = "random"
-#: Stands for keys that only A2A has: its chunks, and how many are under way.
+#: Stands for keys that only A2A has: its chunks, and how many are in flight.
 A2A = "A2A "
+#: Stands for the unit of the switch buffers.
+UNIT = "unit of buffers"
 
 CHOICES = (
     Choice(
-        "mtu",
-        {
-            "9000": {},
-            "1500": {"transport.mtu": "1500B"},
-            "1500 with an MSS of 536": {"transport.mtu": "1500B", "transport.mss": "536B"},
-        },
-        ("9000", "1500"),
+        "initial window",
+        {str(value): {"transport.initial_cwnd": value} for value in (4, 1, 2, 3, 10)},
+        ("4", "1", "2", "3", "10"),
+    ),
+    Choice(
+        "buffer",
+        {"64MiB": {UNIT: "MiB"}, "64MB": {UNIT: "MB"}},
+        ("64MiB", "64MB"),
+    ),
+    Choice(
+        "recovery",
+        {name: {"transport.recovery": name} for name in ("prr", "classic")},
     ),
     Choice(
         "order",
-        {
-            RANDOM: {"workload.peer_order": RANDOM},
-            "same": {"workload.peer_order": "same"},
-            "rotated": {"workload.peer_order": "rotated"},
-        },
-        ("random", "same"),
+        {order: {"workload.peer_order": order} for order in ("same", "rotated", RANDOM)},
     ),
     Choice(
         "chunks",
         {
-            "128 of 64": {},
-            "1024 of 64": {f"{A2A}system.chunks": 1024},
-            "256 of 16": {f"{A2A}system.chunks": 256, f"{A2A}system.concurrent_chunks": 16},
+            "1024 of 64": {},
+            "1024 of 128": {f"{A2A}system.concurrent_chunks": 128},
+            "128 of 64": {f"{A2A}system.chunks": 128},
         },
-        ("128 of 64", "1024 of 64", "256 of 16"),
     ),
     Choice(
-        "initial window",
-        {str(value): {"transport.initial_cwnd": value} for value in (10, 4, 3, 1)},
-        ("10", "4", "1"),
+        "mtu",
+        {
+            "1500": {},
+            "9000": {"transport.mtu": "9000B"},
+            "1500 with an MSS of 536": {"transport.mss": "536B"},
+        },
     ),
     Choice("sack", {"on": {}, "off": {"transport.sack": False}}),
-    Choice("timestamps", {"off": {}, "on": {"transport.timestamps": True}}),
+    Choice("timestamps", {"on": {}, "off": {"transport.timestamps": False}}),
     Choice(
         "segments per ACK",
         {
@@ -73,17 +76,15 @@ CHOICES = (
             "2": {"transport.delayed_ack.segments": 2, "transport.delayed_ack.timeout": "1ms"},
         },
     ),
-    Choice("recovery", {"prr": {}, "classic": {"transport.recovery": "classic"}}),
-    Choice("smallest chunk", {"1B": {}, "4KiB": {"system.min_chunk": "4KiB"}}),
-    Choice("buffer", {"bytes": {}, "packets": {"transport.buffer_unit": "packets"}}),
+    Choice("queue", {"bytes": {}, "packets": {"transport.buffer_unit": "packets"}}),
 )
-"""The first value of each is the study's. Until ns-3.31, the defaults of ns-3 were an initial
-window of one segment and classic recovery; since ns-3.32 they are 10 segments and PRR."""
+"""The first value of each is the study's."""
 
 
 def _name(scale: Scale, algorithm: str, size_mb: int, changes: Overrides) -> str:
     """Return the name of a point; sets that differ in nothing for an algorithm share its points."""
-    return f"{scale}-{all_reduce_name(algorithm, BUFFER, size_mb, _of(algorithm, changes))}"
+    buffer = BUFFER.replace("MB", changes[UNIT])
+    return f"{scale}-{all_reduce_name(algorithm, buffer, size_mb, _of(algorithm, changes))}"
 
 
 def points(folder: Path, scale: Scale, changes: Overrides) -> list[Point]:
@@ -96,36 +97,40 @@ def points(folder: Path, scale: Scale, changes: Overrides) -> list[Point]:
                 folder / FILE,
                 {
                     "topology.ranks": ranks,
-                    "topology.buffer": f"{_PAPER_BUFFER_MB * ranks / _PAPER_PORTS:g}MB",
+                    "topology.buffer": f"{_PAPER_BUFFER * ranks // _PAPER_PORTS}{changes[UNIT]}",
                     "workload.algorithm": ALGORITHMS[algorithm],
-                    "workload.bytes": f"{size}MB",
-                    "system.chunks": CHUNKS[algorithm],
+                    "workload.bytes": f"{size}MiB",
                     **_of(algorithm, changes),
                 },
             ),
         )
-        for algorithm, sizes in SIZES_MB.items()
-        for size in sizes
+        for algorithm in ALGORITHMS
+        for size in SIZES_MB
     ]
 
 
 def _of(algorithm: str, changes: Overrides) -> dict[str, Any]:
-    """Return the overrides that an algorithm has."""
+    """Return the keys of a scenario that an algorithm has."""
     return {
         key.removeprefix(A2A): value
         for key, value in changes.items()
-        if algorithm == "A2A" or not (key.startswith(A2A) or key == "workload.peer_order")
+        if key != UNIT
+        and (algorithm == "A2A" or not (key.startswith(A2A) or key == "workload.peer_order"))
     }
 
 
 def change(scenario: Scenario, changes: Overrides) -> Scenario:
     """Return a scenario of the study with a set, A2A's keys only where A2A is the workload."""
-    workload = scenario.resolved()["workload"]
+    resolved = scenario.resolved()
     names = {name: algorithm for algorithm, name in ALGORITHMS.items()}
-    algorithm = names.get(workload.get("algorithm"), "")
-    own = _of(algorithm, changes)
-    if own.get("workload.peer_order", RANDOM) != RANDOM:
-        own["seed"] = 1  # nothing else depends on it
+    own = _of(names.get(resolved["workload"].get("algorithm"), ""), changes)
+    scale_out = resolved["topology"].get("scale_out")
+    key, switch = (
+        ("topology.scale_out.buffer", scale_out)
+        if scale_out
+        else ("topology.buffer", resolved["topology"])
+    )
+    own[key] = switch["buffer"].replace("iB", "B").replace("B", changes[UNIT][1:])
     return load_scenario(scenario, own)
 
 
@@ -133,9 +138,9 @@ def evaluate(results: Results, scale: Scale, changes: Overrides) -> list[Stateme
     """Return the claims about the step at which the small buffer begins to lose packets."""
     series = {
         f"{algorithm} {BUFFER}": {
-            size: results[_name(scale, algorithm, size, changes)] for size in sizes
+            size: results[_name(scale, algorithm, size, changes)] for size in SIZES_MB
         }
-        for algorithm, sizes in SIZES_MB.items()
+        for algorithm in ALGORITHMS
     }
     return at_the_step(series)
 
@@ -183,4 +188,4 @@ What the numbers mean:
   of the best three sets. Changes of the set that is best now have not all been tried.
 """
 
-FIT = Fit(CHOICES, points, evaluate, change, INTRODUCTION, NOTES)
+FIT = Fit(CHOICES, points, evaluate, change, INTRODUCTION, NOTES, finalists=1)

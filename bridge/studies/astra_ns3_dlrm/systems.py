@@ -123,12 +123,11 @@ def varied_results(results: Results, change: str, values: Sequence[str]) -> dict
 
 def _buffer(size: str, shrink: float) -> str:
     """Return one of the paper's buffer sizes times a factor."""
-    megabytes = {"64MB": 64, "128MB": 128, "1GB": 1000}[size]
-    return f"{megabytes * shrink:g}MB"
+    return f"{int({'64MB': 64, '128MB': 128, '1GB': 1024}[size] * shrink)}MiB"
 
 
-def exposed_ns(result: Result, layer: str | None = None) -> float:
-    """Return the exposed communication as the paper counts it [ns].
+def exposed_ns(result: Result, layer: str | None = None, *, last_wait: bool = False) -> float:
+    """Return the exposed communication as the paper seems to count it [ns].
 
     A layer's communication is exposed while the next pass over this layer waits for it. After the
     last iteration there is no next pass, so the wait for the last weight updates counts for no
@@ -140,6 +139,8 @@ def exposed_ns(result: Result, layer: str | None = None) -> float:
         Result of a DLRM scenario.
     layer : str, optional
         Count only this layer.
+    last_wait : bool
+        Also count the wait for the last weight updates.
 
     Returns
     -------
@@ -150,7 +151,8 @@ def exposed_ns(result: Result, layer: str | None = None) -> float:
     return sum(
         one.exposed_comm_ns
         for one in result.layer_iterations
-        if layer in (None, one.name) and (one.iteration < last or one.name == EMBEDDING)
+        if layer in (None, one.name)
+        and (last_wait or one.iteration < last or one.name == EMBEDDING)
     )
 
 
@@ -164,16 +166,21 @@ def paper_time_ns(result: Result) -> float:
     return compute_ns(result) + exposed_ns(result)
 
 
-def compute_share(result: Result) -> float:
-    """Return compute / (compute + exposed communication), the paper's measure of a system."""
-    return compute_ns(result) / paper_time_ns(result)
+def compute_share(result: Result, *, last_wait: bool = False) -> float:
+    """Return compute / (compute + exposed communication), the paper's measure of a system.
+
+    `last_wait` is as in `exposed_ns`.
+    """
+    computed = compute_ns(result)
+    return computed / (computed + exposed_ns(result, last_wait=last_wait))
 
 
 HEADINGS = (
     "compute",
     "exposed",
     "compute share",
-    "to the last update",
+    "exposed with the last wait",
+    "compute share with it",
     "drops",
     "RTOs",
 )
@@ -185,7 +192,8 @@ def share_cells(result: Result) -> list[str]:
         time_text(compute_ns(result)),
         time_text(exposed_ns(result)),
         percent_text(compute_share(result)),
-        time_text(result.time_ns),
+        time_text(exposed_ns(result, last_wait=True)),
+        percent_text(compute_share(result, last_wait=True)),
         scaled_text(result.network.drops),
         scaled_text(result.network.rto_events),
     ]

@@ -35,6 +35,9 @@ from bridge.studies.framework.scoring import number, order, same
 #: The paper's shares of compute: 100 % less the exposed communication of Observation 7.
 PAPER_SHARES = {"hier": 1 - 0.732, "hierOpt": 1 - 0.221, "flat100": 1 - 0.731, "flat800": 1 - 0.2}
 
+#: The systems of super-nodes, whose links between them are those of flat100.
+HIERARCHICAL = ("hier", "hierOpt")
+
 #: Share of neighbouring layers that must follow the paper's rule.
 MOSTLY = 0.75
 
@@ -68,12 +71,12 @@ def evaluate(results: Results, scale: Scale) -> Findings:
 
 def _raw(systems: dict[str, Result]) -> list[Statement]:
     raw = {name: _raw_delays(result) for name, result in systems.items()}
+    names = [layer for layer in raw["hier"] if layer != EMBEDDING]
     top = _top_layers(raw["hier"])
     # The layers of equal weights, last issued first; the first and the last layer differ.
     equal = top[1:-1]
     all_reduce = {
-        name: sum(delay for layer, delay in delays.items() if layer != EMBEDDING)
-        for name, delays in raw.items()
+        name: sum(delays[layer] for layer in names) for name, delays in raw.items()
     }
     forward, backward = (
         {name: _all_to_all(result, direction) for name, result in systems.items()}
@@ -108,7 +111,7 @@ def _raw(systems: dict[str, Result]) -> list[Statement]:
         Statement(
             "11",
             "The all-reduce of the last top layer, which is issued first, is the shortest.",
-            all(min(delays, key=delays.__getitem__) == top[-1] for delays in raw.values()),
+            all(min(names, key=delays.__getitem__) == top[-1] for delays in raw.values()),
             evidence=_each({name: time_text(delays[top[-1]]) for name, delays in raw.items()}),
         ),
         Statement(
@@ -137,6 +140,22 @@ def _raw(systems: dict[str, Result]) -> list[Statement]:
         ),
         order(
             "11",
+            "All-to-alls are faster on the flat system than on the hierarchical ones.",
+            [raw[name][EMBEDDING] / raw["flat100"][EMBEDDING] for name in HIERARCHICAL],
+            evidence=_each(
+                {name: time_text(raw[name][EMBEDDING]) for name in (*HIERARCHICAL, "flat100")}
+            ),
+        ),
+        order(
+            "11",
+            "All-reduces are faster on the hierarchical systems than on the flat one.",
+            [all_reduce["flat100"] / all_reduce[name] for name in HIERARCHICAL],
+            evidence=_each(
+                {name: time_text(all_reduce[name]) for name in (*HIERARCHICAL, "flat100")}
+            ),
+        ),
+        order(
+            "11",
             "hierOpt has the least all-reduce latency, summed over the layers.",
             _over(all_reduce, "hierOpt"),
             evidence=_each({name: time_text(value) for name, value in all_reduce.items()}),
@@ -148,6 +167,14 @@ def _exposed(systems: dict[str, Result]) -> list[Statement]:
     embedding = {name: exposed_ns(result, EMBEDDING) for name, result in systems.items()}
     others = [name for name in systems if name != "flat800"]
     first = _top_layers(_raw_delays(systems["hier"]))[0]
+    passes = {
+        direction: {
+            name: _all_to_all(systems[name], direction)
+            / _bottom_compute(systems[name], direction)
+            for name in others
+        }
+        for direction in ("backward", "forward")
+    }
     stalls = {
         name: max(
             (layer.name for layer in result.layers if layer.name != EMBEDDING),
@@ -161,6 +188,16 @@ def _exposed(systems: dict[str, Result]) -> list[Statement]:
             "flat800 has no exposed all-to-all, but the other systems do.",
             embedding["flat800"] == 0 and all(embedding[name] > 0 for name in others),
             evidence=_each({name: time_text(value) for name, value in embedding.items()}),
+        ),
+        *(
+            order(
+                "12",
+                f"Apart from flat800, the {direction} all-to-all takes longer than the {direction} "
+                "pass over the bottom MLP.",
+                list(ratios.values()),
+                evidence=_each({name: f"{ratio:.2f}×" for name, ratio in ratios.items()}),
+            )
+            for direction, ratios in passes.items()
         ),
         Statement(
             "12",
@@ -225,6 +262,18 @@ def _all_to_all(result: Result, direction: str) -> float:
         for one in result.collectives
         if one.operation == "all_to_all" and direction in one.name
     )
+
+
+def _bottom_compute(result: Result, direction: str) -> float:
+    """Return how long the bottom MLP computes in one direction.
+
+    The three products of a layer, one forward and two backward, take the same time. The first
+    layer has no gradient of its inputs, so it has two.
+    """
+    layers = [layer for layer in result.layers if layer.name.startswith("bottom_mlp")]
+    forward = sum(layer.compute_ns / (2 if layer is layers[0] else 3) for layer in layers)
+    whole = sum(layer.compute_ns for layer in layers)
+    return forward if direction == "forward" else whole - forward
 
 
 def _rising(values: Sequence[float]) -> float:

@@ -19,9 +19,13 @@ from bridge.studies.astra_ns3_dlrm.systems import (
 )
 
 
-def test_analytical_line() -> None:
-    """2 · 8 MB / 100 Gb/s = 1.28 ms, the paper's own example."""
+def test_analytical_line(scenarios: Path) -> None:
+    """2 · 8 MB / 100 Gb/s = 1.28 ms, the paper's own example; matrices have MiB."""
     assert analytical_ns(8) == pytest.approx(1.28e6)
+    point = all_reduce_point(scenarios, "full", "DBT", "1GB", 16)
+    assert point.name == "DBT_1GB_16MB"
+    assert point.scenario.resolved()["workload"]["bytes"] == "16MiB"
+    assert point.scenario.resolved()["topology"]["buffer"] == "1GiB"
 
 
 def result_of(raw: dict[str, Any], waits: Mapping[tuple[int, str], float]) -> Result:
@@ -46,8 +50,10 @@ def test_exposed_communication_ends_with_the_last_pass(raw_result) -> None:
     # All but what the last weight update is awaited for.
     assert exposed_ns(result) == 1 + 2 + 4
     assert exposed_ns(result, "top") == 4
+    assert exposed_ns(result, last_wait=True) == 1 + 2 + 4 + 8
     assert paper_time_ns(result) == 207
     assert compute_share(result) == pytest.approx(200 / 207)
+    assert compute_share(result, last_wait=True) == pytest.approx(200 / 215)
 
 
 def test_names_tell_what_differs() -> None:
@@ -74,8 +80,8 @@ def test_small_scale_keeps_what_a_port_sees(scenarios: Path) -> None:
     """A quarter of the chunks in flight meets a quarter of the buffer."""
     small = system_point(scenarios, "small", "hierOpt", buffer="64MB").scenario.resolved()
     full = system_point(scenarios, "full", "hierOpt", buffer="64MB").scenario.resolved()
-    assert full["topology"]["scale_out"]["buffer"] == "64MB"
-    assert small["topology"]["scale_out"]["buffer"] == "2MB"  # of 16 ranks instead of 128
+    assert full["topology"]["scale_out"]["buffer"] == "64MiB"
+    assert small["topology"]["scale_out"]["buffer"] == "2MiB"  # of 16 ranks instead of 128
     for dimension, chunks in full["system"]["concurrent_chunks"].items():
         assert small["system"]["concurrent_chunks"][dimension] == chunks / 4
     assert small["system"]["chunks"]["all_reduce"] == full["system"]["chunks"]["all_reduce"] / 16
