@@ -80,21 +80,6 @@ What the numbers mean:
   matters. If all links differ, this changes no time (`tests/ns3_scratch/test_bundles.py`). If
   messages from equal links arrive at one place at the same picosecond, their order may change,
   which moves `dlrm_*` by up to 0.2 %.
-- **Fewer chunks.** At full size, `dlrm_hier_opt`, `dlrm_hier` and `dlrm_flat100` have fewer chunks
-  on the estimators (`system.estimator_chunks`). The estimators then take a quarter of the time or
-  less, but pipelines fill more slowly. This table shows the effect, with chunks of at least 4 KiB
-  (`--set system.min_chunk=4KiB`); to measure it, run
-  `cosim run scenarios/dlrm_hier_opt.yaml --set fabric=flow` with and without
-  `--set system.estimator_chunks=null`:
-
-  | | express | flow | all chunks | analytical | all chunks |
-  | --- | ---: | ---: | ---: | ---: | ---: |
-  | dlrm_hier_opt, 32 of 128 | 9.164 ms | 8.844 ms | 8.499 ms | 9.617 ms | 9.277 ms |
-  | dlrm_hier, 64 of 128 | 41.12 ms | 44.04 ms | 43.91 ms | 40.85 ms | 40.89 ms |
-  | dlrm_flat100, 128 of 1024 | 40.38 ms | 43.78 ms | 44.06 ms | 40.50 ms | 40.00 ms |
-
-  `dlrm_flat800` depends on the latency of its steps, so chunks matter more: with 128 of 1024 chunks
-  it takes 7.42 ms on `flow` instead of 11.06 ms. It therefore keeps all chunks.
 - **Losses.** The estimators do not lose packets. With losses, TCP's timeouts dominate (50 ms each
   here), and an estimate only says how fast the network could have been.
 """

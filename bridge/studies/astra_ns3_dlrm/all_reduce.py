@@ -108,34 +108,7 @@ def _charts(series: Series, sizes: tuple[int, ...]) -> list[Chart]:
 
 
 NOTES = """\
-What the numbers mean:
-
-- **“As much as 20×”, “over 50×”.** The paper has two numbers for the gap of A2A at 16 MB. Here,
-  both describe one measurement: the time is 20 times the analytical one, and the *difference* from
-  the analytical time grows from 37 % at 8 MB to 20 - 1 = 1900 %, which is over 50 times as much.
-- **ns-3 then and now.** The paper's simulations are older than ns-3.32. Until ns-3.31, the defaults
-  of ns-3's TCP were an initial window of one segment (now 10) and classic loss recovery (now PRR).
-  Others have not changed, but differ from the values here: timestamps are on, an ACK is sent for
-  every second segment, and a segment has 536 bytes. NewReno was the default until 2021.
-- **Seeds.** A2A's random order of peers depends on the seed, so each claim is scored with five
-  seeds. The table and the pictures show the first.
-- **Order of peers.** The order in which ranks address their peers decides the result of A2A. If
-  each rank begins with its neighbour, no two packets ever meet and nothing is lost. If all ranks
-  begin with rank 0, there are tens of thousands of timeouts at 8 MB. A random order lies between.
-- **Chunks** limit the data in flight. With one chunk, the last packets of a message are lost, and
-  no later packets reveal the loss, so TCP waits for a timeout. With 1024 chunks, 64 of them in
-  flight, 16 MB fit into the buffers. A random order and 128 chunks reproduce the paper's step:
-  losses without a timeout at 8 MB, and a collapse at 16 MB.
-- **Counts** of retransmissions and timeouts differ from the paper's. A timeout costs 50 ms, whether
-  it hits one flow or a thousand. The completion time therefore only shows how many timeouts follow
-  each other: one at 16 MB, here and in the paper.
-- **1 GB.** A2A has its first timeouts at 64 MB instead of 256 MB. A random order seems to put more
-  packets into the queue of one port than the paper's order, which is unknown. Below 64 MB, A2A and
-  DBT are within 5 % of each other.
-- **DBT** loses its first packets at 32 MB, where the paper's DBT collapses with 5 timeouts. Here it
-  recovers without a timeout and collapses at 64 MB. With an initial window of one segment, the
-  default until ns-3.31, there are 4 timeouts at 32 MB, similar to the paper; but then A2A
-  of 8 MB collapses, which it does not in the paper. At 256 MB, DBT is still faster than A2A here.
+TODO
 """
 
 EXPERIMENT = Experiment(

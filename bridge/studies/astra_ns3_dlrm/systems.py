@@ -19,6 +19,7 @@ from bridge.present.quantities import percent_text, scaled_text, time_text
 from bridge.results.result import Result
 from bridge.studies.framework.model import Chart, Panel, Results, Scale, Table
 from frontend import load_scenario
+from frontend.schema.quantities import Size
 
 #: The paper's names, in the order of its figures, and the scenarios.
 SYSTEMS = {
@@ -122,8 +123,9 @@ def varied_results(results: Results, change: str, values: Sequence[str]) -> dict
 
 
 def _buffer(size: str, shrink: float) -> str:
-    """Return one of the paper's buffer sizes times a factor."""
-    return f"{int({'64MB': 64, '128MB': 128, '1GB': 1024}[size] * shrink)}MiB"
+    """Return one of the paper's buffer sizes, whose MB are MiB, times a factor."""
+    megabytes = {"64MB": 64, "128MB": 128, "1GB": 1024}[size]
+    return Size(int(megabytes * shrink * 2**20)).written()
 
 
 def exposed_ns(result: Result, layer: str | None = None, *, last_wait: bool = False) -> float:
