@@ -89,7 +89,8 @@ def test_keys_that_are_gone(tmp_path):
     assert load_scenario(result).resolved() == scenario.resolved()
     for key, value in (("min_chunk", "1KiB"), ("estimator_chunks", 8)):
         with pytest.raises(
-            ScenarioError, match=f"system.{key}.*no longer has this key: expected only system.chunks"
+            ScenarioError,
+            match=f"system.{key}.*no longer has this key: expected only system.chunks",
         ):
             load_scenario({**scenario.resolved(), "system": {key: value}})
 

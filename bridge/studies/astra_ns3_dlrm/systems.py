@@ -125,7 +125,7 @@ def varied_results(results: Results, change: str, values: Sequence[str]) -> dict
 def _buffer(size: str, shrink: float) -> str:
     """Return one of the paper's buffer sizes, whose MB are MiB, times a factor."""
     megabytes = {"64MB": 64, "128MB": 128, "1GB": 1024}[size]
-    return Size(int(megabytes * shrink * 2**20)).written()
+    return str(Size(int(megabytes * shrink * 2**20)).written())
 
 
 def exposed_ns(result: Result, layer: str | None = None, *, last_wait: bool = False) -> float:

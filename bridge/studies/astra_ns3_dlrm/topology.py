@@ -75,9 +75,7 @@ def _raw(systems: dict[str, Result]) -> list[Statement]:
     top = _top_layers(raw["hier"])
     # The layers of equal weights, last issued first; the first and the last layer differ.
     equal = top[1:-1]
-    all_reduce = {
-        name: sum(delays[layer] for layer in names) for name, delays in raw.items()
-    }
+    all_reduce = {name: sum(delays[layer] for layer in names) for name, delays in raw.items()}
     forward, backward = (
         {name: _all_to_all(result, direction) for name, result in systems.items()}
         for direction in ("forward", "backward")
@@ -169,8 +167,7 @@ def _exposed(systems: dict[str, Result]) -> list[Statement]:
     first = _top_layers(_raw_delays(systems["hier"]))[0]
     passes = {
         direction: {
-            name: _all_to_all(systems[name], direction)
-            / _bottom_compute(systems[name], direction)
+            name: _all_to_all(systems[name], direction) / _bottom_compute(systems[name], direction)
             for name in others
         }
         for direction in ("backward", "forward")

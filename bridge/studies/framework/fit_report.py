@@ -52,8 +52,9 @@ def on_terminal(candidates: Sequence[Candidate]) -> RenderableType:
 
 
 def markdown(fit: Fit, scale: Scale, candidates: Sequence[Candidate]) -> str:
-    """Return a page: the choices, the ranking, and the claims with the used and the best set."""
-    used, best = next(one for one in candidates if one.is_used), candidates[0]
+    """Return a page: the choices, the ranking, and the claims with the used and the best other set."""
+    used = next(one for one in candidates if one.is_used)
+    best = next((one for one in candidates if not one.is_used), used)
     choices = [
         [choice.name, *(", ".join(part) or "–" for part in _values(choice))]
         for choice in fit.choices
@@ -64,7 +65,7 @@ def markdown(fit: Fit, scale: Scale, candidates: Sequence[Candidate]) -> str:
         f"The best of {len(candidates)} sets at the {scale} scale. The mean factor is that between "
         "the measured numbers and the paper's.",
         grid(*ranking(candidates)),
-        "All claims, with the set that the study uses and with the best one:",
+        "All claims, with the set that the study uses and with the best other one:",
         grid(*side_by_side(used.name, used.statements, best.name, best.statements)),
         fit.notes.strip(),
     ]

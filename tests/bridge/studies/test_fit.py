@@ -113,9 +113,7 @@ def test_every_value_is_valid(scenarios: Path) -> None:
     assert STUDY.fit is not None
     for choice in STUDY.fit.choices:
         for values in choice.values.values():
-            changes = {
-                key.removeprefix(A2A): value for key, value in values.items() if key != UNIT
-            }
+            changes = {key.removeprefix(A2A): value for key, value in values.items() if key != UNIT}
             load_scenario(scenarios / "all_reduce.yaml", changes)
 
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from bridge.cli.main import main
 from bridge.cli.study import study_command, study_group
 from bridge.studies.astra_ns3_dlrm import STUDY
-from bridge.studies.framework.fit import AS_USED, overrides, used
+from bridge.studies.framework.fit import AS_USED, used
 from bridge.studies.framework.model import Choice, Fit, Study
 from bridge.studies.framework.other_set import TwoSets
 from frontend import load_scenario
@@ -111,7 +111,7 @@ def test_only_direct_all_reduces_get_its_keys(scenarios: Path) -> None:
         before = name.removesuffix(f" with {sets.name}")
         scale_out = "scale_out." if before.startswith("hier") else ""
         size = next((one for one in ("_64MB_", "=64MB", "=128MB") if one in before), "1GB")
-        expected = {"transport.mtu": "9000B", f"topology.{scale_out}buffer": size.strip("_=")}
+        expected: dict[str, Any] = {"transport.mtu": "9000B", f"topology.{scale_out}buffer": size.strip("_=")}
         if before.startswith("A2A"):
             expected |= {"workload.peer_order": "random", "system.chunks": 128}
         assert points[name] == load_scenario(points[before], expected)
