@@ -76,8 +76,8 @@ them the most of these claims hold.
   megabyte, 1556 bytes on the wire for 1448 of data, and 127 of 128 peers give 1.12; an MTU of 9000
   gives at most 1.06.
 
-Any other set can run beside this one. [Another page](reproduction_other_set.md) has every claim with
-the set that this study used before.
+[Another page](reproduction_other_set.md) compares the claims with those of the set that this study
+used before.
 """
 
 STUDY = Study(

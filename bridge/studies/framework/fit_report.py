@@ -52,7 +52,7 @@ def on_terminal(candidates: Sequence[Candidate]) -> RenderableType:
 
 
 def markdown(fit: Fit, scale: Scale, candidates: Sequence[Candidate]) -> str:
-    """Return a page: the choices, the ranking, and the claims with the used and the best other set."""
+    """Return a page: the choices, the ranking, and the claims with the used and the next set."""
     used = next(one for one in candidates if one.is_used)
     best = next((one for one in candidates if not one.is_used), used)
     choices = [

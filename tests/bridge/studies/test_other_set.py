@@ -111,7 +111,10 @@ def test_only_direct_all_reduces_get_its_keys(scenarios: Path) -> None:
         before = name.removesuffix(f" with {sets.name}")
         scale_out = "scale_out." if before.startswith("hier") else ""
         size = next((one for one in ("_64MB_", "=64MB", "=128MB") if one in before), "1GB")
-        expected: dict[str, Any] = {"transport.mtu": "9000B", f"topology.{scale_out}buffer": size.strip("_=")}
+        expected: dict[str, Any] = {
+            "transport.mtu": "9000B",
+            f"topology.{scale_out}buffer": size.strip("_="),
+        }
         if before.startswith("A2A"):
             expected |= {"workload.peer_order": "random", "system.chunks": 128}
         assert points[name] == load_scenario(points[before], expected)
