@@ -176,16 +176,16 @@ What the numbers mean:
   9213 at 16 MB.
 - **64 MB or 64 MiB.** With 64 · 10⁶ bytes, the utilization at 8 MB is 81.4 % (81.0 %) instead of
   90.4 %, but there are 3469 retransmissions.
-- **ns-3 as it was then**, with an initial window of one segment and otherwise as here, holds as many
-  claims with a buffer of 64 · 10⁶ bytes: it has four timeouts of DBT (5) and 1513 of A2A (2000) at
-  32 MB. But A2A of 8 MB then loses nothing, and DBT takes 1.19 times the analytical time.
+- **ns-3 as it was then**, with an initial window of one segment and otherwise as here, holds as
+  many claims with a buffer of 64 · 10⁶ bytes: it has four timeouts of DBT (5) and 1513 of A2A
+  (2000) at 32 MB. But A2A of 8 MB then loses nothing, and DBT takes 1.19 times the analytical time.
 - **DBT** takes 1.17 times the analytical time, instead of at most 1.16, because the ACKs of all
   segments share the links with its data. With an ACK for every second segment it takes 1.15 times,
   but then it repairs the losses at 32 MB without a timeout.
 - **Whether DBT collapses at 32 MB** depends on details: a timeout follows if the last packets of a
   message are lost. Sets that differ little have between no timeout and four.
-- **Fitted is what no source gives**: the initial window, the order, and the unit of the buffer. Each
-  may stand for something else in the paper's simulations.
+- **Fitted is what no source gives**: the initial window, the order, and the unit of the buffer.
+  Each may stand for something else in the paper's simulations.
 """
 
 FIT = Fit(CHOICES, points, evaluate, change, INTRODUCTION, NOTES, finalists=1)
