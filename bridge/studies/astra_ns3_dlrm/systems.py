@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from bridge.batch.points import Point
 from bridge.present.quantities import percent_text, scaled_text, time_text
@@ -161,6 +161,18 @@ def exposed_ns(result: Result, layer: str | None = None, *, last_wait: bool = Fa
 def compute_ns(result: Result) -> float:
     """Return the computation of all iterations, mean over the ranks [ns]."""
     return sum(iteration.compute_ns for iteration in result.iterations)
+
+
+def bottom_compute_ns(result: Result, direction: Literal["forward", "backward"]) -> float:
+    """Return how long the bottom MLP computes in one direction, in all iterations [ns].
+
+    The three products of a layer, one forward and two backward, take the same time. The first
+    layer has no gradient of its inputs, so it has two.
+    """
+    layers = [layer for layer in result.layers if layer.name.startswith("bottom_mlp")]
+    forward = sum(layer.compute_ns / (2 if layer is layers[0] else 3) for layer in layers)
+    whole = sum(layer.compute_ns for layer in layers)
+    return forward if direction == "forward" else whole - forward
 
 
 def paper_time_ns(result: Result) -> float:

@@ -12,6 +12,7 @@ from bridge.results.result import Result
 from bridge.studies.astra_ns3_dlrm.systems import (
     EMBEDDING,
     SYSTEMS,
+    bottom_compute_ns,
     compute_share,
     exposed_ns,
     paper_time_ns,
@@ -167,7 +168,8 @@ def _exposed(systems: dict[str, Result]) -> list[Statement]:
     first = _top_layers(_raw_delays(systems["hier"]))[0]
     passes = {
         direction: {
-            name: _all_to_all(systems[name], direction) / _bottom_compute(systems[name], direction)
+            name: _all_to_all(systems[name], direction)
+            / bottom_compute_ns(systems[name], direction)
             for name in others
         }
         for direction in ("backward", "forward")
@@ -259,18 +261,6 @@ def _all_to_all(result: Result, direction: str) -> float:
         for one in result.collectives
         if one.operation == "all_to_all" and direction in one.name
     )
-
-
-def _bottom_compute(result: Result, direction: str) -> float:
-    """Return how long the bottom MLP computes in one direction.
-
-    The three products of a layer, one forward and two backward, take the same time. The first
-    layer has no gradient of its inputs, so it has two.
-    """
-    layers = [layer for layer in result.layers if layer.name.startswith("bottom_mlp")]
-    forward = sum(layer.compute_ns / (2 if layer is layers[0] else 3) for layer in layers)
-    whole = sum(layer.compute_ns for layer in layers)
-    return forward if direction == "forward" else whole - forward
 
 
 def _rising(values: Sequence[float]) -> float:

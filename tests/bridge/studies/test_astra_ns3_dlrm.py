@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from bridge.results.result import Result
+from bridge.studies.astra_ns3_dlrm.all_reduce_claims import at_the_step
 from bridge.studies.astra_ns3_dlrm.all_reduce_points import all_reduce_point, analytical_ns
 from bridge.studies.astra_ns3_dlrm.systems import (
+    bottom_compute_ns,
     compute_share,
     exposed_ns,
     paper_time_ns,
@@ -26,6 +28,37 @@ def test_analytical_line(scenarios: Path) -> None:
     assert point.name == "DBT_1GB_16MB"
     assert point.scenario.resolved()["workload"]["bytes"] == "16MiB"
     assert point.scenario.resolved()["topology"]["buffer"] == "1GiB"
+
+
+def all_reduce_result(raw: dict[str, Any], times: float, size: int, timeouts: int) -> Result:
+    """Return a result that takes some times the analytical time."""
+    measured = {"rto_events": timeouts, "rtt_mean_ns": 1, "link_utilization_mean": 0.5}
+    network = raw["network"] | measured
+    return Result.model_validate(raw | {"time_ns": times * analytical_ns(size), "network": network})
+
+
+def test_claims_about_the_step_can_fail(raw_result) -> None:
+    """The growth of the difference, and what a timeout costs."""
+
+    def verdicts(eight: float, timeouts: tuple[int, int]) -> dict[str, bool | None]:
+        a2a = {8: (eight, 0), 16: (21.0, 9), 32: (11.0, timeouts[1])}
+        dbt = {8: (1.1, 0), 16: (1.1, 0), 32: (11.0, timeouts[0])}
+        series = {
+            f"{name} 64MB": {
+                size: all_reduce_result(raw_result, times, size, count)
+                for size, (times, count) in row.items()
+            }
+            for name, row in (("A2A", a2a), ("DBT", dbt))
+        }
+        return {one.text: one.holds for one in at_the_step(series)}
+
+    def found(texts: dict[str, bool | None], part: str) -> bool | None:
+        return next(holds for text, holds in texts.items() if part in text)
+
+    for eight, holds in ((1.37, True), (1.41, False), (0.9, False)):
+        assert found(verdicts(eight, (5, 2000)), "over 50 times") is holds
+    for timeouts, holds in (((5, 2000), True), ((5, 5), False), ((0, 2000), False)):
+        assert found(verdicts(1.37, timeouts), "a timeout costs") is holds
 
 
 def result_of(raw: dict[str, Any], waits: Mapping[tuple[int, str], float]) -> Result:
@@ -54,6 +87,16 @@ def test_exposed_communication_ends_with_the_last_pass(raw_result) -> None:
     assert paper_time_ns(result) == 207
     assert compute_share(result) == pytest.approx(200 / 207)
     assert compute_share(result, last_wait=True) == pytest.approx(200 / 215)
+
+
+def test_forward_and_backward_passes_of_the_bottom_mlp(raw_result) -> None:
+    """Three equal products a layer, two of them backward; the first layer has one backward."""
+    layer = raw_result["layers"][0]
+    times = {"bottom_mlp_0": 20, "bottom_mlp_1": 30, "top_mlp_0": 99}
+    layers = [layer | {"name": name, "compute_ns": time} for name, time in times.items()]
+    result = Result.model_validate(raw_result | {"layers": layers})
+    assert bottom_compute_ns(result, "forward") == 10 + 10
+    assert bottom_compute_ns(result, "backward") == 10 + 20
 
 
 def test_names_tell_what_differs() -> None:
