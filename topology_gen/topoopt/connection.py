@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -98,11 +98,11 @@ def _without_one(
     """Return the topology without one of a part's links or rings."""
     import networkx as nx
 
-    parallel = Counter(
-        (a, b) for pairs in topology.matchings for a, b in pairs.tolist() if a in part
-    )
-    bridges = set(nx.bridges(graph.subgraph(part)))
-    spared = [pair for pair in parallel if parallel[pair] > 1 or pair not in bridges]
+    links = [(int(a), int(b)) for pairs in topology.matchings for a, b in pairs]
+    parallel = Counter(pair for pair in links if pair[0] in part)
+    found: Any = nx.bridges(graph.subgraph(part))
+    bridges = set(map(frozenset, found))
+    spared = [one for one in parallel if parallel[one] > 1 or frozenset(one) not in bridges]
     inside = [
         (len(rings.strides) == 1, demand.groups[rings.group].traffic / len(rings.strides), place)
         for place, rings in enumerate(topology.rings)

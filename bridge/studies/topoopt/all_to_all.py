@@ -247,8 +247,16 @@ NOTES = """\
 The bandwidth tax is the number of bytes that all links carried in the simulation, divided by the
 bytes that the servers sent on their own behalf.
 
-A ring sends 2(k-1)/k times the gradients, so the all-to-all's share is about half of the paper's,
-and with it the taxes. The next section counts gradients once, as the paper's numbers do.
+A ring all-reduce of S bytes over k servers makes each of them send 2(k-1)/k · S. The paper's share
+of 80 % and its bandwidth taxes follow if each gradient counts once, so that a server sends
+(k-1)/k · S. All experiments on this page have this convention: `workload.gradient_element` is 2B,
+half of a weight's 4 bytes. With 4B, the share is 39.5 % and the tax at batch 2048 is 2.27. To try
+it:
+
+```sh
+cosim run scenarios/topoopt_dlrm.yaml --set fabric=flow --set workload.model.tables=128 \\
+    --set workload.batch_per_gpu=2048 --set workload.gradient_element=2B
+```
 """
 
 EXPERIMENT = Experiment(

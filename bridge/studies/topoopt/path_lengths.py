@@ -15,17 +15,24 @@ from bridge.studies.framework.model import (
     Panel,
     Results,
     Scale,
+    Statement,
     Table,
 )
 from bridge.studies.framework.scoring import number, order
+from bridge.studies.topoopt.systems import fat_tree_gbps
 from topology_gen import direct_connect
-from topology_gen.cost import equivalent_bandwidth
 from topology_gen.topoopt import TopoOptTopology, data_parallel, path_lengths, topology_finder
 
 FIGURE = "14"
 #: Mean in the paper, by degree.
 PUBLISHED = {4: 5.7, 8: 3.0}
 SERVERS: Mapping[Scale, int] = {"small": 128, "full": 128}
+#: Numbers of servers for which the diameter is compared with its bound.
+BOUNDED: Mapping[Scale, Sequence[int]] = {
+    "small": (16, 128, 432),
+    "full": (16, 32, 64, 128, 250, 432, 1024),
+}
+_RATE_GBPS = 100
 _PLAIN_RATE_BPS = 10**9  # path lengths do not depend on the rate
 
 
@@ -65,8 +72,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
             ],
         )
     )
-    rate = 100 * 10**9
-    share = equivalent_bandwidth(servers, 4, rate, 1) / rate
+    share = fat_tree_gbps(servers, 4, _RATE_GBPS) / (4 * _RATE_GBPS)
     statements.append(
         number(
             FIGURE,
@@ -75,7 +81,21 @@ def evaluate(results: Results, scale: Scale) -> Findings:
             paper=1.4,
             ours=float(np.mean(lengths[4])) * share,
             unit="times",
-            evidence=f"B'/B is {share:.2f} at 100 Gbps",
+            evidence=f"B'/B is {share:.2f} at {_RATE_GBPS} Gbps",
+        )
+    )
+    bounds = [
+        (d * n ** (1 / d)) / topology_finder(data_parallel(n), d).graph.diameter
+        for n in BOUNDED[scale]
+        for d in PUBLISHED
+    ]
+    statements.append(
+        Statement(
+            "Theorem 1",
+            "The diameter of the all-reduce sub-topology is O(d · n^(1/d)).",
+            min(bounds) >= 1,
+            evidence=f"at most {1 / min(bounds):.2f} of d · n^(1/d) with "
+            f"{', '.join(map(str, BOUNDED[scale]))} servers and d = 4 and 8",
         )
     )
     rows = [
@@ -111,4 +131,6 @@ def _chart(lengths: Mapping[int, Sequence[int]]) -> Chart:
     )
 
 
-EXPERIMENT = Experiment("Path lengths (Section 5.5)", (FIGURE,), points, evaluate)
+EXPERIMENT = Experiment(
+    "Path lengths (Sections 4.3 and 5.5)", (FIGURE, "Theorem 1"), points, evaluate
+)
