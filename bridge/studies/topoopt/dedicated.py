@@ -25,6 +25,7 @@ from bridge.studies.topoopt.systems import (
     CHANGING,
     MODELS,
     first_ns,
+    interpolated,
     iteration_ns,
     job_name,
     job_point,
@@ -149,7 +150,7 @@ def _at_equal_cost(times: Times, model: str, one: str, other: str) -> str:
     """Return what the mean is for the Fat-tree with the interpolated bandwidth of equal cost."""
     if one != "fat_tree":
         return ""
-    return f"; {mean(_ratios(times, model, 'equal_cost', other)):.2f}× with B' interpolated"
+    return "; " + interpolated(mean(_ratios(times, model, "equal_cost", other)))
 
 
 def _orders(figure: str, times: Times, rates: Sequence[int]) -> list[Statement]:
@@ -284,8 +285,8 @@ CANDLE, VGG, BERT and ResNet50 it keeps data parallelism on most networks, which
 strategies that it starts from, so its result is never worse than either by its own estimate. A
 search that may also divide columns (`cosim search --space all`) finds strategies for CANDLE that
 are faster on the Ideal Switch (0.40 s instead of 0.53 s by its estimate, with d = 4 and 100 Gbps)
-and none on TopoOpt. A search tries 4000 strategies in each of up to two rounds, which takes 1 s
-(CANDLE) to 20 s (NCF) of CPU time. `DIR/points/searches` has the strategies of a run with `-o DIR`.
+and none on TopoOpt. A search tries up to 4000 strategies in two rounds, which takes 1 s (CANDLE)
+to 10 s (NCF) of CPU time. `DIR/points/searches` has the strategies of a run with `-o DIR`.
 """,
     "27": "",
 }
