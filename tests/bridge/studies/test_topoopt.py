@@ -33,7 +33,8 @@ def test_every_job_counts_gradients_once_and_computes_at_one_rate(scenarios: Pat
         workload = point.scenario.resolved()["workload"]
         jobs = workload.get("mix", [workload])
         for job in jobs:
-            assert job["gradient_element"] == systems.COUNTED_ONCE, point.name
+            if "twice" not in point.name:
+                assert job["gradient_element"] == systems.COUNTED_ONCE, point.name
             if point.name not in own and "FP32" not in point.name:
                 assert (job["compute"]["peak_flops"], job["compute"]["efficiency"]) in rates
 
