@@ -280,13 +280,14 @@ section on reconfiguration latency).
 
 The search divides operators by samples, or places them whole on one server: the published scripts
 call FlexFlow's search without the flags `--enable-parameter-parallel` and
-`--enable-attribute-parallel`, and their measurements have operators divided by samples only. For
-CANDLE, VGG, BERT and ResNet50 it keeps data parallelism on most networks, which is one of the two
-strategies that it starts from, so its result is never worse than either by its own estimate. A
-search that may also divide columns (`cosim search --space all`) finds strategies for CANDLE that
-are faster on the Ideal Switch (0.40 s instead of 0.53 s by its estimate, with d = 4 and 100 Gbps)
-and none on TopoOpt. A search tries up to 4000 strategies in two rounds, which takes 1 s (CANDLE)
-to 10 s (NCF) of CPU time. `DIR/points/searches` has the strategies of a run with `-o DIR`.
+`--enable-attribute-parallel`, and their measurements have operators divided by samples only. Hybrid
+and data parallelism are the starts on every network, so what is found is never worse than either by
+the search's estimate. For CANDLE, VGG, BERT and ResNet50 it keeps data parallelism on all networks
+but the Expander, with one exception (BERT on the Ideal Switch, d = 8). A search that may also
+divide columns (`cosim search --space all`) finds strategies for CANDLE that are faster on the Ideal
+Switch (0.39 s instead of 0.53 s by its estimate, with d = 4 and 100 Gbps), but gains only 0.7 % on
+TopoOpt. A search tries up to 4000 strategies in two rounds, which takes 1 s (CANDLE) to 10 s (NCF)
+of CPU time. `DIR/points/searches` has the strategies of a run with `-o DIR`.
 """,
     "27": "",
 }

@@ -12,7 +12,7 @@ from bridge.results.result import Result
 from bridge.studies.framework.model import Experiment, Findings, Results, Scale, Statement, Table
 from bridge.studies.framework.scoring import number, order, same, untested
 from bridge.studies.topoopt.all_to_all import moved_share
-from bridge.studies.topoopt.systems import COUNTED_ONCE, iteration_ns, topology
+from bridge.studies.topoopt.systems import BUCKETS, COUNTED_ONCE, iteration_ns, topology
 from frontend import load_scenario
 
 SERVERS, DEGREE, RATE_GBPS = 12, 4, 25
@@ -21,7 +21,10 @@ _SERVER = {"workload.gpus": 1, "workload.gradient_element": COUNTED_ONCE}
 _BERT = {"blocks": 6, "hidden": 1024, "feed_forward": 4096, "sequence": 1024, "heads": 16}
 _CANDLE = {"feature_layers": 8, "feature_width": 4096, "dense_layers": 4, "dense_width": 4096}
 MODELS: Mapping[str, tuple[str, dict[str, Any]]] = {
-    "ResNet50": ("resnet50", {"workload.batch_per_gpu": 20}),
+    "ResNet50": (
+        "resnet50",
+        {"workload.batch_per_gpu": 20, "workload.bucket": BUCKETS["resnet50"]},
+    ),
     "BERT": (
         "bert",
         {"workload.batch_per_gpu": 2, **{f"workload.model.{k}": v for k, v in _BERT.items()}},

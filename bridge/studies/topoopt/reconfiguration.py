@@ -199,13 +199,13 @@ only the present round: a hop that has just delivered its part has no data, lose
 the ring waits for it until the next measurement, once in each round. The rows *in rounds* show
 this; a server begins its next round when it has received the part for it. In the paper's published
 simulator, each round is k flows that start together, and the next round starts when all are done.
-So it loses circuits in the same way if a hop is done at a measurement. The paper's results without
-forwarding (as fast as TopoOpt at 1 µs, faster than with forwarding for BERT) do not follow from
-rounds. They follow if the hops of a ring are k flows that carry all of its bytes at the same time
-(`workload.rings: flows`). Everything on this page with circuits that change uses that, except for
-the rows *in rounds*. The paper's 1.4× for BERT does not follow from either: with flows, a
+So it loses circuits in the same way if a hop is done at a measurement. The paper finds OCS-reconfig
+without forwarding as fast as TopoOpt at 1 µs. This does not follow from rounds. It follows for
+BERT, and within 10 % for DLRM, if the hops of a ring are k flows that carry all of its bytes at the
+same time (`workload.rings: flows`). Everything on this page with circuits that change uses that,
+except for the rows *in rounds*. The paper's 1.4× for BERT follows from neither: with flows, a
 data-parallel job has the same demand until it ends, so its circuits are right from the first
-measurement on.
+measurement on, with forwarding and without.
 """
 
 EXPERIMENT = Experiment("Reconfiguration latency (Section 5.7)", (FIGURE,), points, evaluate)

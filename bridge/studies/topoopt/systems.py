@@ -74,6 +74,9 @@ _SEARCHES: Mapping[Scale, Settings] = {
 #: The paper's share of the all-to-all (Section 5.4) and its bandwidth taxes follow from that.
 COUNTED_ONCE = "2B"
 
+#: PyTorch's buckets of 25 MB collect the same gradients if these count once.
+BUCKETS = {"resnet50": "12.5MB"}
+
 #: Bandwidths of a Fat-tree's server in the paper's published scripts, in Gbit/s.
 FAT_TREE_GBPS = (10, 25, 40, 80, 100, 160, 200, 320, 400, 800, 1600)
 
@@ -243,6 +246,7 @@ def _scenario(
         "topology": topology(architecture, SERVERS[scale], degree, rate_gbps),
         "collective.all_reduce": "multi_ring" if architecture == "topoopt" else "ring",
         "workload.gradient_element": COUNTED_ONCE,
+        **({"workload.bucket": BUCKETS[model]} if model in BUCKETS else {}),
         **dict(changes),
     }
     if architecture in CHANGING:
