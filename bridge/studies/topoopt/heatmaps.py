@@ -83,13 +83,6 @@ def evaluate(results: Results, scale: Scale) -> Findings:
         ),
         number(
             "1",
-            "Greatest transfer of data parallelism over that of the hybrid strategy.",
-            paper=11.0,
-            ours=pure / hybrid,
-            unit="times",
-        ),
-        number(
-            "1",
             "Size of a model-parallel transfer.",
             paper=32e6,
             ours=moved.max(),
