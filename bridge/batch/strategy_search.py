@@ -19,6 +19,7 @@ from frontend.loading.stored import as_now
 from frontend.parallelization import (
     Estimator,
     Found,
+    Space,
     State,
     Strategy,
     alternate,
@@ -53,6 +54,7 @@ class Settings:
     budget: int
     beta: float | None
     seed: int
+    space: Space = "all"
 
     def __post_init__(self) -> None:
         if self.beta is not None and not (math.isfinite(self.beta) and self.beta >= 0):
@@ -137,6 +139,7 @@ class Search:
                 self.settings.rounds,
                 self.settings.budget,
                 self.settings.seed,
+                self.settings.space,
                 self._proposed,
                 self._round_done,
             )
@@ -210,11 +213,12 @@ class Search:
             "budget": settings.budget,
             "beta": settings.beta,
             "seed": settings.seed,
+            "space": settings.space,
         }
 
     def _kept(self, file: Path) -> State:
         try:
-            content = json.loads(read_bytes(file))
+            content = {"space": "all"} | json.loads(read_bytes(file))  # it may be older than spaces
             # The file may be older than some keys of a scenario, or their units.
             content["scenario"] = load_scenario(as_now(content["scenario"])).resolved()
             for key, value in self._identity().items():

@@ -37,7 +37,7 @@ from bridge.simulator import simulate
 from frontend import load_scenario
 from frontend.fabrics import FABRICS
 from frontend.loading.overrides import Override
-from frontend.parallelization import State
+from frontend.parallelization import Space, State
 from frontend.resolve import resolve
 
 
@@ -63,6 +63,14 @@ from frontend.resolve import resolve
     type=float,
     help="How strict the search is: it accepts a strategy that is D ms slower with probability "
     "exp(-beta D). By default, it accepts one that is 1 % slower with probability 1/e.",
+)
+@click.option(
+    "--space",
+    type=click.Choice(["all", "samples"]),
+    default="all",
+    show_default=True,
+    help="What may be divided. With samples, an operator is on one server or its samples are "
+    "divided, as in FlexFlow without its flags for more.",
 )
 @seed_option
 @allow_hooks_option
@@ -92,6 +100,7 @@ def search_command(
     rounds: int,
     budget: int,
     beta: float | None,
+    space: Space,
     seed: int | None,
     allow_hooks: bool,
     out: Path | None,
@@ -117,7 +126,7 @@ def search_command(
     if folder is None and not as_json:
         folder = Path("results") / f"{loaded.name}-search"
     if has_layouts(loaded):
-        for option in ("rounds", "beta"):
+        for option in ("rounds", "beta", "space"):
             if context.get_parameter_source(option) is not ParameterSource.DEFAULT:
                 raise InputError(
                     f"--{option}: expected none for a language model: its layouts are tried one "
@@ -128,7 +137,7 @@ def search_command(
         )
         return
     job = Job(loaded)
-    settings = Settings(rounds, budget, beta, loaded.seed)
+    settings = Settings(rounds, budget, beta, loaded.seed, space)
     place_at(address)  # a wrong one is refused before the search
     with _SearchProgress(settings, quiet=as_json) as shown:
         search = Search(job, settings, folder, resume=resume, on_proposal=shown)

@@ -13,6 +13,7 @@ from frontend.parallelization.pipelines import pipeline, propose_pipeline
 from frontend.parallelization.plan import Plan
 from frontend.parallelization.proposals import (
     Division,
+    Space,
     divisions,
     grids,
     group_sizes,
@@ -53,6 +54,7 @@ __all__ = [
     "Plan",
     "Routes",
     "Server",
+    "Space",
     "State",
     "Strategy",
     "StrategyError",

@@ -12,6 +12,7 @@ from frontend.parallelization.demands import demand
 from frontend.parallelization.estimator import Estimator
 from frontend.parallelization.mcmc import Found, default_beta, require_memory, search
 from frontend.parallelization.operators import OperatorGraph
+from frontend.parallelization.proposals import Space
 from frontend.parallelization.strategy import Strategy
 from topology_gen.topoopt import Demand
 
@@ -102,6 +103,7 @@ def next_round(
     state: State,
     budget: int,
     seed: int = 1,
+    space: Space = "all",
     on_proposal: Callable[[int, Found], None] | None = None,
 ) -> State:
     """Search for a strategy on the state's topology, then build a topology for this strategy.
@@ -119,6 +121,8 @@ def next_round(
         Number of proposals.
     seed : int
         Seed of all rounds.
+    space : {"all", "samples"}
+        As in `frontend.parallelization.mcmc.search`.
     on_proposal : callable, optional
         As in `frontend.parallelization.mcmc.search`.
     """
@@ -128,6 +132,7 @@ def next_round(
         budget,
         beta=state.beta,
         seed=(seed, state.rounds),
+        space=space,
         on_proposal=on_proposal,
     )
     wanted = demand(graph, found.strategy)
@@ -159,6 +164,7 @@ def alternate(
     rounds: int,
     budget: int,
     seed: int = 1,
+    space: Space = "all",
     on_proposal: Callable[[int, Found], None] | None = None,
     on_round: Callable[[State], None] | None = None,
 ) -> State:
@@ -166,7 +172,7 @@ def alternate(
 
     Parameters
     ----------
-    graph, place, state, budget, seed, on_proposal
+    graph, place, state, budget, seed, space, on_proposal
         As in `next_round`.
     rounds : int
         Largest number of rounds, including those that `state` has finished.
@@ -174,7 +180,7 @@ def alternate(
         Called with the state after each round.
     """
     while state.rounds < rounds and not state.converged:
-        state = next_round(graph, place, state, budget, seed, on_proposal)
+        state = next_round(graph, place, state, budget, seed, space, on_proposal)
         if on_round is not None:
             on_round(state)
     return state

@@ -16,7 +16,7 @@ from frontend.parallelization.errors import StrategyError
 from frontend.parallelization.estimator import Estimator
 from frontend.parallelization.pipelines import propose_pipeline
 from frontend.parallelization.plan import Plan
-from frontend.parallelization.proposals import propose
+from frontend.parallelization.proposals import Space, propose
 from frontend.parallelization.strategy import Strategy
 
 RETURNS = 100
@@ -72,6 +72,7 @@ def search(
     *,
     beta: float | None = None,
     seed: int | Sequence[int] = 1,
+    space: Space = "all",
     on_proposal: Callable[[int, Found], None] | None = None,
 ) -> Found:
     """Return the fastest strategy in a chain of proposals.
@@ -94,6 +95,8 @@ def search(
         β of `accept`, per millisecond; `default_beta` of the start by default.
     seed : int or sequence of int
         Seed of the random numbers. The same seed gives the same strategy.
+    space : {"all", "samples"}
+        What proposals may divide; see `frontend.parallelization.proposals.Space`.
     on_proposal : callable, optional
         Called after each proposal with the number of proposals and the best strategy so far.
 
@@ -116,7 +119,7 @@ def search(
     for number in range(budget):
         if number % span == 0:
             current, current_seconds = best, found.seconds
-        proposed = _proposed(estimator, current, random)
+        proposed = _proposed(estimator, current, random, space)
         chance = float(random.random())
         if proposed is not None and estimator.fits(proposed) and proposed.messages <= most:
             seconds = estimator.seconds(proposed)
@@ -129,13 +132,15 @@ def search(
     return found
 
 
-def _proposed(estimator: Estimator, current: Plan, random: np.random.Generator) -> Plan | None:
+def _proposed(
+    estimator: Estimator, current: Plan, random: np.random.Generator, space: Space
+) -> Plan | None:
     """Return the plan of a random change of a strategy; None if nothing changes."""
     graph, strategy = estimator.graph, current.strategy
-    if random.random() < PIPELINES:
+    if space == "all" and random.random() < PIPELINES:
         other = propose_pipeline(graph, strategy, random)
         return None if other == strategy else estimator.plan(other)
-    changes = propose(graph, estimator.servers, random, estimator.gpus, strategy.placements)
+    changes = propose(graph, estimator.servers, random, estimator.gpus, strategy.placements, space)
     placed = strategy.placements
     if all(placed[index] == placement for index, placement in changes.items()):
         return None

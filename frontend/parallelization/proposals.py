@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,11 @@ SPREAD = 0.5
 probability that it is repeated on all equal operators."""
 
 Item = TypeVar("Item")
+
+Space = Literal["all", "samples"]
+"""What the search may divide. With `samples`, an operator is on one server or its samples are
+divided, and there are no pipelines: what FlexFlow searches without the flags
+`--enable-parameter-parallel` and `--enable-attribute-parallel`."""
 
 
 class Division(NamedTuple):
@@ -39,15 +44,20 @@ def group_sizes(servers: int) -> list[int]:
     return [*powers, servers] if servers > 1 else []
 
 
-def divisions(operator: Operator, servers: int, gpus: int = 1) -> list[list[Division]]:
+def divisions(
+    operator: Operator, servers: int, gpus: int = 1, space: Space = "all"
+) -> list[list[Division]]:
     """Return the divisions of an operator that the search proposes, by their dimensions.
 
     The lists are: the whole operator on one server; samples; columns; samples and columns; rows;
     samples and rows. Lists without an entry are left out. With several GPUs in a server, each
-    division can also divide the columns among the GPUs.
+    division can also divide the columns among the GPUs. The space `samples` has the first two lists
+    only, without columns among GPUs.
     """
     sizes = group_sizes(servers)
     every = [[Division(1)], [Division(size) for size in sizes]]
+    if space == "samples":
+        return [some for some in every if some]
     for by_rows, most in ((False, operator.parts), (True, operator.rows)):
         alone = [(size, size) for size in sizes]
         grid = [(size, parts) for size in sizes for parts in group_sizes(size) if parts < size]
@@ -111,6 +121,7 @@ def propose(
     random: np.random.Generator,
     gpus: int = 1,
     placed: Sequence[Placement] = (),
+    space: Space = "all",
 ) -> dict[int, Placement]:
     """Return the operators that get a new placement, and their placements, at random.
 
@@ -134,9 +145,11 @@ def propose(
         Number of GPUs of a server.
     placed : sequence of Placement, optional
         The placements of the operators now.
+    space : {"all", "samples"}
+        What may be divided; see `Space`.
     """
     index = int(random.integers(len(graph.operators)))
-    division = _draw(_draw(divisions(graph.operators[index], servers, gpus), random), random)
+    division = _draw(_draw(divisions(graph.operators[index], servers, gpus, space), random), random)
     chosen = _draw(grids(division, servers), random)
     result = {index: _placement(division, chosen)}
     if random.random() < SPREAD:

@@ -67,6 +67,12 @@ class Training(Model):
     bucket: PositiveSize = PositiveSize.parse("1B")
     """Gradient bucket: gradients of the same servers are collected and reduced together as soon as
     they reach this size. 1B: every operator's gradients are reduced on their own."""
+    rings: Literal["rounds", "flows"] = "rounds"
+    """How gradients are reduced. rounds: by the all-reduce of `collective`; in a ring, a member
+    sends a part when it has received the one before. flows: in its place, by one message from each
+    member to the next in the order of their numbers, with all that a ring sends there, 2(k-1)/k of
+    the gradients. No member then waits for another, and circuits that follow the demand see each
+    hop's until its last byte."""
     strategy: StrategyChoice = "hybrid"
     """`data_parallel`; `hybrid`: data parallel, but each embedding table is on one server, in turn;
     a mapping with the operators' placements, as `cosim search` writes it; or `{file: …}` with such

@@ -67,6 +67,7 @@ class PlanBuilder:
         # The backward phase of the last micro-batch also sums gradients inside the servers.
         self.last: list[list[int]] = []
         self.updates = [Cost(0, 0)] * strategy.servers
+        self.flows = 0  # all-reduces that are flows
         self.measure()
 
     def measure(self) -> None:
@@ -236,6 +237,9 @@ class PlanBuilder:
     ) -> None:
         """Add the all-reduce of the gradients that a group of servers has collected."""
         name = f"{self.names[index]}.all_reduce"
+        if self.workload.rings == "flows":
+            self.flow(name, index, iteration, group, size, done, reductions)
+            return
         ranks = None if len(group) == len(self.streams) else group
         self.plan.issues.append(
             Issue(
@@ -253,6 +257,29 @@ class PlanBuilder:
         for rank in group:
             node = Node(name, NodeType.COLLECTIVE, index, iteration, 0, number, (done[rank],))
             reductions[rank].append(self.streams[rank].add(node))
+
+    def flow(
+        self,
+        name: str,
+        index: int,
+        iteration: int,
+        group: Ranks,
+        size: int,
+        done: dict[int, int],
+        reductions: list[list[int]],
+    ) -> None:
+        """Add a ring all-reduce as one message from each member to the next."""
+        ring = sorted(group)
+        sent = 2 * (len(ring) - 1) * size // len(ring)
+        tag = self.first_tag(self.workload.iterations, 0) + self.flows
+        self.flows += 1
+        for rank, following in zip(ring, (*ring[1:], ring[0]), strict=True) if sent else ():
+            for type_, own, peer in (
+                (NodeType.SEND, rank, following),
+                (NodeType.RECV, following, rank),
+            ):
+                node = Node(name, type_, index, iteration, 0, 0, (done[own],), peer, sent, tag)
+                reductions[own].append(self.streams[own].add(node))
 
     def owner(self, message: Message) -> tuple[str, int]:
         """Return the name and the layer of the nodes that send and receive a message.

@@ -52,6 +52,34 @@ def test_experts_are_divided_among_servers(scenarios: Path, tmp_path: Path) -> N
     assert best < start / 4
 
 
+@pytest.mark.parametrize("family", ["topoopt", "flat", "fat_tree"])
+@pytest.mark.parametrize("space", ["all", "samples"])
+def test_a_search_finds_no_less_than_its_starts(
+    scenarios: Path, tmp_path: Path, family: str, space: Any
+) -> None:
+    """On every network, both hybrid and data parallelism are starts."""
+    links = {"bandwidth": "100Gbps", "latency": "1us", "buffer": "unlimited"}
+    made = {"family": "topoopt", "n": 8, "d": 4, "demand": "workload"}
+    topology = links | (made if family == "topoopt" else {"family": family, "ranks": 8})
+    starts = tuple(
+        load_scenario(
+            scenarios / "topoopt_bert_small.yaml",
+            {"topology": topology, "workload.strategy": start, "fabric": "flow"}
+            | ({} if family == "topoopt" else {"collective.all_reduce": "ring"}),
+        )
+        for start in ("hybrid", "data_parallel")
+    )
+    settings = Settings(rounds=2, budget=60, beta=None, seed=1, space=space)
+    search = StrategySearch(starts, settings)
+    assert StrategySearch.of(json.loads(json.dumps(search.request()))) == search
+    search.run(tmp_path / search.file_name)
+    found = search.kept(tmp_path)
+    assert found is not None
+    best = Search(Job(with_strategy(starts[0], found)), settings).state.start_seconds
+    least = min(Search(Job(one), settings).state.start_seconds for one in starts)
+    assert best <= least * (1 + 1e-12)
+
+
 def test_a_search_runs_once(scenarios: Path, tmp_path: Path) -> None:
     search = StrategySearch(
         tuple(

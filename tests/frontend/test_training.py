@@ -166,6 +166,30 @@ def test_buckets(bucket, expected):
     assert [issue.name.partition(".")[0] for issue in issues] == [names[-1] for names in expected]
 
 
+def test_rings_as_flows_send_what_a_ring_sends():
+    """Each member sends 2(k-1)/k of the gradients to the next, at once and in one message."""
+    scenario = load(strategy="data_parallel", rings="flows", iterations=2)
+    plan = resolve(scenario).plan
+    assert not plan.issues
+    rounds = resolve(load(strategy="data_parallel", iterations=2)).plan.issues
+    for rank, nodes in streams(plan).items():
+        sends = [node for node in nodes if node.type is NodeType.SEND]
+        receives = [node for node in nodes if node.type is NodeType.RECV]
+        assert [node.bytes for node in sends] == [2 * 3 * one.bytes // 4 for one in rounds]
+        assert {node.peer for node in sends} == {(rank + 1) % 4}
+        assert {node.peer for node in receives} == {(rank - 1) % 4}
+        updates = [node for node in nodes if node.name == "optimizer.update"]
+        # An update waits for the sends and the receives of its iteration.
+        assert [len(node.dependencies) for node in updates] == [len(rounds), len(rounds)]
+    tags = Counter(
+        (node.peer, node.tag)
+        for nodes in streams(plan).values()
+        for node in nodes
+        if node.type is NodeType.SEND
+    )
+    assert set(tags.values()) == {1}
+
+
 def test_updates_cost_what_they_access():
     """An update takes three accesses to every weight, except for tables (updated backward)."""
     scenario = load(compute={"weight_update_accesses": 3, "memory_bandwidth": "1GB/s"})

@@ -26,6 +26,13 @@ def bill(name, servers=128, degree=4, rate=100):
     return ARCHITECTURES[name].bill(servers, degree, rate * GBPS, 1)
 
 
+def test_a_fast_link_has_the_cheapest_ports():
+    """400 Gbps are two ports of 200 Gbps on one NIC; four of 100 Gbps would take two NICs."""
+    switch = bill("ideal_switch")
+    assert switch.nics == 128 * 815
+    assert 128 * (2 * 678 - 815) / switch.total == pytest.approx(0.062, abs=0.001)
+
+
 def test_bills_by_hand():
     # "A TopoOpt system of 128 nodes with degree d uses 128·d NICs and transceivers, but 128·2·d
     # patch panel ports" (Appendix G); a NIC has two ports.

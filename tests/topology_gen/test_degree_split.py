@@ -187,8 +187,11 @@ def test_servers_without_a_common_ring_have_routes():
 
 
 def test_idle_ports_of_some_servers_take_matchings():
-    """Servers outside of the only group have no rings but the one through all."""
+    """Servers outside of the only group have ports for their transfers and to be joined."""
     mp = np.zeros((12, 12))
     mp[8, 11] = mp[9, 10] = 1
     topology = topology_finder(Demand(12, (AllReduce(tuple(range(6)), 1e9),), mp), 4)
-    assert [pairs.tolist() for pairs in topology.matchings] == [[[8, 11], [9, 10]]] * 2
+    pairs = [pair for matching in topology.matchings for pair in matching.tolist()]
+    assert pairs.count([8, 11]) >= 3
+    assert pairs.count([9, 10]) >= 3
+    assert [rings.group for rings in topology.rings] == [0]

@@ -8,10 +8,15 @@ Source: W. Wang et al., "TopoOpt", NSDI 2023, Algorithm 1, lines 2 to 10, and Al
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
+from heapq import heapify, heappop, heapreplace
 from math import ceil
 from typing import NamedTuple
 
+import numpy as np
+
+from topology_gen.arrays import Numbers
 from topology_gen.errors import ParameterError
 from topology_gen.topoopt.demand import Demand
 
@@ -20,8 +25,8 @@ class DegreeSplit(NamedTuple):
     """How many rings and matchings the ports of a server are used for.
 
     `rings` is the number of rings of each group by its index, in descending order of traffic.
-    `spare_rings` is the number of rings through all servers in the ports that the groups leave of
-    the all-reduce degree. `mp_ports` is the number of ports of every server for matchings.
+    `spare_rings` is the number of rings through all servers, which take the ports for rings if no
+    group has traffic. `mp_ports` is the number of ports of every server for matchings.
     """
 
     rings: dict[int, int]
@@ -52,7 +57,7 @@ def split_degree(demand: Demand, degree: int, duplex: bool = True) -> DegreeSpli
 
     Rounding up for a group leaves the groups after it a ring each. The exception is a group whose
     share is less than half a ring and that another group contains: its transfers take the rings of
-    that group.
+    that group. Ports that are left go to the groups, see `more_rings`.
 
     Parameters
     ----------
@@ -90,10 +95,7 @@ def split_degree(demand: Demand, degree: int, duplex: bool = True) -> DegreeSpli
     wanted = ceil(degree * reduced / total) if total else degree
     # Only whole rings: the number is rounded up, unless a port is missing for the last ring.
     all_reduce = min(unit * ceil(Fraction(max(1, wanted), unit)), degree - degree % unit)
-    order = sorted(
-        (index for index, amount in enumerate(traffic) if amount),
-        key=lambda index: -traffic[index],
-    )
+    order = by_traffic(demand)
     claims = _claims(demand, order, all_reduce, duplex)
     left = [all_reduce] * demand.nodes
     kept = [0] * demand.nodes  # ports for a ring of each group that is still to come
@@ -106,12 +108,78 @@ def split_degree(demand: Demand, degree: int, duplex: bool = True) -> DegreeSpli
             kept[server] -= each
         possible = min(left[server] for server in members) // each
         fair = min(left[server] - kept[server] for server in members) // each
-        count = min(ceil(Fraction(ceil(share), each)), possible, max(1, fair))
-        if count:
-            rings[index] = count
+        rings[index] = min(ceil(Fraction(ceil(share), each)), possible, max(1, fair))
         for server in members:
-            left[server] -= count * each
-    return DegreeSplit(rings, min(left) // unit, degree - all_reduce)
+            left[server] -= rings[index] * each
+    rings = more_rings(demand, rings, np.array(left), dict.fromkeys(order, all_reduce), duplex)
+    return DegreeSplit(rings, 0 if rings else all_reduce // unit, degree - all_reduce)
+
+
+def by_traffic(demand: Demand) -> list[int]:
+    """Return the groups with traffic, in descending order of it.
+
+    The members decide between groups with the same traffic, so the order of the groups in the
+    demand does not matter.
+    """
+    busy = [index for index, group in enumerate(demand.groups) if group.traffic]
+    return sorted(busy, key=lambda one: (-demand.groups[one].traffic, demand.groups[one].members))
+
+
+def more_rings(
+    demand: Demand, rings: Mapping[int, int], free: Numbers, most: Mapping[int, int], duplex: bool
+) -> dict[int, int]:
+    """Return the rings of each group after ports that are free went to groups that can use them.
+
+    Each time, the group that has the most bytes for each of its rings gets one more, if all of its
+    members have the ports. In the end, no group with fewer than its most rings can have another.
+
+    Parameters
+    ----------
+    demand : Demand
+        The transfers of the job.
+    rings : mapping
+        Number of rings of groups, by index; 0 if a group is not in it.
+    free : int64 array, shape (nodes,)
+        Number of free ports of each server.
+    most : mapping
+        The greatest number of rings of each group with traffic, by index.
+    duplex : bool
+        As of `split_degree`.
+
+    Returns
+    -------
+    dict
+        The groups with rings, in the order of `by_traffic`.
+
+    Examples
+    --------
+    >>> from topology_gen.topoopt import data_parallel
+    >>> more_rings(data_parallel(3), {0: 1}, np.array([4, 4, 5]), {0: 9}, True)
+    {0: 3}
+    """
+    order = by_traffic(demand)
+    found = {index: rings.get(index, 0) for index in order}
+    left = free.copy()
+
+    def wish(place: int) -> tuple[Fraction, int]:
+        group = demand.groups[order[place]]
+        sent = Fraction(group.traffic) / len(group.members)
+        return -sent / (found[order[place]] + 1), place
+
+    waiting = [wish(place) for place in range(len(order))]
+    heapify(waiting)
+    while waiting:
+        place = waiting[0][1]
+        index = order[place]
+        members = list(demand.groups[index].members)
+        each = ring_ports(len(members), duplex)
+        if found[index] < most[index] and left[members].min() >= each:
+            found[index] += 1
+            left[members] -= each
+            heapreplace(waiting, wish(place))
+        else:
+            heappop(waiting)
+    return {index: count for index, count in found.items() if count}
 
 
 class _Claim(NamedTuple):

@@ -6,6 +6,7 @@ Source: W. Wang et al., "TopoOpt", NSDI 2023, Algorithm 1.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,8 @@ from topology_gen.arrays import Numbers
 from topology_gen.errors import ParameterError
 from topology_gen.graphs.select_permutations import select_permutations
 from topology_gen.graphs.totient_perms import totient_perms
-from topology_gen.topoopt.degree_split import ring_ports, split_degree
+from topology_gen.topoopt.connection import connected
+from topology_gen.topoopt.degree_split import by_traffic, more_rings, split_degree
 from topology_gen.topoopt.demand import Demand
 from topology_gen.topoopt.discount import gain
 from topology_gen.topoopt.matchings import heaviest_matching
@@ -34,12 +36,11 @@ def topology_finder(
 ) -> TopoOptTopology:
     """Return the topology that suits a job's transfers.
 
-    Rings go to the all-reduce groups as `split_degree` divides the ports of each server. If these
-    rings do not connect all servers, one more ring goes through all of them. It uses idle ports
-    first, then ports of groups with several rings, then ports of matchings, and last the ports of a
-    group's only ring. The ports without rings get maximum-weight matchings of the model-parallel
-    transfers, whose two directions are added up. Each matching uses one port, and the discount then
-    lowers the weights of its pairs.
+    Rings go to the all-reduce groups as `split_degree` divides the ports of each server. The ports
+    without rings get maximum-weight matchings of the model-parallel transfers, whose two directions
+    are added up. Each matching uses one port, and the discount then lowers the weights of its
+    pairs. If these links do not connect all servers, `connected` joins the parts. Ports that are
+    idle after that go to groups that can use them (`more_rings`).
 
     Parameters
     ----------
@@ -79,21 +80,31 @@ def topology_finder(
     """
     gain(discount, 1)  # raises if the discount is unknown, even if there is nothing to match
     split = split_degree(demand, degree, duplex)
+    most = {
+        index: degree
+        if repeat_rings
+        else len(totient_perms(len(demand.groups[index].members), primes_only, duplex))
+        for index in by_traffic(demand)
+    }
     everyone = tuple(range(demand.nodes))
-    chosen: list[Rings] = []
-    for index, count in split.rings.items():
-        members = demand.groups[index].members
-        strides = _strides(len(members), count, duplex, primes_only, repeat_rings)
-        chosen.append(Rings(index, members, strides))
-    if split.spare_rings:
-        strides = _strides(demand.nodes, split.spare_rings, duplex, primes_only, repeat_rings)
-        chosen.append(Rings(None, everyone, strides))
-    elif not _connect(chosen, demand.nodes):
-        chosen = _with_room(chosen, demand.nodes, degree, split.mp_ports, duplex)
-        chosen.append(Rings(None, everyone, (1,)))
-    rings = TopoOptTopology(demand.nodes, degree, duplex, tuple(chosen), ())
-    matchings = match(demand.mp, degree - rings.ports, discount=discount, seed=seed)
-    return replace(rings, matchings=tuple(matchings))
+
+    def drawn(counts: Mapping[int, int], spanning: int) -> tuple[Rings, ...]:
+        groups = ((index, demand.groups[index].members, n) for index, n in counts.items())
+        return tuple(
+            Rings(group, members, _strides(len(members), n, duplex, primes_only, repeat_rings))
+            for group, members, n in (*groups, (None, everyone, spanning))
+            if n
+        )
+
+    rings = drawn(split.rings, split.spare_rings)
+    draft = TopoOptTopology(demand.nodes, degree, duplex, rings, ())
+    matchings = match(demand.mp, degree - draft.ports, discount=discount, seed=seed)
+    draft = connected(replace(draft, matchings=tuple(matchings)), demand)
+    counts = {rings.group: len(rings.strides) for rings in draft.rings}
+    spanning = counts.pop(None, 0)
+    chosen = {index: count for index, count in counts.items() if index is not None}
+    chosen = more_rings(demand, chosen, degree - draft.ports, most, duplex)
+    return replace(draft, rings=drawn(chosen, spanning))
 
 
 def match(
@@ -147,42 +158,9 @@ def match(
     return result
 
 
-def _connect(chosen: list[Rings], nodes: int) -> bool:
-    """Return whether rings lead from each server to all others, over servers that rings share."""
-    import networkx as nx
-
-    joined: nx.Graph[int] = nx.Graph()
-    joined.add_nodes_from(range(nodes))
-    for rings in chosen:
-        nx.add_path(joined, rings.members)
-    return bool(nx.is_connected(joined))
-
-
 def _strides(
     size: int, count: int, duplex: bool, primes_only: bool, repeat: bool
 ) -> tuple[int, ...]:
     """Return the strides of a group's rings."""
     found = select_permutations(totient_perms(size, primes_only, duplex), count, size)
     return tuple(found[index % len(found)] for index in range(count if repeat else len(found)))
-
-
-def _with_room(
-    chosen: list[Rings], nodes: int, degree: int, mp_ports: int, duplex: bool
-) -> list[Rings]:
-    """Return the rings that are left if each server has the ports of a ring through all of them.
-
-    Only groups whose servers lack ports give rings up, the last chosen first. A group's only ring
-    is given up after the ports for matchings.
-    """
-    needed = ring_ports(nodes, duplex)
-    result = list(chosen)
-    used = TopoOptTopology(nodes, degree, duplex, tuple(chosen), ()).ports
-    for reserved, fewest in ((mp_ports, 1), (0, 1), (0, 0)):
-        for place in reversed(range(len(result))):
-            group, members, strides = result[place]
-            servers = list(members)
-            while len(strides) > fewest and used[servers].max() > degree - reserved - needed:
-                strides = strides[:-1]
-                used[servers] -= ring_ports(len(members), duplex)
-            result[place] = Rings(group, members, strides)
-    return [rings for rings in result if rings.strides]

@@ -15,17 +15,24 @@ from bridge.studies.framework.model import (
     Panel,
     Results,
     Scale,
+    Statement,
     Table,
 )
 from bridge.studies.framework.scoring import number, order
+from bridge.studies.topoopt.systems import fat_tree_gbps
 from topology_gen import direct_connect
-from topology_gen.cost import equivalent_bandwidth
 from topology_gen.topoopt import TopoOptTopology, data_parallel, path_lengths, topology_finder
 
 FIGURE = "14"
 #: Mean in the paper, by degree.
 PUBLISHED = {4: 5.7, 8: 3.0}
 SERVERS: Mapping[Scale, int] = {"small": 128, "full": 128}
+#: Numbers of servers for which the diameter is compared with its bound.
+BOUNDED: Mapping[Scale, Sequence[int]] = {
+    "small": (16, 128, 432),
+    "full": (16, 32, 64, 128, 250, 432, 1024),
+}
+_RATE_GBPS = 100
 _PLAIN_RATE_BPS = 10**9  # path lengths do not depend on the rate
 
 
@@ -65,8 +72,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
             ],
         )
     )
-    rate = 100 * 10**9
-    share = equivalent_bandwidth(servers, 4, rate, 1) / rate
+    share = fat_tree_gbps(servers, 4, _RATE_GBPS) / (4 * _RATE_GBPS)
     statements.append(
         number(
             FIGURE,
@@ -75,7 +81,22 @@ def evaluate(results: Results, scale: Scale) -> Findings:
             paper=1.4,
             ours=float(np.mean(lengths[4])) * share,
             unit="times",
-            evidence=f"B'/B is {share:.2f} at 100 Gbps",
+            evidence=f"B'/B is {share:.2f} at {_RATE_GBPS} Gbps",
+        )
+    )
+    bounds = []
+    for degree in PUBLISHED:
+        for count in BOUNDED[scale]:
+            topology = topology_finder(data_parallel(count), degree)
+            rings = len(topology.coins)  # d_A of the theorem: strides in geometric progression
+            bounds.append(topology.graph.diameter / (rings * count ** (1 / rings)))
+    statements.append(
+        Statement(
+            "Theorem 1",
+            "The diameter of the all-reduce sub-topology of d rings is O(d · n^(1/d)).",
+            max(bounds) <= 1,
+            evidence=f"at most {max(bounds):.2f} of d · n^(1/d) with 2 and 4 rings and "
+            f"{', '.join(map(str, BOUNDED[scale]))} servers",
         )
     )
     rows = [
@@ -111,4 +132,6 @@ def _chart(lengths: Mapping[int, Sequence[int]]) -> Chart:
     )
 
 
-EXPERIMENT = Experiment("Path lengths (Section 5.5)", (FIGURE,), points, evaluate)
+EXPERIMENT = Experiment(
+    "Path lengths (Sections 4.3 and 5.5)", (FIGURE, "Theorem 1"), points, evaluate
+)

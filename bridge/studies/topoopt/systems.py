@@ -5,7 +5,7 @@ The small scale has fewer servers. Models, batches and links are the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import mean
@@ -18,6 +18,7 @@ from bridge.results.result import Result
 from bridge.studies.framework.model import Scale
 from frontend import Scenario, load_scenario
 from frontend.loading.load import read_scenario
+from topology_gen.cost import equivalent_bandwidth
 
 #: The paper's names in the order of its figures, by the scenarios' names.
 MODELS = {
@@ -34,6 +35,7 @@ ARCHITECTURES = {
     "topoopt": "TopoOpt",
     "ideal_switch": "Ideal Switch",
     "fat_tree": "Fat-tree",
+    "equal_cost": "Fat-tree of equal cost",
     "sip_ml": "SiP-ML",
     "ocs_reconfig": "OCS-reconfig",
     "expander": "Expander",
@@ -41,10 +43,15 @@ ARCHITECTURES = {
 
 #: Architectures that stand in when strategies are estimated: like the paper's, the search does not
 #: know circuits that change.
-_ESTIMATED_AS = {"sip_ml": "ideal_switch", "ocs_reconfig": "ideal_switch"}
+_ESTIMATED_AS = {
+    "sip_ml": "ideal_switch",
+    "ocs_reconfig": "ideal_switch",
+    "equal_cost": "fat_tree",  # its links are nearly as fast
+}
 
 #: Architectures whose circuits follow the demand. They start from uniform circuits and run until
-#: iterations take the same time.
+#: iterations take the same time. The hops of a ring are flows that run at the same time: with
+#: rounds, a hop without data at a measurement loses its circuit, and the whole ring waits for it.
 CHANGING = frozenset({"sip_ml", "ocs_reconfig"})
 #: The first iteration is reported on its own, the others as the steady state. The second and the
 #: third differ by 3 % on average (BERT and CANDLE at all bandwidths of the full scale), so two are
@@ -56,11 +63,22 @@ STRATEGY = "workload.strategy"
 #: Strategies from which the search starts.
 _STARTS = ("hybrid", "data_parallel")
 
-#: Rounds and proposals of a search, and its seed.
+#: Rounds, and proposals of a round of a search, and its seed. The full budget, 4000 proposals in
+#: all, and the space are those of the published scripts.
 _SEARCHES: Mapping[Scale, Settings] = {
-    "small": Settings(rounds=2, budget=50, beta=None, seed=1),
-    "full": Settings(rounds=2, budget=200, beta=None, seed=1),
+    "small": Settings(rounds=2, budget=50, beta=None, seed=1, space="samples"),
+    "full": Settings(rounds=2, budget=2000, beta=None, seed=1, space="samples"),
 }
+
+#: Gradients count once: as many bytes leave a ring's server as the gradients have, less one part.
+#: The paper's share of the all-to-all (Section 5.4) and its bandwidth taxes follow from that.
+COUNTED_ONCE = "2B"
+
+#: PyTorch's buckets of 25 MB collect the same gradients if these count once.
+BUCKETS = {"resnet50": "12.5MB"}
+
+#: Bandwidths of a Fat-tree's server in the paper's published scripts, in Gbit/s.
+FAT_TREE_GBPS = (10, 25, 40, 80, 100, 160, 200, 320, 400, 800, 1600)
 
 #: Five latencies of 25 µs. The paper gives no interval; the experiment `sip_ml` varies it.
 SIP_ML_INTERVAL = "125us"
@@ -89,6 +107,9 @@ def topology(architecture: str, servers: int, degree: int, rate_gbps: int) -> di
         case "expander":
             return {"family": "random_regular", "n": servers, "d": degree, "seed": 1, **direct}
         case "fat_tree":
+            rate = fat_tree_gbps(servers, degree, rate_gbps)
+            return {"family": "fat_tree", "ranks": servers, "bandwidth": f"{rate}Gbps", **links}
+        case "equal_cost":
             family = "cost_equivalent_fat_tree"
             return {"family": family, "ranks": servers, "degree": degree, **direct}
         case "sip_ml":
@@ -100,6 +121,36 @@ def topology(architecture: str, servers: int, degree: int, rate_gbps: int) -> di
             whole = {"bandwidth": f"{degree * rate_gbps}Gbps"}
             return {"family": "flat", "ranks": servers, **links, **whole}
     raise ValueError(architecture)
+
+
+def fat_tree_gbps(
+    servers: int, degree: int, rate_gbps: int, listed: Sequence[int] = FAT_TREE_GBPS
+) -> int:
+    """Return d·B', the bandwidth of a server of the Fat-tree that the paper compares with TopoOpt.
+
+    It is the listed bandwidth nearest to that of the Fat-tree that costs as much as TopoOpt, and at
+    most TopoOpt's d·B: the paper says that B' is lower than B.
+
+    Parameters
+    ----------
+    servers, degree, rate_gbps
+        As of `topology`.
+    listed : sequence of int
+        The bandwidths to choose from, in Gbit/s.
+
+    Examples
+    --------
+    >>> [fat_tree_gbps(128, 4, rate) for rate in (10, 25, 40, 100, 200)]
+    [40, 40, 80, 100, 160]
+    """
+    equal = degree * equivalent_bandwidth(servers, degree, rate_gbps * 10**9) / 1e9
+    possible = [rate for rate in listed if rate <= degree * rate_gbps]
+    return min(possible, key=lambda rate: abs(rate - equal))
+
+
+def interpolated(ratio: float) -> str:
+    """Return the evidence that names a ratio for the Fat-tree of equal cost."""
+    return f"{ratio:.2f}× with B' interpolated"
 
 
 def circuits(latency: str, interval: str, *, forwarding: bool = True) -> dict[str, Any]:
@@ -194,10 +245,12 @@ def _scenario(
         "fabric": "flow",
         "topology": topology(architecture, SERVERS[scale], degree, rate_gbps),
         "collective.all_reduce": "multi_ring" if architecture == "topoopt" else "ring",
+        "workload.gradient_element": COUNTED_ONCE,
+        **({"workload.bucket": BUCKETS[model]} if model in BUCKETS else {}),
         **dict(changes),
     }
     if architecture in CHANGING:
-        overrides = {"workload.iterations": ITERATIONS} | overrides
+        overrides = {"workload.iterations": ITERATIONS, "workload.rings": "flows"} | overrides
     return load_scenario(_read(folder / f"topoopt_{model}.yaml"), overrides)
 
 

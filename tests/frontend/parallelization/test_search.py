@@ -97,6 +97,29 @@ def test_all_placements_are_proposed_some_time():
     assert len(every) == len(set(every)) == 8 + 6 + 6 + 4
 
 
+@settings(max_examples=40, deadline=None)
+@given(jobs(), st.integers(0, 2**32))
+def test_the_space_of_samples_divides_nothing_else(job, seed):
+    graph, strategy = job
+    random = np.random.default_rng(seed)
+    for _ in range(20):
+        for one in propose(graph, strategy.servers, random, gpus=2, space="samples").values():
+            assert (one.columns, one.rows, one.gpus) == (1, 1, "samples")
+
+
+def test_a_search_by_samples_keeps_what_a_free_search_divides():
+    """Columns of wide layers with few samples are worth dividing; the smaller space has no such."""
+    graph = OperatorGraph("heavy", (dense("a", (), 2048, 2048), dense("b", (0,), 2048, 16)), 16)
+    on = place(graph, SERVER)(demand_of_all(4, 1.0))
+    start = data_parallel(graph, 4)
+    free = search(on, start, 400, seed=1)
+    assert any(one.columns > 1 or one.rows > 1 for one in free.strategy.placements)
+    less = search(on, start, 400, seed=1, space="samples")
+    assert all(one.columns == one.rows == 1 for one in less.strategy.placements)
+    assert less.strategy.microbatches == 1
+    assert free.seconds < less.seconds <= on.seconds(on.plan(start))
+
+
 def test_rows_follow_columns():
     """Tensor parallelism of two layers can be proposed at once, the second divided by rows."""
     up, down = dense("up", (), 8, 32), dense("down", (0,), 32, 8)._replace(rows=32)
