@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,10 @@ def test_study(name: str, scenarios: Path, request: pytest.FixtureRequest) -> No
     outcomes = run_points(all_points(study.experiments, scenarios, "small"))
     assert not {one.point.name: one.error for one in outcomes if one.error}
     parts = chapters(study.experiments, outcomes, scenarios, "small")
+    claims = Counter(
+        one.text for part in parts if part.findings for one in part.findings.statements
+    )
+    assert not {text for text, count in claims.items() if count > 1}, "a claim counts once"
     now = numbers(document(study, "small", parts))
     stored = STORED / f"{name}.json"
     if request.config.getoption("regen_all") or request.config.getoption("force_regen"):

@@ -44,7 +44,11 @@ class Candidate:
     @property
     def error(self) -> float:
         """Mean factor between the measured numbers and the publication's, as a logarithm."""
-        errors = [_error(one.paper, one.ours) for one in self.statements if one.paper is not None]
+        errors = [
+            _error(one.paper, one.ours)
+            for one in self.statements
+            if one.paper is not None and not one.relation
+        ]
         return sum(errors) / max(len(errors), 1)
 
     @property

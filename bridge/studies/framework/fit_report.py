@@ -34,7 +34,7 @@ def side_by_side(
         [
             one.figure,
             one.text,
-            quantity_text(one.paper, one.unit),
+            one.paper_text,
             *(cell for claim in (one, two) for cell in (_here(claim), HOLDS[claim.holds])),
         ]
         for one, two in zip(first, second, strict=True)

@@ -22,6 +22,13 @@ Overrides = Mapping[str, Any]
 #: without a direction.
 Direction = Literal["right", "wrong", "none", ""]
 
+#: Why a claim is no prediction: it follows from other claims, states what the simulation is given,
+#: or chose its parameters; "" for a prediction.
+Basis = Literal["quotient", "input", "fitted", ""]
+
+#: Whether the paper's number is a bound; "" if the measurement should be close to it.
+Relation = Literal["≤", "≥", ""]
+
 
 @dataclass(frozen=True)
 class Statement:
@@ -48,6 +55,16 @@ class Statement:
     direction is wrong, None if the claim has no effect with a number."""
     why: str = ""
     """Why the claim holds, does not hold, or cannot be tested."""
+    basis: Basis = ""
+    """Why the claim is no prediction, if it is none."""
+    relation: Relation = ""
+    """Whether the paper's number is a bound."""
+
+    @property
+    def paper_text(self) -> str:
+        """The paper's number with its unit, and ≤ or ≥ before a bound."""
+        text = quantity_text(self.paper, self.unit)
+        return f"{self.relation} {text}" if self.relation else text
 
     @property
     def ratio(self) -> float | None:

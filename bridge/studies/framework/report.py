@@ -14,19 +14,22 @@ from bridge.studies.framework.model import Chart, Findings, Scale, Statement, St
 from bridge.studies.framework.runner import Chapter
 from bridge.studies.framework.scoring import EFFECT_WITHIN, EQUAL, WITHIN
 
-HEADINGS = ("figure", "claim", "paper", "here", "direction", "effect", "holds", "why")
+HEADINGS = ("figure", "claim", "paper", "here", "direction", "effect", "holds", "basis", "why")
 
 HOLDS = {True: "yes", False: "no", None: "not tested"}
 
 #: What the columns of a report mean.
 SCORING = f"""\
-How claims are scored: two measurements count as equal within {EQUAL - 1:.0%}. *Direction* says
+How claims are scored: two numbers count as equal within {EQUAL - 1:.0%}. *Direction* says
 whether the measurement deviates from “no effect” (a ratio of 1, a share of 100 %) as the paper's
 number does. *Effect* is the measured effect, the ratio minus 1, divided by the paper's. A number
 holds if its direction is right, its effect is within a factor of {EFFECT_WITHIN:g} of the paper's,
 and the number itself is within a factor of {WITHIN:g}. A claim in words holds if the order or the
-equality does. If results depend on a seed, a claim holds if it does with four of five seeds; the
-table shows the median."""
+equality does; a bound (≤, ≥) holds on its side of the paper's number. If results depend on a seed,
+a claim holds if it does with four of five seeds; the table shows the median.
+
+The column *basis* marks claims that are no predictions: a *quotient* follows from other rows, an
+*input* is what the simulation is given, and *fitted* claims chose parameters."""
 
 SMALL = (
     "This is the small scale: the same code with fewer ranks and narrower layers. It shows whether "
@@ -41,24 +44,40 @@ def cells(statement: Statement) -> list[str]:
     return [
         statement.figure,
         statement.text,
-        quantity_text(statement.paper, statement.unit),
+        statement.paper_text,
         ", ".join(part for part in (here, statement.evidence) if part),
         statement.direction,
         "" if effect is None else f"{effect:.2f}",
         HOLDS[statement.holds],
+        statement.basis,
         statement.why,
     ]
 
 
 def summary(chapters: Sequence[Chapter]) -> str:
-    """Return a sentence that says how many claims hold."""
-    holds = [one.holds for chapter in chapters for one in _findings(chapter).statements]
-    failed = sum(len(chapter.errors) for chapter in chapters)
-    untested = holds.count(None)
-    sentence = f"{holds.count(True)} of {len(holds) - untested} claims hold."
-    if untested:
-        sentence += f" {untested} more cannot be tested by a simulation here."
-    return f"{sentence} {scaled_text(failed)} points failed." if failed else sentence
+    """Return sentences that say how many claims hold, and how many of them are predictions."""
+    claims = [one for chapter in chapters for one in _findings(chapter).statements]
+    tested = [one for one in claims if one.holds is not None]
+    sentences = [f"{_held(tested)} claims hold."]
+    if any(one.basis for one in tested):
+        predicted = [one for one in tested if not one.basis]
+        sentences.append(f"Without those that are no predictions, {_held(predicted)} hold.")
+    numbers = [one for one in tested if one.holds and one.paper is not None and not one.relation]
+    if numbers:
+        equal = sum(1 / EQUAL <= (one.ratio or 1.0) <= EQUAL for one in numbers)
+        sentences.append(
+            f"Of the {len(numbers)} numbers that hold, {equal} are within {EQUAL - 1:.0%}."
+        )
+    if len(tested) < len(claims):
+        untested = len(claims) - len(tested)
+        sentences.append(f"{untested} more cannot be tested by a simulation here.")
+    if failed := sum(len(chapter.errors) for chapter in chapters):
+        sentences.append(f"{scaled_text(failed)} points failed.")
+    return " ".join(sentences)
+
+
+def _held(claims: Sequence[Statement]) -> str:
+    return f"{sum(bool(one.holds) for one in claims)} of {len(claims)}"
 
 
 def failures(chapter: Chapter) -> list[str]:
@@ -185,6 +204,8 @@ def statement_data(one: Statement) -> dict[str, Any]:
         "holds": one.holds,
         "evidence": one.evidence,
         "why": one.why,
+        "basis": one.basis,
+        "relation": one.relation,
     }
 
 
@@ -217,12 +238,13 @@ def _points(chapter: Chapter) -> Iterator[dict[str, Any]]:
 
 def _lines(statement: Statement) -> list[str]:
     """Return the row of a statement on a terminal, which is too narrow for eight columns."""
-    figure, text, paper, here, direction, effect, holds, why = cells(statement)
+    figure, text, paper, here, direction, effect, holds, basis, why = cells(statement)
     measured = [
         f"paper {paper}" if paper else "",
         f"here {here}" if here else "",
         f"direction {direction}" if direction else "",
         f"effect {effect}" if effect else "",
+        basis,
         why,
     ]
     return [holds, figure, "\n".join([text, "; ".join(part for part in measured if part)])]

@@ -2,7 +2,8 @@
 
 A claim near a ratio is a claim about an *effect*: a factor of 1.1 says "10 % slower". Such a claim
 holds only if the measurement has the same direction and an effect (ratio - 1) of a similar size. A
-measurement without an effect fails, and one in the wrong direction fails.
+measurement without an effect fails, and one in the wrong direction fails. A bound is no such
+number: "within 5 %" holds for every measurement below, and the verdict says how far below it is.
 """
 
 from __future__ import annotations
@@ -11,7 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 
-from bridge.studies.framework.model import Direction, Scale, Statement, Unit, quantity_text
+from bridge.studies.framework.model import (
+    Basis,
+    Direction,
+    Relation,
+    Scale,
+    Statement,
+    Unit,
+    quantity_text,
+)
 
 #: A number holds only if it is within this factor of the paper's.
 WITHIN = 1.5
@@ -39,17 +48,19 @@ def number(
     unit: Unit,
     evidence: str = "",
     why: str = "",
+    basis: Basis = "",
 ) -> Statement:
     """Compare a number of the paper with the measured number.
 
     A ratio (unit ``times``) has an effect, the ratio minus 1; so has a share, which is what it
     lacks to 1. Such a number holds if the effect has the paper's direction, the effect is within a
     factor of `EFFECT_WITHIN`, and the number itself is within a factor of `WITHIN`. Other numbers
-    have no direction; they hold within a factor of `WITHIN`. If the paper has 0, only 0 holds.
+    have no direction; they hold within a factor of `WITHIN`. If the paper has 0, only 0 holds. The
+    verdict tells numbers that are equal, within a factor of `EQUAL`, from others that hold.
 
     Parameters
     ----------
-    figure, text, paper, ours, unit, evidence
+    figure, text, paper, ours, unit, evidence, basis
         As in `Statement`. The claim does not hold if nothing could be measured (None).
     why : str
         What explains the measurement; follows the verdict.
@@ -70,18 +81,72 @@ def number(
         evidence,
         direction,
         effect,
-        _reason(problem or "agrees", why),
+        _reason(problem or _closeness(paper, ours), why),
+        basis,
+    )
+
+
+def bound(
+    figure: str,
+    text: str,
+    *,
+    ours: float,
+    unit: Unit,
+    at_most: float | None = None,
+    at_least: float | None = None,
+    evidence: str = "",
+    why: str = "",
+    basis: Basis = "",
+) -> Statement:
+    """Score an inequality with a number, such as "within 5 %" or "over 50 times".
+
+    Parameters
+    ----------
+    figure, text, ours, unit, evidence, basis
+        As in `Statement`.
+    at_most, at_least : float
+        The paper's number; exactly one of them.
+    why : str
+        What explains the measurement; follows the verdict.
+
+    Returns
+    -------
+    Statement
+    """
+    if (at_most is None) == (at_least is None):
+        raise ValueError(f"{text}: expected either at_most or at_least")
+    relation: Relation = "≤" if at_least is None else "≥"
+    limit = next(side for side in (at_most, at_least) if side is not None)
+    holds = ours <= limit if at_most is not None else ours >= limit
+    far = f"{ours / limit:.2f} times the bound" if limit else f"the bound is {limit:g}"
+    return Statement(
+        figure,
+        text,
+        bool(holds),
+        limit,
+        float(ours),
+        unit,
+        evidence,
+        why=_reason(f"{'agrees' if holds else 'does not agree'}, {far}", why),
+        basis=basis,
+        relation=relation,
     )
 
 
 def order(
-    figure: str, text: str, ratios: Sequence[float], *, evidence: str = "", why: str = ""
+    figure: str,
+    text: str,
+    ratios: Sequence[float],
+    *,
+    evidence: str = "",
+    why: str = "",
+    basis: Basis = "",
 ) -> Statement:
     """Score an order that the paper states in words, such as "A is slower than B".
 
     Parameters
     ----------
-    figure, text, evidence
+    figure, text, evidence, basis
         As in `Statement`.
     ratios : sequence of float
         Measured ratios, which are above 1 if the paper is right. The claim holds if all are above
@@ -110,17 +175,24 @@ def order(
         evidence=evidence,
         direction=direction,
         why=_reason(verdict, why),
+        basis=basis,
     )
 
 
 def same(
-    figure: str, text: str, ratios: Sequence[float], *, evidence: str = "", why: str = ""
+    figure: str,
+    text: str,
+    ratios: Sequence[float],
+    *,
+    evidence: str = "",
+    why: str = "",
+    basis: Basis = "",
 ) -> Statement:
     """Score an equality that the paper states in words, such as "A is as fast as B".
 
     Parameters
     ----------
-    figure, text, evidence
+    figure, text, evidence, basis
         As in `Statement`.
     ratios : sequence of float
         Measured ratios. The claim holds if all are within a factor of `EQUAL` of 1.
@@ -143,6 +215,7 @@ def same(
         unit="times",
         evidence=evidence,
         why=_reason(verdict, why),
+        basis=basis,
     )
 
 
@@ -178,7 +251,8 @@ def over_seeds(versions: Sequence[Sequence[Statement]]) -> list[Statement]:
     -------
     list of Statement
         A statement holds if it does with at least `HOLDING_SHARE` of the seeds. Its numbers are
-        those of the seed with the median, and its evidence lists all seeds.
+        those of the seed with the median, and its evidence lists all seeds. A statement that is the
+        same with all of them has no random part, and stays as it is.
 
     Raises
     ------
@@ -191,7 +265,7 @@ def over_seeds(versions: Sequence[Sequence[Statement]]) -> list[Statement]:
 def _combined(versions: Sequence[Statement]) -> Statement:
     if len({(one.figure, one.text, one.paper) for one in versions}) > 1:
         raise ValueError(f"{versions[0].text}: another claim with another seed")
-    if len(versions) == 1 or versions[0].holds is None:
+    if len(set(versions)) == 1 or versions[0].holds is None:
         return versions[0]
     ordered = sorted(versions, key=_value)
     middle = ordered[(len(ordered) - 1) // 2]
@@ -240,6 +314,12 @@ def _problem(paper: float, ours: float | None, direction: Direction, effect: flo
     if not paper / WITHIN <= ours <= paper * WITHIN:
         return f"not within a factor of {WITHIN:g}" if paper else "not 0"
     return ""
+
+
+def _closeness(paper: float, ours: float | None) -> str:
+    """Return the verdict on a number that holds."""
+    factor = max(paper / ours, ours / paper) if paper and ours else 1.0
+    return "equal" if factor <= EQUAL else f"agrees within a factor of {factor:.2f}"
 
 
 def _reason(verdict: str, why: str) -> str:

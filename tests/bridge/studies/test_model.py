@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from bridge.studies.framework.model import Statement, Unit, quantity_text
-from bridge.studies.framework.report import HEADINGS, cells
-from bridge.studies.framework.scoring import number
+from bridge.studies.framework.model import Experiment, Findings, Statement, Unit, quantity_text
+from bridge.studies.framework.report import HEADINGS, cells, summary
+from bridge.studies.framework.runner import Chapter
+from bridge.studies.framework.scoring import bound, number
 
 
 def test_ratio() -> None:
@@ -38,5 +41,21 @@ def test_a_line_of_the_table() -> None:
         "direction": "right",
         "effect": "2.00",
         "holds": "yes",
-        "why": "agrees",
+        "basis": "",
+        "why": "agrees within a factor of 1.50",
     }
+
+
+def test_a_summary_counts_predictions_and_equal_numbers_apart() -> None:
+    claims = [
+        number("1", "a", paper=4, ours=4.1, unit="count"),
+        number("1", "b", paper=4, ours=5, unit="count", basis="fitted"),
+        number("1", "c", paper=0, ours=1, unit="count", basis="quotient"),
+        bound("1", "d", at_most=4, ours=1, unit="count"),
+        Statement("1", "e", None),
+    ]
+    chapter = Chapter(Experiment("x", ("1",), lambda *_: [], lambda *_: Findings()), [], None)
+    assert summary([replace(chapter, findings=Findings(claims))]) == (
+        "3 of 4 claims hold. Without those that are no predictions, 2 of 2 hold. Of the 2 numbers "
+        "that hold, 1 are within 5%. 1 more cannot be tested by a simulation here."
+    )

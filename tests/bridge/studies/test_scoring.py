@@ -14,6 +14,7 @@ from bridge.studies.framework.scoring import (
     EFFECT_WITHIN,
     EQUAL,
     WITHIN,
+    bound,
     number,
     order,
     over_seeds,
@@ -63,7 +64,8 @@ def test_scores_are_told() -> None:
     assert weak.why == "the effect is less than 1/2 of the paper's: slow start is short"
     assert times(1.4, 2.0).why == "the effect is more than 2 times the paper's"
     assert times(9.0, 15.0).why == "not within a factor of 1.5"
-    assert times(9.0, 10.0).why == "agrees"
+    assert times(9.0, 10.0).why == "agrees within a factor of 1.11"
+    assert times(9.0, 8.6).why == "equal"
     assert times(9.0, None).why == "nothing was measured"
 
 
@@ -136,9 +138,38 @@ def test_an_equality_tells_the_farthest() -> None:
     assert same("1", "x", [1.0, 1.04, 0.97]).holds
 
 
+@pytest.mark.parametrize(
+    ("ours", "at_most", "at_least", "holds", "paper", "why"),
+    [
+        (0.01, 0.05, None, True, "≤ 5.0 %", "agrees, 0.20 times the bound"),
+        (0.06, 0.05, None, False, "≤ 5.0 %", "does not agree, 1.20 times the bound"),
+        (0.05, 0.05, None, True, "≤ 5.0 %", "agrees, 1.00 times the bound"),
+        (0.06, None, 0.05, True, "≥ 5.0 %", "agrees, 1.20 times the bound"),
+        (-0.01, None, 0.05, False, "≥ 5.0 %", "does not agree, -0.20 times the bound"),
+        (0.0, 0.0, None, True, "≤ 0.0 %", "agrees, the bound is 0"),
+    ],
+)
+def test_a_bound_holds_on_its_side(
+    ours: float,
+    at_most: float | None,
+    at_least: float | None,
+    holds: bool,
+    paper: str,
+    why: str,
+) -> None:
+    one = bound("1", "x", ours=ours, unit="share", at_most=at_most, at_least=at_least)
+    assert (one.holds, one.paper_text, one.why) == (holds, paper, why)
+
+
+def test_a_bound_has_one_side() -> None:
+    for limit in (None, 1.0):
+        with pytest.raises(ValueError, match="either at_most or at_least"):
+            bound("1", "x", ours=1, unit="times", at_most=limit, at_least=limit)
+
+
 @pytest.mark.parametrize(("held", "holds"), [(5, True), (4, True), (3, False), (0, False)])
 def test_four_of_five_seeds(held: int, holds: bool) -> None:
-    values = [2.0 + 0.1 * i for i in range(held)] + [1.0] * (5 - held)
+    values = [2.0 + 0.1 * i for i in range(held)] + [1.0 + 0.01 * i for i in range(5 - held)]
     (one,) = over_seeds([[times(2.2, value)] for value in values])
     assert one.holds is holds
     assert one.ours == sorted(values)[2]
@@ -151,6 +182,11 @@ def test_claims_in_words_over_seeds() -> None:
     (one,) = over_seeds(versions)
     assert one.holds
     assert one.evidence.endswith("seeds: yes, yes, yes, no, yes")
+
+
+def test_a_claim_without_a_random_part_has_no_seeds() -> None:
+    one = times(2.0, 2.0)
+    assert over_seeds([[one]] * 5) == [one]
 
 
 def test_one_seed_changes_nothing() -> None:
