@@ -1,4 +1,4 @@
-"""Workload kind `collective`: one collective over a group, whose ranks start it at time 0."""
+"""Workload kind `collective`: one collective over a group, whose ranks start together or apart."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
@@ -9,9 +9,9 @@ from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.choices import AnyAlgorithm, CollectiveAlgorithms, algorithm_of
 from frontend.collectives.program.blocks import block_units
 from frontend.collectives.registry import ROOTED, CollectiveOperation
-from frontend.schema.base import Whole, as_tuple
+from frontend.schema.base import Whole, as_tuple, listed
 from frontend.schema.matrix import SizeMatrix, parts
-from frontend.schema.quantities import PositiveSize
+from frontend.schema.quantities import Delay, PositiveSize
 from frontend.topologies import TopologyFamily
 from frontend.topologies.layout import Layout
 from frontend.workloads.plan import Issue, Node, NodeType, Plan, Trace
@@ -22,6 +22,12 @@ Group = Annotated[
     BeforeValidator(as_tuple),
     Field(min_length=2),
     PlainSerializer(list, return_type=list[int]),
+]
+
+Starts = Annotated[
+    tuple[Delay, ...],
+    BeforeValidator(listed),
+    PlainSerializer(lambda starts: [one.written() for one in starts], return_type=list[Any]),
 ]
 
 
@@ -46,6 +52,8 @@ class CollectiveWorkload(AlgorithmOptions):
     root: Whole | None = None
     """broadcast, scatter: the rank that has the data. reduce, gather: the rank that gets it. null:
     the first member of the group."""
+    starts: Starts | None = None
+    """When each member of the group begins, in the order of the members; null: all at time 0."""
 
 
 class _Collective(WorkloadKind[CollectiveWorkload]):
@@ -74,12 +82,17 @@ class _Collective(WorkloadKind[CollectiveWorkload]):
             yield "workload.root", f"expected a rank {known}"
         if workload.root and workload.operation not in ROOTED:
             yield "workload.root", f"expected 0, because {workload.operation} has no root"
+        if workload.starts is not None and len(workload.starts) != len(members):
+            yield (
+                "workload.starts",
+                f"expected {len(members)} times, one for each rank of the group",
+            )
         yield from _size_problems(workload, len(members))
 
     def plan(
         self, workload: CollectiveWorkload, layout: Layout, collective: CollectiveAlgorithms | None
     ) -> Plan:
-        """Return a plan with one node. The operation names its layer and its collective."""
+        """Return a plan with one collective. Its operation names its layer and its node."""
         name, group = workload.operation, workload.group
         members = layout.ranks if group is None else len(group)
         blocks, size = None, int(workload.bytes or members)  # a barrier has a byte for each member
@@ -102,7 +115,14 @@ class _Collective(WorkloadKind[CollectiveWorkload]):
             blocks=blocks,
         )
         node = Node(name, NodeType.COLLECTIVE, 0, 0, 0, 0, ())
-        return Plan(layers=(name,), issues=[issue], traces=[Trace(group, (node,))])
+        traces = [Trace(group, (node,))]
+        if workload.starts is not None:
+            later = node._replace(dependencies=(0,))
+            traces = [
+                Trace((rank,), (Node("start", NodeType.TIMER, 0, 0, start, 0, ()), later))
+                for rank, start in zip(group or range(members), workload.starts, strict=True)
+            ]
+        return Plan(layers=(name,), issues=[issue], traces=traces)
 
 
 def _size_problems(workload: CollectiveWorkload, members: int) -> Iterator[tuple[str, str]]:
