@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bridge.present.quantities import percent_text, scaled_text, time_text
 from bridge.results.result import Result
 from bridge.studies.astra_ns3_dlrm.all_reduce_points import (
@@ -11,7 +13,7 @@ from bridge.studies.astra_ns3_dlrm.all_reduce_points import (
     excess,
 )
 from bridge.studies.framework.model import Scale, Statement
-from bridge.studies.framework.scoring import number, order, same
+from bridge.studies.framework.scoring import bound, number, order, same
 
 #: A time above this multiple of the analytical line is a collapse: one timeout takes 50 ms.
 COLLAPSE = 10
@@ -48,6 +50,8 @@ def statements(series: Series, scale: Scale) -> list[Statement]:
 def at_the_step(series: Series) -> list[Statement]:
     """Compare the claims about 8, 16 and 32 MB with 64 MB of buffer, where losses begin.
 
+    The search for parameters looks at these claims.
+
     Parameters
     ----------
     series : mapping
@@ -57,7 +61,8 @@ def at_the_step(series: Series) -> list[Statement]:
     -------
     list of Statement
     """
-    return _a2a_step(series) + _dbt_step(series)
+    claims = _a2a_step(series) + _dbt_step(series)
+    return [one if one.basis else replace(one, basis="fitted") for one in claims]
 
 
 def _any_size(series: Series) -> list[Statement]:
@@ -82,11 +87,12 @@ def _any_size(series: Series) -> list[Statement]:
             evidence=f"over {COLLAPSE}×: "
             + ", ".join(f"{name} {first[f'{name} 64MB']}" for name in ALGORITHMS),
         ),
-        Statement(
+        bound(
             "7",
             "DBT with 1 GB stays within 16 % of the analytical line.",
-            worst["DBT 1GB"] <= 1.16,
-            evidence=f"at most {percent_text(worst['DBT 1GB'] - 1)} above",
+            ours=worst["DBT 1GB"] - 1,
+            unit="share",
+            at_most=0.16,
         ),
         Statement(
             "8",
@@ -143,12 +149,15 @@ def _a2a_step(series: Series) -> list[Statement]:
             ours=eight.network.rto_events,
             unit="count",
         ),
-        Statement(
+        bound(
             "7",
             "A2A, 64 MB of buffer: the difference from analytical of 16 MB is over 50 times that "
             "of 8 MB.",
-            beyond[16] > 50 * beyond[8] > 0,
-            evidence=f"{beyond[8]:.2f}× to {beyond[16]:.2f}×",
+            ours=beyond[16] / beyond[8],
+            unit="times",
+            at_least=50,
+            evidence=f"{percent_text(beyond[8])} to {percent_text(beyond[16])}",
+            basis="quotient",
         ),
         number(
             "8",

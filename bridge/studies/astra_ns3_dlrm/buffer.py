@@ -53,6 +53,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
             "hierOpt gains more from 1 GB instead of 64 MB than the flat systems.",
             [gain["hierOpt"] / max(gain["flat100"], gain["flat800"])],
             evidence=gains,
+            basis="quotient",
         ),
         number(
             "15",
@@ -67,6 +68,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
             paper=22.9,
             ours=gain["hierOpt"],
             unit="times",
+            basis="quotient",
         ),
     ]
     return Findings(

@@ -10,6 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bridge.batch.points import Point
 from bridge.studies.astra_ns3_dlrm.all_reduce_claims import at_the_step
 from bridge.studies.astra_ns3_dlrm.all_reduce_points import (
@@ -26,11 +28,13 @@ BUFFER = "64MB"
 _PORTS = {"full": 128, "small": 32}
 _PAPER_PORTS, _PAPER_BUFFER = 128, 64
 
-RANDOM = "random"
+RANDOM, ORDER = "random", "workload.peer_order"
 #: Stands for keys that only A2A has: its chunks, and how many are in flight.
 A2A = "A2A "
 #: Stands for the unit of the switch buffers.
 UNIT = "unit of buffers"
+#: Becomes a random time before this one for each rank of A2A [µs].
+STARTS = "workload.starts"
 
 CHOICES = (
     Choice(
@@ -49,7 +53,9 @@ CHOICES = (
     ),
     Choice(
         "order",
-        {order: {"workload.peer_order": order} for order in ("same", "rotated", RANDOM)},
+        {order: {ORDER: order} for order in ("same", "rotated", RANDOM)}
+        | {f"rotated, starts {us} us apart": {ORDER: "rotated", STARTS: us} for us in (1, 100)},
+        ("same", "rotated", RANDOM, "rotated, starts 100 us apart"),
     ),
     Choice(
         "chunks",
@@ -100,7 +106,7 @@ def points(folder: Path, scale: Scale, changes: Overrides) -> list[Point]:
                     "topology.buffer": f"{_PAPER_BUFFER * ranks // _PAPER_PORTS}{changes[UNIT]}",
                     "workload.algorithm": ALGORITHMS[algorithm],
                     "workload.bytes": f"{size}MiB",
-                    **_of(algorithm, changes),
+                    **_with_starts(_of(algorithm, changes), ranks),
                 },
             ),
         )
@@ -115,8 +121,16 @@ def _of(algorithm: str, changes: Overrides) -> dict[str, Any]:
         key.removeprefix(A2A): value
         for key, value in changes.items()
         if key != UNIT
-        and (algorithm == "A2A" or not (key.startswith(A2A) or key == "workload.peer_order"))
+        and (algorithm == "A2A" or not (key.startswith(A2A) or key in (ORDER, STARTS)))
     }
+
+
+def _with_starts(keys: dict[str, Any], ranks: int) -> dict[str, Any]:
+    """Return keys of a scenario with a start for each rank, if the set has random ones."""
+    if STARTS not in keys:
+        return keys
+    times = np.random.default_rng(1).integers(0, int(keys[STARTS]) * 1000, ranks)
+    return keys | {STARTS: [f"{time}ns" for time in times.tolist()]}
 
 
 def change(scenario: Scenario, changes: Overrides) -> Scenario:
@@ -130,6 +144,7 @@ def change(scenario: Scenario, changes: Overrides) -> Scenario:
         if scale_out
         else ("topology.buffer", resolved["topology"])
     )
+    own = _with_starts(own, resolved["topology"]["ranks"])
     own[key] = switch["buffer"].replace("iB", "B").replace("B", changes[UNIT][1:])
     return load_scenario(scenario, own)
 

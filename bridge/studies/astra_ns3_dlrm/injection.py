@@ -60,6 +60,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
                 paper=factor,
                 ours=worse[system],
                 unit="times",
+                basis="quotient",
             ),
         ]
     return Findings(

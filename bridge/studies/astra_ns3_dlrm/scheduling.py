@@ -65,6 +65,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
                 paper=total,
                 ours=max(times) / min(times),
                 unit="times",
+                basis="quotient",
             ),
         ]
     return Findings(

@@ -99,6 +99,7 @@ def _raw(systems: dict[str, Result]) -> list[Statement]:
                 for times in computed.values()
             ],
             evidence=_each({name: time_text(times[top[0]]) for name, times in computed.items()}),
+            basis="input",
         ),
         Statement(
             "11",
@@ -226,6 +227,7 @@ def _totals(systems: dict[str, Result]) -> list[Statement]:
             paper=2.97,
             ours=times["flat100"] / times["flat800"],
             unit="times",
+            basis="quotient",
         ),
         number(
             "13",
@@ -233,11 +235,13 @@ def _totals(systems: dict[str, Result]) -> list[Statement]:
             paper=2.91,
             ours=times["hier"] / times["hierOpt"],
             unit="times",
+            basis="quotient",
         ),
         same(
             "13",
             "hierOpt with 100 Gb/s is as fast as flat800 with 800 Gb/s.",
             [times["hierOpt"] / times["flat800"]],
+            basis="quotient",
         ),
     ]
 
