@@ -6,9 +6,10 @@ import itertools
 from fractions import Fraction
 from math import ceil
 
+import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from topology_gen.errors import PathError
@@ -91,9 +92,45 @@ def test_a_single_group_is_given_what_algorithm_1_says(nodes, size, degree, dupl
     assert split == ({0: all_reduce // each}, 0, degree - all_reduce)
 
 
+@st.composite
+def groups_that_meet(draw):
+    """Draw overlapping, nested and unequal groups, with transfers between some or all servers."""
+    nodes = draw(st.integers(3, 20))
+    order = draw(st.permutations(range(nodes)))
+    groups = []
+    for size in draw(st.lists(st.integers(2, nodes), min_size=1, max_size=5)):
+        first = draw(st.integers(0, nodes - size))
+        groups.append((order[first : first + size], draw(st.sampled_from([1, 10, 1e6]))))
+    mp = np.full((nodes, nodes), draw(st.sampled_from([0.0, 1.0, 100.0])))
+    for _ in range(draw(st.integers(0, 6))):
+        mp[tuple(draw(st.permutations(range(nodes)))[:2])] = draw(st.sampled_from([100, 1e4]))
+    return Demand(nodes, demand(nodes, groups).groups, mp)
+
+
+def can_be_connected(job, groups, degree, duplex):
+    """Return whether servers with only one ring of each group have ports to join their parts."""
+    free, servers = np.full(job.nodes, degree), nx.empty_graph(job.nodes)
+    for index in groups:
+        members = list(job.groups[index].members)
+        free[members] -= ring_ports(len(members), duplex)
+        nx.add_path(servers, members)
+    parts = [sorted(part) for part in nx.connected_components(servers)]
+    tree = all(free[part].any() for part in parts) and free.sum() >= 2 * (len(parts) - 1)
+    return len(parts) == 1 or free.min() >= ring_ports(job.nodes, duplex) or tree
+
+
+# The 13 matched links leave a port to the odd server. The pair's matched link is beside its ring.
+ODD = demand(27, [((*range(18), 24, 19, 18, 20, 21, 25, 26), 1), ((23, 22), 1)], 100)
+
+
 @settings(deadline=None)
 @given(disjoint_groups(), st.integers(2, 9), st.booleans())
+@example(ODD, 2, False)
 def test_every_disjoint_group_has_a_ring_of_its_own(job, degree, duplex):
+    """A group of k servers has at least k ports beside its ring, and a group of one has two.
+
+    A tree takes 2(g-1) ports to join g groups, so the ports suffice if matchings give theirs up.
+    """
     spanning = ring_ports(job.nodes, duplex)
     split = split_degree(job, degree, duplex)
     every = {index for index, group in enumerate(job.groups) if group.traffic}
@@ -105,6 +142,24 @@ def test_every_disjoint_group_has_a_ring_of_its_own(job, degree, duplex):
     if degree >= 2 * spanning:  # and there is one through all servers beside it
         topology = topology_finder(job, degree, duplex=duplex)
         assert every <= {rings.group for rings in topology.rings}
+
+
+@settings(deadline=None)
+@given(groups_that_meet(), st.integers(2, 9), st.booleans())
+@example(ODD, 2, False)
+# One part has a free port, the other none: only the other one has to give something up.
+@example(demand(5, [((0, 1, 4), 10), ((3, 2), 1), ((1, 4), 10)], 1), 2, False)
+def test_groups_lose_their_only_ring_only_if_ports_do_not_suffice(job, degree, duplex):
+    """A group without a ring would need ports that the other groups and the connection need."""
+    wanted = set(split_degree(job, degree, duplex).rings)
+    topology = topology_finder(job, degree, duplex=duplex)
+    kept = {rings.group for rings in topology.rings}
+    assert nx.is_strongly_connected(topology.graph.graph())
+    lost = len(wanted - kept)
+    for fewer in itertools.chain.from_iterable(
+        itertools.combinations(wanted, count) for count in range(lost)
+    ):
+        assert not can_be_connected(job, wanted - set(fewer), degree, duplex)
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,10 @@ def connected(topology: TopoOptTopology, demand: Demand) -> TopoOptTopology:
     """Return a topology with links from each server to all others, over others.
 
     If every server has free ports for it, a ring of stride 1 goes through all servers. Otherwise,
-    single links in free ports join the parts. Parts that have no ports for that give up a link of a
-    matching, or else a ring: one of a group with several rings before the only ring of a group, and
-    the one with fewer bytes first.
+    single links in free ports join the parts. If there are no ports for that, matched links are
+    given up: first those without which their part is still connected. Rings are only given up if
+    the ports of all matched links do not suffice: one of a group with several rings before the only
+    ring of a group, and the one with fewer bytes first.
 
     Parameters
     ----------
@@ -42,22 +43,17 @@ def connected(topology: TopoOptTopology, demand: Demand) -> TopoOptTopology:
     >>> [pairs.tolist() for pairs in connected(apart, data_parallel(4)).matchings]
     [[[0, 1], [2, 3]], [[0, 2]]]
     """
-    needed = ring_ports(topology.nodes, topology.duplex)
-    while True:
-        graph = _servers(topology)
-        parts = _parts(graph)
-        if len(parts) == 1:
-            return topology
-        free = topology.degree - topology.ports
-        if free.min() >= needed:
-            everyone = Rings(None, tuple(range(topology.nodes)), (1,))
-            return replace(topology, rings=(*topology.rings, everyone))
-        # Each link takes two ports, and a tree of all parts has one link less than there are parts.
-        if all(free[part].any() for part in parts) and free.sum() >= 2 * (len(parts) - 1):
-            return _joined(topology, parts)
-        lacking = [part for part in parts if free[part].sum() < 2 and len(part) > 1]
-        for part in lacking or [part for part in parts if len(part) > 1]:
-            topology = _without_one(topology, demand, set(part), graph)
+    while short := _short_parts(replace(topology, matchings=())):
+        for part in short:
+            topology = _without_ring(topology, demand, part)
+    while short := _short_parts(topology):
+        topology = _with_fewer_links(topology, demand, short)
+    free = topology.degree - topology.ports
+    parts = _parts(topology)
+    if len(parts) > 1 and free.min() >= ring_ports(topology.nodes, topology.duplex):
+        everyone = Rings(None, tuple(range(topology.nodes)), (1,))
+        return replace(topology, rings=(*topology.rings, everyone))
+    return _joined(topology, parts)
 
 
 def _servers(topology: TopoOptTopology) -> nx.Graph[int]:
@@ -72,10 +68,25 @@ def _servers(topology: TopoOptTopology) -> nx.Graph[int]:
     return graph
 
 
-def _parts(graph: nx.Graph[int]) -> list[list[int]]:
+def _parts(topology: TopoOptTopology) -> list[list[int]]:
     import networkx as nx
 
-    return sorted(sorted(part) for part in nx.connected_components(graph))
+    return sorted(sorted(part) for part in nx.connected_components(_servers(topology)))
+
+
+def _short_parts(topology: TopoOptTopology) -> list[list[int]]:
+    """Return sets of servers of which each has to give up a ring or link, so that parts can join.
+
+    These are the parts without free ports, or else all servers together.
+    """
+    free = topology.degree - topology.ports
+    parts = _parts(topology)
+    if len(parts) == 1 or free.min() >= ring_ports(topology.nodes, topology.duplex):
+        return []
+    # Each link takes two ports, and a tree of all parts has one link less than there are parts.
+    if full := [part for part in parts if not free[part].any()]:
+        return full
+    return [] if free.sum() >= 2 * (len(parts) - 1) else [list(range(topology.nodes))]
 
 
 def _joined(topology: TopoOptTopology, parts: list[list[int]]) -> TopoOptTopology:
@@ -92,39 +103,49 @@ def _joined(topology: TopoOptTopology, parts: list[list[int]]) -> TopoOptTopolog
     return replace(topology, matchings=(*topology.matchings, *links))
 
 
-def _without_one(
-    topology: TopoOptTopology, demand: Demand, part: set[int], graph: nx.Graph[int]
-) -> TopoOptTopology:
-    """Return the topology without one of a part's links or rings."""
-    import networkx as nx
-
-    links = [(int(a), int(b)) for pairs in topology.matchings for a, b in pairs]
-    parallel = Counter(pair for pair in links if pair[0] in part)
-    found: Any = nx.bridges(graph.subgraph(part))
-    bridges = set(map(frozenset, found))
-    spared = [one for one in parallel if parallel[one] > 1 or frozenset(one) not in bridges]
-    inside = [
-        (len(rings.strides) == 1, demand.groups[rings.group].traffic / len(rings.strides), place)
-        for place, rings in enumerate(topology.rings)
-        if rings.group is not None and rings.members[0] in part
-    ]
-    if spared or not inside:
-        weights = demand.mp + demand.mp.T
-        pair = min(spared or parallel, key=lambda one: (weights[one] / parallel[one], one))
-        return _without_link(topology, pair)
-    place = min(inside)[2]
+def _without_ring(topology: TopoOptTopology, demand: Demand, part: list[int]) -> TopoOptTopology:
+    """Return the topology without one of the rings of some servers."""
+    place = min(
+        (place for place, rings in enumerate(topology.rings) if rings.members[0] in part),
+        key=lambda place: _worth(topology.rings[place], demand),
+    )
     group, members, strides = topology.rings[place]
     rest = (Rings(group, members, strides[:-1]),) if len(strides) > 1 else ()
     rings = (*topology.rings[:place], *rest, *topology.rings[place + 1 :])
     return replace(topology, rings=rings)
 
 
-def _without_link(topology: TopoOptTopology, pair: tuple[int, int]) -> TopoOptTopology:
-    """Return the topology without the last of the matched links of a pair."""
-    matchings = list(topology.matchings)
-    for turn in reversed(range(len(matchings))):
-        left = matchings[turn][(matchings[turn] != pair).any(axis=1)]
-        if len(left) < len(matchings[turn]):
-            matchings[turn] = left
-            break
-    return replace(topology, matchings=tuple(one for one in matchings if len(one)))
+def _worth(rings: Rings, demand: Demand) -> tuple[bool, float, tuple[int, ...]]:
+    """Return a key by which rings are kept: the only one of a group, or one with more bytes."""
+    assert rings.group is not None  # the ring through all servers is added last
+    count = len(rings.strides)
+    return count == 1, demand.groups[rings.group].traffic / count, rings.members
+
+
+def _with_fewer_links(
+    topology: TopoOptTopology, demand: Demand, parts: list[list[int]]
+) -> TopoOptTopology:
+    """Return the topology without one of the matched links of each of some sets of servers."""
+    import networkx as nx
+
+    links = Counter((a, b) for pairs in topology.matchings for a, b in pairs.tolist())
+    found: Any = nx.bridges(_servers(topology))
+    # The ring of a group of two is a link beside the matched ones.
+    bridges = set(map(frozenset, found)) - {frozenset(one.members) for one in topology.rings}
+    weights = demand.mp + demand.mp.T
+
+    def worth(pair: tuple[int, int]) -> tuple[bool, float, tuple[int, int]]:
+        alone = links[pair] == 1 and frozenset(pair) in bridges
+        return alone, weights[pair] / links[pair], pair
+
+    part_of = {server: place for place, part in enumerate(parts) for server in part}
+    given: dict[int, tuple[int, int]] = {}
+    for pair in sorted(links, key=worth):
+        if pair[0] in part_of:
+            given.setdefault(part_of[pair[0]], pair)
+    left, matchings = set(given.values()), []
+    for pairs in reversed(topology.matchings):
+        here = left & set(map(tuple, pairs.tolist()))
+        left -= here
+        matchings.append(np.array([pair for pair in pairs if tuple(pair.tolist()) not in here]))
+    return replace(topology, matchings=tuple(one for one in matchings[::-1] if len(one)))
