@@ -64,6 +64,8 @@ def evaluate(results: Results, scale: Scale) -> Findings:
             "DLRM's gain is more than linear, because transfers also take fewer hops.",
             [gain["dlrm", fastest] / growth],
             evidence=f"{gain['dlrm', fastest]:.2f}× for {growth:g}× at {fastest} Gbps",
+            why="most bytes are those of the all-reduce, which takes no further hops; computation "
+            "does not get faster",
         ),
         order(
             FIGURE,

@@ -88,6 +88,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
             ours=moved.max(),
             unit="count",
             evidence="bytes",
+            basis="input",
         ),
         number(
             "D",
@@ -95,6 +96,8 @@ def evaluate(results: Results, scale: Scale) -> Findings:
             paper=37.5e9,
             ours=traffic_matrix(data_parallel(SERVERS, 20e9)).sum(axis=1).max(),
             unit="count",
+            evidence="bytes; 2(n-1)/n times 20 GB, as above",
+            basis="quotient",
         ),
         Statement(
             "7",
@@ -114,6 +117,8 @@ def evaluate(results: Results, scale: Scale) -> Findings:
             "Model-parallel transfers stay in their places when the ring is permuted.",
             all(np.array_equal(one - _rings((s,)), moved) for s, one in single.items()),
             evidence=f"{np.count_nonzero(moved)} pairs with each stride",
+            why="the strategy places them, and no ring does",
+            basis="input",
         ),
         order(
             "9",

@@ -57,6 +57,13 @@ SLOWER: Mapping[str, dict[str, Any]] = {
     | _AT_END
     | {"workload.gradient_element": "4B"},
 }
+#: DLRM with the all-reduces that the paper's share of the all-to-all needs.
+TWICE: Mapping[str, dict[str, Any]] = {
+    f"{DLRM}512, gradients twice": {
+        "workload.batch_per_gpu": 512,
+        "workload.gradient_element": "4B",
+    }
+}
 #: Interconnects, and the rate of a server's one link to the switch.
 SWITCHES = {"Switch 100 Gbps": 100, "Switch 25 Gbps": 25}
 TOPOOPT = "TopoOpt"
@@ -98,6 +105,7 @@ def points(folder: Path, scale: Scale) -> list[Point]:
     }
     file, vgg19 = MODELS[_VGG19]
     jobs |= {name: (file, vgg19 | changes) for name, changes in SLOWER.items()}
+    jobs |= {name: ("dlrm_testbed", changes) for name, changes in TWICE.items()}
     whole = [
         _point(folder, name, file, job, network, "0ns")
         for name, (file, job) in jobs.items()
@@ -113,7 +121,7 @@ def points(folder: Path, scale: Scale) -> list[Point]:
 
 def evaluate(results: Results, scale: Scale) -> Findings:
     """Compare the interconnects."""
-    names = [*MODELS, *map(_batch, BATCHES[scale]), *SLOWER]
+    names = [*MODELS, *map(_batch, BATCHES[scale]), *SLOWER, *TWICE]
     times = {
         (name, network): iteration_ns(results[_name(name, network)])
         for name in names
@@ -125,13 +133,15 @@ def evaluate(results: Results, scale: Scale) -> Findings:
         for name in ("BERT", _batch(largest))
     }
     fast, slow = SWITCHES
-    slower = {name: times[name, slow] / times[name, TOPOOPT] for name in MODELS}
+    trained = [name for name in MODELS if name != _VGG19]  # Figure 20 has VGG19
+    like = {name: times[name, TOPOOPT] / times[name, fast] for name in trained}
+    slower = {name: times[name, slow] / times[name, TOPOOPT] for name in trained}
     statements = [
         same(
             "19",
             "TopoOpt's throughput is similar to that of the 100 Gbps switch for all models.",
-            [times[name, TOPOOPT] / times[name, fast] for name in MODELS],
-            evidence=_each({n: times[n, TOPOOPT] / times[n, fast] for n in MODELS}),
+            list(like.values()),
+            evidence=_each(like),
         ),
         order(
             "19",
@@ -144,15 +154,17 @@ def evaluate(results: Results, scale: Scale) -> Findings:
             "VGG19: time to 90 % accuracy on the 25 Gbps switch over TopoOpt's, as a ratio of "
             "iterations.",
             paper=2.0,
-            ours=slower["VGG19"],
+            ours=times[_VGG19, slow] / times[_VGG19, TOPOOPT],
             unit="times",
             evidence=_each({n: times[n, slow] / times[n, TOPOOPT] for n in SLOWER}),
-            why="the same samples lead to the same accuracy, and no accuracy is simulated",
+            why="the same samples lead to the same accuracy, and no accuracy is simulated; at the "
+            "peak in TF32, communication decides, and slower computation that it does not overlap "
+            "comes nearer",
         ),
         same(
             "20",
             "VGG19: TopoOpt and the 100 Gbps switch take the same time.",
-            [times["VGG19", TOPOOPT] / times["VGG19", fast]],
+            [times[_VGG19, TOPOOPT] / times[_VGG19, fast]],
         ),
         number(
             "21",
@@ -160,6 +172,9 @@ def evaluate(results: Results, scale: Scale) -> Findings:
             paper=1.6,
             ours=times[_batch(largest), slow] / times[_batch(largest), TOPOOPT],
             unit="times",
+            evidence=_each({n: times[n, slow] / times[n, TOPOOPT] for n in TWICE}),
+            why="servers of TopoOpt relay the all-to-all, which is larger here beside the "
+            "all-reduce than in the paper (next row); with gradients twice it is smaller",
         ),
         number(
             "21",
