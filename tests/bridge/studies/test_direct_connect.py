@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from math import gcd
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from bridge.studies.direct_connect import clusters, large, pareto
+from bridge.studies.direct_connect import clusters, generation, large, optimality, pareto
+from bridge.studies.direct_connect.cuts import cut_bound
 from bridge.studies.direct_connect.data_parallel import busy_ns
 from bridge.studies.direct_connect.timeline import breakdown
 from frontend.workloads.plan import Plan
 from topology_gen import specs
+from topology_gen.schedules import bfb
+from topology_gen.schedules.throughput import exact_throughput
 
 M = 2**20
 
@@ -49,14 +53,74 @@ def test_trees_take_the_best_number_of_segments() -> None:
         assert large.tree_all_reduce_us(nodes, M) == pytest.approx(by_trial, rel=1e-3)
 
 
+@pytest.mark.parametrize("nodes", range(6, 17))
+def test_cuts_bound_the_all_to_all_of_trees(nodes: int) -> None:
+    """No flow exceeds the bound; the best one comes within 7 %, and mostly attains it."""
+    graph = specs.parse(f"double_binary_tree:n={nodes}")
+    exact = exact_throughput(graph)
+    bound = float(cut_bound(graph))
+    assert bound >= exact.least * (1 - 1e-9)
+    assert bound <= exact.greatest * 1.07
+    if nodes not in (12, 14):
+        assert bound == pytest.approx(exact.least)
+
+
+@pytest.mark.parametrize("spec", ["ring:n=9", "torus:dims=3x4", "hypercube:n=16", "circulant:n=13"])
+def test_cuts_bound_the_all_to_all_of_other_graphs(spec: str) -> None:
+    graph = specs.parse(spec)
+    assert float(cut_bound(graph)) >= exact_throughput(graph).least * (1 - 1e-9)
+
+
+def test_cut_through_both_trees() -> None:
+    """1024 nodes: 4 links of 25 Gb/s connect the halves: 512·512·1 KiB / 100 Gb/s = 21.5 ms."""
+    assert large.tree_all_to_all_us(1024, M) == pytest.approx(512 * 512 * 1024 * 8e6 / 100e9)
+
+
 def test_strides_that_the_paper_implies() -> None:
     """1024 nodes: 26 times the all-to-all of the generalized Kautz graph; TopoOpt's strides 3.3."""
     ours = pareto.choice("generalized_kautz:d=4,n=1024").rate.least
-    far = pareto.choice(large.far_shifted_ring(1024)).rate.least
-    near = pareto.choice("circulant:n=1024,offsets=1+31").rate.least
-    assert large.far_shifted_ring(1024) == "circulant:n=1024,offsets=1+511"
+    far = pareto.choice(large.fitted_shifted_ring(1024)).rate.least
+    near = pareto.choice(large.shifted_ring(1024)).rate.least
+    assert large.fitted_shifted_ring(1024) == "circulant:n=1024,offsets=1+511"
+    assert specs.parse(large.shifted_ring(1024)).name == "ShiftedRing(1024,{1,31})"
+    assert far == pytest.approx(2 / 65537)
+    assert near == pytest.approx(1 / 4168)
     assert ours / far == pytest.approx(26, rel=0.02)
     assert ours / near == pytest.approx(3.3, rel=0.02)
+
+
+def test_steps_and_bandwidth_times_follow_from_the_published_times() -> None:
+    """Table 4: 2·(α·steps + T_B) is the published time of an all-reduce, to its rounding."""
+    for row in pareto.TABLE_4:
+        cost = clusters.Cost(2 * row.steps, 2 * float(row.bandwidth_time))
+        assert cost.time_us(M) == pytest.approx(row.all_reduce_us, abs=0.051)
+
+
+def test_line_graphs_of_other_circulant_graphs_take_no_less() -> None:
+    """What the page says beside the published 403.5 µs: at least 417.1 or 425.6 µs."""
+    for offsets, expected in (("1+4", 417.1), ("1+6", 425.6)):
+        rate = pareto.choice(f"line:of=[circulant:n=16,offsets={offsets}],k=3").rate
+        least_us = M * 8e6 / 25e9 / (1024 * rate.greatest)
+        assert least_us == pytest.approx(expected, abs=0.05)
+
+
+def test_statements_about_generation_have_no_measured_seconds() -> None:
+    """Two runs differ in CPU times, and give the same findings."""
+    first, second = (generation.evaluate({}, "small") for _ in range(2))
+    assert first == second
+    assert [one.holds for one in first.statements] == [True, True, None, True, None]
+
+
+def test_least_steps_of_circulant_graphs() -> None:
+    """No circulant graph of degree 4 beats Theorem 22; every pair of offsets is tried."""
+    for nodes in range(5, 26):
+        steps = [
+            bfb.all_gather_performance(specs.parse(f"circulant:n={nodes},offsets={a}+{b}")).steps
+            for a in range(1, (nodes + 1) // 2)
+            for b in range(a + 1, (nodes + 1) // 2)
+            if gcd(nodes, a, b) == 1
+        ]
+        assert min(steps) == optimality.circulant_steps(nodes)
 
 
 def test_the_published_all_to_all_below_the_bound_of_its_graph() -> None:
