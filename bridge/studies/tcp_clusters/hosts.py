@@ -30,8 +30,10 @@ def cluster(
     size: int,
     chunks: int = 1,
     flows: int = 1,
+    threads: int | None = None,
     mtu: int = 1460,
     link_latency_us: float = LINK_LATENCY_US,
+    topology: Mapping[str, Any] | None = None,
     changes: Mapping[str, Any] | None = None,
 ) -> Point:
     """Return the point of one collective on a cluster.
@@ -50,10 +52,15 @@ def cluster(
         Its size [bytes].
     chunks, flows : int
         Number of chunks, and of connections between two nodes.
+    threads : int, optional
+        Number of threads that copy what the connections carry, a divisor of `flows`. By default,
+        each connection has its own.
     mtu : int
         Largest packet [bytes].
     link_latency_us : float
         Latency of each link [µs].
+    topology : mapping, optional
+        Another network than one switch without limits.
     changes : mapping, optional
         Overrides.
 
@@ -61,15 +68,17 @@ def cluster(
     -------
     Point
     """
+    share = (threads or flows) / flows  # in cosim, each connection has a processor of its own
     cost = {
         "message": f"{message_cost_us(link_latency_us):.3f}us",
-        "bandwidth": f"{COPY_BYTES_PER_S / 1e6:.0f}MB/s",
+        "bandwidth": f"{COPY_BYTES_PER_S * share / 1e6:.0f}MB/s",
     }
     scenario = {
         "schema_version": 1,
         "name": "tcp_cluster",
         "fabric": "express",
-        "topology": {
+        "topology": topology
+        or {
             "family": "flat",
             "ranks": ranks,
             "bandwidth": f"{gbps}Gbps",
@@ -93,6 +102,7 @@ def cluster(
             "variant": "cubic",
             "mtu": f"{mtu}B",
             "window": "4MB",
+            "min_rto": "200ms",
             "flows_per_pair": flows,
         },
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import bridge
-from bridge.studies.tcp_clusters import all_reduce, point_to_point
+from bridge.studies.tcp_clusters import all_reduce, drop, point_to_point
 from bridge.studies.tcp_clusters.hosts import (
     COPY_BYTES_PER_S,
     LINK_LATENCY_US,
@@ -32,7 +32,7 @@ def test_the_measurements_of_the_calibration_are_met(results: dict[str, bridge.R
         one_byte_us = results[f"1 B, {us} us"].time_ns / 1e3
         assert one_byte_us == pytest.approx(SMALL_MESSAGE_US, rel=0.01)
     findings = point_to_point.evaluate(results, "small")
-    assert all(statement.holds for statement in findings.statements)
+    assert all(one.holds and one.basis == "fitted" for one in findings.statements)
     _, medium, rate = findings.statements
     assert medium.ratio == pytest.approx(1, rel=0.02)
     # Eight messages are copied one after another. The last of them is then copied once more at the
@@ -49,8 +49,28 @@ def test_one_flow_cannot_exceed_the_rate_of_copying() -> None:
     assert 0.8 * copying < rate < copying
 
 
-def test_every_measurement_has_a_prediction_and_an_error(scenarios: Path) -> None:
+def test_the_sockets_of_a_thread_share_its_rate() -> None:
+    size = 32 * 1024 * 1024
+    point = cluster(
+        "", ranks=2, gbps=100, operation="all_reduce", size=size, chunks=16, flows=4, threads=1
+    )
+    rate = all_reduce.bus_bandwidth_gbps(2, size, bridge.run(point.scenario))
+    assert rate < COPY_BYTES_PER_S * 8 / 1e9
+
+
+def test_every_measurement_has_a_prediction(scenarios: Path) -> None:
     names = {point.name for point in all_reduce.points(scenarios, "full")}
     for one in all_reduce.MEASURED:
-        for flows in all_reduce.FLOWS:
-            assert f"{one.nodes} nodes {one.gbps} Gbps mtu {one.mtu} flows {flows}" in names
+        for sockets in (one.sockets, *all_reduce.OTHERS):
+            assert all_reduce.rate_name(one, sockets) in names
+
+
+def test_only_slow_links_to_the_nodes_lose_packets(scenarios: Path) -> None:
+    points = {point.name: point for point in drop.points(scenarios, "small")}
+
+    def drops(network: drop.Network, size: int) -> int:
+        return bridge.run(points[f"drop {network.text}, {size} MiB"].scenario).network.drops
+
+    assert drops(drop.REPORTED, 64) == 0
+    assert drops(drop.SLOW, 32) == 0
+    assert drops(drop.SLOW, 64) > 0
