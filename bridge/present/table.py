@@ -10,15 +10,20 @@ from rich.text import Text
 
 from frontend.errors import printable
 
+#: A text, or several lines of it.
+Cell = str | tuple[str, ...]
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = True) -> Table:
+
+def table(
+    headings: Sequence[str], rows: Iterable[Sequence[Cell]], *, numbers: bool = True
+) -> Table:
     """Return a table for a terminal.
 
     Parameters
     ----------
     headings : sequence of str
         The names of the columns.
-    rows : iterable of sequence of str
+    rows : iterable of sequence of str or tuple of str
         The cells of each row.
     numbers : bool
         Whether all columns but the first hold numbers, which are right-aligned.
@@ -38,5 +43,10 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bo
         )
     for row in rows:
         # Text instead of str, so that rich does not read a name in brackets as markup.
-        layout.add_row(*(Text(printable(cell)) for cell in row))
+        layout.add_row(*map(_text, row))
     return layout
+
+
+def _text(cell: Cell) -> Text:
+    lines = (cell,) if isinstance(cell, str) else cell
+    return Text("\n".join(map(printable, lines)))

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from bridge.present.quantities import scaled_text
-from bridge.present.table import table
+from bridge.present.table import Cell, table
 from bridge.studies.framework.model import Chart, Findings, Scale, Statement, Study, quantity_text
 from bridge.studies.framework.runner import Chapter
 from bridge.studies.framework.scoring import EFFECT_WITHIN, EQUAL, WITHIN
@@ -236,7 +236,7 @@ def _points(chapter: Chapter) -> Iterator[dict[str, Any]]:
         }
 
 
-def _lines(statement: Statement) -> list[str]:
+def _lines(statement: Statement) -> list[Cell]:
     """Return the row of a statement on a terminal, which is too narrow for eight columns."""
     figure, text, paper, here, direction, effect, holds, basis, why = cells(statement)
     measured = [
@@ -247,7 +247,7 @@ def _lines(statement: Statement) -> list[str]:
         basis,
         why,
     ]
-    return [holds, figure, "\n".join([text, "; ".join(part for part in measured if part)])]
+    return [holds, figure, (text, "; ".join(part for part in measured if part))]
 
 
 def _image(chart: Chart, pictures: Mapping[str, str]) -> str:

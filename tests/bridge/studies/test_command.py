@@ -33,6 +33,7 @@ def test_report_page_and_pictures(command, study: Study, tmp_path: Path) -> None
     answer = command(study, "--page", "docs/tiny.md", "--jobs", "1")
     assert answer.exit_code == 0, answer.output
     assert "Experiment 1" in answer.stdout
+    assert "\\n" not in answer.stdout, "a claim and its numbers are lines of one cell"
     # Both experiments have the same points: they run once.
     assert answer.stderr.count("[") == 2
     folder = tmp_path / "results" / "tiny-small"
