@@ -193,8 +193,9 @@ What the numbers mean:
 - **64 MB or 64 MiB.** With 64 · 10⁶ bytes, the utilization at 8 MB is 81.4 % (81.0 %) instead of
   90.4 %, but there are 3469 retransmissions.
 - **ns-3 as it was then**, with an initial window of one segment and otherwise as here, holds as
-  many claims with a buffer of 64 · 10⁶ bytes and with either recovery: it has four timeouts of DBT (5) and 1513 of A2A
-  (2000) at 32 MB. But A2A of 8 MB then loses nothing, and DBT takes 1.19 times the analytical time.
+  many claims with a buffer of 64 · 10⁶ bytes and with either recovery: it has four timeouts of DBT
+  (5) and about 1500 of A2A (2000) at 32 MB. But A2A of 8 MB then loses nothing, and DBT takes 1.19
+  times the analytical time.
 - **DBT** takes 1.17 times the analytical time, instead of at most 1.16, because the ACKs of all
   segments share the links with its data. With an ACK for every second segment it takes 1.15 times,
   but then it repairs the losses at 32 MB without a timeout.
