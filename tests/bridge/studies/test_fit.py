@@ -14,7 +14,7 @@ from bridge.batch.points import Point
 from bridge.cli.main import main
 from bridge.cli.study import study_command, study_group
 from bridge.studies.astra_ns3_dlrm import STUDY
-from bridge.studies.astra_ns3_dlrm.fit import A2A, UNIT
+from bridge.studies.astra_ns3_dlrm.fit import UNIT
 from bridge.studies.framework.fit import AS_USED, Search, overrides, set_name, used
 from bridge.studies.framework.model import Choice, Fit, Overrides, Results, Scale, Statement, Study
 from bridge.studies.framework.scoring import number
@@ -111,10 +111,10 @@ def test_the_study_uses_the_first_values(scenarios: Path) -> None:
 def test_every_value_is_valid(scenarios: Path) -> None:
     """A set with a value that cannot be loaded would end a search of minutes."""
     assert STUDY.fit is not None
+    scenario = load_scenario(scenarios / "all_reduce.yaml")
     for choice in STUDY.fit.choices:
         for values in choice.values.values():
-            changes = {key.removeprefix(A2A): value for key, value in values.items() if key != UNIT}
-            load_scenario(scenarios / "all_reduce.yaml", changes)
+            assert STUDY.fit.change(scenario, {UNIT: "MiB", **values})
 
 
 @pytest.fixture
