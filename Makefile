@@ -59,7 +59,7 @@ fuzz: setup $(VENV)/.dev ## give altered files to cosim for two minutes; ARGS="-
 docs: setup $(VENV)/.dev ## build the pages as a site, build/docs/index.html; warnings are errors
 	$(BIN)/sphinx-build -qW --keep-going -c docs -d build/docs/.doctrees . build/docs
 
-reproduce: setup $(VENV)/.dev ## repeat the published studies at full size for docs/reproduction*.md (two hours of CPU time)
+reproduce: setup $(VENV)/.dev ## repeat the published studies at full size for docs/reproduction*.md (90 minutes of CPU time)
 	$(BIN)/cosim study astra-ns3-dlrm --scale full --page docs/reproduction.md $(ARGS)
 	$(BIN)/cosim study topoopt --scale full --page docs/reproduction_topoopt.md $(ARGS)
 	$(BIN)/cosim study tcp-clusters --scale full --page docs/reproduction_tcp_clusters.md $(ARGS)
