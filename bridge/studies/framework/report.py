@@ -12,7 +12,7 @@ from bridge.present.quantities import scaled_text
 from bridge.present.table import Cell, table
 from bridge.studies.framework.model import Chart, Findings, Scale, Statement, Study, quantity_text
 from bridge.studies.framework.runner import Chapter
-from bridge.studies.framework.scoring import EFFECT_WITHIN, EQUAL, WITHIN
+from bridge.studies.framework.scoring import EFFECT_WITHIN, EQUAL, WITHIN, is_equal
 
 HEADINGS = ("figure", "claim", "paper", "here", "direction", "effect", "holds", "basis", "why")
 
@@ -64,7 +64,7 @@ def summary(chapters: Sequence[Chapter]) -> str:
         sentences.append(f"Without those that are no predictions, {_held(predicted)} hold.")
     numbers = [one for one in tested if one.holds and one.paper is not None and not one.relation]
     if numbers:
-        equal = sum(1 / EQUAL <= (one.ratio or 1.0) <= EQUAL for one in numbers)
+        equal = sum(is_equal(one.ratio or 1.0) for one in numbers)
         sentences.append(
             f"Of the {len(numbers)} numbers that hold, {equal} are within {EQUAL - 1:.0%}."
         )

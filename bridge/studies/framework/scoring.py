@@ -39,6 +39,11 @@ _NEUTRAL: Mapping[Unit, float] = {"times": 1.0, "share": 1.0}
 _ROUNDING = 1e-9
 
 
+def is_equal(ratio: float) -> bool:
+    """Return whether two numbers with this ratio count as equal."""
+    return 1 / EQUAL <= ratio <= EQUAL
+
+
 def number(
     figure: str,
     text: str,
@@ -205,7 +210,7 @@ def same(
         With the ratio farthest from 1 as the measured number.
     """
     farthest = float(max(ratios, key=lambda ratio: max(ratio, 1 / ratio)))
-    holds = 1 / EQUAL <= farthest <= EQUAL
+    holds = is_equal(farthest)
     verdict = "agrees" if holds else f"differs by more than {EQUAL - 1:.0%}"
     return Statement(
         figure,
@@ -319,7 +324,7 @@ def _problem(paper: float, ours: float | None, direction: Direction, effect: flo
 def _closeness(paper: float, ours: float | None) -> str:
     """Return the verdict on a number that holds."""
     factor = max(paper / ours, ours / paper) if paper and ours else 1.0
-    return "equal" if factor <= EQUAL else f"agrees within a factor of {factor:.2f}"
+    return "equal" if is_equal(factor) else f"agrees within a factor of {factor:.2f}"
 
 
 def _reason(verdict: str, why: str) -> str:
