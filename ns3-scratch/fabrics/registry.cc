@@ -10,6 +10,7 @@
 #include "fabrics/flow/flow-fabric.h"
 #include "fabrics/host/host-fabric.h"
 #include "fabrics/native/native-fabric.h"
+#include "network/transport-facts.h"
 #include "support/quoted-name.h"
 #include "transport/drop-tail-policy.h"
 #include "transport/shared-memory-policy.h"
@@ -40,11 +41,13 @@ struct Entry
 std::unique_ptr<QueuePolicyMaker>
 MakePolicies(const Topology& topology, const Settings& settings)
 {
+    const uint32_t slotBytes =
+        settings.tcp.buffersCountPackets ? GetPacketFormat(settings).GetLargestBytes() : 0;
     if (topology.sharedMemoryAlphaPpm > 0)
     {
-        return std::make_unique<SharedMemoryPolicyMaker>(topology, settings.tcp);
+        return std::make_unique<SharedMemoryPolicyMaker>(topology, slotBytes);
     }
-    return std::make_unique<DropTailPolicyMaker>(settings.tcp);
+    return std::make_unique<DropTailPolicyMaker>(slotBytes);
 }
 
 std::unique_ptr<Fabric>

@@ -16,8 +16,9 @@ using namespace ns3;
 FabricBase::FabricBase(const Topology& topology, const Settings& settings)
     : m_topology(topology),
       m_settings(settings),
+      m_format(GetPacketFormat(settings)),
       m_liveLinks(topology),
-      m_flowRecord(topology, settings, m_liveLinks),
+      m_flowRecord(topology, m_format, m_liveLinks),
       m_pathOf(topology.ranks, topology.pathSource, topology.pathTarget)
 {
 }

@@ -9,6 +9,7 @@
 #include "network/flow-record.h"
 #include "network/live-links.h"
 #include "network/message-matcher.h"
+#include "network/transport-facts.h"
 #include "support/histogram.h"
 #include "support/pair-index.h"
 
@@ -172,6 +173,7 @@ class FabricBase : public Fabric
 
     const Topology& m_topology; //!< links and paths at the start of the run
     const Settings& m_settings;
+    const PacketFormat m_format; //!< sizes of the packets
     LiveLinks m_liveLinks;
     NetworkStatistics m_counters;
     FlowRecord m_flowRecord;

@@ -46,12 +46,12 @@ class FlowRecord
   public:
     /**
      * @param topology links and paths; must outlive this object
-     * @param settings supplies segment and header sizes
+     * @param format sizes of the packets
      * @param links links as they are now; must outlive this object
      */
-    FlowRecord(const Topology& topology, const Settings& settings, const LiveLinks& links)
+    FlowRecord(const Topology& topology, const PacketFormat& format, const LiveLinks& links)
         : m_links(links),
-          m_ideal(topology, settings),
+          m_ideal(topology, format),
           m_flows(topology.pathSource.size())
     {
     }

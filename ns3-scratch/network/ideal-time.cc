@@ -4,7 +4,6 @@
 
 #include "network/ideal-time.h"
 
-#include "support/header-sizes.h"
 #include "support/wide-arithmetic.h"
 
 #include <algorithm>
@@ -23,19 +22,17 @@ constexpr uint64_t LONGEST_PS = uint64_t{1} << 60;
 
 } // namespace
 
-IdealTime::IdealTime(const Topology& topology, const Settings& settings)
+IdealTime::IdealTime(const Topology& topology, const PacketFormat& format)
     : m_topology(topology),
-      m_segmentBytes(std::max(settings.tcp.segmentBytes, 1U)),
-      m_headerBytes(GetDataHeaderBytes(settings.tcp.timestamps) + settings.tcp.linkHeaderBytes)
+      m_format(format)
 {
 }
 
 IdealTimes
 IdealTime::Get(const LiveLinks& links, std::span<const uint32_t> path, uint64_t bytes) const
 {
-    const uint64_t payload = std::max<uint64_t>(bytes, 1); // an empty message takes a byte
-    const uint64_t fullPackets = (payload - 1) / m_segmentBytes;
-    const uint64_t lastBytes = payload - fullPackets * m_segmentBytes + m_headerBytes;
+    const uint64_t fullPackets = m_format.CountPackets(bytes) - 1;
+    const uint64_t lastBytes = m_format.GetWireBytes(bytes) - fullPackets * m_format.GetFullBytes();
     IdealTimes times{0, 0};
     uint64_t first = 0;   // the first full packet reaches the end of this link
     uint64_t slowest = 0; // time of a full packet on the slowest link so far
@@ -52,10 +49,8 @@ IdealTime::Get(const LiveLinks& links, std::span<const uint32_t> path, uint64_t 
         uint64_t ready = times.serializationPs;
         if (fullPackets > 0)
         { // the last packet follows the full ones
-            const uint64_t full = MultiplyDivideUp(m_segmentBytes + m_headerBytes,
-                                                   BYTE_PS,
-                                                   state.rateBps,
-                                                   LONGEST_PS);
+            const uint64_t full =
+                MultiplyDivideUp(m_format.GetFullBytes(), BYTE_PS, state.rateBps, LONGEST_PS);
             first = std::min(first + full, LONGEST_PS);
             slowest = std::max(slowest, full);
             ready =

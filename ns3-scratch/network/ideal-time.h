@@ -6,6 +6,7 @@
 #define COSIM_IDEAL_TIME_H
 
 #include "network/live-links.h"
+#include "network/transport-facts.h"
 #include "stream/stream.h"
 
 #include <cstdint>
@@ -40,9 +41,9 @@ class IdealTime
   public:
     /**
      * @param topology supplies the forwarding delay; must outlive this object
-     * @param settings supplies segment and header sizes
+     * @param format sizes of the packets
      */
-    IdealTime(const Topology& topology, const Settings& settings);
+    IdealTime(const Topology& topology, const PacketFormat& format);
 
     /**
      * @param links state of the links
@@ -54,8 +55,7 @@ class IdealTime
 
   private:
     const Topology& m_topology;
-    uint64_t m_segmentBytes;
-    uint64_t m_headerBytes; //!< per packet
+    PacketFormat m_format;
 };
 
 } // namespace cosim

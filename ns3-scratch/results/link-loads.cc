@@ -4,7 +4,6 @@
 
 #include "results/link-loads.h"
 
-#include "support/header-sizes.h"
 #include "support/wide-arithmetic.h"
 
 #include <algorithm>
@@ -29,10 +28,9 @@ Subtract(uint64_t a, uint64_t b)
 
 } // namespace
 
-LinkLoads::LinkLoads(const LiveLinks& links, const TcpSettings& settings)
+LinkLoads::LinkLoads(const LiveLinks& links, const PacketFormat& format)
     : m_links(links),
-      m_segmentBytes(std::max(settings.segmentBytes, 1U)),
-      m_headerBytes(GetDataHeaderBytes(settings.timestamps) + settings.linkHeaderBytes)
+      m_format(format)
 {
 }
 
@@ -40,9 +38,7 @@ LinkLoads::LinkLoads(const LiveLinks& links, const TcpSettings& settings)
 uint64_t
 LinkLoads::GetTimePs(uint32_t link, uint64_t bytes) const
 {
-    const uint64_t payload = std::max<uint64_t>(bytes, 1);
-    const uint64_t packets = (payload + m_segmentBytes - 1) / m_segmentBytes;
-    return MultiplyDivideUp(payload + packets * m_headerBytes,
+    return MultiplyDivideUp(m_format.GetWireBytes(bytes),
                             BYTE_PS,
                             std::max<uint64_t>(m_links.Get(link).rateBps, 1),
                             LONGEST_PS);

@@ -6,7 +6,7 @@
 #define COSIM_LINK_LOADS_H
 
 #include "network/live-links.h"
-#include "stream/stream.h"
+#include "network/transport-facts.h"
 #include "support/flat-map.h"
 
 #include <cstdint>
@@ -47,9 +47,9 @@ class LinkLoads
 
     /**
      * @param links links as they are now; must outlive this object
-     * @param settings segment and header sizes
+     * @param format sizes of the packets
      */
-    LinkLoads(const LiveLinks& links, const TcpSettings& settings);
+    LinkLoads(const LiveLinks& links, const PacketFormat& format);
 
     /**
      * @param owner owner of a message that is sent now
@@ -88,8 +88,7 @@ class LinkLoads
     uint64_t GetTimePs(uint32_t link, uint64_t bytes) const;
 
     const LiveLinks& m_links;
-    uint64_t m_segmentBytes;
-    uint64_t m_headerBytes;
+    PacketFormat m_format;
     std::vector<uint64_t> m_allPs; //!< indexed by link
     FlatMap<Place, uint64_t> m_ownPs;
 };

@@ -16,11 +16,11 @@ MessageParts::MessageParts(const Topology& topology,
                            const Settings& settings,
                            const LiveLinks& links)
     : m_system(settings.system),
-      m_segmentBytes(settings.tcp.segmentBytes),
+      m_format(GetPacketFormat(settings)),
       m_flowsPerPair(std::max(settings.system.flowsPerPair, 1U)),
       m_links(links),
-      m_ideal(topology, settings),
-      m_loads(links, settings.tcp),
+      m_ideal(topology, m_format),
+      m_loads(links, m_format),
       m_pathOf(topology.ranks, topology.pathSource, topology.pathTarget),
       m_flows(topology.pathSource.size())
 {
@@ -47,7 +47,7 @@ void
 MessageParts::OnRetransmission(const FlowEvent& event)
 {
     const uint32_t path = FindPath(event.src, event.dst, event.route);
-    const IdealTimes packet = m_ideal.Get(m_links, m_links.GetPath(path), m_segmentBytes);
+    const IdealTimes packet = m_ideal.Get(m_links, m_links.GetPath(path), m_format.payloadBytes);
     const uint64_t trip = packet.Sum() + packet.propagationPs;
     Flow& flow = m_flows[path];
     if (flow.repairedAtPs == 0 || event.timePs >= flow.repairedAtPs + trip)

@@ -96,7 +96,7 @@ class MessageParts
     uint64_t GetHostPs(const HostCost& cost, uint64_t bytes) const;
 
     const SystemSettings& m_system;
-    uint32_t m_segmentBytes;
+    PacketFormat m_format;
     uint32_t m_flowsPerPair;
     const LiveLinks& m_links;
     IdealTime m_ideal;

@@ -41,8 +41,8 @@ DropTailPolicy::Leave(uint32_t bytes)
     m_takenBytes -= GetRoom(bytes);
 }
 
-DropTailPolicyMaker::DropTailPolicyMaker(const TcpSettings& tcp)
-    : m_slotBytes(tcp.buffersCountPackets ? tcp.mtuBytes + tcp.linkHeaderBytes : 0)
+DropTailPolicyMaker::DropTailPolicyMaker(uint32_t slotBytes)
+    : m_slotBytes(slotBytes)
 {
 }
 

@@ -65,8 +65,8 @@ class ClosedPolicy : public QueuePolicy
 class DropTailPolicyMaker : public QueuePolicyMaker
 {
   public:
-    /// @param tcp says whether buffers count packets, and the size of a full packet
-    explicit DropTailPolicyMaker(const TcpSettings& tcp);
+    /// @param slotBytes room that a packet of any size takes; 0: as many bytes as the packet has
+    explicit DropTailPolicyMaker(uint32_t slotBytes);
 
     std::unique_ptr<QueuePolicy> Make(const LinkState& link, EgressQueue& queue) override;
 

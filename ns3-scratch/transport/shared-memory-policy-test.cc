@@ -84,7 +84,7 @@ class SharedMemoryTest : public UnitTest<SharedMemoryTest>
         for (const auto& [alphaPpm, expected] :
              {std::pair{MILLION, 61U}, {2 * MILLION, 81U}, {MILLION / 2, 41U}, {9 * MILLION, 109U}})
         {
-            SharedMemoryPolicyMaker maker(MakeTopology({link}, alphaPpm), TcpSettings());
+            SharedMemoryPolicyMaker maker(MakeTopology({link}, alphaPpm), 0);
             Port port;
             port.policy = maker.Make(link, port);
             const double alpha = static_cast<double>(alphaPpm) / MILLION;
@@ -100,7 +100,7 @@ class SharedMemoryTest : public UnitTest<SharedMemoryTest>
     void DividesTheMemoryAmongBusyPorts()
     {
         const std::vector<LinkState> links(3, MakeLink(4, 4000));
-        SharedMemoryPolicyMaker maker(MakeTopology(links, MILLION), TcpSettings());
+        SharedMemoryPolicyMaker maker(MakeTopology(links, MILLION), 0);
         std::vector<Port> ports(3);
         for (Port& port : ports)
         {
@@ -116,7 +116,7 @@ class SharedMemoryTest : public UnitTest<SharedMemoryTest>
     void IsOfOneSwitch()
     {
         const std::vector<LinkState> links{MakeLink(4, 4000), MakeLink(5, 4000)};
-        SharedMemoryPolicyMaker maker(MakeTopology(links, MILLION), TcpSettings());
+        SharedMemoryPolicyMaker maker(MakeTopology(links, MILLION), 0);
         std::vector<Port> ports(2);
         for (std::size_t link = 0; link < 2; ++link)
         {
@@ -129,7 +129,7 @@ class SharedMemoryTest : public UnitTest<SharedMemoryTest>
     void AdmitsWhatWasAdmittedBeforeAndMarks()
     {
         const LinkState link = MakeLink(0, 1000, 300);
-        SharedMemoryPolicyMaker maker(MakeTopology({link}, MILLION), TcpSettings());
+        SharedMemoryPolicyMaker maker(MakeTopology({link}, MILLION), 0);
         Port port;
         port.policy = maker.Make(link, port);
         NS_TEST_ASSERT_MSG_EQ(port.Fill(), 5, "half of the memory");
@@ -145,7 +145,7 @@ class SharedMemoryTest : public UnitTest<SharedMemoryTest>
     void LeavesOtherLinksAlone()
     {
         const std::vector<LinkState> links{MakeLink(0, 1000), MakeLink(0, 0)};
-        SharedMemoryPolicyMaker maker(MakeTopology(links, MILLION), TcpSettings());
+        SharedMemoryPolicyMaker maker(MakeTopology(links, MILLION), 0);
         Port port;
         NS_TEST_ASSERT_MSG_EQ((maker.Make(links[1], port) == nullptr), true, "it is unlimited");
         const std::unique_ptr<QueuePolicy> down = maker.Make(MakeLink(0, 1000, 0, false), port);

@@ -79,8 +79,8 @@ SharedMemoryPolicy::Leave(uint32_t bytes)
     m_memory->Free(bytes);
 }
 
-SharedMemoryPolicyMaker::SharedMemoryPolicyMaker(const Topology& topology, const TcpSettings& tcp)
-    : DropTailPolicyMaker(tcp)
+SharedMemoryPolicyMaker::SharedMemoryPolicyMaker(const Topology& topology, uint32_t slotBytes)
+    : DropTailPolicyMaker(slotBytes)
 {
     std::map<uint32_t, uint64_t> bytes;
     for (std::size_t link = 0; link < topology.linkSource.size(); ++link)

@@ -97,9 +97,9 @@ class SharedMemoryPolicyMaker : public DropTailPolicyMaker
   public:
     /**
      * @param topology supplies α and the buffers at the start of the run
-     * @param tcp as for DropTailPolicyMaker
+     * @param slotBytes as for DropTailPolicyMaker
      */
-    SharedMemoryPolicyMaker(const Topology& topology, const TcpSettings& tcp);
+    SharedMemoryPolicyMaker(const Topology& topology, uint32_t slotBytes);
 
     std::unique_ptr<QueuePolicy> Make(const LinkState& link, EgressQueue& queue) override;
 

@@ -13,10 +13,10 @@
 namespace cosim
 {
 
-AckStalls::AckStalls(const MessageFabric& fabric, const Settings& settings, uint32_t headerBytes)
+AckStalls::AckStalls(const MessageFabric& fabric, const WindowLimits& limits)
     : m_fabric(fabric),
-      m_sizes(settings.tcp, headerBytes),
-      m_payloadShare(settings.tcp.segmentBytes / m_sizes.GetPacket()),
+      m_sizes(fabric.m_format, limits),
+      m_payloadShare(m_sizes.GetPayloadShare()),
       m_first(static_cast<uint64_t>(m_sizes.GetFirst().withRest))
 {
 }
@@ -117,7 +117,7 @@ AckStalls::GetGap(uint32_t path) const
     bool isFirst = true;
     for (const uint32_t link : m_fabric.m_liveLinks.GetPath(path))
     {
-        const uint64_t bytes = isFirst ? m_fabric.m_headerBytes : packet;
+        const uint64_t bytes = isFirst ? m_fabric.m_format.ackBytes : packet;
         sum += m_fabric.TransmissionPs(bytes, link) + m_fabric.m_liveLinks.Get(link).latencyPs;
         sum += isFirst ? 0 : m_fabric.ForwardingPs(link);
         isFirst = false;

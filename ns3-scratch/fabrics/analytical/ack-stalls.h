@@ -30,10 +30,9 @@ class AckStalls
   public:
     /**
      * @param fabric the fabric; must outlive this object
-     * @param settings supplies the sizes of windows
-     * @param headerBytes headers per packet [bytes]
+     * @param limits windows of a connection
      */
-    AckStalls(const MessageFabric& fabric, const Settings& settings, uint32_t headerBytes);
+    AckStalls(const MessageFabric& fabric, const WindowLimits& limits);
 
     /**
      * Note that messages are sent, before Get is called for any of them.

@@ -16,7 +16,7 @@ namespace cosim
 PieceFabric::PieceFabric(const Topology& topology, const Settings& settings)
     : MessageFabric(topology, settings),
       m_control(topology, *this),
-      m_stalls(*this, settings, m_headerBytes),
+      m_stalls(*this, GetWindowLimits(settings)),
       m_links(topology.linkSource.size()),
       m_underWay(topology.pathSource.size()),
       m_lastArrival(topology.pathSource.size())
@@ -66,7 +66,7 @@ PieceFabric::MakePiece(uint32_t message, uint32_t node, uint64_t wireBytes, uint
     piece.arrival = arrival;
     piece.lastByte = 0;
     piece.passages.clear();
-    const uint64_t packet = m_settings.tcp.segmentBytes + m_headerBytes;
+    const uint64_t packet = m_format.GetFullBytes();
     piece.firstBytes = static_cast<uint32_t>(std::min(wireBytes, packet));
     piece.lastBytes = static_cast<uint32_t>((wireBytes - 1) % packet + 1);
     ++m_messages[message].pieces;

@@ -14,11 +14,11 @@
 namespace cosim
 {
 
-SendWindows::SendWindows(MessageFabric& fabric, const Settings& settings, uint32_t headerBytes)
+SendWindows::SendWindows(MessageFabric& fabric, const WindowLimits& limits)
     : m_fabric(fabric),
-      m_sizes(settings.tcp, headerBytes),
-      m_payloadShare(settings.tcp.segmentBytes / m_sizes.GetPacket()),
-      m_packet(settings.tcp.segmentBytes + headerBytes),
+      m_sizes(fabric.m_format, limits),
+      m_payloadShare(m_sizes.GetPayloadShare()),
+      m_packet(fabric.m_format.GetFullBytes()),
       m_few(static_cast<uint64_t>(m_sizes.GetFirst().withRest / 2)),
       m_most(static_cast<uint64_t>(m_sizes.GetFull().withRest / 2)),
       m_links(fabric.m_topology.linkSource.size()),

@@ -50,10 +50,9 @@ class SendWindows
 
     /**
      * @param fabric plans the events; must outlive this object
-     * @param settings supplies the sizes of windows
-     * @param headerBytes headers per packet [bytes]
+     * @param limits windows of a connection
      */
-    SendWindows(MessageFabric& fabric, const Settings& settings, uint32_t headerBytes);
+    SendWindows(MessageFabric& fabric, const WindowLimits& limits);
 
     /**
      * Ask whether a message enters its first link when it is sent. If so, call Enter next.

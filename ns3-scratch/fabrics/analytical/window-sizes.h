@@ -5,7 +5,7 @@
 #ifndef COSIM_WINDOW_SIZES_H
 #define COSIM_WINDOW_SIZES_H
 
-#include "stream/stream.h"
+#include "network/transport-facts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,24 +25,22 @@ struct WindowSize
 /**
  * Computes what a connection sends before it has to wait for acknowledgments, if it loses nothing.
  *
- * The congestion window begins with `initialCwndSegments` and grows by what was sent, up to the
- * smaller one of both buffers. The first window is at most 65535 bytes, because the window in a SYN
- * is not scaled. Only whole packets leave before an acknowledgment has come, but the end of a
- * message may be a part of one.
+ * The congestion window grows by what was sent. Only whole packets leave before an acknowledgment
+ * has come, but the end of a message may be a part of one.
  */
 class WindowSizes
 {
   public:
     /**
-     * @param tcp supplies the sizes of segments, buffers and the initial congestion window
-     * @param headerBytes headers per packet [bytes]
+     * @param format sizes of the packets
+     * @param limits windows of a connection
      */
-    WindowSizes(const TcpSettings& tcp, uint32_t headerBytes)
-        : m_segment(tcp.segmentBytes),
-          m_header(headerBytes),
-          m_initial(tcp.initialCwndSegments * m_segment),
-          m_full(Make(static_cast<double>(std::min(tcp.sendBufferBytes, tcp.receiveBufferBytes)))),
-          m_first(Make(std::min(m_initial, UNSCALED_WINDOW)))
+    WindowSizes(const PacketFormat& format, const WindowLimits& limits)
+        : m_payload(format.payloadBytes),
+          m_header(format.headerBytes),
+          m_initial(limits.initialBytes),
+          m_full(Make(limits.fullBytes)),
+          m_first(Make(limits.firstBytes))
     {
         m_full.isFull = true;
         m_first = Limit(m_first);
@@ -51,7 +49,13 @@ class WindowSizes
     /// @return the size of a full packet [bytes on the wire]
     double GetPacket() const
     {
-        return m_segment + m_header;
+        return m_payload + m_header;
+    }
+
+    /// @return the share of payload in a full packet
+    double GetPayloadShare() const
+    {
+        return m_payload / GetPacket();
     }
 
     /// @return the first window of a connection
@@ -73,15 +77,12 @@ class WindowSizes
     }
 
   private:
-    /// The largest window before the first acknowledgment [bytes].
-    static constexpr double UNSCALED_WINDOW = 65535;
-
     /// @return the window of this payload [bytes]
     WindowSize Make(double payload) const
     {
         // A packet that is missing by a rounding error counts.
-        const double packets = std::max(1.0, std::floor(payload / m_segment + 1e-6));
-        const double rest = payload - packets * m_segment;
+        const double packets = std::max(1.0, std::floor(payload / m_payload + 1e-6));
+        const double rest = payload - packets * m_payload;
         const double complete = packets * GetPacket();
         return {complete, rest > 0 ? complete + rest + m_header : complete, false};
     }
@@ -91,7 +92,7 @@ class WindowSizes
         return size.complete >= m_full.complete ? m_full : size;
     }
 
-    double m_segment; //!< largest payload of a packet [bytes]
+    double m_payload; //!< largest payload of a packet [bytes]
     double m_header;  //!< [bytes]
     double m_initial; //!< initial congestion window [bytes of payload]
     WindowSize m_full;

@@ -31,7 +31,7 @@ void
 FlowFabric::PreparePath(uint32_t id)
 {
     Path& path = m_paths[id];
-    const TcpSettings& tcp = m_settings.tcp;
+    const WindowLimits limits = GetWindowLimits(m_settings);
     path.latency = 0;
     path.forwardingPs = 0;
     uint64_t slowest = UINT64_MAX;
@@ -47,12 +47,12 @@ FlowFabric::PreparePath(uint32_t id)
         isFirst = false;
     }
     const double bytePs = BYTE_PS / static_cast<double>(slowest);
-    const double packet = tcp.segmentBytes + m_headerBytes;
+    const double packet = m_format.GetFullBytes();
     const double roundTrip = static_cast<double>(path.latency) + packet * path.forwardingPs +
                              static_cast<double>(AcknowledgementPs(id));
     path.forwardingPs = std::max(0.0, path.forwardingPs - bytePs); // all links except the slowest
     const double enough = roundTrip / bytePs;
-    const double initial = tcp.initialCwndSegments * packet;
+    const double initial = limits.initialBytes / m_format.payloadBytes * packet;
     if (initial < enough)
     {
         const auto roundTripPs = static_cast<uint64_t>(std::ceil(roundTrip));
@@ -62,8 +62,8 @@ FlowFabric::PreparePath(uint32_t id)
     {
         m_paths.EndSlowStart(path);
     }
-    const double window = std::min(tcp.sendBufferBytes, tcp.receiveBufferBytes);
-    const double limit = window * packet / tcp.segmentBytes / roundTrip; // [bytes/ps]
+    const double limit =
+        limits.fullBytes * packet / m_format.payloadBytes / roundTrip; // [bytes/ps]
     LimitPath(id, limit * bytePs < 1 ? limit * BYTE_PS : 0);
 }
 

@@ -43,7 +43,7 @@ MessageFabric::AcknowledgementPs(uint32_t path) const
     const Reconfiguration& circuit = m_topology.reconfiguration;
     if (circuit.controlNetwork)
     {
-        return MultiplyDivideUp(m_headerBytes, BYTE_PS, circuit.circuitRateBps, MAX_TIME_PS) +
+        return MultiplyDivideUp(m_format.ackBytes, BYTE_PS, circuit.circuitRateBps, MAX_TIME_PS) +
                circuit.circuitLatencyPs;
     }
     const uint32_t back = FindPath(m_topology.pathTarget[path], m_topology.pathSource[path]);
@@ -53,7 +53,7 @@ MessageFabric::AcknowledgementPs(uint32_t path) const
     bool isFirst = true;
     for (const uint32_t link : m_liveLinks.GetPath(isThere ? back : path))
     {
-        sum = Later(sum, TransmissionPs(m_headerBytes, link));
+        sum = Later(sum, TransmissionPs(m_format.ackBytes, link));
         sum = Later(sum, m_liveLinks.Get(link).latencyPs);
         sum = Later(sum, isFirst ? 0 : ForwardingPs(link));
         isFirst = false;

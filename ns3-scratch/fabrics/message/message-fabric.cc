@@ -6,7 +6,6 @@
 
 #include "clock/causal-simulator.h"
 #include "stream/stream-validator.h"
-#include "support/header-sizes.h"
 
 #include "ns3/simulator.h"
 
@@ -19,8 +18,7 @@ namespace cosim
 
 MessageFabric::MessageFabric(const Topology& topology, const Settings& settings)
     : FabricBase(topology, settings),
-      m_headerBytes(GetDataHeaderBytes(settings.tcp.timestamps) + settings.tcp.linkHeaderBytes),
-      m_parcels(topology.pathSource.size(), settings.tcp.segmentBytes, m_headerBytes),
+      m_parcels(topology.pathSource.size(), m_format),
       m_agenda(*this)
 {
 }

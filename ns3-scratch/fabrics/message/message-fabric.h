@@ -27,11 +27,9 @@ namespace cosim
  * Base class of the estimators: fabrics that carry messages as a whole, without packets and without
  * loss.
  *
- * A message of P payload bytes in segments of at most M bytes takes W = P + ceil(P/M)·h bytes on
- * the wire. Here h is the size of the IPv4 and TCP headers (with the timestamp option if timestamps
- * are on) plus the link header. There are no acknowledgments, but the `sent` callback of SimSend
- * waits for the time that one needs to come back. The counter `packets` counts the ceil(P/M)
- * segments. Counters that need real packets (drops, marks, round trips) are 0.
+ * A message takes PacketFormat::GetWireBytes on the wire. There are no acknowledgments, but the
+ * `sent` callback of SimSend waits for the time that one needs to come back. The counter `packets`
+ * counts data packets. Counters that need real packets (drops, marks, round trips) are 0.
  *
  * Messages that one path sends at the same time share packets (see Parcels). The estimator
  * therefore gets the messages of one time when all of them are known.
@@ -202,8 +200,6 @@ class MessageFabric : public FabricBase, public BundleNetwork
     {
         return std::min(a + b, 2 * MAX_TIME_PS);
     }
-
-    const uint32_t m_headerBytes; //!< header bytes per packet; h in the class comment
 
   private:
     friend class AckStalls;

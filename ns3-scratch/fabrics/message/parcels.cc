@@ -9,9 +9,9 @@
 namespace cosim
 {
 
-Parcels::Parcels(std::size_t paths, uint32_t segmentBytes, uint32_t headerBytes)
-    : m_segmentBytes(segmentBytes),
-      m_sizes(segmentBytes, headerBytes),
+Parcels::Parcels(std::size_t paths, const PacketFormat& format)
+    : m_segmentBytes(format.payloadBytes),
+      m_sizes(format),
       m_last(paths, NONE)
 {
 }

@@ -45,10 +45,9 @@ class Parcels
 
     /**
      * @param paths number of paths
-     * @param segmentBytes largest payload of a packet, M [bytes]
-     * @param headerBytes headers per packet [bytes]
+     * @param format sizes of the packets
      */
-    Parcels(std::size_t paths, uint32_t segmentBytes, uint32_t headerBytes);
+    Parcels(std::size_t paths, const PacketFormat& format);
 
     /**
      * Add a message.

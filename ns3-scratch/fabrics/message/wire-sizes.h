@@ -5,6 +5,8 @@
 #ifndef COSIM_WIRE_SIZES_H
 #define COSIM_WIRE_SIZES_H
 
+#include "network/transport-facts.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -22,22 +24,14 @@ struct WireSize
     uint32_t lastBytes{0};  //!< size of the last packet
 };
 
-/**
- * Computes the sizes of messages on the wire: P payload bytes in segments of at most M bytes with
- * headers of h bytes take P + ceil(P/M)·h bytes. A message without payload is carried as one byte.
- *
- * A workload uses few sizes, so the results are cached.
- */
+/// Computes the sizes of messages on the wire. A workload uses few sizes, so the results are
+/// cached.
 class WireSizes
 {
   public:
-    /**
-     * @param segmentBytes largest payload of a packet, M [bytes]
-     * @param headerBytes headers per packet, h [bytes]
-     */
-    WireSizes(uint32_t segmentBytes, uint32_t headerBytes)
-        : m_segmentBytes(segmentBytes),
-          m_headerBytes(headerBytes)
+    /// @param format sizes of the packets
+    explicit WireSizes(const PacketFormat& format)
+        : m_format(format)
     {
     }
 
@@ -47,21 +41,18 @@ class WireSizes
         WireSize& size = m_known[(bytes ^ (bytes >> 8)) % m_known.size()];
         if (size.bytes != bytes || size.wireBytes == 0)
         {
-            const uint64_t payload = std::max<uint64_t>(bytes, 1);
+            const uint64_t full = m_format.GetFullBytes();
             size.bytes = bytes;
-            size.packets = (payload + m_segmentBytes - 1) / m_segmentBytes;
-            size.wireBytes = payload + size.packets * m_headerBytes;
-            const uint64_t first = std::min<uint64_t>(payload, m_segmentBytes);
-            const uint64_t last = payload - (size.packets - 1) * m_segmentBytes;
-            size.firstBytes = static_cast<uint32_t>(first) + m_headerBytes;
-            size.lastBytes = static_cast<uint32_t>(last) + m_headerBytes;
+            size.packets = m_format.CountPackets(bytes);
+            size.wireBytes = m_format.GetWireBytes(bytes);
+            size.firstBytes = static_cast<uint32_t>(std::min(size.wireBytes, full));
+            size.lastBytes = static_cast<uint32_t>(size.wireBytes - (size.packets - 1) * full);
         }
         return size;
     }
 
   private:
-    uint32_t m_segmentBytes;
-    uint32_t m_headerBytes;
+    PacketFormat m_format;
     std::array<WireSize, 256> m_known;
 };
 

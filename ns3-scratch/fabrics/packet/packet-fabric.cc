@@ -279,7 +279,7 @@ PacketFabric::GetUndelivered(FlowId flow) const
 uint32_t
 PacketFabric::GetMaxWireBytes() const
 {
-    return m_settings.tcp.mtuBytes + m_settings.tcp.linkHeaderBytes;
+    return m_format.GetLargestBytes();
 }
 
 uint64_t

@@ -1,0 +1,40 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "network/transport-facts.h"
+
+#include "support/header-sizes.h"
+
+#include <algorithm>
+
+namespace cosim
+{
+
+namespace
+{
+
+/// The largest window in a SYN, which is not scaled (RFC 7323, 2.2) [bytes].
+constexpr uint32_t UNSCALED_WINDOW = 65535;
+
+} // namespace
+
+PacketFormat
+GetPacketFormat(const Settings& settings)
+{
+    const TcpSettings& tcp = settings.tcp;
+    const uint32_t headers = GetDataHeaderBytes(tcp.timestamps) + tcp.linkHeaderBytes;
+    return {tcp.mtuBytes, std::max(tcp.segmentBytes, 1U), headers, headers, tcp.linkHeaderBytes};
+}
+
+WindowLimits
+GetWindowLimits(const Settings& settings)
+{
+    const TcpSettings& tcp = settings.tcp;
+    const double initial = static_cast<double>(tcp.initialCwndSegments) * tcp.segmentBytes;
+    return {initial,
+            std::min<double>(initial, UNSCALED_WINDOW),
+            static_cast<double>(std::min(tcp.sendBufferBytes, tcp.receiveBufferBytes))};
+}
+
+} // namespace cosim
