@@ -15,14 +15,14 @@ namespace
 {
 
 /// Send `count` packets of a flow.
-std::vector<Segment>
+std::vector<Packet>
 Send(ArrivalOrder& order, FlowId flow, uint32_t count)
 {
-    std::vector<Segment> sent(count);
-    for (Segment& segment : sent)
+    std::vector<Packet> sent(count);
+    for (Packet& packet : sent)
     {
-        segment.flow = flow;
-        order.Send(segment);
+        packet.flow = flow;
+        order.Send(packet);
     }
     return sent;
 }
@@ -35,7 +35,7 @@ class ArrivalOrderTest : public UnitTest<ArrivalOrderTest>
     void CountsNoLosses()
     {
         ArrivalOrder order(1);
-        const std::vector<Segment> sent = Send(order, 0, 9);
+        const std::vector<Packet> sent = Send(order, 0, 9);
         for (const uint32_t packet : {0, 1, 4, 5, 8})
         {
             order.Arrive(sent[packet]);
@@ -47,8 +47,8 @@ class ArrivalOrderTest : public UnitTest<ArrivalOrderTest>
     void CountsEachLatePacketOnce()
     {
         ArrivalOrder order(2);
-        const std::vector<Segment> sent = Send(order, 1, 6);
-        const std::vector<Segment> other = Send(order, 0, 6);
+        const std::vector<Packet> sent = Send(order, 1, 6);
+        const std::vector<Packet> other = Send(order, 0, 6);
         for (const uint32_t packet : {1, 2, 4, 0, 3, 5})
         { // 0 is 4 places behind packet 4, and 3 is one place behind it
             order.Arrive(sent[packet]);

@@ -6,7 +6,7 @@
 #define COSIM_ARRIVAL_ORDER_H
 
 #include "network/network-statistics.h"
-#include "transport/segment.h"
+#include "transport/packet.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -31,20 +31,20 @@ class ArrivalOrder
     {
     }
 
-    /// Give a segment its number. Call it for each data segment in the order in which it is sent.
-    void Send(Segment& segment)
+    /// Give a packet its number. Call it for each data packet in the order in which it is sent.
+    void Send(Packet& packet)
     {
-        segment.order = ++m_flows[segment.flow].sent;
+        packet.order = ++m_flows[packet.flow].sent;
     }
 
-    /// Count a data segment that arrives at its receiver.
-    void Arrive(const Segment& segment)
+    /// Count a data packet that arrives at its receiver.
+    void Arrive(const Packet& packet)
     {
-        uint32_t& last = m_flows[segment.flow].last;
-        const auto ahead = static_cast<int32_t>(segment.order - last); // numbers wrap
+        uint32_t& last = m_flows[packet.flow].last;
+        const auto ahead = static_cast<int32_t>(packet.order - last); // numbers wrap
         if (ahead >= 0)
         {
-            last = segment.order;
+            last = packet.order;
             return;
         }
         ++m_found.packets;
@@ -61,8 +61,8 @@ class ArrivalOrder
   private:
     struct Flow
     {
-        uint32_t sent{0}; //!< number of segments sent
-        uint32_t last{0}; //!< largest number of a segment that has arrived
+        uint32_t sent{0}; //!< number of packets sent
+        uint32_t last{0}; //!< largest number of a packet that has arrived
     };
 
     std::vector<Flow> m_flows;

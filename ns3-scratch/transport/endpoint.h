@@ -7,10 +7,11 @@
 
 #include "support/state-digest.h"
 #include "transport/flow-observer.h"
-#include "transport/segment.h"
+#include "transport/packet.h"
 
 #include "ns3/nstime.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -26,8 +27,8 @@ class FlowSender
     /// @param bytes number of bytes to append to the stream of data
     virtual void Submit(uint64_t bytes) = 0;
 
-    /// @param segment a segment that arrived from the receiver; the caller keeps ownership
-    virtual void Receive(const Segment& segment) = 0;
+    /// @param packet a packet that arrived from the receiver; the caller keeps ownership
+    virtual void Receive(const Packet& packet) = 0;
 
     /// @return the congestion window [bytes]
     virtual uint32_t GetWindow() const = 0;
@@ -42,12 +43,12 @@ class FlowSender
     virtual void Resume() = 0;
 
     /**
-     * Add what a segment without payload is that this endpoint waits for.
+     * Add what a packet without payload is that this endpoint waits for.
      *
      * @param digest receives it
-     * @param segment the segment
+     * @param packet the packet
      */
-    virtual void AddSegment(StateDigest& digest, const Segment& segment) const = 0;
+    virtual void AddPacket(StateDigest& digest, const Packet& packet) const = 0;
 };
 
 /// The receiving end of a flow.
@@ -56,8 +57,8 @@ class FlowReceiver
   public:
     virtual ~FlowReceiver() = default;
 
-    /// @param segment a segment that arrived from the sender; the caller keeps ownership
-    virtual void Receive(const Segment& segment) = 0;
+    /// @param packet a packet that arrived from the sender; the caller keeps ownership
+    virtual void Receive(const Packet& packet) = 0;
 };
 
 /// How a connection was opened, in an empty network.
@@ -77,7 +78,7 @@ struct FlowEnds
 
 /**
  * A transport protocol. It creates and owns both endpoints of each flow of a fabric that carries
- * segments.
+ * packets, and the packets.
  */
 class Transport
 {
@@ -90,10 +91,10 @@ class Transport
     /**
      * Say where all endpoints are. Called once, before Connect.
      *
-     * @param carrier carries the segments of the endpoints; must outlive this object
+     * @param carrier carries the packets of the endpoints; must outlive this object
      * @param observer notified of the events of the flows; must outlive this object
      */
-    virtual void Attach(SegmentCarrier& carrier, FlowObserver& observer) = 0;
+    virtual void Attach(PacketCarrier& carrier, FlowObserver& observer) = 0;
 
     /**
      * Create the endpoints of a flow, in the state that they have after the connection is opened.
@@ -103,6 +104,12 @@ class Transport
      * @return the endpoints, valid as long as this object
      */
     virtual FlowEnds Connect(FlowId flow, const Handshake& handshake) = 0;
+
+    /// @param packet a packet of this transport that is no longer on its way
+    virtual void Release(Packet* packet) = 0;
+
+    /// @return the number of packets that are on their way
+    virtual std::size_t CountPackets() const = 0;
 
     /// @return why the state of the endpoints cannot be compared, or an empty string
     virtual std::string GetObstacle() const = 0;

@@ -54,7 +54,7 @@ ExpressDetours::Resume()
 void
 ExpressDetours::ApplyLinks(std::span<const LinkUpdate> updates)
 {
-    std::vector<std::vector<Segment*>> queued(updates.size());
+    std::vector<std::vector<Packet*>> queued(updates.size());
     for (std::size_t i = 0; i < updates.size(); ++i)
     {
         m_fabric.m_links[updates[i].link]->Withdraw(queued[i]);
@@ -68,15 +68,15 @@ ExpressDetours::ApplyLinks(std::span<const LinkUpdate> updates)
         {
             m_lostUntilPs[link] = m_fabric.m_links[link]->GetLastArrivalPs();
         }
-        for (Segment* segment : queued[i])
+        for (Packet* packet : queued[i])
         {
             if (updates[i].state.isUp)
             {
-                m_fabric.m_links[link]->Readmit(segment);
+                m_fabric.m_links[link]->Readmit(packet);
             }
             else
             {
-                Lose(link, segment);
+                Lose(link, packet);
             }
         }
     }
@@ -89,23 +89,17 @@ ExpressDetours::Reroute()
     return m_routes.Reroute();
 }
 
-Segment*
-ExpressDetours::NewSegment()
-{
-    return m_fabric.NewSegment();
-}
-
 void
-ExpressDetours::Carry(Segment* segment)
+ExpressDetours::Carry(Packet* packet)
 {
-    const FlowId flow = segment->flow;
-    const FlowId path = segment->toSender ? m_fabric.m_connections[flow].reverse : flow;
-    if (!segment->toSender)
+    const FlowId flow = packet->flow;
+    const FlowId path = packet->toSender ? m_fabric.m_connections[flow].reverse : flow;
+    if (!packet->toSender)
     {
-        m_order.Send(*segment);
+        m_order.Send(*packet);
     }
-    segment->path = m_choices.empty() ? m_routes.GetPath(path) : ChoosePath(path);
-    m_fabric.Enter(segment->path.front(), segment);
+    packet->path = m_choices.empty() ? m_routes.GetPath(path) : ChoosePath(path);
+    m_fabric.Enter(packet->path.front(), packet);
 }
 
 /// @return the path of the next packet in one direction of a flow
@@ -133,25 +127,25 @@ ExpressDetours::ChoosePath(FlowId path)
 }
 
 void
-ExpressDetours::OnLinkArrival(Segment* segment)
+ExpressDetours::OnLinkArrival(Packet* packet)
 {
-    if (IsLost(*segment))
+    if (IsLost(*packet))
     {
-        Lose(segment->path[segment->hop], segment);
+        Lose(packet->path[packet->hop], packet);
         return;
     }
-    if (!segment->toSender && segment->hop + 1U == segment->path.size())
+    if (!packet->toSender && packet->hop + 1U == packet->path.size())
     {
-        m_order.Arrive(*segment);
+        m_order.Arrive(*packet);
     }
-    m_fabric.Forward(segment);
+    m_fabric.Forward(packet);
 }
 
-/// @return true if a link has lost the segment that arrives at its end now
+/// @return true if a link has lost the packet that arrives at its end now
 bool
-ExpressDetours::IsLost(const Segment& segment)
+ExpressDetours::IsLost(const Packet& packet)
 {
-    const uint32_t link = segment.path[segment.hop];
+    const uint32_t link = packet.path[packet.hop];
     if (Simulator::Now().GetTimeStep() <= m_lostUntilPs[link])
     {
         return true;
@@ -167,11 +161,11 @@ ExpressDetours::IsLost(const Segment& segment)
 }
 
 void
-ExpressDetours::Lose(uint32_t link, Segment* segment)
+ExpressDetours::Lose(uint32_t link, Packet* packet)
 {
     ++m_losses;
-    m_fabric.ReportDrop(link, segment->wireBytes);
-    m_fabric.m_segments.Return(segment);
+    m_fabric.ReportDrop(link, packet->wireBytes);
+    m_fabric.m_transport->Release(packet);
 }
 
 } // namespace cosim

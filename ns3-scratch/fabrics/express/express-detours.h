@@ -10,7 +10,7 @@
 #include "network/detour-routes.h"
 #include "network/link-control.h"
 #include "transport/arrival-order.h"
-#include "transport/segment.h"
+#include "transport/packet.h"
 
 #include <cstdint>
 #include <span>
@@ -22,17 +22,17 @@ namespace cosim
 class ExpressFabric;
 
 /**
- * Carries the segments of an ExpressFabric over links that fail or lose packets, and over several
+ * Carries the packets of an ExpressFabric over links that fail or lose packets, and over several
  * paths.
  *
- * A segment gets its path when it enters the network. When a link fails, the packets in its queue
+ * A packet gets its path when it enters the network. When a link fails, the packets in its queue
  * and on it are lost, and so are those that arrive at it until it is up again. TCP notices that by
  * itself. If the rate of a link changes, the packet in transmission keeps the old rate.
  *
  * With packet spraying, consecutive packets of a flow take its shortest paths in turn. With
  * flowlets, a flow takes the next one after a gap.
  */
-class ExpressDetours : public LinkControl, public SegmentCarrier, public ExpressLink::Receiver
+class ExpressDetours : public LinkControl, public PacketCarrier, public ExpressLink::Receiver
 {
   public:
     /**
@@ -49,12 +49,11 @@ class ExpressDetours : public LinkControl, public SegmentCarrier, public Express
     std::vector<uint32_t> GetBrokenPaths() const override;
     void Resume() override;
 
-    // SegmentCarrier
-    Segment* NewSegment() override;
-    void Carry(Segment* segment) override;
+    // PacketCarrier
+    void Carry(Packet* packet) override;
 
     // ExpressLink::Receiver
-    void OnLinkArrival(Segment* segment) override;
+    void OnLinkArrival(Packet* packet) override;
 
     /// @return the packets that were lost on links, or in the queues of links that failed
     uint64_t GetLosses() const
@@ -82,8 +81,8 @@ class ExpressDetours : public LinkControl, public SegmentCarrier, public Express
     };
 
     std::span<const uint32_t> ChoosePath(FlowId path);
-    bool IsLost(const Segment& segment);
-    void Lose(uint32_t link, Segment* segment);
+    bool IsLost(const Packet& packet);
+    void Lose(uint32_t link, Packet* packet);
 
     const Topology& m_topology;
     ExpressFabric& m_fabric;

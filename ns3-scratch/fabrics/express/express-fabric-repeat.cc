@@ -40,7 +40,7 @@ ExpressFabric::IsAtRest() const
     {
         packets += link->GetPackets();
     }
-    return packets == m_segments.GetTaken() && IsMatched() && IsDelivered() &&
+    return packets == m_transport->CountPackets() && IsMatched() && IsDelivered() &&
            m_transport->IsAtRest();
 }
 
@@ -50,8 +50,8 @@ ExpressFabric::AddState(StateDigest& digest) const
     const int64_t number = CausalSimulator::Get().TakeNumber();
     for (const auto& link : m_links)
     {
-        link->AddState(digest, number, [this, &digest](const Segment& segment) {
-            m_connections[segment.flow].ends.sender->AddSegment(digest, segment);
+        link->AddState(digest, number, [this, &digest](const Packet& packet) {
+            m_connections[packet.flow].ends.sender->AddPacket(digest, packet);
         });
     }
     return m_transport->AddState(digest);

@@ -22,7 +22,7 @@ ExpressFabric::ExpressFabric(const Topology& topology,
       m_policies(std::move(policies)),
       m_connections(GetFlowCount())
 {
-    SegmentCarrier* carrier = this;
+    PacketCarrier* carrier = this;
     if (topology.HasCircuits())
     {
         m_linkControl = std::make_unique<ExpressLinkControl>(topology, *this);
@@ -151,56 +151,50 @@ ExpressFabric::GetHandshake(FlowId flow) const
     return handshake;
 }
 
-Segment*
-ExpressFabric::NewSegment()
+void
+ExpressFabric::Carry(Packet* packet)
 {
-    return m_segments.Take();
+    const FlowId flow = packet->flow;
+    packet->path = GetPath(packet->toSender ? m_connections[flow].reverse : flow);
+    Enter(packet->path.front(), packet);
 }
 
 void
-ExpressFabric::Carry(Segment* segment)
+ExpressFabric::Enter(uint32_t link, Packet* packet)
 {
-    const FlowId flow = segment->flow;
-    segment->path = GetPath(segment->toSender ? m_connections[flow].reverse : flow);
-    Enter(segment->path.front(), segment);
-}
-
-void
-ExpressFabric::Enter(uint32_t link, Segment* segment)
-{
-    if (!m_links[link]->Enqueue(segment))
+    if (!m_links[link]->Enqueue(packet))
     {
         m_refusals += m_liveLinks.Get(link).isUp ? 0 : 1;
-        ReportDrop(link, segment->wireBytes);
-        m_segments.Return(segment);
+        ReportDrop(link, packet->wireBytes);
+        m_transport->Release(packet);
     }
 }
 
 void
-ExpressFabric::OnLinkArrival(Segment* segment)
+ExpressFabric::OnLinkArrival(Packet* packet)
 {
-    Forward(segment);
+    Forward(packet);
 }
 
 void
-ExpressFabric::Forward(Segment* segment)
+ExpressFabric::Forward(Packet* packet)
 {
-    if (++segment->hop < segment->path.size())
+    if (++packet->hop < packet->path.size())
     {
-        const uint32_t link = segment->path[segment->hop];
+        const uint32_t link = packet->path[packet->hop];
         if (m_topology.forwardingDelayPs > 0 && m_liveLinks.Get(link).source < m_topology.ranks)
         { // a rank forwards the packet
             Simulator::Schedule(TimeStep(m_topology.forwardingDelayPs),
                                 &ExpressFabric::Enter,
                                 this,
                                 link,
-                                segment);
+                                packet);
             return;
         }
-        Enter(link, segment);
+        Enter(link, packet);
         return;
     }
-    Reach(segment);
+    Reach(packet);
 }
 
 uint32_t

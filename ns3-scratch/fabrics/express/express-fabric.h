@@ -10,8 +10,8 @@
 #include "fabrics/express/express-link.h"
 #include "fabrics/packet/packet-fabric.h"
 #include "transport/endpoint.h"
+#include "transport/packet.h"
 #include "transport/queue-policy.h"
-#include "transport/segment.h"
 
 #include <map>
 #include <memory>
@@ -25,13 +25,13 @@ namespace cosim
  *
  * The fabric delivers packets directly to the endpoints of flows, which a transport creates.
  *
- * It has no nodes, no devices and no IP layer. A path is an array of links, and a segment costs one
+ * It has no nodes, no devices and no IP layer. A path is an array of links, and a packet costs one
  * event per link. A connection starts in the state that a handshake leaves it in, and is created
  * when it is first used.
  */
 class ExpressFabric : public PacketFabric,
                       public Repeatable,
-                      private SegmentCarrier,
+                      private PacketCarrier,
                       private ExpressLink::Receiver
 {
   public:
@@ -79,12 +79,11 @@ class ExpressFabric : public PacketFabric,
         FlowId reverse{0};
     };
 
-    // SegmentCarrier
-    Segment* NewSegment() override;
-    void Carry(Segment* segment) override;
+    // PacketCarrier
+    void Carry(Packet* packet) override;
 
     // ExpressLink::Receiver
-    void OnLinkArrival(Segment* segment) override;
+    void OnLinkArrival(Packet* packet) override;
 
     /// Set a link to its state in m_liveLinks. The link may be a new one, with the next id.
     void SetLink(uint32_t link);
@@ -95,25 +94,25 @@ class ExpressFabric : public PacketFabric,
     /// Append bytes to the stream of a flow that is not paused.
     void Send(FlowId flow, uint64_t bytes);
 
-    /// Send a segment that has crossed a link over the next link of its path, or deliver it.
-    void Forward(Segment* segment);
+    /// Send a packet that has crossed a link over the next link of its path, or deliver it.
+    void Forward(Packet* packet);
 
     /// Put a packet into the egress queue of a link, or drop it.
-    void Enter(uint32_t link, Segment* segment);
+    void Enter(uint32_t link, Packet* packet);
 
-    /// Deliver a segment at the other endpoint of its flow.
-    void Reach(Segment* segment)
+    /// Deliver a packet at the other endpoint of its flow.
+    void Reach(Packet* packet)
     {
-        const FlowEnds& ends = m_connections[segment->flow].ends;
-        if (segment->toSender)
+        const FlowEnds& ends = m_connections[packet->flow].ends;
+        if (packet->toSender)
         {
-            ends.sender->Receive(*segment);
+            ends.sender->Receive(*packet);
         }
         else
         {
-            ends.receiver->Receive(*segment);
+            ends.receiver->Receive(*packet);
         }
-        m_segments.Return(segment);
+        m_transport->Release(packet);
     }
 
     Handshake GetHandshake(FlowId flow) const;
@@ -122,7 +121,6 @@ class ExpressFabric : public PacketFabric,
     std::unique_ptr<QueuePolicyMaker> m_policies;
     std::vector<std::unique_ptr<ExpressLink>> m_links;
     std::vector<Connection> m_connections;
-    SegmentPool m_segments;
     uint64_t m_refusals{0};                            //!< packets dropped at links that were down
     std::map<uint64_t, TransmissionTimes> m_times;     //!< keyed by rate
     std::unique_ptr<ExpressLinkControl> m_linkControl; //!< null without circuits

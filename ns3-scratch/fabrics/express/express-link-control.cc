@@ -50,114 +50,108 @@ ExpressLinkControl::Hold(FlowId flow, uint64_t bytes)
     return m_senders[flow].isPaused;
 }
 
-/// @return the path that leads to the target of a segment
+/// @return the path that leads to the target of a packet
 FlowId
-ExpressLinkControl::GetPathOf(const Segment& segment) const
+ExpressLinkControl::GetPathOf(const Packet& packet) const
 {
-    return segment.toSender ? m_fabric.m_connections[segment.flow].reverse : segment.flow;
-}
-
-Segment*
-ExpressLinkControl::NewSegment()
-{
-    return m_fabric.NewSegment();
+    return packet.toSender ? m_fabric.m_connections[packet.flow].reverse : packet.flow;
 }
 
 void
-ExpressLinkControl::Carry(Segment* segment)
+ExpressLinkControl::Carry(Packet* packet)
 {
-    if (segment->toSender && m_topology.reconfiguration.controlNetwork)
+    if (packet->toSender && m_topology.reconfiguration.controlNetwork)
     {
-        UseControlNetwork(segment);
+        UseControlNetwork(packet);
     }
     else
     {
-        SendOn(segment, m_topology.pathSource[GetPathOf(*segment)]);
+        SendOn(packet, m_topology.pathSource[GetPathOf(*packet)]);
     }
 }
 
 /// Send an acknowledgment over the control network next to the links.
 void
-ExpressLinkControl::UseControlNetwork(Segment* segment)
+ExpressLinkControl::UseControlNetwork(Packet* packet)
 {
     const Reconfiguration& circuit = m_topology.reconfiguration;
-    Simulator::Schedule(DataRate(circuit.circuitRateBps).CalculateBytesTxTime(segment->wireBytes) +
+    Simulator::Schedule(DataRate(circuit.circuitRateBps).CalculateBytesTxTime(packet->wireBytes) +
                             TimeStep(circuit.circuitLatencyPs),
                         &ExpressLinkControl::Deliver,
                         this,
-                        segment);
+                        packet);
 }
 
 void
-ExpressLinkControl::OnLinkArrival(Segment* segment)
+ExpressLinkControl::OnLinkArrival(Packet* packet)
 {
-    const Rank node = m_fabric.m_liveLinks.Get(segment->path.front()).target;
-    if (node == m_topology.pathTarget[GetPathOf(*segment)])
+    const Rank node = m_fabric.m_liveLinks.Get(packet->path.front()).target;
+    if (node == m_topology.pathTarget[GetPathOf(*packet)])
     {
-        Deliver(segment);
+        Deliver(packet);
     }
     else if (m_topology.forwardingDelayPs > 0)
     {
         Simulator::Schedule(TimeStep(m_topology.forwardingDelayPs),
                             &ExpressLinkControl::SendOn,
                             this,
-                            segment,
+                            packet,
                             node);
     }
     else
     {
-        SendOn(segment, node);
+        SendOn(packet, node);
     }
 }
 
-/// Forward a segment from a rank that is not its target.
+/// Forward a packet from a rank that is not its target.
 void
-ExpressLinkControl::SendOn(Segment* segment, Rank node)
+ExpressLinkControl::SendOn(Packet* packet, Rank node)
 {
     if (m_isPaused)
     {
-        m_held[node].push_back(segment);
+        m_held[node].push_back(packet);
     }
-    else if (const uint32_t link = FindLink(segment, node); link != LinkRoutes::NONE)
+    else if (const uint32_t link = FindLink(packet, node); link != LinkRoutes::NONE)
     {
-        m_fabric.Enter(link, segment);
+        m_fabric.Enter(link, packet);
     }
 }
 
 /**
- * @return the link on which a segment continues. NONE if the segment waits or took the control
+ * @return the link on which a packet continues. NONE if the packet waits or took the control
  * network.
  */
 uint32_t
-ExpressLinkControl::FindLink(Segment* segment, Rank node)
+ExpressLinkControl::FindLink(Packet* packet, Rank node)
 {
-    const uint32_t link = m_routes.GetNext(node, GetPathOf(*segment));
+    const uint32_t link = m_routes.GetNext(node, GetPathOf(*packet));
     if (link != LinkRoutes::NONE)
     {
-        segment->path = {&m_linkIds[link], 1};
+        packet->path = {&m_linkIds[link], 1};
     }
-    else if (segment->toSender)
+    else if (packet->toSender)
     {
-        UseControlNetwork(segment);
+        UseControlNetwork(packet);
     }
     else
     {
-        m_held[node].push_back(segment);
+        m_held[node].push_back(packet);
     }
     return link;
 }
 
-/// Deliver a segment that has reached its target.
+/// Deliver a packet that has reached its target.
 void
-ExpressLinkControl::Deliver(Segment* segment)
+ExpressLinkControl::Deliver(Packet* packet)
 {
-    Sender& sender = m_senders[segment->flow];
-    if (segment->toSender && sender.isPaused)
+    Sender& sender = m_senders[packet->flow];
+    if (packet->toSender && sender.isPaused)
     {
-        sender.received.push_back(segment);
+        sender.received.push_back(packet);
         return;
     }
-    m_fabric.Reach(segment);
+    m_fabric.Reach(packet);
 }
 
 bool
@@ -205,11 +199,11 @@ ExpressLinkControl::Resume()
     m_isPaused = false;
     for (Rank node = 0; node < m_held.size(); ++node)
     {
-        for (Segment* segment : std::exchange(m_held[node], {}))
+        for (Packet* packet : std::exchange(m_held[node], {}))
         {
-            if (const uint32_t link = FindLink(segment, node); link != LinkRoutes::NONE)
+            if (const uint32_t link = FindLink(packet, node); link != LinkRoutes::NONE)
             {
-                m_fabric.m_links[link]->Readmit(segment);
+                m_fabric.m_links[link]->Readmit(packet);
             }
         }
     }
@@ -231,9 +225,9 @@ ExpressLinkControl::ResumeFlow(FlowId flow)
     {
         m_fabric.m_connections[flow].ends.sender->Resume();
     }
-    for (Segment* segment : std::exchange(sender.received, {}))
+    for (Packet* packet : std::exchange(sender.received, {}))
     {
-        m_fabric.Reach(segment);
+        m_fabric.Reach(packet);
     }
     if (const uint64_t bytes = std::exchange(sender.submitted, 0); bytes > 0)
     {

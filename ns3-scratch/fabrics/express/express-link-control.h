@@ -9,7 +9,7 @@
 #include "network/bundle-network.h"
 #include "network/circuit-routes.h"
 #include "network/link-control.h"
-#include "transport/segment.h"
+#include "transport/packet.h"
 
 #include <cstdint>
 #include <deque>
@@ -22,11 +22,11 @@ namespace cosim
 class ExpressFabric;
 
 /**
- * Changes the links of an ExpressFabric, and forwards its segments over the current links.
+ * Changes the links of an ExpressFabric, and forwards its packets over the current links.
  *
- * A segment travels from rank to rank. Each rank chooses the next link by the current state of the
+ * A packet travels from rank to rank. Each rank chooses the next link by the current state of the
  * links. During a pause, packets that are in transmission or on a link arrive, and packets that
- * reach their target are delivered. All other segments stay at their current rank, without a limit
+ * reach their target are delivered. All other packets stay at their current rank, without a limit
  * on the buffer, and continue from there in the same order. A sender does not notice the pause: its
  * timers stop (see FlowSender::Pause), and its new data and its ACKs are held until the pause ends.
  *
@@ -34,7 +34,7 @@ class ExpressFabric;
  * network next to the links, which has the latency and the rate of a circuit and no queue: all of
  * them if the settings say so, otherwise those that have no link.
  */
-class ExpressLinkControl : public LinkControl, public SegmentCarrier, public ExpressLink::Receiver
+class ExpressLinkControl : public LinkControl, public PacketCarrier, public ExpressLink::Receiver
 {
   public:
     /**
@@ -50,12 +50,11 @@ class ExpressLinkControl : public LinkControl, public SegmentCarrier, public Exp
     void ApplyLinks(std::span<const LinkUpdate> updates) override;
     void Resume() override;
 
-    // SegmentCarrier
-    Segment* NewSegment() override;
-    void Carry(Segment* segment) override;
+    // PacketCarrier
+    void Carry(Packet* packet) override;
 
     // ExpressLink::Receiver
-    void OnLinkArrival(Segment* segment) override;
+    void OnLinkArrival(Packet* packet) override;
 
     /**
      * Hold data that is to be appended to the stream of a flow, if the flow is paused.
@@ -71,24 +70,24 @@ class ExpressLinkControl : public LinkControl, public SegmentCarrier, public Exp
     struct Sender
     {
         bool isPaused{false};
-        uint64_t submitted{0};          //!< data [bytes]
-        std::vector<Segment*> received; //!< ACKs
+        uint64_t submitted{0};         //!< data [bytes]
+        std::vector<Packet*> received; //!< ACKs
     };
 
-    FlowId GetPathOf(const Segment& segment) const;
+    FlowId GetPathOf(const Packet& packet) const;
     void MakeLinkIds();
-    void UseControlNetwork(Segment* segment);
-    void SendOn(Segment* segment, Rank node);
-    uint32_t FindLink(Segment* segment, Rank node);
-    void Deliver(Segment* segment);
+    void UseControlNetwork(Packet* packet);
+    void SendOn(Packet* packet, Rank node);
+    uint32_t FindLink(Packet* packet, Rank node);
+    void Deliver(Packet* packet);
     void ResumeFlow(FlowId flow);
 
     const Topology& m_topology;
     ExpressFabric& m_fabric;
     CircuitRoutes m_routes;
-    std::deque<uint32_t> m_linkIds; //!< entry i is i; a segment's next path is a span of one entry
-    std::vector<std::vector<Segment*>> m_held; //!< per rank: segments that wait there
-    std::vector<Sender> m_senders;             //!< state of the sender of each flow
+    std::deque<uint32_t> m_linkIds; //!< entry i is i; a packet's next path is a span of one entry
+    std::vector<std::vector<Packet*>> m_held; //!< per rank: packets that wait there
+    std::vector<Sender> m_senders;            //!< state of the sender of each flow
     bool m_isPaused{false};
 };
 

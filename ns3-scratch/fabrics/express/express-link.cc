@@ -45,24 +45,24 @@ ExpressLink::Set(TransmissionTimes& times, std::unique_ptr<QueuePolicy> policy)
 }
 
 bool
-ExpressLink::Enqueue(Segment* segment)
+ExpressLink::Enqueue(Packet* packet)
 {
-    return Take(segment, true);
+    return Take(packet, true);
 }
 
 void
-ExpressLink::Readmit(Segment* segment)
+ExpressLink::Readmit(Packet* packet)
 {
-    Take(segment, false);
+    Take(packet, false);
 }
 
 bool
-ExpressLink::Take(Segment* segment, bool isDroppable)
+ExpressLink::Take(Packet* packet, bool isDroppable)
 {
-    const uint32_t bytes = segment->wireBytes;
+    const uint32_t bytes = packet->wireBytes;
     if (m_policy)
     {
-        const QueuePolicy::Verdict verdict = m_policy->Decide({bytes, segment->ect, isDroppable});
+        const QueuePolicy::Verdict verdict = m_policy->Decide({bytes, packet->ect, isDroppable});
         if (verdict == QueuePolicy::Verdict::DROP)
         {
             ++m_counters.drops;
@@ -73,7 +73,7 @@ ExpressLink::Take(Segment* segment, bool isDroppable)
         m_counters.maxQueueBytes = std::max(m_counters.maxQueueBytes, length);
         if (verdict == QueuePolicy::Verdict::MARK)
         {
-            segment->ce = true;
+            packet->ce = true;
             ++m_counters.marks;
         }
     }
@@ -98,7 +98,7 @@ ExpressLink::Take(Segment* segment, bool isDroppable)
     m_longestWaitPs = std::max(m_longestWaitPs, m_busyUntilPs - now);
     m_counters.busyPs += m_busyUntilPs - m_last.timePs;
     m_counters.wireBytes += bytes;
-    m_packets.Push({m_busyUntilPs + m_latencyPs, segment, bytes, !isFree});
+    m_packets.Push({m_busyUntilPs + m_latencyPs, packet, bytes, !isFree});
     if (m_packets.GetSize() == 1)
     {
         ScheduleArrival(m_origins.Front());
@@ -170,17 +170,17 @@ ExpressLink::Update()
 void
 ExpressLink::ScheduleArrival(const EventOrigin& origin)
 {
-    const Packet& first = m_packets.Front();
+    const Transit& first = m_packets.Front();
     m_front = {origin.scheduledPs, origin.causePs};
     m_frontNumber = origin.number;
-    m_simulator.Schedule(first.arrivalPs, *this, origin, first.segment);
+    m_simulator.Schedule(first.arrivalPs, *this, origin, first.packet);
 }
 
 /// The first packet arrives.
 void
 ExpressLink::Happen()
 {
-    const Packet arrived = m_packets.Front();
+    const Transit arrived = m_packets.Front();
     m_packets.Pop();
     if (!m_packets.IsEmpty())
     {
@@ -195,11 +195,11 @@ ExpressLink::Happen()
             m_origins.Pop();
         }
     }
-    m_receiver.OnLinkArrival(arrived.segment);
+    m_receiver.OnLinkArrival(arrived.packet);
 }
 
 void
-ExpressLink::Withdraw(std::vector<Segment*>& packets)
+ExpressLink::Withdraw(std::vector<Packet*>& packets)
 {
     const int64_t now = m_simulator.GetNowPs();
     for (; m_waiting > 0; --m_waiting)
@@ -209,7 +209,7 @@ ExpressLink::Withdraw(std::vector<Segment*>& packets)
     const std::size_t before = packets.size();
     while (m_packets.GetSize() > 1 && m_packets.Back().isQueued)
     {
-        const Packet& last = m_packets.Back();
+        const Transit& last = m_packets.Back();
         const int64_t startPs = m_packets.At(m_packets.GetSize() - 2).arrivalPs - m_latencyPs;
         if (startPs <= now)
         {
@@ -217,7 +217,7 @@ ExpressLink::Withdraw(std::vector<Segment*>& packets)
         }
         m_counters.busyPs -= last.arrivalPs - m_latencyPs - startPs;
         m_counters.wireBytes -= last.bytes;
-        packets.push_back(last.segment);
+        packets.push_back(last.packet);
         m_packets.PopBack();
     }
     if (packets.size() > before)
@@ -241,7 +241,7 @@ ExpressLink::Repeat(const LinkCounters& from, uint64_t times)
 void
 ExpressLink::AddState(StateDigest& digest,
                       int64_t number,
-                      const std::function<void(const Segment&)>& add) const
+                      const std::function<void(const Packet&)>& add) const
 {
     const int64_t now = m_simulator.GetNowPs();
     const auto addSince = [&digest, now](int64_t timePs) {
@@ -263,10 +263,10 @@ ExpressLink::AddState(StateDigest& digest,
     digest.Add(static_cast<uint64_t>(number - m_frontNumber));
     for (std::size_t i = 0; i < m_packets.GetSize(); ++i)
     {
-        const Packet& packet = m_packets.At(i);
-        addSince(packet.arrivalPs);
-        digest.Add(uint64_t{packet.bytes} << 1 | (packet.isQueued ? 1 : 0));
-        add(*packet.segment);
+        const Transit& transit = m_packets.At(i);
+        addSince(transit.arrivalPs);
+        digest.Add(uint64_t{transit.bytes} << 1 | (transit.isQueued ? 1 : 0));
+        add(*transit.packet);
     }
     for (std::size_t i = 0; i < m_origins.GetSize(); ++i)
     {

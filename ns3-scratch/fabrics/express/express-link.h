@@ -9,8 +9,8 @@
 #include "network/link-summary.h"
 #include "support/ring-buffer.h"
 #include "support/state-digest.h"
+#include "transport/packet.h"
 #include "transport/queue-policy.h"
-#include "transport/segment.h"
 
 #include "ns3/data-rate.h"
 
@@ -82,8 +82,8 @@ class alignas(64) ExpressLink final : public EgressQueue, private CausalEvent
       public:
         virtual ~Receiver() = default;
 
-        /// @param segment a packet that has reached the target of the link
-        virtual void OnLinkArrival(Segment* segment) = 0;
+        /// @param packet a packet that has reached the target of the link
+        virtual void OnLinkArrival(Packet* packet) = 0;
     };
 
     /**
@@ -107,24 +107,24 @@ class alignas(64) ExpressLink final : public EgressQueue, private CausalEvent
     /**
      * Add a packet to the egress queue, if the policy admits it.
      *
-     * @param segment the packet
+     * @param packet the packet
      * @return true if the packet was admitted, false if the policy drops it
      */
-    bool Enqueue(Segment* segment);
+    bool Enqueue(Packet* packet);
 
     /**
      * Remove the packets whose transmission has not begun. All other packets still arrive.
      *
      * @param packets receives the removed packets at its end, in the order in which they entered
      */
-    void Withdraw(std::vector<Segment*>& packets);
+    void Withdraw(std::vector<Packet*>& packets);
 
     /**
      * Add a packet that was removed by Withdraw to the egress queue again. It is never dropped.
      *
-     * @param segment the packet
+     * @param packet the packet
      */
-    void Readmit(Segment* segment);
+    void Readmit(Packet* packet);
 
     /// @return the arrival of the last packet on the link, or -1 if there is none [ps]
     int64_t GetLastArrivalPs() const
@@ -147,7 +147,7 @@ class alignas(64) ExpressLink final : public EgressQueue, private CausalEvent
      */
     void AddState(StateDigest& digest,
                   int64_t number,
-                  const std::function<void(const Segment&)>& add) const;
+                  const std::function<void(const Packet&)>& add) const;
 
     /// @return the counters; the busy time counts up to now
     LinkCounters GetCounters() const;
@@ -169,10 +169,10 @@ class alignas(64) ExpressLink final : public EgressQueue, private CausalEvent
     };
 
     /// A packet in the queue, in transmission or on its way.
-    struct Packet
+    struct Transit
     {
         int64_t arrivalPs;
-        Segment* segment;
+        Packet* packet;
         uint32_t bytes;
         bool isQueued; //!< true if it entered the queue: its transmission follows the one before it
     };
@@ -183,7 +183,7 @@ class alignas(64) ExpressLink final : public EgressQueue, private CausalEvent
     // CausalEvent
     void Happen() override;
 
-    bool Take(Segment* segment, bool isDroppable);
+    bool Take(Packet* packet, bool isDroppable);
     uint64_t GetMaxQueueBytes() const;
     void ScheduleArrival(const EventOrigin& origin);
     bool IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const;
@@ -195,7 +195,7 @@ class alignas(64) ExpressLink final : public EgressQueue, private CausalEvent
     const int64_t m_latencyPs;
     int64_t m_frontNumber{0};          //!< of the origin of the event that is pending
     Start m_front{-1, -1};             //!< the transmission of the packet that arrives next
-    RingBuffer<Packet> m_packets;      //!< the first one has an event pending
+    RingBuffer<Transit> m_packets;     //!< the first one has an event pending
     RingBuffer<EventOrigin> m_origins; //!< of the arrivals of all packets that were not queued
 
     // What only a packet that enters needs:

@@ -82,8 +82,9 @@ ExpressReceiver::ExpressReceiver(const Config& config, FlowId flow, const Handsh
 }
 
 void
-ExpressReceiver::Receive(const Segment& segment)
+ExpressReceiver::Receive(const Packet& packet)
 {
+    const auto& segment = static_cast<const Segment&>(packet);
     const SequenceNumber32 next = m_next;
     if (segment.sequence + segment.payloadBytes < next ||
         segment.sequence >= next + m_config.window)
@@ -212,7 +213,7 @@ ExpressReceiver::SendAck(uint8_t flags)
         m_delayedAckTimer->Cancel();
     }
     m_unacknowledged = 0;
-    Segment* segment = m_config.carrier->NewSegment();
+    Segment* segment = m_config.segments->Take();
     segment->flow = m_flow;
     segment->hop = 0;
     segment->toSender = true;

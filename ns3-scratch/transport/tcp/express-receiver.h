@@ -8,6 +8,7 @@
 #include "clock/lazy-timer.h"
 #include "transport/endpoint.h"
 #include "transport/tcp/reassembly.h"
+#include "transport/tcp/segment.h"
 
 #include "ns3/nstime.h"
 #include "ns3/ptr.h"
@@ -50,8 +51,9 @@ class ExpressReceiver : public FlowReceiver
         bool ecn;
         ns3::TypeId congestionControl; //!< matters only for DCTCP, which changes the receiver
         uint32_t linkHeaderBytes;
-        SegmentCarrier* carrier{nullptr}; //!< carries the ACKs; set by the user, not owned
-        FlowObserver* observer{nullptr};  //!< of delivered data and sent packets; likewise
+        PacketCarrier* carrier{nullptr}; //!< carries the ACKs; set by the user, not owned
+        SegmentPool* segments{nullptr};  //!< makes the ACKs; likewise
+        FlowObserver* observer{nullptr}; //!< of delivered data and sent packets; likewise
     };
 
     /**
@@ -79,7 +81,7 @@ class ExpressReceiver : public FlowReceiver
     }
 
     // FlowReceiver
-    void Receive(const Segment& segment) override;
+    void Receive(const Packet& packet) override;
 
   private:
     /// The effect of a segment on the receive buffer.

@@ -59,7 +59,8 @@ ExpressTcpSocket::Equip(LossRecovery recovery)
 
 void
 ExpressTcpSocket::Attach(const Congestion& congestion,
-                         SegmentCarrier& carrier,
+                         PacketCarrier& carrier,
+                         SegmentPool& segments,
                          uint32_t linkHeaderBytes,
                          LazyTimer& retransmissionTimer)
 {
@@ -70,6 +71,7 @@ ExpressTcpSocket::Attach(const Congestion& congestion,
     m_tcb = state;
     m_congestionControl = congestion.GetControl();
     m_carrier = &carrier;
+    m_segments = &segments;
     m_linkHeaderBytes = linkHeaderBytes;
     m_retransmissionTimer = &retransmissionTimer;
 }
@@ -99,7 +101,7 @@ ExpressTcpSocket::Feed(uint32_t bytes)
         // The buffer copies the packet, but the copy shares the content.
         if (!m_content || m_content->GetSize() != bytes)
         {
-            m_content = Create<Packet>(bytes);
+            m_content = Create<ns3::Packet>(bytes);
         }
         m_txBuffer->Add(m_content);
         m_unfed -= bytes;
@@ -185,7 +187,7 @@ ExpressTcpSocket::SendPending()
 Segment*
 ExpressTcpSocket::MakeSegment(uint8_t flags, SequenceNumber32 sequence, uint32_t payloadBytes)
 {
-    Segment* segment = m_carrier->NewSegment();
+    Segment* segment = m_segments->Take();
     segment->flow = m_flow;
     segment->hop = 0;
     segment->toSender = false;

@@ -7,9 +7,9 @@
 
 #include "clock/lazy-timer.h"
 #include "transport/endpoint.h"
-#include "transport/segment.h"
 #include "transport/tcp/congestion.h"
 #include "transport/tcp/fabric-tcp-socket.h"
+#include "transport/tcp/segment.h"
 #include "transport/tcp/sender-state.h"
 #include "transport/tcp/settable-rtt.h"
 
@@ -24,7 +24,7 @@ namespace cosim
  *
  * The state machine, congestion control, RTT estimation, loss recovery and timers are those of
  * TcpSocketBase. This class replaces only how segments are carried and when work is scheduled:
- * - Segments go to a SegmentCarrier, and ACKs come from it. There is no header serialization, no
+ * - Segments go to a PacketCarrier, and ACKs come from it. There is no header serialization, no
  *   lookup of endpoints, and no IP layer.
  * - The retransmission timer is a LazyTimer.
  * - While nothing is lost, the next segment is the one after the last sent segment, so the scan of
@@ -79,11 +79,13 @@ class ExpressTcpSocket : public FabricTcpSocket
      *
      * @param congestion the congestion control of the flow, which is open
      * @param carrier carries the segments of this socket; must outlive it
+     * @param segments makes them; must outlive the socket
      * @param linkHeaderBytes header bytes per packet in addition to IP and TCP
      * @param retransmissionTimer calls ReTxTimeout when it expires; must outlive the socket
      */
     void Attach(const Congestion& congestion,
-                SegmentCarrier& carrier,
+                PacketCarrier& carrier,
+                SegmentPool& segments,
                 uint32_t linkHeaderBytes,
                 LazyTimer& retransmissionTimer);
 
@@ -140,8 +142,9 @@ class ExpressTcpSocket : public FabricTcpSocket
     Segment* MakeSegment(uint8_t flags, ns3::SequenceNumber32 sequence, uint32_t payloadBytes);
     bool IsUneventful() const;
 
-    Congestion m_congestion;            //!< the base class has its parts
-    SegmentCarrier* m_carrier{nullptr}; //!< not owned
+    Congestion m_congestion;           //!< the base class has its parts
+    PacketCarrier* m_carrier{nullptr}; //!< not owned
+    SegmentPool* m_segments{nullptr};  //!< not owned
     uint32_t m_linkHeaderBytes{0};
     LazyTimer* m_retransmissionTimer{nullptr}; //!< not owned
     ns3::Ptr<SettableRtt> m_estimator;         //!< the base class has it as m_rtt

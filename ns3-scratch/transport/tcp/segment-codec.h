@@ -5,7 +5,7 @@
 #ifndef COSIM_SEGMENT_CODEC_H
 #define COSIM_SEGMENT_CODEC_H
 
-#include "transport/segment.h"
+#include "transport/tcp/segment.h"
 
 #include "ns3/tcp-header.h"
 

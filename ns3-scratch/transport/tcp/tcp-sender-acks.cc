@@ -26,8 +26,9 @@ constexpr int64_t SMALLEST_TIMESTAMP_RTT_PS = 1'000'000;
 } // namespace
 
 void
-TcpSender::Receive(const Segment& segment)
+TcpSender::Receive(const Packet& packet)
 {
+    const auto& segment = static_cast<const Segment&>(packet);
     if (m_isPredicted)
     {
         if (const std::size_t segments = CountAcknowledged(segment); segments > 0)

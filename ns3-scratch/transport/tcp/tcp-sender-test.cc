@@ -37,7 +37,7 @@ MakeSettings()
 }
 
 /// One flow over a line with a constant delay, on which some data packets are lost or late.
-class Flow : private TcpSender::SocketMaker, private SegmentCarrier, private FlowObserver
+class Flow : private TcpSender::SocketMaker, private PacketCarrier, private FlowObserver
 {
   public:
     /// @param lost the data packets to lose, counted from 0 in the order in which they are sent
@@ -52,6 +52,7 @@ class Flow : private TcpSender::SocketMaker, private SegmentCarrier, private Flo
           m_sender(m_config, 0, m_prototype->MakeStartState(HANDSHAKE), HANDSHAKE.start)
     {
         m_config.carrier = m_receiverConfig.carrier = this;
+        m_config.segments = m_receiverConfig.segments = &m_segments;
         m_config.observer = m_receiverConfig.observer = this;
         m_config.sockets = this;
         m_config.submitLine = &m_submitLine;
@@ -102,13 +103,9 @@ class Flow : private TcpSender::SocketMaker, private SegmentCarrier, private Flo
         return m_prototype->MakeCongestion(CreateObject<TcpNewReno>());
     }
 
-    Segment* NewSegment() override
+    void Carry(Packet* packet) override
     {
-        return m_segments.Take();
-    }
-
-    void Carry(Segment* segment) override
-    {
+        auto* segment = static_cast<Segment*>(packet);
         const uint32_t number = segment->toSender ? UINT32_MAX : m_sent++;
         if (m_lost.contains(number))
         {

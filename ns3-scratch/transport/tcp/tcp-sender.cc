@@ -120,7 +120,7 @@ TcpSender::Send()
 void
 TcpSender::SendSegment(uint32_t bytes)
 {
-    Segment* segment = m_config.carrier->NewSegment();
+    Segment* segment = m_config.segments->Take();
     segment->flow = m_flow;
     segment->hop = 0;
     segment->toSender = false;
@@ -171,8 +171,9 @@ TcpSender::AddState(StateDigest& digest) const
 }
 
 void
-TcpSender::AddSegment(StateDigest& digest, const Segment& segment) const
+TcpSender::AddPacket(StateDigest& digest, const Packet& packet) const
 {
+    const auto& segment = static_cast<const Segment&>(packet);
     digest.Add(uint64_t{segment.flow} << 32 | segment.window);
     digest.Add(uint64_t{segment.hop} << 8 | segment.flags);
     digest.Add(static_cast<uint64_t>(segment.acknowledgment - m_state.head));
@@ -207,6 +208,7 @@ TcpSender::GetSocket()
         m_socket = m_config.sockets->TakeSocket();
         m_socket->Attach(m_congestion,
                          *m_config.carrier,
+                         *m_config.segments,
                          m_config.linkHeaderBytes,
                          m_retransmissionTimer);
         m_socket->Observe(m_config.observer, m_flow);

@@ -85,7 +85,8 @@ class TcpSender final : public FlowSender
         int64_t clockGranularityPs;
 
         // Set by the user, not owned:
-        SegmentCarrier* carrier{nullptr};
+        PacketCarrier* carrier{nullptr};
+        SegmentPool* segments{nullptr};
         FlowObserver* observer{nullptr};
         SocketMaker* sockets{nullptr};   //!< makes congestion controls, and sockets where needed
         SubmitLine* submitLine{nullptr}; //!< calls a sender one tick after Submit
@@ -128,11 +129,11 @@ class TcpSender final : public FlowSender
 
     // FlowSender
     void Submit(uint64_t bytes) override;
-    void Receive(const Segment& segment) override;
+    void Receive(const Packet& packet) override;
     uint32_t GetWindow() const override;
     void Pause() override;
     void Resume() override;
-    void AddSegment(StateDigest& digest, const Segment& segment) const override;
+    void AddPacket(StateDigest& digest, const Packet& packet) const override;
 
   private:
     void Send();

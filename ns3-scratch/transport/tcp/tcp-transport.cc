@@ -58,9 +58,10 @@ TcpTransport::GetHandshakeBytes() const
 }
 
 void
-TcpTransport::Attach(SegmentCarrier& carrier, FlowObserver& observer)
+TcpTransport::Attach(PacketCarrier& carrier, FlowObserver& observer)
 {
     m_senderConfig.carrier = m_receiverConfig.carrier = &carrier;
+    m_senderConfig.segments = m_receiverConfig.segments = &m_segments;
     m_senderConfig.observer = m_receiverConfig.observer = &observer;
     m_senderConfig.sockets = this;
     m_senderConfig.submitLine = &m_submitLine;
@@ -75,6 +76,18 @@ TcpTransport::Connect(FlowId flow, const Handshake& handshake)
                                                handshake.start);
     ExpressReceiver& receiver = m_receivers.emplace_back(m_receiverConfig, flow, handshake);
     return {&sender, &receiver};
+}
+
+void
+TcpTransport::Release(Packet* packet)
+{
+    m_segments.Return(static_cast<Segment*>(packet));
+}
+
+std::size_t
+TcpTransport::CountPackets() const
+{
+    return m_segments.GetTaken();
 }
 
 std::string

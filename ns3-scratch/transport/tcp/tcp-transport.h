@@ -33,8 +33,10 @@ class TcpTransport : public Transport, private TcpSender::SocketMaker
 
     // Transport
     uint32_t GetHandshakeBytes() const override;
-    void Attach(SegmentCarrier& carrier, FlowObserver& observer) override;
+    void Attach(PacketCarrier& carrier, FlowObserver& observer) override;
     FlowEnds Connect(FlowId flow, const Handshake& handshake) override;
+    void Release(Packet* packet) override;
+    std::size_t CountPackets() const override;
     std::string GetObstacle() const override;
     bool IsAtRest() const override;
     int64_t AddState(StateDigest& digest) const override;
@@ -46,6 +48,7 @@ class TcpTransport : public Transport, private TcpSender::SocketMaker
     Congestion MakeCongestion() override;
 
     const TcpSettings& m_settings;
+    SegmentPool m_segments;
     ExpressReceiver::Config m_receiverConfig;
     ns3::ObjectFactory m_congestionControl;
     /// copied for each socket, which costs less than setting attributes

@@ -5,45 +5,34 @@
 #ifndef COSIM_SEGMENT_H
 #define COSIM_SEGMENT_H
 
-#include "transport/flow-observer.h"
+#include "transport/packet.h"
 
 #include "ns3/sequence-number.h"
 #include "ns3/tcp-option-sack.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <span>
 #include <vector>
 
 namespace cosim
 {
 
 /**
- * A TCP segment in the express fabric.
- *
- * The header fields are members instead of serialized bytes. The payload has a size but no content.
+ * A packet of TCP. The header fields are members instead of serialized bytes.
  *
  * The size is one cache line. A segment waits longer than a cache keeps it, so one access should
  * load all of it.
  */
-struct alignas(64) Segment
+struct alignas(64) Segment : Packet
 {
-    std::span<const uint32_t> path; //!< the links of its path
-    FlowId flow;
-    uint16_t hop;    //!< index in the path of the current link
-    bool toSender;   //!< true on the reverse path (ACKs)
-    bool ect;        //!< true if the transport is ECN-capable
-    bool ce;         //!< true if a queue has marked the segment (congestion experienced)
     uint8_t flags;   //!< TCP flags
     uint16_t window; //!< scaled value, as in the TCP header
-    uint32_t payloadBytes;
-    uint32_t wireBytes;     //!< size on the wire, link, IP and TCP headers included [bytes]
-    uint32_t timestamp;     //!< TS option; used only with timestamps
-    uint32_t timestampEcho; //!< TS option; used only with timestamps
     ns3::SequenceNumber32 sequence;
     ns3::SequenceNumber32 acknowledgment;
-    uint32_t order; //!< number among the data segments of its flow; used only by ArrivalOrder
+    uint32_t timestamp;     //!< TS option; used only with timestamps
+    uint32_t timestampEcho; //!< TS option; used only with timestamps
     std::unique_ptr<ns3::TcpOptionSack::SackList> sackBlocks; //!< null: no SACK blocks
 };
 
@@ -88,19 +77,6 @@ class SegmentPool
   private:
     std::deque<Segment> m_all;
     std::vector<Segment*> m_free;
-};
-
-/// Carries the segments that the two endpoints of a flow send.
-class SegmentCarrier
-{
-  public:
-    virtual ~SegmentCarrier() = default;
-
-    /// @return a new segment, whose fields the caller sets
-    virtual Segment* NewSegment() = 0;
-
-    /// @param segment the segment to carry to the other endpoint, starting now
-    virtual void Carry(Segment* segment) = 0;
 };
 
 } // namespace cosim
