@@ -189,6 +189,13 @@ CausalSimulator::Run()
     while (!m_queue.IsEmpty() && !m_isStopped)
     {
         const CausalQueue::Item& item = m_queue.GetNext();
+        if (item.GetOwn() == nullptr && item.GetImpl()->IsCancelled())
+        { // nothing happens, so the clock stands still
+            EventImpl* const event = item.GetImpl();
+            m_queue.Pop();
+            event->Unref();
+            continue;
+        }
         if (item.timePs >= m_nextWatchPs)
         {
             Look();
@@ -209,6 +216,10 @@ CausalSimulator::Run()
         }
         Poll();
     }
+    if (m_queue.IsEmpty())
+    {
+        m_nowPs = m_actedPs;
+    }
 }
 
 /// Advance the clock to an event.
@@ -217,6 +228,7 @@ CausalSimulator::Enter(const CausalQueue::Item& item)
 {
     ++m_eventCount;
     AdvanceTo(item.timePs);
+    m_actedBeforePs = std::exchange(m_actedPs, item.timePs);
     m_currentUid = std::max(m_currentUid, item.GetUid());
     m_current = item.origin;
     m_context = item.GetOwn() != nullptr ? Simulator::NO_CONTEXT : item.GetContext();

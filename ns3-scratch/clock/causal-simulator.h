@@ -115,10 +115,20 @@ class CausalSimulator : public ns3::SimulatorImpl
         }
         m_current = MakeOrigin();
         m_nowPs = timePs;
+        m_actedPs = timePs;
         m_currentUid = ns3::EventId::UID::INVALID;
         ++m_eventCount;
         Poll();
         return true;
+    }
+
+    /**
+     * Record that the current event has changed nothing. A run that ends because no event is left
+     * ends at the time of the last event that did.
+     */
+    void NoteIdleEvent()
+    {
+        m_actedPs = m_actedBeforePs;
     }
 
     /**
@@ -210,6 +220,8 @@ class CausalSimulator : public ns3::SimulatorImpl
     std::list<ns3::EventId> m_destroyEvents;
     EventOrigin m_current;
     int64_t m_nowPs{0};
+    int64_t m_actedPs{0};       //!< time of the last event that changed something
+    int64_t m_actedBeforePs{0}; //!< m_actedPs before the current event
     int64_t m_number{0};
     uint64_t m_eventCount{0};
     uint32_t m_uid{ns3::EventId::UID::VALID}; //!< of the next event

@@ -103,6 +103,18 @@ class LazyTimerTest : public UnitTest<LazyTimerTest>
         NS_TEST_ASSERT_MSG_EQ(Join(expiries), "33", "only what was armed last");
     }
 
+    void DoesNotKeepTheClockRunning()
+    {
+        const SimulatorSession session(1);
+        CallingTimer timer([] {});
+        Simulator::Schedule(TimeStep(3), [&] { timer.Arm(TimeStep(20)); });
+        Simulator::Schedule(TimeStep(5), [&] { timer.Cancel(); });
+        const ns3::EventId other = Simulator::Schedule(TimeStep(30), [] {}); // of ns-3 itself
+        Simulator::Schedule(TimeStep(7), [&] { Simulator::Cancel(other); });
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(Simulator::Now().GetTimeStep(), 7, "the last event that did a thing");
+    }
+
     void LeavesNoEventsBehind()
     {
         const SimulatorSession session(1);
@@ -148,6 +160,8 @@ const UnitTestSuite<LazyTimerTest> g_lazyTimerTests(
          &LazyTimerTest::ExpiresWhenItWasArmedLastFor},
         {"it can be armed where it expires", &LazyTimerTest::IsArmedAgainOnExpiry},
         {"a cancelled timer does not expire", &LazyTimerTest::DoesNotExpireWhenCancelled},
+        {"a cancelled timer does not keep the clock running",
+         &LazyTimerTest::DoesNotKeepTheClockRunning},
         {"arming it again costs no event", &LazyTimerTest::LeavesNoEventsBehind},
         {"among events of one time it stands where it was armed last",
          &LazyTimerTest::KeepsItsPlaceAmongEqualTimes},

@@ -54,18 +54,22 @@ LazyTimer::Schedule()
 void
 LazyTimer::Happen()
 {
-    const EventOrigin& current = CausalSimulator::Get().GetCurrent();
+    CausalSimulator& simulator = CausalSimulator::Get();
+    const EventOrigin& current = simulator.GetCurrent();
     if (current.number != m_eventNumber)
     {
+        simulator.NoteIdleEvent();
         return;
     }
     const int64_t nowPs = std::exchange(m_eventPs, -1);
     if (m_expiryPs < 0)
     {
+        simulator.NoteIdleEvent();
         return;
     }
     if (m_expiryPs > nowPs || m_expiryOrigin > current)
     {
+        simulator.NoteIdleEvent();
         Schedule();
         return;
     }

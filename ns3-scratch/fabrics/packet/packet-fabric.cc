@@ -65,7 +65,8 @@ PacketFabric::Start()
 void
 PacketFabric::PlanHandshakes()
 {
-    constexpr uint32_t handshakeBytes = 128; // at least the size of a SYN
+    constexpr uint32_t LARGEST_HEADERS = 20 + 60; // IPv4 without options, TCP with all options
+    const uint32_t handshakeBytes = LARGEST_HEADERS + m_format.linkBytes;
     std::vector<Time> times;
     for (uint32_t link = 0; link < m_liveLinks.GetCount(); ++link)
     {
