@@ -33,7 +33,7 @@ An estimate states the errors in scenarios like it: on a network of the same *cl
 kind of workload and algorithm if there are any. The classes are *direct* (links join ranks), *one
 tier* of switches, *tiers* that have as much rate above as below, and *oversubscribed* ones. Where
 packets could be lost, there is no error to state: `cosim run` says which buffer is too small for
-what can arrive at once.
+what can arrive at once, or that links lose packets or fail.
 
 """
 
@@ -57,7 +57,10 @@ What the numbers mean:
   connection whose window is small for its round trip gets less, and bursts of several connections
   take turns. What a chain of steps waits for is the slowest of them. `flow` is too fast for
   all-to-alls and permutations there, and off in both directions for `halving_doubling`, where pairs
-  at different distances take different links.
+  at different distances take different links. Windows alone are not the reason: with windows that
+  never hold a packet back, the errors of `flow` are as large. Other rules to share a link made them
+  larger: in proportion to what arrives, as a queue does, and proportionally fair, as equal windows
+  do in the long run. What is missing is the order in which packets wait, which only packets have.
 - **`flow`** shares links max–min fairly from the moment at which a flow starts. At the packet
   level, the packets of a new flow first wait behind those of other flows. This delay adds up along
   the chains of small steps of `dbt`, which the `dlrm_*` scenarios also use. `flow` is too fast

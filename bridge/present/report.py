@@ -131,12 +131,10 @@ def _title(result: Result) -> Text:
 
 def _estimate(estimate: Estimate) -> Text:
     begin = "This is an estimate"
-    if estimate.buffer_bytes is not None:
+    if estimate.losses is not None or estimate.buffer_bytes is not None:
         return Text(
-            f"{begin} without losses. Packets may be lost here: up to "
-            f"{scaled_text(estimate.arriving_bytes, 'B')} can arrive at once at a port with a "
-            f"buffer of {scaled_text(estimate.buffer_bytes, 'B')}. With losses, retransmission "
-            "timeouts can make the time many times as long: run with fabric: express."
+            f"{begin} without losses. {_losses(estimate)} With losses, retransmission timeouts can "
+            "make the time many times as long: run with fabric: express."
         )
     if estimate.mean_error is None or estimate.largest_error is None:
         return Text(
@@ -156,6 +154,17 @@ def _estimate(estimate: Estimate) -> Text:
         f"{begin}. Against packets (express), the time of {len(names)} scenarios like it "
         f"is off by {_signed(least)} to {_signed(greatest)}, "
         f"{percent_text(estimate.mean_error)} on average."
+    )
+
+
+def _losses(estimate: Estimate) -> str:
+    if estimate.losses == "link":
+        return "Packets are lost here: links lose them at random."
+    if estimate.losses == "failure":
+        return "Packets may be lost here: links fail."
+    return (
+        f"Packets may be lost here: up to {scaled_text(estimate.arriving_bytes, 'B')} can arrive at "
+        f"once at a port with a buffer of {scaled_text(estimate.buffer_bytes, 'B')}."
     )
 
 

@@ -6,7 +6,7 @@ Sizes are bytes, rates bit/s.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
@@ -323,11 +323,14 @@ class Estimate(Block):
     """The smallest error, with its sign."""
     greatest_error: float | None = None
     """The greatest error, with its sign."""
+    losses: Literal["queue", "link", "failure"] | None = None
+    """Why packets could be lost: more can arrive at a queue than it holds, a link loses packets at
+    random, or a link fails. An estimate has no losses and no timeouts, so its error can be of any
+    size."""
     arriving_bytes: int | None = None
-    """Bytes that can arrive at once at a port whose buffer they do not fit into, so that packets
-    could be lost. An estimate has no losses and no timeouts, so its error can be of any size."""
+    """Bytes that can arrive at once at the queue, headers included; None for other losses."""
     buffer_bytes: int | None = None
-    """Size of this buffer."""
+    """Bytes that the queue holds; None for other losses."""
 
 
 class PathTimes(Block):

@@ -10,9 +10,8 @@ from statistics import mean
 from typing import Any
 
 from bridge.results.run_tables import RunTables
-from bridge.simulator.network_class import network_class, scarce_buffer
+from bridge.simulator.network_class import network_class
 from frontend.fabrics import ESTIMATORS
-from frontend.units import parse_bytes
 
 #: What `cosim fidelity --store` writes: the errors of the estimators against express, by scenario.
 FILE = "estimate_errors.json"
@@ -33,7 +32,9 @@ def traits(scenario: Mapping[str, Any]) -> dict[str, str]:
     return {"kind": str(workload.get("kind")), "algorithm": str(algorithm)}
 
 
-def estimate_error(scenario: Mapping[str, Any], tables: RunTables) -> dict[str, Any] | None:
+def estimate_error(
+    scenario: Mapping[str, Any], tables: RunTables, risk: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
     """Return what is known about the error of an estimating fabric.
 
     It comes from the stored scenarios on networks of the same class: those of the same kind and
@@ -46,6 +47,8 @@ def estimate_error(scenario: Mapping[str, Any], tables: RunTables) -> dict[str, 
         A scenario with all defaults.
     tables : RunTables
         The tables of the run.
+    risk : mapping, optional
+        Why packets could be lost: the `loss_risk` that the simulator found.
 
     Returns
     -------
@@ -57,13 +60,10 @@ def estimate_error(scenario: Mapping[str, Any], tables: RunTables) -> dict[str, 
         return None
     links, flows = tables.rows("links"), tables.rows("flows")
     own = {**traits(scenario), "network": network_class(links, flows)}
-    transport = scenario["transport"]
-    window = parse_bytes(transport["window"]) * transport["flows_per_pair"]
-    scarce = scarce_buffer(links, flows, window)
     found: dict[str, Any] = {"network": own["network"], "scenarios": []}
-    if scarce is not None:
-        need, buffer = scarce
-        return found | {"arriving_bytes": need, "buffer_bytes": buffer}
+    if risk is not None:
+        sizes = {name: risk.get(name) for name in ("arriving_bytes", "buffer_bytes")}
+        return found | {"losses": risk["cause"], **sizes}
     for alike in (("network", "kind", "algorithm"), ("network", "kind"), ("network",)):
         rows = [row for row in _stored() if all(row.get(name) == own[name] for name in alike)]
         if rows:

@@ -294,7 +294,7 @@ def _simulate(
         raw["scenario"] = header.scenario
         raw["simulator"] |= {**watch.cost(), "seed": header.seed, "versions": versions()}
         raw["training"] = training_rates(header.scenario, raw)
-        raw["estimate"] = estimate_error(header.scenario, tables)
+        raw["estimate"] = estimate_error(header.scenario, tables, raw.pop("loss_risk", None))
         result = Result.model_validate(raw).with_tables(tables)
         if folder is not None:
             file = None

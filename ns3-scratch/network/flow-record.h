@@ -118,6 +118,18 @@ class FlowRecord
         ++m_flows[path].counters.timeouts;
     }
 
+    /// @return the number of flows
+    uint32_t GetCount() const
+    {
+        return static_cast<uint32_t>(m_flows.size());
+    }
+
+    /// @return the payload that a flow has carried [bytes]
+    uint64_t GetBytes(uint32_t path) const
+    {
+        return m_flows[path].counters.bytes;
+    }
+
     /// @return the counters of all flows
     std::vector<FlowCounters> GetAll() const
     {

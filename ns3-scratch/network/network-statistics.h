@@ -32,6 +32,27 @@ struct Reordering
     uint64_t largestDisplacement{0}; //!< most packets sent after it that one arrived behind
 };
 
+/// Why packets could be lost where messages were carried without packets.
+struct LossRisk
+{
+    enum class Cause : uint8_t
+    {
+        QUEUE,   //!< more can arrive at once at a port than its buffer holds
+        LINK,    //!< a link loses packets at random
+        FAILURE, //!< a link fails
+    };
+
+    Cause cause{Cause::QUEUE};
+    uint64_t arrivingBytes{0}; //!< QUEUE: what can arrive at once
+    uint64_t bufferBytes{0};   //!< QUEUE: what the buffer holds
+
+    /// @return the bytes that can arrive at once and find no room
+    uint64_t GetLack() const
+    {
+        return arrivingBytes - (arrivingBytes < bufferBytes ? arrivingBytes : bufferBytes);
+    }
+};
+
 /// What a fabric measured since its start.
 struct NetworkStatistics
 {
@@ -64,6 +85,7 @@ struct NetworkStatistics
     double fctP99Ns{0};
     double fctMaxNs{0};
     std::vector<DimensionStatistics> dimensions;
+    std::optional<LossRisk> lossRisk; //!< empty if packets were simulated, or none can be lost
 };
 
 } // namespace cosim

@@ -306,6 +306,27 @@ WriteSharedLinks(JsonWriter& json, const Topology& topology, const SharedLinks& 
 }
 
 void
+WriteLossRisk(JsonWriter& json, const LossRisk& risk)
+{
+    json.Key("loss_risk").BeginObject();
+    switch (risk.cause)
+    {
+    case LossRisk::Cause::QUEUE:
+        json.Key("cause").String("queue");
+        json.Key("arriving_bytes").Uint(risk.arrivingBytes);
+        json.Key("buffer_bytes").Uint(risk.bufferBytes);
+        break;
+    case LossRisk::Cause::LINK:
+        json.Key("cause").String("link");
+        break;
+    case LossRisk::Cause::FAILURE:
+        json.Key("cause").String("failure");
+        break;
+    }
+    json.EndObject();
+}
+
+void
 WriteSystem(JsonWriter& json, const Stream& stream, const Admission& scheduler)
 {
     json.Key("system").BeginObject();
@@ -380,6 +401,10 @@ WriteResult(const Stream& stream,
     if (stream.topology.sharedLinks > 0)
     {
         WriteSharedLinks(json, stream.topology, record.shared);
+    }
+    if (network.lossRisk)
+    {
+        WriteLossRisk(json, *network.lossRisk);
     }
     json.Key("simulator").BeginObject();
     json.Key("events").Uint(outcome.events);

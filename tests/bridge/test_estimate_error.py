@@ -91,7 +91,8 @@ def test_the_order_of_peers_is_part_of_the_algorithm() -> None:
 def test_where_packets_may_be_lost_there_is_no_percentage(scenarios: Path) -> None:
     """The tutorial's incast: 200.3 ms by packets, and 1.2 ms by an estimate that loses nothing.
 
-    15 ranks have a window of 0.5 MB each, and a port has 1/16 of 2 MB.
+    15 ranks have a window of 0.5 MB each, in 56 packets with 42 bytes of headers, and a port has
+    1/16 of 2 MB.
     """
     lossy = {
         "workload.algorithm": "direct",
@@ -102,29 +103,84 @@ def test_where_packets_may_be_lost_there_is_no_percentage(scenarios: Path) -> No
     assert result.estimate is not None
     assert result.estimate.mean_error is None
     assert result.estimate.scenarios == ()
-    assert (result.estimate.arriving_bytes, result.estimate.buffer_bytes) == (7_500_000, 125_000)
+    assert result.estimate.losses == "queue"
+    arriving = 15 * (500_000 + 56 * 42)
+    assert (result.estimate.arriving_bytes, result.estimate.buffer_bytes) == (arriving, 125_000)
     text = summary(result.to_dict())
-    assert "Packets may be lost here: up to 7.5 MB can arrive at once" in text
+    assert "Packets may be lost here: up to 7.535 MB can arrive at once" in text
     assert " % " not in text.partition("This is an estimate")[2].partition("simulator")[0]
     packets = bridge.run(scenarios / "first.yaml", lossy)
     assert packets.network.drops > 0
     assert packets.time_ns > 100 * result.time_ns
 
 
+def test_traffic_that_ranks_pass_on_counts() -> None:
+    """A link of a hypercube carries messages that neither of its ends sends or receives."""
+    family = {"family": "hypercube", "n": 16, "latency": "1us", "buffer": "600kB"}
+    scenario = collective(family, operation="all_to_all", bytes="2MB")
+    found = estimated(scenario)
+    assert (found["losses"], found["mean_error"]) == ("queue", None)
+    assert found["arriving_bytes"] > 600_000
+    assert bridge.run(scenario).network.drops > 0
+
+
+def test_a_queue_grows_only_where_more_arrives_than_leaves() -> None:
+    """Each link of a ring in one direction is fed by its rank and by the link before it; the last
+    link of a path between two leaves only by a link that is as fast."""
+    family = {"family": "unidirectional_ring", "d": 1, "n": 4, "buffer": "300kB"}
+    assert estimated(collective(family, operation="all_to_all"))["losses"] == "queue"
+    pair = {**leaf_spine(4, 4, 1), "buffer": "300kB"}
+    send = {"operation": "all_to_all", "algorithm": "direct"}
+    rows = [["0B"] * 4 for _ in range(4)]
+    rows[0][3] = "1MB"
+    alone = collective(pair, **send, matrix=rows)
+    del alone["workload"]["bytes"]
+    assert estimated(alone)["losses"] is None
+    assert bridge.run(alone).network.drops == 0
+
+
+@pytest.mark.parametrize(
+    ("event", "losses"),
+    [
+        ({"event": "link_loss", "loss": 0.01}, "link"),
+        ({"event": "link_down", "until": "9us"}, "failure"),
+        ({"event": "link_rate", "bandwidth": "50Gbps"}, None),
+    ],
+)
+def test_links_that_lose_packets_or_fail_have_no_percentage(
+    event: dict[str, Any], losses: str | None
+) -> None:
+    event = {"at": "1us", "link": [0, 1], **event}
+    scenario = collective({"family": "torus", "dims": [4]}) | {"events": [event]}
+    found = estimated(scenario)
+    assert found["losses"] == losses
+    assert (found["mean_error"] is None) == (losses is not None)
+
+
+def test_a_graph_whose_links_have_a_loss_has_no_percentage() -> None:
+    links = [{"ends": [0, 1], "loss": 0.01}, {"ends": [1, 2]}, {"ends": [2, 0]}]
+    found = estimated(collective({"family": "graph", "nodes": [0, 1, 2], "links": links}))
+    assert (found["losses"], found["mean_error"]) == ("link", None)
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     ranks=st.sampled_from([4, 8]),
     buffer=st.sampled_from([60, 200, 800, 5000]),
-    tiers=st.booleans(),
+    network=st.sampled_from(["flat", "tiers", "hypercube"]),
     algorithm=st.sampled_from(["direct", "ring", "halving_doubling"]),
     order=st.sampled_from(["same", "rotated"]),
     size=st.sampled_from([20, 200, 2000]),
 )
 def test_an_error_is_stated_only_where_packets_are_not_lost(
-    ranks: int, buffer: int, tiers: bool, algorithm: str, order: str, size: int
+    ranks: int, buffer: int, network: str, algorithm: str, order: str, size: int
 ) -> None:
-    ports = {"buffer": f"{buffer * ranks}kB"}
-    family = leaf_spine(ranks, 4, 1) if tiers else {"family": "flat", "ranks": ranks}
+    ports = {"buffer": f"{buffer * (1 if network == 'hypercube' else ranks)}kB"}
+    family = {
+        "flat": {"family": "flat", "ranks": ranks},
+        "tiers": leaf_spine(ranks, 4, 1),
+        "hypercube": {"family": "hypercube", "n": ranks},
+    }[network]
     scenario = collective(
         {**family, **ports}, algorithm=algorithm, peer_order=order, bytes=f"{size}kB"
     )

@@ -5,6 +5,7 @@
 #include "fabrics/message/message-fabric.h"
 
 #include "clock/causal-simulator.h"
+#include "fabrics/message/loss-risk.h"
 #include "stream/stream-validator.h"
 #include "support/wide-arithmetic.h"
 
@@ -45,6 +46,7 @@ MessageFabric::GetStatistics() const
         summary.Add(m_liveLinks.Get(link), counters[link]);
     }
     summary.Finish();
+    result.lossRisk = FindLossRisk(m_topology, m_settings, m_liveLinks, m_flowRecord);
     return result;
 }
 
