@@ -163,8 +163,8 @@ def _losses(estimate: Estimate) -> str:
     if estimate.losses == "failure":
         return "Packets may be lost here: links fail."
     return (
-        f"Packets may be lost here: up to {scaled_text(estimate.arriving_bytes, 'B')} can arrive at "
-        f"once at a port with a buffer of {scaled_text(estimate.buffer_bytes, 'B')}."
+        f"Packets may be lost here: up to {scaled_text(estimate.arriving_bytes, 'B')} can arrive "
+        f"at once at a port with a buffer of {scaled_text(estimate.buffer_bytes, 'B')}."
     )
 
 
