@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -71,6 +72,7 @@ class StrategySearch:
         StrategyError
             If no start fits into the memory.
         """
+        began = time.process_time()
         searches: list[Search] = []
         refusal: StrategyError | None = None
         for start in self.starts:
@@ -83,7 +85,10 @@ class StrategySearch:
         search = min(searches, key=lambda one: one.state.start_seconds)
         best = search.run().best
         data = search.job.changed(best.strategy, best.demand)
-        found = {"strategy": data["workload"]["strategy"]}
+        found = {
+            "strategy": data["workload"]["strategy"],
+            "cpu_seconds": round(time.process_time() - began, 3),
+        }
         if search.job.alternates:
             topology = data["topology"]
             if topology["demand"] == to_json(demand(search.job.graph, best.strategy)):

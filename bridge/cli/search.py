@@ -139,13 +139,15 @@ def search_command(
     job = Job(loaded)
     settings = Settings(rounds, budget, beta, loaded.seed, space)
     place_at(address)  # a wrong one is refused before the search
+    began = time.process_time()
     with _SearchProgress(settings, quiet=as_json) as shown:
         search = Search(job, settings, folder, resume=resume, on_proposal=shown)
         state = search.run()
+    cpu_seconds = time.process_time() - began
     times = {"start": state.start_seconds, "estimate": state.best.seconds}
     best = load_scenario(job.changed(state.best.strategy, state.best.demand))
     times |= checked(best, fabrics, address, folder, quiet=as_json, allow_hooks=allow_hooks)
-    answer = _answer(job, state, times)
+    answer = _answer(job, state, times) | {"cpu_seconds": round(cpu_seconds, 3)}
     if job.alternates:
         found = resolve(best).layout.found
         assert found is not None
@@ -191,7 +193,8 @@ def _answer(job: Job, state: State, times: dict[str, float]) -> dict[str, Any]:
 def _print(answer: dict[str, Any], console: Console) -> None:
     count = len(answer["rounds"])
     rounds = "1 round" if count == 1 else f"{count} rounds"
-    console.print(f"{answer['name']}: {rounds}\n", highlight=False)
+    cost = f"{answer['cpu_seconds']:.1f} s of CPU time"
+    console.print(f"{answer['name']}: {rounds} in {cost}\n", highlight=False)
     console.print(times_table(answer["seconds"]))
     console.print()
     rows = [(placement, str(count)) for placement, count in answer["placements"].items()]

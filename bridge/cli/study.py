@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from bridge.cli.study_order import Order
 from bridge.cli.study_other_set import parameter_set, run_other_set
 from bridge.errors import InputError
 from bridge.files import prepare_directory, write_whole
+from bridge.present.quantities import seconds_text
 from bridge.studies.framework import picture, report
 from bridge.studies.framework.fit import Labels
 from bridge.studies.framework.model import Scale, Study
@@ -53,6 +55,13 @@ def list_command() -> None:
     for study in STUDIES.values():
         table.add_row(study.name, study.title, ", ".join(study.figures))
     output().print(table)
+
+
+def _cpu_seconds() -> float:
+    """Return the CPU time of this process and of the simulations that it has started and that have
+    ended."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
 def study_command(study: Study) -> click.Command:
@@ -122,6 +131,7 @@ def study_command(study: Study) -> click.Command:
         parameters: tuple[str, ...],
         scenarios: Path,
     ) -> None:
+        began = _cpu_seconds()
         kind = "-fit" if to_fit else ""
         order = Order(
             scale=scale,
@@ -163,6 +173,7 @@ def study_command(study: Study) -> click.Command:
             click.echo(data)
         else:
             output().print(report.on_terminal(study, scale, done))
+            click.echo(f"CPU time: {seconds_text(_cpu_seconds() - began)}", err=True)
             click.echo(f"Report: {order.folder / 'report.md'}", err=True)
         require_all(outcomes)
 

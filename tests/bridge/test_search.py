@@ -125,10 +125,11 @@ def test_what_is_written_is_what_was_found(tmp_path, topology):
 def test_unused_servers_are_told(used, sentence):
     stream = StringIO()
     answer = {"name": "x", "rounds": [], "seconds": {"start": 1.0}, "placements": {}}
-    counts = {"servers": 8, "used_servers": used, "microbatches": 4}
+    counts = {"servers": 8, "used_servers": used, "microbatches": 4, "cpu_seconds": 61.25}
     _print(answer | counts, Console(file=stream, width=100))
     assert sentence in stream.getvalue()
     assert "4 micro-batches" in stream.getvalue()
+    assert "x: 0 rounds in 61.2 s of CPU time" in stream.getvalue()
 
 
 def test_without_a_folder_nothing_is_written(tmp_path, monkeypatch):

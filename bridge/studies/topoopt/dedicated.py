@@ -322,7 +322,8 @@ but the Expander, with one exception (BERT on the Ideal Switch, d = 8). A search
 divide columns (`cosim search --space all`) finds strategies for CANDLE that are faster on the Ideal
 Switch (0.39 s instead of 0.53 s by its estimate, with d = 4 and 100 Gbps), but gains only 0.7 % on
 TopoOpt. A search tries up to 4000 strategies in two rounds, which takes 1 s (CANDLE) to 10 s (NCF)
-of CPU time. `DIR/points/searches` has the strategies of a run with `-o DIR`.
+of CPU time. `DIR/points/searches` has the strategies of a run with `-o DIR`, and the CPU time of
+each search (`cpu_seconds`).
 """,
     "27": "",
 }
