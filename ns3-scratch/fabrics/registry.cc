@@ -6,10 +6,11 @@
 
 #include "fabrics/analytical/analytical-fabric.h"
 #include "fabrics/analytical/piece-fabric.h"
-#include "fabrics/express/express-fabric.h"
+#include "fabrics/express/express-datapath.h"
 #include "fabrics/flow/flow-fabric.h"
 #include "fabrics/host/host-fabric.h"
-#include "fabrics/native/native-fabric.h"
+#include "fabrics/native/native-datapath.h"
+#include "fabrics/packet/packet-fabric.h"
 #include "network/transport-facts.h"
 #include "support/quoted-name.h"
 #include "transport/drop-tail-policy.h"
@@ -63,10 +64,13 @@ MakeAnalytical(const Topology& topology, const Settings& settings)
 std::unique_ptr<Fabric>
 MakeExpress(const Topology& topology, const Settings& settings)
 {
-    return std::make_unique<ExpressFabric>(topology,
-                                           settings,
-                                           std::make_unique<TcpTransport>(settings.tcp),
-                                           MakePolicies(topology, settings));
+    const auto make = [](const DatapathSetup& setup, DatapathClient& client) {
+        return std::make_unique<ExpressDatapath>(setup,
+                                                 client,
+                                                 std::make_unique<TcpTransport>(setup.settings.tcp),
+                                                 MakePolicies(setup.topology, setup.settings));
+    };
+    return std::make_unique<PacketFabric>(topology, settings, make);
 }
 
 std::unique_ptr<Fabric>
@@ -78,7 +82,12 @@ MakeFlow(const Topology& topology, const Settings& settings)
 std::unique_ptr<Fabric>
 MakeNative(const Topology& topology, const Settings& settings)
 {
-    return std::make_unique<NativeFabric>(topology, settings, MakePolicies(topology, settings));
+    const auto make = [](const DatapathSetup& setup, DatapathClient& client) {
+        return std::make_unique<NativeDatapath>(setup,
+                                                client,
+                                                MakePolicies(setup.topology, setup.settings));
+    };
+    return std::make_unique<PacketFabric>(topology, settings, make);
 }
 
 /// All fabrics by name. To add a fabric, add one line here.

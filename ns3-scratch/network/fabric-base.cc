@@ -17,16 +17,16 @@ FabricBase::FabricBase(const Topology& topology, const Settings& settings)
     : m_topology(topology),
       m_settings(settings),
       m_format(GetPacketFormat(settings)),
+      m_pathIndex(topology),
       m_liveLinks(topology),
-      m_flowRecord(topology, m_format, m_liveLinks),
-      m_pathOf(topology.ranks, topology.pathSource, topology.pathTarget)
+      m_flowRecord(topology, m_format, m_liveLinks)
 {
 }
 
 void
 FabricBase::SimRecv(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback received)
 {
-    FindPath(src, dst);
+    m_pathIndex.Find(src, dst); // refuses what is no pair
     m_matcher.Post(src, dst, bytes, tag, std::move(received));
 }
 
@@ -79,25 +79,6 @@ FabricBase::GetElapsedPs() const
 }
 
 void
-FabricBase::RefusePair(Rank src, Rank dst) const
-{
-    if (src >= m_topology.ranks || dst >= m_topology.ranks)
-    {
-        throw std::invalid_argument("rank " + std::to_string(std::max(src, dst)) +
-                                    " does not exist: ranks are 0 to " +
-                                    std::to_string(m_topology.ranks - 1));
-    }
-    throw std::invalid_argument("there is no path from rank " + std::to_string(src) + " to rank " +
-                                std::to_string(dst));
-}
-
-uint32_t
-FabricBase::GetRoute(uint32_t path) const
-{
-    return path - m_pathOf.Find(m_topology.pathSource[path], m_topology.pathTarget[path]);
-}
-
-void
 FabricBase::Report(void (RunObserver::*what)(const MessageEvent&),
                    uint64_t timePs,
                    uint32_t path,
@@ -109,7 +90,7 @@ FabricBase::Report(void (RunObserver::*what)(const MessageEvent&),
                              m_topology.pathTarget[path],
                              bytes,
                              tag,
-                             GetRoute(path)};
+                             m_pathIndex.GetRoute(path)};
     for (RunObserver* observer : m_observers[RunObserver::MESSAGES])
     {
         (observer->*what)(event);

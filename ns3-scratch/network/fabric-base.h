@@ -9,9 +9,9 @@
 #include "network/flow-record.h"
 #include "network/live-links.h"
 #include "network/message-matcher.h"
+#include "network/path-index.h"
 #include "network/transport-facts.h"
 #include "support/histogram.h"
-#include "support/pair-index.h"
 
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
@@ -91,33 +91,6 @@ class FabricBase : public Fabric
     int64_t GetElapsedPs() const;
 
     /**
-     * Look up the path of a message.
-     *
-     * @param src the sending rank
-     * @param dst the receiving rank
-     * @param route index of the path among the paths of this pair, from 0
-     * @return the index of the path
-     * @throws std::invalid_argument if a rank does not exist or the topology has no path for them
-     */
-    uint32_t FindPath(Rank src, Rank dst, uint32_t route = 0) const
-    {
-        const uint32_t ranks = m_topology.ranks;
-        const uint32_t path =
-            src < ranks && dst < ranks ? m_pathOf.Find(src, dst) : PairIndex::NONE;
-        if (path == PairIndex::NONE)
-        {
-            RefusePair(src, dst);
-        }
-        return path + route; // the stream validators have checked that the route exists
-    }
-
-    /**
-     * @param path index of a path of the topology
-     * @return the index of this path among the paths of its pair of ranks
-     */
-    uint32_t GetRoute(uint32_t path) const;
-
-    /**
      * Report to the observers that a message is handed to the fabric now.
      *
      * @param path index of the message's path
@@ -174,6 +147,7 @@ class FabricBase : public Fabric
     const Topology& m_topology; //!< links and paths at the start of the run
     const Settings& m_settings;
     const PacketFormat m_format; //!< sizes of the packets
+    const PathIndex m_pathIndex;
     LiveLinks m_liveLinks;
     NetworkStatistics m_counters;
     FlowRecord m_flowRecord;
@@ -181,9 +155,6 @@ class FabricBase : public Fabric
     RunObservers m_observers;
 
   private:
-    [[noreturn]] void RefusePair(Rank src, Rank dst) const;
-
-    PairIndex m_pathOf;
     MessageMatcher m_matcher;
     ArrivalHandler* m_arrivalHandler{nullptr}; //!< not owned
     int64_t m_startPs{0};

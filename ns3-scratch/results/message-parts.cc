@@ -21,21 +21,15 @@ MessageParts::MessageParts(const Topology& topology,
       m_links(links),
       m_ideal(topology, m_format),
       m_loads(links, m_format),
-      m_pathOf(topology.ranks, topology.pathSource, topology.pathTarget),
+      m_paths(topology),
       m_flows(topology.pathSource.size())
 {
-}
-
-uint32_t
-MessageParts::FindPath(Rank src, Rank dst, uint32_t route) const
-{
-    return m_pathOf.Find(src, dst) + route;
 }
 
 void
 MessageParts::OnTimeout(const FlowEvent& event, uint64_t waitedPs)
 {
-    Flow& flow = m_flows[FindPath(event.src, event.dst, event.route)];
+    Flow& flow = m_flows[m_paths.Find(event.src, event.dst, event.route)];
     // The timer may have been started before an earlier repair ended.
     const uint64_t since =
         std::max(flow.repairedAtPs, event.timePs - std::min(event.timePs, waitedPs));
@@ -46,7 +40,7 @@ MessageParts::OnTimeout(const FlowEvent& event, uint64_t waitedPs)
 void
 MessageParts::OnRetransmission(const FlowEvent& event)
 {
-    const uint32_t path = FindPath(event.src, event.dst, event.route);
+    const uint32_t path = m_paths.Find(event.src, event.dst, event.route);
     const IdealTimes packet = m_ideal.Get(m_links, m_links.GetPath(path), m_format.payloadBytes);
     const uint64_t trip = packet.Sum() + packet.propagationPs;
     Flow& flow = m_flows[path];
@@ -60,14 +54,14 @@ MessageParts::OnRetransmission(const FlowEvent& event)
 void
 MessageParts::OnDelivered(const MessageEvent& event)
 {
-    m_loads.Add(m_links.GetPath(FindPath(event.src, event.dst, event.route)), event.bytes);
+    m_loads.Add(m_links.GetPath(m_paths.Find(event.src, event.dst, event.route)), event.bytes);
 }
 
 void
 MessageParts::Mark(SentMessage& message)
 {
     message.repairPs = GetRepairPs(message.src, message.dst, message.route);
-    const uint32_t path = FindPath(message.src, message.dst, message.route * m_flowsPerPair);
+    const uint32_t path = m_paths.Find(message.src, message.dst, message.route * m_flowsPerPair);
     message.marks = m_loads.Look(message.owner, m_links.GetPath(path));
 }
 
@@ -75,7 +69,7 @@ MessageParts::Mark(SentMessage& message)
 uint64_t
 MessageParts::GetRepairPs(Rank src, Rank dst, uint32_t route) const
 {
-    const uint32_t first = FindPath(src, dst, route * m_flowsPerPair);
+    const uint32_t first = m_paths.Find(src, dst, route * m_flowsPerPair);
     uint64_t longest = 0;
     for (uint32_t path = first; path < first + m_flowsPerPair; ++path)
     {
@@ -103,7 +97,7 @@ MessageParts::Divide(const SentMessage& message, uint64_t nowPs)
     };
     // the largest part, if several flows share the message
     const uint64_t bytes = (message.bytes + m_flowsPerPair - 1) / m_flowsPerPair;
-    const uint32_t path = FindPath(message.src, message.dst, message.route * m_flowsPerPair);
+    const uint32_t path = m_paths.Find(message.src, message.dst, message.route * m_flowsPerPair);
     const IdealTimes ideal = m_ideal.Get(m_links, m_links.GetPath(path), bytes);
     MessageTimes times{};
     times.propagation = take(ideal.propagationPs);

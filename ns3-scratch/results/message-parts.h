@@ -7,10 +7,10 @@
 
 #include "network/ideal-time.h"
 #include "network/live-links.h"
+#include "network/path-index.h"
 #include "network/run-observer.h"
 #include "results/link-loads.h"
 #include "stream/stream.h"
-#include "support/pair-index.h"
 
 #include <cstdint>
 #include <vector>
@@ -91,7 +91,6 @@ class MessageParts
         uint64_t repairedAtPs{0}; //!< end of the latest repair
     };
 
-    uint32_t FindPath(Rank src, Rank dst, uint32_t route) const;
     uint64_t GetRepairPs(Rank src, Rank dst, uint32_t route) const;
     uint64_t GetHostPs(const HostCost& cost, uint64_t bytes) const;
 
@@ -101,7 +100,7 @@ class MessageParts
     const LiveLinks& m_links;
     IdealTime m_ideal;
     LinkLoads m_loads;
-    PairIndex m_pathOf;
+    PathIndex m_paths;
     std::vector<Flow> m_flows; //!< indexed by path
 };
 

@@ -55,7 +55,7 @@ struct TcpSettings
     bool windowScaling{true};
     bool ecn{false};
     uint32_t linkHeaderBytes{2};
-    /// true: each flow of ExpressFabric has a socket from the start, so no ACK is predicted
+    /// true: each flow of ExpressDatapath has a socket from the start, so no ACK is predicted
     bool socketPerFlow{false};
     LossRecovery recovery{LossRecovery::PRR};
     /// true: a buffer holds a number of packets of any size, as many as full packets fit into it

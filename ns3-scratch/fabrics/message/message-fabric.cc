@@ -58,13 +58,13 @@ MessageFabric::SimSend(Rank src,
                        uint32_t route,
                        Callback sent)
 {
-    LaunchAlone(FindPath(src, dst, route), bytes, tag, false, std::move(sent));
+    LaunchAlone(m_pathIndex.Find(src, dst, route), bytes, tag, false, std::move(sent));
 }
 
 void
 MessageFabric::SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t route)
 {
-    LaunchAlone(FindPath(src, dst, route), bytes, tag, true, {});
+    LaunchAlone(m_pathIndex.Find(src, dst, route), bytes, tag, true, {});
 }
 
 BundleNetwork*
@@ -109,7 +109,7 @@ MessageFabric::PutIntoBundles(Rank src, std::span<const BundledMessage> messages
     }
     for (const BundledMessage& message : messages)
     {
-        const uint32_t path = FindPath(src, message.dst, message.route);
+        const uint32_t path = m_pathIndex.Find(src, message.dst, message.route);
         m_parcels.Add(path, message.bytes, message.bundle, at);
     }
     RequestService(now);
@@ -121,7 +121,7 @@ MessageFabric::LogSent(Rank src, std::span<const BundledMessage> messages, uint6
 {
     for (const BundledMessage& message : messages)
     {
-        const uint32_t path = FindPath(src, message.dst, message.route);
+        const uint32_t path = m_pathIndex.Find(src, message.dst, message.route);
         Report(&RunObserver::OnMessageSent, at, path, message.bytes, m_bundles[message.bundle].tag);
         m_log.Add(message.bundle, {path, message.bytes, at});
     }
@@ -397,7 +397,7 @@ MessageFabric::GetAckLink(uint32_t path) const
     {
         return NONE;
     }
-    const uint32_t back = FindPath(m_topology.pathTarget[path], m_topology.pathSource[path]);
+    const uint32_t back = m_pathIndex.Find(m_topology.pathTarget[path], m_topology.pathSource[path]);
     const std::span<const uint32_t> links = m_liveLinks.GetPath(back);
     return links.empty() ? NONE : links.front();
 }
@@ -411,7 +411,7 @@ MessageFabric::AcknowledgementPs(uint32_t path) const
         return MultiplyDivideUp(m_format.ackBytes, BYTE_PS, circuit.circuitRateBps, MAX_TIME_PS) +
                circuit.circuitLatencyPs;
     }
-    const uint32_t back = FindPath(m_topology.pathTarget[path], m_topology.pathSource[path]);
+    const uint32_t back = m_pathIndex.Find(m_topology.pathTarget[path], m_topology.pathSource[path]);
     // Without a path in the reverse direction, assume that it takes as long as the forward path.
     const bool isThere = !m_liveLinks.GetPath(back).empty();
     uint64_t sum = 0;

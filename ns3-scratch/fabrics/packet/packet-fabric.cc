@@ -4,10 +4,8 @@
 
 #include "fabrics/packet/packet-fabric.h"
 
-#include "stream/stream-validator.h"
 #include "support/quantile.h"
 
-#include "ns3/data-rate.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -26,12 +24,20 @@ namespace
 
 constexpr double PS_PER_NS = 1000.0;
 
+/// Bytes of a flow up to which ns-3's congestion window, a number of 32 bits, cannot overflow: it
+/// grows by at most what is acknowledged. The rest is room for the first window.
+constexpr uint64_t MOST_FLOW_BYTES = (uint64_t{1} << 32) - (uint64_t{1} << 30);
+
 } // namespace
 
-PacketFabric::PacketFabric(const Topology& topology, const Settings& settings)
+PacketFabric::PacketFabric(const Topology& topology,
+                           const Settings& settings,
+                           const DatapathMaker& make)
     : FabricBase(topology, settings),
       m_flows(topology.pathSource.size()),
-      m_answers(topology.pathSource.size())
+      m_answers(topology.pathSource.size()),
+      m_datapath(make({topology, settings, m_format, m_pathIndex, m_liveLinks}, *this)),
+      m_repeatable(m_datapath->GetRepeatable())
 {
 }
 
@@ -43,64 +49,22 @@ PacketFabric::SimSend(Rank src,
                       uint32_t route,
                       Callback sent)
 {
-    SubmitMessage(FindPath(src, dst, route), bytes, tag, false, std::move(sent));
+    SubmitMessage(m_pathIndex.Find(src, dst, route), bytes, tag, false, std::move(sent));
 }
 
 void
 PacketFabric::SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t route)
 {
-    SubmitMessage(FindPath(src, dst, route), bytes, tag, true, {});
+    SubmitMessage(m_pathIndex.Find(src, dst, route), bytes, tag, true, {});
 }
 
 void
 PacketFabric::Start()
 {
-    PlanHandshakes();
-    Build();
+    m_handshakes.emplace(m_topology, m_liveLinks, m_pathIndex, m_format);
+    m_datapath->Open(*m_handshakes);
     StartClock();
     m_isStarted = true;
-}
-
-/// Give each handshake the time of its SYN, SYN-ACK and ACK, so that it finds an empty network.
-void
-PacketFabric::PlanHandshakes()
-{
-    constexpr uint32_t LARGEST_HEADERS = 20 + 60; // IPv4 without options, TCP with all options
-    const uint32_t handshakeBytes = LARGEST_HEADERS + m_format.linkBytes;
-    std::vector<Time> times;
-    for (uint32_t link = 0; link < m_liveLinks.GetCount(); ++link)
-    {
-        const LinkState& state = m_liveLinks.Get(link);
-        times.push_back(TimeStep(2 * (state.latencyPs + m_topology.forwardingDelayPs)) +
-                        2 * DataRate(state.rateBps).CalculateBytesTxTime(handshakeBytes));
-    }
-    m_handshakesEnd = Simulator::Now();
-    for (FlowId flow = 0; flow < GetFlowCount(); ++flow)
-    {
-        m_handshakeStarts.push_back(m_handshakesEnd);
-        for (const FlowId direction : {flow, GetReverse(flow)})
-        {
-            for (const uint32_t link : GetPath(direction))
-            {
-                m_handshakesEnd += times[link];
-            }
-            if (m_handshakesEnd > TimeStep(MAX_TIME_PS))
-            {
-                throw std::invalid_argument(
-                    "topology: to open a connection for each path, one after the other, takes "
-                    "longer than the " +
-                    std::to_string(MAX_TIME_PS) +
-                    " ps that can be simulated: the latencies are too large");
-            }
-        }
-    }
-}
-
-void
-PacketFabric::PassHandshakes()
-{
-    Simulator::Stop(m_handshakesEnd - Simulator::Now() + TimeStep(1));
-    Simulator::Run();
 }
 
 void
@@ -120,7 +84,7 @@ PacketFabric::SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut,
         }
         awaited->Push({flow.submitted, std::move(sent)});
     }
-    Submit(id, streamBytes);
+    m_datapath->Submit(id, streamBytes);
 }
 
 void
@@ -180,7 +144,7 @@ PacketFabric::ReportRetransmission(FlowId id, uint32_t payloadBytes) const
 }
 
 void
-PacketFabric::ReportDrop(uint32_t link, uint32_t wireBytes) const
+PacketFabric::OnDropped(uint32_t link, uint32_t wireBytes)
 {
     for (RunObserver* observer : m_observers[RunObserver::LOSSES])
     {
@@ -196,7 +160,7 @@ PacketFabric::MakeEvent(FlowId id) const
     return {static_cast<uint64_t>(NowPs()),
             m_topology.pathSource[id],
             m_topology.pathTarget[id],
-            GetRoute(id)};
+            m_pathIndex.GetRoute(id)};
 }
 
 void
@@ -253,34 +217,10 @@ PacketFabric::OnClosed(FlowId flow)
          std::to_string(m_settings.tcp.dataRetries) + " retransmission timeouts in a row");
 }
 
-uint32_t
-PacketFabric::GetFlowCount() const
-{
-    return static_cast<uint32_t>(m_flows.size());
-}
-
-std::span<const uint32_t>
-PacketFabric::GetPath(FlowId flow) const
-{
-    return m_liveLinks.GetPath(flow);
-}
-
-FlowId
-PacketFabric::GetReverse(FlowId flow) const
-{
-    return FindPath(m_topology.pathTarget[flow], m_topology.pathSource[flow], GetRoute(flow));
-}
-
 uint64_t
 PacketFabric::GetUndelivered(FlowId flow) const
 {
     return m_flows[flow].submitted - m_flows[flow].delivered;
-}
-
-uint32_t
-PacketFabric::GetMaxWireBytes() const
-{
-    return m_format.GetLargestBytes();
 }
 
 uint64_t
@@ -305,6 +245,7 @@ PacketFabric::GetStatistics() const
     NetworkStatistics statistics = GetMessageStatistics();
     AddRttStatistics(statistics);
     AddLinkStatistics(statistics);
+    m_datapath->AddStatistics(statistics);
     return statistics;
 }
 
@@ -337,9 +278,15 @@ FlowState
 PacketFabric::GetFlowState(uint32_t path) const
 {
     return {m_flows[path].delivered,
-            GetWindow(path),
+            m_datapath->GetWindow(path),
             m_answers[path].rttLatestNs,
             GetUndelivered(path)};
+}
+
+LinkCounters
+PacketFabric::GetLink(uint32_t link) const
+{
+    return m_datapath->GetLink(link);
 }
 
 std::vector<LinkCounters>
@@ -365,8 +312,27 @@ PacketFabric::AddLinkStatistics(NetworkStatistics& statistics) const
     summary.Finish();
 }
 
+LinkControl*
+PacketFabric::GetLinkControl()
+{
+    return m_datapath->GetLinkControl();
+}
+
 // Repetition.
 
+Repeatable*
+PacketFabric::GetRepeatable()
+{
+    return m_repeatable == nullptr ? nullptr : this;
+}
+
+bool
+PacketFabric::IsAtRest() const
+{
+    return m_repeatable != nullptr && IsMatched() && IsDelivered() && m_repeatable->IsAtRest();
+}
+
+/// @return true if every message is delivered, and no callback waits for an acknowledgment
 bool
 PacketFabric::IsDelivered() const
 {
@@ -376,8 +342,37 @@ PacketFabric::IsDelivered() const
            });
 }
 
+std::string
+PacketFabric::GetObstacle() const
+{
+    return m_repeatable->GetObstacle();
+}
+
+int64_t
+PacketFabric::AddState(StateDigest& digest) const
+{
+    return m_repeatable->AddState(digest);
+}
+
+void
+PacketFabric::LogRoundTrips()
+{
+    m_isLogging = m_settings.rttSampleIntervalPs != 0;
+}
+
+void
+PacketFabric::ForgetRoundTrips(const NetworkCounters& oldest)
+{
+    if (const std::size_t count = oldest.loggedRoundTrips; count > m_trimmed)
+    {
+        m_roundTrips.erase(m_roundTrips.begin(),
+                           m_roundTrips.begin() + static_cast<std::ptrdiff_t>(count - m_trimmed));
+        m_trimmed = count;
+    }
+}
+
 NetworkCounters
-PacketFabric::GetPacketCounters() const
+PacketFabric::GetCounters() const
 {
     NetworkCounters counters = GetSharedCounters();
     counters.roundTrips.reserve(m_flows.size());
@@ -393,9 +388,29 @@ PacketFabric::GetPacketCounters() const
     return counters;
 }
 
-void
-PacketFabric::RepeatPackets(const NetworkCounters& from, uint64_t times, uint64_t periodPs)
+uint64_t
+PacketFabric::LimitRepeats(const NetworkCounters& from, uint64_t times) const
 {
+    times = m_completionPs.LimitRepeats(from.completionPs, times);
+    for (FlowId flow = 0; flow < GetFlowCount(); ++flow)
+    {
+        const FlowCounters& now = GetFlow(flow);
+        const FlowCounters& before = from.flows[flow];
+        const uint64_t sent = now.bytes + now.messages; // an empty message takes a byte
+        const uint64_t step = sent - before.bytes - before.messages;
+        if (sent >= MOST_FLOW_BYTES)
+        {
+            return 0;
+        }
+        times = step == 0 ? times : std::min(times, (MOST_FLOW_BYTES - sent) / step);
+    }
+    return times;
+}
+
+void
+PacketFabric::Repeat(const NetworkCounters& from, uint64_t times, uint64_t periodPs)
+{
+    m_repeatable->Repeat(from.links, times);
     if (m_isLogging)
     { // the intervals of the samples are those of the clock, so their phase differs each time
         const std::size_t begin = from.loggedRoundTrips - m_trimmed;
@@ -420,17 +435,6 @@ PacketFabric::RepeatPackets(const NetworkCounters& from, uint64_t times, uint64_
         }
     }
     RepeatShared(from, times, periodPs);
-}
-
-void
-PacketFabric::TrimRoundTripLog(std::size_t count)
-{
-    if (count > m_trimmed)
-    {
-        m_roundTrips.erase(m_roundTrips.begin(),
-                           m_roundTrips.begin() + static_cast<std::ptrdiff_t>(count - m_trimmed));
-        m_trimmed = count;
-    }
 }
 
 } // namespace cosim

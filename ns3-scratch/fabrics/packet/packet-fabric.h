@@ -5,34 +5,39 @@
 #ifndef COSIM_PACKET_FABRIC_H
 #define COSIM_PACKET_FABRIC_H
 
+#include "fabrics/packet/datapath.h"
 #include "network/fabric-base.h"
 #include "network/link-summary.h"
+#include "network/repeatable.h"
 #include "support/fifo-queue.h"
 #include "transport/flow-observer.h"
 
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace cosim
 {
 
 /**
- * Base class of the two packet-level fabrics. It maps messages to flows, and measures.
+ * A fabric that carries messages as packets. It maps messages to flows, and measures; a Datapath
+ * carries the packets.
  *
- * A flow is a TCP connection from one rank to another; each path of the topology has one. The byte
- * stream of a flow carries messages one after another. The fabric knows where each message ends, so
- * it adds nothing to the stream. A message is delivered when its last byte is delivered in order.
+ * The byte stream of a flow carries messages one after another. The fabric knows where each message
+ * ends, so it adds nothing to the stream. A message is delivered when its last byte is delivered in
+ * order.
  */
-class PacketFabric : public FabricBase, protected FlowObserver
+class PacketFabric final : public FabricBase, public Repeatable, private DatapathClient
 {
   public:
     /**
      * @param topology links and paths; must outlive the fabric
      * @param settings run settings; must outlive the fabric
+     * @param make makes the datapath
      */
-    PacketFabric(const Topology& topology, const Settings& settings);
+    PacketFabric(const Topology& topology, const Settings& settings, const DatapathMaker& make);
 
     // NetworkApi
     void SimSend(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t route, Callback sent)
@@ -44,96 +49,20 @@ class PacketFabric : public FabricBase, protected FlowObserver
     uint64_t GetDeliveredBytes() const override;
     NetworkStatistics GetStatistics() const override;
     std::vector<LinkCounters> GetLinks() const override;
+    LinkCounters GetLink(uint32_t link) const override;
     FlowState GetFlowState(uint32_t path) const override;
+    LinkControl* GetLinkControl() override;
+    Repeatable* GetRepeatable() override;
+    bool IsAtRest() const override;
 
-  protected:
-    /// @return the counters of this class and its base (see Repeatable)
-    NetworkCounters GetPacketCounters() const;
-
-    /// Count again what this class and its base count (see Repeatable::Repeat).
-    void RepeatPackets(const NetworkCounters& from, uint64_t times, uint64_t periodPs);
-
-    /// @return true if every message is delivered, and no callback waits for an acknowledgment
-    bool IsDelivered() const;
-
-    /// Log each round trip from now on.
-    void StartRoundTripLog()
-    {
-        m_isLogging = m_settings.rttSampleIntervalPs != 0;
-    }
-
-    /// @param count number of logged round trips from which on the log is still needed
-    void TrimRoundTripLog(std::size_t count);
-
-    /// Build nodes and links, and everything else that must exist before the clock starts.
-    virtual void Build() = 0;
-
-    /**
-     * Append bytes to the stream of a flow.
-     *
-     * @param flow id of the flow
-     * @param bytes number of bytes, at least 1
-     */
-    virtual void Submit(FlowId flow, uint64_t bytes) = 0;
-
-    /// @return the congestion window of a flow; 0 before its first message [bytes]
-    virtual uint32_t GetWindow(FlowId flow) const = 0;
-
-    // FlowObserver
-    void OnDelivered(FlowId flow, uint64_t bytes) override;
-    void OnAcked(FlowId flow, uint64_t bytes) override;
-    void OnPacketSent(FlowId flow,
-                      uint32_t wireBytes,
-                      uint32_t payloadBytes,
-                      bool isRetransmission) override;
-    void OnRepeated(FlowId flow) override;
-    void OnRttSample(FlowId flow, ns3::Time rtt) override;
-    void OnTimeout(FlowId flow, ns3::Time waited) override;
-    void OnClosed(FlowId flow) override;
-
-    /**
-     * Report a dropped packet to the observers.
-     *
-     * @param link link whose egress queue had no room for the packet
-     * @param wireBytes packet size, all headers included [bytes]
-     */
-    void ReportDrop(uint32_t link, uint32_t wireBytes) const;
-
-    /**
-     * @return the number of flows. Each path of the topology has a flow, and the flow's id is the
-     * index of the path.
-     */
-    uint32_t GetFlowCount() const;
-
-    /// @return the current links from the source of a flow to its target
-    std::span<const uint32_t> GetPath(FlowId flow) const;
-
-    /// @return the flow in the opposite direction; the ACKs of this flow take its path
-    FlowId GetReverse(FlowId flow) const;
-
-    /**
-     * Let the time pass in which all connections open, one after another, before the clock starts.
-     * Events that were scheduled for this time run.
-     */
-    void PassHandshakes();
-
-    /// @return the time at which the connection of a flow begins to open
-    ns3::Time GetHandshakeStart(FlowId flow) const
-    {
-        return m_handshakeStarts[flow];
-    }
-
-    /// @return the time at which the last handshake has ended
-    ns3::Time GetHandshakesEnd() const
-    {
-        return m_handshakesEnd;
-    }
-
-    /// @return the number of bytes that were appended to the stream of a flow and are not delivered
-    uint64_t GetUndelivered(FlowId flow) const;
-
-    /// @return the size of a full segment on the wire [bytes]
-    uint32_t GetMaxWireBytes() const;
+    // Repeatable
+    std::string GetObstacle() const override;
+    int64_t AddState(StateDigest& digest) const override;
+    void LogRoundTrips() override;
+    void ForgetRoundTrips(const NetworkCounters& oldest) override;
+    NetworkCounters GetCounters() const override;
+    uint64_t LimitRepeats(const NetworkCounters& from, uint64_t times) const override;
+    void Repeat(const NetworkCounters& from, uint64_t times, uint64_t periodPs) override;
 
   private:
     /// A message that has not been delivered.
@@ -181,8 +110,28 @@ class PacketFabric : public FabricBase, protected FlowObserver
         FlowId flow;
     };
 
+    // DatapathClient
+    void OnDelivered(FlowId flow, uint64_t bytes) override;
+    void OnAcked(FlowId flow, uint64_t bytes) override;
+    void OnPacketSent(FlowId flow,
+                      uint32_t wireBytes,
+                      uint32_t payloadBytes,
+                      bool isRetransmission) override;
+    void OnRepeated(FlowId flow) override;
+    void OnRttSample(FlowId flow, ns3::Time rtt) override;
+    void OnTimeout(FlowId flow, ns3::Time waited) override;
+    void OnClosed(FlowId flow) override;
+    void OnDropped(uint32_t link, uint32_t wireBytes) override;
+    uint64_t GetUndelivered(FlowId flow) const override;
+
+    /// @return the number of flows
+    FlowId GetFlowCount() const
+    {
+        return static_cast<FlowId>(m_flows.size());
+    }
+
+    bool IsDelivered() const;
     void SampleRoundTrip(FlowId id, int64_t timePs, double rttNs);
-    void PlanHandshakes();
     void SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut, Callback sent);
     void ReportRetransmission(FlowId id, uint32_t payloadBytes) const;
     FlowEvent MakeEvent(FlowId id) const;
@@ -190,11 +139,12 @@ class PacketFabric : public FabricBase, protected FlowObserver
     void AddLinkStatistics(NetworkStatistics& statistics) const;
 
     std::vector<Flow> m_flows;
-    std::vector<Answers> m_answers;           //!< per flow
-    std::vector<ns3::Time> m_handshakeStarts; //!< per flow
-    ns3::Time m_handshakesEnd;
+    std::vector<Answers> m_answers; //!< per flow
+    std::optional<HandshakePlan> m_handshakes;
+    std::unique_ptr<Datapath> m_datapath;
+    RepeatableDatapath* m_repeatable; //!< part of m_datapath, or null
     bool m_isStarted{false}; //!< measurements of connections before the start do not count
-    bool m_isLogging{false};
+    bool m_isLogging{false};        //!< true if each round trip is logged
     int64_t m_timeoutPs{0};                    //!< time of the latest retransmission timeout
     std::vector<LoggedRoundTrip> m_roundTrips; //!< the log, without what was trimmed
     std::size_t m_trimmed{0};                  //!< number of round trips that were trimmed

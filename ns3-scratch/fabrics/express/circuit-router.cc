@@ -2,9 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "fabrics/express/express-link-control.h"
-
-#include "fabrics/express/express-fabric.h"
+#include "fabrics/express/circuit-router.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/simulator.h"
@@ -16,31 +14,37 @@ namespace cosim
 
 using namespace ns3;
 
-ExpressLinkControl::ExpressLinkControl(const Topology& topology, ExpressFabric& fabric)
-    : m_topology(topology),
-      m_fabric(fabric),
-      m_routes(topology, fabric.m_liveLinks),
-      m_held(topology.ranks),
-      m_senders(fabric.GetFlowCount())
+CircuitRouter::CircuitRouter(const DatapathSetup& setup,
+                             DatapathClient& client,
+                             ExpressLinks& links,
+                             ExpressFlows& flows)
+    : m_topology(setup.topology),
+      m_states(setup.links),
+      m_client(client),
+      m_links(links),
+      m_flows(flows),
+      m_routes(setup.topology, setup.links),
+      m_held(setup.topology.ranks),
+      m_senders(setup.topology.pathSource.size())
 {
     for (FlowId flow = 0; flow < m_senders.size(); ++flow)
     {
-        m_senders[flow].isPaused = m_fabric.GetPath(flow).empty();
+        m_senders[flow].isPaused = m_states.GetPath(flow).empty();
     }
     MakeLinkIds();
 }
 
 void
-ExpressLinkControl::MakeLinkIds()
+CircuitRouter::MakeLinkIds()
 {
-    while (m_linkIds.size() < m_fabric.m_liveLinks.GetCount())
+    while (m_linkIds.size() < m_states.GetCount())
     {
         m_linkIds.push_back(static_cast<uint32_t>(m_linkIds.size()));
     }
 }
 
 bool
-ExpressLinkControl::Hold(FlowId flow, uint64_t bytes)
+CircuitRouter::Hold(FlowId flow, uint64_t bytes)
 {
     NoteDemand();
     if (m_senders[flow].isPaused)
@@ -50,15 +54,8 @@ ExpressLinkControl::Hold(FlowId flow, uint64_t bytes)
     return m_senders[flow].isPaused;
 }
 
-/// @return the path that leads to the target of a packet
-FlowId
-ExpressLinkControl::GetPathOf(const Packet& packet) const
-{
-    return packet.toSender ? m_fabric.m_connections[packet.flow].reverse : packet.flow;
-}
-
 void
-ExpressLinkControl::Carry(Packet* packet)
+CircuitRouter::Carry(Packet* packet)
 {
     if (packet->toSender && m_topology.reconfiguration.controlNetwork)
     {
@@ -66,34 +63,34 @@ ExpressLinkControl::Carry(Packet* packet)
     }
     else
     {
-        SendOn(packet, m_topology.pathSource[GetPathOf(*packet)]);
+        SendOn(packet, m_topology.pathSource[m_flows.GetPathOf(*packet)]);
     }
 }
 
 /// Send an acknowledgment over the control network next to the links.
 void
-ExpressLinkControl::UseControlNetwork(Packet* packet)
+CircuitRouter::UseControlNetwork(Packet* packet)
 {
     const Reconfiguration& circuit = m_topology.reconfiguration;
     Simulator::Schedule(DataRate(circuit.circuitRateBps).CalculateBytesTxTime(packet->wireBytes) +
                             TimeStep(circuit.circuitLatencyPs),
-                        &ExpressLinkControl::Deliver,
+                        &CircuitRouter::Deliver,
                         this,
                         packet);
 }
 
 void
-ExpressLinkControl::OnLinkArrival(Packet* packet)
+CircuitRouter::OnLinkArrival(Packet* packet)
 {
-    const Rank node = m_fabric.m_liveLinks.Get(packet->path.front()).target;
-    if (node == m_topology.pathTarget[GetPathOf(*packet)])
+    const Rank node = m_states.Get(packet->path.front()).target;
+    if (node == m_topology.pathTarget[m_flows.GetPathOf(*packet)])
     {
         Deliver(packet);
     }
     else if (m_topology.forwardingDelayPs > 0)
     {
         Simulator::Schedule(TimeStep(m_topology.forwardingDelayPs),
-                            &ExpressLinkControl::SendOn,
+                            &CircuitRouter::SendOn,
                             this,
                             packet,
                             node);
@@ -106,7 +103,7 @@ ExpressLinkControl::OnLinkArrival(Packet* packet)
 
 /// Forward a packet from a rank that is not its target.
 void
-ExpressLinkControl::SendOn(Packet* packet, Rank node)
+CircuitRouter::SendOn(Packet* packet, Rank node)
 {
     if (m_isPaused)
     {
@@ -114,7 +111,7 @@ ExpressLinkControl::SendOn(Packet* packet, Rank node)
     }
     else if (const uint32_t link = FindLink(packet, node); link != LinkRoutes::NONE)
     {
-        m_fabric.Enter(link, packet);
+        m_links.Enter(link, packet);
     }
 }
 
@@ -123,9 +120,9 @@ ExpressLinkControl::SendOn(Packet* packet, Rank node)
  * network.
  */
 uint32_t
-ExpressLinkControl::FindLink(Packet* packet, Rank node)
+CircuitRouter::FindLink(Packet* packet, Rank node)
 {
-    const uint32_t link = m_routes.GetNext(node, GetPathOf(*packet));
+    const uint32_t link = m_routes.GetNext(node, m_flows.GetPathOf(*packet));
     if (link != LinkRoutes::NONE)
     {
         packet->path = {&m_linkIds[link], 1};
@@ -143,7 +140,7 @@ ExpressLinkControl::FindLink(Packet* packet, Rank node)
 
 /// Deliver a packet that has reached its target.
 void
-ExpressLinkControl::Deliver(Packet* packet)
+CircuitRouter::Deliver(Packet* packet)
 {
     Sender& sender = m_senders[packet->flow];
     if (packet->toSender && sender.isPaused)
@@ -151,50 +148,50 @@ ExpressLinkControl::Deliver(Packet* packet)
         sender.received.push_back(packet);
         return;
     }
-    m_fabric.Reach(packet);
+    m_flows.Reach(packet);
 }
 
 bool
-ExpressLinkControl::MeasureDemand(std::vector<uint64_t>& bytes) const
+CircuitRouter::MeasureDemand(std::vector<uint64_t>& bytes) const
 {
     for (FlowId flow = 0; flow < m_senders.size(); ++flow)
     {
-        bytes[flow] += m_fabric.GetUndelivered(flow);
+        bytes[flow] += m_client.GetUndelivered(flow);
     }
     return false;
 }
 
 void
-ExpressLinkControl::Pause()
+CircuitRouter::Pause()
 {
     m_isPaused = true;
-    for (uint32_t link = 0; link < m_fabric.m_links.size(); ++link)
+    for (uint32_t link = 0; link < m_links.GetCount(); ++link)
     {
-        m_fabric.m_links[link]->Withdraw(m_held[m_fabric.m_liveLinks.Get(link).source]);
+        m_links[link].Withdraw(m_held[m_states.Get(link).source]);
     }
     for (FlowId flow = 0; flow < m_senders.size(); ++flow)
     {
-        if (!std::exchange(m_senders[flow].isPaused, true) &&
-            m_fabric.m_connections[flow].ends.sender)
+        FlowSender* const sender = m_flows.GetSender(flow);
+        if (!std::exchange(m_senders[flow].isPaused, true) && sender != nullptr)
         {
-            m_fabric.m_connections[flow].ends.sender->Pause();
+            sender->Pause();
         }
     }
 }
 
 void
-ExpressLinkControl::ApplyLinks(std::span<const LinkUpdate> updates)
+CircuitRouter::ApplyLinks(std::span<const LinkUpdate> updates)
 {
     m_routes.Apply(updates);
     for (const LinkUpdate& update : updates)
     {
-        m_fabric.SetLink(update.link);
+        m_links.Set(update.link);
     }
     MakeLinkIds();
 }
 
 void
-ExpressLinkControl::Resume()
+CircuitRouter::Resume()
 {
     m_isPaused = false;
     for (Rank node = 0; node < m_held.size(); ++node)
@@ -203,13 +200,13 @@ ExpressLinkControl::Resume()
         {
             if (const uint32_t link = FindLink(packet, node); link != LinkRoutes::NONE)
             {
-                m_fabric.m_links[link]->Readmit(packet);
+                m_links[link].Readmit(packet);
             }
         }
     }
     for (FlowId flow = 0; flow < m_senders.size(); ++flow)
     {
-        if (m_senders[flow].isPaused && !m_fabric.GetPath(flow).empty())
+        if (m_senders[flow].isPaused && !m_states.GetPath(flow).empty())
         {
             ResumeFlow(flow);
         }
@@ -217,21 +214,21 @@ ExpressLinkControl::Resume()
 }
 
 void
-ExpressLinkControl::ResumeFlow(FlowId flow)
+CircuitRouter::ResumeFlow(FlowId flow)
 {
     Sender& sender = m_senders[flow];
     sender.isPaused = false;
-    if (m_fabric.m_connections[flow].ends.sender)
+    if (FlowSender* const end = m_flows.GetSender(flow); end != nullptr)
     {
-        m_fabric.m_connections[flow].ends.sender->Resume();
+        end->Resume();
     }
     for (Packet* packet : std::exchange(sender.received, {}))
     {
-        m_fabric.Reach(packet);
+        m_flows.Reach(packet);
     }
     if (const uint64_t bytes = std::exchange(sender.submitted, 0); bytes > 0)
     {
-        m_fabric.Send(flow, bytes);
+        m_flows.Send(flow, bytes);
     }
 }
 

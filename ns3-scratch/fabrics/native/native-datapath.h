@@ -2,11 +2,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#ifndef COSIM_NATIVE_FABRIC_H
-#define COSIM_NATIVE_FABRIC_H
+#ifndef COSIM_NATIVE_DATAPATH_H
+#define COSIM_NATIVE_DATAPATH_H
 
 #include "fabrics/native/native-tcp-socket.h"
-#include "fabrics/packet/packet-fabric.h"
+#include "fabrics/packet/datapath.h"
+#include "network/network-api.h"
 #include "transport/queue-policy.h"
 
 #include "ns3/ipv4-address.h"
@@ -21,29 +22,29 @@ namespace cosim
 {
 
 /**
- * The reference fabric. It uses ns-3's own PointToPointNetDevice, Ipv4, DropTailQueue and
+ * The reference datapath. It uses ns-3's own PointToPointNetDevice, Ipv4, DropTailQueue and
  * TcpSocketBase; PinnedRouting routes packets along the paths of the topology.
  *
  * A three-way handshake opens every connection before the clock starts, one after another, so that
- * each of them measures the round trip of an empty network. This fabric is several times slower
- * than ExpressFabric, but ns-3's tools can attach to its nodes, devices, queues and pcap files.
+ * each of them measures the round trip of an empty network. This is several times slower than
+ * ExpressDatapath, but ns-3's tools can attach to its nodes, devices, queues and pcap files.
  */
-class NativeFabric : public PacketFabric
+class NativeDatapath : public Datapath
 {
   public:
     /**
-     * @param topology links and paths; must outlive the fabric
-     * @param settings run settings; must outlive the fabric
+     * @param setup what the datapath works with
+     * @param client notified of what happens to flows and packets
      * @param policies creates the policies of the devices' queues
      * @throws std::invalid_argument if the link header is smaller than that of ns-3's device
      */
-    NativeFabric(const Topology& topology,
-                 const Settings& settings,
-                 std::unique_ptr<QueuePolicyMaker> policies);
-    ~NativeFabric() override;
+    NativeDatapath(const DatapathSetup& setup,
+                   DatapathClient& client,
+                   std::unique_ptr<QueuePolicyMaker> policies);
+    ~NativeDatapath() override;
 
-  protected:
-    void Build() override;
+    // Datapath
+    void Open(const HandshakePlan& handshakes) override;
     void Submit(FlowId flow, uint64_t bytes) override;
     uint32_t GetWindow(FlowId flow) const override;
     LinkCounters GetLink(uint32_t link) const override;
@@ -67,10 +68,16 @@ class NativeFabric : public PacketFabric
     void PinPaths();
     void Listen();
     void OpenConnections();
-    void Open(FlowId flow);
+    void Connect(FlowId flow);
     void OnAccept(ns3::Ptr<ns3::Socket> socket, const ns3::Address& from);
     ns3::Ptr<NativeTcpSocket> MakeSocket(Rank rank);
 
+    const Topology& m_topology;
+    const TcpSettings& m_tcp;
+    const PathIndex& m_paths;
+    const LiveLinks& m_links;
+    DatapathClient& m_client;
+    const HandshakePlan* m_handshakes{nullptr}; //!< not owned; null before Open
     std::unique_ptr<QueuePolicyMaker> m_policies;
     uint32_t m_routes; //!< largest number of paths between two ranks
     ns3::ObjectFactory m_congestionControl;
@@ -83,4 +90,4 @@ class NativeFabric : public PacketFabric
 
 } // namespace cosim
 
-#endif // COSIM_NATIVE_FABRIC_H
+#endif // COSIM_NATIVE_DATAPATH_H

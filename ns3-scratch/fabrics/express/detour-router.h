@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#ifndef COSIM_EXPRESS_DETOURS_H
-#define COSIM_EXPRESS_DETOURS_H
+#ifndef COSIM_DETOUR_ROUTER_H
+#define COSIM_DETOUR_ROUTER_H
 
-#include "fabrics/express/express-link.h"
+#include "fabrics/express/path-router.h"
 #include "network/bundle-network.h"
 #include "network/detour-routes.h"
 #include "network/link-control.h"
@@ -19,11 +19,8 @@
 namespace cosim
 {
 
-class ExpressFabric;
-
 /**
- * Carries the packets of an ExpressFabric over links that fail or lose packets, and over several
- * paths.
+ * Sends packets over links that fail or lose packets, and over several paths.
  *
  * A packet gets its path when it enters the network. When a link fails, the packets in its queue
  * and on it are lost, and so are those that arrive at it until it is up again. TCP notices that by
@@ -32,40 +29,38 @@ class ExpressFabric;
  * With packet spraying, consecutive packets of a flow take its shortest paths in turn. With
  * flowlets, a flow takes the next one after a gap.
  */
-class ExpressDetours : public LinkControl, public PacketCarrier, public ExpressLink::Receiver
+class DetourRouter : public PathRouter, private LinkControl
 {
   public:
     /**
-     * @param topology links and paths at the start of the run; must outlive this object
-     * @param fabric the fabric; must outlive this object
+     * @param setup what the datapath works with
+     * @param client knows what is not delivered
+     * @param links the links; must outlive this object
+     * @param flows the connections; must outlive this object
      */
-    ExpressDetours(const Topology& topology, ExpressFabric& fabric);
+    DetourRouter(const DatapathSetup& setup,
+                 DatapathClient& client,
+                 ExpressLinks& links,
+                 ExpressFlows& flows);
 
-    // LinkControl
-    bool MeasureDemand(std::vector<uint64_t>& bytes) const override;
-    void Pause() override;
-    void ApplyLinks(std::span<const LinkUpdate> updates) override;
-    uint32_t Reroute() override;
-    std::vector<uint32_t> GetBrokenPaths() const override;
-    void Resume() override;
+    // Router
+    bool IsFixed() const override
+    {
+        return false;
+    }
+
+    LinkControl* GetLinkControl() override
+    {
+        return this;
+    }
+
+    void AddStatistics(NetworkStatistics& statistics) const override;
 
     // PacketCarrier
     void Carry(Packet* packet) override;
 
     // ExpressLink::Receiver
     void OnLinkArrival(Packet* packet) override;
-
-    /// @return the packets that were lost on links, or in the queues of links that failed
-    uint64_t GetLosses() const
-    {
-        return m_losses;
-    }
-
-    /// @return the data packets that did not arrive in the order in which they were sent
-    const Reordering& GetReordering() const
-    {
-        return m_order.Get();
-    }
 
   private:
     /// Largest number of paths over which the packets of a flow are spread.
@@ -80,21 +75,28 @@ class ExpressDetours : public LinkControl, public PacketCarrier, public ExpressL
         uint32_t generation{0}; //!< paths of an earlier generation are outdated
     };
 
+    // LinkControl
+    bool MeasureDemand(std::vector<uint64_t>& bytes) const override;
+    void Pause() override;
+    void ApplyLinks(std::span<const LinkUpdate> updates) override;
+    uint32_t Reroute() override;
+    std::vector<uint32_t> GetBrokenPaths() const override;
+    void Resume() override;
+
     std::span<const uint32_t> ChoosePath(FlowId path);
     bool IsLost(const Packet& packet);
     void Lose(uint32_t link, Packet* packet);
 
-    const Topology& m_topology;
-    ExpressFabric& m_fabric;
+    DatapathClient& m_client;
     DetourRoutes m_routes;
     std::vector<Choice> m_choices;      //!< per path; empty if each flow keeps its path
     uint32_t m_generation{1};           //!< increases when paths change
     std::vector<int64_t> m_lostUntilPs; //!< per link: packets that arrive until then are lost
     std::vector<uint64_t> m_arrivals;   //!< per link: packets that arrived while it had errors
-    uint64_t m_losses{0};
+    uint64_t m_losses{0}; //!< packets lost on links, or in the queues of links that failed
     ArrivalOrder m_order;
 };
 
 } // namespace cosim
 
-#endif // COSIM_EXPRESS_DETOURS_H
+#endif // COSIM_DETOUR_ROUTER_H

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "fabrics/native/native-fabric.h"
+#include "fabrics/native/native-datapath.h"
 
 #include "clock/simulator-session.h"
 #include "fabrics/native/pinned-routing.h"
@@ -56,20 +56,20 @@ class PinnedRoutingHelper : public Ipv4RoutingHelper
 } // namespace
 
 /// Counts the packets that a device sends and drops.
-class NativeFabric::LinkMonitor
+class NativeDatapath::LinkMonitor
 {
   public:
     /**
-     * @param fabric notified of drops
+     * @param client notified of drops
      * @param link the link
      * @param device the device at the source of the link
      * @param rate rate of the link
      */
-    LinkMonitor(NativeFabric& fabric,
+    LinkMonitor(DatapathClient& client,
                 uint32_t link,
                 const Ptr<PointToPointNetDevice>& device,
                 DataRate rate)
-        : m_fabric(fabric),
+        : m_client(client),
           m_link(link),
           m_rate(rate),
           m_queue(DynamicCast<PolicyQueue>(device->GetQueue()))
@@ -123,7 +123,7 @@ class NativeFabric::LinkMonitor
     void OnDrop(Ptr<const Packet> packet)
     {
         ++m_counters.drops;
-        m_fabric.ReportDrop(m_link, packet->GetSize());
+        m_client.OnDropped(m_link, packet->GetSize());
     }
 
     void OnQueue(uint32_t /* before */, uint32_t bytes)
@@ -140,7 +140,7 @@ class NativeFabric::LinkMonitor
                                             GetBytesWithin(m_emptyAtPs - now, m_rate.GetBitRate()));
     }
 
-    NativeFabric& m_fabric;
+    DatapathClient& m_client;
     uint32_t m_link;
     DataRate m_rate;
     Ptr<PolicyQueue> m_queue;
@@ -150,49 +150,54 @@ class NativeFabric::LinkMonitor
     LinkCounters m_counters;
 };
 
-NativeFabric::NativeFabric(const Topology& topology,
-                           const Settings& settings,
-                           std::unique_ptr<QueuePolicyMaker> policies)
-    : PacketFabric(topology, settings),
+NativeDatapath::NativeDatapath(const DatapathSetup& setup,
+                               DatapathClient& client,
+                               std::unique_ptr<QueuePolicyMaker> policies)
+    : m_topology(setup.topology),
+      m_tcp(setup.settings.tcp),
+      m_paths(setup.paths),
+      m_links(setup.links),
+      m_client(client),
       m_policies(std::move(policies)),
       m_routes(CountRoutes()),
-      m_interfaceOfLink(topology.linkSource.size()),
-      m_monitors(topology.linkSource.size()),
-      m_connections(GetFlowCount())
+      m_interfaceOfLink(m_topology.linkSource.size()),
+      m_monitors(m_topology.linkSource.size()),
+      m_connections(m_topology.pathSource.size())
 {
-    if (settings.tcp.linkHeaderBytes < PPP_HEADER_BYTES)
+    if (m_tcp.linkHeaderBytes < PPP_HEADER_BYTES)
     {
         throw std::invalid_argument(
-            "settings: tcp.link_header_bytes is " + std::to_string(settings.tcp.linkHeaderBytes) +
+            "settings: tcp.link_header_bytes is " + std::to_string(m_tcp.linkHeaderBytes) +
             ", but ns-3's PointToPointNetDevice, which the fabric native uses, adds " +
             std::to_string(PPP_HEADER_BYTES) + " bytes to each packet");
     }
 }
 
-NativeFabric::~NativeFabric() = default;
+NativeDatapath::~NativeDatapath() = default;
 
 uint32_t
-NativeFabric::CountRoutes() const
+NativeDatapath::CountRoutes() const
 {
     uint32_t routes = 1;
-    for (FlowId flow = 0; flow < GetFlowCount(); ++flow)
+    for (FlowId flow = 0; flow < m_topology.pathSource.size(); ++flow)
     {
-        routes = std::max(routes, GetRoute(flow) + 1);
+        routes = std::max(routes, m_paths.GetRoute(flow) + 1);
     }
     return routes;
 }
 
 Ipv4Address
-NativeFabric::AddressOf(Rank rank, uint32_t route) const
+NativeDatapath::AddressOf(Rank rank, uint32_t route) const
 {
     return Ipv4Address(FIRST_ADDRESS + rank * m_routes + route);
 }
 
 void
-NativeFabric::Build()
+NativeDatapath::Open(const HandshakePlan& handshakes)
 {
-    SetTcpDefaults(m_settings.tcp);
-    m_congestionControl.SetTypeId(CongestionControlType(m_settings.tcp));
+    m_handshakes = &handshakes;
+    SetTcpDefaults(m_tcp);
+    m_congestionControl.SetTypeId(CongestionControlType(m_tcp));
     BuildNodes();
     BuildLinks();
     PinPaths();
@@ -201,7 +206,7 @@ NativeFabric::Build()
 }
 
 void
-NativeFabric::BuildNodes()
+NativeDatapath::BuildNodes()
 {
     m_nodes.Create(m_topology.nodes);
     InternetStackHelper stack;
@@ -221,7 +226,7 @@ NativeFabric::BuildNodes()
 }
 
 void
-NativeFabric::BuildLinks()
+NativeDatapath::BuildLinks()
 {
     // A channel has two directions, so pair each link with a link in the opposite direction.
     std::multimap<std::pair<uint32_t, uint32_t>, uint32_t> unpaired;
@@ -248,7 +253,7 @@ NativeFabric::BuildLinks()
 }
 
 void
-NativeFabric::BuildLink(uint32_t link, uint32_t back)
+NativeDatapath::BuildLink(uint32_t link, uint32_t back)
 {
     auto channel = CreateObject<PointToPointChannel>();
     channel->SetAttribute("Delay", TimeValue(TimeStep(m_topology.linkLatencyPs[link])));
@@ -261,22 +266,22 @@ NativeFabric::BuildLink(uint32_t link, uint32_t back)
 }
 
 uint32_t
-NativeFabric::AddDevice(uint32_t node, uint32_t link, Ptr<PointToPointChannel> channel)
+NativeDatapath::AddDevice(uint32_t node, uint32_t link, Ptr<PointToPointChannel> channel)
 {
     const DataRate rate(m_topology.linkRateBps[link]);
     auto queue = CreateObject<PolicyQueue>();
-    queue->SetPolicy(*m_policies, m_liveLinks.Get(link));
-    queue->SetPaddingBytes(m_settings.tcp.linkHeaderBytes - PPP_HEADER_BYTES);
+    queue->SetPolicy(*m_policies, m_links.Get(link));
+    queue->SetPaddingBytes(m_tcp.linkHeaderBytes - PPP_HEADER_BYTES);
     auto device = CreateObject<PointToPointNetDevice>();
     device->SetAddress(Mac48Address::Allocate());
     device->SetDataRate(rate);
-    device->SetMtu(static_cast<uint16_t>(m_settings.tcp.mtuBytes));
+    device->SetMtu(static_cast<uint16_t>(m_tcp.mtuBytes));
     device->SetQueue(queue);
     m_nodes.Get(node)->AddDevice(device);
     device->Attach(channel);
     if (node == m_topology.linkSource[link])
     {
-        m_monitors[link] = std::make_unique<LinkMonitor>(*this, link, device, rate);
+        m_monitors[link] = std::make_unique<LinkMonitor>(m_client, link, device, rate);
     }
     Ptr<Ipv4> ipv4 = m_nodes.Get(node)->GetObject<Ipv4>();
     const uint32_t interface = ipv4->AddInterface(device);
@@ -293,14 +298,14 @@ NativeFabric::AddDevice(uint32_t node, uint32_t link, Ptr<PointToPointChannel> c
 }
 
 void
-NativeFabric::PinPaths()
+NativeDatapath::PinPaths()
 {
-    for (FlowId flow = 0; flow < GetFlowCount(); ++flow)
+    for (FlowId flow = 0; flow < m_connections.size(); ++flow)
     {
-        const uint32_t route = GetRoute(flow);
+        const uint32_t route = m_paths.GetRoute(flow);
         const Ipv4Address source = AddressOf(m_topology.pathSource[flow], route);
         const Ipv4Address target = AddressOf(m_topology.pathTarget[flow], route);
-        for (const uint32_t link : GetPath(flow))
+        for (const uint32_t link : m_links.GetPath(flow))
         {
             Ptr<Ipv4> ipv4 = m_nodes.Get(m_topology.linkSource[link])->GetObject<Ipv4>();
             DynamicCast<PinnedRouting>(ipv4->GetRoutingProtocol())
@@ -310,20 +315,20 @@ NativeFabric::PinPaths()
 }
 
 Ptr<NativeTcpSocket>
-NativeFabric::MakeSocket(Rank rank)
+NativeDatapath::MakeSocket(Rank rank)
 {
     auto socket = CreateObject<NativeTcpSocket>();
-    socket->Equip(m_settings.tcp.recovery);
+    socket->Equip(m_tcp.recovery);
     socket->SetCongestionControl(m_congestionControl);
     socket->Attach(m_nodes.Get(rank));
-    socket->SetLinkHeaderBytes(m_settings.tcp.linkHeaderBytes);
+    socket->SetLinkHeaderBytes(m_tcp.linkHeaderBytes);
     // Each handshake has the network to itself and loses nothing, so no SYN is repeated.
-    socket->SetAttribute("ConnTimeout", TimeValue(GetHandshakesEnd()));
+    socket->SetAttribute("ConnTimeout", TimeValue(m_handshakes->GetEnd()));
     return socket;
 }
 
 void
-NativeFabric::Listen()
+NativeDatapath::Listen()
 {
     for (Rank rank = 0; rank < m_topology.ranks; ++rank)
     {
@@ -331,23 +336,23 @@ NativeFabric::Listen()
         socket->Bind(InetSocketAddress(Ipv4Address::GetAny(), PORT));
         socket->Listen();
         socket->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
-                                  MakeCallback(&NativeFabric::OnAccept, this));
+                                  MakeCallback(&NativeDatapath::OnAccept, this));
         m_listeners.push_back(socket);
     }
 }
 
 void
-NativeFabric::OpenConnections()
+NativeDatapath::OpenConnections()
 {
-    for (FlowId flow = 0; flow < GetFlowCount(); ++flow)
+    for (FlowId flow = 0; flow < m_connections.size(); ++flow)
     {
-        Simulator::Schedule(GetHandshakeStart(flow) - Simulator::Now(),
-                            &NativeFabric::Open,
+        Simulator::Schedule(m_handshakes->GetStart(flow) - Simulator::Now(),
+                            &NativeDatapath::Connect,
                             this,
                             flow);
     }
-    PassHandshakes();
-    for (FlowId flow = 0; flow < GetFlowCount(); ++flow)
+    m_handshakes->Pass();
+    for (FlowId flow = 0; flow < m_connections.size(); ++flow)
     {
         const Connection& connection = m_connections[flow];
         if (!connection.receiver || !connection.sender->IsEstablished() ||
@@ -367,41 +372,41 @@ NativeFabric::OpenConnections()
 }
 
 void
-NativeFabric::Open(FlowId flow)
+NativeDatapath::Connect(FlowId flow)
 {
     Ptr<NativeTcpSocket> socket = MakeSocket(m_topology.pathSource[flow]);
     m_connections[flow].sender = socket;
     socket->Bind();
     socket->Connect(
-        InetSocketAddress(AddressOf(m_topology.pathTarget[flow], GetRoute(flow)), PORT));
-    socket->Observe(this, flow);
+        InetSocketAddress(AddressOf(m_topology.pathTarget[flow], m_paths.GetRoute(flow)), PORT));
+    socket->Observe(&m_client, flow);
 }
 
 void
-NativeFabric::OnAccept(Ptr<Socket> socket, const Address& from)
+NativeDatapath::OnAccept(Ptr<Socket> socket, const Address& from)
 {
     const Rank target = socket->GetNode()->GetId() - m_nodes.Get(0)->GetId();
     const uint32_t source = InetSocketAddress::ConvertFrom(from).GetIpv4().Get() - FIRST_ADDRESS;
-    const FlowId flow = FindPath(source / m_routes, target, source % m_routes);
+    const FlowId flow = m_paths.Find(source / m_routes, target, source % m_routes);
     Ptr<NativeTcpSocket> receiver = DynamicCast<NativeTcpSocket>(socket);
-    receiver->Observe(this, flow);
+    receiver->Observe(&m_client, flow);
     m_connections[flow].receiver = receiver;
 }
 
 void
-NativeFabric::Submit(FlowId flow, uint64_t bytes)
+NativeDatapath::Submit(FlowId flow, uint64_t bytes)
 {
     m_connections[flow].sender->Submit(bytes);
 }
 
 uint32_t
-NativeFabric::GetWindow(FlowId flow) const
+NativeDatapath::GetWindow(FlowId flow) const
 {
     return m_connections[flow].sender->GetWindow();
 }
 
 LinkCounters
-NativeFabric::GetLink(uint32_t link) const
+NativeDatapath::GetLink(uint32_t link) const
 {
     return m_monitors[link]->GetCounters();
 }

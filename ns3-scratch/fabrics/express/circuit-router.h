@@ -2,13 +2,16 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#ifndef COSIM_EXPRESS_LINK_CONTROL_H
-#define COSIM_EXPRESS_LINK_CONTROL_H
+#ifndef COSIM_CIRCUIT_ROUTER_H
+#define COSIM_CIRCUIT_ROUTER_H
 
-#include "fabrics/express/express-link.h"
+#include "fabrics/express/express-flows.h"
+#include "fabrics/express/express-links.h"
+#include "fabrics/express/router.h"
 #include "network/bundle-network.h"
 #include "network/circuit-routes.h"
 #include "network/link-control.h"
+#include "network/network-api.h"
 #include "transport/packet.h"
 
 #include <cstdint>
@@ -19,10 +22,8 @@
 namespace cosim
 {
 
-class ExpressFabric;
-
 /**
- * Changes the links of an ExpressFabric, and forwards its packets over the current links.
+ * Changes the links of an ExpressDatapath, and forwards its packets over the current links.
  *
  * A packet travels from rank to rank. Each rank chooses the next link by the current state of the
  * links. During a pause, packets that are in transmission or on a link arrive, and packets that
@@ -34,36 +35,38 @@ class ExpressFabric;
  * network next to the links, which has the latency and the rate of a circuit and no queue: all of
  * them if the settings say so, otherwise those that have no link.
  */
-class ExpressLinkControl : public LinkControl, public PacketCarrier, public ExpressLink::Receiver
+class CircuitRouter : public Router, private LinkControl
 {
   public:
     /**
-     * @param topology links and paths at the start of the run, with reconfiguration; must outlive
-     * this object
-     * @param fabric the fabric; must outlive this object
+     * @param setup what the datapath works with, with reconfiguration
+     * @param client knows what is not delivered
+     * @param links the links; must outlive this object
+     * @param flows the connections; must outlive this object
      */
-    ExpressLinkControl(const Topology& topology, ExpressFabric& fabric);
+    CircuitRouter(const DatapathSetup& setup,
+                  DatapathClient& client,
+                  ExpressLinks& links,
+                  ExpressFlows& flows);
 
-    // LinkControl
-    bool MeasureDemand(std::vector<uint64_t>& bytes) const override;
-    void Pause() override;
-    void ApplyLinks(std::span<const LinkUpdate> updates) override;
-    void Resume() override;
+    // Router
+    bool Hold(FlowId flow, uint64_t bytes) override;
+
+    bool OpensAtOnce() const override
+    {
+        return true; // before the first circuits are measured
+    }
+
+    LinkControl* GetLinkControl() override
+    {
+        return this;
+    }
 
     // PacketCarrier
     void Carry(Packet* packet) override;
 
     // ExpressLink::Receiver
     void OnLinkArrival(Packet* packet) override;
-
-    /**
-     * Hold data that is to be appended to the stream of a flow, if the flow is paused.
-     *
-     * @param flow id of the flow
-     * @param bytes number of bytes
-     * @return true if the data is held here until the flow resumes
-     */
-    bool Hold(FlowId flow, uint64_t bytes);
 
   private:
     /// Data and ACKs that a paused sender has not received yet.
@@ -74,7 +77,12 @@ class ExpressLinkControl : public LinkControl, public PacketCarrier, public Expr
         std::vector<Packet*> received; //!< ACKs
     };
 
-    FlowId GetPathOf(const Packet& packet) const;
+    // LinkControl
+    bool MeasureDemand(std::vector<uint64_t>& bytes) const override;
+    void Pause() override;
+    void ApplyLinks(std::span<const LinkUpdate> updates) override;
+    void Resume() override;
+
     void MakeLinkIds();
     void UseControlNetwork(Packet* packet);
     void SendOn(Packet* packet, Rank node);
@@ -83,7 +91,10 @@ class ExpressLinkControl : public LinkControl, public PacketCarrier, public Expr
     void ResumeFlow(FlowId flow);
 
     const Topology& m_topology;
-    ExpressFabric& m_fabric;
+    const LiveLinks& m_states;
+    DatapathClient& m_client;
+    ExpressLinks& m_links;
+    ExpressFlows& m_flows;
     CircuitRoutes m_routes;
     std::deque<uint32_t> m_linkIds; //!< entry i is i; a packet's next path is a span of one entry
     std::vector<std::vector<Packet*>> m_held; //!< per rank: packets that wait there
@@ -93,4 +104,4 @@ class ExpressLinkControl : public LinkControl, public PacketCarrier, public Expr
 
 } // namespace cosim
 
-#endif // COSIM_EXPRESS_LINK_CONTROL_H
+#endif // COSIM_CIRCUIT_ROUTER_H

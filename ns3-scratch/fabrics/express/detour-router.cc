@@ -2,9 +2,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "fabrics/express/express-detours.h"
+#include "fabrics/express/detour-router.h"
 
-#include "fabrics/express/express-fabric.h"
 #include "network/flow-hash.h"
 
 #include "ns3/simulator.h"
@@ -14,65 +13,76 @@ namespace cosim
 
 using namespace ns3;
 
-ExpressDetours::ExpressDetours(const Topology& topology, ExpressFabric& fabric)
-    : m_topology(topology),
-      m_fabric(fabric),
-      m_routes(topology, fabric.m_liveLinks, DetourRoutes::Broken::STAYS),
-      m_choices(topology.spread == PathSpread::FLOW ? 0 : topology.pathSource.size()),
-      m_lostUntilPs(topology.linkSource.size(), -1),
-      m_arrivals(topology.linkSource.size()),
-      m_order(topology.pathSource.size())
+DetourRouter::DetourRouter(const DatapathSetup& setup,
+                           DatapathClient& client,
+                           ExpressLinks& links,
+                           ExpressFlows& flows)
+    : PathRouter(setup, links, flows),
+      m_client(client),
+      m_routes(m_topology, setup.links, DetourRoutes::Broken::STAYS),
+      m_choices(m_topology.spread == PathSpread::FLOW ? 0 : m_topology.pathSource.size()),
+      m_lostUntilPs(m_topology.linkSource.size(), -1),
+      m_arrivals(m_topology.linkSource.size()),
+      m_order(m_topology.pathSource.size())
 {
 }
 
+void
+DetourRouter::AddStatistics(NetworkStatistics& statistics) const
+{
+    statistics.refusals = m_links.GetRefusals();
+    statistics.linkLosses = m_losses;
+    statistics.reordering = m_order.Get();
+}
+
 bool
-ExpressDetours::MeasureDemand(std::vector<uint64_t>& bytes) const
+DetourRouter::MeasureDemand(std::vector<uint64_t>& bytes) const
 {
     for (FlowId flow = 0; flow < bytes.size(); ++flow)
     {
-        bytes[flow] += m_fabric.GetUndelivered(flow);
+        bytes[flow] += m_client.GetUndelivered(flow);
     }
     return false;
 }
 
 void
-ExpressDetours::Pause()
+DetourRouter::Pause()
 { // a failure does not stop the other packets
 }
 
 std::vector<uint32_t>
-ExpressDetours::GetBrokenPaths() const
+DetourRouter::GetBrokenPaths() const
 {
     return m_routes.GetBrokenPaths();
 }
 
 void
-ExpressDetours::Resume()
+DetourRouter::Resume()
 {
 }
 
 void
-ExpressDetours::ApplyLinks(std::span<const LinkUpdate> updates)
+DetourRouter::ApplyLinks(std::span<const LinkUpdate> updates)
 {
     std::vector<std::vector<Packet*>> queued(updates.size());
     for (std::size_t i = 0; i < updates.size(); ++i)
     {
-        m_fabric.m_links[updates[i].link]->Withdraw(queued[i]);
+        m_links[updates[i].link].Withdraw(queued[i]);
     }
     m_routes.Apply(updates);
     for (std::size_t i = 0; i < updates.size(); ++i)
     {
         const uint32_t link = updates[i].link;
-        m_fabric.SetLink(link);
+        m_links.Set(link);
         if (!updates[i].state.isUp)
         {
-            m_lostUntilPs[link] = m_fabric.m_links[link]->GetLastArrivalPs();
+            m_lostUntilPs[link] = m_links[link].GetLastArrivalPs();
         }
         for (Packet* packet : queued[i])
         {
             if (updates[i].state.isUp)
             {
-                m_fabric.m_links[link]->Readmit(packet);
+                m_links[link].Readmit(packet);
             }
             else
             {
@@ -83,28 +93,27 @@ ExpressDetours::ApplyLinks(std::span<const LinkUpdate> updates)
 }
 
 uint32_t
-ExpressDetours::Reroute()
+DetourRouter::Reroute()
 {
     ++m_generation;
     return m_routes.Reroute();
 }
 
 void
-ExpressDetours::Carry(Packet* packet)
+DetourRouter::Carry(Packet* packet)
 {
-    const FlowId flow = packet->flow;
-    const FlowId path = packet->toSender ? m_fabric.m_connections[flow].reverse : flow;
+    const uint32_t path = m_flows.GetPathOf(*packet);
     if (!packet->toSender)
     {
         m_order.Send(*packet);
     }
     packet->path = m_choices.empty() ? m_routes.GetPath(path) : ChoosePath(path);
-    m_fabric.Enter(packet->path.front(), packet);
+    m_links.Enter(packet->path.front(), packet);
 }
 
 /// @return the path of the next packet in one direction of a flow
 std::span<const uint32_t>
-ExpressDetours::ChoosePath(FlowId path)
+DetourRouter::ChoosePath(FlowId path)
 {
     Choice& choice = m_choices[path];
     if (choice.generation != m_generation)
@@ -127,7 +136,7 @@ ExpressDetours::ChoosePath(FlowId path)
 }
 
 void
-ExpressDetours::OnLinkArrival(Packet* packet)
+DetourRouter::OnLinkArrival(Packet* packet)
 {
     if (IsLost(*packet))
     {
@@ -138,19 +147,19 @@ ExpressDetours::OnLinkArrival(Packet* packet)
     {
         m_order.Arrive(*packet);
     }
-    m_fabric.Forward(packet);
+    Forward(packet);
 }
 
 /// @return true if a link has lost the packet that arrives at its end now
 bool
-ExpressDetours::IsLost(const Packet& packet)
+DetourRouter::IsLost(const Packet& packet)
 {
     const uint32_t link = packet.path[packet.hop];
     if (Simulator::Now().GetTimeStep() <= m_lostUntilPs[link])
     {
         return true;
     }
-    const uint32_t loss = m_fabric.m_liveLinks.Get(link).lossPpb;
+    const uint32_t loss = m_states.Get(link).lossPpb;
     if (loss == 0)
     {
         return false;
@@ -161,11 +170,10 @@ ExpressDetours::IsLost(const Packet& packet)
 }
 
 void
-ExpressDetours::Lose(uint32_t link, Packet* packet)
+DetourRouter::Lose(uint32_t link, Packet* packet)
 {
     ++m_losses;
-    m_fabric.ReportDrop(link, packet->wireBytes);
-    m_fabric.m_transport->Release(packet);
+    m_links.Lose(link, packet);
 }
 
 } // namespace cosim

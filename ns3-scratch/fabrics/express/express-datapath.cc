@@ -1,0 +1,144 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabrics/express/express-datapath.h"
+
+#include "clock/causal-simulator.h"
+#include "fabrics/express/circuit-router.h"
+#include "fabrics/express/detour-router.h"
+#include "fabrics/express/path-router.h"
+
+#include <utility>
+
+namespace cosim
+{
+
+namespace
+{
+
+/// @return the router that a topology needs
+std::unique_ptr<Router>
+MakeRouter(const DatapathSetup& setup,
+           DatapathClient& client,
+           ExpressLinks& links,
+           ExpressFlows& flows)
+{
+    const Topology& topology = setup.topology;
+    if (topology.HasCircuits())
+    {
+        return std::make_unique<CircuitRouter>(setup, client, links, flows);
+    }
+    if (topology.HasLinkEvents() || !topology.linkLossPpb.empty() ||
+        topology.spread != PathSpread::FLOW)
+    {
+        return std::make_unique<DetourRouter>(setup, client, links, flows);
+    }
+    return std::make_unique<PathRouter>(setup, links, flows);
+}
+
+} // namespace
+
+ExpressDatapath::ExpressDatapath(const DatapathSetup& setup,
+                                 DatapathClient& client,
+                                 std::unique_ptr<Transport> transport,
+                                 std::unique_ptr<QueuePolicyMaker> policies)
+    : m_transport(std::move(transport)),
+      m_links(setup, client, *m_transport, std::move(policies)),
+      m_flows(setup, *m_transport),
+      m_router(MakeRouter(setup, client, m_links, m_flows))
+{
+    m_transport->Attach(*m_router, client);
+}
+
+void
+ExpressDatapath::Open(const HandshakePlan& handshakes)
+{
+    m_links.Build(*m_router);
+    if (!m_router->OpensAtOnce())
+    {
+        m_flows.SetHandshakes(&handshakes);
+        // Some congestion controls of ns-3 look at the time since the simulation began, so the
+        // clock starts when that of the native datapath does.
+        handshakes.Pass();
+    }
+}
+
+void
+ExpressDatapath::Submit(FlowId flow, uint64_t bytes)
+{
+    if (!m_router->Hold(flow, bytes))
+    {
+        m_flows.Send(flow, bytes);
+    }
+}
+
+uint32_t
+ExpressDatapath::GetWindow(FlowId flow) const
+{
+    const FlowSender* sender = m_flows.GetSender(flow);
+    return sender == nullptr ? 0 : sender->GetWindow();
+}
+
+LinkCounters
+ExpressDatapath::GetLink(uint32_t link) const
+{
+    return m_links[link].GetCounters();
+}
+
+void
+ExpressDatapath::AddStatistics(NetworkStatistics& statistics) const
+{
+    m_router->AddStatistics(statistics);
+}
+
+LinkControl*
+ExpressDatapath::GetLinkControl()
+{
+    return m_router->GetLinkControl();
+}
+
+// Repetition.
+
+RepeatableDatapath*
+ExpressDatapath::GetRepeatable()
+{
+    return m_router->IsFixed() ? this : nullptr;
+}
+
+std::string
+ExpressDatapath::GetObstacle() const
+{
+    return m_transport->GetObstacle();
+}
+
+bool
+ExpressDatapath::IsAtRest() const
+{
+    // All data is delivered, so what is left on the links are acknowledgments.
+    return m_links.CountPackets() == m_transport->CountPackets() && m_transport->IsAtRest();
+}
+
+int64_t
+ExpressDatapath::AddState(StateDigest& digest) const
+{
+    const int64_t number = CausalSimulator::Get().TakeNumber();
+    for (uint32_t link = 0; link < m_links.GetCount(); ++link)
+    {
+        m_links[link].AddState(digest, number, [this, &digest](const Packet& packet) {
+            m_flows.GetSender(packet.flow)->AddPacket(digest, packet);
+        });
+    }
+    return m_transport->AddState(digest);
+}
+
+void
+ExpressDatapath::Repeat(const std::vector<LinkCounters>& from, uint64_t times)
+{
+    for (uint32_t link = 0; link < m_links.GetCount(); ++link)
+    {
+        m_links[link].Repeat(from[link], times);
+    }
+}
+
+} // namespace cosim

@@ -1,0 +1,67 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_EXPRESS_DATAPATH_H
+#define COSIM_EXPRESS_DATAPATH_H
+
+#include "fabrics/express/express-flows.h"
+#include "fabrics/express/express-links.h"
+#include "fabrics/express/router.h"
+#include "fabrics/packet/datapath.h"
+#include "transport/endpoint.h"
+#include "transport/queue-policy.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cosim
+{
+
+/**
+ * The fast datapath: packets cross links that are modelled by their busy-until time.
+ *
+ * It has no nodes, no devices and no IP layer. A transport creates the endpoints of flows, a Router
+ * chooses the links of each packet, and a packet costs one event per link. A connection starts in
+ * the state that a handshake leaves it in, and is created when it is first used.
+ */
+class ExpressDatapath : public Datapath, private RepeatableDatapath
+{
+  public:
+    /**
+     * @param setup what the datapath works with
+     * @param client notified of what happens to flows and packets
+     * @param transport creates the endpoints of flows
+     * @param policies creates the policies of the links' egress queues
+     */
+    ExpressDatapath(const DatapathSetup& setup,
+                    DatapathClient& client,
+                    std::unique_ptr<Transport> transport,
+                    std::unique_ptr<QueuePolicyMaker> policies);
+
+    // Datapath
+    void Open(const HandshakePlan& handshakes) override;
+    void Submit(FlowId flow, uint64_t bytes) override;
+    uint32_t GetWindow(FlowId flow) const override;
+    LinkCounters GetLink(uint32_t link) const override;
+    void AddStatistics(NetworkStatistics& statistics) const override;
+    LinkControl* GetLinkControl() override;
+    RepeatableDatapath* GetRepeatable() override;
+
+  private:
+    // RepeatableDatapath
+    std::string GetObstacle() const override;
+    bool IsAtRest() const override;
+    int64_t AddState(StateDigest& digest) const override;
+    void Repeat(const std::vector<LinkCounters>& from, uint64_t times) override;
+
+    std::unique_ptr<Transport> m_transport;
+    ExpressLinks m_links;
+    ExpressFlows m_flows;
+    std::unique_ptr<Router> m_router;
+};
+
+} // namespace cosim
+
+#endif // COSIM_EXPRESS_DATAPATH_H

@@ -1,0 +1,69 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabrics/express/express-flows.h"
+
+#include "ns3/data-rate.h"
+
+namespace cosim
+{
+
+using namespace ns3;
+
+ExpressFlows::ExpressFlows(const DatapathSetup& setup, Transport& transport)
+    : m_topology(setup.topology),
+      m_links(setup.links),
+      m_transport(transport),
+      m_connections(setup.topology.pathSource.size())
+{
+    for (FlowId flow = 0; flow < m_connections.size(); ++flow)
+    {
+        m_connections[flow].reverse = setup.paths.GetReverse(flow);
+    }
+}
+
+void
+ExpressFlows::Send(FlowId flow, uint64_t bytes)
+{
+    FlowEnds& ends = m_connections[flow].ends;
+    if (ends.sender == nullptr)
+    {
+        ends = m_transport.Connect(flow, GetHandshake(flow));
+    }
+    ends.sender->Submit(bytes);
+}
+
+Handshake
+ExpressFlows::GetHandshake(FlowId flow) const
+{
+    const uint32_t bytes = m_transport.GetHandshakeBytes();
+    Handshake handshake{m_handshakes == nullptr ? Time() : m_handshakes->GetStart(flow),
+                        Time(),
+                        Time()};
+    for (const FlowId direction : {flow, m_connections[flow].reverse})
+    {
+        bool isFirst = true;
+        // Without a path in the reverse direction, assume that it takes as long as the forward
+        // path.
+        const bool isThere = !m_links.GetPath(direction).empty();
+        for (const uint32_t id : m_links.GetPath(isThere ? direction : flow))
+        {
+            const LinkState& link = m_links.Get(id);
+            handshake.rtt +=
+                DataRate(link.rateBps).CalculateBytesTxTime(bytes) + TimeStep(link.latencyPs);
+            if (!isFirst && link.source < m_topology.ranks)
+            {
+                handshake.rtt += TimeStep(m_topology.forwardingDelayPs);
+            }
+            isFirst = false;
+        }
+        if (direction == flow)
+        {
+            handshake.forward = handshake.rtt;
+        }
+    }
+    return handshake;
+}
+
+} // namespace cosim

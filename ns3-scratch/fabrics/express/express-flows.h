@@ -1,0 +1,89 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_EXPRESS_FLOWS_H
+#define COSIM_EXPRESS_FLOWS_H
+
+#include "fabrics/packet/datapath.h"
+#include "transport/endpoint.h"
+#include "transport/packet.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace cosim
+{
+
+/**
+ * The connections of an ExpressDatapath. A connection is created when it is first used, in the
+ * state in which a handshake leaves it.
+ */
+class ExpressFlows
+{
+  public:
+    /**
+     * @param setup what the datapath works with
+     * @param transport creates the endpoints; must outlive this object
+     */
+    ExpressFlows(const DatapathSetup& setup, Transport& transport);
+
+    /**
+     * @param handshakes when the connections open, or null if they open in no time, before the
+     * first links are up; must outlive this object
+     */
+    void SetHandshakes(const HandshakePlan* handshakes)
+    {
+        m_handshakes = handshakes;
+    }
+
+    /// @return the path that leads a packet to the endpoint that it is for
+    uint32_t GetPathOf(const Packet& packet) const
+    {
+        return packet.toSender ? m_connections[packet.flow].reverse : packet.flow;
+    }
+
+    /// @return the sending endpoint of a flow; null before its first message
+    FlowSender* GetSender(FlowId flow) const
+    {
+        return m_connections[flow].ends.sender;
+    }
+
+    /// Append bytes to the stream of a flow that is not paused.
+    void Send(FlowId flow, uint64_t bytes);
+
+    /// Deliver a packet at the endpoint that it is for.
+    void Reach(Packet* packet)
+    {
+        const FlowEnds& ends = m_connections[packet->flow].ends;
+        if (packet->toSender)
+        {
+            ends.sender->Receive(*packet);
+        }
+        else
+        {
+            ends.receiver->Receive(*packet);
+        }
+        m_transport.Release(packet);
+    }
+
+  private:
+    /// A connection. Its endpoints are null until it is first used.
+    struct Connection
+    {
+        FlowEnds ends;
+        FlowId reverse{0};
+    };
+
+    Handshake GetHandshake(FlowId flow) const;
+
+    const Topology& m_topology;
+    const LiveLinks& m_links;
+    Transport& m_transport;
+    const HandshakePlan* m_handshakes{nullptr};
+    std::vector<Connection> m_connections; //!< per flow
+};
+
+} // namespace cosim
+
+#endif // COSIM_EXPRESS_FLOWS_H

@@ -1,0 +1,98 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_EXPRESS_LINKS_H
+#define COSIM_EXPRESS_LINKS_H
+
+#include "fabrics/express/express-link.h"
+#include "fabrics/packet/datapath.h"
+#include "transport/endpoint.h"
+#include "transport/queue-policy.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace cosim
+{
+
+/// The links of an ExpressDatapath, and what is lost at them.
+class ExpressLinks
+{
+  public:
+    /**
+     * @param setup what the datapath works with
+     * @param client notified of packets that are lost
+     * @param transport owns the packets; must outlive this object
+     * @param policies creates the policies of the egress queues
+     */
+    ExpressLinks(const DatapathSetup& setup,
+                 DatapathClient& client,
+                 Transport& transport,
+                 std::unique_ptr<QueuePolicyMaker> policies);
+
+    /// @param receiver receives the packets at the ends of all links; must outlive this object
+    void Build(ExpressLink::Receiver& receiver);
+
+    /// Give a link its present state. The link may be a new one, with the next id.
+    void Set(uint32_t link);
+
+    /// @return the number of links
+    uint32_t GetCount() const
+    {
+        return static_cast<uint32_t>(m_links.size());
+    }
+
+    /// @return a link
+    ExpressLink& operator[](uint32_t link)
+    {
+        return *m_links[link];
+    }
+
+    /// @return a link
+    const ExpressLink& operator[](uint32_t link) const
+    {
+        return *m_links[link];
+    }
+
+    /// Put a packet into the egress queue of a link, or drop it.
+    void Enter(uint32_t link, Packet* packet)
+    {
+        if (!m_links[link]->Enqueue(packet))
+        {
+            Refuse(link, packet);
+        }
+    }
+
+    /// Lose a packet on a link, or in its queue.
+    void Lose(uint32_t link, Packet* packet);
+
+    /// @return the packets that were dropped at links that were down
+    uint64_t GetRefusals() const
+    {
+        return m_refusals;
+    }
+
+    /// @return the number of packets on all links
+    std::size_t CountPackets() const;
+
+  private:
+    void Refuse(uint32_t link, Packet* packet);
+
+    const LiveLinks& m_states;
+    const uint32_t m_largestBytes; //!< largest packet
+    DatapathClient& m_client;
+    Transport& m_transport;
+    std::unique_ptr<QueuePolicyMaker> m_policies;
+    ExpressLink::Receiver* m_receiver{nullptr};
+    std::vector<std::unique_ptr<ExpressLink>> m_links;
+    std::map<uint64_t, TransmissionTimes> m_times; //!< keyed by rate
+    uint64_t m_refusals{0};
+};
+
+} // namespace cosim
+
+#endif // COSIM_EXPRESS_LINKS_H

@@ -1,0 +1,133 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_DATAPATH_H
+#define COSIM_DATAPATH_H
+
+#include "fabrics/packet/handshake-plan.h"
+#include "network/link-control.h"
+#include "network/link-summary.h"
+#include "network/live-links.h"
+#include "network/network-statistics.h"
+#include "network/path-index.h"
+#include "network/transport-facts.h"
+#include "support/state-digest.h"
+#include "transport/flow-observer.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cosim
+{
+
+/// What a datapath tells the fabric that it works for.
+class DatapathClient : public FlowObserver
+{
+  public:
+    /**
+     * Called when a packet is lost in the network.
+     *
+     * @param link the link that lost it, or whose egress queue had no room for it
+     * @param wireBytes packet size, all headers included [bytes]
+     */
+    virtual void OnDropped(uint32_t link, uint32_t wireBytes) = 0;
+
+    /// @return the bytes that were appended to the stream of a flow and are not delivered
+    virtual uint64_t GetUndelivered(FlowId flow) const = 0;
+};
+
+/// What a datapath works with. All of it outlives the datapath.
+struct DatapathSetup
+{
+    const Topology& topology; //!< links and paths at the start of the run
+    const Settings& settings;
+    const PacketFormat& format;
+    const PathIndex& paths;
+    LiveLinks& links; //!< the links and paths as they are now
+};
+
+/// The part of a Repeatable that concerns packets, links and endpoints.
+class RepeatableDatapath
+{
+  public:
+    virtual ~RepeatableDatapath() = default;
+
+    /// See Repeatable::GetObstacle.
+    virtual std::string GetObstacle() const = 0;
+
+    /// @return true if all packets are on links, and endpoints wait for acknowledgments only
+    virtual bool IsAtRest() const = 0;
+
+    /// See Repeatable::AddState.
+    virtual int64_t AddState(StateDigest& digest) const = 0;
+
+    /**
+     * Count again what the links have counted since an earlier time.
+     *
+     * @param from the counters of the links at the earlier time
+     * @param times number of times
+     */
+    virtual void Repeat(const std::vector<LinkCounters>& from, uint64_t times) = 0;
+};
+
+/**
+ * Carries the byte streams of flows from rank to rank as packets, and tells its client what
+ * happens to them. A flow is a connection from one rank to another; each path of the topology has
+ * one, and the flow's id is the index of the path.
+ */
+class Datapath
+{
+  public:
+    virtual ~Datapath() = default;
+
+    /**
+     * Build the network and open all connections. This may run the simulator up to the end of the
+     * handshakes.
+     *
+     * @param handshakes when the connections open; must outlive the datapath
+     */
+    virtual void Open(const HandshakePlan& handshakes) = 0;
+
+    /**
+     * Append bytes to the stream of a flow.
+     *
+     * @param flow id of the flow
+     * @param bytes number of bytes, at least 1
+     */
+    virtual void Submit(FlowId flow, uint64_t bytes) = 0;
+
+    /// @return the congestion window of a flow; 0 before its first message [bytes]
+    virtual uint32_t GetWindow(FlowId flow) const = 0;
+
+    /// @return the counters of a link since Open
+    virtual LinkCounters GetLink(uint32_t link) const = 0;
+
+    /// @param statistics receives what only this datapath counts
+    virtual void AddStatistics(NetworkStatistics& /* statistics */) const
+    {
+    }
+
+    /// @return the object that changes the links during a run, or null if they cannot change
+    virtual LinkControl* GetLinkControl()
+    {
+        return nullptr;
+    }
+
+    /// @return the object that compares and repeats states, or null if there is none
+    virtual RepeatableDatapath* GetRepeatable()
+    {
+        return nullptr;
+    }
+};
+
+/// Makes the datapath of a fabric. The client outlives it.
+using DatapathMaker =
+    std::function<std::unique_ptr<Datapath>(const DatapathSetup&, DatapathClient& client)>;
+
+} // namespace cosim
+
+#endif // COSIM_DATAPATH_H
