@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from bridge.present.metrics import is_estimate
 from bridge.present.quantities import percent_text, time_text
@@ -29,6 +30,9 @@ _PARTS = {
 }
 """What a critical path is spent on, by its kind, with the keys that change it."""
 
+_FAILURES = {"link_down", "link_flap", "switch_down"}
+"""The events in which links fail."""
+
 _READ_ON = "see docs/seeing.md"
 
 
@@ -51,10 +55,10 @@ def what_decides(result: Result) -> str | None:
         return None
     network = result.network
     if network.rto_wait_ns >= _LEAST * result.time_ns:
+        cause, remedy = _cause_of_timeouts(result)
         return (
             f"{percent_text(network.rto_wait_ns / result.time_ns)} of this run waits for "
-            f"{_timeouts(result)}: packets were dropped at full queues {network.drops} times. "
-            f"Larger buffers, ECN, or a smaller transport.min_rto change that; {_READ_ON}."
+            f"{_timeouts(result)}: {cause}. {remedy} that; {_READ_ON}."
         )
     paths = _path_parts(result)
     if paths:
@@ -116,6 +120,60 @@ def _timeouts(result: Result) -> str:
     )
 
 
+def _cause_of_timeouts(result: Result) -> tuple[str, str]:
+    """Return where packets were lost, and what changes that, with its verb."""
+    events = result.network_events
+    refused = events.packets_refused if events else 0
+    lost = events.packets_lost if events else 0
+    full = result.network.drops - refused
+    by_chance, by_failure = _losing_links(result)
+    places, remedies = [], []
+    if full:
+        places.append(f"dropped at full queues {_times(full)}")
+        remedies += ["larger buffers", "ECN"]
+    if refused:
+        places.append(f"refused by links that were down {_times(refused)}")
+    if lost:
+        where = {
+            (True, False): "lost at random on links",
+            (True, True): "lost at random or on links that failed",
+        }.get((by_chance, by_failure), "lost on links that failed")
+        places.append(f"{where} {_times(lost)}")
+    if refused or (lost and by_failure):
+        remedies.append("a shorter routing.detection")
+    if lost and by_chance:
+        remedies.append("a smaller `loss` of the links")
+    if not places:
+        return "no packet was lost, but ACKs arrived later", "A larger transport.min_rto changes"
+    text = _listed([*remedies, "a smaller transport.min_rto"], "or")
+    return f"packets were {_listed(places, 'and')}", f"{text[0].upper()}{text[1:]} change" + (
+        "" if remedies else "s"
+    )
+
+
+def _losing_links(result: Result) -> tuple[bool, bool]:
+    """Return whether links of the scenario lose packets at random, and whether links fail."""
+    topology = result.scenario.get("topology")
+    links = topology.get("links") if isinstance(topology, Mapping) else ()
+    have_loss = any(one.get("loss") for one in _mappings(links))
+    kinds = {one.get("event") for one in _mappings(result.scenario.get("events"))}
+    return have_loss or "link_loss" in kinds, bool(kinds & _FAILURES)
+
+
+def _mappings(values: object) -> list[Mapping[str, Any]]:
+    """Return the mappings in a list of a stored scenario; other values have none."""
+    return [one for one in values if isinstance(one, Mapping)] if isinstance(values, list) else []
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def _listed(texts: Sequence[str], word: str) -> str:
+    *first, last = texts
+    return f"{', '.join(first)} {word} {last}" if first else last
+
+
 def _least_timeout(result: Result) -> str:
     transport = result.scenario.get("transport")
     return str(transport.get("min_rto")) if isinstance(transport, Mapping) else "min_rto"
@@ -149,8 +207,7 @@ def _shares(parts: Mapping[str, float]) -> str:
         for name, time in largest[:3]
         if time >= _LEAST * whole
     ]
-    *first, last = texts
-    return f"{', '.join(first)} and {last}" if first else last
+    return _listed(texts, "and")
 
 
 def _busiest(result: Result) -> str | None:

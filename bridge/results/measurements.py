@@ -171,7 +171,7 @@ class DimensionStatistics(Block):
     wire_bytes: int
     """Bytes carried, with all headers, summed over the links."""
     drops: int
-    """Packets lost because they did not fit into an egress queue."""
+    """Packets that did not fit into an egress queue, or arrived at a link while it was down."""
     max_queue_bytes: int
     """Longest egress queue at a switch. links.csv also has that of each rank's own link."""
     utilization_mean: float
@@ -194,7 +194,7 @@ class NetworkStatistics(Block):
     data_packets: int
     """Packets with payload, retransmissions included."""
     drops: int
-    """Packets lost because they did not fit into an egress queue."""
+    """Packets that did not fit into an egress queue, or arrived at a link while it was down."""
     retransmissions: int
     """Data packets sent again."""
     rto_events: int

@@ -139,6 +139,68 @@ def test_timeouts_decide_without_a_critical_path(repository: Path) -> None:
     assert "transport.min_rto" in sentence
 
 
+def losing(**network_events: Any) -> Any:
+    """An all-reduce of four ranks with one event on the link of rank 1."""
+    event = {"at": "0us", "link": [1, "switch"], **network_events}
+    return flat("all_reduce", "ring", "100KB", 4) | {
+        "events": [event],
+        "transport": {"min_rto": "1ms"},
+    }
+
+
+def test_random_losses_are_not_dropped_at_queues() -> None:
+    """Links lose packets at random, and the buffers are unlimited: larger ones change nothing."""
+    result = bridge.run(losing(event="link_loss", loss=0.4))
+    assert result.network_events is not None
+    lost = result.network_events.packets_lost
+    assert lost > 1
+    assert result.network.drops == 0
+    sentence = what_decides(result) or ""
+    assert f": packets were lost at random on links {lost} times. " in sentence
+    assert "A smaller `loss` of the links or a smaller transport.min_rto change that" in sentence
+    for other in ("queue", "buffer", "ECN", "0 times"):
+        assert other not in sentence
+
+
+def test_a_failed_link_is_the_cause_of_timeouts() -> None:
+    result = bridge.run(losing(event="link_flap", at="5us", down="2ms", period="30ms"))
+    assert result.network_events is not None
+    refused = result.network_events.packets_refused
+    assert result.network.drops == refused > 0
+    sentence = what_decides(result) or ""
+    assert "refused by links that were down" in sentence
+    assert "A shorter routing.detection or a smaller transport.min_rto change that" in sentence
+    for other in ("queue", "buffer", "ECN", "random", "0 times"):
+        assert other not in sentence
+
+
+@pytest.mark.parametrize(
+    ("drops", "refused", "lost", "texts"),
+    [
+        (2, 0, 0, ["dropped at full queues 2 times. Larger buffers, ECN or a smaller"]),
+        (2, 1, 0, ["dropped at full queues once and refused by links that were down once."]),
+        (2, 1, 4, [", refused by links that were down once and lost at random or on links that"]),
+        (0, 0, 4, ["lost at random or on links that failed 4 times. A shorter routing."]),
+        (0, 0, 0, ["no packet was lost", "A larger transport.min_rto changes that"]),
+    ],
+)
+def test_each_cause_of_timeouts_is_named(
+    raw_result: dict[str, Any], drops: int, refused: int, lost: int, texts: list[str]
+) -> None:
+    """Of links that fail and lose packets at random, only what was counted is named."""
+    raw_result["network"] |= {"drops": drops, "rto_events": 1, "rto_wait_ns": raw_result["time_ns"]}
+    raw_result["network_events"] = {
+        "packets_lost": lost,
+        "packets_refused": refused,
+        "events": [],
+    }
+    raw_result["scenario"] |= {"events": [{"event": "link_loss"}, {"event": "link_down"}]}
+    sentence = what_decides(bridge.Result.model_validate(raw_result)) or ""
+    for text in texts:
+        assert text in sentence
+    assert "0 times" not in sentence
+
+
 def test_a_comparison_names_the_timeouts(repository: Path) -> None:
     scenario = repository / "scenarios" / "collective_small.yaml"
     usual, lossy = bridge.run(scenario), bridge.run(scenario, LOSSES)
