@@ -8,6 +8,7 @@ from typing import Any
 
 from bridge.errors import StreamError
 from frontend.loading.stored import as_now
+from frontend.scenario.file_paths import FILES
 from frontend.schema.outputs import chosen
 from frontend.stream import VERSION, decode
 
@@ -22,10 +23,13 @@ class StreamHeader:
         Seed of ns-3's random variables.
     scenario : dict
         The resolved scenario that was compiled.
+    files : dict or None
+        The SHA-256 of each file that the scenario names, by path; None if it names none.
     """
 
     seed: int
     scenario: dict[str, Any]
+    files: dict[str, str] | None = None
 
 
 def read_header(stream: bytes) -> StreamHeader:
@@ -57,9 +61,16 @@ def read_header(stream: bytes) -> StreamHeader:
             f"the stream has version {record.header.version}, "
             f"expected {VERSION}: compile the scenario again"
         )
-    if not _is_scenario(scenario):
+    files = scenario.pop(FILES, None) if isinstance(scenario, dict) else None
+    if not _is_scenario(scenario) or not _are_digests(files):
         raise StreamError("the header of the stream has no scenario: compile the scenario again")
-    return StreamHeader(record.header.seed, as_now(scenario))
+    return StreamHeader(record.header.seed, as_now(scenario), files)
+
+
+def _are_digests(content: Any) -> bool:
+    return content is None or (
+        isinstance(content, dict) and all(isinstance(one, str) for one in content.values())
+    )
 
 
 def _is_scenario(content: Any) -> bool:

@@ -67,6 +67,7 @@ OPTIONAL = (
     "shared_links",
     "estimate",
     "critical_path",
+    "files",
     "repeat",
 )
 
@@ -124,6 +125,9 @@ class Result(BaseModel):
     estimates."""
     critical_path: tuple[CriticalPath, ...] | None = None
     """What makes each iteration as long as it is. Present only with `outputs.critical_path`."""
+    files: dict[str, str] | None = None
+    """The SHA-256 of the algorithm files and traces that the scenario names, by path. Absent if it
+    names none. With them, the result runs again from every folder."""
     repeat: Repeat | None = None
     """Iterations that were skipped because they repeat earlier ones. Present only with
     `simulation.repeat`."""

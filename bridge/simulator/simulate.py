@@ -292,6 +292,7 @@ def _simulate(
                 missing = files.close()
         raw["schema_version"] = SCHEMA_VERSION
         raw["scenario"] = header.scenario
+        raw["files"] = header.files
         raw["simulator"] |= {**watch.cost(), "seed": header.seed, "versions": versions()}
         raw["training"] = training_rates(header.scenario, raw)
         raw["estimate"] = estimate_error(header.scenario, tables, raw.pop("loss_risk", None))

@@ -16,6 +16,7 @@ from frontend.nodes import NodeColumns, NodeType
 from frontend.resolve import Resolved, resolve
 from frontend.resolve.background import background
 from frontend.scenario import Scenario
+from frontend.scenario.file_paths import FILES, digests
 from frontend.schema.simulation import Simulation
 from frontend.schema.system import HostCost
 from frontend.schema.transport import CONGESTION_CONTROLS, Transport
@@ -140,7 +141,10 @@ def _fabric_records(resolved: Resolved, flows: networks.Flows) -> Iterator[api.R
 
 
 def _header(scenario: Scenario) -> api.Header:
-    resolved = json.dumps(scenario.resolved(), separators=(",", ":"), ensure_ascii=False)
+    content = scenario.resolved()
+    if files := digests(scenario):
+        content[FILES] = files
+    resolved = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
     return api.Header(
         version=VERSION,
         producer=f"cosim {metadata.version('cosim')}",

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from frontend.loading.stored import as_now
 from frontend.resolve import check
 from frontend.scenario import Scenario
 from frontend.scenario.file_paths import change_paths
-from frontend.schema.files import FOLDER, GIVEN, OWN, require_allowed
+from frontend.schema.files import FOLDER, GIVEN, KNOWN, OWN, require_allowed
 from frontend.workloads import WORKLOADS
 from frontend.yaml_document import read
 from topology_gen.files import read_text
@@ -37,6 +37,8 @@ class Content:
     """The file; empty if there is none."""
     lines: Mapping[KeyPath, int]
     """The line of each key path."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The SHA-256 of the files that a run of the scenario has read, by absolute path."""
 
 
 Source = str | os.PathLike[str] | Mapping[str, Any] | Scenario | Content
@@ -119,7 +121,7 @@ def _checked(document: Content, overrides: Overrides) -> Scenario:
         context: dict[str, Any] = {FOLDER: origin.folder}
         if origin.name:
             own = (origin.folder.resolve(), Path(origin.name).resolve().parent)
-            context |= {GIVEN: origin.given, OWN: own}
+            context |= {GIVEN: origin.given, OWN: own, KNOWN: document.files}
         scenario = Scenario.model_validate(data, context=context)
         _require_allowed_files(scenario, context)
         check(scenario)
@@ -171,10 +173,7 @@ def read_scenario(source: Source) -> Content:
         raise ScenarioError(f"{name}: not UTF-8 text: expected a scenario in YAML") from None
     except OSError as error:
         raise ScenarioError(f"{name}: {error.strerror}: expected a readable YAML file") from None
-    scenario = _scenario_of_result(text)
-    if scenario is not None:
-        return Content(scenario, name, {})
-    return scenario_content(text, name)
+    return _content_of_result(text, name) or scenario_content(text, name)
 
 
 def scenario_content(text: str, name: str) -> Content:
@@ -199,7 +198,7 @@ def scenario_content(text: str, name: str) -> Content:
     return Content(content.data, name, content.lines)
 
 
-def _scenario_of_result(text: str) -> dict[str, Any] | None:
+def _content_of_result(text: str, name: str) -> Content | None:
     """Return the scenario in the text of a result.json; None if it is another text."""
     if not text.startswith("{"):
         return None
@@ -208,7 +207,10 @@ def _scenario_of_result(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     scenario = content.get("scenario") if "simulator" in content else None
-    return as_now(scenario) if isinstance(scenario, dict) else None
+    if not isinstance(scenario, dict):
+        return None
+    read_by_run = content.get("files")
+    return Content(as_now(scenario), name, {}, read_by_run if isinstance(read_by_run, dict) else {})
 
 
 def _require_allowed_files(scenario: Scenario, context: Mapping[str, Any]) -> None:

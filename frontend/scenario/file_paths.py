@@ -1,11 +1,21 @@
 """The paths of files in a scenario."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from frontend.collectives.registry import OPERATIONS
+from frontend.schema.files import absolute, digest
 from frontend.workloads import WORKLOADS
+
+if TYPE_CHECKING:
+    from frontend.scenario.model import Scenario
+
+FILES = "x-files"
+"""Key of the scenario in a stream: the SHA-256 of each file that the scenario names."""
 
 _ALGORITHM_KEYS = {"workload": ("algorithm",), "collective": OPERATIONS}
 
@@ -21,14 +31,8 @@ def change_paths(data: Mapping[str, Any], change: Callable[[str], str]) -> None:
     change : callable
         Returns the new path for a path.
     """
-    for section, keys in _ALGORITHM_KEYS.items():
-        part = data.get(section)
-        if not isinstance(part, Mapping):
-            continue
-        for key in keys:
-            choice = part.get(key)
-            if isinstance(choice, dict) and isinstance(choice.get("file"), str):
-                choice["file"] = change(choice["file"])
+    for choice in _algorithms(data):
+        choice["file"] = change(choice["file"])
     workload = data.get("workload")
     if not isinstance(workload, dict):
         return
@@ -39,7 +43,29 @@ def change_paths(data: Mapping[str, Any], change: Callable[[str], str]) -> None:
                 workload[key] = change(workload[key])
 
 
-def absolute(path: str) -> str:
-    """Return the path of a file from the root, which is the same from every working directory."""
-    folder, name = os.path.split(path)
-    return os.path.join(os.path.realpath(folder), name)
+def _algorithms(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the algorithms of a scenario that are in files."""
+    for section, keys in _ALGORITHM_KEYS.items():
+        part = data.get(section)
+        if not isinstance(part, Mapping):
+            continue
+        for key in keys:
+            choice = part.get(key)
+            if isinstance(choice, dict) and isinstance(choice.get("file"), str):
+                yield choice
+
+
+def digests(scenario: Scenario) -> dict[str, str]:
+    """Return the SHA-256 of the content of each file that a scenario names, by its absolute path.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario. Files whose content belongs to it are no files of it.
+    """
+    kind = WORKLOADS[scenario.workload.kind]
+    named = {os.fspath(path) for key in kind.files for path in kind.paths(scenario.workload, key)}
+    for choice in _algorithms(scenario.resolved()):
+        named.add(choice["file"])
+    found = {path: digest(Path(path)) for path in sorted(map(absolute, named))}
+    return {path: one for path, one in found.items() if one is not None}

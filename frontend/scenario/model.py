@@ -8,10 +8,11 @@ from pydantic import BeforeValidator, Field
 
 from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.fabrics import FABRICS
-from frontend.scenario.file_paths import absolute, change_paths
+from frontend.scenario.file_paths import change_paths
 from frontend.scenario.unions import Topology, Workload
 from frontend.schema.base import Count, Model, listed
 from frontend.schema.events import AnyEvent
+from frontend.schema.files import absolute
 from frontend.schema.measurement import Measurement
 from frontend.schema.outputs import OutputChoice, Outputs
 from frontend.schema.routing import Routing, SwitchMemory

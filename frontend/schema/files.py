@@ -1,10 +1,13 @@
 """Files that a scenario names: where they are, and whether it may read them.
 
 A scenario from a file reads only regular files in its own folder, because it may come from a
-stranger. What the user names by an option, and what Python code names, may be anywhere.
+stranger. What the user names by an option, and what Python code names, may be anywhere. A result
+also reads files whose content is that of its run, which its author knows.
 """
 
+import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -26,6 +29,12 @@ GIVEN = "given"
 OWN = "own"
 """Key of the validation context of a scenario from a file: the folders that it may read. These are
 its own, and if it is a link, that of the file it leads to."""
+
+KNOWN = "known"
+"""Key of the validation context of the scenario of a result: the SHA-256 of each file that the run
+read, by its absolute path."""
+
+_PIECE_BYTES = 2**20
 
 _ALLOWED: ContextVar[tuple[Path, ...]] = ContextVar("allowed", default=())
 
@@ -88,12 +97,38 @@ def require_allowed(path: Path, name: str, context: Mapping[str, Any]) -> None:
     file = path.resolve()
     folders = (*context[OWN], *_ALLOWED.get())
     if not any(file.is_relative_to(folder) for folder in folders):
-        raise ValueError(
-            "outside the folder of the scenario: expected a file in it, or the option "
-            f"--allow-files {file.parent}"
-        )
+        known = context.get(KNOWN, {})
+        if known and not file.exists():
+            return  # a file that is missing has no content; the workload says whether it needs one
+        expected = known.get(absolute(os.fspath(path)))
+        if expected is None or digest(file) != expected:
+            where = "outside the folder of the scenario"
+            accepted = "a file in it" if expected is None else "the file that the run has read"
+            raise ValueError(
+                f"{where}: expected {accepted}, or the option --allow-files {file.parent}"
+            )
     if file.exists() and not file.is_file():
         raise ValueError("expected a regular file")
+
+
+def absolute(path: str) -> str:
+    """Return the path of a file from the root, which is the same from every working directory."""
+    folder, name = os.path.split(path)
+    return os.path.join(os.path.realpath(folder), name)
+
+
+def digest(path: Path) -> str | None:
+    """Return the SHA-256 of a regular file in hexadecimal digits; None if it cannot be read."""
+    if not path.is_file():
+        return None  # reading a pipe would take its content away
+    try:
+        found = hashlib.sha256()
+        with files.open_regular(path) as file:
+            while piece := file.read(_PIECE_BYTES):
+                found.update(piece)
+        return found.hexdigest()
+    except OSError:
+        return None
 
 
 def read_bytes(name: str, info: ValidationInfo) -> bytes:

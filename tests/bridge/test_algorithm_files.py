@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -86,8 +87,52 @@ def test_a_result_runs_again_from_every_folder(
     assert results[0].scenario == results[1].scenario == results[2].scenario
     monkeypatch.chdir("/")
     assert bridge.run(results[0].scenario).time_ns == results[0].time_ns
-    with pytest.raises(ScenarioError, match=f"--allow-files {tmp_path / 'mine'}"):
-        bridge.run(tmp_path / "out-0/result.json")
-    with allow_files(tmp_path / "mine"):
-        again = bridge.run(tmp_path / "out-0/result.json")
+    again = bridge.run(tmp_path / "out-0/result.json", out=tmp_path / "again")
     assert again.scenario == results[0].scenario
+    assert again.files == results[0].files
+    assert bridge.run(tmp_path / "again/result.json").time_ns == results[0].time_ns
+
+
+def test_a_result_reads_only_what_its_run_has_read(tmp_path: Path) -> None:
+    """A stranger's result cannot name a file whose content the stranger does not know."""
+    file = tmp_path / "mine/ring.xml"
+    file.parent.mkdir()
+    file.write_text(msccl_files.ring_all_reduce(4, 1))
+    scenario = {
+        "topology": {"family": "flat", "ranks": 4, "bandwidth": "100Gbps", "latency": "1us"}
+        | {"buffer": "unlimited"},
+        "workload": {"kind": "collective", "operation": "all_reduce", "bytes": "4KB"}
+        | {"algorithm": {"file": str(file)}},
+    }
+    first = bridge.run(scenario, out=tmp_path / "out")
+    assert first.files == {str(file): hashlib.sha256(file.read_bytes()).hexdigest()}
+    stored = tmp_path / "out/result.json"
+    content = json.loads(stored.read_text())
+    secret = tmp_path / "secret.xml"
+    secret.write_text(msccl_files.ring_all_reduce(4, 2))
+    claims: list[Any] = [None, {}, [], 1, {str(secret): 1}, {str(secret): first.files[str(file)]}]
+    for files in claims:
+        content["scenario"]["workload"]["algorithm"] = {"file": str(secret)}
+        forged = tmp_path / "out/forged.json"
+        forged.write_text(json.dumps(content | {"files": files}))
+        with pytest.raises(ScenarioError, match=r"algorithm\.file: .*outside the folder"):
+            bridge.run(forged)
+    file.write_text(msccl_files.ring_all_reduce(4, 2))
+    sentence = f"expected the file that the run has read, or the option --allow-files {file.parent}"
+    with pytest.raises(ScenarioError, match=sentence):
+        bridge.run(stored)
+    with allow_files(file.parent):
+        assert bridge.run(stored).files != first.files
+    file.unlink()
+    with pytest.raises(ScenarioError, match="No such file or directory"):
+        bridge.run(stored)
+
+
+@pytest.mark.parametrize("name", ["goal_halo_small", "chakra_transformer_small"])
+def test_a_result_of_traces_runs_again(name: str, repository: Path, tmp_path: Path) -> None:
+    first = bridge.run(repository / "scenarios" / f"{name}.yaml", out=tmp_path / "first")
+    assert first.files
+    assert all(Path(file).is_file() for file in first.files)
+    again = bridge.run(tmp_path / "first/result.json", out=tmp_path / "second")
+    assert (again.time_ns, again.files) == (first.time_ns, first.files)
+    assert bridge.run(tmp_path / "second/result.json").time_ns == first.time_ns

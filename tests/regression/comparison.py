@@ -18,8 +18,8 @@ _ABSENT = object()
 
 
 def measured(document: dict[str, Any]) -> dict[str, Any]:
-    """Keep what a simulation measured: no costs, no versions, no copy of the scenario."""
-    kept = {key: value for key, value in document.items() if key != "scenario"}
+    """Keep what a simulation measured: no costs, no versions, no copy of the scenario, no paths."""
+    kept = {key: value for key, value in document.items() if key not in ("scenario", "files")}
     kept["simulator"] = {key: document["simulator"][key] for key in ("events", "seed")}
     return kept
 
