@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bridge.cli.options import scenario_argument, seed_option, set_option, with_seed
+from bridge.cli.options import naming, scenario_argument, seed_option, set_option, with_seed
 from bridge.files import prepare_directory
 from bridge.present.quantities import scaled_text
 from bridge.simulator import simulate
@@ -56,11 +56,12 @@ def compile_command(
     loaded = simulate.load(scenario, with_seed(overrides, seed))
     if form != "stream":
         folder = prepare_directory(output or Path("results", f"{loaded.name}.{form}"))
-        files = (
-            export_goal(loaded, folder)
-            if form == "goal"
-            else export_chakra(loaded, folder, messages)
-        )
+        with naming(scenario):
+            files = (
+                export_goal(loaded, folder)
+                if form == "goal"
+                else export_chakra(loaded, folder, messages)
+            )
         size = sum(file.stat().st_size for file in files)
         click.echo(f"{files[-1]}: {len(files)} files, {scaled_text(size, 'B')}", err=True)
         return
@@ -70,5 +71,6 @@ def compile_command(
         raise click.BadParameter(f"{output}: is a folder: expected a file")
     if output is None:
         output = prepare_directory("results") / f"{loaded.name}.stream"
-    stream = simulate.compile(loaded, out=output)
+    with naming(scenario):
+        stream = simulate.compile(loaded, out=output)
     click.echo(f"{output}: {scaled_text(len(stream), 'B')}", err=True)

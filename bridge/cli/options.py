@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+import frontend
 
 if TYPE_CHECKING:
     from frontend.loading.overrides import Override
@@ -49,6 +52,15 @@ allow_files_option = click.option(
 allow_hooks_option = click.option(
     "--allow-hooks", is_flag=True, help="Run the Python file that the scenario's key `hooks` names."
 )
+
+
+@contextmanager
+def naming(scenario: Path) -> Iterator[None]:
+    """Put the name of the file before the problems of a scenario that has been loaded from it."""
+    try:
+        yield
+    except frontend.ScenarioError as error:
+        raise frontend.ScenarioError([f"{scenario}: {one}" for one in error.problems]) from None
 
 
 def scenario_argument(command: F) -> F:

@@ -10,6 +10,7 @@ import click
 from bridge.cli.options import (
     allow_hooks_option,
     json_option,
+    naming,
     out_option,
     scenario_argument,
     seed_option,
@@ -18,6 +19,8 @@ from bridge.cli.options import (
 )
 from bridge.cli.output_options import output_options, with_outputs
 from bridge.cli.present import present
+from bridge.present.progress import Reporter
+from bridge.results.result import Result
 from bridge.simulator import simulate
 from frontend.loading.overrides import Override
 
@@ -48,10 +51,9 @@ def run_command(
     if loaded.outputs.timeline is not None and as_json and out is None:
         raise click.UsageError("--timeline writes to the folder of the run: --json needs --out")
     hook = simulate.scenario_hook(loaded, allow_hooks)
-    present(
-        lambda reporter, folder: simulate.run(loaded, on_built=hook, progress=reporter, out=folder),
-        loaded.name,
-        out,
-        as_json,
-        loaded.resolved,
-    )
+
+    def simulated(reporter: Reporter, folder: Path | None) -> Result:
+        with naming(scenario):
+            return simulate.run(loaded, on_built=hook, progress=reporter, out=folder)
+
+    present(simulated, loaded.name, out, as_json, loaded.resolved)

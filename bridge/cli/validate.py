@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 import frontend
-from bridge.cli.options import scenario_argument, set_option
+from bridge.cli.options import naming, scenario_argument, set_option
 from bridge.present.quantities import byte_rate_text, scaled_text
 from frontend.loading.overrides import Override
 from frontend.schema.base import Model
@@ -23,7 +23,8 @@ def validate_command(scenario: Path, overrides: list[Override]) -> None:
 
     On stderr, the command prints each bandwidth in bits and in bytes per second."""
     loaded = frontend.load_scenario(scenario, overrides)
-    frontend.validate_scenario(loaded)
+    with naming(scenario):
+        frontend.validate_scenario(loaded)
     click.echo(f"{scenario}: valid")
     for key, bits_per_s in _bandwidths(loaded, ""):
         both = f"{scaled_text(bits_per_s, 'bit/s')} = {byte_rate_text(bits_per_s)}"

@@ -1,12 +1,16 @@
 """Options of collective algorithms that a scenario may give."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, PlainValidator
 
 from frontend.schema.base import Model
 
 FlatAlgorithm = Literal["ring", "direct", "dbt", "halving_doubling"]
+
+LevelAlgorithmName = Literal["ring", "direct", "dbt", "halving_doubling", "relay"]
+LEVEL_ALGORITHMS: tuple[str, ...] = get_args(LevelAlgorithmName)
+"""The algorithms of a level."""
 
 _MOST_SEGMENTS = 4096  # a program has steps for each segment, so it grows with their number
 

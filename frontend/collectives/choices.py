@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, get_args
 
 from pydantic import (
     BeforeValidator,
@@ -19,7 +19,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from frontend.collectives.algorithm_options import AlgorithmOptions, FlatAlgorithm
+from frontend.collectives.algorithm_options import AlgorithmOptions, LevelAlgorithmName
 from frontend.collectives.registry import ALGORITHMS, Algorithm, dimension_and_root
 from frontend.collectives.setting import Setting
 from frontend.schema.base import Model, as_tuple
@@ -47,7 +47,7 @@ class Level(Model):
 
     size: Annotated[int, Field(ge=2)]
     """Number of ranks."""
-    algorithm: FlatAlgorithm | Literal["relay"] = "ring"
+    algorithm: LevelAlgorithmName = "ring"
     """Algorithm among these ranks."""
 
 

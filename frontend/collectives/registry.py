@@ -48,27 +48,68 @@ MOST_STEPS = 2**32 - 1
 """Steps of a program that the simulator can number; ns3-scratch/stream/piece-validator.h has it."""
 
 
+MOST_WRITTEN_STEPS = 2**25
+"""Steps of a program that has those of every member, and not a rule for them. Making them from
+arrays takes 6.4 GB of memory, and their record of a stream has half a gigabyte."""
+
+MOST_BUILT_STEPS = 2**24
+"""Steps of a program that is built message by message, which takes twice the memory for each."""
+
+
 def require_numbers(members: int, steps: int) -> None:
     """Raise StepsError if members with some steps each have more than can be numbered.
 
     The number of a step of a member is that of the step, and as many bits as members need.
     """
-    if steps << (members - 1).bit_length() > MOST_STEPS:
+    places = 1 << (members - 1).bit_length()
+    if steps * places > MOST_STEPS:
+        of_ranks = (
+            f"{members} ranks"
+            if places == members
+            else f"{members} ranks ({places} for a power of two)"
+        )
         raise StepsError(
-            f"{members} ranks take {members * steps} steps, and the simulator can number "
-            f"{MOST_STEPS}"
+            f"{steps} steps of each of {of_ranks} need {steps * places} numbers, and the simulator "
+            f"has {MOST_STEPS}"
         )
 
 
-def can_number_rounds(setting: Setting) -> None:
-    """Accept every group in which N-1 rounds can be numbered: a SEND and a receive in each.
+def require_repeated_numbers(steps: int, times: int) -> None:
+    """Raise StepsError if the repetitions of all steps of a program have too many numbers."""
+    places = 1 << (steps - 1).bit_length()
+    if times * places > MOST_STEPS:
+        of_steps = (
+            f"{steps} steps" if places == steps else f"{steps} steps ({places} for a power of two)"
+        )
+        error = StepsError(
+            f"{times} segments of {of_steps} need {times * places} numbers, and the simulator has "
+            f"{MOST_STEPS}"
+        )
+        error.segments = True
+        raise error
 
-    This is the check of algorithms in which each member sends to its neighbour N-1 times, or once
-    to each other member; twice in an all-reduce.
+
+def require_written(steps: int, most: int = MOST_WRITTEN_STEPS, segments: int = 1) -> None:
+    """Raise StepsError if a program has too many steps to write those of every member.
+
+    Parameters
+    ----------
+    steps : int
+        Steps of all members.
+    most : int
+        `MOST_WRITTEN_STEPS` or `MOST_BUILT_STEPS`.
+    segments : int
+        Number of segments that each have a part of the steps.
     """
-    if setting.operation not in ROOTED:
-        rounds = (len(setting.ranks) - 1) * (2 if setting.operation == "all_reduce" else 1)
-        require_numbers(len(setting.ranks), 2 * rounds)
+    if steps > most:
+        error = StepsError(f"the program has {steps} steps, and cosim writes at most {most}")
+        error.segments = segments > 1
+        raise error
+
+
+def rounds_of(setting: Setting) -> int:
+    """Return how often each member sends to its neighbour, or once to each other member."""
+    return (len(setting.ranks) - 1) * (2 if setting.operation == "all_reduce" else 1)
 
 
 @dataclass(frozen=True)

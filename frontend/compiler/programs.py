@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from frontend.collectives import OWN
-from frontend.collectives.choices import AnyAlgorithm, algorithm_of
+from frontend.collectives.choices import AlgorithmFile, AnyAlgorithm, algorithm_of
 from frontend.collectives.program.composition import (
     AnyProgram,
     on_routes,
@@ -14,18 +14,24 @@ from frontend.collectives.program.composition import (
 from frontend.collectives.program.errors import CollectiveError, StepsError
 from frontend.collectives.program.repetition import Repetition
 from frontend.collectives.program.rotation import Rotation
-from frontend.collectives.registry import ALGORITHMS, ROOTED, require_numbers
+from frontend.collectives.registry import (
+    ALGORITHMS,
+    ROOTED,
+    Algorithm,
+    require_numbers,
+    require_repeated_numbers,
+)
 from frontend.collectives.setting import Setting
 from frontend.compiler.verification import require_match, verify
-from frontend.errors import ScenarioError
+from frontend.errors import ScenarioError, shown
 from frontend.resolve import Resolved
 from frontend.workloads import WORKLOADS
 from frontend.workloads.plan import Issue
 
 _OWN_NAMES = frozenset(algorithm.name for algorithm in OWN)
 
-_SHORT = ("dbt", "halving_doubling", "dissemination")
-"""Algorithms whose steps of a rank grow with the logarithm of the ranks."""
+_SHORT = ("dbt", "halving_doubling", "dissemination", "ring", "direct")
+"""Algorithms that may work where another one has too many steps, those with the fewest first."""
 
 
 class Use(NamedTuple):
@@ -75,6 +81,7 @@ class ProgramLibrary:
                 *sorted(options.items()),
             )
             if key not in self._known:
+                _require_fitting(algorithm, setting)  # a program that does not fit takes all memory
                 program = algorithm.build(issue.operation, size, **options)
                 require_match(program, algorithm.name, setting)
                 _require_numbers(program)
@@ -107,8 +114,6 @@ class ProgramLibrary:
 
     def _sentence(self, issue: Issue, error: CollectiveError) -> str:
         """Return the sentence for a collective that is not supported."""
-        if not isinstance(error, StepsError):
-            return f"{issue.name}: {error}"
         scenario = self.resolved.scenario
         kind = WORKLOADS[scenario.workload.kind]
         keys = [
@@ -116,12 +121,33 @@ class ProgramLibrary:
             for operation, path, choice in kind.algorithms(scenario.workload, scenario.collective)
             if (operation, choice) == (issue.operation, issue.algorithm)
         ]
-        others = [name for name in _SHORT if issue.operation in ALGORITHMS[name].operations]
-        place = f"{keys[0]}: value {algorithm_of(issue.algorithm).name}: {issue.name}"
-        return (
-            f"{place}: {error}: expected fewer ranks (topology.ranks), or another algorithm, such "
-            f"as {' or '.join(others)}"
-        )
+        if not keys:
+            return f"{issue.name}: {error}"
+        path, value = keys[0], issue.algorithm
+        if isinstance(value, AlgorithmFile):
+            problem = str(error).removeprefix(f"{value.file}: ")
+            return f"{path}.file: value {value.file}: {issue.name}: {problem}"
+        if error.inside:
+            path, value = f"{path}.{error.inside}", error.value
+        content = value if isinstance(value, str) else value.model_dump(mode="json")
+        place = f"{path}: value {shown(content, ())}: {issue.name}"
+        if not isinstance(error, StepsError):
+            return f"{place}: {error}"
+        others = [name for name in _SHORT if name != value and self._works(name, issue)]
+        instead = f", or another algorithm, such as {' or '.join(others)}" if others else ""
+        fewer = "fewer ranks (topology.ranks)" + (" or segments" if error.segments else "")
+        return f"{place}: {error}: expected {fewer}{instead}"
+
+    def _works(self, name: str, issue: Issue) -> bool:
+        """Return whether an algorithm carries out an issue on any topology."""
+        algorithm = ALGORITHMS[name]
+        if issue.operation not in algorithm.operations or algorithm.check is None:
+            return False
+        try:
+            algorithm.check(self.setting(issue))
+        except CollectiveError:
+            return False
+        return True
 
     def chunks(self, issue: Issue) -> int:
         """Return the number of chunks of an issue: `system.chunks`, but no chunk is empty."""
@@ -150,13 +176,19 @@ class ProgramLibrary:
         )
 
 
+def _require_fitting(algorithm: Algorithm, setting: Setting) -> None:
+    """Raise CollectiveError if an algorithm says that it does not work in a setting."""
+    if algorithm.check is not None and setting.blocks is None:
+        algorithm.check(setting)
+
+
 def _require_numbers(program: AnyProgram) -> None:
     """Raise StepsError if the simulator cannot number the steps of a program."""
     for part in parts_of(program) or (program,):
         if isinstance(part, Rotation):
             require_numbers(part.group_size, part.op.size)
         elif isinstance(part, Repetition):
-            require_numbers(part.once.steps, part.times)
+            require_repeated_numbers(part.once.steps, part.times)
 
 
 def _is_foreign(choice: AnyAlgorithm) -> bool:

@@ -160,3 +160,19 @@ def test_unwritable_folder(small_file: Path, monkeypatch: pytest.MonkeyPatch) ->
     answer = CliRunner().invoke(main, ["run", str(small_file), "--out", "/proc/results"])
     assert answer.exit_code == 2
     assert "/proc/results" in answer.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "validate", "compile"])
+def test_a_limit_is_told_with_the_file(command: str, repository: Path) -> None:
+    """The check of the collectives comes after loading, and names the file all the same."""
+    file = repository / "scenarios" / "collective_small.yaml"
+    changes = ["topology.ranks=65536", "topology.buffer=unlimited", "fabric=analytical"]
+    changes += ["workload.operation=all_to_all", "workload.algorithm=relay"]
+    options = [part for change in changes for part in ("--set", change)]
+    done = CliRunner().invoke(main, [command, str(file), *options])
+    assert done.exit_code == 2
+    place = (
+        f"{file}: workload.algorithm: value relay: all_to_all: 4294901761 steps of each of 65536"
+    )
+    assert place in done.output
+    assert "expected fewer ranks (topology.ranks)" in done.output

@@ -129,4 +129,6 @@ def test_bad_files(
     scenario = load_scenario(write_scenario(tmp_path, operation, ranks, "a.xml"))
     with pytest.raises(ScenarioError, match=sentence) as caught:
         compile_scenario(scenario)
-    assert str(caught.value).startswith(f"{operation}: {tmp_path / 'a.xml'}")
+    assert str(caught.value).startswith(
+        f"workload.algorithm.file: value {tmp_path / 'a.xml'}: {operation}: "
+    )

@@ -125,7 +125,8 @@ def test_a_wrong_algorithm_is_refused(plugin, tmp_path, command):
     output = ["-o", "wrong.stream"] if command == "compile" else []
     message = cosim(tmp_path, command, "plugin.yaml", *output, code=2)
     assert message.removeprefix("cosim: ") == (
-        "gradient.all_reduce: all_reduce by 'star': member 1 ends without the contribution of "
+        "plugin.yaml: collective.all_reduce: value star: gradient.all_reduce: "
+        "all_reduce by 'star': member 1 ends without the contribution of "
         "member 0, member 2, member 3, member 4 to unit 0 (and 3 more)\n"
     )
     assert not (tmp_path / "wrong.stream").exists()

@@ -1,11 +1,14 @@
 """Programs, chunks and segments of a scenario's collectives."""
 
+from math import prod
 from pathlib import Path
 
 import pytest
 
 from frontend import ScenarioError, collectives, load_scenario, validate_scenario
+from frontend.collectives import registry
 from frontend.collectives.program.segments import segments_of
+from frontend.compiler import programs
 from frontend.compiler.programs import ProgramLibrary
 from frontend.resolve import resolve
 
@@ -46,26 +49,28 @@ LARGEST = {"topology__ranks": 65536, "topology__buffer": "unlimited", "fabric": 
 @pytest.mark.parametrize(
     ("operation", "steps", "other"),
     [
-        ("all_reduce", 65536 * 4 * 65535, "dbt or halving_doubling"),
-        ("all_gather", 65536 * 2 * 65535, "dbt or halving_doubling"),
+        ("all_reduce", 4 * 65535, "dbt or halving_doubling"),
+        ("all_gather", 2 * 65535, "halving_doubling"),
     ],
 )
 def test_more_steps_than_can_be_numbered(algorithm, operation, steps, other):
+    steps += algorithm == "direct" and operation == "all_reduce"  # the COPY that joins both parts
     changes = {"workload.algorithm": algorithm, "workload.operation": operation}
     changes |= {key.replace("__", "."): value for key, value in LARGEST.items()}
     scenario = load_scenario(SCENARIOS / "collective_small.yaml", changes)
     with pytest.raises(ScenarioError) as error:
         validate_scenario(scenario)
     assert str(error.value) == (
-        f"workload.algorithm: value {algorithm}: {operation}: 65536 ranks take {steps} steps, and "
-        "the simulator can number 4294967295: expected fewer ranks (topology.ranks), or another "
-        f"algorithm, such as {other}"
+        f"workload.algorithm: value {algorithm}: {operation}: {steps} steps of each of 65536 "
+        f"ranks need {65536 * steps} numbers, and the simulator has 4294967295: expected fewer "
+        f"ranks (topology.ranks), or another algorithm, such as {other}"
     )
 
 
-def test_every_other_user_of_a_ring_names_its_key():
-    changes = {"topology.ranks": 65536, "topology.buffer": "unlimited", "collective": ALGORITHMS}
-    changes |= {"workload.embedding.tables": 1024}
+def test_every_other_user_of_a_ring_names_its_key(monkeypatch):
+    # Eight ranks have 28 steps each in a ring, and fewer in Bruck's all-to-all.
+    monkeypatch.setattr(registry, "MOST_STEPS", 8 * 28 - 1)
+    changes = {"topology.ranks": 8, "workload.embedding.tables": 8, "collective": ALGORITHMS}
     scenario = load_scenario(SCENARIOS / "dlrm_flat100.yaml", changes)
     with pytest.raises(ScenarioError, match=r"^collective\.all_reduce: value ring: .* or another "):
         validate_scenario(scenario)
@@ -81,6 +86,93 @@ def test_a_ring_that_is_refused_when_it_is_built_is_refused_before():
         else:
             with pytest.raises(ScenarioError, match="steps"):
                 library("collective_small", **changes)
+
+
+LIMITED = [
+    *("ring", "direct", "multi_ring", "relay", "halving_doubling", "dbt"),
+    {"levels": [{"size": 6, "algorithm": "ring"}]},
+    {"levels": [{"size": 2, "algorithm": "direct"}, {"size": 8, "algorithm": "ring"}]},
+    {
+        "levels": [{"size": 8, "algorithm": "ring"}, {"size": 2, "algorithm": "ring"}],
+        "shards": True,
+    },
+    {"levels": [{"size": 2, "algorithm": "relay"}, {"size": 6, "algorithm": "relay"}]},
+]
+
+
+@pytest.mark.parametrize("algorithm", LIMITED, ids=str)
+@pytest.mark.parametrize("operation", ["all_reduce", "all_gather", "all_to_all"])
+def test_validation_refuses_what_cannot_be_numbered(algorithm, operation, monkeypatch):
+    """With any limit, the check and the program that is built agree."""
+    monkeypatch.setattr(programs, "_require_fitting", lambda algorithm, setting: None)
+    if isinstance(algorithm, str):
+        if operation not in collectives.ALGORITHMS[algorithm].operations:
+            return
+        sizes: tuple[int, ...] = (2, 3, 6, 8, 13, 16)
+    else:
+        sizes = (prod(level["size"] for level in algorithm["levels"]),)
+    for ranks in sizes:
+        changes = {"topology.ranks": ranks, "workload.operation": operation}
+        changes |= {"workload.algorithm": algorithm, "workload.segments": 5}
+        scenario = load_scenario(SCENARIOS / "collective_small.yaml", changes)
+        for limit in (*(2**bits - 1 for bits in range(3, 14)), 300, 700, 1100):
+            monkeypatch.setattr(registry, "MOST_STEPS", limit)
+            verdicts = []
+            for judge in (ProgramLibrary.check, ProgramLibrary.use):
+                made = ProgramLibrary(resolve(scenario))
+                try:
+                    for issue in made.resolved.plan.issues:
+                        judge(made, issue)
+                    verdicts.append(True)
+                except ScenarioError:
+                    verdicts.append(False)
+            assert verdicts[0] == verdicts[1], (ranks, limit)
+
+
+TOO_LARGE = [
+    ("all_to_all", "relay", {}, "281470681808896 numbers"),
+    ("all_to_all", "halving_doubling", {}, "4294967296 numbers"),
+    ("all_gather", "dbt", {}, "17179607040 steps, and cosim writes at most 16777216"),
+    ("broadcast", "dbt", {"workload.bytes": "1GB"}, "fewer ranks (topology.ranks) or segments, or"),
+    ("broadcast", "ring", {"workload.bytes": "1GB"}, "33553920 steps, and cosim writes at most"),
+    ("broadcast", "auto", {"workload.bytes": "1GB"}, "auto chooses dbt: the program has 67107840"),
+    ("all_to_all", "direct", {"workload.peer_order": "same"}, "cosim writes at most 33554432"),
+]
+
+
+@pytest.mark.parametrize(("operation", "algorithm", "changes", "sentence"), TOO_LARGE)
+def test_validation_refuses_what_does_not_fit_into_memory(operation, algorithm, changes, sentence):
+    changes = {key.replace("__", "."): value for key, value in LARGEST.items()} | changes
+    changes |= {"workload.operation": operation, "workload.algorithm": algorithm}
+    with pytest.raises(ScenarioError) as caught:
+        validate_scenario(load_scenario(SCENARIOS / "collective_small.yaml", changes))
+    assert str(caught.value).startswith(f"workload.algorithm: value {algorithm}: {operation}: ")
+    assert sentence in str(caught.value)
+
+
+def test_the_numbers_of_a_refusal_are_those_that_are_compared():
+    """32769 ranks count as 65536, and 65536 · 65536 is more than 2³² - 1."""
+    changes = {"topology.ranks": 32769, "topology.buffer": "unlimited", "fabric": "analytical"}
+    changes |= {"workload.operation": "all_gather", "workload.algorithm": "ring"}
+    scenario = load_scenario(SCENARIOS / "collective_small.yaml", changes)
+    sentence = (
+        r"65536 steps of each of 32769 ranks \(65536 for a power of two\) need 4294967296 num"
+    )
+    with pytest.raises(ScenarioError, match=sentence):
+        validate_scenario(scenario)
+
+
+def test_a_level_that_is_refused_is_named():
+    """The level is wrong, and not an algorithm `hierarchical` that the scenario does not name."""
+    changes = {"topology.ranks": 65536, "topology.buffer": "unlimited", "fabric": "analytical"}
+    changes |= {"workload.operation": "all_reduce"}
+    levels: list[dict[str, object]] = [{"size": 2}, {"size": 32768, "algorithm": "direct"}]
+    fits = changes | {"workload.algorithm": {"levels": levels}}
+    validate_scenario(load_scenario(SCENARIOS / "collective_small.yaml", fits))
+    wrong = changes | {"workload.algorithm": {"levels": [{"size": 65536, "algorithm": "ring"}]}}
+    place = r"^workload\.algorithm\.levels\.0\.algorithm: value ring: all_reduce: 262140 steps"
+    with pytest.raises(ScenarioError, match=place):
+        validate_scenario(load_scenario(SCENARIOS / "collective_small.yaml", wrong))
 
 
 @pytest.mark.parametrize(
@@ -145,5 +237,7 @@ def test_what_collectives_refuse_is_a_scenario_error(monkeypatch):
         raise collectives.CollectiveError("not for 16 ranks")
 
     monkeypatch.setattr(collectives.Algorithm, "build", refuse)
-    with pytest.raises(ScenarioError, match=r"^all_reduce: not for 16 ranks$"):
+    with pytest.raises(
+        ScenarioError, match=r"^workload.algorithm: value direct: all_reduce: not for 16 "
+    ):
         library("collective_small")

@@ -61,7 +61,8 @@ def test_a_right_program_runs(foreign):
 def test_a_missing_contribution_is_named(foreign):
     said = sentence(foreign(lambda size, *, dimension: all_reduce(size, back=False)))
     assert said.startswith(
-        "all_reduce: all_reduce by 'mine': member 1 ends without the contribution of member 0, "
+        "workload.algorithm: value mine: all_reduce: all_reduce by 'mine': member 1 ends without "
+        "the contribution of member 0, "
     )
 
 

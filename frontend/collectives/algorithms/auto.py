@@ -24,7 +24,7 @@ from frontend.collectives.program.composition import AnyProgram
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import lengths
 from frontend.collectives.program.segments import segments_of
-from frontend.collectives.registry import ALGORITHMS, OPERATIONS, Algorithm, always_works
+from frontend.collectives.registry import ALGORITHMS, OPERATIONS, Algorithm
 from frontend.collectives.setting import Setting
 
 _PS_BITS = 8 * 10**12  # picoseconds of a byte at 1 bit/s
@@ -164,6 +164,30 @@ def _explain(setting: Setting) -> str:
     )
 
 
+def _check(setting: Setting) -> None:
+    """Accept settings in which the chosen candidate works; the network decides only if needed."""
+    if len(setting.ranks) == 1:
+        return
+    names = CANDIDATES[setting.operation]
+    if any(_problem(name, setting) for name in names):
+        name = _chosen(setting)
+        problem = _problem(name, setting)
+        if problem is not None:
+            problem.args = (f"auto chooses {name}: {problem}",)
+            raise problem
+
+
+def _problem(name: str, setting: Setting) -> CollectiveError | None:
+    """Return why a candidate does not work in a setting, or None."""
+    check = ALGORITHMS[name].check
+    try:
+        if check is not None:
+            check(setting)
+    except CollectiveError as error:
+        return error
+    return None
+
+
 def _build(
     operation: str,
     group_size: int,
@@ -185,6 +209,6 @@ ALGORITHM = Algorithm(
     "the algorithm with the least estimated time for the size and the group, as NCCL chooses",
     _BUILDERS,
     choose=_choose,
-    check=always_works,
+    check=_check,
     explain=_explain,
 )

@@ -22,7 +22,14 @@ from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Ints, Op, Program
 from frontend.collectives.program.rotation import Rotation, rotation
 from frontend.collectives.program.symmetric import symmetric
-from frontend.collectives.registry import ROOTED, Algorithm, can_number_rounds, dimension_and_root
+from frontend.collectives.registry import (
+    ROOTED,
+    Algorithm,
+    dimension_and_root,
+    require_numbers,
+    require_written,
+    rounds_of,
+)
 from frontend.collectives.setting import Setting
 
 PEER_ORDERS = ("rotated", "same", "random")
@@ -254,6 +261,19 @@ def _choose(setting: Setting) -> dict[str, Any]:
     return options | ({"routes": routes} if routes > 1 else {})
 
 
+def _check(setting: Setting) -> None:
+    """Accept groups in which the steps can be numbered, or written if the order is no rotation."""
+    if setting.operation in ROOTED:
+        return
+    options = _choose(setting)
+    size, copies = len(setting.ranks), int(setting.operation in ("all_reduce", "all_to_all"))
+    steps = copies + 2 * rounds_of(setting) * options.get("routes", 1)
+    if options.get("peer_order", "rotated") == "rotated":
+        require_numbers(size, steps)
+    else:
+        require_written(size * steps)
+
+
 ALGORITHM = Algorithm(
     "direct",
     "every member exchanges data with every other member in one step (A2A)",
@@ -269,5 +289,5 @@ ALGORITHM = Algorithm(
         "barrier": barrier,
     },
     choose=_choose,
-    check=can_number_rounds,
+    check=_check,
 )

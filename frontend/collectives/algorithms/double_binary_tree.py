@@ -38,7 +38,14 @@ from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Program, ProgramBuilder
 from frontend.collectives.program.repetition import Repetition, repeated
 from frontend.collectives.program.segments import segments_of
-from frontend.collectives.registry import ROOTED, Algorithm, always_works, dimension_and_root
+from frontend.collectives.registry import (
+    MOST_BUILT_STEPS,
+    ROOTED,
+    Algorithm,
+    dimension_and_root,
+    require_repeated_numbers,
+    require_written,
+)
 from frontend.collectives.setting import Setting
 from frontend.topologies.layout import RANK_LINKS
 
@@ -212,6 +219,21 @@ def _choose(setting: Setting) -> dict[str, Any]:
     return options | ({"separate_links": True} if RANK_LINKS in setting.layout.features else {})
 
 
+def _check(setting: Setting) -> None:
+    """Accept groups in which the steps can be numbered if segments repeat, or written."""
+    options, size = _choose(setting), len(setting.ranks)
+    segments, trees = options["segments"], 2 * options.get("pairs", 1)
+    messages = 2 * trees * (size - 1)  # a SEND and a receive for each edge of each tree
+    if setting.operation == "all_reduce":
+        require_written(2 * messages, MOST_BUILT_STEPS)
+        require_repeated_numbers(max(1, 2 * messages), segments)
+    elif setting.operation in ROOTED:
+        require_written(messages * segments, MOST_BUILT_STEPS, segments)
+    else:
+        pieces = -(-segments // size)
+        require_written(messages * size * pieces, MOST_BUILT_STEPS, pieces)
+
+
 ALGORITHM = Algorithm(
     "dbt",
     "double binary tree, pipelined in segments",
@@ -223,5 +245,5 @@ ALGORITHM = Algorithm(
         "reduce": partial(over_both, "reduce"),
     },
     choose=_choose,
-    check=always_works,
+    check=_check,
 )

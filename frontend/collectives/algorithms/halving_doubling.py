@@ -28,7 +28,13 @@ import numpy as np
 from frontend.collectives.program.program import Op, Program, ProgramBuilder
 from frontend.collectives.program.rotation import Rotation, rotation
 from frontend.collectives.program.symmetric import edge_list
-from frontend.collectives.registry import Algorithm, always_works
+from frontend.collectives.registry import (
+    MOST_BUILT_STEPS,
+    Algorithm,
+    require_numbers,
+    require_written,
+)
+from frontend.collectives.setting import Setting
 
 
 class _Participants:
@@ -255,6 +261,18 @@ def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Rotation:
     )
 
 
+def _check(setting: Setting) -> None:
+    """Accept groups in which the steps can be numbered, or written."""
+    size = len(setting.ranks)
+    if setting.operation == "all_to_all":
+        require_numbers(size, size)  # a COPY of each block to the output, and others
+        require_numbers(size, all_to_all(size).op.size)
+        return
+    members = 1 << (size.bit_length() - 1)
+    rounds = (members.bit_length() - 1) * (2 if setting.operation == "all_reduce" else 1)
+    require_written(2 * members * rounds, MOST_BUILT_STEPS)
+
+
 ALGORITHM = Algorithm(
     "halving_doubling",
     "recursive halving and doubling in log2(N) rounds; Bruck's algorithm for all-to-all",
@@ -264,5 +282,5 @@ ALGORITHM = Algorithm(
         "all_gather": all_gather,
         "all_to_all": all_to_all,
     },
-    check=always_works,
+    check=_check,
 )

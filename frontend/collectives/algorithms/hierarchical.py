@@ -31,6 +31,7 @@ from typing import Any, Literal
 import numpy as np
 
 from frontend.collectives import registry
+from frontend.collectives.algorithm_options import LEVEL_ALGORITHMS
 from frontend.collectives.algorithms import direct
 from frontend.collectives.program.composition import Composition, Piece, compose
 from frontend.collectives.program.errors import CollectiveError
@@ -370,8 +371,66 @@ def all_to_all(
     )
 
 
-def _check(setting: Setting) -> None:
-    _check_local_size(len(setting.ranks), setting.local_size)
+def _check(shape: Shape, setting: Setting) -> None:
+    size, local_size = len(setting.ranks), setting.local_size
+    _check_local_size(size, local_size)
+    chosen = _choose(setting)
+    keys = [f"{name}_algorithm" for name in _DIMENSIONS]
+    levels = _two(size, local_size, *(chosen.get(key, "direct") for key in keys))
+    try:
+        _check_levels(setting, levels, shape)
+    except CollectiveError as error:
+        if error.inside:  # the scenario has no list of levels
+            error.args, error.inside = (f"{error.value}: {error}",), ""
+        raise
+
+
+def _check_levels(setting: Setting, levels: Levels, shape: Shape) -> None:
+    """Raise CollectiveError if the algorithm of a level does not work among its members.
+
+    An error names the level by its key path in the choice of the algorithm.
+    """
+    several = sum(members > 1 for members, _ in levels) > 1
+    in_shards = shape == "hierarchical_optimal" and several
+    for number, (members, name) in enumerate(levels):
+        if members == 1:
+            continue
+        # In shards, the inner levels have a reduce-scatter, and an all-gather of as many steps.
+        inside = in_shards and number < len(levels) - 1
+        operation = "reduce_scatter" if inside else setting.operation
+        algorithm = registry.ALGORITHMS[name]
+        try:
+            if operation not in algorithm.operations:
+                raise CollectiveError(f"expected an algorithm for {operation}: {_for(operation)}")
+            if algorithm.check is not None:
+                algorithm.check(replace(setting, operation=operation, ranks=range(members)))
+        except CollectiveError as error:
+            raise error.within(f"levels.{number}.algorithm", name) from None
+    collects = setting.operation in ("reduce_scatter", "all_to_all")
+    if several and (collects or len(levels) > 2):  # then the steps of all members are written
+        registry.require_written(_steps(levels[:-1]))
+    if several and setting.operation == "all_to_all":
+        registry.require_written(_steps(levels[-1:]))
+
+
+def _for(operation: str) -> str:
+    """Return the algorithms of a level that support an operation."""
+    known = registry.ALGORITHMS
+    *first, last = [one for one in LEVEL_ALGORITHMS if operation in known[one].operations]
+    return f"{', '.join(first)} or {last}"
+
+
+def _steps(levels: Levels) -> int:
+    """Return the least number of steps of all members of some levels."""
+    steps = 0
+    for members, name in levels:
+        if name == "relay":
+            steps += members * (members - 1)
+        elif name in ("dbt", "halving_doubling"):
+            steps += 2 * (members - 1).bit_length()
+        else:
+            steps += 2 * (members - 1)
+    return steps * math.prod(members for members, _ in levels)
 
 
 def _choose(setting: Setting) -> dict[str, Any]:
@@ -435,11 +494,13 @@ def of_levels(levels: Levels, *, in_shards: bool) -> Algorithm:
                 f"levels of {sizes} = {product} ranks: expected levels whose sizes multiply to the "
                 f"{setting.layout.ranks} ranks of the topology"
             )
-        for _, name in levels:
-            registry.options(setting.operation, name)
+        size = len(setting.ranks)
+        whole = levels if product == size else ((size, levels[0][1]),)
+        _check_levels(setting, whole, shape)
 
+    shape: Shape = "hierarchical_optimal" if in_shards else "hierarchical"
     product = math.prod(size for size, _ in levels)
-    made = _over(levels, "hierarchical_optimal" if in_shards else "hierarchical")
+    made = _over(levels, shape)
     return replace(made, choose=choose, check=check)
 
 
@@ -466,7 +527,7 @@ ALGORITHM = Algorithm(
     },
     needs=frozenset({SUPER_NODES}),
     choose=_choose,
-    check=_check,
+    check=partial(_check, "hierarchical"),
 )
 OPTIMAL = Algorithm(
     "hierarchical_optimal",
@@ -474,5 +535,5 @@ OPTIMAL = Algorithm(
     {"all_reduce": partial(all_reduce, "hierarchical_optimal")},
     needs=frozenset({SUPER_NODES}),
     choose=_choose_optimal,
-    check=_check,
+    check=partial(_check, "hierarchical_optimal"),
 )

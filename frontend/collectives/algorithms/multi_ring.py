@@ -20,7 +20,12 @@ from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Ints, Op
 from frontend.collectives.program.rotation import Rotation, Stepped, rotation
 from frontend.collectives.program.scheduled import scheduled
-from frontend.collectives.registry import Algorithm, can_number_rounds
+from frontend.collectives.registry import (
+    Algorithm,
+    require_numbers,
+    require_written,
+    rounds_of,
+)
 from frontend.collectives.setting import Setting
 from topology_gen.graphs.digraph import Digraph, from_rules
 from topology_gen.graphs.select_permutations import select_permutations
@@ -68,12 +73,18 @@ def logical_rings(group_size: int, orders: Orders | None, duplex: bool) -> Digra
     return from_rules("rings", group_size, rules)
 
 
+def _jumps(graph: Digraph, group_size: int) -> Ints:
+    """Return by how many places each ring goes on at each member, shape (rings, N)."""
+    target = graph.target.reshape(-1, group_size).astype(np.int64)
+    jumps: Ints = (target - np.arange(group_size)) % group_size
+    return jumps
+
+
 def _program(
     operation: str, group_size: int, orders: Orders | None, duplex: bool, dimension: str
 ) -> Stepped:
     graph = logical_rings(group_size, orders, duplex)
-    target = graph.target.reshape(-1, group_size).astype(np.int64)
-    jumps = (target - np.arange(group_size)) % group_size
+    jumps = _jumps(graph, group_size)
     if np.all(jumps == jumps[:, :1]):
         return _turned(operation, group_size, jumps[:, 0], dimension)
     return scheduled(
@@ -195,10 +206,25 @@ def _choose(setting: Setting) -> dict[str, Any]:
     return {"dimension": "scale_out", "orders": tuple(map(tuple, orders)), "duplex": duplex}
 
 
+def _check(setting: Setting) -> None:
+    """Accept groups in which the steps of the rings can be numbered, or written if they turn."""
+    size, steps = len(setting.ranks), 2 * rounds_of(setting)
+    require_numbers(size, steps)  # of one ring
+    if size == 1 or (setting.given.rings == "auto" and setting.rings is None):
+        return  # only an optimiser would know more rings
+    chosen = _choose(setting)
+    jumps = _jumps(logical_rings(size, chosen["orders"], chosen["duplex"]), size)
+    of_ring = steps + int(setting.operation == "all_reduce")  # and the COPY that joins both parts
+    if (jumps == jumps[:, :1]).all():
+        require_numbers(size, of_ring * len(jumps))
+    else:
+        require_written(size * steps * len(jumps))
+
+
 ALGORITHM = Algorithm(
     "multi_ring",
     "several rings with different orders of the members, each with an equal part of the data",
     {"all_reduce": all_reduce, "reduce_scatter": reduce_scatter, "all_gather": all_gather},
     choose=_choose,
-    check=can_number_rounds,
+    check=_check,
 )

@@ -15,7 +15,8 @@ import numpy as np
 from frontend.collectives.program.program import Op
 from frontend.collectives.program.rotation import Rotation, rotation
 from frontend.collectives.program.symmetric import edge_list
-from frontend.collectives.registry import Algorithm, always_works
+from frontend.collectives.registry import Algorithm, require_numbers
+from frontend.collectives.setting import Setting
 
 
 def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Rotation:
@@ -61,9 +62,15 @@ def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Rotation:
     )
 
 
+def _check(setting: Setting) -> None:
+    """Accept groups in which the N(N-1)/2 rounds can be numbered: a SEND and a RECV in each."""
+    size = len(setting.ranks)
+    require_numbers(size, 1 + size * (size - 1))
+
+
 ALGORITHM = Algorithm(
     "relay",
     "a ring that relays each block on its own, as ASTRA-sim's ring all-to-all",
     {"all_to_all": all_to_all},
-    check=always_works,
+    check=_check,
 )

@@ -19,7 +19,15 @@ from frontend.collectives.program.program import Op
 from frontend.collectives.program.rotation import Rotation, rotation
 from frontend.collectives.program.segments import segments_of
 from frontend.collectives.program.symmetric import edge_list
-from frontend.collectives.registry import ROOTED, Algorithm, can_number_rounds, dimension_and_root
+from frontend.collectives.registry import (
+    MOST_BUILT_STEPS,
+    ROOTED,
+    Algorithm,
+    dimension_and_root,
+    require_numbers,
+    require_written,
+    rounds_of,
+)
 from frontend.collectives.setting import Setting
 
 
@@ -132,6 +140,18 @@ def _choose(setting: Setting) -> dict[str, Any]:
     return options | {"segments": segments_of(given, setting.chunks, size, trees=1)}
 
 
+def _check(setting: Setting) -> None:
+    """Accept groups in which the steps can be numbered; those of a chain are written."""
+    size, rounds = len(setting.ranks), rounds_of(setting)
+    if setting.operation in ROOTED:
+        segments = _choose(setting)["segments"]
+        require_written(2 * rounds * segments, MOST_BUILT_STEPS, segments)
+    elif setting.operation == "all_to_all":
+        require_numbers(size, 1 + 4 * rounds)  # and a COPY of each block to pack and to keep it
+    else:
+        require_numbers(size, 2 * rounds)
+
+
 ALGORITHM = Algorithm(
     "ring",
     "each member sends only to the next one",
@@ -144,5 +164,5 @@ ALGORITHM = Algorithm(
         "reduce": reduce,
     },
     choose=_choose,
-    check=can_number_rounds,
+    check=_check,
 )

@@ -7,11 +7,36 @@ from dataclasses import dataclass
 
 
 class CollectiveError(ValueError):
-    """Raised if no registered algorithm supports a collective; the text says what is accepted."""
+    """Raised if no registered algorithm supports a collective; the text says what is accepted.
+
+    Attributes
+    ----------
+    inside : str
+        Key path of the wrong value inside the choice of the algorithm, such as
+        ``levels.0.algorithm``; empty for the choice itself.
+    value : str
+        The wrong value, if `inside` is given.
+    """
+
+    inside: str = ""
+    value: str = ""
+
+    def within(self, inside: str, value: str) -> CollectiveError:
+        """Return this error for a value inside the choice of the algorithm."""
+        self.inside, self.value = inside, value
+        return self
 
 
 class StepsError(CollectiveError):
-    """Raised for a program that has more steps than the simulator can number."""
+    """Raised for a program that has more steps than cosim can number or write.
+
+    Attributes
+    ----------
+    segments : bool
+        Whether fewer segments have fewer steps.
+    """
+
+    segments: bool = False
 
 
 @dataclass(frozen=True)
