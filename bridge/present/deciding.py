@@ -199,15 +199,39 @@ def _iteration_parts(result: Result) -> dict[str, float]:
 
 
 def _shares(parts: Mapping[str, float]) -> str:
-    """Return the largest parts with their shares: `a (60 %), b (30 %) and c (10 %)`."""
+    """Return the largest parts with their shares, which add up: `a (60 %), b (30 %) and c (10 %)`.
+
+    Further parts are one, `the rest`, unless there is only one.
+    """
     whole = sum(parts.values())
     largest = sorted(parts.items(), key=lambda one: -one[1])
+    shown = [(name, time) for name, time in largest[:3] if time >= _LEAST * whole]
+    others = [(name, time) for name, time in largest[len(shown) :] if time > 0]
+    if len(others) > 1:
+        others = [("the rest", sum(time for _, time in others))]
+    shown += others
+    shares = _tenths([time / whole for _, time in shown])
     texts = [
-        f"{name} ({percent_text(time / whole)})"
-        for name, time in largest[:3]
-        if time >= _LEAST * whole
+        f"{name} ({percent_text(share / 1000)})"
+        for (name, _), share in zip(shown, shares, strict=True)
+        if share
     ]
     return _listed(texts, "and")
+
+
+def _tenths(fractions: Sequence[float]) -> list[int]:
+    """Return fractions of one in tenths of a percent, rounded so that they add up to it.
+
+    Examples
+    --------
+    >>> _tenths([0.3333, 0.3333, 0.3334])
+    [333, 333, 334]
+    """
+    found = [int(1000 * one) for one in fractions]
+    by_loss = sorted(range(len(found)), key=lambda one: found[one] - 1000 * fractions[one])
+    for one in by_loss[: 1000 - sum(found)]:
+        found[one] += 1
+    return found
 
 
 def _busiest(result: Result) -> str | None:

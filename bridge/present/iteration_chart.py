@@ -12,9 +12,6 @@ from bridge.results.result import Result
 #: The rest of an iteration: ranks that have finished wait for the last one.
 _OTHER = "waiting for slower ranks"
 
-#: The least share of an iteration that a part has.
-_LEAST = 1e-4
-
 
 def iteration_parts(results: Mapping[str, Result]) -> Chart | None:
     """Return what an iteration consists of: compute, exposed communication by its use, waiting.
@@ -39,20 +36,26 @@ def iteration_parts(results: Mapping[str, Result]) -> Chart | None:
 
 
 def _parts(result: Result) -> dict[str, float]:
-    """Return the parts of a mean iteration [ns]; nothing has no part."""
+    """Return the parts of a mean iteration [ns], which add up to its time.
+
+    Layers also have the waits of iterations that have not ended, so only the proportions of the
+    exposed communication are theirs.
+    """
     operations: dict[str, set[str]] = {}
     for one in result.collectives:
         operations.setdefault(one.layer, set()).add(one.operation)
+    exposed = sum(one.exposed_comm_ns for one in result.iterations)
+    of_layers = sum(layer.exposed_comm_ns for layer in result.layers)
     parts = {"compute": sum(one.compute_ns for one in result.iterations)}
     for layer in result.layers:
         name = layer.name
         if not name.endswith("_parallel"):
             name = " and ".join(sorted(operations.get(name, {"messages"})))
-        parts[name] = parts.get(name, 0.0) + layer.exposed_comm_ns
-    whole = sum(one.time_ns for one in result.iterations)
+        part = layer.exposed_comm_ns / of_layers if of_layers else 0.0
+        parts[name] = parts.get(name, 0.0) + part * exposed
     parts[_OTHER] = sum(one.waiting_ns for one in result.iterations)
     return {
         kind.replace("_", " "): time / len(result.iterations)
         for kind, time in parts.items()
-        if time > _LEAST * whole
+        if time > 0
     }

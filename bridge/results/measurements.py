@@ -17,25 +17,27 @@ class Block(BaseModel):
 
 
 class Iteration(Block):
-    """One training iteration. The times of all iterations add up to the time of the run."""
+    """One training iteration. The times of all iterations add up to the time of the run, and the
+    three parts of an iteration add up to its time. Ranks begin an iteration while slower ones still
+    end the one before: what they do until then is a part of that one."""
 
     index: int
     """Counts from 0."""
     start_ns: float
-    """End of the iteration before. Computation may have begun earlier."""
+    """End of the iteration before."""
     end_ns: float
     """The last rank has finished the iteration, weight updates included."""
     time_ns: float
     """end_ns - start_ns."""
     compute_ns: float
-    """Computation time, mean over the ranks."""
+    """Time for which a rank computes, mean over the ranks. Computations at the same time count
+    once. layer_iterations has the computation that belongs to the iteration."""
     exposed_comm_ns: float
     """Time for which a rank computes nothing because it waits for communication, mean over the
     ranks."""
     waiting_ns: float
-    """The rest of time_ns, so the three parts add up to it: a rank has done its part and waits for
-    slower ranks or for a timer, mean over the ranks. Negative if ranks have begun this iteration
-    before the slowest one ended the iteration before, or if they compute several things at once."""
+    """The rest of time_ns, never negative: a rank has done its part and waits for slower ranks or
+    for a timer, mean over the ranks."""
 
     @model_validator(mode="before")
     @classmethod

@@ -122,7 +122,7 @@ ExposedTime::Count(const Trace& trace, const Worker& worker, uint64_t now, uint3
             trace.type[last] == NodeType::COLLECTIVE || trace.type[last] == NodeType::RECV;
         if (end > start && communicates)
         {
-            m_timing.AddExposed(trace.iteration[last], trace.layer[last], end - start);
+            m_timing.AddExposed(trace.iteration[last], trace.layer[last], start, end);
         }
         to = std::min(start, end);
         last = GetLastDependency(trace, worker, last);

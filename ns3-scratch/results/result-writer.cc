@@ -65,31 +65,22 @@ WriteLayer(JsonWriter& json, const std::string& name, const LayerTimes& times)
 }
 
 void
-WriteIterations(JsonWriter& json,
-                const TimingRecord& timing,
-                const std::vector<LayerTimes>& layerTimes)
+WriteIterations(JsonWriter& json, const TimingRecord& timing)
 {
     json.Key("iterations").BeginArray();
     uint64_t start = 0;
     for (uint32_t i = 0; i < timing.GetIterations() && timing.IsComplete(i); ++i)
     {
-        LayerTimes sum;
-        for (uint32_t layer = 0; layer < timing.GetLayers(); ++layer)
-        {
-            const LayerTimes& times = layerTimes[std::size_t{i} * timing.GetLayers() + layer];
-            sum.compute += times.compute;
-            sum.exposed += times.exposed;
-        }
-        const uint64_t end = std::max(start, timing.GetEnd(i));
+        const TimingRecord::Parts parts = timing.GetParts(i);
+        const uint64_t end = timing.GetPartsEnd(i);
         json.BeginObject();
         json.Key("index").Uint(i);
         json.Key("start_ns").Nanoseconds(start);
         json.Key("end_ns").Nanoseconds(end);
         json.Key("time_ns").Nanoseconds(end - start);
-        json.Key("compute_ns").Nanoseconds(sum.compute);
-        json.Key("exposed_comm_ns").Nanoseconds(sum.exposed);
-        json.Key("waiting_ns")
-            .SignedNanoseconds(static_cast<int64_t>(end - start - sum.compute - sum.exposed));
+        json.Key("compute_ns").Nanoseconds(parts.compute);
+        json.Key("exposed_comm_ns").Nanoseconds(parts.exposed);
+        json.Key("waiting_ns").Nanoseconds(end - start - parts.compute - parts.exposed);
         json.EndObject();
         start = end;
     }
@@ -362,7 +353,7 @@ WriteResult(const Stream& stream,
     const std::vector<JobRecord::Job>& jobs = record.jobs.GetJobs();
     if (jobs.empty())
     {
-        WriteIterations(json, record.timing, layerTimes);
+        WriteIterations(json, record.timing);
     }
     else
     {

@@ -17,7 +17,7 @@ namespace cosim
 
 /**
  * Records where the time of a workload goes: compute and exposed communication per layer and
- * iteration, summed over the ranks, and the end of each iteration.
+ * iteration, and between the ends of two iterations, summed over the ranks, and these ends.
  *
  * An iteration ends when its last node is done on the last rank, but not before the previous
  * iteration ends. It is done when its weights are updated, even if the next iteration has already
@@ -30,13 +30,14 @@ class TimingRecord : public RunObserver
     explicit TimingRecord(const Stream& stream);
 
     /**
-     * Add exposed communication of one rank.
+     * Add exposed communication of one rank: a time for which its compute stream has waited.
      *
      * @param iteration index of the iteration
      * @param layer index of the layer
-     * @param ps time that the rank's compute stream waited for communication [ps]
+     * @param fromPs when the wait began [ps]
+     * @param toPs when it ended [ps]
      */
-    void AddExposed(uint32_t iteration, uint32_t layer, uint64_t ps);
+    void AddExposed(uint32_t iteration, uint32_t layer, uint64_t fromPs, uint64_t toPs);
 
     /// The record at a time.
     class State;
@@ -74,6 +75,22 @@ class TimingRecord : public RunObserver
     /// @return the exposed communication of a layer in an iteration, mean over the ranks [ps]
     uint64_t GetExposed(uint32_t iteration, uint32_t layer) const;
 
+    /// What the ranks do between the end of the iteration before and the end of an iteration.
+    struct Parts
+    {
+        uint64_t compute{0}; //!< at least one COMPUTE node runs [ps]
+        uint64_t exposed{0}; //!< none runs, and the rank waits for communication [ps]
+    };
+
+    /**
+     * @param iteration an iteration that has ended, as all before it
+     * @return the parts of its time, mean over the ranks; they are together at most its time
+     */
+    Parts GetParts(uint32_t iteration) const;
+
+    /// @return when an iteration and all before it have ended [ps]; it must be so
+    uint64_t GetPartsEnd(uint32_t iteration) const;
+
   private:
     /// Times of one layer in one iteration, summed over the ranks [ps].
     struct Sums
@@ -89,14 +106,27 @@ class TimingRecord : public RunObserver
         uint64_t nodesLeft{0};
     };
 
+    /// The COMPUTE nodes of a rank that run.
+    struct Computing
+    {
+        uint32_t nodes{0};     //!< their number
+        uint64_t since{0};     //!< since when there are some [ps]
+        uint64_t lastBegin{0}; //!< start of the last one [ps]
+    };
+
+    void AddPart(uint64_t fromPs, uint64_t toPs, uint64_t Parts::* part);
+    void CloseParts();
     void RepeatIteration(const State& from, const Repetition& repetition, uint32_t iteration);
+    void RepeatParts(const State& from, const Repetition& repetition);
     uint64_t Mean(uint64_t sum) const;
     const Sums& At(uint32_t iteration, uint32_t layer) const;
 
     uint32_t m_layers;
-    uint64_t m_workers{0};                //!< number of ranks with a trace
-    std::vector<uint64_t> m_computeStart; //!< per rank: start of its last COMPUTE node [ps]
-    std::vector<Sums> m_sums;             //!< indexed by iteration, then by layer
+    uint64_t m_workers{0};              //!< number of ranks with a trace
+    std::vector<Computing> m_computing; //!< indexed by rank
+    std::vector<Sums> m_sums;           //!< indexed by iteration, then by layer
+    std::vector<Parts> m_parts;         //!< indexed by iteration, summed over the ranks
+    std::vector<uint64_t> m_ends;       //!< of the iterations that have ended in order [ps]
     std::vector<Iteration> m_iterations;
     uint32_t m_last{0}; //!< latest iteration of which a node has ended
 };
@@ -108,6 +138,8 @@ class TimingRecord::State
     uint32_t m_begin{0};                 //!< earlier iterations have ended
     std::vector<Sums> m_sums;            //!< from that iteration on; later ones are 0
     std::vector<Iteration> m_iterations; //!< from that iteration on; later ones have not begun
+    uint32_t m_firstPart{0};             //!< the iteration of the first of the parts
+    std::vector<Parts> m_parts;          //!< from that iteration on; later ones are 0
 };
 
 } // namespace cosim

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ import bridge
 from bridge.present.comparison import compare
 from bridge.present.comparison_report import comparison_report
 from bridge.present.deciding import what_decides, what_differs
+from bridge.present.iteration_chart import iteration_parts
+from bridge.present.quantities import time_unit
 from bridge.present.report import print_report
 
 #: Each port of the switch has room for two packets, and all ranks send to the same port.
@@ -51,14 +54,40 @@ def flat(operation: str, algorithm: str, size: str, ranks: int = 8, **system: An
 
 def check_iterations(result: bridge.Result) -> None:
     for one in result.iterations:
-        parts = ps(one.compute_ns) + ps(one.exposed_comm_ns) + ps(one.waiting_ns)
-        assert parts == ps(one.time_ns)
+        parts = [ps(one.compute_ns), ps(one.exposed_comm_ns), ps(one.waiting_ns)]
+        assert sum(parts) == ps(one.time_ns)
+        assert min(parts) >= 0
 
 
-def test_the_parts_of_an_iteration_add_up(repository: Path) -> None:
-    """For every small scenario: computation, exposed communication and waiting, to the tick."""
-    for file in sorted((repository / "scenarios").glob("*_small.yaml")):
-        check_iterations(bridge.run(file))
+def shares(sentence: str) -> list[int]:
+    """Return the percentages in a sentence, in tenths of a percent."""
+    return [round(10 * float(one)) for one in re.findall(r"\(([\d.]+) %\)", sentence)]
+
+
+def bars(result: bridge.Result) -> list[float]:
+    """Return the parts of the bar of a mean iteration on the page, in its unit of time."""
+    chart = iteration_parts({"one": result})
+    assert chart is not None
+    return [trace["x"][0] for trace in chart.traces]
+
+
+SMALL = sorted((Path(__file__).parents[2] / "scenarios").glob("*_small.yaml"))
+
+
+@pytest.mark.parametrize("file", SMALL, ids=lambda file: file.stem)
+def test_the_parts_of_an_iteration_add_up(file: Path) -> None:
+    """Computation, exposed communication and waiting, to the tick: in the result, the bars of the
+    page, and the shares of the sentence."""
+    result = bridge.run(file)
+    check_iterations(result)
+    if not result.iterations:
+        return
+    mean = sum(one.time_ns for one in result.iterations) / len(result.iterations)
+    _, scale = time_unit(mean)
+    assert sum(bars(result)) == pytest.approx(mean / scale, rel=1e-12)
+    sentence = what_decides(result) or ""
+    if "spent on" in sentence:
+        assert sum(shares(sentence)) == 1000
 
 
 @settings(max_examples=25, deadline=None)
