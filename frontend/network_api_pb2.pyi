@@ -71,7 +71,7 @@ class Repeat(_message.Message):
     def __init__(self, mode: _Optional[_Union[Repeat.Mode, str]] = ..., tolerance_ppm: _Optional[int] = ..., check_interval: _Optional[int] = ...) -> None: ...
 
 class Tcp(_message.Message):
-    __slots__ = ("congestion_control", "mtu_bytes", "segment_bytes", "send_buffer_bytes", "receive_buffer_bytes", "initial_cwnd_segments", "min_rto_ps", "initial_rto_ps", "clock_granularity_ps", "delayed_ack_timeout_ps", "delayed_ack_segments", "data_retries", "sack", "timestamps", "window_scaling", "ecn", "link_header_bytes", "socket_per_flow", "recovery", "buffers_count_packets")
+    __slots__ = ("congestion_control", "mtu_bytes", "segment_bytes", "send_buffer_bytes", "receive_buffer_bytes", "initial_cwnd_segments", "min_rto_ps", "initial_rto_ps", "clock_granularity_ps", "delayed_ack_timeout_ps", "delayed_ack_segments", "data_retries", "sack", "timestamps", "window_scaling", "ecn", "link_header_bytes", "socket_per_flow", "recovery", "buffers_count_packets", "unlimited_window")
     class Recovery(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         PRR: _ClassVar[Tcp.Recovery]
@@ -98,6 +98,7 @@ class Tcp(_message.Message):
     SOCKET_PER_FLOW_FIELD_NUMBER: _ClassVar[int]
     RECOVERY_FIELD_NUMBER: _ClassVar[int]
     BUFFERS_COUNT_PACKETS_FIELD_NUMBER: _ClassVar[int]
+    UNLIMITED_WINDOW_FIELD_NUMBER: _ClassVar[int]
     congestion_control: str
     mtu_bytes: int
     segment_bytes: int
@@ -118,7 +119,8 @@ class Tcp(_message.Message):
     socket_per_flow: bool
     recovery: Tcp.Recovery
     buffers_count_packets: bool
-    def __init__(self, congestion_control: _Optional[str] = ..., mtu_bytes: _Optional[int] = ..., segment_bytes: _Optional[int] = ..., send_buffer_bytes: _Optional[int] = ..., receive_buffer_bytes: _Optional[int] = ..., initial_cwnd_segments: _Optional[int] = ..., min_rto_ps: _Optional[int] = ..., initial_rto_ps: _Optional[int] = ..., clock_granularity_ps: _Optional[int] = ..., delayed_ack_timeout_ps: _Optional[int] = ..., delayed_ack_segments: _Optional[int] = ..., data_retries: _Optional[int] = ..., sack: bool = ..., timestamps: bool = ..., window_scaling: bool = ..., ecn: bool = ..., link_header_bytes: _Optional[int] = ..., socket_per_flow: bool = ..., recovery: _Optional[_Union[Tcp.Recovery, str]] = ..., buffers_count_packets: bool = ...) -> None: ...
+    unlimited_window: bool
+    def __init__(self, congestion_control: _Optional[str] = ..., mtu_bytes: _Optional[int] = ..., segment_bytes: _Optional[int] = ..., send_buffer_bytes: _Optional[int] = ..., receive_buffer_bytes: _Optional[int] = ..., initial_cwnd_segments: _Optional[int] = ..., min_rto_ps: _Optional[int] = ..., initial_rto_ps: _Optional[int] = ..., clock_granularity_ps: _Optional[int] = ..., delayed_ack_timeout_ps: _Optional[int] = ..., delayed_ack_segments: _Optional[int] = ..., data_retries: _Optional[int] = ..., sack: bool = ..., timestamps: bool = ..., window_scaling: bool = ..., ecn: bool = ..., link_header_bytes: _Optional[int] = ..., socket_per_flow: bool = ..., recovery: _Optional[_Union[Tcp.Recovery, str]] = ..., buffers_count_packets: bool = ..., unlimited_window: bool = ...) -> None: ...
 
 class HostCost(_message.Message):
     __slots__ = ("message_ps", "bytes_per_s")
@@ -129,7 +131,7 @@ class HostCost(_message.Message):
     def __init__(self, message_ps: _Optional[int] = ..., bytes_per_s: _Optional[int] = ...) -> None: ...
 
 class System(_message.Message):
-    __slots__ = ("scheduling", "concurrent_chunks", "injection_latency_ps", "reduction_bytes_per_s", "message_by_message", "admission", "negotiation_latency_ps", "send", "receive", "flows_per_pair")
+    __slots__ = ("scheduling", "concurrent_chunks", "injection_latency_ps", "reduction_bytes_per_s", "message_by_message", "admission", "negotiation_latency_ps", "send", "receive", "flows_per_pair", "slots_per_level", "chunk_order")
     class Scheduling(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         LIFO: _ClassVar[System.Scheduling]
@@ -142,6 +144,12 @@ class System(_message.Message):
         LOCAL: _ClassVar[System.Admission]
     NEGOTIATED: System.Admission
     LOCAL: System.Admission
+    class ChunkOrder(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        INDEX: _ClassVar[System.ChunkOrder]
+        ARRIVAL: _ClassVar[System.ChunkOrder]
+    INDEX: System.ChunkOrder
+    ARRIVAL: System.ChunkOrder
     SCHEDULING_FIELD_NUMBER: _ClassVar[int]
     CONCURRENT_CHUNKS_FIELD_NUMBER: _ClassVar[int]
     INJECTION_LATENCY_PS_FIELD_NUMBER: _ClassVar[int]
@@ -152,6 +160,8 @@ class System(_message.Message):
     SEND_FIELD_NUMBER: _ClassVar[int]
     RECEIVE_FIELD_NUMBER: _ClassVar[int]
     FLOWS_PER_PAIR_FIELD_NUMBER: _ClassVar[int]
+    SLOTS_PER_LEVEL_FIELD_NUMBER: _ClassVar[int]
+    CHUNK_ORDER_FIELD_NUMBER: _ClassVar[int]
     scheduling: System.Scheduling
     concurrent_chunks: _containers.RepeatedScalarFieldContainer[int]
     injection_latency_ps: int
@@ -162,7 +172,9 @@ class System(_message.Message):
     send: HostCost
     receive: HostCost
     flows_per_pair: int
-    def __init__(self, scheduling: _Optional[_Union[System.Scheduling, str]] = ..., concurrent_chunks: _Optional[_Iterable[int]] = ..., injection_latency_ps: _Optional[int] = ..., reduction_bytes_per_s: _Optional[int] = ..., message_by_message: bool = ..., admission: _Optional[_Union[System.Admission, str]] = ..., negotiation_latency_ps: _Optional[int] = ..., send: _Optional[_Union[HostCost, _Mapping]] = ..., receive: _Optional[_Union[HostCost, _Mapping]] = ..., flows_per_pair: _Optional[int] = ...) -> None: ...
+    slots_per_level: bool
+    chunk_order: System.ChunkOrder
+    def __init__(self, scheduling: _Optional[_Union[System.Scheduling, str]] = ..., concurrent_chunks: _Optional[_Iterable[int]] = ..., injection_latency_ps: _Optional[int] = ..., reduction_bytes_per_s: _Optional[int] = ..., message_by_message: bool = ..., admission: _Optional[_Union[System.Admission, str]] = ..., negotiation_latency_ps: _Optional[int] = ..., send: _Optional[_Union[HostCost, _Mapping]] = ..., receive: _Optional[_Union[HostCost, _Mapping]] = ..., flows_per_pair: _Optional[int] = ..., slots_per_level: bool = ..., chunk_order: _Optional[_Union[System.ChunkOrder, str]] = ...) -> None: ...
 
 class Topology(_message.Message):
     __slots__ = ("ranks", "nodes", "dimensions", "link_source", "link_target", "link_rate_bps", "link_latency_ps", "link_buffer_bytes", "link_ecn_threshold_bytes", "link_dimension", "path_source", "path_target", "path_begin", "path_links", "forwarding_delay_ps", "reconfiguration", "ranks_forward", "link_loss_ppb", "events", "detection_ps", "reroute", "shared_memory_alpha_ppm", "spread", "flowlet_gap_ps", "shared_links", "traffic", "loss_seed", "node_names")
@@ -325,7 +337,7 @@ class Reconfiguration(_message.Message):
     def __init__(self, interval_ps: _Optional[int] = ..., latency_ps: _Optional[int] = ..., degree: _Optional[int] = ..., discount: _Optional[_Union[Reconfiguration.Discount, str]] = ..., forwarding: bool = ..., circuit_rate_bps: _Optional[int] = ..., circuit_latency_ps: _Optional[int] = ..., circuit_buffer_bytes: _Optional[int] = ..., circuit_ecn_threshold_bytes: _Optional[int] = ..., control_network: bool = ...) -> None: ...
 
 class Program(_message.Message):
-    __slots__ = ("id", "name", "operation", "group_size", "units", "space", "equal_units", "phase_dimension", "step_begin", "op", "phase", "peer", "offset", "count", "target", "dep_begin", "dep", "route", "offset_turn", "target_turn", "pieces", "repeat", "repeat_step")
+    __slots__ = ("id", "name", "operation", "group_size", "units", "space", "equal_units", "phase_dimension", "step_begin", "op", "phase", "peer", "offset", "count", "target", "dep_begin", "dep", "route", "offset_turn", "target_turn", "pieces", "repeat", "repeat_step", "phase_level")
     class Op(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         SEND: _ClassVar[Program.Op]
@@ -361,6 +373,7 @@ class Program(_message.Message):
     PIECES_FIELD_NUMBER: _ClassVar[int]
     REPEAT_FIELD_NUMBER: _ClassVar[int]
     REPEAT_STEP_FIELD_NUMBER: _ClassVar[int]
+    PHASE_LEVEL_FIELD_NUMBER: _ClassVar[int]
     id: int
     name: str
     operation: str
@@ -384,7 +397,8 @@ class Program(_message.Message):
     pieces: _containers.RepeatedCompositeFieldContainer[Piece]
     repeat: int
     repeat_step: int
-    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., operation: _Optional[str] = ..., group_size: _Optional[int] = ..., units: _Optional[int] = ..., space: _Optional[int] = ..., equal_units: bool = ..., phase_dimension: _Optional[_Iterable[int]] = ..., step_begin: _Optional[_Iterable[int]] = ..., op: _Optional[_Iterable[int]] = ..., phase: _Optional[_Iterable[int]] = ..., peer: _Optional[_Iterable[int]] = ..., offset: _Optional[_Iterable[int]] = ..., count: _Optional[_Iterable[int]] = ..., target: _Optional[_Iterable[int]] = ..., dep_begin: _Optional[_Iterable[int]] = ..., dep: _Optional[_Iterable[int]] = ..., route: _Optional[_Iterable[int]] = ..., offset_turn: _Optional[_Iterable[int]] = ..., target_turn: _Optional[_Iterable[int]] = ..., pieces: _Optional[_Iterable[_Union[Piece, _Mapping]]] = ..., repeat: _Optional[int] = ..., repeat_step: _Optional[int] = ...) -> None: ...
+    phase_level: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., operation: _Optional[str] = ..., group_size: _Optional[int] = ..., units: _Optional[int] = ..., space: _Optional[int] = ..., equal_units: bool = ..., phase_dimension: _Optional[_Iterable[int]] = ..., step_begin: _Optional[_Iterable[int]] = ..., op: _Optional[_Iterable[int]] = ..., phase: _Optional[_Iterable[int]] = ..., peer: _Optional[_Iterable[int]] = ..., offset: _Optional[_Iterable[int]] = ..., count: _Optional[_Iterable[int]] = ..., target: _Optional[_Iterable[int]] = ..., dep_begin: _Optional[_Iterable[int]] = ..., dep: _Optional[_Iterable[int]] = ..., route: _Optional[_Iterable[int]] = ..., offset_turn: _Optional[_Iterable[int]] = ..., target_turn: _Optional[_Iterable[int]] = ..., pieces: _Optional[_Iterable[_Union[Piece, _Mapping]]] = ..., repeat: _Optional[int] = ..., repeat_step: _Optional[int] = ..., phase_level: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Piece(_message.Message):
     __slots__ = ("program", "phase", "first", "groups", "group_step", "member_step", "unit_step")

@@ -53,10 +53,12 @@ def estimate_error(
     Returns
     -------
     dict or None
-        The fields of `bridge.results.measurements.Estimate`. None if the fabric simulates packets.
+        The fields of `bridge.results.measurements.Estimate`. None if the fabric simulates packets,
+        or if messages wait for no window: then no run with packets is alike.
     """
     fabric = scenario.get("fabric")
-    if fabric not in ESTIMATORS:
+    transport = scenario["transport"]
+    if fabric not in ESTIMATORS or transport["window"] == "unlimited":
         return None
     links, flows = tables.rows("links"), tables.rows("flows")
     own = {**traits(scenario), "network": network_class(links, flows)}

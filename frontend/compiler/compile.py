@@ -29,6 +29,9 @@ _OTHER_PRIORITY_CLASS = 1
 _CLASSES = 2
 """Classes of each priority that a workload gives."""
 
+_MOST_WINDOW = 2**30
+"""Largest number of bytes for which the stream has a place. Without a limit, it does not matter."""
+
 
 def compile_scenario(scenario: Scenario) -> bytes:
     """Return the network-API stream of a scenario.
@@ -169,6 +172,10 @@ def _settings(scenario: Scenario, dimensions: Sequence[str]) -> api.Settings:
             send=_host_cost(system.send),
             receive=_host_cost(system.receive),
             flows_per_pair=scenario.transport.flows_per_pair,
+            slots_per_level=system.concurrent_chunks_per == "level",
+            chunk_order=(
+                api.System.ARRIVAL if system.chunk_order == "arrival" else api.System.INDEX
+            ),
         ),
         rtt_sample_interval_ps=measurement.rtt_interval,
         time_limit_ps=measurement.time_limit or 0,
@@ -195,8 +202,9 @@ def _tcp(transport: Transport) -> api.Tcp:
         congestion_control=CONGESTION_CONTROLS[transport.variant],
         mtu_bytes=transport.mtu,
         segment_bytes=transport.mss,
-        send_buffer_bytes=transport.window,
-        receive_buffer_bytes=transport.window,
+        send_buffer_bytes=min(transport.window, _MOST_WINDOW),
+        receive_buffer_bytes=min(transport.window, _MOST_WINDOW),
+        unlimited_window=transport.window.is_unlimited,
         initial_cwnd_segments=transport.initial_cwnd,
         min_rto_ps=transport.min_rto,
         initial_rto_ps=transport.initial_rto,

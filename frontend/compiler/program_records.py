@@ -6,6 +6,7 @@ import numpy as np
 
 from frontend import network_api_pb2 as api
 from frontend.collectives.program.composition import AnyProgram, Composition
+from frontend.collectives.program.levels import dimension_and_level
 from frontend.collectives.program.program import COLUMNS, starts
 from frontend.collectives.program.repetition import Repetition
 from frontend.collectives.program.rotation import Rotation, Stepped
@@ -28,6 +29,7 @@ def program_records(
     """
     number = {id(program): index for index, program in enumerate(programs)}
     for index, program in enumerate(programs):
+        phases = [dimension_and_level(name) for name in program.phase_dimension]
         record = api.Program(
             id=index,
             name=program.name,
@@ -36,8 +38,10 @@ def program_records(
             units=program.units,
             space=program.space,
             equal_units=program.equal_units,
-            phase_dimension=[dimensions.index(name) for name in program.phase_dimension],
+            phase_dimension=[dimensions.index(name) for name, _ in phases],
         )
+        if any(level for _, level in phases):
+            record.phase_level.extend(level for _, level in phases)
         if isinstance(program, Composition):
             record.pieces.extend(
                 api.Piece(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from frontend.collectives.program.composition import AnyProgram, Composition
 from frontend.collectives.program.errors import CollectiveError
+from frontend.collectives.program.levels import dimension_and_level
 from frontend.collectives.program.program import Program
 from frontend.collectives.program.repetition import Repetition
 from frontend.collectives.program.rotation import Rotation
@@ -100,7 +101,7 @@ def _mismatch(program: AnyProgram, setting: Setting) -> str | None:
             return f"the program has the {what} {has}: expected {wanted}"
     dimensions = ("scale_out",) if setting.layout.super_node is None else ("scale_up", "scale_out")
     for name in program.phase_dimension:
-        if name not in dimensions:
+        if dimension_and_level(name)[0] not in dimensions:
             return f"the program has the dimension {name!r}: expected {' or '.join(dimensions)}"
     own = program.blocks if isinstance(program, Program) else None
     blocks = None if own is None else tuple(map(tuple, own.tolist()))

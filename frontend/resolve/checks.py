@@ -194,14 +194,15 @@ def _transport(scenario: Scenario) -> Problems:
             f"expected at least {PPP_HEADER_BYTES} bytes, which ns-3's PointToPointNetDevice adds "
             "to each packet of the fabric native",
         )
-    if tcp.window < tcp.mss:
+    yield from _unlimited(scenario)
+    if tcp.window < tcp.mss and not tcp.mtu.is_unlimited:
         yield "transport.window", f"expected at least one segment (transport.mss, {int(tcp.mss)})"
-    if tcp.window > _UNSCALED_WINDOW and not tcp.window_scaling:
+    if tcp.window > _UNSCALED_WINDOW and not tcp.window_scaling and not tcp.window.is_unlimited:
         yield (
             "transport.window",
             f"expected at most {_UNSCALED_WINDOW} bytes while transport.window_scaling is false",
         )
-    if tcp.window > _LARGEST_WINDOW:
+    if tcp.window > _LARGEST_WINDOW and not tcp.window.is_unlimited:
         yield "transport.window", f"expected at most {_LARGEST_WINDOW} bytes (TCP's largest window)"
     if tcp.delayed_ack.segments > 1 and tcp.delayed_ack.timeout >= tcp.min_rto:
         yield (
@@ -225,6 +226,19 @@ def _transport(scenario: Scenario) -> Problems:
                 )
 
 
+def _unlimited(scenario: Scenario) -> Problems:
+    """Check that only messages of estimators are without a window, and as large as packets."""
+    tcp = scenario.transport
+    if not FABRICS[scenario.fabric].is_estimator:
+        because = f"because the fabric {scenario.fabric} has TCP"
+        if tcp.window.is_unlimited:
+            yield "transport.window", f"expected a size such as 8MiB, {because}"
+        if tcp.mtu.is_unlimited:
+            yield "transport.mtu", f"expected a size such as 9000B, {because}"
+    elif tcp.mtu.is_unlimited and not tcp.window.is_unlimited:
+        yield "transport.window", "expected unlimited, because transport.mtu is unlimited"
+
+
 def _system(scenario: Scenario) -> Problems:
     """Check that the settings of the system layer do not contradict each other."""
     system = scenario.system
@@ -232,6 +246,12 @@ def _system(scenario: Scenario) -> Problems:
         yield (
             "system.negotiation_latency",
             "expected 0, because system.admission is local and ranks do not negotiate",
+        )
+    if system.chunk_order == "arrival" and system.admission != "negotiated":
+        yield (
+            "system.chunk_order",
+            "expected index, because system.admission is local, and ranks to which chunks come in "
+            "different orders would wait for each other",
         )
 
 

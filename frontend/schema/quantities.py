@@ -97,13 +97,6 @@ class PositiveSize(Size):
     minimum = 1
 
 
-class PacketSize(PositiveSize):
-    """Bytes of an IPv4 packet: what every network carries (RFC 791) to the largest."""
-
-    minimum = 68
-    maximum = 65535
-
-
 class SegmentSize(PositiveSize):
     """Payload of a TCP segment: at least what the smallest packet holds beside all headers."""
 
@@ -122,15 +115,15 @@ class ElementSize(PositiveSize):
     maximum = 64
 
 
-class Buffer(Size):
-    """Bytes of a switch's packet memory, or `unlimited`.
+class SizeOrUnlimited(Size):
+    """Bytes, or `unlimited`, which is held as a number."""
 
-    An unlimited buffer is held as 256 TiB, the most that the simulator accepts. No run fills it,
-    and its queues are measured like those of other buffers.
-    """
+    unlimited: ClassVar[int]
 
-    unlimited: ClassVar[int] = 2**48
-    maximum = unlimited
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether there is no limit."""
+        return self == self.unlimited
 
     @classmethod
     def parse(cls, value: object) -> Self:
@@ -140,19 +133,53 @@ class Buffer(Size):
             result.given = "unlimited"
             return result
         try:
-            result = super().parse(value)
+            return super().parse(value)
         except ValueError as error:
             raise ValueError(f"{error}, or unlimited") from None
-        if result == 0 and not isinstance(value, cls):
-            raise ValueError(f"expected {units.accepted(cls.kind)}, more than 0, or unlimited")
-        return result
 
     @classmethod
     def __get_pydantic_json_schema__(
         cls, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        text = super().__get_pydantic_json_schema__(schema, handler)["anyOf"][0]
-        return {"anyOf": [{"const": "unlimited"}, text]}
+        written = super().__get_pydantic_json_schema__(schema, handler)
+        return {"anyOf": [{"const": "unlimited"}, written.get("anyOf", [written])[0]]}
+
+
+class Buffer(SizeOrUnlimited):
+    """Bytes of a switch's packet memory, or `unlimited`.
+
+    An unlimited buffer is held as 256 TiB, the most that the simulator accepts. No run fills it,
+    and its queues are measured like those of other buffers.
+    """
+
+    unlimited = 2**48
+    maximum = unlimited
+
+    @classmethod
+    def parse(cls, value: object) -> Self:
+        """As `SizeOrUnlimited.parse`, and more than 0."""
+        result = super().parse(value)
+        if result == 0 and not isinstance(value, cls):
+            raise ValueError(f"expected {units.accepted(cls.kind)}, more than 0, or unlimited")
+        return result
+
+
+class PacketSize(SizeOrUnlimited):
+    """Bytes of an IPv4 packet: what every network carries (RFC 791) to the largest; or `unlimited`.
+
+    An unlimited packet is held as 1 GiB, the most that the simulator accepts.
+    """
+
+    minimum = 68
+    maximum = 65535
+    unlimited = 2**30
+
+
+class Window(SizeOrUnlimited):
+    """Bytes that a connection may have on its way, or `unlimited`."""
+
+    minimum = 1
+    unlimited = 2**48
 
 
 class Rate(Quantity):

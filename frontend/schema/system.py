@@ -79,6 +79,9 @@ class System(Model):
     operation. cosim makes fewer if a chunk would be empty."""
     concurrent_chunks: ConcurrentChunks = ConcurrentChunks()
     """Most chunks that a rank has in flight: one number, or one for each dimension."""
+    concurrent_chunks_per: Literal["dimension", "level"] = "dimension"
+    """Where `concurrent_chunks` counts. dimension: all chunks that a rank has in flight in a
+    network dimension. level: those in each level of a collective with `levels`."""
     admission: Literal["local", "negotiated"] = "negotiated"
     """Who decides that a phase of a chunk starts. local: each rank, when it has reached the phase
     and has a free slot of `concurrent_chunks`. It prefers chunks for which data has arrived, and
@@ -91,6 +94,10 @@ class System(Model):
     scheduling: Literal["lifo", "fifo"] = "lifo"
     """Which of several waiting collectives of equal priority starts first: the latest (lifo) or the
     earliest (fifo)."""
+    chunk_order: Literal["index", "arrival"] = "index"
+    """Which of several waiting chunks of a collective starts first. index: the lowest one, and of
+    its phases the latest. arrival: the one that has waited longest, as in ASTRA-sim; only with
+    `admission: negotiated`."""
     injection_latency: Delay = Delay.parse("10ns")
     """Delay between computation and network interface, for each message at both ends."""
     send: HostCost = HostCost()

@@ -11,6 +11,7 @@ from frontend.schema.quantities import (
     PositiveDelay,
     PositiveSize,
     SegmentSize,
+    Window,
 )
 
 HEADER_BYTES = 40  # IPv4 and TCP without options
@@ -97,15 +98,18 @@ class Transport(Model):
     window_scaling: bool = True
     """Window scale option. Without it, a window is at most 64 KiB."""
     mtu: PacketSize = PacketSize.parse("9000B")
-    """Largest IP packet."""
+    """Largest IP packet. unlimited: each message is one packet, which a switch forwards as a whole;
+    only on `flow` and `analytical`, with `window: unlimited`."""
     mss: SegmentSize = Field(default_factory=_default_mss)
     """Payload of a full segment (maximum segment size), at least 16 bytes. Default: the MTU less
     the headers."""
     link_header: HeaderSize = HeaderSize.parse(f"{PPP_HEADER_BYTES}B")
     """Bytes that the link adds to each IP packet; 2 is ns-3's point-to-point header. Ethernet adds
     38: header, checksum, preamble and the gap between frames."""
-    window: PositiveSize = PositiveSize.parse("0.5MB")
-    """Send and receive buffer of a connection, which limits its bytes in flight."""
+    window: Window = Window.parse("0.5MB")
+    """Send and receive buffer of a connection, which limits its bytes in flight. unlimited: no
+    message waits for an acknowledgement, not even the first one; only on `flow` and
+    `analytical`."""
     initial_cwnd: Count = 10
     """Congestion window of a new connection, in segments. The first flight is at most 65535 bytes,
     whatever this value, because the window in a SYN is not scaled: 7 segments at an MTU of 9000."""

@@ -17,6 +17,9 @@ namespace
 /// The largest window in a SYN, which is not scaled (RFC 7323, 2.2) [bytes].
 constexpr uint32_t UNSCALED_WINDOW = 65535;
 
+/// More than a run can send [bytes].
+constexpr double UNLIMITED_BYTES = 1e18;
+
 } // namespace
 
 PacketFormat
@@ -31,6 +34,10 @@ WindowLimits
 GetWindowLimits(const Settings& settings)
 {
     const TcpSettings& tcp = settings.tcp;
+    if (tcp.unlimitedWindow)
+    {
+        return {UNLIMITED_BYTES, UNLIMITED_BYTES, UNLIMITED_BYTES};
+    }
     const double initial = static_cast<double>(tcp.initialCwndSegments) * tcp.segmentBytes;
     return {initial,
             std::min<double>(initial, UNSCALED_WINDOW),

@@ -19,6 +19,9 @@ namespace cosim
 namespace
 {
 
+/// More levels than a program of 2^32 members can have.
+constexpr uint32_t MOST_LEVELS = 32;
+
 /// Checks one program. Its error messages start with the id of the program.
 class ProgramValidator
 {
@@ -95,6 +98,20 @@ class ProgramValidator
                     ", but the topology has ",
                     topology.dimensions.size(),
                     " dimensions");
+        }
+        if (!p.phaseLevel.empty())
+        {
+            RequireLength(p.phaseLevel.size(), p.phaseDimension.size(), m_where + "phase_level");
+        }
+        for (const uint32_t level : p.phaseLevel)
+        {
+            Require(level < MOST_LEVELS,
+                    m_where,
+                    "phase_level holds ",
+                    level,
+                    ", but less than ",
+                    MOST_LEVELS,
+                    " is expected");
         }
     }
 

@@ -53,7 +53,8 @@ inline constexpr auto FIELDS<TcpSettings> = std::make_tuple(&TcpSettings::conges
                                                             &TcpSettings::linkHeaderBytes,
                                                             &TcpSettings::socketPerFlow,
                                                             &TcpSettings::recovery,
-                                                            &TcpSettings::buffersCountPackets);
+                                                            &TcpSettings::buffersCountPackets,
+                                                            &TcpSettings::unlimitedWindow);
 
 template <>
 inline constexpr auto FIELDS<HostCost> =
@@ -70,7 +71,9 @@ inline constexpr auto FIELDS<SystemSettings> =
                     &SystemSettings::negotiationLatencyPs,
                     &SystemSettings::send,
                     &SystemSettings::receive,
-                    &SystemSettings::flowsPerPair);
+                    &SystemSettings::flowsPerPair,
+                    &SystemSettings::slotsPerLevel,
+                    &SystemSettings::chunkOrder);
 
 template <>
 inline constexpr auto FIELDS<StreamHeader> = std::make_tuple(&StreamHeader::version,
@@ -181,7 +184,8 @@ inline constexpr auto FIELDS<Program> = std::make_tuple(&Program::id,
                                                         &Program::targetTurn,
                                                         &Program::pieces,
                                                         &Program::repeat,
-                                                        &Program::repeatStep);
+                                                        &Program::repeatStep,
+                                                        &Program::phaseLevel);
 
 template <>
 inline constexpr auto FIELDS<Piece> = std::make_tuple(&Piece::program,

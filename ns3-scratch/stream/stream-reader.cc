@@ -53,6 +53,12 @@ Describe(AdmissionKind /* type */)
 }
 
 constexpr Enumeration
+Describe(ChunkOrder /* type */)
+{
+    return {static_cast<uint32_t>(ChunkOrder::ARRIVAL), "chunk order"};
+}
+
+constexpr Enumeration
 Describe(Discount /* type */)
 {
     return {static_cast<uint32_t>(Discount::NONE), "discount"};

@@ -60,6 +60,7 @@ struct TcpSettings
     LossRecovery recovery{LossRecovery::PRR};
     /// true: a buffer holds a number of packets of any size, as many as full packets fit into it
     bool buffersCountPackets{false};
+    bool unlimitedWindow{false}; //!< true: messages wait for no window
 };
 
 /// The order in which waiting chunks start.
@@ -67,6 +68,13 @@ enum class Scheduling : uint32_t
 {
     LIFO = 0,
     FIFO = 1,
+};
+
+/// The order in which waiting chunks of a collective start.
+enum class ChunkOrder : uint32_t
+{
+    INDEX = 0,   //!< the lowest first, and of equal ones the later phase
+    ARRIVAL = 1, //!< the one that has waited longest first; only with AdmissionKind::NEGOTIATED
 };
 
 /// Who decides when a rank starts its part of a chunk.
@@ -102,7 +110,9 @@ struct SystemSettings
     uint64_t negotiationLatencyPs{0};
     HostCost send;
     HostCost receive;
-    uint32_t flowsPerPair{0}; //!< flows that share each message of a pair of ranks; 0 means 1
+    uint32_t flowsPerPair{0};  //!< flows that share each message of a pair of ranks; 0 means 1
+    bool slotsPerLevel{false}; //!< true: concurrentChunks counts in each level of a program
+    ChunkOrder chunkOrder{ChunkOrder::INDEX};
 };
 
 /// How iterations that repeat earlier ones are simulated.
@@ -309,6 +319,7 @@ struct Program
     std::vector<Piece> pieces;        //!< empty, except in a composition
     uint32_t repeat{0};               //!< 0, except in a repetition
     uint32_t repeatStep{0};           //!< 0, except in a repetition
+    std::vector<uint32_t> phaseLevel; //!< empty: level 0 for every phase
 
     /// @return true if the steps are those of member 0, and the other members turn them
     bool IsRotation() const

@@ -178,14 +178,18 @@ ValidateSettings(const Settings& settings, const Topology& topology)
             SMALLEST_SEGMENT_BYTES,
             " are needed");
     const uint64_t packet = uint64_t{tcp.segmentBytes} + GetDataHeaderBytes(tcp.timestamps);
-    Require(tcp.mtuBytes >= packet && tcp.mtuBytes <= 65535,
+    // Without TCP, a packet can be a whole message.
+    const uint32_t most = tcp.unlimitedWindow ? uint32_t{1} << 30 : 65535;
+    Require(tcp.mtuBytes >= packet && tcp.mtuBytes <= most,
             "settings: tcp.mtu_bytes is ",
             tcp.mtuBytes,
             ", but segment_bytes + ",
             packet - tcp.segmentBytes,
             " = ",
             packet,
-            " … 65535 are accepted");
+            " … ",
+            most,
+            " are accepted");
     Require(tcp.linkHeaderBytes <= 65535,
             "settings: tcp.link_header_bytes is ",
             tcp.linkHeaderBytes,
@@ -218,6 +222,9 @@ ValidateSettings(const Settings& settings, const Topology& topology)
     RequireDelay(settings.system.send.messagePs, "settings: system.send.message_ps");
     RequireDelay(settings.system.receive.messagePs, "settings: system.receive.message_ps");
     RequireDelay(settings.system.negotiationLatencyPs, "settings: system.negotiation_latency_ps");
+    Require(settings.system.chunkOrder == ChunkOrder::INDEX ||
+                settings.system.admission == AdmissionKind::NEGOTIATED,
+            "settings: system.chunk_order is by arrival, but admission is local");
     const auto& limits = settings.system.concurrentChunks;
     RequireLength(limits.size(), topology.dimensions.size(), "settings: system.concurrent_chunks");
     Require(std::find(limits.begin(), limits.end(), 0U) == limits.end(),

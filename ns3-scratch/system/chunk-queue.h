@@ -19,7 +19,7 @@ namespace cosim
 {
 
 /**
- * The chunks of one rank in one dimension, and the slots that they take there.
+ * The chunks of one rank in one pool (see SlotPools), and the slots that they take there.
  *
  * Waiting chunks take free slots by priority class, then chunks that have data from a
  * peer first, then the collective that the rank issued later first (LIFO) or earlier first (FIFO),

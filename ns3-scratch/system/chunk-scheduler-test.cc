@@ -47,13 +47,13 @@ class Recorder : public ChunkStarter
     std::vector<ChunkPart> m_started;
 };
 
-/// @return settings with this number of slots in each dimension
+/// @return settings with this order
 SystemSettings
-MakeSettings(Scheduling scheduling, std::vector<uint32_t> slots)
+MakeSettings(Scheduling scheduling, ChunkOrder order = ChunkOrder::INDEX)
 {
     SystemSettings settings;
     settings.scheduling = scheduling;
-    settings.concurrentChunks = std::move(slots);
+    settings.chunkOrder = order;
     return settings;
 }
 
@@ -67,7 +67,7 @@ class ChunkSchedulerTest : public UnitTest<ChunkSchedulerTest>
         for (const Scheduling scheduling : {Scheduling::LIFO, Scheduling::FIFO})
         {
             Recorder recorder;
-            ChunkScheduler scheduler(2, MakeSettings(scheduling, {1}), recorder);
+            ChunkScheduler scheduler(2, {1}, MakeSettings(scheduling), recorder);
             const uint32_t lane = scheduler.GetLane(0, {0, 1});
             scheduler.Enqueue(lane, 1, 0, 0, {100, 0, 0}, 1); // takes the slot
             scheduler.Enqueue(lane, 1, 1, 0, {1, 0, 0}, 2);
@@ -89,10 +89,27 @@ class ChunkSchedulerTest : public UnitTest<ChunkSchedulerTest>
         }
     }
 
+    void OrdersByArrival()
+    {
+        Recorder recorder;
+        const auto settings = MakeSettings(Scheduling::LIFO, ChunkOrder::ARRIVAL);
+        ChunkScheduler scheduler(2, {1}, settings, recorder);
+        const uint32_t lane = scheduler.GetLane(0, {0, 1});
+        scheduler.Enqueue(lane, 1, 0, 0, {5, 0, 0}, 3); // chunk 0 takes the slot
+        scheduler.Enqueue(lane, 1, 0, 1, {5, 1, 0}, 1); // it comes back after chunks 1 and 2
+        for (int i = 0; i < 3; ++i)
+        {
+            scheduler.Release(0, 0);
+            scheduler.Release(1, 0);
+        }
+        const std::vector<std::string> expected{"5.0.0", "5.0.1", "5.0.2", "5.1.0"};
+        NS_TEST_ASSERT_MSG_EQ((recorder.TakeNames() == expected), true, "in the order of arrival");
+    }
+
     void NeedsASlotAtAllRanks()
     {
         Recorder recorder;
-        ChunkScheduler scheduler(3, MakeSettings(Scheduling::FIFO, {2, 1}), recorder);
+        ChunkScheduler scheduler(3, {2, 1}, MakeSettings(Scheduling::FIFO), recorder);
         const uint32_t lane = scheduler.GetLane(0, {2, 0, 1});
         NS_TEST_ASSERT_MSG_EQ(scheduler.GetLane(0, {0, 1, 2}), lane, "a lane is a set of ranks");
         const uint32_t other = scheduler.GetLane(1, {0, 1, 2});
@@ -113,7 +130,7 @@ class ChunkSchedulerTest : public UnitTest<ChunkSchedulerTest>
     void DoesNotStarveLargeGroups()
     {
         Recorder recorder;
-        ChunkScheduler scheduler(3, MakeSettings(Scheduling::FIFO, {1}), recorder);
+        ChunkScheduler scheduler(3, {1}, MakeSettings(Scheduling::FIFO), recorder);
         const uint32_t left = scheduler.GetLane(0, {0, 1});
         const uint32_t all = scheduler.GetLane(0, {0, 1, 2});
         const uint32_t right = scheduler.GetLane(0, {2});
@@ -134,7 +151,7 @@ class ChunkSchedulerTest : public UnitTest<ChunkSchedulerTest>
     void LetsOthersPass()
     {
         Recorder recorder;
-        ChunkScheduler scheduler(3, MakeSettings(Scheduling::FIFO, {1}), recorder);
+        ChunkScheduler scheduler(3, {1}, MakeSettings(Scheduling::FIFO), recorder);
         const uint32_t left = scheduler.GetLane(0, {0, 1});
         const uint32_t right = scheduler.GetLane(0, {1, 2});
         scheduler.Enqueue(left, 0, 0, 0, {0, 0, 0}, 2);
@@ -151,7 +168,7 @@ class ChunkSchedulerTest : public UnitTest<ChunkSchedulerTest>
     void CountsWhatIsTakenInANewLane()
     {
         Recorder recorder;
-        ChunkScheduler scheduler(3, MakeSettings(Scheduling::FIFO, {1}), recorder);
+        ChunkScheduler scheduler(3, {1}, MakeSettings(Scheduling::FIFO), recorder);
         scheduler.Enqueue(scheduler.GetLane(0, {0, 1}), 0, 0, 0, {0, 0, 0}, 1);
         scheduler.Enqueue(scheduler.GetLane(0, {1, 2}), 0, 1, 0, {1, 0, 0}, 2);
         NS_TEST_ASSERT_MSG_EQ(Join(recorder.TakeNames()), "0.0.0", "rank 1 has no slot left");
@@ -175,7 +192,7 @@ class ChunkSchedulerTest : public UnitTest<ChunkSchedulerTest>
         const uint32_t ranks = 2 + Draw(random, 6);
         const std::vector<uint32_t> limits{1, 3};
         Recorder recorder;
-        ChunkScheduler scheduler(ranks, MakeSettings(Scheduling::LIFO, limits), recorder);
+        ChunkScheduler scheduler(ranks, limits, MakeSettings(Scheduling::LIFO), recorder);
 
         struct Group
         {
@@ -249,6 +266,7 @@ const UnitTestSuite<ChunkSchedulerTest> g_chunkSchedulerTests(
     {
         {"what waits starts by class, issue (LIFO or FIFO), chunk and phase",
          &ChunkSchedulerTest::OrdersWhatWaits},
+        {"by arrival, what came first starts first", &ChunkSchedulerTest::OrdersByArrival},
         {"a part takes a slot at all of its ranks at once",
          &ChunkSchedulerTest::NeedsASlotAtAllRanks},
         {"small groups do not starve a large one", &ChunkSchedulerTest::DoesNotStarveLargeGroups},

@@ -12,38 +12,40 @@ namespace cosim
 {
 
 ChunkScheduler::ChunkScheduler(uint32_t ranks,
+                               const std::vector<uint32_t>& limits,
                                const SystemSettings& settings,
                                ChunkStarter& starter)
     : m_ranks(ranks),
       m_lifo(settings.scheduling == Scheduling::LIFO),
-      m_limits(settings.concurrentChunks),
+      m_byArrival(settings.chunkOrder == ChunkOrder::ARRIVAL),
+      m_limits(limits),
       m_maxOutstanding(m_limits.size()),
       m_starter(starter),
       m_slots(m_limits.size() * ranks)
 {
-    for (uint32_t dimension = 0; dimension < m_limits.size(); ++dimension)
+    for (uint32_t pool = 0; pool < m_limits.size(); ++pool)
     {
         for (Rank rank = 0; rank < ranks; ++rank)
         {
-            At(dimension, rank).free = m_limits[dimension];
+            At(pool, rank).free = m_limits[pool];
         }
     }
 }
 
 uint32_t
-ChunkScheduler::GetLane(uint32_t dimension, std::vector<Rank> ranks)
+ChunkScheduler::GetLane(uint32_t pool, std::vector<Rank> ranks)
 {
     std::sort(ranks.begin(), ranks.end());
     const auto id = static_cast<uint32_t>(m_lanes.size());
-    const auto [known, isNew] = m_laneIds.try_emplace({dimension, std::move(ranks)}, id);
+    const auto [known, isNew] = m_laneIds.try_emplace({pool, std::move(ranks)}, id);
     if (isNew)
     {
         Lane& lane = m_lanes.emplace_back();
-        lane.dimension = dimension;
+        lane.pool = pool;
         lane.ranks = known->first.second;
         for (const Rank rank : lane.ranks)
         {
-            Slots& slots = At(dimension, rank);
+            Slots& slots = At(pool, rank);
             slots.lanes.push_back(id);
             lane.full += slots.free == 0;
         }
@@ -67,6 +69,7 @@ ChunkScheduler::Enqueue(uint32_t lane,
     std::vector<Waiting>& queue = m_lanes[lane].queue;
     queue.push_back({priorityClass,
                      m_lifo ? ~issue : issue,
+                     m_byArrival ? m_arrivals++ : 0,
                      first.chunk,
                      ~phase,
                      first.collective,
@@ -77,9 +80,9 @@ ChunkScheduler::Enqueue(uint32_t lane,
 }
 
 void
-ChunkScheduler::Release(Rank rank, uint32_t dimension)
+ChunkScheduler::Release(Rank rank, uint32_t pool)
 {
-    Slots& slots = At(dimension, rank);
+    Slots& slots = At(pool, rank);
     if (++slots.free == 1)
     {
         for (const uint32_t lane : slots.lanes)
@@ -98,15 +101,15 @@ ChunkScheduler::Release(Rank rank, uint32_t dimension)
 }
 
 uint32_t
-ChunkScheduler::GetMaxOutstanding(uint32_t dimension) const
+ChunkScheduler::GetMaxOutstanding(uint32_t pool) const
 {
-    return m_maxOutstanding[dimension];
+    return m_maxOutstanding[pool];
 }
 
 ChunkScheduler::Slots&
-ChunkScheduler::At(uint32_t dimension, Rank rank)
+ChunkScheduler::At(uint32_t pool, Rank rank)
 {
-    return m_slots[std::size_t{dimension} * m_ranks + rank];
+    return m_slots[std::size_t{pool} * m_ranks + rank];
 }
 
 void
@@ -129,7 +132,7 @@ ChunkScheduler::FormClusters()
             lane.cluster = static_cast<uint32_t>(m_clusters.size());
             for (const Rank rank : lane.ranks)
             {
-                for (const uint32_t other : At(lane.dimension, rank).lanes)
+                for (const uint32_t other : At(lane.pool, rank).lanes)
                 {
                     if (!seen[other])
                     {
@@ -195,14 +198,14 @@ ChunkScheduler::ScanShared(const std::vector<uint32_t>& lanes)
         keeping.push_back(id);
         for (const Rank rank : lane.ranks)
         {
-            ++At(lane.dimension, rank).kept;
+            ++At(lane.pool, rank).kept;
         }
     }
     for (const uint32_t id : keeping)
     {
         for (const Rank rank : m_lanes[id].ranks)
         {
-            At(m_lanes[id].dimension, rank).kept = 0;
+            At(m_lanes[id].pool, rank).kept = 0;
         }
     }
 }
@@ -212,7 +215,7 @@ ChunkScheduler::CanStart(const Lane& lane)
 {
     return lane.full == 0 &&
            std::all_of(lane.ranks.begin(), lane.ranks.end(), [this, &lane](Rank rank) {
-               const Slots& slots = At(lane.dimension, rank);
+               const Slots& slots = At(lane.pool, rank);
                return slots.free > slots.kept;
            });
 }
@@ -235,7 +238,7 @@ ChunkScheduler::StartFirst(Lane& lane)
     }
     for (const Rank rank : lane.ranks)
     {
-        Slots& slots = At(lane.dimension, rank);
+        Slots& slots = At(lane.pool, rank);
         if (--slots.free == 0)
         {
             for (const uint32_t other : slots.lanes)
@@ -243,8 +246,8 @@ ChunkScheduler::StartFirst(Lane& lane)
                 ++m_lanes[other].full;
             }
         }
-        uint32_t& most = m_maxOutstanding[lane.dimension];
-        most = std::max(most, m_limits[lane.dimension] - slots.free);
+        uint32_t& most = m_maxOutstanding[lane.pool];
+        most = std::max(most, m_limits[lane.pool] - slots.free);
     }
     m_starter.StartPart({first.collective, first.part, first.chunk});
 }

@@ -16,18 +16,18 @@ namespace cosim
 LocalAdmission::LocalAdmission(const Stream& stream,
                                const CollectivePlans& plans,
                                AdmissionHandler& handler)
-    : m_ranks(stream.topology.ranks),
-      m_dimensions(stream.topology.dimensions),
+    : m_topology(stream.topology),
       m_plans(plans),
+      m_pools(stream, plans),
       m_handler(handler),
-      m_issues(m_ranks),
-      m_maxOutstanding(m_dimensions.size())
+      m_issues(m_topology.ranks),
+      m_maxOutstanding(m_topology.dimensions.size())
 {
     const SystemSettings& settings = stream.settings.system;
-    m_queues.reserve(m_dimensions.size() * m_ranks);
-    for (const uint32_t slots : settings.concurrentChunks)
+    m_queues.reserve(m_pools.GetLimits().size() * m_topology.ranks);
+    for (const uint32_t slots : m_pools.GetLimits())
     {
-        m_queues.insert(m_queues.end(), m_ranks, ChunkQueue(slots, settings.scheduling));
+        m_queues.insert(m_queues.end(), m_topology.ranks, ChunkQueue(slots, settings.scheduling));
     }
 }
 
@@ -38,16 +38,15 @@ LocalAdmission::Begin(uint32_t collective, uint32_t member)
     const ProgramTemplate& program = m_plans.GetProgram(collective);
     const uint32_t issue = m_issues[what.ranks[member]]++;
     const uint32_t first = program.GetFirstPlace(member);
-    std::set<uint32_t> dimensions;
+    std::set<uint32_t> pools;
     for (uint32_t place = first; place != ProgramTemplate::NONE;
          place = program.GetPlaces()[place].next)
     {
-        dimensions.insert(program.GetParts()[program.GetPlaces()[place].part].dimension);
+        pools.insert(GetPool(collective, place));
     }
-    for (const uint32_t dimension : dimensions)
+    for (const uint32_t pool : pools)
     {
-        GetQueue(dimension, what.ranks[member])
-            .Add(collective, what.chunks, what.priorityClass, issue);
+        GetQueue(pool, what.ranks[member]).Add(collective, what.chunks, what.priorityClass, issue);
     }
     ChunkQueue& queue = GetQueue(collective, program.GetPlaces()[first]);
     const uint32_t part = program.GetPlaces()[first].part;
@@ -79,16 +78,14 @@ LocalAdmission::Leave(const ChunkPart& part, uint32_t place)
     Start(queue);
 }
 
-/// @return true if a member passes the dimension of this place again in a later phase
+/// @return true if a member comes back to the slots of this place in a later phase
 bool
 LocalAdmission::ReturnsTo(uint32_t collective, uint32_t place) const
 {
     const ProgramTemplate& program = m_plans.GetProgram(collective);
-    const auto dimension = [&program](uint32_t at) {
-        return program.GetParts()[program.GetPlaces()[at].part].dimension;
-    };
+    const uint32_t pool = GetPool(collective, place);
     uint32_t later = program.GetPlaces()[place].next;
-    while (later != ProgramTemplate::NONE && dimension(later) != dimension(place))
+    while (later != ProgramTemplate::NONE && GetPool(collective, later) != pool)
     {
         later = program.GetPlaces()[later].next;
     }
@@ -113,16 +110,22 @@ LocalAdmission::GetPlace(uint32_t collective, uint32_t place) const
     return m_plans.GetProgram(collective).GetPlaces()[place];
 }
 
-ChunkQueue&
-LocalAdmission::GetQueue(uint32_t dimension, Rank rank)
+uint32_t
+LocalAdmission::GetPool(uint32_t collective, uint32_t place) const
 {
-    return m_queues[std::size_t{dimension} * m_ranks + rank];
+    return m_pools.GetPool(m_plans.GetPart(collective, GetPlace(collective, place).part));
+}
+
+ChunkQueue&
+LocalAdmission::GetQueue(uint32_t pool, Rank rank)
+{
+    return m_queues[std::size_t{pool} * m_topology.ranks + rank];
 }
 
 ChunkQueue&
 LocalAdmission::GetQueue(uint32_t collective, const ProgramTemplate::Place& place)
 {
-    return GetQueue(m_plans.GetPart(collective, place.part).dimension,
+    return GetQueue(m_pools.GetPool(m_plans.GetPart(collective, place.part)),
                     m_plans.GetCollective(collective).ranks[place.member]);
 }
 
@@ -142,13 +145,13 @@ std::string
 LocalAdmission::DescribeDeadlock() const
 {
     std::ostringstream text;
-    for (uint32_t dimension = 0; dimension < m_dimensions.size(); ++dimension)
+    for (uint32_t pool = 0; pool < m_pools.GetLimits().size(); ++pool)
     {
         std::vector<Rank> ranks;
         std::set<uint32_t> collectives;
-        for (Rank rank = 0; rank < m_ranks; ++rank)
+        for (Rank rank = 0; rank < m_topology.ranks; ++rank)
         {
-            const ChunkQueue& queue = m_queues[std::size_t{dimension} * m_ranks + rank];
+            const ChunkQueue& queue = m_queues[std::size_t{pool} * m_topology.ranks + rank];
             if (queue.IsWaiting())
             {
                 ranks.push_back(rank);
@@ -157,8 +160,8 @@ LocalAdmission::DescribeDeadlock() const
         }
         if (!ranks.empty())
         {
-            text << (text.tellp() == 0 ? "the slots" : ", and those") << " of dimension "
-                 << m_dimensions[dimension] << " on ranks " << DescribeRanges(ranks)
+            text << (text.tellp() == 0 ? "the slots" : ", and those") << " of "
+                 << m_pools.Describe(m_topology, pool) << " on ranks " << DescribeRanges(ranks)
                  << " are taken by chunks of collectives "
                  << DescribeRanges({collectives.begin(), collectives.end()})
                  << " that wait for each other";

@@ -9,6 +9,7 @@
 #include "system/admission.h"
 #include "system/chunk-queue.h"
 #include "system/collective-plans.h"
+#include "system/slot-pools.h"
 
 #include <cstdint>
 #include <string>
@@ -42,16 +43,17 @@ class LocalAdmission : public Admission
 
   private:
     const ProgramTemplate::Place& GetPlace(uint32_t collective, uint32_t place) const;
-    ChunkQueue& GetQueue(uint32_t dimension, Rank rank);
+    uint32_t GetPool(uint32_t collective, uint32_t place) const;
+    ChunkQueue& GetQueue(uint32_t pool, Rank rank);
     ChunkQueue& GetQueue(uint32_t collective, const ProgramTemplate::Place& place);
     bool ReturnsTo(uint32_t collective, uint32_t place) const;
     void Start(ChunkQueue& queue);
 
-    uint32_t m_ranks;
-    std::vector<std::string> m_dimensions; //!< names
+    const Topology& m_topology;
     const CollectivePlans& m_plans;
+    SlotPools m_pools;
     AdmissionHandler& m_handler;
-    std::vector<ChunkQueue> m_queues;       //!< indexed by dimension, then by rank
+    std::vector<ChunkQueue> m_queues;       //!< indexed by pool, then by rank
     std::vector<uint32_t> m_issues;         //!< per rank: number of collectives that it has issued
     std::vector<uint32_t> m_maxOutstanding; //!< per dimension
 };

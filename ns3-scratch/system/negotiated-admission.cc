@@ -14,8 +14,9 @@ NegotiatedAdmission::NegotiatedAdmission(const Stream& stream,
                                          const CollectivePlans& plans,
                                          AdmissionHandler& handler)
     : m_plans(plans),
+      m_pools(stream, plans),
       m_handler(handler),
-      m_scheduler(stream.topology.ranks, stream.settings.system, *this),
+      m_scheduler(stream.topology.ranks, m_pools.GetLimits(), stream.settings.system, *this),
       m_running(stream.collectives.size()),
       m_isImmediate(stream.settings.system.negotiationLatencyPs == 0),
       m_agreements(ns3::Time(static_cast<int64_t>(stream.settings.system.negotiationLatencyPs)),
@@ -33,7 +34,7 @@ NegotiatedAdmission::NegotiatedAdmission(const Stream& stream,
             {
                 ranks.push_back((*placement.ranks)[placement.program->GetPlaces()[p].member]);
             }
-            lanes.push_back(m_scheduler.GetLane(part.dimension, std::move(ranks)));
+            lanes.push_back(m_scheduler.GetLane(m_pools.GetPool(part), std::move(ranks)));
         }
     }
 }
@@ -186,13 +187,21 @@ NegotiatedAdmission::Leave(const ChunkPart& part, uint32_t place)
 {
     const uint32_t member = m_plans.GetProgram(part.collective).GetPlaces()[place].member;
     m_scheduler.Release(m_plans.GetCollective(part.collective).ranks[member],
-                        m_plans.GetPart(part.collective, part.part).dimension);
+                        m_pools.GetPool(m_plans.GetPart(part.collective, part.part)));
 }
 
 uint32_t
 NegotiatedAdmission::GetMaxOutstanding(uint32_t dimension) const
 {
-    return m_scheduler.GetMaxOutstanding(dimension);
+    uint32_t most = 0;
+    for (uint32_t pool = 0; pool < m_pools.GetLimits().size(); ++pool)
+    {
+        if (m_pools.GetDimension(pool) == dimension)
+        {
+            most = std::max(most, m_scheduler.GetMaxOutstanding(pool));
+        }
+    }
+    return most;
 }
 
 uint64_t

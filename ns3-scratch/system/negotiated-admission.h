@@ -12,6 +12,7 @@
 #include "system/admission.h"
 #include "system/chunk-scheduler.h"
 #include "system/collective-plans.h"
+#include "system/slot-pools.h"
 
 #include <cstdint>
 #include <memory>
@@ -76,6 +77,7 @@ class NegotiatedAdmission : public Admission, public ChunkStarter
     void OnAgreed();
 
     const CollectivePlans& m_plans;
+    SlotPools m_pools;
     AdmissionHandler& m_handler;
     ChunkScheduler m_scheduler;
     std::vector<std::vector<uint32_t>> m_lanes;      //!< per placement and part: its lane

@@ -214,6 +214,7 @@ ProgramTemplate::AddParts(const Program& program, const std::vector<GroupPart>& 
         Part part{};
         part.phase = from.phase;
         part.dimension = program.phaseDimension[from.phase];
+        part.level = program.phaseLevel.empty() ? 0 : program.phaseLevel[from.phase];
         part.shape = from.part->shape;
         part.firstUnit = from.group * from.piece->unitStep;
         part.firstOrder = from.firstOrder;

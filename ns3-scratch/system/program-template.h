@@ -32,6 +32,7 @@ class ProgramTemplate
     {
         uint32_t phase;
         uint32_t dimension;
+        uint32_t level;
         uint32_t shape;       //!< index of its shape; see GetShape
         uint32_t firstUnit;   //!< added to the addresses of its shape
         uint32_t firstOrder;  //!< added to the places in the program of its shape's steps

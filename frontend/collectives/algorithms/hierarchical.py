@@ -35,6 +35,7 @@ from frontend.collectives.algorithm_options import LEVEL_ALGORITHMS
 from frontend.collectives.algorithms import direct
 from frontend.collectives.program.composition import Composition, Piece, compose
 from frontend.collectives.program.errors import CollectiveError
+from frontend.collectives.program.levels import in_level
 from frontend.collectives.program.placement import collected, placed
 from frontend.collectives.program.program import Ints, Op, Program
 from frontend.collectives.program.repetition import Repetition
@@ -79,12 +80,18 @@ class _Grid:
         levels: Levels,
         dimensions: tuple[str, str],
         given: dict[str, object],
+        *,
+        has_levels: bool,
     ) -> None:
         self.local_size = math.prod(size for size, _ in levels[:-1])
         self.super_nodes = levels[-1][0]
+        self.dimensions = dimensions
+        if has_levels:
+            inner, outer = dimensions
+            self.dimensions = (in_level(inner, 0), in_level(outer, len(levels) - 1))
         self._shape = shape
         self._levels = levels
-        self._dimensions = dimensions
+        self._plain = dimensions
         self._given = given
 
     def local(self, program: Stepped, phase: int) -> Piece:
@@ -107,14 +114,14 @@ class _Grid:
         inner = self._levels[:-1]
         if axis == 0 and len(inner) > 1:
             program = _over(inner, self._shape).build(
-                operation, self.local_size, dimensions=self._dimensions, **self._given
+                operation, self.local_size, dimensions=self._plain, **self._given
             )
         else:
             size, algorithm = self._levels[-1] if axis else inner[0]
             known = registry.options(operation, algorithm)
             options = {name: value for name, value in self._given.items() if name in known}
             program = registry.ALGORITHMS[algorithm].build(
-                operation, size, dimension=self._dimensions[axis], **options
+                operation, size, dimension=self.dimensions[axis], **options
             )
         return program.table() if isinstance(program, Composition) else program
 
@@ -168,7 +175,7 @@ def all_reduce(
     """
     given: dict[str, object] = {"segments": segments, "peer_order": peer_order, "seed": seed}
     both = levels or _two(group_size, local_size, scale_up_algorithm, scale_out_algorithm)
-    grid = _Grid(shape, both, dimensions, given)
+    grid = _Grid(shape, both, dimensions, given, has_levels=levels is not None)
     axis = grid.only_axis()
     if axis is not None:
         return _flat(shape, grid, "all_reduce", axis)
@@ -244,7 +251,7 @@ def in_turn(
     """
     given: dict[str, object] = {"segments": segments, "peer_order": peer_order, "seed": seed}
     both = levels or _two(group_size, local_size, scale_up_algorithm, scale_out_algorithm)
-    grid = _Grid("hierarchical", both, dimensions, given)
+    grid = _Grid("hierarchical", both, dimensions, given, has_levels=levels is not None)
     axis = grid.only_axis()
     if axis is not None:
         return _flat("hierarchical", grid, operation, axis)
@@ -259,9 +266,14 @@ def in_turn(
     place = partial(placed, units=units, space=space, equal_units=True)
     inside = place(local, base=(units, 2 * units, 3 * units), factor=units // local.units)
     between = place(across, base=(units,), factor=shard // across.units)
-    copies = partial(_copies, operation, dimensions[1], units=units, space=space, count=block)
+    copies = partial(_copies, operation, grid.dimensions[1], units=units, space=space, count=block)
     if operation == "all_gather":
-        names = (dimensions[1], *across.phase_dimension, *local.phase_dimension, dimensions[0])
+        names = (
+            grid.dimensions[1],
+            *across.phase_dimension,
+            *local.phase_dimension,
+            grid.dimensions[0],
+        )
         second = 1 + len(across.phase_dimension)
         everything = copies(offset=packed[None], target=member[None] * block)
         pieces = [
@@ -271,7 +283,7 @@ def in_turn(
             Piece(everything, len(names) - 1, groups=group_size, group_step=1),
         ]
     else:
-        names = (*local.phase_dimension, *across.phase_dimension, dimensions[1])
+        names = (*local.phase_dimension, *across.phase_dimension, grid.dimensions[1])
         order = np.argsort(packed) * block
         pieces = [
             grid.local(collected(inside.table(), order, units, block), 0),
@@ -338,7 +350,7 @@ def all_to_all(
     """
     given: dict[str, object] = {"peer_order": peer_order, "seed": seed}
     both = levels or _two(group_size, local_size, scale_up_algorithm, scale_out_algorithm)
-    grid = _Grid("hierarchical", both, dimensions, given)
+    grid = _Grid("hierarchical", both, dimensions, given, has_levels=levels is not None)
     axis = grid.only_axis()
     if axis is not None:
         return _flat("hierarchical", grid, "all_to_all", axis)
@@ -426,7 +438,7 @@ def _steps(levels: Levels) -> int:
     for members, name in levels:
         if name == "relay":
             steps += members * (members - 1)
-        elif name in ("dbt", "halving_doubling"):
+        elif name in ("dbt", "halving_doubling", "binary_tree"):
             steps += 2 * (members - 1).bit_length()
         else:
             steps += 2 * (members - 1)
@@ -480,7 +492,7 @@ def of_levels(levels: Levels, *, in_shards: bool) -> Algorithm:
         if setting.layout.super_node is None:
             chosen["dimensions"] = ("scale_out", "scale_out")
         names = {name for _, name in levels}
-        if "dbt" in names and setting.operation != "all_to_all":
+        if names & {"dbt", "binary_tree"} and setting.operation != "all_to_all":
             part = setting.chunk_bytes // (levels[0][0] if in_shards else 1)
             chosen["segments"] = segments_of(setting.given.segments, setting.chunks, part)
         if "direct" in names:

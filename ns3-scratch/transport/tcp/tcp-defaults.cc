@@ -45,6 +45,10 @@ void
 SetTcpDefaults(const TcpSettings& settings)
 {
     CongestionControlType(settings); // throws for an unknown name before any default is set
+    if (settings.unlimitedWindow)
+    {
+        throw std::invalid_argument("tcp.unlimited_window is true, but TCP has a window");
+    }
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(settings.segmentBytes));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(SEND_BUFFER_BYTES));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(GetWindow(settings)));
