@@ -7,6 +7,7 @@ the entry points `cosim.collectives` of your own package (docs/extending.md).
 from frontend.collectives.algorithms import (
     auto,
     bfb,
+    binary_tree,
     direct,
     dissemination,
     double_binary_tree,
@@ -45,6 +46,7 @@ OWN = (
     multi_ring.ALGORITHM,
     relay.ALGORITHM,
     trees.ALGORITHM,
+    binary_tree.ALGORITHM,
     dissemination.ALGORITHM,
     auto.ALGORITHM,
 )

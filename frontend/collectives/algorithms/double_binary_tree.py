@@ -28,8 +28,10 @@ bandwidth broadcast, reduction and scan", Parallel Computing 35 (2009). The tree
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from functools import partial
 from itertools import permutations
+from types import MappingProxyType
 from typing import Any
 
 from frontend.collectives.algorithms.two_trees_rooted import over_both
@@ -48,6 +50,9 @@ from frontend.collectives.registry import (
 )
 from frontend.collectives.setting import Setting
 from frontend.topologies.layout import RANK_LINKS
+
+NO_ROUTES: Mapping[tuple[int, int, int], int] = MappingProxyType({})
+"""All messages take route 0."""
 
 
 def _routes(trees: list[Parents], separate: bool) -> dict[tuple[int, int, int], int]:
@@ -99,12 +104,37 @@ def all_reduce(
     dimension : str
         Network dimension of the program.
     """
-    _check_segments(segments)
     found = trees_of(group_size, pairs)
     route = _routes(found, separate_links)
+    return over_trees("dbt", found, segments=segments, dimension=dimension, route=route)
+
+
+def over_trees(
+    name: str,
+    found: list[Parents],
+    *,
+    segments: int,
+    dimension: str,
+    route: Mapping[tuple[int, int, int], int] = NO_ROUTES,
+) -> Program | Repetition:
+    """Return the all-reduce in which each tree carries an equal part of the data.
+
+    Parameters
+    ----------
+    name : str
+        Name of the algorithm.
+    found : list
+        The trees.
+    segments, dimension
+        As in `all_reduce`.
+    route : mapping, optional
+        The routes other than 0, by (tree, sender, receiver).
+    """
+    _check_segments(segments)
+    group_size = len(found[0])
     trees = [top_down(parents) for parents in found]
     builder = ProgramBuilder(
-        "dbt", "all_reduce", group_size, units=len(trees), dimensions=(dimension,)
+        name, "all_reduce", group_size, units=len(trees), dimensions=(dimension,)
     )
     for tree, edges in enumerate(trees):
         have: list[list[int]] = [[] for _ in range(group_size)]  # receives before each SEND

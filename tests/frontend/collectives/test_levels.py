@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bridge
-from frontend import ScenarioError, load_scenario
+from frontend import ScenarioError, compile_scenario, load_scenario
 from frontend.collectives.algorithms.hierarchical import of_levels
 from frontend.collectives.algorithms.relay import all_to_all as relay
+from frontend.collectives.registry import build
 from frontend.collectives.verify.check import check
 
 Levels = tuple[tuple[int, str], ...]
@@ -42,6 +43,37 @@ def test_every_program_is_valid(levels: Levels, operation: str, shards: bool) ->
     algorithm = of_levels(levels, in_shards=shards)
     options = {"segments": 2} if "dbt" in {name for _, name in levels} else {}
     check(algorithm.build(operation, prod(size for size, _ in levels), **options).table())
+
+
+@settings(max_examples=40, deadline=None)
+@given(inner=drawn(REDUCING), shards=st.booleans(), segments=st.integers(1, 3))
+def test_a_binary_tree_is_the_last_level(inner: Levels, shards: bool, segments: int) -> None:
+    levels = (*inner, (3, "binary_tree"))
+    algorithm = of_levels(levels, in_shards=shards)
+    size = prod(size for size, _ in levels)
+    check(algorithm.build("all_reduce", size, segments=segments).table())
+
+
+def test_a_binary_tree_scatters_nothing() -> None:
+    text = "reduce_scatter by 'binary_tree' is not supported"
+    topology = {"family": "torus", "dims": [4, 4], "bandwidth": "100Gbps", "latency": "1us"}
+    levels = [{"size": 4, "algorithm": "binary_tree"}, {"size": 4}]
+    workload = {"kind": "collective", "operation": "all_reduce", "bytes": "1MB"}
+    workload["algorithm"] = {"levels": levels, "shards": True}
+    with pytest.raises(ScenarioError, match=text):
+        compile_scenario(
+            load_scenario({"topology": topology | {"buffer": "1MB"}, "workload": workload})
+        )
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 7, 8])
+def test_a_binary_tree_carries_all_data_twice(size: int) -> None:
+    """Each of the N-1 edges has one message up and one down."""
+    program = build("all_reduce", "binary_tree", size)
+    check(program)
+    sends = program.op == 0
+    assert sends.sum() == 2 * (size - 1)
+    assert set(program.count[sends]) == {program.units}
 
 
 @settings(max_examples=40, deadline=None)

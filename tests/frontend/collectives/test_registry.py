@@ -26,7 +26,9 @@ def test_table():
     rooted = {"ring", "direct", "dbt", "trees", "auto"}
     no_all_to_all = {"dbt", "bfb", "superposed_rings", "torus_rings", "multi_ring", "trees"}
     expected = {
-        "all_reduce": flat | no_all_to_all | {"hierarchical", "hierarchical_optimal"},
+        "all_reduce": flat
+        | no_all_to_all
+        | {"hierarchical", "hierarchical_optimal", "binary_tree"},
         "reduce_scatter": flat | no_all_to_all | {"hierarchical"},
         "all_gather": flat | no_all_to_all | {"hierarchical"},
         "all_to_all": flat | {"hierarchical", "relay"},
