@@ -13,7 +13,6 @@ from frontend.formats.astra_sim.collectives import collective_of
 from frontend.formats.astra_sim.imported import Imported
 from frontend.formats.astra_sim.network import network_of
 from frontend.formats.astra_sim.system import durations, read_system, scheduling
-from frontend.formats.astra_sim.transport import transport
 
 
 class CommandLine(NamedTuple):
@@ -79,10 +78,10 @@ def import_run(given: CommandLine, folder: Path) -> Imported:
         "topology": network.topology,
         "workload": workload | durations(system, memory_gb_s),
         "collective": collective_of(system, network),
-        "system": scheduling(system, memory_gb_s),
+        "system": scheduling(system, memory_gb_s, network.sizes),
     }
-    if network.round_trip_bytes:
-        made.scenario["transport"] = transport(network)
+    if network.transport:
+        made.scenario["transport"] = dict(network.transport)
     for key, value in system.rest().items():
         system.note(key, value)
     return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,11 +78,16 @@ def read_system(path: Path, made: Imported) -> SystemFile:
     return SystemFile(path, content, made)
 
 
-def scheduling(file: SystemFile, memory_gb_s: float) -> dict[str, Any]:
+def scheduling(file: SystemFile, memory_gb_s: float, sizes: Sequence[int]) -> dict[str, Any]:
     """Return the scenario's `system`.
 
     A step of a collective waits for `endpoint-delay` once, and in a scenario at both ends of its
     message. A reduction reads both parts from the memory and writes their sum.
+
+    Each dimension has a queue of chunks, of which the first `active-chunks-per-dimension` are in
+    flight. A chunk that has finished in one dimension comes last in the queue of the next one. Each
+    rank of ASTRA-sim does this for itself. If chunks come to ranks in different orders, it can wait
+    for ever. In a scenario of several dimensions, ranks therefore start a chunk together.
 
     Parameters
     ----------
@@ -90,6 +95,8 @@ def scheduling(file: SystemFile, memory_gb_s: float) -> dict[str, Any]:
         The system file.
     memory_gb_s : float
         Its `local-mem-bw`.
+    sizes : sequence of int
+        Number of ranks in each dimension.
     """
     system: dict[str, Any] = {"admission": "local"}
     splits = file.count("preferred-dataset-splits")
@@ -97,8 +104,19 @@ def scheduling(file: SystemFile, memory_gb_s: float) -> dict[str, Any]:
     delay = file.number("endpoint-delay")
     if splits:
         system["chunks"] = splits
+    if splits and splits & (splits - 1):
+        file.note(
+            "preferred-dataset-splits",
+            splits,
+            "is no power of two: where it does not divide the bytes of a collective, ASTRA-sim "
+            f"sends one more chunk of the same size, and takes up to {splits + 1}/{splits} of the "
+            "time; the scenario divides the bytes evenly",
+        )
     if active:
         system["concurrent_chunks"] = active
+    if sum(size > 1 for size in sizes) > 1:
+        system["admission"] = "negotiated"
+        system |= {"concurrent_chunks_per": "level", "chunk_order": "arrival"}
     if delay:
         system["injection_latency"] = f"{plain(delay / 2)}ns"
     if memory_gb_s:
