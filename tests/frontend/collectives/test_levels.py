@@ -55,15 +55,20 @@ def test_a_binary_tree_is_the_last_level(inner: Levels, shards: bool, segments: 
 
 
 def test_a_binary_tree_scatters_nothing() -> None:
-    text = "reduce_scatter by 'binary_tree' is not supported"
-    topology = {"family": "torus", "dims": [4, 4], "bandwidth": "100Gbps", "latency": "1us"}
     levels = [{"size": 4, "algorithm": "binary_tree"}, {"size": 4}]
-    workload = {"kind": "collective", "operation": "all_reduce", "bytes": "1MB"}
-    workload["algorithm"] = {"levels": levels, "shards": True}
+    links = {"bandwidth": "100Gbps", "latency": "1us", "buffer": "1MB"}
+    scenario = {
+        "topology": {"family": "torus", "dims": [4, 4], **links},
+        "workload": {
+            "kind": "collective",
+            "operation": "all_reduce",
+            "bytes": "1MB",
+            "algorithm": {"levels": levels, "shards": True},
+        },
+    }
+    text = "reduce_scatter by 'binary_tree' is not supported"
     with pytest.raises(ScenarioError, match=text):
-        compile_scenario(
-            load_scenario({"topology": topology | {"buffer": "1MB"}, "workload": workload})
-        )
+        compile_scenario(load_scenario(scenario))
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 7, 8])
