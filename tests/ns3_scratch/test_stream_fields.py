@@ -27,6 +27,7 @@ RECORDS = [name for name in MESSAGES if name != "Record"]
 
 ENUMERATIONS = {
     "Scheduling": MESSAGES["System"].enum_types_by_name["Scheduling"],
+    "ChunkOrder": MESSAGES["System"].enum_types_by_name["ChunkOrder"],
     "AdmissionKind": MESSAGES["System"].enum_types_by_name["Admission"],
     "LossRecovery": MESSAGES["Tcp"].enum_types_by_name["Recovery"],
     "RepeatMode": MESSAGES["Repeat"].enum_types_by_name["Mode"],
