@@ -57,8 +57,7 @@ def estimate_error(
         or if messages wait for no window: then no run with packets is alike.
     """
     fabric = scenario.get("fabric")
-    transport = scenario["transport"]
-    if fabric not in ESTIMATORS or transport["window"] == "unlimited":
+    if fabric not in ESTIMATORS or scenario["transport"]["window"] == "unlimited":
         return None
     links, flows = tables.rows("links"), tables.rows("flows")
     own = {**traits(scenario), "network": network_class(links, flows)}

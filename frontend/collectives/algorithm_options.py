@@ -8,7 +8,7 @@ from frontend.schema.base import Model
 
 FlatAlgorithm = Literal["ring", "direct", "dbt", "halving_doubling"]
 
-LevelAlgorithmName = Literal["ring", "direct", "dbt", "halving_doubling", "relay"]
+LevelAlgorithmName = Literal["ring", "direct", "dbt", "halving_doubling", "relay", "binary_tree"]
 LEVEL_ALGORITHMS: tuple[str, ...] = get_args(LevelAlgorithmName)
 """The algorithms of a level."""
 
