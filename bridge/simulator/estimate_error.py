@@ -57,7 +57,9 @@ def estimate_error(
         or if messages wait for no window: then no run with packets is alike.
     """
     fabric = scenario.get("fabric")
-    if fabric not in ESTIMATORS or scenario["transport"]["window"] == "unlimited":
+    if fabric not in ESTIMATORS or not {"transport", "workload"} <= scenario.keys():
+        return None  # the stream of another program may have no scenario
+    if scenario["transport"]["window"] == "unlimited":
         return None
     links, flows = tables.rows("links"), tables.rows("flows")
     own = {**traits(scenario), "network": network_class(links, flows)}
