@@ -66,7 +66,7 @@ def test_a_binary_tree_scatters_nothing() -> None:
             "algorithm": {"levels": levels, "shards": True},
         },
     }
-    text = "reduce_scatter by 'binary_tree' is not supported"
+    text = "levels.0.algorithm: value binary_tree: .*expected an algorithm for reduce_scatter"
     with pytest.raises(ScenarioError, match=text):
         compile_scenario(load_scenario(scenario))
 
