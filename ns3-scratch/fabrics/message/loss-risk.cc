@@ -24,7 +24,7 @@ constexpr uint32_t OWN = UINT32_MAX;
 /// What the flows bring to the egress queues.
 struct Arrivals
 {
-    std::vector<uint64_t> bytes; //!< per link: what can arrive at once
+    std::vector<uint64_t> bytes;                      //!< per link: what can arrive at once
     std::vector<std::pair<uint32_t, uint32_t>> feeds; //!< links, each with a link that feeds it
 };
 

@@ -397,7 +397,8 @@ MessageFabric::GetAckLink(uint32_t path) const
     {
         return NONE;
     }
-    const uint32_t back = m_pathIndex.Find(m_topology.pathTarget[path], m_topology.pathSource[path]);
+    const uint32_t back =
+        m_pathIndex.Find(m_topology.pathTarget[path], m_topology.pathSource[path]);
     const std::span<const uint32_t> links = m_liveLinks.GetPath(back);
     return links.empty() ? NONE : links.front();
 }
@@ -411,7 +412,8 @@ MessageFabric::AcknowledgementPs(uint32_t path) const
         return MultiplyDivideUp(m_format.ackBytes, BYTE_PS, circuit.circuitRateBps, MAX_TIME_PS) +
                circuit.circuitLatencyPs;
     }
-    const uint32_t back = m_pathIndex.Find(m_topology.pathTarget[path], m_topology.pathSource[path]);
+    const uint32_t back =
+        m_pathIndex.Find(m_topology.pathTarget[path], m_topology.pathSource[path]);
     // Without a path in the reverse direction, assume that it takes as long as the forward path.
     const bool isThere = !m_liveLinks.GetPath(back).empty();
     uint64_t sum = 0;
