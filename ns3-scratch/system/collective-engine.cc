@@ -130,7 +130,7 @@ CollectiveEngine::OnAdmitted(const ChunkPart& what, uint32_t placeBegin, uint32_
         {
             observer->OnChunkBegun(MakeEvent(what, collective.ranks[place.member]));
         }
-        shape.ForEachFree(p - first, [this, id](uint32_t step) { PushIfReady({id, step}); });
+        shape.ForEachRoot(p - first, [this, id](uint32_t step) { PushIfReady({id, step}); });
     }
 }
 
@@ -174,7 +174,7 @@ CollectiveEngine::OnBundle(uint64_t tag)
     Task& task = m_tasks.Get(receiver.task);
     const PartShape::Step& step = task.shape->GetStep(receiver.step);
     m_inFlight -= step.steps;
-    if (step.isFree)
+    if (step.isRoot)
     { // it waits for nothing else, and the bundle has waited for the injection latency
         m_tasks.GetState(task, receiver.step).pending = 0;
         m_tasks.Finish(task, receiver.step);
@@ -360,7 +360,7 @@ CollectiveEngine::OpenBundle(const Ready& receiver)
 {
     const PartShape::Step& step = m_tasks.Get(receiver.task).shape->GetStep(receiver.step);
     // If the step also waits for other steps, its injection begins afterwards.
-    const ns3::Time delay = step.isFree ? m_injectionLatency : ns3::Time();
+    const ns3::Time delay = step.isRoot ? m_injectionLatency : ns3::Time();
     return m_bundles->OpenBundle(m_tasks.GetTag(receiver.task, receiver.step), step.steps, delay);
 }
 

@@ -23,7 +23,7 @@ Number(PartShape::Source& source)
 {
     source.origin.clear();
     source.number.resize(source.program.op.size());
-    for (const PartShape::Slice& own : source.steps)
+    for (const PartShape::StepRange& own : source.steps)
     {
         for (uint32_t s = own.begin; s < own.end; ++s)
         {
@@ -62,7 +62,7 @@ PartShape::PartShape(Source& source)
     Number(source);
     AddSteps(source);
     AddDependencies(source);
-    FindFree(source.steps.size());
+    FindRoots(source.steps.size());
     SortSteps();
     SortSlices();
     MakeIds(source.program);
@@ -97,12 +97,12 @@ PartShape::AddStep(const Source& source, uint32_t place, uint32_t first)
     step.peer = placeOf(program.peer[first]);
     step.first = GetAddress(program, first);
     step.count = program.count[first];
-    const PartShape::Slice& own = source.steps[place];
+    const PartShape::StepRange& own = source.steps[place];
     const uint32_t before = program.IsRepetition() ? own.begin * (program.repeat - 1) : 0;
     step.order = before + first;
     step.orderTurn = program.IsRepetition() ? own.end - own.begin : 0;
     step.op = program.op[first];
-    step.isFree = true;
+    step.isRoot = true;
     step.messageBegin = static_cast<uint32_t>(m_messages.size());
     for (uint32_t s = first; s != StepGroups::NONE; s = source.groups.GetNext(s))
     {
@@ -119,9 +119,9 @@ PartShape::AddStep(const Source& source, uint32_t place, uint32_t first)
         }
     }
     step.messageEnd = static_cast<uint32_t>(m_messages.size());
-    step.isSingle = program.IsRepetition() && source.groups.IsAlone(first) &&
+    step.isShared = program.IsRepetition() && source.groups.IsAlone(first) &&
                     uint64_t{step.steps} * program.repeat <= StepGroups::MAX_STEPS;
-    step.steps *= step.isSingle ? program.repeat : 1;
+    step.steps *= step.isShared ? program.repeat : 1;
     m_steps.push_back(step);
 }
 
@@ -148,10 +148,10 @@ PartShape::AddDependencies(const Source& source)
     m_pending.resize(m_steps.size());
     forDependencies([this](uint32_t step, uint32_t dep) {
         ++m_pending[step];
-        m_steps[step].isFree = false;
+        m_steps[step].isRoot = false;
         ++m_steps[dep].nextEnd;
     });
-    uint32_t begin = 0; // turn the counts into slices
+    uint32_t begin = 0; // turn the counts into ranges
     for (uint32_t i = 0; i < m_steps.size(); ++i)
     {
         Step& step = m_steps[i];
@@ -175,31 +175,31 @@ PartShape::AddDependencies(const Source& source)
 
 /// List the steps that wait for no other step.
 void
-PartShape::FindFree(std::size_t places)
+PartShape::FindRoots(std::size_t places)
 {
     uint32_t i = 0;
     for (uint32_t place = 0; place < places; ++place)
     {
-        const auto begin = static_cast<uint32_t>(m_free.size());
+        const auto begin = static_cast<uint32_t>(m_roots.size());
         for (; i < m_steps.size() && m_steps[i].place == place; ++i)
         {
-            if (m_steps[i].isFree)
+            if (m_steps[i].isRoot)
             {
-                m_free.push_back(i);
+                m_roots.push_back(i);
             }
         }
-        m_freeOf.push_back({begin, static_cast<uint32_t>(m_free.size())});
+        m_rootsOf.push_back({begin, static_cast<uint32_t>(m_roots.size())});
     }
 }
 
-/// Number the steps in the order in which they become ready, but single ones after all others.
+/// Number the steps in the order in which they become ready, but shared ones after all others.
 void
 PartShape::SortSteps()
 {
     const auto forEachAfter = [this](uint32_t step, const auto& f) {
         for (uint32_t i = m_steps[step].messageBegin; i < m_steps[step].messageEnd; ++i)
         {
-            f(m_messages[i].mate);
+            f(m_messages[i].receiver);
         }
         for (uint32_t i = m_steps[step].nextBegin; i < m_steps[step].nextEnd; ++i)
         {
@@ -212,12 +212,12 @@ PartShape::SortSteps()
         forEachAfter(step, [&before](uint32_t after) { ++before[after]; });
     }
     std::vector<uint32_t> place = OrderByReadiness(std::move(before), forEachAfter);
-    MoveToEnd(place, [this](uint32_t step) { return m_steps[step].isSingle; });
+    MoveToEnd(place, [this](uint32_t step) { return m_steps[step].isShared; });
     for (Message& message : m_messages)
     {
-        message.mate = place[message.mate];
+        message.receiver = place[message.receiver];
     }
-    for (std::vector<uint32_t>* steps : {&m_next, &m_free})
+    for (std::vector<uint32_t>* steps : {&m_next, &m_roots})
     {
         for (uint32_t& step : *steps)
         {
@@ -256,21 +256,21 @@ void
 PartShape::MakeIds(const Program& program)
 {
     const auto steps = static_cast<uint32_t>(m_steps.size());
-    const auto firstSingle = std::partition_point(m_steps.begin(),
+    const auto firstShared = std::partition_point(m_steps.begin(),
                                                   m_steps.end(),
-                                                  [](const Step& step) { return !step.isSingle; });
+                                                  [](const Step& step) { return !step.isShared; });
     m_ids = program.IsRotation() ? StepIds::OfRotation(steps, m_places)
             : program.IsRepetition()
                 ? StepIds::OfRepetition(steps,
-                                        static_cast<uint32_t>(firstSingle - m_steps.begin()),
+                                        static_cast<uint32_t>(firstShared - m_steps.begin()),
                                         program.repeat)
                 : StepIds::OfTable(steps);
     for (Message& message : m_messages)
     {
-        message.isAlone = m_steps[message.mate].steps == 1;
-        message.mate = m_ids.GetFirst(message.mate);
+        message.isAlone = m_steps[message.receiver].steps == 1;
+        message.receiver = m_ids.GetFirst(message.receiver);
     }
-    for (std::vector<uint32_t>* indices : {&m_next, &m_free})
+    for (std::vector<uint32_t>* indices : {&m_next, &m_roots})
     {
         for (uint32_t& index : *indices)
         {

@@ -25,10 +25,10 @@ namespace cosim
  * shape of a repetition holds the steps of its first turn. In other shapes, the turn is 0.
  *
  * Steps that behave identically are merged into one step with several messages; see StepGroups. If
- * they do so in all repetitions, a single step with turn 0 has the messages of all turns. The id of
- * a step of a part combines the index of the step in the shape with its turn; see StepIds. Indices
- * follow the order in which steps become ready if every message takes the same time, so that the
- * members of a large group find their next steps in the cache.
+ * they do so in all repetitions, one *shared* step with turn 0 has the messages of all turns. The
+ * id of a step of a part combines the index of the step in the shape with its turn; see StepIds.
+ * Indices follow the order in which steps become ready if every message takes the same time, so
+ * that the members of a large group find their next steps in the cache.
  */
 class PartShape
 {
@@ -50,13 +50,13 @@ class PartShape
     /// A message of a SEND step.
     struct Message
     {
-        uint32_t peer;  //!< place that receives the message, if the turn is 0
-        uint32_t mate;  //!< id of the step that receives the message, with turn 0
-        Address first;  //!< first unit of the message
-        uint32_t count; //!< number of units
-        uint32_t route; //!< index of the path among the paths to the peer
-        uint32_t order; //!< place in the program, with turn 0
-        bool isAlone;   //!< true if the receiving step receives no other message
+        uint32_t peer;     //!< place that receives the message, if the turn is 0
+        uint32_t receiver; //!< id of the step that receives the message, with turn 0
+        Address first;     //!< first unit of the message
+        uint32_t count;    //!< number of units
+        uint32_t route;    //!< index of the path among the paths to the peer
+        uint32_t order;    //!< place in the program, with turn 0
+        bool isAlone;      //!< true if the receiving step receives no other message
     };
 
     /// A step, which can stand for several steps of the program.
@@ -74,12 +74,12 @@ class PartShape
         uint32_t order;     //!< place of the first program step in the program, with turn 0
         uint32_t orderTurn; //!< what a turn adds to the place in the program
         StepOp op;
-        bool isFree;   //!< true if the step waits for no other step
-        bool isSingle; //!< true if the step stands for the steps of all repetitions
+        bool isRoot;   //!< true if the step waits for no other step of the part
+        bool isShared; //!< true if the step is shared by all repetitions
     };
 
     /// Some steps that follow each other in a program.
-    struct Slice
+    struct StepRange
     {
         uint32_t begin;
         uint32_t end;
@@ -88,9 +88,9 @@ class PartShape
     /// The steps of a program that become a shape.
     struct Source
     {
-        const Program& program;     //!< a validated program with steps
-        const StepGroups& groups;   //!< its merged steps
-        std::vector<Slice> steps{}; //!< per place; for a rotation, of place 0 only
+        const Program& program;         //!< a validated program with steps
+        const StepGroups& groups;       //!< its merged steps
+        std::vector<StepRange> steps{}; //!< per place; for a rotation, of place 0 only
         /// per member of the program: its place in the part
         std::vector<uint32_t> placeOf{};
         /// per step of the program: its index in the shape
@@ -144,10 +144,11 @@ class PartShape
     {
         if (m_placeMask != 0)
         {
-            return m_ids.AtTurn(message.mate, place);
+            return m_ids.AtTurn(message.receiver, place);
         }
-        return m_ids.IsSingle(m_ids.GetIndex(message.mate)) ? message.mate
-                                                            : m_ids.AtTurn(message.mate, turn);
+        return m_ids.IsShared(m_ids.GetIndex(message.receiver))
+                   ? message.receiver
+                   : m_ids.AtTurn(message.receiver, turn);
     }
 
     /// @return the unit at an address of a step with a turn
@@ -167,7 +168,7 @@ class PartShape
     {
         const Step& step = GetStep(id);
         const uint32_t first = GetTurn(id);
-        const uint32_t end = step.isSingle ? m_ids.GetTurns() : first + 1;
+        const uint32_t end = step.isShared ? m_ids.GetTurns() : first + 1;
         for (uint32_t turn = first; turn < end; ++turn)
         {
             for (uint32_t i = step.messageBegin; i < step.messageEnd; ++i)
@@ -198,19 +199,19 @@ class PartShape
      * the program
      */
     template <typename Function>
-    void ForEachFree(uint32_t place, const Function& f) const
+    void ForEachRoot(uint32_t place, const Function& f) const
     {
         const bool turnsPlace = m_placeMask != 0;
-        const Slice& free = m_freeOf[turnsPlace ? 0 : place];
+        const StepRange& roots = m_rootsOf[turnsPlace ? 0 : place];
         const uint32_t first = turnsPlace ? place : 0;
         const uint32_t end = turnsPlace ? place + 1 : m_ids.GetTurns();
         for (uint32_t turn = first; turn < end; ++turn)
         {
-            for (uint32_t i = free.begin; i < free.end; ++i)
+            for (uint32_t i = roots.begin; i < roots.end; ++i)
             {
-                if (turn == first || !m_ids.IsSingle(m_ids.GetIndex(m_free[i])))
+                if (turn == first || !m_ids.IsShared(m_ids.GetIndex(m_roots[i])))
                 {
-                    f(m_ids.AtTurn(m_free[i], turn));
+                    f(m_ids.AtTurn(m_roots[i], turn));
                 }
             }
         }
@@ -261,7 +262,7 @@ class PartShape
     void AddSteps(const Source& source);
     void AddStep(const Source& source, uint32_t place, uint32_t first);
     void AddDependencies(const Source& source);
-    void FindFree(std::size_t places);
+    void FindRoots(std::size_t places);
     void SortSteps();
     void SortSlices();
     void MakeIds(const Program& program);
@@ -271,10 +272,10 @@ class PartShape
     StepIds m_ids;
     std::vector<Step> m_steps;
     std::vector<Message> m_messages;
-    std::vector<uint32_t> m_pending; //!< per step; see GetPending
-    std::vector<uint32_t> m_next;    //!< ids with turn 0; see Step::nextBegin
-    std::vector<uint32_t> m_free;    //!< ids with turn 0
-    std::vector<Slice> m_freeOf;     //!< per place: its steps in m_free
+    std::vector<uint32_t> m_pending;  //!< per step; see GetPending
+    std::vector<uint32_t> m_next;     //!< ids with turn 0; see Step::nextBegin
+    std::vector<uint32_t> m_roots;    //!< ids with turn 0
+    std::vector<StepRange> m_rootsOf; //!< per place: its steps in m_roots
 };
 
 } // namespace cosim

@@ -55,16 +55,16 @@ class DisjointSets
  * Divide the members with steps in a phase into sets that exchange messages.
  *
  * @param program a table
- * @param slices per member: its steps in the phase
+ * @param ranges per member: its steps in the phase
  * @return the sets, ordered by their smallest member
  */
 std::vector<std::vector<uint32_t>>
-FindSets(const Program& program, const std::vector<PartShape::Slice>& slices)
+FindSets(const Program& program, const std::vector<PartShape::StepRange>& ranges)
 {
     DisjointSets sets(program.groupSize);
     for (uint32_t member = 0; member < program.groupSize; ++member)
     {
-        for (uint32_t s = slices[member].begin; s < slices[member].end; ++s)
+        for (uint32_t s = ranges[member].begin; s < ranges[member].end; ++s)
         {
             if (program.op[s] == StepOp::SEND)
             {
@@ -76,7 +76,7 @@ FindSets(const Program& program, const std::vector<PartShape::Slice>& slices)
     std::vector<uint32_t> setOf(program.groupSize); // indexed by the smallest member of the set
     for (uint32_t member = 0; member < program.groupSize; ++member)
     {
-        if (slices[member].begin == slices[member].end)
+        if (ranges[member].begin == ranges[member].end)
         {
             continue;
         }
@@ -174,27 +174,27 @@ ProgramTemplate::MakeOwnParts(const Program& program, bool merges, bool mergesRe
         return parts;
     }
     source.placeOf.resize(program.groupSize);
-    std::vector<PartShape::Slice> slices(program.groupSize);
+    std::vector<PartShape::StepRange> ranges(program.groupSize);
     for (uint32_t phase = 0; phase < program.phaseDimension.size(); ++phase)
     {
         for (uint32_t member = 0; member < program.groupSize; ++member)
         {
-            PartShape::Slice& own = slices[member];
+            PartShape::StepRange& own = ranges[member];
             own.begin = own.end = phase == 0 ? program.stepBegin[member] : own.end;
             while (own.end < program.stepBegin[member + 1] && program.phase[own.end] == phase)
             {
                 ++own.end;
             }
         }
-        for (std::vector<uint32_t>& members : FindSets(program, slices))
+        for (std::vector<uint32_t>& members : FindSets(program, ranges))
         {
             source.steps.clear();
             std::vector<uint32_t> counts;
             for (const uint32_t member : members)
             {
                 source.placeOf[member] = static_cast<uint32_t>(counts.size());
-                source.steps.push_back(slices[member]);
-                counts.push_back((slices[member].end - slices[member].begin) *
+                source.steps.push_back(ranges[member]);
+                counts.push_back((ranges[member].end - ranges[member].begin) *
                                  program.GetRepeats());
             }
             OwnPart& part = add(phase);

@@ -27,7 +27,7 @@ class StepIds
     static StepIds OfTable(uint32_t steps)
     {
         StepIds ids;
-        ids.m_steps = ids.m_single = steps;
+        ids.m_steps = ids.m_shared = steps;
         return ids;
     }
 
@@ -46,13 +46,13 @@ class StepIds
 
     /**
      * @param steps number of steps of a repetition
-     * @param single index of the first of the steps that stand for all repetitions, and have turn 0
+     * @param shared index of the first of the steps that stand for all repetitions, and have turn 0
      * @param turns number of repetitions
      */
-    static StepIds OfRepetition(uint32_t steps, uint32_t single, uint32_t turns)
+    static StepIds OfRepetition(uint32_t steps, uint32_t shared, uint32_t turns)
     {
         StepIds ids = OfTable(steps);
-        ids.m_single = single;
+        ids.m_shared = shared;
         ids.m_turns = turns;
         ids.m_turnMask = ~uint32_t{0};
         ids.m_indexMask = std::bit_ceil(std::max(steps, uint32_t{2})) - 1;
@@ -88,9 +88,9 @@ class StepIds
     }
 
     /// @return true if the step of an index stands for all repetitions
-    bool IsSingle(uint32_t index) const
+    bool IsShared(uint32_t index) const
     {
-        return index >= m_single;
+        return index >= m_shared;
     }
 
     /// @return true if a number is an id
@@ -98,10 +98,10 @@ class StepIds
     {
         const uint32_t index = GetIndex(id);
         const uint32_t turn = GetTurn(id);
-        return index < m_steps && turn < (IsSingle(index) ? 1 : m_turns);
+        return index < m_steps && turn < (IsShared(index) ? 1 : m_turns);
     }
 
-    /// @return the number of turns of a step that is not single
+    /// @return the number of turns of a step that is not shared
     uint32_t GetTurns() const
     {
         return m_turns;
@@ -124,12 +124,12 @@ class StepIds
         const uint32_t turn = GetTurn(end);
         const uint32_t index = GetIndex(end);
         return turn == 0 ? std::min(index, m_steps)
-                         : m_steps + (turn - 1) * m_single + std::min(index, m_single);
+                         : m_steps + (turn - 1) * m_shared + std::min(index, m_shared);
     }
 
   private:
     uint32_t m_steps{0};
-    uint32_t m_single{0};
+    uint32_t m_shared{0};
     uint32_t m_turns{1};
     uint32_t m_indexShift{0};
     uint32_t m_indexMask{~uint32_t{0}};

@@ -61,7 +61,7 @@ class TaskTable
         bool IsReady(uint32_t step) const
         {
             return states.GetPending(step) == 0 &&
-                   (!shape->GetStep(step).isFree || isAdmitted[shape->GetPlace(step)]);
+                   (!shape->GetStep(step).isRoot || isAdmitted[shape->GetPlace(step)]);
         }
 
         /// @return the member of the group at a place
