@@ -73,9 +73,12 @@ def test_data_parallel_is_compute_and_then_the_all_reduce(fabric, gpus, iteratio
     rounds = 2 * 7 * (LATENCY_S + part * 8 * OVERHEAD / RATE_BPS)
     computing = compute_ns(gpus, 1000)
     for iteration in result.iterations:
-        assert iteration.compute_ns == pytest.approx(computing, rel=1e-6)
+        # a rank begins the next iteration a few nanoseconds before the last one ends this one
+        assert iteration.compute_ns == pytest.approx(computing, rel=1e-3)
         assert iteration.time_ns == pytest.approx(computing + rounds * 1e9, rel=0.01)
         assert iteration.exposed_comm_ns == pytest.approx(rounds * 1e9, rel=0.01)
+    computed = sum(iteration.compute_ns for iteration in result.iterations)
+    assert computed == pytest.approx(iterations * computing, rel=1e-6)
     assert result.network.payload_bytes == iterations * 2 * 7 * weights_bytes()
 
 
