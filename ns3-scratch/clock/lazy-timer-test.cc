@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "clock/causal-simulator.h"
 #include "clock/lazy-timer.h"
 #include "clock/simulator-session.h"
 #include "support/unit-test.h"
@@ -28,7 +29,8 @@ class CallingTimer final : public LazyTimer
   public:
     /// @param expired called on expiry
     explicit CallingTimer(std::function<void()> expired)
-        : m_expired(std::move(expired))
+        : LazyTimer(CausalSimulator::Get()),
+          m_expired(std::move(expired))
     {
     }
 

@@ -16,9 +16,8 @@ using namespace ns3;
 void
 LazyTimer::Arm(Time delay)
 {
-    CausalSimulator& simulator = CausalSimulator::Get();
-    m_expiryPs = simulator.GetNowPs() + delay.GetTimeStep();
-    m_expiryOrigin = simulator.MakeOrigin();
+    m_expiryPs = m_clock.GetNowPs() + delay.GetTimeStep();
+    m_expiryOrigin = m_clock.MakeOrigin();
     if (m_eventPs < 0 || m_eventPs > m_expiryPs)
     { // an event that is too late stays in the queue, and does nothing
         Schedule();
@@ -40,7 +39,7 @@ LazyTimer::IsArmed() const
 Time
 LazyTimer::GetDelayLeft() const
 {
-    return Time(m_expiryPs - CausalSimulator::Get().GetNowPs());
+    return Time(m_expiryPs - m_clock.GetNowPs());
 }
 
 void
@@ -48,28 +47,27 @@ LazyTimer::Schedule()
 {
     m_eventPs = m_expiryPs;
     m_eventNumber = m_expiryOrigin.number;
-    CausalSimulator::Get().Schedule(m_expiryPs, *this, m_expiryOrigin, this);
+    m_clock.Schedule(m_expiryPs, *this, m_expiryOrigin, this);
 }
 
 void
 LazyTimer::Happen()
 {
-    CausalSimulator& simulator = CausalSimulator::Get();
-    const EventOrigin& current = simulator.GetCurrent();
+    const EventOrigin& current = m_clock.GetCurrent();
     if (current.number != m_eventNumber)
     {
-        simulator.NoteIdleEvent();
+        m_clock.NoteIdleEvent();
         return;
     }
     const int64_t nowPs = std::exchange(m_eventPs, -1);
     if (m_expiryPs < 0)
     {
-        simulator.NoteIdleEvent();
+        m_clock.NoteIdleEvent();
         return;
     }
     if (m_expiryPs > nowPs || m_expiryOrigin > current)
     {
-        simulator.NoteIdleEvent();
+        m_clock.NoteIdleEvent();
         Schedule();
         return;
     }

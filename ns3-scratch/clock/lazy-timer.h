@@ -15,6 +15,8 @@
 namespace cosim
 {
 
+class CausalSimulator;
+
 /**
  * A timer for uses in which it is re-armed far more often than it expires.
  *
@@ -29,7 +31,12 @@ namespace cosim
 class LazyTimer : private CausalEvent
 {
   public:
-    LazyTimer() = default;
+    /// @param clock the clock by which it expires; must outlive the timer
+    explicit LazyTimer(CausalSimulator& clock)
+        : m_clock(clock)
+    {
+    }
+
     LazyTimer(const LazyTimer&) = delete;
     LazyTimer& operator=(const LazyTimer&) = delete;
 
@@ -54,6 +61,7 @@ class LazyTimer : private CausalEvent
 
     void Schedule();
 
+    CausalSimulator& m_clock;
     int64_t m_expiryPs{-1};     //!< -1: not armed
     EventOrigin m_expiryOrigin; //!< origin that an event scheduled on arming would have had
     int64_t m_eventPs{-1};      //!< time of the event; -1: not in the queue
@@ -65,9 +73,13 @@ template <typename Owner, void (Owner::*EXPIRED)()>
 class OwnedTimer final : public LazyTimer
 {
   public:
-    /// @param owner called on expiry
-    explicit OwnedTimer(Owner& owner)
-        : m_owner(owner)
+    /**
+     * @param clock the clock by which it expires; must outlive the timer
+     * @param owner called on expiry
+     */
+    OwnedTimer(CausalSimulator& clock, Owner& owner)
+        : LazyTimer(clock),
+          m_owner(owner)
     {
     }
 

@@ -65,10 +65,11 @@ std::unique_ptr<Fabric>
 MakeExpress(const Topology& topology, const Settings& settings)
 {
     const auto make = [](const DatapathSetup& setup, DatapathClient& client) {
-        return std::make_unique<ExpressDatapath>(setup,
-                                                 client,
-                                                 std::make_unique<TcpTransport>(setup.settings.tcp),
-                                                 MakePolicies(setup.topology, setup.settings));
+        return std::make_unique<ExpressDatapath>(
+            setup,
+            client,
+            std::make_unique<TcpTransport>(setup.settings.tcp, setup.clock),
+            MakePolicies(setup.topology, setup.settings));
     };
     return std::make_unique<PacketFabric>(topology, settings, make);
 }

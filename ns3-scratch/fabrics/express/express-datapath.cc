@@ -43,7 +43,8 @@ ExpressDatapath::ExpressDatapath(const DatapathSetup& setup,
                                  DatapathClient& client,
                                  std::unique_ptr<Transport> transport,
                                  std::unique_ptr<QueuePolicyMaker> policies)
-    : m_transport(std::move(transport)),
+    : m_clock(setup.clock),
+      m_transport(std::move(transport)),
       m_links(setup, client, *m_transport, std::move(policies)),
       m_flows(setup, *m_transport),
       m_router(MakeRouter(setup, client, m_links, m_flows))
@@ -122,7 +123,7 @@ ExpressDatapath::IsAtRest() const
 int64_t
 ExpressDatapath::AddState(StateDigest& digest) const
 {
-    const int64_t number = CausalSimulator::Get().TakeNumber();
+    const int64_t number = m_clock.TakeNumber();
     for (uint32_t link = 0; link < m_links.GetCount(); ++link)
     {
         m_links[link].AddState(digest, number, [this, &digest](const Packet& packet) {

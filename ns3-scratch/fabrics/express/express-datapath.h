@@ -56,6 +56,7 @@ class ExpressDatapath : public Datapath, private RepeatableDatapath
     int64_t AddState(StateDigest& digest) const override;
     void Repeat(const std::vector<LinkCounters>& from, uint64_t times) override;
 
+    CausalSimulator& m_clock;
     std::unique_ptr<Transport> m_transport;
     ExpressLinks m_links;
     ExpressFlows m_flows;

@@ -28,8 +28,8 @@ TransmissionTimes::TransmissionTimes(uint64_t rateBps, uint32_t maxBytes)
 {
 }
 
-ExpressLink::ExpressLink(uint64_t latencyPs, Receiver& receiver)
-    : m_simulator(CausalSimulator::Get()),
+ExpressLink::ExpressLink(CausalSimulator& clock, uint64_t latencyPs, Receiver& receiver)
+    : m_clock(clock),
       m_receiver(receiver),
       m_latencyPs(static_cast<int64_t>(latencyPs))
 {
@@ -77,11 +77,11 @@ ExpressLink::Take(Packet* packet, bool isDroppable)
             ++m_counters.marks;
         }
     }
-    const int64_t now = m_simulator.GetNowPs();
+    const int64_t now = m_clock.GetNowPs();
     const bool isFree = IsComplete(m_busyUntilPs, m_last, now);
     if (isFree)
     {
-        const EventOrigin origin = m_simulator.MakeOrigin();
+        const EventOrigin origin = m_clock.MakeOrigin();
         m_last = {origin.scheduledPs, origin.causePs};
         m_origins.Push(origin);
     }
@@ -122,7 +122,7 @@ ExpressLink::IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const
     { // ns-3 would let the packet arrive right after this event, at the same time
         return m_packets.IsEmpty() || m_packets.Front().arrivalPs != nowPs;
     }
-    const EventOrigin& current = m_simulator.GetCurrent();
+    const EventOrigin& current = m_clock.GetCurrent();
     return std::pair(start.timePs, start.causePs) < std::pair(current.scheduledPs, current.causePs);
 }
 
@@ -150,7 +150,7 @@ ExpressLink::GetStart(std::size_t index) const
 void
 ExpressLink::Update()
 {
-    const int64_t now = m_simulator.GetNowPs();
+    const int64_t now = m_clock.GetNowPs();
     for (; m_waiting > 0; --m_waiting)
     {
         const std::size_t index = m_packets.GetSize() - m_waiting;
@@ -173,7 +173,7 @@ ExpressLink::ScheduleArrival(const EventOrigin& origin)
     const Transit& first = m_packets.Front();
     m_front = {origin.scheduledPs, origin.causePs};
     m_frontNumber = origin.number;
-    m_simulator.Schedule(first.arrivalPs, *this, origin, first.packet);
+    m_clock.Schedule(first.arrivalPs, *this, origin, first.packet);
 }
 
 /// The first packet arrives.
@@ -187,7 +187,7 @@ ExpressLink::Happen()
         if (m_packets.Front().isQueued)
         {
             ScheduleArrival(
-                {arrived.arrivalPs - m_latencyPs, m_front.timePs, m_simulator.TakeNumber()});
+                {arrived.arrivalPs - m_latencyPs, m_front.timePs, m_clock.TakeNumber()});
         }
         else
         {
@@ -201,7 +201,7 @@ ExpressLink::Happen()
 void
 ExpressLink::Withdraw(std::vector<Packet*>& packets)
 {
-    const int64_t now = m_simulator.GetNowPs();
+    const int64_t now = m_clock.GetNowPs();
     for (; m_waiting > 0; --m_waiting)
     {
         m_policy->Leave(m_packets.At(m_packets.GetSize() - m_waiting).bytes);
@@ -243,7 +243,7 @@ ExpressLink::AddState(StateDigest& digest,
                       int64_t number,
                       const std::function<void(const Packet&)>& add) const
 {
-    const int64_t now = m_simulator.GetNowPs();
+    const int64_t now = m_clock.GetNowPs();
     const auto addSince = [&digest, now](int64_t timePs) {
         digest.Add(static_cast<uint64_t>(now - timePs));
     };
@@ -293,7 +293,7 @@ ExpressLink::GetCounters() const
     LinkCounters counters = m_counters;
     counters.maxQueueBytes = GetMaxQueueBytes();
     // Packets that have entered but are not sent yet count neither as carried nor as busy time.
-    const int64_t now = m_simulator.GetNowPs();
+    const int64_t now = m_clock.GetNowPs();
     counters.busyPs -= std::max<int64_t>(0, m_busyUntilPs - now);
     for (std::size_t index = m_packets.GetSize();
          index-- > 0 && m_packets.At(index).arrivalPs - m_latencyPs > now;)

@@ -87,10 +87,11 @@ class alignas(64) ExpressLink final : public EgressQueue, private CausalEvent
     };
 
     /**
+     * @param clock its clock; must outlive the link
      * @param latencyPs propagation delay [ps]
      * @param receiver receives the packets; must outlive the link
      */
-    ExpressLink(uint64_t latencyPs, Receiver& receiver);
+    ExpressLink(CausalSimulator& clock, uint64_t latencyPs, Receiver& receiver);
 
     ExpressLink(const ExpressLink&) = delete;
     ExpressLink& operator=(const ExpressLink&) = delete;
@@ -190,7 +191,7 @@ class alignas(64) ExpressLink final : public EgressQueue, private CausalEvent
     Start GetStart(std::size_t index) const;
 
     // What an arrival needs, in the first two cache lines:
-    CausalSimulator& m_simulator;
+    CausalSimulator& m_clock;
     Receiver& m_receiver;
     const int64_t m_latencyPs;
     int64_t m_frontNumber{0};          //!< of the origin of the event that is pending

@@ -13,7 +13,8 @@ ExpressLinks::ExpressLinks(const DatapathSetup& setup,
                            DatapathClient& client,
                            Transport& transport,
                            std::unique_ptr<QueuePolicyMaker> policies)
-    : m_states(setup.links),
+    : m_clock(setup.clock),
+      m_states(setup.links),
       m_largestBytes(setup.format.GetLargestBytes()),
       m_client(client),
       m_transport(transport),
@@ -37,7 +38,7 @@ ExpressLinks::Set(uint32_t link)
     const LinkState& state = m_states.Get(link);
     if (link == m_links.size())
     {
-        m_links.push_back(std::make_unique<ExpressLink>(state.latencyPs, *m_receiver));
+        m_links.push_back(std::make_unique<ExpressLink>(m_clock, state.latencyPs, *m_receiver));
     }
     TransmissionTimes& times =
         m_times.try_emplace(state.rateBps, state.rateBps, m_largestBytes).first->second;

@@ -82,6 +82,7 @@ class ExpressLinks
   private:
     void Refuse(uint32_t link, Packet* packet);
 
+    CausalSimulator& m_clock;
     const LiveLinks& m_states;
     const uint32_t m_largestBytes; //!< largest packet
     DatapathClient& m_client;

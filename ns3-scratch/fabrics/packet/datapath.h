@@ -5,6 +5,7 @@
 #ifndef COSIM_DATAPATH_H
 #define COSIM_DATAPATH_H
 
+#include "clock/causal-simulator.h"
 #include "fabrics/packet/handshake-plan.h"
 #include "network/link-control.h"
 #include "network/link-summary.h"
@@ -48,6 +49,7 @@ struct DatapathSetup
     const PacketFormat& format;
     const PathIndex& paths;
     LiveLinks& links; //!< the links and paths as they are now
+    CausalSimulator& clock;
 };
 
 /// The part of a Repeatable that concerns packets, links and endpoints.

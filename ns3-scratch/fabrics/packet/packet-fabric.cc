@@ -36,7 +36,9 @@ PacketFabric::PacketFabric(const Topology& topology,
     : FabricBase(topology, settings),
       m_flows(topology.pathSource.size()),
       m_answers(topology.pathSource.size()),
-      m_datapath(make({topology, settings, m_format, m_pathIndex, m_liveLinks}, *this)),
+      m_datapath(
+          make({topology, settings, m_format, m_pathIndex, m_liveLinks, CausalSimulator::Get()},
+               *this)),
       m_repeatable(m_datapath->GetRepeatable())
 {
 }

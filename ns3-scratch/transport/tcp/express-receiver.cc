@@ -31,8 +31,9 @@ constexpr int MAX_WINDOW_SHIFT = 14; //!< RFC 7323, 2.3
 
 } // namespace
 
-ExpressReceiver::Config::Config(const TcpSettings& settings)
-    : window(GetWindow(settings)),
+ExpressReceiver::Config::Config(const TcpSettings& settings, CausalSimulator& simulator)
+    : clock(simulator),
+      window(GetWindow(settings)),
       delayedAckCount(settings.delayedAckSegments),
       delayedAckTimeout(PicoSeconds(settings.delayedAckTimeoutPs)),
       sack(settings.sack),
@@ -64,7 +65,7 @@ ExpressReceiver::ExpressReceiver(const Config& config, FlowId flow, const Handsh
 {
     if (config.delayedAckCount > 1)
     {
-        m_delayedAckTimer = std::make_unique<DelayedAckTimer>(*this);
+        m_delayedAckTimer = std::make_unique<DelayedAckTimer>(config.clock, *this);
     }
     if (config.ecn)
     {

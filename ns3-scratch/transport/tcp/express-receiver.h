@@ -39,9 +39,13 @@ class ExpressReceiver : public FlowReceiver
     /// What all receivers of a fabric share.
     struct Config
     {
-        /// @param settings the TCP settings from which the values are derived
-        explicit Config(const TcpSettings& settings);
+        /**
+         * @param settings the TCP settings from which the values are derived
+         * @param clock their clock
+         */
+        Config(const TcpSettings& settings, CausalSimulator& clock);
 
+        CausalSimulator& clock;
         uint32_t window;     //!< receive buffer [bytes]
         uint16_t advertised; //!< window field of every ACK; constant, because data is read at once
         uint32_t delayedAckCount; //!< number of consecutive segments that one ACK acknowledges

@@ -25,8 +25,9 @@ class TcpSender;
 class SubmitLine : private CausalEvent
 {
   public:
-    SubmitLine()
-        : m_simulator(CausalSimulator::Get())
+    /// @param clock the clock of the senders; must outlive the line
+    explicit SubmitLine(CausalSimulator& clock)
+        : m_clock(clock)
     {
     }
 
@@ -38,9 +39,9 @@ class SubmitLine : private CausalEvent
      */
     int64_t Add(TcpSender& sender)
     {
-        const EventOrigin origin = m_simulator.MakeOrigin();
+        const EventOrigin origin = m_clock.MakeOrigin();
         m_waiting.Push({&sender, origin.number});
-        m_simulator.Schedule(m_simulator.GetNowPs() + 1, *this, origin, &sender);
+        m_clock.Schedule(m_clock.GetNowPs() + 1, *this, origin, &sender);
         return origin.number;
     }
 
@@ -54,7 +55,7 @@ class SubmitLine : private CausalEvent
     // CausalEvent
     void Happen() override;
 
-    CausalSimulator& m_simulator;
+    CausalSimulator& m_clock;
     RingBuffer<Waiting> m_waiting;
 };
 

@@ -45,9 +45,9 @@ class Flow : private TcpSender::SocketMaker, private PacketCarrier, private Flow
     explicit Flow(const std::set<uint32_t>& lost, const std::set<uint32_t>& late = {})
         : m_lost(lost),
           m_late(late),
-          m_receiverConfig(m_settings),
+          m_receiverConfig(m_settings, CausalSimulator::Get()),
           m_prototype(MakePrototype(m_settings)),
-          m_config(m_settings, *m_prototype, *CreateObject<TcpNewReno>()),
+          m_config(m_settings, *m_prototype, *CreateObject<TcpNewReno>(), CausalSimulator::Get()),
           m_receiver(m_receiverConfig, 0, HANDSHAKE),
           m_sender(m_config, 0, m_prototype->MakeStartState(HANDSHAKE), HANDSHAKE.start)
     {
@@ -167,7 +167,7 @@ class Flow : private TcpSender::SocketMaker, private PacketCarrier, private Flow
     const std::set<uint32_t> m_late;
     uint32_t m_sent{0}; //!< data packets
     SegmentPool m_segments;
-    SubmitLine m_submitLine;
+    SubmitLine m_submitLine{CausalSimulator::Get()};
     ExpressReceiver::Config m_receiverConfig;
     const Ptr<ExpressTcpSocket> m_prototype;
     Ptr<ExpressTcpSocket> m_idle; //!< the socket that was returned, or null

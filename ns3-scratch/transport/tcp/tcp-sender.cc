@@ -30,8 +30,10 @@ constexpr int64_t SMALLEST_TIMESTAMP_RTT_PS = 1'000'000;
 
 TcpSender::Config::Config(const TcpSettings& settings,
                           const ExpressTcpSocket& prototype,
-                          TcpCongestionOps& control)
-    : isPredicted(!settings.socketPerFlow && !control.HasCongControl() &&
+                          TcpCongestionOps& control,
+                          CausalSimulator& simulator)
+    : clock(simulator),
+      isPredicted(!settings.socketPerFlow && !control.HasCongControl() &&
                   prototype.IsPredictable()),
       isNewReno(control.GetInstanceTypeId() == TcpNewReno::GetTypeId()),
       timestamps(settings.timestamps),
@@ -49,11 +51,11 @@ TcpSender::TcpSender(const Config& config, FlowId flow, const SenderState& state
     : m_config(config),
       m_flow(flow),
       m_state(state),
-      m_retransmissionTimer(*this)
+      m_retransmissionTimer(config.clock, *this)
 {
     if (!config.isNewReno)
     { // ns3::TcpCubic remembers when it began
-        CausalSimulator::Get().CallAsAt(opened.GetTimeStep(), [this] { MakeCongestion(); });
+        config.clock.CallAsAt(opened.GetTimeStep(), [this] { MakeCongestion(); });
     }
     if (!config.isPredicted)
     {
@@ -116,7 +118,7 @@ TcpSender::Send()
         { // a part of a segment waits for the room of a whole one (silly window syndrome)
             if (m_state.congestionWindow < m_state.window)
             {
-                m_state.historyPs = CausalSimulator::Get().GetNowPs();
+                m_state.historyPs = m_config.clock.GetNowPs();
             }
             return;
         }
@@ -149,7 +151,7 @@ TcpSender::SendSegment(uint32_t bytes)
     }
     m_config.observer->OnPacketSent(m_flow, segment->wireBytes, bytes, false);
     m_config.carrier->Carry(segment);
-    m_state.inFlight.Push({CausalSimulator::Get().GetNowPs(), bytes});
+    m_state.inFlight.Push({m_config.clock.GetNowPs(), bytes});
     m_state.next += bytes;
     m_state.unsent -= bytes;
     m_state.isWindowLimited =
@@ -167,7 +169,7 @@ int64_t
 TcpSender::AddState(StateDigest& digest) const
 {
     digest.Add(uint64_t{m_flow} << 32 | m_state.window);
-    const int64_t now = CausalSimulator::Get().GetNowPs();
+    const int64_t now = m_config.clock.GetNowPs();
     digest.Add(m_state.inFlight.GetSize());
     for (std::size_t i = 0; i < m_state.inFlight.GetSize(); ++i)
     {
@@ -349,7 +351,7 @@ TcpSender::Acknowledge(const Segment& ack, std::size_t segments)
 void
 TcpSender::EstimateRtt(const Segment& ack, std::size_t segments)
 {
-    const int64_t now = CausalSimulator::Get().GetNowPs();
+    const int64_t now = m_config.clock.GetNowPs();
     int64_t first = now - m_state.inFlight.Front().sentPs;
     for (std::size_t i = 1; i < segments; ++i)
     {

@@ -68,11 +68,14 @@ class TcpSender final : public FlowSender
          * @param settings the TCP settings
          * @param prototype a socket with the attributes of all sockets
          * @param control a congestion control of the type that all flows have
+         * @param clock their clock
          */
         Config(const TcpSettings& settings,
                const ExpressTcpSocket& prototype,
-               ns3::TcpCongestionOps& control);
+               ns3::TcpCongestionOps& control,
+               CausalSimulator& clock);
 
+        CausalSimulator& clock;
         bool isPredicted; //!< false: each flow has a socket from the start
         bool isNewReno;   //!< true: the congestion control is ns3::TcpNewReno
         bool timestamps;

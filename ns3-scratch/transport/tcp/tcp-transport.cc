@@ -42,12 +42,16 @@ MakeFactory(const TcpSettings& settings)
 
 } // namespace
 
-TcpTransport::TcpTransport(const TcpSettings& settings)
+TcpTransport::TcpTransport(const TcpSettings& settings, CausalSimulator& clock)
     : m_settings(settings),
-      m_receiverConfig(settings),
+      m_receiverConfig(settings, clock),
       m_congestionControl(MakeFactory(settings)),
       m_prototype(MakePrototype(settings)),
-      m_senderConfig(settings, *m_prototype, *m_congestionControl.Create<TcpCongestionOps>())
+      m_senderConfig(settings,
+                     *m_prototype,
+                     *m_congestionControl.Create<TcpCongestionOps>(),
+                     clock),
+      m_submitLine(clock)
 {
 }
 

@@ -27,9 +27,10 @@ class TcpTransport : public Transport, private TcpSender::SocketMaker
   public:
     /**
      * @param settings become ns-3's attribute defaults; must outlive this object
+     * @param clock the clock of all endpoints; must outlive this object
      * @throws std::invalid_argument if ns-3 has no such congestion control
      */
-    explicit TcpTransport(const TcpSettings& settings);
+    TcpTransport(const TcpSettings& settings, CausalSimulator& clock);
 
     // Transport
     uint32_t GetHandshakeBytes() const override;
