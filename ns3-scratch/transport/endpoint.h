@@ -32,7 +32,12 @@ class FlowSender
 
     /// @return the congestion window [bytes]
     virtual uint32_t GetWindow() const = 0;
+};
 
+/// A sending end whose time can stop, while links change and nothing is carried.
+class PausableSender : public FlowSender
+{
+  public:
     /**
      * Stop the time of this endpoint until Resume. Its timers stop, and the round trip in progress
      * is not measured. Submit and Receive must not be called before Resume.
@@ -41,14 +46,6 @@ class FlowSender
 
     /// Continue after Pause. The timers run on with the time that they had left.
     virtual void Resume() = 0;
-
-    /**
-     * Add what a packet without payload is that this endpoint waits for.
-     *
-     * @param digest receives it
-     * @param packet the packet
-     */
-    virtual void AddPacket(StateDigest& digest, const Packet& packet) const = 0;
 };
 
 /// The receiving end of a flow.
@@ -74,6 +71,39 @@ struct FlowEnds
 {
     FlowSender* sender{nullptr};
     FlowReceiver* receiver{nullptr};
+};
+
+/// The part of a Repeatable that concerns the endpoints of flows.
+class RepeatableTransport
+{
+  public:
+    virtual ~RepeatableTransport() = default;
+
+    /// @return why the state of the endpoints cannot be compared, or an empty string
+    virtual std::string GetObstacle() const = 0;
+
+    /// @return true if no endpoint waits for anything but acknowledgments
+    virtual bool IsAtRest() const = 0;
+
+    /**
+     * Add the state of all endpoints, which must be at rest (see Repeatable::AddState).
+     *
+     * @param digest receives the state
+     * @return the latest time at which something that the state leaves out had an effect; -1: never
+     * [ps]
+     */
+    virtual int64_t AddState(StateDigest& digest) const = 0;
+
+    /**
+     * Add what a packet without payload is that a sender waits for.
+     *
+     * @param digest receives it
+     * @param sender the sender
+     * @param packet the packet
+     */
+    virtual void AddPacket(StateDigest& digest,
+                           const FlowSender& sender,
+                           const Packet& packet) const = 0;
 };
 
 /**
@@ -111,20 +141,17 @@ class Transport
     /// @return the number of packets that are on their way
     virtual std::size_t CountPackets() const = 0;
 
-    /// @return why the state of the endpoints cannot be compared, or an empty string
-    virtual std::string GetObstacle() const = 0;
+    /// @return true if all senders are PausableSenders
+    virtual bool CanPause() const
+    {
+        return false;
+    }
 
-    /// @return true if no endpoint waits for anything but acknowledgments
-    virtual bool IsAtRest() const = 0;
-
-    /**
-     * Add the state of all endpoints, which must be at rest (see Repeatable::AddState).
-     *
-     * @param digest receives the state
-     * @return the latest time at which something that the state leaves out had an effect; -1: never
-     * [ps]
-     */
-    virtual int64_t AddState(StateDigest& digest) const = 0;
+    /// @return the object that compares states of the endpoints, or null if there is none
+    virtual RepeatableTransport* GetRepeatable()
+    {
+        return nullptr;
+    }
 };
 
 } // namespace cosim

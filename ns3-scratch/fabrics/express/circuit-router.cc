@@ -174,7 +174,7 @@ CircuitRouter::Pause()
         FlowSender* const sender = m_flows.GetSender(flow);
         if (!std::exchange(m_senders[flow].isPaused, true) && sender != nullptr)
         {
-            sender->Pause();
+            static_cast<PausableSender*>(sender)->Pause();
         }
     }
 }
@@ -220,7 +220,7 @@ CircuitRouter::ResumeFlow(FlowId flow)
     sender.isPaused = false;
     if (FlowSender* const end = m_flows.GetSender(flow); end != nullptr)
     {
-        end->Resume();
+        static_cast<PausableSender*>(end)->Resume();
     }
     for (Packet* packet : std::exchange(sender.received, {}))
     {

@@ -29,7 +29,7 @@ namespace cosim
  * links. During a pause, packets that are in transmission or on a link arrive, and packets that
  * reach their target are delivered. All other packets stay at their current rank, without a limit
  * on the buffer, and continue from there in the same order. A sender does not notice the pause: its
- * timers stop (see FlowSender::Pause), and its new data and its ACKs are held until the pause ends.
+ * timers stop (see PausableSender), and its new data and its ACKs are held until the pause ends.
  *
  * Without forwarding, a flow without a direct link stays paused. Acknowledgments take a control
  * network next to the links, which has the latency and the rate of a circuit and no queue: all of

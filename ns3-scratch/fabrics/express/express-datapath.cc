@@ -9,6 +9,7 @@
 #include "fabrics/express/detour-router.h"
 #include "fabrics/express/path-router.h"
 
+#include <stdexcept>
 #include <utility>
 
 namespace cosim
@@ -21,12 +22,18 @@ namespace
 std::unique_ptr<Router>
 MakeRouter(const DatapathSetup& setup,
            DatapathClient& client,
+           const Transport& transport,
            ExpressLinks& links,
            ExpressFlows& flows)
 {
     const Topology& topology = setup.topology;
     if (topology.HasCircuits())
     {
+        if (!transport.CanPause())
+        {
+            throw std::invalid_argument(
+                "topology: circuits that change need a transport whose senders can pause");
+        }
         return std::make_unique<CircuitRouter>(setup, client, links, flows);
     }
     if (topology.HasLinkEvents() || !topology.linkLossPpb.empty() ||
@@ -47,7 +54,8 @@ ExpressDatapath::ExpressDatapath(const DatapathSetup& setup,
       m_transport(std::move(transport)),
       m_links(setup, client, *m_transport, std::move(policies)),
       m_flows(setup, *m_transport),
-      m_router(MakeRouter(setup, client, m_links, m_flows))
+      m_router(MakeRouter(setup, client, *m_transport, m_links, m_flows)),
+      m_repeatable(m_transport->GetRepeatable())
 {
     m_transport->Attach(*m_router, client);
 }
@@ -104,20 +112,20 @@ ExpressDatapath::GetLinkControl()
 RepeatableDatapath*
 ExpressDatapath::GetRepeatable()
 {
-    return m_router->IsFixed() ? this : nullptr;
+    return m_repeatable != nullptr && m_router->IsFixed() ? this : nullptr;
 }
 
 std::string
 ExpressDatapath::GetObstacle() const
 {
-    return m_transport->GetObstacle();
+    return m_repeatable->GetObstacle();
 }
 
 bool
 ExpressDatapath::IsAtRest() const
 {
     // All data is delivered, so what is left on the links are acknowledgments.
-    return m_links.CountPackets() == m_transport->CountPackets() && m_transport->IsAtRest();
+    return m_links.CountPackets() == m_transport->CountPackets() && m_repeatable->IsAtRest();
 }
 
 int64_t
@@ -127,10 +135,10 @@ ExpressDatapath::AddState(StateDigest& digest) const
     for (uint32_t link = 0; link < m_links.GetCount(); ++link)
     {
         m_links[link].AddState(digest, number, [this, &digest](const Packet& packet) {
-            m_flows.GetSender(packet.flow)->AddPacket(digest, packet);
+            m_repeatable->AddPacket(digest, *m_flows.GetSender(packet.flow), packet);
         });
     }
-    return m_transport->AddState(digest);
+    return m_repeatable->AddState(digest);
 }
 
 void

@@ -61,6 +61,7 @@ class ExpressDatapath : public Datapath, private RepeatableDatapath
     ExpressLinks m_links;
     ExpressFlows m_flows;
     std::unique_ptr<Router> m_router;
+    RepeatableTransport* m_repeatable; //!< part of m_transport, or null
 };
 
 } // namespace cosim

@@ -39,7 +39,7 @@ struct TcpSettings;
  *
  * Packets, timers and the order of events are the same as without prediction, to the picosecond.
  */
-class TcpSender final : public FlowSender
+class TcpSender final : public PausableSender
 {
   public:
     /// Makes what a flow needs of ns-3.
@@ -130,13 +130,17 @@ class TcpSender final : public FlowSender
      */
     int64_t AddState(StateDigest& digest) const;
 
+    /// Add what an acknowledgment is that this sender waits for.
+    void AddPacket(StateDigest& digest, const Packet& packet) const;
+
     // FlowSender
     void Submit(uint64_t bytes) override;
     void Receive(const Packet& packet) override;
     uint32_t GetWindow() const override;
+
+    // PausableSender
     void Pause() override;
     void Resume() override;
-    void AddPacket(StateDigest& digest, const Packet& packet) const override;
 
   private:
     void Send();

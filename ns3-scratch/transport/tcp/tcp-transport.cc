@@ -147,6 +147,12 @@ TcpTransport::AddState(StateDigest& digest) const
     return historyPs;
 }
 
+void
+TcpTransport::AddPacket(StateDigest& digest, const FlowSender& sender, const Packet& packet) const
+{
+    static_cast<const TcpSender&>(sender).AddPacket(digest, packet);
+}
+
 Ptr<ExpressTcpSocket>
 TcpTransport::TakeSocket()
 {

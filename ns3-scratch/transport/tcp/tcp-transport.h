@@ -22,7 +22,7 @@ namespace cosim
 {
 
 /// The transport protocol of the express fabric: ns-3's TCP with segments that are plain structs.
-class TcpTransport : public Transport, private TcpSender::SocketMaker
+class TcpTransport : public Transport, private RepeatableTransport, private TcpSender::SocketMaker
 {
   public:
     /**
@@ -38,11 +38,26 @@ class TcpTransport : public Transport, private TcpSender::SocketMaker
     FlowEnds Connect(FlowId flow, const Handshake& handshake) override;
     void Release(Packet* packet) override;
     std::size_t CountPackets() const override;
+
+    bool CanPause() const override
+    {
+        return true;
+    }
+
+    RepeatableTransport* GetRepeatable() override
+    {
+        return this;
+    }
+
+  private:
+    // RepeatableTransport
     std::string GetObstacle() const override;
     bool IsAtRest() const override;
     int64_t AddState(StateDigest& digest) const override;
+    void AddPacket(StateDigest& digest,
+                   const FlowSender& sender,
+                   const Packet& packet) const override;
 
-  private:
     // TcpSender::SocketMaker
     ns3::Ptr<ExpressTcpSocket> TakeSocket() override;
     void ReturnSocket(const ns3::Ptr<ExpressTcpSocket>& socket) override;
