@@ -143,3 +143,12 @@ def test_topologies_on_the_page_can_be_made(repository: Path) -> None:
     for spec in written:
         assert specs.parse(spec).nodes > 1
     assert len(written) > len(FAMILIES)
+
+
+def test_the_cpp_examples_are_those_that_the_unit_tests_run(repository: Path) -> None:
+    page = (repository / "docs" / "extending.md").read_text(encoding="utf-8")
+    test = repository / "ns3-scratch" / "fabrics" / "express" / "express-datapath-test.cc"
+    code = test.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```cpp\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 2
+    assert all(block in code for block in blocks)
