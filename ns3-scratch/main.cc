@@ -173,11 +173,11 @@ Replay(const Arguments& arguments)
     }
     std::ofstream file = OpenFile(arguments.json);
     std::ofstream events = OpenFile(arguments.events);
-    cosim::EventWriter eventWriter(events);
+    const auto eventWriter = cosim::MakeEventWriter(events);
     cosim::Simulation simulation(std::move(stream));
     if (!arguments.events.empty())
     {
-        simulation.Observe(eventWriter);
+        simulation.Observe(*eventWriter);
     }
     simulation.Build();
     const std::string status = simulation.Run({}, std::chrono::seconds(1));

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace cosim
@@ -201,21 +203,14 @@ FabricBase::GetSharedCounters() const
 void
 FabricBase::RepeatShared(const NetworkCounters& from, uint64_t times, uint64_t periodPs)
 {
-    const auto repeat = [&](uint64_t NetworkStatistics::* counter) {
-        m_counters.*counter += times * (m_counters.*counter - from.totals.*counter);
+    const auto repeat = [&](auto member) {
+        if constexpr (std::is_same_v<decltype(member), uint64_t NetworkStatistics::*>)
+        {
+            m_counters.*member += times * (m_counters.*member - from.totals.*member);
+        }
     };
-    for (auto counter : {&NetworkStatistics::messages,
-                         &NetworkStatistics::payloadBytes,
-                         &NetworkStatistics::wireBytes,
-                         &NetworkStatistics::packets,
-                         &NetworkStatistics::dataPackets,
-                         &NetworkStatistics::retransmissions,
-                         &NetworkStatistics::rtoEvents,
-                         &NetworkStatistics::rtoWaitPs,
-                         &NetworkStatistics::repeatedPackets})
-    {
-        repeat(counter);
-    }
+    std::apply([&](const auto&... field) { (repeat(field.get), ...); }, FIELDS<NetworkStatistics>);
+    repeat(&NetworkStatistics::repeatedPackets);
     m_completionPs.Repeat(from.completionPs, times);
     m_flowRecord.Repeat(from.flows, times);
     m_startPs -= static_cast<int64_t>(times * periodPs);

@@ -5,9 +5,15 @@
 #ifndef COSIM_NETWORK_STATISTICS_H
 #define COSIM_NETWORK_STATISTICS_H
 
+#include "support/fields.h"
+
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace cosim
@@ -25,12 +31,29 @@ struct DimensionStatistics
     double utilizationMax{0};  //!< busy time / elapsed time of the busiest link
 };
 
+template <>
+inline constexpr auto FIELDS<DimensionStatistics> =
+    std::make_tuple(Field{"name", &DimensionStatistics::name},
+                    Field{"links", &DimensionStatistics::links},
+                    Field{"wire_bytes", &DimensionStatistics::wireBytes},
+                    Field{"drops", &DimensionStatistics::drops},
+                    Field{"max_queue_bytes", &DimensionStatistics::maxQueueBytes},
+                    Field{"utilization_mean", &DimensionStatistics::utilizationMean},
+                    Field{"utilization_max", &DimensionStatistics::utilizationMax});
+
 /// Data packets that arrived after one of their flow that was sent later.
 struct Reordering
 {
     uint64_t packets{0};
-    uint64_t largestDisplacement{0}; //!< most packets sent after it that one arrived behind
+    uint64_t largestDisplacement{0};     //!< most packets sent after it that one arrived behind
+    uint64_t unneededRetransmissions{0}; //!< data packets whose bytes the receiver already had
 };
+
+template <>
+inline constexpr auto FIELDS<Reordering> =
+    std::make_tuple(Field{"packets", &Reordering::packets},
+                    Field{"largest_displacement", &Reordering::largestDisplacement},
+                    Field{"unneeded_retransmissions", &Reordering::unneededRetransmissions});
 
 /// Why packets could be lost where messages were carried without packets.
 struct LossRisk
@@ -51,9 +74,28 @@ struct LossRisk
     {
         return arrivingBytes - (arrivingBytes < bufferBytes ? arrivingBytes : bufferBytes);
     }
+
+    /// @return a number that only a cause QUEUE has
+    std::optional<uint64_t> OfQueue(uint64_t bytes) const
+    {
+        return cause == Cause::QUEUE ? std::optional(bytes) : std::nullopt;
+    }
 };
 
-/// What a fabric measured since its start.
+template <>
+inline constexpr auto FIELDS<LossRisk> = std::make_tuple(
+    Field{"cause",
+          [](const LossRisk& risk) {
+              constexpr std::array<std::string_view, 3> names{"queue", "link", "failure"};
+              return names[static_cast<std::size_t>(risk.cause)];
+          }},
+    Field{"arriving_bytes", [](const LossRisk& risk) { return risk.OfQueue(risk.arrivingBytes); }},
+    Field{"buffer_bytes", [](const LossRisk& risk) { return risk.OfQueue(risk.bufferBytes); }});
+
+/**
+ * What a fabric measured since its start. The list of fields below is also that of the counters:
+ * when iterations repeat, FabricBase counts its integers again.
+ */
 struct NetworkStatistics
 {
     uint64_t messages{0};     //!< messages delivered
@@ -87,6 +129,31 @@ struct NetworkStatistics
     std::vector<DimensionStatistics> dimensions;
     std::optional<LossRisk> lossRisk; //!< empty if packets were simulated, or none can be lost
 };
+
+/// The block "network" of a result. What is not listed here is in other blocks.
+template <>
+inline constexpr auto FIELDS<NetworkStatistics> =
+    std::make_tuple(Field{"payload_bytes", &NetworkStatistics::payloadBytes},
+                    Field{"wire_bytes", &NetworkStatistics::wireBytes},
+                    Field{"packets", &NetworkStatistics::packets},
+                    Field{"data_packets", &NetworkStatistics::dataPackets},
+                    Field{"messages", &NetworkStatistics::messages},
+                    Field{"drops", &NetworkStatistics::drops},
+                    Field{"retransmissions", &NetworkStatistics::retransmissions},
+                    Field{"rto_events", &NetworkStatistics::rtoEvents},
+                    Field{"rto_wait_ns", &NetworkStatistics::rtoWaitPs},
+                    Field{"ecn_marks", &NetworkStatistics::ecnMarks},
+                    Field{"link_utilization_mean", &NetworkStatistics::linkUtilizationMean},
+                    Field{"flows", &NetworkStatistics::flows},
+                    Field{"rtt_flows", &NetworkStatistics::rttFlows},
+                    Field{"rtt_mean_ns", &NetworkStatistics::rttMeanNs},
+                    Field{"rtt_p50_ns", &NetworkStatistics::rttP50Ns},
+                    Field{"rtt_p99_ns", &NetworkStatistics::rttP99Ns},
+                    Field{"fct_mean_ns", &NetworkStatistics::fctMeanNs},
+                    Field{"fct_p50_ns", &NetworkStatistics::fctP50Ns},
+                    Field{"fct_p99_ns", &NetworkStatistics::fctP99Ns},
+                    Field{"fct_max_ns", &NetworkStatistics::fctMaxNs},
+                    Field{"dimensions", &NetworkStatistics::dimensions});
 
 } // namespace cosim
 

@@ -32,18 +32,18 @@ enum class PathKind : uint8_t
     REDUCTION,      //!< a rank reduces what it has received
 };
 
-/// Names of the kinds, in their order.
-constexpr std::array<std::string_view, 11> PATH_KINDS{"compute",
-                                                      "timer",
-                                                      "slot",
-                                                      "injection",
-                                                      "host",
-                                                      "serialization",
-                                                      "propagation",
-                                                      "queueing",
-                                                      "window",
-                                                      "retransmission",
-                                                      "reduction"};
+/// Names of the kinds in a result, in their order.
+constexpr std::array<std::string_view, 11> PATH_KINDS{"compute_ns",
+                                                      "timer_ns",
+                                                      "slot_ns",
+                                                      "injection_ns",
+                                                      "host_ns",
+                                                      "serialization_ns",
+                                                      "propagation_ns",
+                                                      "queueing_ns",
+                                                      "window_ns",
+                                                      "retransmission_ns",
+                                                      "reduction_ns"};
 
 /// What a cause belongs to: a node of a trace, or a collective.
 struct CauseLabel

@@ -4,214 +4,177 @@
 
 #include "results/event-writer.h"
 
+#include "support/json-writer.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <tuple>
+
 namespace cosim
 {
+
+template <>
+inline constexpr auto FIELDS<NodeEvent> =
+    std::make_tuple(Field{"rank", &NodeEvent::rank}, Field{"node", &NodeEvent::node});
+
+template <>
+inline constexpr auto FIELDS<CollectiveEvent> = std::make_tuple(
+    Field{"rank", &CollectiveEvent::rank},
+    Field{"collective", [](const CollectiveEvent& event) { return event.collective->id; }},
+    Field{"name",
+          [](const CollectiveEvent& event) { return std::string_view(event.collective->name); }});
+
+template <>
+inline constexpr auto FIELDS<ChunkEvent> = std::make_tuple(
+    Field{"rank", &ChunkEvent::rank},
+    Field{"collective", [](const ChunkEvent& event) { return event.collective->id; }},
+    Field{"chunk", &ChunkEvent::chunk},
+    Field{"phase", &ChunkEvent::phase},
+    Field{"dimension", &ChunkEvent::dimension});
+
+template <>
+inline constexpr auto FIELDS<MessageEvent> = std::make_tuple(Field{"src", &MessageEvent::src},
+                                                             Field{"dst", &MessageEvent::dst},
+                                                             Field{"bytes", &MessageEvent::bytes},
+                                                             Field{"tag", &MessageEvent::tag},
+                                                             Field{"route", &MessageEvent::route});
+
+template <>
+inline constexpr auto FIELDS<PacketEvent> =
+    std::make_tuple(Field{"link", &PacketEvent::link},
+                    Field{"source", &PacketEvent::source},
+                    Field{"target", &PacketEvent::target},
+                    Field{"wire_bytes", &PacketEvent::wireBytes});
+
+template <>
+inline constexpr auto FIELDS<FlowEvent> = std::make_tuple(Field{"src", &FlowEvent::src},
+                                                          Field{"dst", &FlowEvent::dst},
+                                                          Field{"route", &FlowEvent::route});
 
 namespace
 {
 
-std::string_view
-NameOf(NodeType type)
+class EventWriter : public RunObserver
 {
-    switch (type)
+  public:
+    explicit EventWriter(std::ostream& out)
+        : m_out(out)
     {
-    case NodeType::COMPUTE:
-        return "compute";
-    case NodeType::COLLECTIVE:
-        return "collective";
-    case NodeType::SEND:
-        return "send";
-    case NodeType::RECV:
-        return "recv";
-    case NodeType::TIMER:
-        return "timer";
     }
-    return "";
-}
+
+    uint32_t GetKinds() const override
+    {
+        return NODES | COLLECTIVES | CHUNKS | MESSAGES | LOSSES | LINKS;
+    }
+
+    void OnNodeBegun(const NodeEvent& event) override
+    {
+        WriteNode("node_begun", event);
+    }
+
+    void OnNodeEnded(const NodeEvent& event) override
+    {
+        WriteNode("node_ended", event);
+    }
+
+    void OnCollectiveBegun(const CollectiveEvent& event) override
+    {
+        Write("collective_begun", event);
+    }
+
+    void OnCollectiveEnded(const CollectiveEvent& event) override
+    {
+        Write("collective_ended", event);
+    }
+
+    void OnChunkBegun(const ChunkEvent& event) override
+    {
+        Write("chunk_begun", event);
+    }
+
+    void OnChunkEnded(const ChunkEvent& event) override
+    {
+        Write("chunk_ended", event);
+    }
+
+    void OnMessageSent(const MessageEvent& event) override
+    {
+        Write("message_sent", event);
+    }
+
+    void OnMessageDelivered(const MessageEvent& event) override
+    {
+        Write("message_delivered", event);
+    }
+
+    void OnPacketDropped(const PacketEvent& event) override
+    {
+        Write("packet_dropped", event);
+    }
+
+    void OnPacketRetransmitted(const FlowEvent& event, uint32_t payloadBytes) override
+    {
+        Write("packet_retransmitted", event, Named{"payload_bytes", payloadBytes});
+    }
+
+    void OnFlowTimedOut(const FlowEvent& event, uint64_t waitedPs) override
+    {
+        Write("flow_timed_out", event, Named{"waited_ns", waitedPs});
+    }
+
+    void OnLinkPauseBegun(const LinkChange& change) override
+    {
+        Write("link_pause_begun", change);
+    }
+
+    void OnLinksChanged(uint64_t timePs) override
+    {
+        JsonWriter line;
+        line.Object(Named{"event", "links_changed"}, Named{"time_ns", timePs});
+        m_out << line.GetText() << '\n';
+    }
+
+  private:
+    template <typename Event, typename... T>
+    void Write(std::string_view name, const Event& event, const Named<T>&... others)
+    {
+        JsonWriter line;
+        line.BeginObject();
+        line.Member("event", name);
+        line.Member("time_ns", event.timePs);
+        line.Members(event);
+        (line.Member(others.name, others.value), ...);
+        line.EndObject();
+        m_out << line.GetText() << '\n';
+    }
+
+    void WriteNode(std::string_view name, const NodeEvent& event)
+    {
+        constexpr std::array types{"compute", "collective", "send", "recv", "timer"};
+        const Trace& trace = *event.trace;
+        const uint32_t node = event.node;
+        const uint32_t job = trace.job.empty() ? 0 : trace.job[node];
+        Write(name,
+              event,
+              Named{"name", trace.names[node]},
+              Named{"type", types[static_cast<std::size_t>(trace.type[node])]},
+              Named{"layer", trace.layers[trace.layer[node]]},
+              Named{"iteration", trace.iteration[node]},
+              Named{"job", job == 0 ? std::nullopt : std::optional(trace.jobs[job - 1])});
+    }
+
+    std::ostream& m_out;
+};
 
 } // namespace
 
-EventWriter::EventWriter(std::ostream& out)
-    : m_out(out)
+std::unique_ptr<RunObserver>
+MakeEventWriter(std::ostream& out)
 {
-}
-
-uint32_t
-EventWriter::GetKinds() const
-{
-    return NODES | COLLECTIVES | CHUNKS | MESSAGES | LOSSES | LINKS;
-}
-
-void
-EventWriter::OnNodeBegun(const NodeEvent& event)
-{
-    WriteNode("node_begun", event);
-}
-
-void
-EventWriter::OnNodeEnded(const NodeEvent& event)
-{
-    WriteNode("node_ended", event);
-}
-
-void
-EventWriter::OnCollectiveBegun(const CollectiveEvent& event)
-{
-    WriteCollective("collective_begun", event);
-}
-
-void
-EventWriter::OnCollectiveEnded(const CollectiveEvent& event)
-{
-    WriteCollective("collective_ended", event);
-}
-
-void
-EventWriter::OnChunkBegun(const ChunkEvent& event)
-{
-    WriteChunk("chunk_begun", event);
-}
-
-void
-EventWriter::OnChunkEnded(const ChunkEvent& event)
-{
-    WriteChunk("chunk_ended", event);
-}
-
-void
-EventWriter::OnMessageSent(const MessageEvent& event)
-{
-    WriteMessage("message_sent", event);
-}
-
-void
-EventWriter::OnMessageDelivered(const MessageEvent& event)
-{
-    WriteMessage("message_delivered", event);
-}
-
-void
-EventWriter::OnPacketDropped(const PacketEvent& event)
-{
-    JsonWriter line = Begin("packet_dropped", event.timePs);
-    line.Key("link").Uint(event.link);
-    line.Key("source").Uint(event.source);
-    line.Key("target").Uint(event.target);
-    line.Key("wire_bytes").Uint(event.wireBytes);
-    End(line);
-}
-
-void
-EventWriter::OnPacketRetransmitted(const FlowEvent& event, uint32_t payloadBytes)
-{
-    JsonWriter line = BeginFlow("packet_retransmitted", event);
-    line.Key("payload_bytes").Uint(payloadBytes);
-    End(line);
-}
-
-void
-EventWriter::OnFlowTimedOut(const FlowEvent& event, uint64_t waitedPs)
-{
-    JsonWriter line = BeginFlow("flow_timed_out", event);
-    line.Key("waited_ns").Nanoseconds(waitedPs);
-    End(line);
-}
-
-void
-EventWriter::OnLinkPauseBegun(const LinkChange& change)
-{
-    JsonWriter line = Begin("link_pause_begun", change.timePs);
-    line.Key("new_circuits").Uint(change.newCircuits);
-    line.Key("demand_bytes").Uint(change.demandBytes);
-    line.Key("demand_pairs").Uint(change.demandPairs);
-    line.Key("distant_pairs").Uint(change.distantPairs);
-    End(line);
-}
-
-void
-EventWriter::OnLinksChanged(uint64_t timePs)
-{
-    JsonWriter line = Begin("links_changed", timePs);
-    End(line);
-}
-
-JsonWriter
-EventWriter::Begin(std::string_view name, uint64_t timePs)
-{
-    JsonWriter line;
-    line.BeginObject();
-    line.Key("event").String(name);
-    line.Key("time_ns").Nanoseconds(timePs);
-    return line;
-}
-
-JsonWriter
-EventWriter::BeginFlow(std::string_view name, const FlowEvent& event)
-{
-    JsonWriter line = Begin(name, event.timePs);
-    line.Key("src").Uint(event.src);
-    line.Key("dst").Uint(event.dst);
-    line.Key("route").Uint(event.route);
-    return line;
-}
-
-void
-EventWriter::End(JsonWriter& line)
-{
-    line.EndObject();
-    m_out << line.GetText() << '\n';
-}
-
-void
-EventWriter::WriteNode(std::string_view name, const NodeEvent& event)
-{
-    const Trace& trace = *event.trace;
-    JsonWriter line = Begin(name, event.timePs);
-    line.Key("rank").Uint(event.rank);
-    line.Key("node").Uint(event.node);
-    line.Key("name").String(trace.names[event.node]);
-    line.Key("type").String(NameOf(trace.type[event.node]));
-    line.Key("layer").String(trace.layers[trace.layer[event.node]]);
-    line.Key("iteration").Uint(trace.iteration[event.node]);
-    if (!trace.job.empty() && trace.job[event.node] != 0)
-    {
-        line.Key("job").String(trace.jobs[trace.job[event.node] - 1]);
-    }
-    End(line);
-}
-
-void
-EventWriter::WriteCollective(std::string_view name, const CollectiveEvent& event)
-{
-    JsonWriter line = Begin(name, event.timePs);
-    line.Key("rank").Uint(event.rank);
-    line.Key("collective").Uint(event.collective->id);
-    line.Key("name").String(event.collective->name);
-    End(line);
-}
-
-void
-EventWriter::WriteChunk(std::string_view name, const ChunkEvent& event)
-{
-    JsonWriter line = Begin(name, event.timePs);
-    line.Key("rank").Uint(event.rank);
-    line.Key("collective").Uint(event.collective->id);
-    line.Key("chunk").Uint(event.chunk);
-    line.Key("phase").Uint(event.phase);
-    line.Key("dimension").Uint(event.dimension);
-    End(line);
-}
-
-void
-EventWriter::WriteMessage(std::string_view name, const MessageEvent& event)
-{
-    JsonWriter line = Begin(name, event.timePs);
-    line.Key("src").Uint(event.src);
-    line.Key("dst").Uint(event.dst);
-    line.Key("bytes").Uint(event.bytes);
-    line.Key("tag").Uint(event.tag);
-    line.Key("route").Uint(event.route);
-    End(line);
+    return std::make_unique<EventWriter>(out);
 }
 
 } // namespace cosim

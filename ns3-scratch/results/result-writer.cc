@@ -5,19 +5,45 @@
 #include "results/result-writer.h"
 
 #include "results/bus-bandwidth.h"
-#include "results/job-writer.h"
-#include "results/path-writer.h"
-#include "results/repeat-writer.h"
 #include "support/json-writer.h"
+#include "support/quantile.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace cosim
 {
 
+template <>
+inline constexpr auto FIELDS<RepeatRecord::Skip> =
+    std::make_tuple(Field{"after", &RepeatRecord::Skip::after},
+                    Field{"iterations", &RepeatRecord::Skip::iterations},
+                    Field{"period", &RepeatRecord::Skip::period});
+
+template <>
+inline constexpr auto FIELDS<RepeatRecord::Check> =
+    std::make_tuple(Field{"iteration", &RepeatRecord::Check::iteration},
+                    Field{"time_ns", &RepeatRecord::Check::timePs},
+                    Field{"expected_ns", &RepeatRecord::Check::expectedPs});
+
 namespace
 {
+
+/// @return a value that is in the result only under a condition
+template <typename T>
+std::optional<T>
+OptionalIf(bool condition, const T& value)
+{
+    return condition ? std::optional(value) : std::nullopt;
+}
 
 /// Times of a layer, in one iteration or in total [ps].
 struct LayerTimes
@@ -56,12 +82,37 @@ CollectLayers(const Stream& stream, const RunRecord& record)
 }
 
 void
-WriteLayer(JsonWriter& json, const std::string& name, const LayerTimes& times)
+WriteLayers(JsonWriter& json, const Stream& stream, const RunRecord& record)
 {
-    json.Key("name").String(name);
-    json.Key("compute_ns").Nanoseconds(times.compute);
-    json.Key("raw_comm_ns").Nanoseconds(times.raw);
-    json.Key("exposed_comm_ns").Nanoseconds(times.exposed);
+    const std::vector<std::string> names =
+        stream.traces.empty() ? std::vector<std::string>() : stream.traces.front().layers;
+    const std::vector<LayerTimes> layerTimes = CollectLayers(stream, record);
+    const auto write = [&](auto iteration, std::size_t layer, const LayerTimes& times) {
+        json.Object(Named{"iteration", iteration},
+                    Named{"name", names[layer]},
+                    Named{"compute_ns", times.compute},
+                    Named{"raw_comm_ns", times.raw},
+                    Named{"exposed_comm_ns", times.exposed});
+    };
+    json.Key("layers").BeginArray();
+    for (std::size_t layer = 0; layer < names.size(); ++layer)
+    {
+        LayerTimes sum;
+        for (std::size_t i = layer; i < layerTimes.size(); i += names.size())
+        {
+            sum.compute += layerTimes[i].compute;
+            sum.raw += layerTimes[i].raw;
+            sum.exposed += layerTimes[i].exposed;
+        }
+        write(std::optional<std::size_t>(), layer, sum);
+    }
+    json.EndArray();
+    json.Key("layer_iterations").BeginArray();
+    for (std::size_t i = 0; i < layerTimes.size(); ++i)
+    {
+        write(i / names.size(), i % names.size(), layerTimes[i]);
+    }
+    json.EndArray();
 }
 
 void
@@ -73,146 +124,206 @@ WriteIterations(JsonWriter& json, const TimingRecord& timing)
     {
         const TimingRecord::Parts parts = timing.GetParts(i);
         const uint64_t end = timing.GetPartsEnd(i);
-        json.BeginObject();
-        json.Key("index").Uint(i);
-        json.Key("start_ns").Nanoseconds(start);
-        json.Key("end_ns").Nanoseconds(end);
-        json.Key("time_ns").Nanoseconds(end - start);
-        json.Key("compute_ns").Nanoseconds(parts.compute);
-        json.Key("exposed_comm_ns").Nanoseconds(parts.exposed);
-        json.Key("waiting_ns").Nanoseconds(end - start - parts.compute - parts.exposed);
-        json.EndObject();
+        json.Object(Named{"index", i},
+                    Named{"start_ns", start},
+                    Named{"end_ns", end},
+                    Named{"time_ns", end - start},
+                    Named{"compute_ns", parts.compute},
+                    Named{"exposed_comm_ns", parts.exposed},
+                    Named{"waiting_ns", end - start - parts.compute - parts.exposed});
         start = end;
     }
     json.EndArray();
 }
 
+/**
+ * Write the ended iterations of a job.
+ *
+ * @param times receives their times [ps]
+ */
 void
-WriteLayers(JsonWriter& json,
-            const std::vector<std::string>& names,
-            const std::vector<LayerTimes>& layerTimes)
+WriteJob(JsonWriter& json, const JobRecord::Job& job, std::vector<uint64_t>& times)
 {
-    json.Key("layers").BeginArray();
-    for (std::size_t layer = 0; layer < names.size(); ++layer)
+    json.BeginObject();
+    json.Member("name", job.name);
+    json.Member("start_ns", job.start);
+    json.Key("iterations").BeginArray();
+    uint64_t start = job.start;
+    for (std::size_t i = 0; i < job.iterations.size() && job.iterations[i].nodesLeft == 0; ++i)
     {
-        LayerTimes sum;
-        for (std::size_t i = layer; i < layerTimes.size(); i += names.size())
+        const uint64_t end = std::max(start, job.iterations[i].end);
+        json.Object(Named{"index", i},
+                    Named{"start_ns", start},
+                    Named{"end_ns", end},
+                    Named{"time_ns", end - start});
+        times.push_back(end - start);
+        start = end;
+    }
+    json.EndArray();
+    json.EndObject();
+}
+
+/**
+ * Write the jobs that have started, and the mean and the percentiles of the times of all their
+ * iterations. A percentile is the smallest time that this share of the iterations does not exceed.
+ */
+void
+WriteJobs(JsonWriter& json, const std::vector<JobRecord::Job>& jobs)
+{
+    std::vector<uint64_t> times;
+    json.Array("jobs", jobs, [&](const JobRecord::Job& job) {
+        if (job.start != JobRecord::Job::UNKNOWN)
         {
-            sum.compute += layerTimes[i].compute;
-            sum.raw += layerTimes[i].raw;
-            sum.exposed += layerTimes[i].exposed;
+            WriteJob(json, job, times);
         }
-        json.BeginObject();
-        WriteLayer(json, names[layer], sum);
-        json.EndObject();
-    }
-    json.EndArray();
-    json.Key("layer_iterations").BeginArray();
-    for (std::size_t i = 0; i < layerTimes.size(); ++i)
+    });
+    if (!times.empty())
     {
-        json.BeginObject();
-        json.Key("iteration").Uint(i / names.size());
-        WriteLayer(json, names[i % names.size()], layerTimes[i]);
-        json.EndObject();
+        std::sort(times.begin(), times.end());
+        const uint64_t sum = std::accumulate(times.begin(), times.end(), uint64_t{0});
+        json.Key("iteration_times")
+            .Object(Named{"count", times.size()},
+                    Named{"mean_ns", (sum + times.size() / 2) / times.size()},
+                    Named{"p50_ns", GetQuantile(times, 0.5)},
+                    Named{"p99_ns", GetQuantile(times, 0.99)},
+                    Named{"max_ns", times.back()});
     }
-    json.EndArray();
+}
+
+/// @return the name of the layer of a collective
+std::string_view
+GetLayer(const Stream& stream, const Collective& collective)
+{
+    return stream.traces.empty() ? std::string_view()
+                                 : stream.traces.front().layers[collective.layer];
 }
 
 void
 WriteCollectives(JsonWriter& json, const Stream& stream, const CollectiveRecord& record)
 {
-    json.Key("collectives").BeginArray();
-    for (const Collective& collective : stream.collectives)
-    {
+    json.Array("collectives", stream.collectives, [&](const Collective& collective) {
         const CollectiveRecord::Times& times = record.GetTimes(collective.id);
         if (times.ranksLeft != 0)
         {
-            continue;
+            return;
         }
         const Program& program = stream.programs[collective.program];
         const uint64_t duration = times.end - times.start;
         const double bandwidth = GetAlgorithmBandwidth(collective.bytes, duration);
         const uint32_t groups = std::max(1U, collective.groups);
         const uint32_t groupSize = program.groupSize / groups;
-        json.BeginObject();
-        json.Key("name").String(collective.name);
-        json.Key("operation").String(program.operation);
-        json.Key("algorithm").String(program.name);
-        json.Key("bytes").Uint(collective.bytes);
-        json.Key("chunks").Uint(collective.chunks);
-        json.Key("group_size").Uint(groupSize);
-        if (groups > 1)
-        {
-            json.Key("groups").Uint(groups);
-        }
-        if (!collective.choice.empty())
-        {
-            json.Key("choice").String(collective.choice);
-        }
-        json.Key("iteration").Uint(collective.iteration);
-        json.Key("layer");
-        if (stream.traces.empty())
-        {
-            json.String("");
-        }
-        else
-        {
-            json.String(stream.traces.front().layers[collective.layer]);
-        }
-        json.Key("start_ns").Nanoseconds(times.start);
-        json.Key("end_ns").Nanoseconds(times.end);
-        json.Key("time_ns").Nanoseconds(duration);
-        json.Key("algbw_bps").Double(bandwidth);
-        json.Key("busbw_bps").Double(bandwidth * GetBusFactor(program.operation, groupSize));
-        json.EndObject();
-    }
-    json.EndArray();
+        json.Object(Named{"name", collective.name},
+                    Named{"operation", program.operation},
+                    Named{"algorithm", program.name},
+                    Named{"bytes", collective.bytes},
+                    Named{"chunks", collective.chunks},
+                    Named{"group_size", groupSize},
+                    Named{"groups", OptionalIf(groups > 1, groups)},
+                    Named{"choice", OptionalIf(!collective.choice.empty(), collective.choice)},
+                    Named{"iteration", collective.iteration},
+                    Named{"layer", GetLayer(stream, collective)},
+                    Named{"start_ns", times.start},
+                    Named{"end_ns", times.end},
+                    Named{"time_ns", duration},
+                    Named{"algbw_bps", bandwidth},
+                    Named{"busbw_bps", bandwidth * GetBusFactor(program.operation, groupSize)});
+    });
 }
 
 void
-WriteDimensions(JsonWriter& json, const std::vector<DimensionStatistics>& dimensions)
+WritePathTimes(JsonWriter& json, const PathTimes& times)
 {
-    json.Key("dimensions").BeginArray();
-    for (const DimensionStatistics& dimension : dimensions)
+    json.Key("times").BeginObject();
+    for (std::size_t kind = 0; kind < times.size(); ++kind)
     {
-        json.BeginObject();
-        json.Key("name").String(dimension.name);
-        json.Key("links").Uint(dimension.links);
-        json.Key("wire_bytes").Uint(dimension.wireBytes);
-        json.Key("drops").Uint(dimension.drops);
-        json.Key("max_queue_bytes").Uint(dimension.maxQueueBytes);
-        json.Key("utilization_mean").Double(dimension.utilizationMean);
-        json.Key("utilization_max").Double(dimension.utilizationMax);
-        json.EndObject();
+        json.Member(PATH_KINDS[kind], times[kind]);
     }
-    json.EndArray();
+    json.EndObject();
 }
 
 void
-WriteNetwork(JsonWriter& json, const NetworkStatistics& network)
+WritePathStep(JsonWriter& json, const Stream& stream, const PathStep& step)
 {
     json.BeginObject();
-    json.Key("payload_bytes").Uint(network.payloadBytes);
-    json.Key("wire_bytes").Uint(network.wireBytes);
-    json.Key("packets").Uint(network.packets);
-    json.Key("data_packets").Uint(network.dataPackets);
-    json.Key("messages").Uint(network.messages);
-    json.Key("drops").Uint(network.drops);
-    json.Key("retransmissions").Uint(network.retransmissions);
-    json.Key("rto_events").Uint(network.rtoEvents);
-    json.Key("rto_wait_ns").Nanoseconds(network.rtoWaitPs);
-    json.Key("ecn_marks").Uint(network.ecnMarks);
-    json.Key("link_utilization_mean").Double(network.linkUtilizationMean);
-    json.Key("flows").Uint(network.flows);
-    json.Key("rtt_flows").Uint(network.rttFlows);
-    json.Key("rtt_mean_ns").Double(network.rttMeanNs);
-    json.Key("rtt_p50_ns").Double(network.rttP50Ns);
-    json.Key("rtt_p99_ns").Double(network.rttP99Ns);
-    json.Key("fct_mean_ns").Double(network.fctMeanNs);
-    json.Key("fct_p50_ns").Double(network.fctP50Ns);
-    json.Key("fct_p99_ns").Double(network.fctP99Ns);
-    json.Key("fct_max_ns").Double(network.fctMaxNs);
-    WriteDimensions(json, network.dimensions);
+    if (step.label.trace == nullptr)
+    {
+        const Collective& collective = stream.collectives[step.label.id];
+        json.Member("name", collective.name);
+        json.Member("kind", "collective");
+        json.Member("layer", GetLayer(stream, collective));
+    }
+    else
+    {
+        const Trace& trace = *step.label.trace;
+        const uint32_t node = step.label.id;
+        const NodeType type = trace.type[node];
+        json.Member("name", trace.names[node]);
+        json.Member("kind",
+                    type == NodeType::COMPUTE ? "compute"
+                    : type == NodeType::TIMER ? "timer"
+                                              : "message");
+        json.Member("layer", trace.layers[trace.layer[node]]);
+    }
+    json.Member("start_ns", step.startPs);
+    json.Member("end_ns", step.endPs);
+    json.Member("first_rank", step.firstRank);
+    json.Member("last_rank", step.lastRank);
+    WritePathTimes(json, step.times);
+    json.EndObject();
+}
+
+void
+WritePaths(JsonWriter& json, const Stream& stream, const PathRecord& record)
+{
+    uint64_t iteration = 0;
+    json.Array("critical_path", record.GetPaths(), [&](const IterationPath& path) {
+        json.BeginObject();
+        json.Member("iteration", iteration++);
+        json.Member("start_ns", path.startPs);
+        json.Member("end_ns", path.endPs);
+        json.Member("time_ns", path.endPs - path.startPs);
+        WritePathTimes(json, path.times);
+        json.Array("steps", path.steps, [&](const PathStep& step) {
+            WritePathStep(json, stream, step);
+        });
+        json.Member("steps_left_out", path.othersLeftOut);
+        json.EndObject();
+    });
+}
+
+void
+WriteRepeat(JsonWriter& json, const RepeatRecord& record)
+{
+    uint32_t simulated = record.iterations;
+    for (const RepeatRecord::Skip& skip : record.skips)
+    {
+        simulated -= skip.iterations;
+    }
+    double largest = 0;
+    for (const RepeatRecord::Check& check : record.checks)
+    {
+        const auto expected = static_cast<double>(check.expectedPs);
+        const double error = (static_cast<double>(check.timePs) - expected) / expected;
+        largest = std::max(largest, std::abs(error));
+    }
+    json.Key("repeat").Object(Named{"mode", record.isExact ? "exact" : "approximate"},
+                              Named{"skipped", record.skips},
+                              Named{"simulated_iterations", simulated},
+                              Named{"checks", record.checks},
+                              Named{"largest_error", largest},
+                              Named{"note", record.note});
+}
+
+void
+WriteSystem(JsonWriter& json, const Topology& topology, const Admission& admission)
+{
+    json.Key("system").BeginObject();
+    json.Key("max_outstanding_chunks").BeginObject();
+    for (uint32_t i = 0; i < topology.dimensions.size(); ++i)
+    {
+        json.Member(topology.dimensions[i], admission.GetMaxOutstanding(i));
+    }
+    json.EndObject();
     json.EndObject();
 }
 
@@ -221,185 +332,94 @@ WriteReconfigurations(JsonWriter& json,
                       const Reconfiguration& settings,
                       const std::vector<LinkChange>& changes)
 {
-    json.Key("reconfigurations").BeginArray();
-    for (const LinkChange& change : changes)
-    {
+    json.Array("reconfigurations", changes, [&](const LinkChange& change) {
         json.BeginObject();
-        json.Key("start_ns").Nanoseconds(change.timePs);
-        json.Key("pause_ns").Nanoseconds(settings.latencyPs);
-        json.Key("new_circuits").Uint(change.newCircuits);
-        json.Key("demand_bytes").Uint(change.demandBytes);
-        json.Key("demand_pairs").Uint(change.demandPairs);
-        json.Key("distant_pairs").Uint(change.distantPairs);
+        json.Member("start_ns", change.timePs);
+        json.Member("pause_ns", settings.latencyPs);
+        json.Members(change);
         json.EndObject();
-    }
-    json.EndArray();
-}
-
-void
-WriteEvents(JsonWriter& json,
-            const std::vector<NetworkEventReport>& reports,
-            const NetworkStatistics& network)
-{
-    json.Key("network_events").BeginObject();
-    json.Key("packets_lost").Uint(network.linkLosses);
-    json.Key("packets_refused").Uint(network.refusals);
-    json.Key("events").BeginArray();
-    for (const NetworkEventReport& report : reports)
-    {
-        json.BeginObject();
-        json.Key("time_ns").Nanoseconds(report.timePs);
-        json.Key("event").String(report.text);
-        json.Key("rerouting").Bool(report.isReroute);
-        json.Key("rerouted_paths").Uint(report.reroutedPaths);
-        json.Key("broken_paths").Uint(report.brokenPaths);
-        json.EndObject();
-    }
-    json.EndArray();
-    json.EndObject();
-}
-
-void
-WriteReordering(JsonWriter& json, const NetworkStatistics& network)
-{
-    json.Key("reordering").BeginObject();
-    json.Key("packets").Uint(network.reordering->packets);
-    json.Key("largest_displacement").Uint(network.reordering->largestDisplacement);
-    json.Key("unneeded_retransmissions").Uint(network.repeatedPackets);
-    json.EndObject();
+    });
 }
 
 void
 WriteSharedLinks(JsonWriter& json, const Topology& topology, const SharedLinks& shared)
 {
-    json.Key("shared_links").BeginArray();
-    for (const SharedLink& one : shared.GetLinks())
-    {
-        json.BeginObject();
-        json.Key("source").String(topology.nodeNames[topology.linkSource[one.link]]);
-        json.Key("target").String(topology.nodeNames[topology.linkTarget[one.link]]);
-        json.Key("link").Uint(one.link);
-        json.Key("flows").Uint(one.paths.size());
-        json.Key("bytes").Uint(one.bytes);
-        json.Key("pairs").BeginArray();
+    json.Array("shared_links", shared.GetLinks(), [&](const SharedLink& one) {
         constexpr std::size_t most = 64;
+        std::vector<std::array<Rank, 2>> pairs;
         for (std::size_t i = 0; i < std::min(one.paths.size(), most); ++i)
         {
-            json.BeginArray();
-            json.Uint(topology.pathSource[one.paths[i]]);
-            json.Uint(topology.pathTarget[one.paths[i]]);
-            json.EndArray();
+            pairs.push_back({topology.pathSource[one.paths[i]], topology.pathTarget[one.paths[i]]});
         }
-        json.EndArray();
-        json.EndObject();
-    }
-    json.EndArray();
+        json.Object(Named{"source", topology.nodeNames[topology.linkSource[one.link]]},
+                    Named{"target", topology.nodeNames[topology.linkTarget[one.link]]},
+                    Named{"link", one.link},
+                    Named{"flows", one.paths.size()},
+                    Named{"bytes", one.bytes},
+                    Named{"pairs", pairs});
+    });
 }
 
+/// Write what the fabric counted, and what happened to the links.
 void
-WriteLossRisk(JsonWriter& json, const LossRisk& risk)
+WriteNetwork(JsonWriter& json, const Topology& topology, const RunData& run)
 {
-    json.Key("loss_risk").BeginObject();
-    switch (risk.cause)
+    const NetworkStatistics& network = run.network;
+    const LinkRecord& links = run.record.links;
+    json.Member("network", network);
+    if (topology.reconfiguration.intervalPs > 0)
     {
-    case LossRisk::Cause::QUEUE:
-        json.Key("cause").String("queue");
-        json.Key("arriving_bytes").Uint(risk.arrivingBytes);
-        json.Key("buffer_bytes").Uint(risk.bufferBytes);
-        break;
-    case LossRisk::Cause::LINK:
-        json.Key("cause").String("link");
-        break;
-    case LossRisk::Cause::FAILURE:
-        json.Key("cause").String("failure");
-        break;
+        WriteReconfigurations(json, topology.reconfiguration, links.GetChanges());
     }
-    json.EndObject();
-}
-
-void
-WriteSystem(JsonWriter& json, const Stream& stream, const Admission& scheduler)
-{
-    json.Key("system").BeginObject();
-    json.Key("max_outstanding_chunks").BeginObject();
-    for (uint32_t i = 0; i < stream.topology.dimensions.size(); ++i)
+    if (!topology.events.empty() || !topology.traffic.empty() || !topology.linkLossPpb.empty())
     {
-        json.Key(stream.topology.dimensions[i]).Uint(scheduler.GetMaxOutstanding(i));
+        json.Key("network_events")
+            .Object(Named{"packets_lost", network.linkLosses},
+                    Named{"packets_refused", network.refusals},
+                    Named{"events", links.GetEvents()});
     }
-    json.EndObject();
-    json.EndObject();
+    json.Member("reordering", network.reordering);
+    if (topology.sharedLinks > 0)
+    {
+        WriteSharedLinks(json, topology, run.record.shared);
+    }
+    json.Member("loss_risk", network.lossRisk);
 }
 
 } // namespace
 
 std::string
-WriteResult(const Stream& stream,
-            const RunOutcome& outcome,
-            const RunRecord& record,
-            const Admission& scheduler,
-            const NetworkStatistics& network,
-            const PathRecord* path,
-            const RepeatRecord* repeat)
+WriteResult(const RunData& run)
 {
-    const std::vector<LayerTimes> layerTimes = CollectLayers(stream, record);
+    const Stream& stream = run.stream;
+    const std::vector<JobRecord::Job>& jobs = run.record.jobs.GetJobs();
     JsonWriter json;
     json.BeginObject();
-    json.Key("status").String(outcome.status);
-    if (!outcome.error.empty())
-    {
-        json.Key("error").String(outcome.error);
-    }
-    json.Key("time_ns").Nanoseconds(outcome.timePs);
-    const std::vector<JobRecord::Job>& jobs = record.jobs.GetJobs();
+    json.Member("status", run.outcome.status);
+    json.Member("error", OptionalIf(!run.outcome.error.empty(), run.outcome.error));
+    json.Member("time_ns", run.outcome.timePs);
     if (jobs.empty())
     {
-        WriteIterations(json, record.timing);
+        WriteIterations(json, run.record.timing);
     }
     else
     {
-        json.Key("iterations").BeginArray(); // each job has its own iterations
-        json.EndArray();
+        json.Member("iterations", std::span<uint64_t>()); // each job has its own iterations
         WriteJobs(json, jobs);
     }
-    WriteLayers(json,
-                stream.traces.empty() ? std::vector<std::string>() : stream.traces.front().layers,
-                layerTimes);
-    WriteCollectives(json, stream, record.collectives);
-    if (path != nullptr)
+    WriteLayers(json, stream, run.record);
+    WriteCollectives(json, stream, run.record.collectives);
+    if (run.path != nullptr)
     {
-        WritePaths(json, stream, *path);
+        WritePaths(json, stream, *run.path);
     }
-    if (repeat != nullptr)
+    if (run.repeat != nullptr)
     {
-        WriteRepeat(json, *repeat);
+        WriteRepeat(json, *run.repeat);
     }
-    WriteSystem(json, stream, scheduler);
-    json.Key("network");
-    WriteNetwork(json, network);
-    if (const Reconfiguration& settings = stream.topology.reconfiguration; settings.intervalPs > 0)
-    {
-        WriteReconfigurations(json, settings, record.links.GetChanges());
-    }
-    if (const Topology& topology = stream.topology;
-        !topology.events.empty() || !topology.traffic.empty() || !topology.linkLossPpb.empty())
-    {
-        WriteEvents(json, record.links.GetEvents(), network);
-    }
-    if (network.reordering)
-    {
-        WriteReordering(json, network);
-    }
-    if (stream.topology.sharedLinks > 0)
-    {
-        WriteSharedLinks(json, stream.topology, record.shared);
-    }
-    if (network.lossRisk)
-    {
-        WriteLossRisk(json, *network.lossRisk);
-    }
-    json.Key("simulator").BeginObject();
-    json.Key("events").Uint(outcome.events);
-    json.EndObject();
+    WriteSystem(json, stream.topology, run.admission);
+    WriteNetwork(json, stream.topology, run);
+    json.Key("simulator").Object(Named{"events", run.outcome.events});
     json.EndObject();
     return json.GetText();
 }
@@ -408,7 +428,7 @@ std::string
 WriteNetworkStatistics(const NetworkStatistics& network)
 {
     JsonWriter json;
-    WriteNetwork(json, network);
+    json.Value(network);
     return json.GetText();
 }
 

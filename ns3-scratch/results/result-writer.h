@@ -14,7 +14,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace cosim
 {
@@ -29,26 +28,24 @@ struct RunOutcome
     uint64_t events{0}; //!< number of events that ns-3 executed
 };
 
+/// What a result is written from.
+struct RunData
+{
+    const Stream& stream;
+    const RunOutcome& outcome;
+    const RunRecord& record;
+    const Admission& admission; //!< of the collectives' chunks
+    const NetworkStatistics& network;
+    const PathRecord* path;     //!< critical paths; null if they were not recorded
+    const RepeatRecord* repeat; //!< skipped iterations; null if every iteration is simulated
+};
+
 /**
- * Write the result of a run as JSON text. Times are exact, in nanoseconds. Iterations and
- * collectives that have not ended are left out.
- *
- * @param stream the stream that was run
- * @param outcome the outcome of the run
- * @param record data that the observers recorded
- * @param scheduler the scheduler of the collectives' chunks
- * @param network statistics of the fabric
- * @param path critical paths of the iterations; null if they were not recorded
- * @param repeat skipped iterations; null if every iteration is simulated
- * @return the JSON text
+ * @param run a run
+ * @return its result as JSON text. Times are exact, in nanoseconds. Iterations and collectives that
+ * have not ended are left out.
  */
-std::string WriteResult(const Stream& stream,
-                        const RunOutcome& outcome,
-                        const RunRecord& record,
-                        const Admission& scheduler,
-                        const NetworkStatistics& network,
-                        const PathRecord* path,
-                        const RepeatRecord* repeat);
+std::string WriteResult(const RunData& run);
 
 /**
  * @param network statistics of a fabric

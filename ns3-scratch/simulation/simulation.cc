@@ -241,13 +241,13 @@ Simulation::GetResult() const
         throw CoreError("a Simulation has a result only after it is built and before it is closed");
     }
     const RepeatRecord repeat = m_repeater ? m_repeater->GetRecord() : RepeatRecord();
-    return WriteResult(m_stream,
-                       m_outcome,
-                       m_record,
-                       m_executor->GetAdmission(),
-                       m_fabric->GetStatistics(),
-                       m_path ? &m_path->GetRecord() : nullptr,
-                       m_repeater ? &repeat : nullptr);
+    return WriteResult({m_stream,
+                        m_outcome,
+                        m_record,
+                        m_executor->GetAdmission(),
+                        m_fabric->GetStatistics(),
+                        m_path ? &m_path->GetRecord() : nullptr,
+                        m_repeater ? &repeat : nullptr});
 }
 
 ResultTables

@@ -6,9 +6,9 @@
 #define COSIM_STREAM_FIELDS_H
 
 #include "stream/stream.h"
+#include "support/fields.h"
 
 #include <tuple>
-#include <type_traits>
 
 namespace cosim
 {
@@ -25,13 +25,6 @@ struct From
 {
     uint32_t number; //!< greater than that of the field before
 };
-
-/**
- * The fields of a message type: a tuple of pointers to members, or null if the type is not a
- * message.
- */
-template <typename Message>
-inline constexpr auto FIELDS = nullptr;
 
 template <>
 inline constexpr auto FIELDS<TcpSettings> = std::make_tuple(&TcpSettings::congestionControl,
@@ -232,10 +225,6 @@ inline constexpr auto FIELDS<Trace> = std::make_tuple(&Trace::ranks,
                                                       &Trace::startDep,
                                                       From{30},
                                                       &Trace::peerModulus);
-
-/// A struct that has a table of fields in FIELDS.
-template <typename T>
-concept StreamMessage = !std::is_null_pointer_v<std::remove_const_t<decltype(FIELDS<T>)>>;
 
 } // namespace cosim
 

@@ -122,7 +122,7 @@ Read(WireReader& reader, std::string& value)
 }
 
 template <typename T>
-    requires(!std::is_enum_v<T> && !StreamMessage<T>)
+    requires(!std::is_enum_v<T> && !HasFields<T>)
 void
 Read(WireReader& reader, std::vector<T>& values)
 {
@@ -163,7 +163,7 @@ Read(WireReader& reader, E& value)
 }
 
 /// Read one message of a list.
-template <StreamMessage T>
+template <HasFields T>
 void Read(WireReader& reader, std::vector<T>& messages);
 
 /**
@@ -172,7 +172,7 @@ void Read(WireReader& reader, std::vector<T>& messages);
  * @param reader reader at the field that holds the message
  * @param message receives the fields
  */
-template <StreamMessage T>
+template <HasFields T>
 void
 Read(WireReader& reader, T& message)
 {
@@ -202,7 +202,7 @@ Read(WireReader& reader, T& message)
     }
 }
 
-template <StreamMessage T>
+template <HasFields T>
 void
 Read(WireReader& reader, std::vector<T>& messages)
 {
@@ -214,7 +214,7 @@ template <typename T>
 void
 Clear(T& value)
 {
-    if constexpr (StreamMessage<T>)
+    if constexpr (HasFields<T>)
     {
         const auto clear = [&value](auto member) {
             if constexpr (!std::is_same_v<decltype(member), From>)
@@ -234,7 +234,7 @@ Clear(T& value)
  * Read a record. A proto3 writer leaves out fields that are zero, so the record is cleared first:
  * the defaults of the struct must not apply.
  */
-template <StreamMessage T>
+template <HasFields T>
 void
 ReadRecord(WireReader& reader, T& record)
 {

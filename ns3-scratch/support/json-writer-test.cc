@@ -8,11 +8,31 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <random>
+#include <string>
+#include <tuple>
 #include <vector>
 
 namespace cosim
 {
+
+/// A struct that is written by its fields.
+struct WrittenStruct
+{
+    std::string text;
+    uint64_t timePs{0};
+    std::optional<uint32_t> number;
+    std::vector<WrittenStruct> parts;
+};
+
+template <>
+inline constexpr auto FIELDS<WrittenStruct> = std::make_tuple(
+    Field{"text", &WrittenStruct::text},
+    Field{"time_ns", &WrittenStruct::timePs},
+    Field{"number", &WrittenStruct::number},
+    Field{"share", [](const WrittenStruct& written) { return written.parts.empty() ? 1 : 0.5; }},
+    Field{"parts", &WrittenStruct::parts});
 
 namespace
 {
@@ -52,6 +72,21 @@ class JsonWriterTest : public UnitTest<JsonWriterTest>
         NS_TEST_ASSERT_MSG_EQ(json.GetText(),
                               R"({"empty":[],"list":[1,{},["a","b"]],"last":0.5})",
                               "commas stand between values only");
+    }
+
+    void WritesFields()
+    {
+        JsonWriter json;
+        json.Object(Named{"all", WrittenStruct{"a", 1500, {}, {{"b", 0, 7, {}}}}},
+                    Named{"absent", std::optional<bool>()},
+                    Named{"is_there", true},
+                    Named{"wait_ns", 0.25},
+                    Named{"ranks", std::vector<std::vector<uint32_t>>{{1}, {}}});
+        NS_TEST_ASSERT_MSG_EQ(json.GetText(),
+                              R"({"all":{"text":"a","time_ns":1.5,"share":0.5,"parts":[)"
+                              R"({"text":"b","time_ns":0,"number":7,"share":1,"parts":[]}]},)"
+                              R"("is_there":true,"wait_ns":0.25,"ranks":[[1],[]]})",
+                              "the type and the unit decide; an empty optional is left out");
     }
 
     void Quotes()
@@ -119,6 +154,7 @@ const UnitTestSuite<JsonWriterTest> g_jsonWriterTests(
     "json-writer",
     {
         {"objects and arrays nest", &JsonWriterTest::Nests},
+        {"structs are written by their fields", &JsonWriterTest::WritesFields},
         {"text and keys are quoted", &JsonWriterTest::Quotes},
         {"doubles read back to themselves", &JsonWriterTest::DoublesReadBack},
         {"nanoseconds have every picosecond and no zeros behind",

@@ -6,7 +6,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 
 namespace cosim
 {
@@ -98,18 +97,6 @@ JsonWriter::Nanoseconds(uint64_t ps)
     {
         m_text += fraction;
     }
-}
-
-void
-JsonWriter::SignedNanoseconds(int64_t ps)
-{
-    if (ps < 0)
-    {
-        Separate();
-        m_text += '-';
-        m_comma = false;
-    }
-    Nanoseconds(static_cast<uint64_t>(std::abs(ps)));
 }
 
 const std::string&

@@ -33,6 +33,7 @@ DetourRouter::AddStatistics(NetworkStatistics& statistics) const
     statistics.refusals = m_links.GetRefusals();
     statistics.linkLosses = m_losses;
     statistics.reordering = m_order.Get();
+    statistics.reordering->unneededRetransmissions = statistics.repeatedPackets;
 }
 
 bool
