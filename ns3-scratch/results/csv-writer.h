@@ -5,10 +5,13 @@
 #ifndef COSIM_CSV_WRITER_H
 #define COSIM_CSV_WRITER_H
 
+#include "support/fields.h"
+
 #include <array>
 #include <charconv>
+#include <concepts>
 #include <cstddef>
-#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,39 +19,29 @@
 namespace cosim
 {
 
-/// Writes the lines of a table, one cell after another.
+/// Writes a table: a line with the names of the columns, then a line per row.
 class CsvWriter
 {
   public:
-    /// @param columns names of the columns, joined by commas
-    explicit CsvWriter(std::string_view columns)
-        : m_text(columns)
+    /**
+     * @param rows the rows that follow, or none, so that the first call writes the names alone
+     * @param columns fields of a row, the same in each call. A text has no commas and quotes; a
+     * number has the fewest digits that read back as the same one.
+     */
+    template <typename... Get>
+    void Rows(const auto& rows, const Field<Get>&... columns)
     {
-        m_text += '\n';
-    }
-
-    CsvWriter& Uint(uint64_t value)
-    {
-        return Number(value);
-    }
-
-    /// @param value a number; it is written with the fewest digits that read back as the same one
-    CsvWriter& Double(double value)
-    {
-        return Number(value);
-    }
-
-    /// @param name a name without commas and quotes
-    CsvWriter& Name(std::string_view name)
-    {
-        m_text += name;
-        m_text += ',';
-        return *this;
-    }
-
-    void EndLine()
-    {
-        m_text.back() = '\n'; // instead of the comma
+        if (!m_hasNames)
+        {
+            m_hasNames = true;
+            (Cell("", columns.name), ...);
+            m_text.back() = '\n'; // instead of the comma
+        }
+        for (const auto& row : rows)
+        {
+            (Cell(columns.name, std::invoke(columns.get, row)), ...);
+            m_text.back() = '\n';
+        }
     }
 
     /// @return the text since the last call
@@ -65,16 +58,28 @@ class CsvWriter
 
   private:
     template <typename T>
-    CsvWriter& Number(T value)
+    void Cell(std::string_view name, const T& value)
     {
-        std::array<char, 32> digits;
-        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-        m_text.append(digits.data(), end);
-        m_text += ',';
-        return *this;
+        if constexpr (std::convertible_to<const T&, std::string_view>)
+        {
+            m_text += value;
+            m_text += ',';
+        }
+        else if (IsTime<T>(name))
+        {
+            Cell("", static_cast<double>(value) / 1e3);
+        }
+        else
+        {
+            std::array<char, 32> digits;
+            m_text.append(digits.data(),
+                          std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
+            m_text += ',';
+        }
     }
 
     std::string m_text;
+    bool m_hasNames{false};
 };
 
 } // namespace cosim

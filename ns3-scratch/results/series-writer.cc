@@ -18,8 +18,6 @@ namespace
 /// Size of the text from which it goes to its sink [bytes].
 constexpr std::size_t BLOCK_BYTES = 16 * 1024;
 
-constexpr double PS_PER_NS = 1000;
-
 /// @return the links to sample
 std::vector<uint32_t>
 ChooseLinks(const Topology& topology, const SeriesOptions& options)
@@ -57,15 +55,15 @@ SeriesWriter::SeriesWriter(const Topology& topology,
       m_intervalPs(options.intervalPs),
       m_limitBytes(options.limitBytes),
       m_nextLimitBytes(options.limitBytes / 2),
-      m_linkFile{CsvWriter("time_ns,link,source,target,throughput_bps,queue_bytes,drops,ecn_marks"),
-                 std::move(links)},
-      m_flowFile{CsvWriter("time_ns,source,target,path,goodput_bps,cwnd_bytes,rtt_ns"),
-                 std::move(flows)},
+      m_linkFile{{}, std::move(links)},
+      m_flowFile{{}, std::move(flows)},
       m_sampler(ChooseLinks(topology, options),
                 ChooseFlows(topology, options),
                 options.intervalPs,
                 [this](const NetworkSample& sample) { return Write(sample); })
 {
+    WriteLinks({}); // only the names of the columns
+    WriteFlows({});
 }
 
 /// @return the interval to the next sample; 0 if a file is full [ps]
@@ -77,43 +75,39 @@ SeriesWriter::Write(const NetworkSample& sample)
         return 0;
     }
     WriteLinks(sample);
+    Flush(m_linkFile);
     WriteFlows(sample);
+    Flush(m_flowFile);
     return m_intervalPs;
 }
 
 void
 SeriesWriter::WriteLinks(const NetworkSample& sample)
 {
-    for (const LinkSample& link : sample.links)
-    {
-        m_linkFile.csv.Double(static_cast<double>(sample.nowPs) / PS_PER_NS)
-            .Uint(link.link)
-            .Uint(m_topology.linkSource[link.link])
-            .Uint(m_topology.linkTarget[link.link])
-            .Double(link.throughputBps)
-            .Uint(link.queuedBytes)
-            .Uint(link.drops)
-            .Uint(link.marks);
-        m_linkFile.csv.EndLine();
-    }
-    Flush(m_linkFile);
+    m_linkFile.csv.Rows(
+        sample.links,
+        Field{"time_ns", [&](const LinkSample&) { return sample.nowPs; }},
+        Field{"link", &LinkSample::link},
+        Field{"source", [&](const LinkSample& link) { return m_topology.linkSource[link.link]; }},
+        Field{"target", [&](const LinkSample& link) { return m_topology.linkTarget[link.link]; }},
+        Field{"throughput_bps", &LinkSample::throughputBps},
+        Field{"queue_bytes", &LinkSample::queuedBytes},
+        Field{"drops", &LinkSample::drops},
+        Field{"ecn_marks", &LinkSample::marks});
 }
 
 void
 SeriesWriter::WriteFlows(const NetworkSample& sample)
 {
-    for (const FlowSample& flow : sample.flows)
-    {
-        m_flowFile.csv.Double(static_cast<double>(sample.nowPs) / PS_PER_NS)
-            .Uint(m_topology.pathSource[flow.path])
-            .Uint(m_topology.pathTarget[flow.path])
-            .Uint(flow.path)
-            .Double(flow.goodputBps)
-            .Uint(flow.windowBytes)
-            .Double(flow.rttNs);
-        m_flowFile.csv.EndLine();
-    }
-    Flush(m_flowFile);
+    m_flowFile.csv.Rows(
+        sample.flows,
+        Field{"time_ns", [&](const FlowSample&) { return sample.nowPs; }},
+        Field{"source", [&](const FlowSample& flow) { return m_topology.pathSource[flow.path]; }},
+        Field{"target", [&](const FlowSample& flow) { return m_topology.pathTarget[flow.path]; }},
+        Field{"path", &FlowSample::path},
+        Field{"goodput_bps", &FlowSample::goodputBps},
+        Field{"cwnd_bytes", &FlowSample::windowBytes},
+        Field{"rtt_ns", &FlowSample::rttNs});
 }
 
 /// @return true if a file has room for another sample

@@ -17,12 +17,6 @@ namespace cosim
 namespace
 {
 
-double
-Nanoseconds(uint64_t ps)
-{
-    return static_cast<double>(ps) / 1e3;
-}
-
 /**
  * @param rows candidates
  * @param weight returns how telling a row is
@@ -59,21 +53,26 @@ WriteLinks(const Topology& topology, const Fabric& fabric)
     rows = Select(std::move(rows), [&counters](uint32_t link) {
         return static_cast<double>(counters[link].wireBytes);
     });
-    CsvWriter csv("link,source,target,dimension,rate_bps,latency_ns,buffer_bytes,wire_bytes,"
-                  "utilization,drops,ecn_marks,max_queue_bytes");
-    for (const uint32_t link : rows)
-    {
-        const LinkState& state = fabric.GetLiveLinks().Get(link);
-        const LinkCounters& counted = counters[link];
-        csv.Uint(link).Uint(state.source).Uint(state.target);
-        csv.Name(topology.dimensions[state.dimension]).Uint(state.rateBps);
-        csv.Double(Nanoseconds(state.latencyPs)).Uint(state.bufferBytes);
-        csv.Uint(counted.wireBytes);
-        csv.Double(
-            elapsed == 0 ? 0 : std::clamp(static_cast<double>(counted.busyPs) / elapsed, 0.0, 1.0));
-        csv.Uint(counted.drops).Uint(counted.marks).Uint(counted.maxQueueBytes);
-        csv.EndLine();
-    }
+    const LiveLinks& links = fabric.GetLiveLinks();
+    CsvWriter csv;
+    csv.Rows(rows,
+             Field{"link", [](uint32_t link) { return link; }},
+             Field{"source", [&](uint32_t link) { return links.Get(link).source; }},
+             Field{"target", [&](uint32_t link) { return links.Get(link).target; }},
+             Field{"dimension",
+                   [&](uint32_t link) { return topology.dimensions[links.Get(link).dimension]; }},
+             Field{"rate_bps", [&](uint32_t link) { return links.Get(link).rateBps; }},
+             Field{"latency_ns", [&](uint32_t link) { return links.Get(link).latencyPs; }},
+             Field{"buffer_bytes", [&](uint32_t link) { return links.Get(link).bufferBytes; }},
+             Field{"wire_bytes", [&](uint32_t link) { return counters[link].wireBytes; }},
+             Field{"utilization",
+                   [&](uint32_t link) {
+                       const auto busy = static_cast<double>(counters[link].busyPs);
+                       return elapsed == 0 ? 0 : std::clamp(busy / elapsed, 0.0, 1.0);
+                   }},
+             Field{"drops", [&](uint32_t link) { return counters[link].drops; }},
+             Field{"ecn_marks", [&](uint32_t link) { return counters[link].marks; }},
+             Field{"max_queue_bytes", [&](uint32_t link) { return counters[link].maxQueueBytes; }});
     return csv.Take();
 }
 
@@ -104,34 +103,43 @@ WriteFlows(const Topology& topology, const Fabric& fabric)
     }
     rows = Select(std::move(rows),
                   [&fabric](uint32_t path) { return Slowdown(fabric.GetFlow(path)); });
-    CsvWriter csv("source,target,route,messages,payload_bytes,fct_mean_ns,fct_max_ns,"
-                  "ideal_fct_mean_ns,slowdown,retransmissions,rto_events");
-    for (const uint32_t path : rows)
-    {
+    const auto meanNs = [&](uint32_t path, uint64_t FlowCounters::* sumPs) {
         const FlowCounters& flow = fabric.GetFlow(path);
-        const auto messages = static_cast<double>(flow.messages);
-        csv.Uint(topology.pathSource[path]).Uint(topology.pathTarget[path]).Uint(routes[path]);
-        csv.Uint(flow.messages).Uint(flow.bytes);
-        csv.Double(Nanoseconds(flow.completionPs) / messages);
-        csv.Double(Nanoseconds(flow.maxCompletionPs));
-        csv.Double(Nanoseconds(flow.idealPs) / messages);
-        csv.Double(Slowdown(flow)).Uint(flow.retransmissions).Uint(flow.timeouts);
-        csv.EndLine();
-    }
+        return static_cast<double>(flow.*sumPs) / 1e3 / static_cast<double>(flow.messages);
+    };
+    CsvWriter csv;
+    csv.Rows(
+        rows,
+        Field{"source", [&](uint32_t path) { return topology.pathSource[path]; }},
+        Field{"target", [&](uint32_t path) { return topology.pathTarget[path]; }},
+        Field{"route", [&](uint32_t path) { return routes[path]; }},
+        Field{"messages", [&](uint32_t path) { return fabric.GetFlow(path).messages; }},
+        Field{"payload_bytes", [&](uint32_t path) { return fabric.GetFlow(path).bytes; }},
+        Field{"fct_mean_ns",
+              [&](uint32_t path) { return meanNs(path, &FlowCounters::completionPs); }},
+        Field{"fct_max_ns", [&](uint32_t path) { return fabric.GetFlow(path).maxCompletionPs; }},
+        Field{"ideal_fct_mean_ns",
+              [&](uint32_t path) { return meanNs(path, &FlowCounters::idealPs); }},
+        Field{"slowdown", [&](uint32_t path) { return Slowdown(fabric.GetFlow(path)); }},
+        Field{"retransmissions",
+              [&](uint32_t path) { return fabric.GetFlow(path).retransmissions; }},
+        Field{"rto_events", [&](uint32_t path) { return fabric.GetFlow(path).timeouts; }});
     return csv.Take();
 }
 
 std::string
 WriteCompletionTimes(const Fabric& fabric)
 {
-    constexpr uint32_t steps = 100;
-    CsvWriter csv("fraction,fct_ns");
-    for (uint32_t i = 0; i <= steps; ++i)
+    std::vector<double> fractions;
+    for (uint32_t percent = 0; percent <= 100; ++percent)
     {
-        const double fraction = static_cast<double>(i) / steps;
-        csv.Double(fraction).Double(Nanoseconds(fabric.GetCompletionQuantilePs(fraction)));
-        csv.EndLine();
+        fractions.push_back(static_cast<double>(percent) / 100);
     }
+    CsvWriter csv;
+    csv.Rows(
+        fractions,
+        Field{"fraction", [](double fraction) { return fraction; }},
+        Field{"fct_ns", [&](double fraction) { return fabric.GetCompletionQuantilePs(fraction); }});
     return csv.Take();
 }
 
