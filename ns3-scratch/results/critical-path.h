@@ -5,21 +5,177 @@
 #ifndef COSIM_CRITICAL_PATH_H
 #define COSIM_CRITICAL_PATH_H
 
+#include "network/bundle-network.h"
 #include "network/run-observer.h"
-#include "results/cause.h"
 #include "results/message-parts.h"
 #include "results/messages-in-flight.h"
-#include "results/path-record.h"
 #include "stream/stream.h"
 #include "support/flat-map.h"
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace cosim
 {
+
+/// What the time on a critical path is spent on.
+enum class PathKind : uint8_t
+{
+    COMPUTE,        //!< a rank computes
+    TIMER,          //!< a timer of the workload runs
+    SLOT,           //!< a chunk waits for slots
+    INJECTION,      //!< the latency of a step before it sends, or after it has received
+    HOST,           //!< a rank handles a message
+    SERIALIZATION,  //!< transmission of a message, and of those of its collective before it
+    PROPAGATION,    //!< latencies of the links
+    QUEUEING,       //!< a message waits behind messages that are not of its collective
+    WINDOW,         //!< the rest of a message's time: TCP's window holds it back
+    RETRANSMISSION, //!< TCP repairs losses
+    REDUCTION,      //!< a rank reduces what it has received
+};
+
+/// Names of the kinds in a result, in their order.
+constexpr std::array<std::string_view, 11> PATH_KINDS{"compute_ns",
+                                                      "timer_ns",
+                                                      "slot_ns",
+                                                      "injection_ns",
+                                                      "host_ns",
+                                                      "serialization_ns",
+                                                      "propagation_ns",
+                                                      "queueing_ns",
+                                                      "window_ns",
+                                                      "retransmission_ns",
+                                                      "reduction_ns"};
+
+/// What a cause belongs to: a node of a trace, or a collective.
+struct CauseLabel
+{
+    const Trace* trace{nullptr}; //!< null: a collective
+    uint32_t id{0};              //!< index of the node, or id of the collective
+
+    bool operator==(const CauseLabel&) const = default;
+};
+
+struct Cause;
+
+/// A counted reference to a Cause, or to nothing: the start of the run.
+class CauseRef
+{
+  public:
+    CauseRef() = default;
+
+    explicit CauseRef(Cause* cause);
+    CauseRef(const CauseRef& other);
+
+    CauseRef(CauseRef&& other) noexcept
+        : m_cause(std::exchange(other.m_cause, nullptr))
+    {
+    }
+
+    CauseRef& operator=(CauseRef other) noexcept
+    {
+        std::swap(m_cause, other.m_cause);
+        return *this;
+    }
+
+    ~CauseRef();
+
+    const Cause* operator->() const
+    {
+        return m_cause;
+    }
+
+    /// @return the end of the cause; 0 for the start of the run [ps]
+    uint64_t GetEnd() const;
+
+    /// Let the cause forget its own cause.
+    void Cut() const;
+
+  private:
+    Cause* m_cause{nullptr};
+};
+
+/**
+ * Something that took time, and what happened before it. It lasts from the end of its parent to its
+ * own end, so the lengths of a chain of causes add up.
+ *
+ * A cause lives as long as a later one, or an observer, refers to it. What nothing waits for any
+ * more is freed, so the chains of a run need much less memory than the run has events.
+ */
+struct Cause
+{
+    CauseRef parent;
+    uint64_t endPs;
+    CauseLabel label;
+    Rank rank; //!< the rank at which it ends
+    PathKind kind;
+    uint32_t references{0};
+};
+
+/// The time of a critical path, or of a part of it, by PathKind [ps].
+using PathTimes = std::array<uint64_t, PATH_KINDS.size()>;
+
+/// A part of a critical path that belongs to one node or collective.
+struct PathStep
+{
+    CauseLabel label;
+    uint64_t startPs;
+    uint64_t endPs;
+    Rank firstRank; //!< the rank at which it starts
+    Rank lastRank;  //!< the rank at which it ends
+    PathTimes times{};
+};
+
+/// The critical path of an iteration.
+struct IterationPath
+{
+    uint64_t startPs;
+    uint64_t endPs;
+    PathTimes times{};           //!< of the whole path; they add up to endPs - startPs
+    std::vector<PathStep> steps; //!< by time; the longest ones, if there are too many
+    uint64_t othersLeftOut{0};   //!< number of further steps
+};
+
+/// Collects the critical paths of iterations from the causes of their last nodes.
+class PathRecord
+{
+  public:
+    /// The largest number of steps of a path that are kept.
+    static constexpr std::size_t MAX_STEPS = 1000;
+
+    /// @param stream the workload. If jobs share a cluster, the whole run counts as one iteration.
+    explicit PathRecord(const Stream& stream);
+
+    /**
+     * @param event a node that has ended
+     * @param end the cause of its end
+     */
+    void OnNodeEnded(const NodeEvent& event, const CauseRef& end);
+
+    /// @return the paths of the iterations that have ended, from the first one on
+    const std::vector<IterationPath>& GetPaths() const
+    {
+        return m_paths;
+    }
+
+  private:
+    /// An iteration that has not ended.
+    struct Iteration
+    {
+        uint64_t nodesLeft{0};
+        CauseRef end; //!< of the node that ended last so far
+    };
+
+    void Collect(Iteration& iteration);
+
+    bool m_isShared{false}; //!< true if jobs share a cluster
+    std::vector<Iteration> m_iterations;
+    std::vector<IterationPath> m_paths;
+};
 
 /**
  * Follows what makes each iteration as long as it is.
@@ -42,7 +198,11 @@ class CriticalPath : public RunObserver
         return m_record;
     }
 
-    uint32_t GetKinds() const override;
+    uint32_t GetKinds() const override
+    {
+        return NODES | COLLECTIVES | CHUNKS | STEPS | MESSAGES | LOSSES;
+    }
+
     void OnNodeBegun(const NodeEvent& event) override;
     void OnNodeEnded(const NodeEvent& event) override;
     void OnCollectiveBegun(const CollectiveEvent& event) override;
@@ -53,9 +213,21 @@ class CriticalPath : public RunObserver
     void OnStepDone(const StepEvent& event) override;
     void OnStepSent(const StepMessageEvent& event) override;
     void OnStepReceived(const StepMessageEvent& event) override;
-    void OnMessageDelivered(const MessageEvent& event) override;
-    void OnPacketRetransmitted(const FlowEvent& event, uint32_t payloadBytes) override;
-    void OnFlowTimedOut(const FlowEvent& event, uint64_t waitedPs) override;
+
+    void OnMessageDelivered(const MessageEvent& event) override
+    {
+        m_parts.OnDelivered(event);
+    }
+
+    void OnPacketRetransmitted(const FlowEvent& event, uint32_t /* payloadBytes */) override
+    {
+        m_parts.OnRetransmission(event);
+    }
+
+    void OnFlowTimedOut(const FlowEvent& event, uint64_t waitedPs) override
+    {
+        m_parts.OnTimeout(event, waitedPs);
+    }
 
   private:
     /// A message on its way, and why it was sent then.

@@ -35,12 +35,6 @@ NetworkSampler::NetworkSampler(std::vector<uint32_t> links,
     }
 }
 
-uint32_t
-NetworkSampler::GetKinds() const
-{
-    return MESSAGES;
-}
-
 void
 NetworkSampler::OnMessageSent(const MessageEvent& /* event */)
 {

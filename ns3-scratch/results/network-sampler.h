@@ -89,7 +89,11 @@ class NetworkSampler : public RunObserver
         return m_flows;
     }
 
-    uint32_t GetKinds() const override;
+    uint32_t GetKinds() const override
+    {
+        return MESSAGES;
+    }
+
     void OnMessageSent(const MessageEvent& event) override;
     void OnMessageDelivered(const MessageEvent& event) override;
 

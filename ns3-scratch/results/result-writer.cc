@@ -16,23 +16,10 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace cosim
 {
-
-template <>
-inline constexpr auto FIELDS<RepeatRecord::Skip> =
-    std::make_tuple(Field{"after", &RepeatRecord::Skip::after},
-                    Field{"iterations", &RepeatRecord::Skip::iterations},
-                    Field{"period", &RepeatRecord::Skip::period});
-
-template <>
-inline constexpr auto FIELDS<RepeatRecord::Check> =
-    std::make_tuple(Field{"iteration", &RepeatRecord::Check::iteration},
-                    Field{"time_ns", &RepeatRecord::Check::timePs},
-                    Field{"expected_ns", &RepeatRecord::Check::expectedPs});
 
 namespace
 {
@@ -65,8 +52,8 @@ CollectLayers(const Stream& stream, const RunRecord& record)
     {
         for (uint32_t layer = 0; layer < layers; ++layer)
         {
-            result.push_back(
-                {timing.GetCompute(iteration, layer), 0, timing.GetExposed(iteration, layer)});
+            const TimingRecord::Times times = timing.GetLayer(iteration, layer);
+            result.push_back({times.compute, 0, times.exposed});
         }
     }
     for (const Collective& collective : stream.collectives)
@@ -122,7 +109,7 @@ WriteIterations(JsonWriter& json, const TimingRecord& timing)
     uint64_t start = 0;
     for (uint32_t i = 0; i < timing.GetIterations() && timing.IsComplete(i); ++i)
     {
-        const TimingRecord::Parts parts = timing.GetParts(i);
+        const TimingRecord::Times parts = timing.GetParts(i);
         const uint64_t end = timing.GetPartsEnd(i);
         json.Object(Named{"index", i},
                     Named{"start_ns", start},

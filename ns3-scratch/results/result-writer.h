@@ -6,8 +6,8 @@
 #define COSIM_RESULT_WRITER_H
 
 #include "network/network-statistics.h"
-#include "results/path-record.h"
-#include "results/repeat-record.h"
+#include "results/critical-path.h"
+#include "results/repetition.h"
 #include "results/run-record.h"
 #include "stream/stream.h"
 #include "system/admission.h"

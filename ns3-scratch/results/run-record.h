@@ -5,21 +5,214 @@
 #ifndef COSIM_RUN_RECORD_H
 #define COSIM_RUN_RECORD_H
 
+#include "network/run-observer.h"
 #include "network/run-observers.h"
-#include "results/collective-record.h"
-#include "results/exposed-time.h"
-#include "results/job-record.h"
-#include "results/link-record.h"
-#include "results/shared-links.h"
+#include "results/repetition.h"
 #include "results/timing-record.h"
 #include "stream/stream.h"
+#include "support/pair-index.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace cosim
 {
+
+/// Records when the collectives of a stream run.
+class CollectiveRecord : public RunObserver
+{
+  public:
+    /// Times of a collective, in simulated time [ps].
+    struct Times
+    {
+        static constexpr uint64_t UNKNOWN = ~uint64_t{0}; //!< marks an event that has not happened
+
+        uint64_t start{UNKNOWN}; //!< time at which the first rank issues it
+        uint64_t end{0};         //!< latest time at which a rank finishes it
+        /// number of ranks that have not finished; 0: the collective is done
+        std::size_t ranksLeft{0};
+    };
+
+    /// @param stream the workload
+    explicit CollectiveRecord(const Stream& stream);
+
+    /**
+     * @param collective id of the collective
+     * @return its times
+     */
+    const Times& GetTimes(uint32_t collective) const
+    {
+        return m_times[collective];
+    }
+
+    /// @return the number of collectives that are done
+    std::size_t GetDone() const
+    {
+        return m_done.size();
+    }
+
+    /**
+     * Record collectives that repeat those that were done since an earlier time.
+     *
+     * @param from number of collectives that were done at the earlier time
+     * @param repetition the repeated iterations
+     */
+    void Repeat(std::size_t from, const Repetition& repetition);
+
+    uint32_t GetKinds() const override
+    {
+        return COLLECTIVES;
+    }
+
+    void OnCollectiveBegun(const CollectiveEvent& event) override;
+    void OnCollectiveEnded(const CollectiveEvent& event) override;
+
+  private:
+    std::vector<Times> m_times;   //!< indexed by collective id
+    std::vector<uint32_t> m_done; //!< ids, in the order in which they were done
+};
+
+/**
+ * Records when the jobs of a stream and their iterations run.
+ *
+ * A job starts when its first node begins. An iteration ends when its last node is done on the last
+ * rank, but not before the previous iteration ends. The next iteration counts from that time.
+ */
+class JobRecord : public RunObserver
+{
+  public:
+    /// Progress of an iteration of a job.
+    struct Iteration
+    {
+        uint64_t end{0};       //!< end of the last finished node [ps]
+        uint64_t nodesLeft{0}; //!< 0: the iteration has ended
+    };
+
+    /// Record of a job.
+    struct Job
+    {
+        static constexpr uint64_t UNKNOWN = ~uint64_t{0}; //!< marks an event that has not happened
+
+        std::string name;
+        uint64_t start{UNKNOWN}; //!< [ps]
+        std::vector<Iteration> iterations;
+    };
+
+    /// @param stream the workload
+    explicit JobRecord(const Stream& stream);
+
+    uint32_t GetKinds() const override
+    {
+        return m_jobs.empty() ? 0 : uint32_t{NODES};
+    }
+
+    void OnNodeBegun(const NodeEvent& event) override;
+    void OnNodeEnded(const NodeEvent& event) override;
+
+    /// @return all jobs; empty if the stream names no jobs
+    const std::vector<Job>& GetJobs() const
+    {
+        return m_jobs;
+    }
+
+  private:
+    std::vector<Job> m_jobs;
+};
+
+/// Records the reconfigurations of the links during a run, and the events of the scenario.
+class LinkRecord : public RunObserver
+{
+  public:
+    /// @return the reconfigurations that have begun, in the order of time
+    const std::vector<LinkChange>& GetChanges() const
+    {
+        return m_changes;
+    }
+
+    uint32_t GetKinds() const override
+    {
+        return LINKS;
+    }
+
+    /// @return the events of the scenario that have happened, and what followed them, in order
+    const std::vector<NetworkEventReport>& GetEvents() const
+    {
+        return m_events;
+    }
+
+    void OnNetworkEvent(const NetworkEventReport& report) override
+    {
+        m_events.push_back(report);
+    }
+
+    void OnLinkPauseBegun(const LinkChange& change) override
+    {
+        m_changes.push_back(change);
+    }
+
+  private:
+    std::vector<LinkChange> m_changes;
+    std::vector<NetworkEventReport> m_events;
+};
+
+/// A link between switches, and the flows that have sent messages over it.
+struct SharedLink
+{
+    uint32_t link;
+    uint64_t bytes;              //!< payload of the flows [bytes]
+    std::vector<uint32_t> paths; //!< the flows, as indices of paths
+};
+
+/**
+ * Finds the links between switches that most flows share.
+ *
+ * It counts the messages of each path of the stream; a detour around a failed link does not count.
+ * It observes nothing unless the result lists shared links.
+ */
+class SharedLinks : public RunObserver
+{
+  public:
+    /// @param topology links and paths; must outlive this object
+    explicit SharedLinks(const Topology& topology);
+
+    /// @return the payload of each path so far; empty if it is not counted [bytes]
+    const std::vector<uint64_t>& GetBytes() const
+    {
+        return m_bytes;
+    }
+
+    /**
+     * Count again what was delivered since an earlier time.
+     *
+     * @param from the payload of each path at the earlier time [bytes]
+     * @param times number of times
+     */
+    void Repeat(const std::vector<uint64_t>& from, uint64_t times)
+    {
+        for (std::size_t path = 0; path < m_bytes.size(); ++path)
+        {
+            m_bytes[path] += times * (m_bytes[path] - from[path]);
+        }
+    }
+
+    uint32_t GetKinds() const override
+    {
+        return m_topology.sharedLinks > 0 ? uint32_t{MESSAGES} : 0U;
+    }
+
+    void OnMessageDelivered(const MessageEvent& event) override;
+
+    /// @return the links with at least two flows: most flows first, then most bytes
+    std::vector<SharedLink> GetLinks() const;
+
+  private:
+    const Topology& m_topology;
+    PairIndex m_pathOf;
+    std::vector<uint64_t> m_bytes; //!< per path
+    std::vector<bool> m_isUsed;    //!< per path: true if it has carried a message
+};
 
 /// The observers that record the data for the result of a run.
 struct RunRecord

@@ -9,6 +9,21 @@
 namespace cosim
 {
 
+namespace
+{
+
+/// Add to times what was counted between two states.
+void
+AddSince(TimingRecord::Times& times,
+         const TimingRecord::Times& then,
+         const TimingRecord::Times& now)
+{
+    times.compute += now.compute - then.compute;
+    times.exposed += now.exposed - then.exposed;
+}
+
+} // namespace
+
 TimingRecord::TimingRecord(const Stream& stream)
     : m_layers(stream.traces.empty() ? 0
                                      : static_cast<uint32_t>(stream.traces.front().layers.size())),
@@ -25,12 +40,6 @@ TimingRecord::TimingRecord(const Stream& stream)
     }
     m_sums.resize(m_iterations.size() * m_layers);
     m_parts.resize(m_iterations.size());
-}
-
-uint32_t
-TimingRecord::GetKinds() const
-{
-    return NODES;
 }
 
 void
@@ -62,7 +71,7 @@ TimingRecord::OnNodeEnded(const NodeEvent& event)
             event.timePs - computing.lastBegin;
         if (--computing.nodes == 0)
         {
-            AddPart(computing.since, event.timePs, &Parts::compute);
+            AddPart(computing.since, event.timePs, &Times::compute);
         }
     }
     CloseParts();
@@ -72,12 +81,12 @@ void
 TimingRecord::AddExposed(uint32_t iteration, uint32_t layer, uint64_t fromPs, uint64_t toPs)
 {
     m_sums[std::size_t{iteration} * m_layers + layer].exposed += toPs - fromPs;
-    AddPart(fromPs, toPs, &Parts::exposed);
+    AddPart(fromPs, toPs, &Times::exposed);
 }
 
 /// Divide a time of a rank among the iterations: it ends now, so later ends are not before it.
 void
-TimingRecord::AddPart(uint64_t fromPs, uint64_t toPs, uint64_t Parts::* part)
+TimingRecord::AddPart(uint64_t fromPs, uint64_t toPs, uint64_t Times::* part)
 {
     const auto first = std::upper_bound(m_ends.begin(), m_ends.end(), fromPs);
     auto index = static_cast<std::size_t>(first - m_ends.begin());
@@ -100,70 +109,28 @@ TimingRecord::CloseParts()
     }
 }
 
-TimingRecord::Parts
+TimingRecord::Times
+TimingRecord::GetLayer(uint32_t iteration, uint32_t layer) const
+{
+    return GetMean(m_sums[std::size_t{iteration} * m_layers + layer]);
+}
+
+TimingRecord::Times
 TimingRecord::GetParts(uint32_t iteration) const
 {
     const uint64_t time = m_ends[iteration] - (iteration == 0 ? 0 : m_ends[iteration - 1]);
-    const Parts& sum = m_parts[iteration];
-    Parts mean;
-    mean.compute = Mean(sum.compute);
+    Times mean = GetMean(m_parts[iteration]);
     // Rounding both parts up must not make them longer than the whole.
-    mean.exposed = std::min(Mean(sum.exposed), time - mean.compute);
+    mean.exposed = std::min(mean.exposed, time - mean.compute);
     return mean;
 }
 
-uint64_t
-TimingRecord::GetPartsEnd(uint32_t iteration) const
+/// @return the mean over the ranks of what all ranks together have
+TimingRecord::Times
+TimingRecord::GetMean(const Times& sum) const
 {
-    return m_ends[iteration];
-}
-
-uint32_t
-TimingRecord::GetIterations() const
-{
-    return static_cast<uint32_t>(m_iterations.size());
-}
-
-uint32_t
-TimingRecord::GetLayers() const
-{
-    return m_layers;
-}
-
-bool
-TimingRecord::IsComplete(uint32_t iteration) const
-{
-    return m_iterations[iteration].nodesLeft == 0;
-}
-
-uint64_t
-TimingRecord::GetEnd(uint32_t iteration) const
-{
-    return m_iterations[iteration].end;
-}
-
-uint64_t
-TimingRecord::GetCompute(uint32_t iteration, uint32_t layer) const
-{
-    return Mean(At(iteration, layer).compute);
-}
-
-uint64_t
-TimingRecord::GetExposed(uint32_t iteration, uint32_t layer) const
-{
-    return Mean(At(iteration, layer).exposed);
-}
-
-uint64_t
-TimingRecord::Mean(uint64_t sum) const
-{
-    return m_workers == 0 ? 0 : (sum + m_workers / 2) / m_workers;
-}
-
-const TimingRecord::Sums&
-TimingRecord::At(uint32_t iteration, uint32_t layer) const
-{
-    return m_sums[std::size_t{iteration} * m_layers + layer];
+    const uint64_t ranks = std::max<uint64_t>(m_workers, 1);
+    return {(sum.compute + ranks / 2) / ranks, (sum.exposed + ranks / 2) / ranks};
 }
 
 // Repetition.
@@ -210,14 +177,10 @@ TimingRecord::RepeatParts(const State& from, const Repetition& repetition)
     for (std::size_t index = m_last + 1; index-- > from.m_firstPart;)
     {
         const std::size_t place = index - from.m_firstPart;
-        const Parts then = place < from.m_parts.size() ? from.m_parts[place] : Parts();
-        const uint64_t compute = m_parts[index].compute - then.compute;
-        const uint64_t exposed = m_parts[index].exposed - then.exposed;
+        const Times then = place < from.m_parts.size() ? from.m_parts[place] : Times();
         for (uint32_t time = 1; time <= repetition.times; ++time)
         {
-            Parts& parts = m_parts[index + std::size_t{time} * repetition.period];
-            parts.compute += compute;
-            parts.exposed += exposed;
+            AddSince(m_parts[index + std::size_t{time} * repetition.period], then, m_parts[index]);
         }
     }
     CloseParts();
@@ -245,11 +208,123 @@ TimingRecord::RepeatIteration(const State& from, const Repetition& repetition, u
         for (uint32_t layer = 0; layer < m_layers; ++layer)
         {
             const std::size_t index = std::size_t{iteration} * m_layers + layer;
-            const Sums then = isKnown ? from.m_sums[place * m_layers + layer] : Sums();
-            Sums& sums = m_sums[std::size_t{later} * m_layers + layer];
-            sums.compute += m_sums[index].compute - then.compute;
-            sums.exposed += m_sums[index].exposed - then.exposed;
+            const Times then = isKnown ? from.m_sums[place * m_layers + layer] : Times();
+            AddSince(m_sums[std::size_t{later} * m_layers + layer], then, m_sums[index]);
         }
+    }
+}
+
+ExposedTime::ExposedTime(const Stream& stream, TimingRecord& timing)
+    : m_timing(timing),
+      m_workers(stream.topology.ranks)
+{
+    for (const Trace& trace : stream.traces)
+    {
+        for (const Rank rank : trace.ranks)
+        {
+            Worker& worker = m_workers[rank];
+            worker.nodesLeft = trace.type.size();
+            worker.start.resize(worker.nodesLeft);
+            worker.end.resize(worker.nodesLeft);
+        }
+    }
+}
+
+void
+ExposedTime::Skip(const Repetition& repetition)
+{
+    // Each rank computes, so its next wait begins later than all that has ended so far. Times of
+    // skipped nodes are therefore not looked at.
+    for (std::size_t rank = 0; rank < m_workers.size(); ++rank)
+    {
+        m_workers[rank].nodesLeft -=
+            std::size_t{repetition.nodes[rank]} * repetition.period * repetition.times;
+    }
+}
+
+void
+ExposedTime::OnNodeBegun(const NodeEvent& event)
+{
+    Worker& worker = m_workers[event.rank];
+    worker.start[event.node] = event.timePs;
+    if (event.trace->type[event.node] == NodeType::COMPUTE && worker.computing++ == 0)
+    {
+        Count(*event.trace,
+              worker,
+              event.timePs,
+              GetLastDependency(*event.trace, worker, event.node));
+    }
+}
+
+void
+ExposedTime::OnNodeEnded(const NodeEvent& event)
+{
+    Worker& worker = m_workers[event.rank];
+    worker.end[event.node] = event.timePs;
+    if (event.trace->type[event.node] == NodeType::COMPUTE)
+    {
+        worker.idleSince = event.timePs;
+        --worker.computing;
+    }
+    if (--worker.nodesLeft == 0)
+    {
+        Count(*event.trace, worker, event.timePs, GetLastCommunication(*event.trace, worker));
+    }
+}
+
+/// @return the dependency of a node that finished last, or NONE
+uint32_t
+ExposedTime::GetLastDependency(const Trace& trace, const Worker& worker, uint32_t node)
+{
+    uint32_t last = NONE;
+    for (uint32_t d = trace.depBegin[node]; d < trace.depBegin[node + 1]; ++d)
+    {
+        const uint32_t dep = trace.dep[d];
+        if (last == NONE || worker.end[dep] >= worker.end[last])
+        {
+            last = dep;
+        }
+    }
+    return last;
+}
+
+/// @return the last finished node that is not a COMPUTE node, or NONE
+uint32_t
+ExposedTime::GetLastCommunication(const Trace& trace, const Worker& worker)
+{
+    uint32_t last = NONE;
+    for (uint32_t node = 0; node < worker.end.size(); ++node)
+    {
+        if (trace.type[node] != NodeType::COMPUTE &&
+            (last == NONE || worker.end[node] >= worker.end[last]))
+        {
+            last = node;
+        }
+    }
+    return last;
+}
+
+/**
+ * Count a wait since the last COMPUTE node that ends now. `last` is the last node that it waited
+ * for.
+ */
+void
+ExposedTime::Count(const Trace& trace, const Worker& worker, uint64_t now, uint32_t last)
+{
+    const uint64_t from = worker.idleSince;
+    uint64_t to = now;
+    while (last != NONE && from < to && trace.type[last] != NodeType::COMPUTE)
+    {
+        const uint64_t end = std::min(to, worker.end[last]);
+        const uint64_t start = std::max(from, worker.start[last]);
+        const bool communicates =
+            trace.type[last] == NodeType::COLLECTIVE || trace.type[last] == NodeType::RECV;
+        if (end > start && communicates)
+        {
+            m_timing.AddExposed(trace.iteration[last], trace.layer[last], start, end);
+        }
+        to = std::min(start, end);
+        last = GetLastDependency(trace, worker, last);
     }
 }
 

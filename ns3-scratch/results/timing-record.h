@@ -53,52 +53,57 @@ class TimingRecord : public RunObserver
      */
     void Repeat(const State& from, const Repetition& repetition);
 
-    uint32_t GetKinds() const override;
+    uint32_t GetKinds() const override
+    {
+        return NODES;
+    }
+
     void OnNodeBegun(const NodeEvent& event) override;
     void OnNodeEnded(const NodeEvent& event) override;
 
     /// @return the number of iterations
-    uint32_t GetIterations() const;
+    uint32_t GetIterations() const
+    {
+        return static_cast<uint32_t>(m_iterations.size());
+    }
 
     /// @return the number of layers
-    uint32_t GetLayers() const;
+    uint32_t GetLayers() const
+    {
+        return m_layers;
+    }
 
     /// @return true if an iteration has ended; earlier iterations may not have ended
-    bool IsComplete(uint32_t iteration) const;
-
-    /// @return the time at which the last node of an iteration finished [ps]
-    uint64_t GetEnd(uint32_t iteration) const;
-
-    /// @return the compute time of a layer in an iteration, mean over the ranks [ps]
-    uint64_t GetCompute(uint32_t iteration, uint32_t layer) const;
-
-    /// @return the exposed communication of a layer in an iteration, mean over the ranks [ps]
-    uint64_t GetExposed(uint32_t iteration, uint32_t layer) const;
-
-    /// What the ranks do between the end of the iteration before and the end of an iteration.
-    struct Parts
+    bool IsComplete(uint32_t iteration) const
     {
-        uint64_t compute{0}; //!< at least one COMPUTE node runs [ps]
-        uint64_t exposed{0}; //!< none runs, and the rank waits for communication [ps]
+        return m_iterations[iteration].nodesLeft == 0;
+    }
+
+    /// Times of a rank, or of all ranks together [ps].
+    struct Times
+    {
+        uint64_t compute{0};
+        uint64_t exposed{0}; //!< communication that it waits for
     };
+
+    /// @return the times that belong to a layer in an iteration, mean over the ranks
+    Times GetLayer(uint32_t iteration, uint32_t layer) const;
 
     /**
      * @param iteration an iteration that has ended, as all before it
-     * @return the parts of its time, mean over the ranks; they are together at most its time
+     * @return what the ranks do between the end of the iteration before and its end, mean over the
+     * ranks: at least one COMPUTE node runs, or none runs and the rank waits for communication.
+     * These parts are together at most its time.
      */
-    Parts GetParts(uint32_t iteration) const;
+    Times GetParts(uint32_t iteration) const;
 
     /// @return when an iteration and all before it have ended [ps]; it must be so
-    uint64_t GetPartsEnd(uint32_t iteration) const;
+    uint64_t GetPartsEnd(uint32_t iteration) const
+    {
+        return m_ends[iteration];
+    }
 
   private:
-    /// Times of one layer in one iteration, summed over the ranks [ps].
-    struct Sums
-    {
-        uint64_t compute{0};
-        uint64_t exposed{0};
-    };
-
     /// Progress of an iteration.
     struct Iteration
     {
@@ -114,18 +119,17 @@ class TimingRecord : public RunObserver
         uint64_t lastBegin{0}; //!< start of the last one [ps]
     };
 
-    void AddPart(uint64_t fromPs, uint64_t toPs, uint64_t Parts::* part);
+    void AddPart(uint64_t fromPs, uint64_t toPs, uint64_t Times::* part);
     void CloseParts();
     void RepeatIteration(const State& from, const Repetition& repetition, uint32_t iteration);
     void RepeatParts(const State& from, const Repetition& repetition);
-    uint64_t Mean(uint64_t sum) const;
-    const Sums& At(uint32_t iteration, uint32_t layer) const;
+    Times GetMean(const Times& sum) const;
 
     uint32_t m_layers;
     uint64_t m_workers{0};              //!< number of ranks with a trace
     std::vector<Computing> m_computing; //!< indexed by rank
-    std::vector<Sums> m_sums;           //!< indexed by iteration, then by layer
-    std::vector<Parts> m_parts;         //!< indexed by iteration, summed over the ranks
+    std::vector<Times> m_sums;          //!< indexed by iteration, then by layer, over the ranks
+    std::vector<Times> m_parts;         //!< indexed by iteration, summed over the ranks
     std::vector<uint64_t> m_ends;       //!< of the iterations that have ended in order [ps]
     std::vector<Iteration> m_iterations;
     uint32_t m_last{0}; //!< latest iteration of which a node has ended
@@ -136,10 +140,61 @@ class TimingRecord::State
     friend class TimingRecord;
 
     uint32_t m_begin{0};                 //!< earlier iterations have ended
-    std::vector<Sums> m_sums;            //!< from that iteration on; later ones are 0
+    std::vector<Times> m_sums;           //!< from that iteration on; later ones are 0
     std::vector<Iteration> m_iterations; //!< from that iteration on; later ones have not begun
     uint32_t m_firstPart{0};             //!< the iteration of the first of the parts
-    std::vector<Parts> m_parts;          //!< from that iteration on; later ones are 0
+    std::vector<Times> m_parts;          //!< from that iteration on; later ones are 0
+};
+
+/**
+ * Computes the exposed communication: the time that the compute streams of the ranks wait for
+ * communication.
+ *
+ * A rank waits while it runs no COMPUTE node. A wait lasts from the end of the last one to the end
+ * of the collective or receive that the compute stream waited for. It counts for the layer and the
+ * iteration of the dependency that finished last. If that dependency started during the wait, the
+ * time before its start counts for the dependency that it waited for itself, and so on. The wait
+ * after the last COMPUTE node of a rank is counted in the same way.
+ */
+class ExposedTime : public RunObserver
+{
+  public:
+    /**
+     * @param stream the workload
+     * @param timing receives the exposed time; must outlive this observer
+     */
+    ExposedTime(const Stream& stream, TimingRecord& timing);
+
+    /// @param repetition iterations that each rank skips while it computes
+    void Skip(const Repetition& repetition);
+
+    uint32_t GetKinds() const override
+    {
+        return NODES;
+    }
+
+    void OnNodeBegun(const NodeEvent& event) override;
+    void OnNodeEnded(const NodeEvent& event) override;
+
+  private:
+    static constexpr uint32_t NONE = ~uint32_t{0}; //!< marks "no node"
+
+    /// State of a rank that has a trace.
+    struct Worker
+    {
+        std::vector<uint64_t> start; //!< per node: time at which it began [ps]
+        std::vector<uint64_t> end;   //!< per node: time at which it finished [ps]
+        uint64_t idleSince{0};       //!< end of the last COMPUTE node [ps]
+        uint32_t computing{0};       //!< number of running COMPUTE nodes
+        std::size_t nodesLeft{0};
+    };
+
+    static uint32_t GetLastDependency(const Trace& trace, const Worker& worker, uint32_t node);
+    static uint32_t GetLastCommunication(const Trace& trace, const Worker& worker);
+    void Count(const Trace& trace, const Worker& worker, uint64_t now, uint32_t last);
+
+    TimingRecord& m_timing;
+    std::vector<Worker> m_workers; //!< indexed by rank
 };
 
 } // namespace cosim

@@ -6,7 +6,7 @@
 #define COSIM_ITERATION_REPEATER_H
 
 #include "network/fabric.h"
-#include "results/repeat-record.h"
+#include "results/repetition.h"
 #include "results/run-record.h"
 #include "stream/stream.h"
 #include "support/state-digest.h"

@@ -57,10 +57,9 @@ Simulation::WriteTimeline(const TimelineOptions& options, TextSink sink)
         }
     }
     m_timeline = std::make_unique<Timeline>(m_stream, options, std::move(sink));
-    Observe(*m_timeline);
-    if (options.counterPs != 0)
+    for (RunObserver* observer : m_timeline->GetObservers())
     {
-        Observe(m_timeline->GetSampler());
+        Observe(*observer);
     }
 }
 
@@ -136,7 +135,7 @@ Simulation::BuildNetwork()
     }
     if (m_timeline)
     {
-        m_timeline->GetSampler().SetFabric(m_fabric.get());
+        m_timeline->SetFabric(m_fabric.get());
     }
     m_circuits = MakeCircuitSwitch(m_stream.topology, *m_fabric, m_observers);
     m_fabric->Start();

@@ -1,0 +1,148 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "results/run-record.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace cosim
+{
+
+CollectiveRecord::CollectiveRecord(const Stream& stream)
+    : m_times(stream.collectives.size())
+{
+    for (const Collective& collective : stream.collectives)
+    {
+        m_times[collective.id].ranksLeft = collective.ranks.size();
+    }
+}
+
+void
+CollectiveRecord::OnCollectiveBegun(const CollectiveEvent& event)
+{
+    uint64_t& start = m_times[event.collective->id].start;
+    start = std::min(start, event.timePs);
+}
+
+void
+CollectiveRecord::OnCollectiveEnded(const CollectiveEvent& event)
+{
+    Times& times = m_times[event.collective->id];
+    times.end = event.timePs;
+    if (--times.ranksLeft == 0)
+    {
+        m_done.push_back(event.collective->id);
+    }
+}
+
+void
+CollectiveRecord::Repeat(std::size_t from, const Repetition& repetition)
+{
+    for (std::size_t i = m_done.size(); i-- > from;)
+    {
+        const Times times = m_times[m_done[i]];
+        for (uint32_t time = 1; time <= repetition.times; ++time)
+        {
+            const uint32_t later = m_done[i] + time * repetition.period * repetition.collectives;
+            const uint64_t shift = time * repetition.periodPs;
+            m_times[later] = {times.start + shift, times.end + shift, 0};
+        }
+    }
+}
+
+JobRecord::JobRecord(const Stream& stream)
+{
+    for (const Trace& trace : stream.traces)
+    {
+        m_jobs.resize(trace.jobs.size());
+        for (std::size_t i = 0; i < trace.jobs.size(); ++i)
+        {
+            m_jobs[i].name = trace.jobs[i];
+        }
+        for (std::size_t node = 0; node < trace.job.size(); ++node)
+        {
+            if (trace.job[node] != 0)
+            {
+                std::vector<Iteration>& iterations = m_jobs[trace.job[node] - 1].iterations;
+                const std::size_t index = trace.iteration[node];
+                iterations.resize(std::max(iterations.size(), index + 1));
+                iterations[index].nodesLeft += trace.ranks.size();
+            }
+        }
+    }
+}
+
+void
+JobRecord::OnNodeBegun(const NodeEvent& event)
+{
+    const Trace& trace = *event.trace;
+    if (!trace.job.empty() && trace.job[event.node] != 0)
+    {
+        Job& job = m_jobs[trace.job[event.node] - 1];
+        job.start = std::min(job.start, event.timePs);
+    }
+}
+
+void
+JobRecord::OnNodeEnded(const NodeEvent& event)
+{
+    const Trace& trace = *event.trace;
+    if (!trace.job.empty() && trace.job[event.node] != 0)
+    {
+        Iteration& iteration =
+            m_jobs[trace.job[event.node] - 1].iterations[trace.iteration[event.node]];
+        iteration.end = event.timePs;
+        --iteration.nodesLeft;
+    }
+}
+
+SharedLinks::SharedLinks(const Topology& topology)
+    : m_topology(topology),
+      m_pathOf(topology.sharedLinks > 0 ? topology.ranks : 0,
+               topology.sharedLinks > 0 ? topology.pathSource : std::vector<uint32_t>(),
+               topology.sharedLinks > 0 ? topology.pathTarget : std::vector<uint32_t>()),
+      m_bytes(topology.sharedLinks > 0 ? topology.pathSource.size() : 0),
+      m_isUsed(m_bytes.size())
+{
+}
+
+void
+SharedLinks::OnMessageDelivered(const MessageEvent& event)
+{
+    const uint32_t path = m_pathOf.Find(event.src, event.dst) + event.route;
+    m_bytes[path] += event.bytes;
+    m_isUsed[path] = true;
+}
+
+std::vector<SharedLink>
+SharedLinks::GetLinks() const
+{
+    std::vector<SharedLink> links(m_topology.linkSource.size());
+    for (uint32_t link = 0; link < links.size(); ++link)
+    {
+        links[link].link = link;
+    }
+    for (uint32_t path = 0; path < m_bytes.size(); ++path)
+    {
+        for (uint32_t i = m_topology.pathBegin[path];
+             m_isUsed[path] && i < m_topology.pathBegin[path + 1];
+             ++i)
+        {
+            links[m_topology.pathLinks[i]].bytes += m_bytes[path];
+            links[m_topology.pathLinks[i]].paths.push_back(path);
+        }
+    }
+    std::erase_if(links, [this](const SharedLink& one) {
+        return one.paths.size() < 2 || m_topology.linkSource[one.link] < m_topology.ranks ||
+               m_topology.linkTarget[one.link] < m_topology.ranks;
+    });
+    std::stable_sort(links.begin(), links.end(), [](const SharedLink& a, const SharedLink& b) {
+        return std::pair(a.paths.size(), a.bytes) > std::pair(b.paths.size(), b.bytes);
+    });
+    links.resize(std::min<std::size_t>(links.size(), m_topology.sharedLinks));
+    return links;
+}
+
+} // namespace cosim
