@@ -385,16 +385,10 @@ CriticalPath::Receive(const MessageKey& key, uint64_t nowPs, CauseLabel label)
         return m_now;
     }
     const SentMessage& message = pending->message;
-    const MessageTimes times = m_parts.Divide(message, std::max(nowPs, message.sentPs));
     CauseRef cause = std::move(pending->cause);
-    for (const auto& [part, kind] : {std::pair(times.host, PathKind::HOST),
-                                     std::pair(times.window, PathKind::WINDOW),
-                                     std::pair(times.queueing, PathKind::QUEUEING),
-                                     std::pair(times.retransmission, PathKind::RETRANSMISSION),
-                                     std::pair(times.serialization, PathKind::SERIALIZATION),
-                                     std::pair(times.propagation, PathKind::PROPAGATION)})
+    for (const auto& [kind, timePs] : m_parts.Divide(message, std::max(nowPs, message.sentPs)))
     {
-        const uint64_t end = cause.GetEnd() + part;
+        const uint64_t end = cause.GetEnd() + timePs;
         cause = Extend(std::move(cause), end, kind, label, message.dst);
     }
     return cause;

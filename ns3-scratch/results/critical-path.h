@@ -15,41 +15,11 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace cosim
 {
-
-/// What the time on a critical path is spent on.
-enum class PathKind : uint8_t
-{
-    COMPUTE,        //!< a rank computes
-    TIMER,          //!< a timer of the workload runs
-    SLOT,           //!< a chunk waits for slots
-    INJECTION,      //!< the latency of a step before it sends, or after it has received
-    HOST,           //!< a rank handles a message
-    SERIALIZATION,  //!< transmission of a message, and of those of its collective before it
-    PROPAGATION,    //!< latencies of the links
-    QUEUEING,       //!< a message waits behind messages that are not of its collective
-    WINDOW,         //!< the rest of a message's time: TCP's window holds it back
-    RETRANSMISSION, //!< TCP repairs losses
-    REDUCTION,      //!< a rank reduces what it has received
-};
-
-/// Names of the kinds in a result, in their order.
-constexpr std::array<std::string_view, 11> PATH_KINDS{"compute_ns",
-                                                      "timer_ns",
-                                                      "slot_ns",
-                                                      "injection_ns",
-                                                      "host_ns",
-                                                      "serialization_ns",
-                                                      "propagation_ns",
-                                                      "queueing_ns",
-                                                      "window_ns",
-                                                      "retransmission_ns",
-                                                      "reduction_ns"};
 
 /// What a cause belongs to: a node of a trace, or a collective.
 struct CauseLabel

@@ -163,7 +163,7 @@ MessageParts::GetHostPs(const HostCost& cost, uint64_t bytes) const
            (cost.bytesPerS == 0 ? 0 : MultiplyDivideUp(bytes, psPerS, cost.bytesPerS, MAX_TIME_PS));
 }
 
-MessageTimes
+std::array<MessagePart, 6>
 MessageParts::Divide(const SentMessage& message, uint64_t nowPs)
 {
     uint64_t left = nowPs - message.sentPs;
@@ -176,17 +176,21 @@ MessageParts::Divide(const SentMessage& message, uint64_t nowPs)
     const uint64_t bytes = (message.bytes + m_flowsPerPair - 1) / m_flowsPerPair;
     const uint32_t path = m_paths.Find(message.src, message.dst, message.route * m_flowsPerPair);
     const IdealTimes ideal = m_ideal.Get(m_links, m_links.GetPath(path), bytes);
-    MessageTimes times{};
-    times.propagation = take(ideal.propagationPs);
-    times.serialization = take(ideal.serializationPs);
-    times.host = take(GetHostPs(m_system.send, bytes) + GetHostPs(m_system.receive, bytes));
-    times.retransmission =
+    const uint64_t propagation = take(ideal.propagationPs);
+    uint64_t serialization = take(ideal.serializationPs);
+    const uint64_t host =
+        take(GetHostPs(m_system.send, bytes) + GetHostPs(m_system.receive, bytes));
+    const uint64_t retransmission =
         take(GetRepairPs(message.src, message.dst, message.route) - message.repairPs);
     const LinkLoads::Load load = m_loads.Deliver(message.owner, message.marks, message.bytes);
-    times.serialization += take(load.ownPs);
-    times.queueing = take(load.othersPs);
-    times.window = left;
-    return times;
+    serialization += take(load.ownPs);
+    const uint64_t queueing = take(load.othersPs);
+    return {{{PathKind::HOST, host},
+             {PathKind::WINDOW, left},
+             {PathKind::QUEUEING, queueing},
+             {PathKind::RETRANSMISSION, retransmission},
+             {PathKind::SERIALIZATION, serialization},
+             {PathKind::PROPAGATION, propagation}}};
 }
 
 } // namespace cosim

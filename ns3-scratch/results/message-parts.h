@@ -13,12 +13,43 @@
 #include "stream/stream.h"
 #include "support/flat-map.h"
 
+#include <array>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace cosim
 {
+
+/// What the time on a critical path is spent on.
+enum class PathKind : uint8_t
+{
+    COMPUTE,        //!< a rank computes
+    TIMER,          //!< a timer of the workload runs
+    SLOT,           //!< a chunk waits for slots
+    INJECTION,      //!< the latency of a step before it sends, or after it has received
+    HOST,           //!< a rank handles a message
+    SERIALIZATION,  //!< transmission of a message, and of those of its collective before it
+    PROPAGATION,    //!< latencies of the links
+    QUEUEING,       //!< a message waits behind messages that are not of its collective
+    WINDOW,         //!< the rest of a message's time: TCP's window holds it back
+    RETRANSMISSION, //!< TCP repairs losses
+    REDUCTION,      //!< a rank reduces what it has received
+};
+
+/// Names of the kinds in a result, in their order.
+constexpr std::array<std::string_view, 11> PATH_KINDS{"compute_ns",
+                                                      "timer_ns",
+                                                      "slot_ns",
+                                                      "injection_ns",
+                                                      "host_ns",
+                                                      "serialization_ns",
+                                                      "propagation_ns",
+                                                      "queueing_ns",
+                                                      "window_ns",
+                                                      "retransmission_ns",
+                                                      "reduction_ns"};
 
 /**
  * Tells what a message waits for on the links of its path: for other messages of its owner, such as
@@ -110,15 +141,11 @@ struct SentMessage
     std::vector<LinkLoads::Mark> marks; //!< what its links had carried when it was sent
 };
 
-/// What the time of a message consists of [ps].
-struct MessageTimes
+/// A part of the time of a message.
+struct MessagePart
 {
-    uint64_t host;
-    uint64_t serialization;
-    uint64_t propagation;
-    uint64_t retransmission;
-    uint64_t queueing;
-    uint64_t window;
+    PathKind kind;
+    uint64_t timePs;
 };
 
 /**
@@ -158,9 +185,9 @@ class MessageParts
     /**
      * @param message a message that arrives now
      * @param nowPs current time [ps]
-     * @return the parts of its time, which add up to it
+     * @return the parts of its time, in the order of time; they add up to it
      */
-    MessageTimes Divide(const SentMessage& message, uint64_t nowPs);
+    std::array<MessagePart, 6> Divide(const SentMessage& message, uint64_t nowPs);
 
   private:
     /// What a flow has lost.

@@ -74,25 +74,29 @@ JobRecord::JobRecord(const Stream& stream)
     }
 }
 
+/// @return the job of a node, or null if it has none
+JobRecord::Job*
+JobRecord::FindJob(const NodeEvent& event)
+{
+    const std::vector<uint32_t>& jobs = event.trace->job;
+    return jobs.empty() || jobs[event.node] == 0 ? nullptr : &m_jobs[jobs[event.node] - 1];
+}
+
 void
 JobRecord::OnNodeBegun(const NodeEvent& event)
 {
-    const Trace& trace = *event.trace;
-    if (!trace.job.empty() && trace.job[event.node] != 0)
+    if (Job* job = FindJob(event))
     {
-        Job& job = m_jobs[trace.job[event.node] - 1];
-        job.start = std::min(job.start, event.timePs);
+        job->start = std::min(job->start, event.timePs);
     }
 }
 
 void
 JobRecord::OnNodeEnded(const NodeEvent& event)
 {
-    const Trace& trace = *event.trace;
-    if (!trace.job.empty() && trace.job[event.node] != 0)
+    if (Job* job = FindJob(event))
     {
-        Iteration& iteration =
-            m_jobs[trace.job[event.node] - 1].iterations[trace.iteration[event.node]];
+        Iteration& iteration = job->iterations[event.trace->iteration[event.node]];
         iteration.end = event.timePs;
         --iteration.nodesLeft;
     }

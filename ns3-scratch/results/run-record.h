@@ -118,6 +118,8 @@ class JobRecord : public RunObserver
     }
 
   private:
+    Job* FindJob(const NodeEvent& event);
+
     std::vector<Job> m_jobs;
 };
 

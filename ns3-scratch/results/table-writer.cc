@@ -60,7 +60,9 @@ WriteLinks(const Topology& topology, const Fabric& fabric)
              Field{"source", [&](uint32_t link) { return links.Get(link).source; }},
              Field{"target", [&](uint32_t link) { return links.Get(link).target; }},
              Field{"dimension",
-                   [&](uint32_t link) { return topology.dimensions[links.Get(link).dimension]; }},
+                   [&](uint32_t link) -> const std::string& {
+                       return topology.dimensions[links.Get(link).dimension];
+                   }},
              Field{"rate_bps", [&](uint32_t link) { return links.Get(link).rateBps; }},
              Field{"latency_ns", [&](uint32_t link) { return links.Get(link).latencyPs; }},
              Field{"buffer_bytes", [&](uint32_t link) { return links.Get(link).bufferBytes; }},
