@@ -19,7 +19,10 @@ class Fabric:
     is_estimator: bool = False
     """Whether the fabric estimates times of whole messages instead of simulating packets."""
     fixed_links: str = ""
-    """Why links cannot change during a run (`topology.reconfiguration`); empty if they can."""
+    """Why links cannot change during a run (`topology.reconfiguration`, and events that change
+    links); empty if they can."""
+    can_lose: bool = True
+    """Whether links can lose packets at random (`loss`)."""
 
 
 FABRICS = {
@@ -31,12 +34,15 @@ FABRICS = {
             "packets: ns-3's stock devices, IP forwarding and TCP; slow",
             fixed_links="ns-3's PointToPointChannel joins two devices for the whole run, and the "
             "timers of a stock TCP socket cannot stand still while links change",
+            can_lose=False,
         ),
         Fabric("flow", "estimate: flows share links max–min fairly", is_estimator=True),
         Fabric(
             "analytical",
             "estimate: whole messages queue one after another on each link",
             is_estimator=True,
+            fixed_links="analytical books a message on a link as a whole, so no part of it has "
+            "arrived when the link changes",
         ),
     )
 }
@@ -47,3 +53,6 @@ ESTIMATORS = tuple(fabric.name for fabric in FABRICS.values() if fabric.is_estim
 
 CHANGING = tuple(fabric.name for fabric in FABRICS.values() if not fabric.fixed_links)
 """Names of the fabrics whose links can change during a run."""
+
+LOSING = tuple(fabric.name for fabric in FABRICS.values() if fabric.can_lose)
+"""Names of the fabrics whose links can lose packets at random."""

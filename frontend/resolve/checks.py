@@ -6,7 +6,7 @@
 from frontend.collectives.choices import algorithm_of
 from frontend.collectives.registry import ALGORITHMS, algorithm_names
 from frontend.errors import RefusedError
-from frontend.fabrics import CHANGING, FABRICS
+from frontend.fabrics import CHANGING, FABRICS, LOSING
 from frontend.resolve.background import background
 from frontend.resolve.events import happenings, is_link_event
 from frontend.resolve.layout import layout
@@ -81,7 +81,7 @@ def check_events(scenario: Scenario, made: Layout) -> None:
 
 
 def _fabric(scenario: Scenario) -> Problems:
-    """Check that the fabric supports links that change during the run."""
+    """Check that the fabric supports circuits that change during the run."""
     family = TOPOLOGIES[scenario.topology.family]
     reason = FABRICS[scenario.fabric].fixed_links
     if reason and family.changes_links(scenario.topology):
@@ -101,9 +101,11 @@ def _routing(scenario: Scenario) -> Problems:
             "expected no event that changes links, because topology.reconfiguration is given",
         )
     if changing and fabric.fixed_links:
-        yield "fabric", f"expected {_either(CHANGING)}, because events change links"
-    if TOPOLOGIES[scenario.topology.family].loses_packets(scenario.topology) and fabric.fixed_links:
-        yield "fabric", f"expected {_either(CHANGING)}, because links lose packets"
+        expected = _either(CHANGING)
+        yield "fabric", f"expected {expected}, because events change links: {fabric.fixed_links}"
+    loses = TOPOLOGIES[scenario.topology.family].loses_packets(scenario.topology)
+    if loses and not fabric.can_lose:
+        yield "fabric", f"expected {_either(LOSING)}, because links lose packets"
     if routing.policy in ("spray", "flowlet") and (circuits or scenario.fabric != "express"):
         yield (
             "routing.policy",

@@ -5,7 +5,6 @@
 #include "fabrics/registry.h"
 
 #include "fabrics/analytical/analytical-fabric.h"
-#include "fabrics/analytical/piece-fabric.h"
 #include "fabrics/express/express-datapath.h"
 #include "fabrics/flow/flow-fabric.h"
 #include "fabrics/host/host-fabric.h"
@@ -36,6 +35,8 @@ struct Entry
     Maker make;
     /// reason why its links cannot change during a run, or null if they can
     const char* fixedLinks;
+    /// true if its links can lose packets at random, and its flows can take several paths
+    bool canLose{true};
 };
 
 /// @return what makes the queues of a topology's links
@@ -54,10 +55,6 @@ MakePolicies(const Topology& topology, const Settings& settings)
 std::unique_ptr<Fabric>
 MakeAnalytical(const Topology& topology, const Settings& settings)
 {
-    if (topology.HasCircuits() || topology.HasLinkEvents())
-    {
-        return std::make_unique<PieceFabric>(topology, settings);
-    }
     return std::make_unique<AnalyticalFabric>(topology, settings);
 }
 
@@ -93,26 +90,39 @@ MakeNative(const Topology& topology, const Settings& settings)
 
 /// All fabrics by name. To add a fabric, add one line here.
 const std::map<std::string, Entry> FABRICS{
-    {"analytical", {MakeAnalytical, nullptr}},
+    {"analytical",
+     {MakeAnalytical,
+      "analytical books a message on a link as a whole, so no part of it has arrived when the "
+      "link changes"}},
     {"express", {MakeExpress, nullptr}},
     {"flow", {MakeFlow, nullptr}},
     {"native",
      {MakeNative,
       "ns-3's PointToPointChannel joins two devices for the whole run, and the timers of a stock "
-      "TCP socket cannot stand still while links change"}},
+      "TCP socket cannot stand still while links change",
+      false}},
 };
 
-/**
- * @return the names, separated by commas; if linksChange is true, only fabrics whose links can
- * change
- */
+/// What a topology asks of the links of a fabric.
+struct LinkNeeds
+{
+    bool change; //!< true if they change during the run
+    bool lose;   //!< true if they lose packets at random, or if flows take several paths
+
+    bool AreMetBy(const Entry& entry) const
+    {
+        return (!change || entry.fixedLinks == nullptr) && (!lose || entry.canLose);
+    }
+};
+
+/// @return the names of the fabrics that meet the needs, separated by commas
 std::string
-ListNames(bool linksChange)
+ListNames(const LinkNeeds& needs)
 {
     std::string names;
     for (const auto& [name, entry] : FABRICS)
     {
-        if (!linksChange || entry.fixedLinks == nullptr)
+        if (needs.AreMetBy(entry))
         {
             names += (names.empty() ? "" : ", ") + name;
         }
@@ -125,16 +135,24 @@ ListNames(bool linksChange)
 std::unique_ptr<Fabric>
 MakeFabric(const Topology& topology, const Settings& settings)
 {
-    const bool linksChange = topology.HasCircuits() || topology.HasLinkEvents() ||
-                             !topology.linkLossPpb.empty() || topology.spread != PathSpread::FLOW;
+    const LinkNeeds needs{topology.HasCircuits() || topology.HasLinkEvents(),
+                          !topology.linkLossPpb.empty() || topology.spread != PathSpread::FLOW};
     const auto found = FABRICS.find(settings.fabric);
-    const char* const reason = found == FABRICS.end() ? nullptr : found->second.fixedLinks;
-    if (found == FABRICS.end() || (linksChange && reason != nullptr))
+    if (found == FABRICS.end() || !needs.AreMetBy(found->second))
     {
-        throw std::invalid_argument("fabric " + Quote(settings.fabric) + " is not one of " +
-                                    ListNames(linksChange) +
-                                    (linksChange ? ", whose links can change during a run" : "") +
-                                    (reason == nullptr ? "" : std::string(": ") + reason));
+        std::string problem =
+            "fabric " + Quote(settings.fabric) + " is not one of " + ListNames(needs);
+        if (needs.change)
+        {
+            problem += ", whose links can change during a run";
+            const bool hasReason = found != FABRICS.end() && found->second.fixedLinks != nullptr;
+            problem += hasReason ? std::string(": ") + found->second.fixedLinks : "";
+        }
+        else if (needs.lose)
+        {
+            problem += ", whose links can lose packets and whose flows can take several paths";
+        }
+        throw std::invalid_argument(problem);
     }
     std::unique_ptr<Fabric> fabric = found->second.make(topology, settings);
     const SystemSettings& system = settings.system;

@@ -29,6 +29,9 @@ namespace cosim
 class CircuitRoutes : public LinkRoutes
 {
   public:
+    /// Marks "no link".
+    static constexpr uint32_t NONE = UINT32_MAX;
+
     /**
      * @param topology the topology at the start of the run, with reconfiguration; must outlive this
      * object
@@ -38,7 +41,15 @@ class CircuitRoutes : public LinkRoutes
 
     // LinkRoutes
     std::vector<uint32_t> Apply(std::span<const LinkUpdate> updates) override;
-    uint32_t GetNext(uint32_t node, uint32_t path) const override;
+
+    /**
+     * Find the next link for a packet. The node need not be on the current path.
+     *
+     * @param node the node at which the packet is
+     * @param path index of the packet's path in the topology
+     * @return the link from the node toward the target of the path, or NONE if the packet must wait
+     */
+    uint32_t GetNext(uint32_t node, uint32_t path) const;
 
   private:
     static constexpr uint16_t FAR = UINT16_MAX;

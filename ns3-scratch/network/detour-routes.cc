@@ -119,19 +119,6 @@ DetourRoutes::GetBrokenPaths() const
     return broken;
 }
 
-uint32_t
-DetourRoutes::GetNext(uint32_t node, uint32_t path) const
-{
-    for (const uint32_t link : m_current[path])
-    {
-        if (m_links.Get(link).source == node)
-        {
-            return m_links.Get(link).isUp ? link : NONE;
-        }
-    }
-    return NONE;
-}
-
 uint64_t
 DetourRoutes::GetCost(uint32_t link) const
 {

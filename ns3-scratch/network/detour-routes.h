@@ -48,7 +48,6 @@ class DetourRoutes : public LinkRoutes
     std::vector<uint32_t> Apply(std::span<const LinkUpdate> updates) override;
     uint32_t Reroute() override;
     std::vector<uint32_t> GetBrokenPaths() const override;
-    uint32_t GetNext(uint32_t node, uint32_t path) const override;
 
     /**
      * @param path index of a path of the topology

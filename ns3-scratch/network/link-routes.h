@@ -20,9 +20,6 @@ namespace cosim
 class LinkRoutes
 {
   public:
-    /// Marks "no link".
-    static constexpr uint32_t NONE = UINT32_MAX;
-
     LinkRoutes() = default;
     virtual ~LinkRoutes() = default;
 
@@ -53,15 +50,6 @@ class LinkRoutes
     {
         return {};
     }
-
-    /**
-     * Find the next link for a packet. The node need not be on the current path.
-     *
-     * @param node the node at which the packet is
-     * @param path index of the packet's path in the topology
-     * @return the link from the node toward the target of the path, or NONE if the packet must wait
-     */
-    virtual uint32_t GetNext(uint32_t node, uint32_t path) const = 0;
 };
 
 /// @return all paths of a topology, in increasing order

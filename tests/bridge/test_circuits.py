@@ -29,16 +29,16 @@ def times_ns(file: Path, fabric: str, **overrides: Any) -> list[float]:
     ]
 
 
-@pytest.mark.parametrize("fabric", ["flow", "analytical"])
-def test_estimators_agree_with_packets_if_ranks_forward(fabric: str, scenarios: Path) -> None:
+def test_flows_agree_with_packets_if_ranks_forward(scenarios: Path) -> None:
     """A few bytes decide which circuits are next, so only the mean over intervals is compared."""
     file = scenarios / "ocs_reconfig_small.yaml"
-    assert mean(times_ns(file, fabric)) == pytest.approx(mean(times_ns(file, "express")), rel=0.15)
+    assert mean(times_ns(file, "flow")) == pytest.approx(mean(times_ns(file, "express")), rel=0.15)
 
 
-def test_the_estimators_agree_with_each_other(scenarios: Path) -> None:
-    """DLRM, 32 servers, d = 4, 100 Gbps: 27 times apart before data stayed at its source."""
+def test_the_circuits_follow_the_demand_of_the_moment(scenarios: Path) -> None:
+    """DLRM, 32 servers, d = 4, 100 Gbps: the demand of a moment is less than an iteration's."""
     overrides = {
+        "fabric": "flow",
         "topology": {
             "family": "ocs",
             "n": 32,
@@ -52,13 +52,8 @@ def test_the_estimators_agree_with_each_other(scenarios: Path) -> None:
         "collective.all_reduce": "ring",
         "workload.iterations": 3,
     }
-    flow, analytical = (
-        bridge.run(load_scenario(scenarios / "topoopt_dlrm.yaml", overrides | {"fabric": fabric}))
-        for fabric in ("flow", "analytical")
-    )
-    assert analytical.time_ns == pytest.approx(flow.time_ns, rel=0.1)
-    # The circuits follow the demand of the moment, which is less than the demand of an iteration.
-    assert len(flow.reconfigurations or ()) > 3 * len(flow.iterations)
+    result = bridge.run(load_scenario(scenarios / "topoopt_dlrm.yaml", overrides))
+    assert len(result.reconfigurations or ()) > 3 * len(result.iterations)
 
 
 def test_the_first_circuits_are_the_same_for_every_demand(scenarios: Path) -> None:

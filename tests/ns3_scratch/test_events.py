@@ -29,7 +29,6 @@ CASES = [
     ("ocs_reconfig_small", "express"),
     ("ocs_reconfig_small", "express", "topology.buffer=100KB", "transport.min_rto=1ms"),
     ("ocs_reconfig_small", "flow"),
-    ("ocs_reconfig_small", "analytical"),
     ("topoopt_cluster_fat_tree_small", "express"),
 ]
 

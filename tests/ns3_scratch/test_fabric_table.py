@@ -29,7 +29,7 @@ def test_links_that_change(name: str, scenarios: Path) -> None:
         return
     with pytest.raises(StreamError, match="can change"):
         carry(Setup(4, RING), name, [Message(0, 1, 1)])
-    with pytest.raises(ScenarioError, match="expected express, flow or analytical"):
+    with pytest.raises(ScenarioError, match="expected express or flow"):
         load_scenario(file, {"fabric": name})
 
 

@@ -26,7 +26,7 @@ def test_a_straggler_computes_slower() -> None:
     assert 2.5 < times < 3.0
 
 
-@pytest.mark.parametrize("fabric", [*CHANGING, "native"])
+@pytest.mark.parametrize("fabric", [*CHANGING, "analytical", "native"])
 def test_other_traffic_is_the_same_on_every_fabric(fabric: str) -> None:
     burst = {
         "event": "incast",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-CHANGING = ["express", "flow", "analytical"]
+CHANGING = ["express", "flow"]
 
 TWO_SPINES: list[Any] = [
     *([f"gpu{rank}", f"leaf{rank // 2}", "100Gbps", "1us"] for rank in range(4)),

@@ -30,14 +30,10 @@ AckStalls::Announce(std::span<const Cargo> cargo, uint64_t at)
         {
             continue;
         }
-        const auto links = m_fabric.m_liveLinks.GetPath(one.path);
-        if (links.empty())
-        {
-            continue;
-        }
+        const uint32_t first = m_fabric.m_liveLinks.GetPath(one.path).front();
         m_links.resize(m_fabric.m_liveLinks.GetCount());
-        Link& link = m_links[links.front()];
-        const uint64_t transmission = m_fabric.TransmissionPs(one.size.wireBytes, links.front());
+        Link& link = m_links[first];
+        const uint64_t transmission = m_fabric.TransmissionPs(one.size.wireBytes, first);
         link.busyUntil = MessageFabric::Later(std::max(link.busyUntil, at), transmission);
         link.path = one.path;
     }
@@ -46,14 +42,14 @@ AckStalls::Announce(std::span<const Cargo> cargo, uint64_t at)
 uint64_t
 AckStalls::GetOfLarge(uint32_t path, uint64_t wireBytes, uint64_t at) const
 {
-    const auto links = m_fabric.m_liveLinks.GetPath(path);
-    const uint64_t gaps = links.empty() ? 0 : CountGaps(path, wireBytes);
+    const uint32_t own = m_fabric.m_liveLinks.GetPath(path).front();
+    const uint64_t gaps = CountGaps(path, wireBytes);
     if (gaps == 0 || !IsInRing(path, at))
     {
         return 0;
     }
     // Only the part during which the other data is sent waits for it.
-    const auto whole = static_cast<double>(m_fabric.TransmissionPs(wireBytes, links.front()));
+    const auto whole = static_cast<double>(m_fabric.TransmissionPs(wireBytes, own));
     const auto common = static_cast<double>(m_links[m_fabric.GetAckLink(path)].busyUntil - at);
     const double delay = static_cast<double>(gaps) * std::min(1.0, common / whole) *
                          static_cast<double>(GetGap(path));

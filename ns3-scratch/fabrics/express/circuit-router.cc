@@ -109,7 +109,7 @@ CircuitRouter::SendOn(Packet* packet, Rank node)
     {
         m_held[node].push_back(packet);
     }
-    else if (const uint32_t link = FindLink(packet, node); link != LinkRoutes::NONE)
+    else if (const uint32_t link = FindLink(packet, node); link != CircuitRoutes::NONE)
     {
         m_links.Enter(link, packet);
     }
@@ -123,7 +123,7 @@ uint32_t
 CircuitRouter::FindLink(Packet* packet, Rank node)
 {
     const uint32_t link = m_routes.GetNext(node, m_flows.GetPathOf(*packet));
-    if (link != LinkRoutes::NONE)
+    if (link != CircuitRoutes::NONE)
     {
         packet->path = {&m_linkIds[link], 1};
     }
@@ -198,7 +198,7 @@ CircuitRouter::Resume()
     {
         for (Packet* packet : std::exchange(m_held[node], {}))
         {
-            if (const uint32_t link = FindLink(packet, node); link != LinkRoutes::NONE)
+            if (const uint32_t link = FindLink(packet, node); link != CircuitRoutes::NONE)
             {
                 m_links[link].Readmit(packet);
             }
