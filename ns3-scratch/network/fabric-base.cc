@@ -210,7 +210,7 @@ FabricBase::RepeatShared(const NetworkCounters& from, uint64_t times, uint64_t p
         }
     };
     std::apply([&](const auto&... field) { (repeat(field.get), ...); }, FIELDS<NetworkStatistics>);
-    repeat(&NetworkStatistics::repeatedPackets);
+    repeat(&NetworkStatistics::repeatedPackets); // which the block "reordering" has
     m_completionPs.Repeat(from.completionPs, times);
     m_flowRecord.Repeat(from.flows, times);
     m_startPs -= static_cast<int64_t>(times * periodPs);
