@@ -157,9 +157,10 @@ TimingRecord::GetState() const
 void
 TimingRecord::Repeat(const State& from, const Repetition& repetition)
 {
+    const uint64_t nodes = m_iterations.back().nodesLeft; // of an iteration that has not begun
     for (uint32_t iteration = m_last + 1; iteration-- > from.m_begin;)
     { // from the last one on, so that what is repeated is not yet changed
-        RepeatIteration(from, repetition, iteration);
+        RepeatIteration(from, repetition, iteration, nodes);
     }
     RepeatParts(from, repetition);
     m_last += repetition.times * repetition.period;
@@ -186,15 +187,17 @@ TimingRecord::RepeatParts(const State& from, const Repetition& repetition)
     CloseParts();
 }
 
-/// Repeat what happened in one iteration.
+/// Repeat what happened in one iteration; it has this number of nodes before it begins.
 void
-TimingRecord::RepeatIteration(const State& from, const Repetition& repetition, uint32_t iteration)
+TimingRecord::RepeatIteration(const State& from,
+                              const Repetition& repetition,
+                              uint32_t iteration,
+                              uint64_t nodes)
 {
     const std::size_t place = iteration - from.m_begin;
     const bool isKnown = place < from.m_iterations.size();
     const Iteration now = m_iterations[iteration];
-    const uint64_t before = isKnown ? from.m_iterations[place].nodesLeft
-                                    : m_iterations.back().nodesLeft; // which has not begun
+    const uint64_t before = isKnown ? from.m_iterations[place].nodesLeft : nodes;
     if (now.nodesLeft == before)
     {
         return;

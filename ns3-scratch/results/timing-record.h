@@ -121,7 +121,10 @@ class TimingRecord : public RunObserver
 
     void AddPart(uint64_t fromPs, uint64_t toPs, uint64_t Times::* part);
     void CloseParts();
-    void RepeatIteration(const State& from, const Repetition& repetition, uint32_t iteration);
+    void RepeatIteration(const State& from,
+                         const Repetition& repetition,
+                         uint32_t iteration,
+                         uint64_t nodes);
     void RepeatParts(const State& from, const Repetition& repetition);
     Times GetMean(const Times& sum) const;
 

@@ -64,6 +64,21 @@ def test_exact_repetition_changes_nothing(name: str, fabric: str) -> None:
     assert simulated == 12 - sum(skip.iterations for skip in exact.repeat.skipped)
 
 
+def test_the_last_iteration_can_be_a_repeated_one() -> None:
+    changes = {
+        "transport.window": "20KB",
+        "transport.delayed_ack.timeout": "0.5us",
+        "system.injection_latency": "1.7us",
+        "system.admission": "local",
+    }
+    scenario = SCENARIOS / "dlrm_hier_opt_small.yaml"
+    exact = assert_same(scenario, "analytical", 6, **changes)
+    assert exact.repeat is not None
+    (skip,) = exact.repeat.skipped
+    assert skip.after + skip.iterations + 1 == 6
+    assert skip.period > 1  # two iterations are repeated, and both have begun since
+
+
 ANY = {
     "name": st.sampled_from(
         (*REPEATING, "topoopt_resnet50_small", "topoopt_bert_small", "llm_llama3_8b_small")
