@@ -40,6 +40,7 @@ TimingRecord::TimingRecord(const Stream& stream)
     }
     m_sums.resize(m_iterations.size() * m_layers);
     m_parts.resize(m_iterations.size());
+    CloseParts(); // iterations without nodes have ended
 }
 
 void
