@@ -51,4 +51,7 @@ def test_small_scenario(
     raw: dict[str, Any] = json.loads(done.stdout)
     usual = bridge.replay(stream).to_dict()
     assert raw.pop("simulator")["events"] == usual["simulator"]["events"]
+    risk = raw.pop("loss_risk", None)  # a part of `estimate`
+    if usual.get("estimate"):
+        assert usual["estimate"]["losses"] == (risk and risk["cause"])
     assert raw == {key: usual[key] for key in raw}
