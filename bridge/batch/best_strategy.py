@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -15,6 +14,7 @@ from bridge.batch.training_job import Job
 from bridge.errors import InputError
 from bridge.files import write_whole
 from bridge.simulator.simulate import versions
+from bridge.stopwatch import Stopwatch
 from frontend import Scenario, load_scenario
 from frontend.parallelization import StrategyError, demand
 from topology_gen.files import read_bytes
@@ -72,7 +72,7 @@ class StrategySearch:
         StrategyError
             If no start fits into the memory.
         """
-        began = time.process_time()
+        watch = Stopwatch()
         searches: list[Search] = []
         refusal: StrategyError | None = None
         for start in self.starts:
@@ -87,7 +87,7 @@ class StrategySearch:
         data = search.job.changed(best.strategy, best.demand)
         found = {
             "strategy": data["workload"]["strategy"],
-            "cpu_seconds": round(time.process_time() - began, 3),
+            "cpu_seconds": watch.cost()["cpu_s"],
         }
         if search.job.alternates:
             topology = data["topology"]

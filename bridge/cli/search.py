@@ -34,6 +34,7 @@ from bridge.present.progress import LINE_INTERVAL_S
 from bridge.present.quantities import time_text
 from bridge.present.table import table
 from bridge.simulator import simulate
+from bridge.stopwatch import Stopwatch
 from frontend import load_scenario
 from frontend.fabrics import FABRICS
 from frontend.loading.overrides import Override
@@ -139,15 +140,15 @@ def search_command(
     job = Job(loaded)
     settings = Settings(rounds, budget, beta, loaded.seed, space)
     place_at(address)  # a wrong one is refused before the search
-    began = time.process_time()
+    watch = Stopwatch()
     with _SearchProgress(settings, quiet=as_json) as shown:
         search = Search(job, settings, folder, resume=resume, on_proposal=shown)
         state = search.run()
-    cpu_seconds = time.process_time() - began
+    cpu_seconds = watch.cost()["cpu_s"]
     times = {"start": state.start_seconds, "estimate": state.best.seconds}
     best = load_scenario(job.changed(state.best.strategy, state.best.demand))
     times |= checked(best, fabrics, address, folder, quiet=as_json, allow_hooks=allow_hooks)
-    answer = _answer(job, state, times) | {"cpu_seconds": round(cpu_seconds, 3)}
+    answer = _answer(job, state, times) | {"cpu_seconds": cpu_seconds}
     if job.alternates:
         found = resolve(best).layout.found
         assert found is not None

@@ -61,13 +61,8 @@ def require_numbers(members: int, steps: int) -> None:
 
     The number of a step of a member is that of the step, and as many bits as members need.
     """
-    places = 1 << (members - 1).bit_length()
+    places, of_ranks = _padded(members, "ranks")
     if steps * places > MOST_STEPS:
-        of_ranks = (
-            f"{members} ranks"
-            if places == members
-            else f"{members} ranks ({places} for a power of two)"
-        )
         raise StepsError(
             f"{steps} steps of each of {of_ranks} need {steps * places} numbers, and the simulator "
             f"has {MOST_STEPS}"
@@ -76,17 +71,21 @@ def require_numbers(members: int, steps: int) -> None:
 
 def require_repeated_numbers(steps: int, times: int) -> None:
     """Raise StepsError if the repetitions of all steps of a program have too many numbers."""
-    places = 1 << (steps - 1).bit_length()
+    places, of_steps = _padded(steps, "steps")
     if times * places > MOST_STEPS:
-        of_steps = (
-            f"{steps} steps" if places == steps else f"{steps} steps ({places} for a power of two)"
-        )
         error = StepsError(
             f"{times} segments of {of_steps} need {times * places} numbers, and the simulator has "
             f"{MOST_STEPS}"
         )
         error.segments = True
         raise error
+
+
+def _padded(count: int, noun: str) -> tuple[int, str]:
+    """Return the next power of two, and the count as text, which tells it where it is larger."""
+    places = 1 << (count - 1).bit_length()
+    text = f"{count} {noun}"
+    return places, text if places == count else f"{text} ({places} for a power of two)"
 
 
 def require_written(steps: int, most: int = MOST_WRITTEN_STEPS, segments: int = 1) -> None:

@@ -53,26 +53,35 @@ LazyTimer::Schedule()
 void
 LazyTimer::Happen()
 {
-    const EventOrigin& current = m_clock.GetCurrent();
-    if (current.number != m_eventNumber)
+    if (TakeExpiry(m_clock.GetCurrent()))
+    {
+        OnExpiry();
+    }
+    else
     {
         m_clock.NoteIdleEvent();
-        return;
+    }
+}
+
+bool
+LazyTimer::TakeExpiry(const EventOrigin& current)
+{
+    if (current.number != m_eventNumber)
+    {
+        return false;
     }
     const int64_t nowPs = std::exchange(m_eventPs, -1);
     if (m_expiryPs < 0)
     {
-        m_clock.NoteIdleEvent();
-        return;
+        return false;
     }
     if (m_expiryPs > nowPs || m_expiryOrigin > current)
     {
-        m_clock.NoteIdleEvent();
         Schedule();
-        return;
+        return false;
     }
     m_expiryPs = -1;
-    OnExpiry();
+    return true;
 }
 
 } // namespace cosim

@@ -59,6 +59,9 @@ class LazyTimer : private CausalEvent
     // CausalEvent
     void Happen() override;
 
+    /// @return true if the timer expires with the current event; then it is no longer armed
+    bool TakeExpiry(const EventOrigin& current);
+
     void Schedule();
 
     CausalSimulator& m_clock;

@@ -107,7 +107,7 @@ WriteIterations(JsonWriter& json, const TimingRecord& timing)
 {
     json.Key("iterations").BeginArray();
     uint64_t start = 0;
-    for (uint32_t i = 0; i < timing.GetIterations() && timing.IsComplete(i); ++i)
+    for (uint32_t i = 0; i < timing.GetEnded(); ++i)
     {
         const TimingRecord::Times parts = timing.GetParts(i);
         const uint64_t end = timing.GetPartsEnd(i);

@@ -140,10 +140,7 @@ TimingRecord::State
 TimingRecord::GetState() const
 {
     State state;
-    while (state.m_begin < m_last && IsComplete(state.m_begin))
-    {
-        ++state.m_begin;
-    }
+    state.m_begin = std::min(m_last, GetEnded());
     const auto end = static_cast<std::ptrdiff_t>(m_last + 1);
     const auto begin = static_cast<std::ptrdiff_t>(state.m_begin);
     state.m_sums = {m_sums.begin() + begin * m_layers, m_sums.begin() + end * m_layers};

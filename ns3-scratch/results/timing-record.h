@@ -73,10 +73,10 @@ class TimingRecord : public RunObserver
         return m_layers;
     }
 
-    /// @return true if an iteration has ended; earlier iterations may not have ended
-    bool IsComplete(uint32_t iteration) const
+    /// @return the number of iterations that have ended, as all before them
+    uint32_t GetEnded() const
     {
-        return m_iterations[iteration].nodesLeft == 0;
+        return static_cast<uint32_t>(m_ends.size());
     }
 
     /// Times of a rank, or of all ranks together [ps].

@@ -154,10 +154,7 @@ CircuitRouter::Deliver(Packet* packet)
 bool
 CircuitRouter::MeasureDemand(std::vector<uint64_t>& bytes) const
 {
-    for (FlowId flow = 0; flow < m_senders.size(); ++flow)
-    {
-        bytes[flow] += m_client.GetUndelivered(flow);
-    }
+    m_client.AddUndelivered(bytes);
     return false;
 }
 

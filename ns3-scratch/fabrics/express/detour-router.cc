@@ -39,10 +39,7 @@ DetourRouter::AddStatistics(NetworkStatistics& statistics) const
 bool
 DetourRouter::MeasureDemand(std::vector<uint64_t>& bytes) const
 {
-    for (FlowId flow = 0; flow < bytes.size(); ++flow)
-    {
-        bytes[flow] += m_client.GetUndelivered(flow);
-    }
+    m_client.AddUndelivered(bytes);
     return false;
 }
 

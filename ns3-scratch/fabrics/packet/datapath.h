@@ -37,8 +37,8 @@ class DatapathClient : public FlowObserver
      */
     virtual void OnDropped(uint32_t link, uint32_t wireBytes) = 0;
 
-    /// @return the bytes that were appended to the stream of a flow and are not delivered
-    virtual uint64_t GetUndelivered(FlowId flow) const = 0;
+    /// @param bytes one entry per flow; the call adds what was submitted and is not delivered
+    virtual void AddUndelivered(std::vector<uint64_t>& bytes) const = 0;
 };
 
 /// What a datapath works with. All of it outlives the datapath.

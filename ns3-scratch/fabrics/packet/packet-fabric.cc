@@ -219,10 +219,13 @@ PacketFabric::OnClosed(FlowId flow)
          std::to_string(m_settings.tcp.dataRetries) + " retransmission timeouts in a row");
 }
 
-uint64_t
-PacketFabric::GetUndelivered(FlowId flow) const
+void
+PacketFabric::AddUndelivered(std::vector<uint64_t>& bytes) const
 {
-    return m_flows[flow].submitted - m_flows[flow].delivered;
+    for (FlowId flow = 0; flow < GetFlowCount(); ++flow)
+    {
+        bytes[flow] += m_flows[flow].GetUndelivered();
+    }
 }
 
 uint64_t
@@ -282,7 +285,7 @@ PacketFabric::GetFlowState(uint32_t path) const
     return {m_flows[path].delivered,
             m_datapath->GetWindow(path),
             m_answers[path].rttLatestNs,
-            GetUndelivered(path)};
+            m_flows[path].GetUndelivered()};
 }
 
 LinkCounters

@@ -91,6 +91,12 @@ class PacketFabric final : public FabricBase, public Repeatable, private Datapat
         uint64_t delivered{0};
         double rttSumNs{0}; //!< of the samples of the intervals that have ended
         uint32_t rttSamples{0};
+
+        /// @return the bytes that were appended to the stream and are not delivered
+        uint64_t GetUndelivered() const
+        {
+            return submitted - delivered;
+        }
     };
 
     /// What the ACKs of a flow change. They arrive at other times than messages.
@@ -122,7 +128,7 @@ class PacketFabric final : public FabricBase, public Repeatable, private Datapat
     void OnTimeout(FlowId flow, ns3::Time waited) override;
     void OnClosed(FlowId flow) override;
     void OnDropped(uint32_t link, uint32_t wireBytes) override;
-    uint64_t GetUndelivered(FlowId flow) const override;
+    void AddUndelivered(std::vector<uint64_t>& bytes) const override;
 
     /// @return the number of flows
     FlowId GetFlowCount() const
