@@ -12,8 +12,8 @@
 #include "fabrics/packet/packet-fabric.h"
 #include "network/transport-facts.h"
 #include "support/quoted-name.h"
-#include "transport/drop-tail-policy.h"
-#include "transport/shared-memory-policy.h"
+#include "transport/drop-tail-buffer.h"
+#include "transport/shared-buffer.h"
 #include "transport/tcp/tcp-transport.h"
 
 #include <map>
@@ -39,17 +39,29 @@ struct Entry
     bool canLose{true};
 };
 
-/// @return what makes the queues of a topology's links
-std::unique_ptr<QueuePolicyMaker>
-MakePolicies(const Topology& topology, const Settings& settings)
+/// @return the buffers of a topology's nodes; a shared one has the sum of the links' buffers
+SwitchBuffers
+MakeBuffers(const Topology& topology, const Settings& settings)
 {
-    const uint32_t slotBytes =
-        settings.tcp.buffersCountPackets ? GetPacketFormat(settings).GetLargestBytes() : 0;
-    if (topology.sharedMemoryAlphaPpm > 0)
+    BufferRules rules;
+    if (settings.tcp.buffersCountPackets)
     {
-        return std::make_unique<SharedMemoryPolicyMaker>(topology, slotBytes);
+        rules.slotBytes = GetPacketFormat(settings).GetLargestBytes();
     }
-    return std::make_unique<DropTailPolicyMaker>(slotBytes);
+    std::vector<uint64_t> bytes(topology.nodes);
+    for (std::size_t link = 0; link < topology.linkSource.size(); ++link)
+    {
+        bytes[topology.linkSource[link]] += topology.linkBufferBytes[link];
+    }
+    SwitchBuffers buffers;
+    const uint64_t alphaPpm = topology.sharedMemoryAlphaPpm;
+    for (uint32_t node = 0; node < topology.nodes; ++node)
+    {
+        buffers.push_back(alphaPpm > 0
+                              ? std::make_unique<SharedBuffer>(rules, bytes[node], alphaPpm)
+                              : std::make_unique<DropTailBuffer>(rules));
+    }
+    return buffers;
 }
 
 std::unique_ptr<Fabric>
@@ -66,7 +78,7 @@ MakeExpress(const Topology& topology, const Settings& settings)
             setup,
             client,
             std::make_unique<TcpTransport>(setup.settings.tcp, setup.clock),
-            MakePolicies(setup.topology, setup.settings));
+            MakeBuffers(setup.topology, setup.settings));
     };
     return std::make_unique<PacketFabric>(topology, settings, make);
 }
@@ -83,7 +95,7 @@ MakeNative(const Topology& topology, const Settings& settings)
     const auto make = [](const DatapathSetup& setup, DatapathClient& client) {
         return std::make_unique<NativeDatapath>(setup,
                                                 client,
-                                                MakePolicies(setup.topology, setup.settings));
+                                                MakeBuffers(setup.topology, setup.settings));
     };
     return std::make_unique<PacketFabric>(topology, settings, make);
 }

@@ -16,7 +16,7 @@ namespace cosim
 {
 
 /**
- * Create a fabric by its registered name. The fabric is composed of a transport, queue policies,
+ * Create a fabric by its registered name. The fabric is composed of a transport, switch buffers,
  * and a control of its links if the links of the topology change during the run.
  *
  * @param topology links and paths; must outlive the fabric

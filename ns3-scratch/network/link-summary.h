@@ -24,7 +24,7 @@ struct LinkCounters
     uint64_t wireBytes{0};
     uint64_t drops{0};
     uint64_t marks{0};
-    /// longest egress queue; that of a link without a queue policy, such as a rank's, includes the
+    /// longest egress queue; that of a link without a limit, such as a rank's, includes the
     /// rest of the packet in transmission
     uint64_t maxQueueBytes{0};
     uint64_t queuedBytes{0}; //!< bytes in the egress queue now; 0 in estimators

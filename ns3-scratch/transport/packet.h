@@ -30,6 +30,7 @@ struct Packet
     bool toSender;  //!< true on the reverse path (ACKs)
     bool ect : 1;   //!< true if the transport is ECN-capable
     bool ce : 1;    //!< true if a queue has marked the packet (congestion experienced)
+    uint8_t trafficClass : 3 {0}; //!< priority in which it waits; 0 is the lowest
 };
 
 /// Carries the packets that the two endpoints of a flow send.

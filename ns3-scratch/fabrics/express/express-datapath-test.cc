@@ -6,6 +6,7 @@
 #include "fabrics/express/express-datapath.h"
 #include "fabrics/packet/packet-fabric.h"
 #include "support/unit-test.h"
+#include "transport/drop-tail-buffer.h"
 
 #include "ns3/simulator.h"
 
@@ -13,7 +14,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
+#include <vector>
 
 namespace cosim
 {
@@ -126,59 +129,93 @@ class Datagrams final : public Transport
     std::size_t m_packets{0}; //!< on their way
 };
 
-/// A queue that holds a number of packets of any size, beside the one in transmission.
-class PacketQueue final : public QueuePolicy
+/// A buffer that holds a number of packets, of any size, of each link by which they come.
+class IngressBuffer final : public SwitchBuffer
 {
   public:
-    PacketQueue(EgressQueue& queue, uint32_t most)
-        : m_queue(queue),
-          m_most(most)
-    {
-    }
-
-    Verdict Decide(const Arrival& /* arrival */) override
-    {
-        m_queue.Update();
-        return m_packets < m_most ? Verdict::ADMIT : Verdict::DROP;
-    }
-
-    void Enter(uint32_t bytes) override
-    {
-        QueuePolicy::Enter(bytes);
-        ++m_packets;
-    }
-
-    void Leave(uint32_t bytes) override
-    {
-        QueuePolicy::Leave(bytes);
-        --m_packets;
-    }
-
-  private:
-    EgressQueue& m_queue;
-    const uint32_t m_most;
-    uint32_t m_packets{0};
-};
-
-// End of what docs/extending.md shows.
-
-/// Gives each link a PacketQueue; 0: without a limit.
-class PacketQueues final : public QueuePolicyMaker
-{
-  public:
-    explicit PacketQueues(uint32_t most)
+    /// @param most number of packets of a link
+    explicit IngressBuffer(uint32_t most)
         : m_most(most)
     {
     }
 
-    std::unique_ptr<QueuePolicy> Make(const LinkState& /* link */, EgressQueue& queue) override
+    uint32_t AddPort(EgressQueue& queue) override
     {
-        return m_most == 0 ? nullptr : std::make_unique<PacketQueue>(queue, m_most);
+        m_queues.push_back(&queue);
+        return static_cast<uint32_t>(m_queues.size() - 1);
+    }
+
+    bool SetLink(uint32_t /* port */, const LinkState& /* link */) override
+    {
+        return true;
+    }
+
+    Verdict Enter(uint32_t /* port */, Passage packet, bool /* isDroppable */) override
+    {
+        for (EgressQueue* queue : m_queues)
+        {
+            queue->Update();
+        }
+        uint32_t& packets = m_packets[packet.ingress];
+        if (packets == m_most)
+        {
+            return Verdict::DROP;
+        }
+        ++packets;
+        return Verdict::ADMIT;
+    }
+
+    bool Leave(uint32_t /* port */, Passage packet) override
+    {
+        --m_packets[packet.ingress];
+        return false;
     }
 
   private:
     const uint32_t m_most;
+    std::vector<EgressQueue*> m_queues;
+    std::map<uint32_t, uint32_t> m_packets; //!< by ingress link
 };
+
+// End of what docs/extending.md shows.
+
+/// @return buffers of which that of one node is an IngressBuffer
+SwitchBuffers
+MakeBuffers(uint32_t nodes, uint32_t guarded, uint32_t most)
+{
+    SwitchBuffers buffers;
+    for (uint32_t node = 0; node < nodes; ++node)
+    {
+        buffers.push_back(std::make_unique<DropTailBuffer>(BufferRules{}));
+    }
+    if (most > 0)
+    {
+        buffers[guarded] = std::make_unique<IngressBuffer>(most);
+    }
+    return buffers;
+}
+
+/// @return ranks 0, 1 and 2 on switch 3, with a slow link from the switch to rank 2
+Topology
+MakeStar()
+{
+    Topology topology;
+    topology.ranks = 3;
+    topology.nodes = 4;
+    topology.dimensions = {"scale_up", "scale_out"};
+    topology.linkSource = {0, 1, 3, 3, 3, 2};
+    topology.linkTarget = {3, 3, 2, 0, 1, 3};
+    topology.linkRateBps = std::vector<uint64_t>(6, 1'000'000'000);
+    topology.linkRateBps[2] = 1'000'000;
+    topology.linkLatencyPs = std::vector<uint64_t>(6, LATENCY_PS);
+    topology.linkBufferBytes = topology.linkEcnThresholdBytes = std::vector<uint64_t>(6, 0);
+    topology.linkDimension = std::vector<uint32_t>(6, 1);
+    topology.pathSource = {0, 1, 2, 2};
+    topology.pathTarget = {2, 2, 0, 1};
+    topology.pathLinks = {0, 2, 1, 2, 5, 3, 5, 4};
+    topology.pathBegin = {0, 2, 4, 6, 8};
+    return topology;
+}
 
 /// @return two ranks with a link each way
 Topology
@@ -214,12 +251,29 @@ class ExpressDatapathTest : public UnitTest<ExpressDatapathTest>
     }
 
     /// One packet is in transmission and three wait, so six of ten are dropped.
-    void AsksAnyQueuePolicy()
+    void AsksAnyBuffer()
     {
         const Outcome outcome = Send(10, 3);
         NS_TEST_ASSERT_MSG_EQ(outcome.arrivedPs, -1, "a part of the message is missing");
         NS_TEST_ASSERT_MSG_EQ(outcome.statistics.drops, 6, "drops");
         NS_TEST_ASSERT_MSG_EQ(outcome.deliveredBytes, 4 * PAYLOAD, "delivered");
+    }
+
+    /// Ten packets of each of two ranks meet: one is in transmission, and three of each wait.
+    void TellsBuffersWherePacketsComeFrom()
+    {
+        const SimulatorSession session(1);
+        const Topology topology = MakeStar();
+        const Settings settings;
+        const std::unique_ptr<PacketFabric> fabric = Make(topology, settings, 3, 3);
+        fabric->Start();
+        for (const Rank rank : {0, 1})
+        {
+            fabric->SimSend(rank, 2, uint64_t{10} * PAYLOAD, 1, 0, {});
+        }
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(fabric->GetStatistics().drops, 20 - 1 - 2 * 3, "drops");
+        NS_TEST_ASSERT_MSG_EQ(fabric->GetDeliveredBytes(), (1 + 2 * 3) * PAYLOAD, "delivered");
     }
 
     /// Circuits pause flows, and datagrams cannot pause.
@@ -228,7 +282,7 @@ class ExpressDatapathTest : public UnitTest<ExpressDatapathTest>
         const SimulatorSession session(1);
         Topology topology = MakePair();
         topology.reconfiguration.intervalPs = 1000;
-        const std::string refusal = GetRefusal([&] { Make(topology, Settings(), 0); });
+        const std::string refusal = GetRefusal([&] { Make(topology, Settings(), 0, 0); });
         NS_TEST_ASSERT_MSG_EQ(refusal,
                               "topology: circuits that change need a transport whose senders can "
                               "pause",
@@ -245,16 +299,18 @@ class ExpressDatapathTest : public UnitTest<ExpressDatapathTest>
 
     static std::unique_ptr<PacketFabric> Make(const Topology& topology,
                                               const Settings& settings,
+                                              uint32_t guarded,
                                               uint32_t most)
     {
         return std::make_unique<PacketFabric>(
             topology,
             settings,
-            [most](const DatapathSetup& setup, DatapathClient& client) {
-                return std::make_unique<ExpressDatapath>(setup,
-                                                         client,
-                                                         std::make_unique<Datagrams>(),
-                                                         std::make_unique<PacketQueues>(most));
+            [&](const DatapathSetup& setup, DatapathClient& client) {
+                return std::make_unique<ExpressDatapath>(
+                    setup,
+                    client,
+                    std::make_unique<Datagrams>(),
+                    MakeBuffers(topology.nodes, guarded, most));
             });
     }
 
@@ -264,7 +320,7 @@ class ExpressDatapathTest : public UnitTest<ExpressDatapathTest>
         const SimulatorSession session(1);
         const Topology topology = MakePair();
         const Settings settings;
-        const std::unique_ptr<PacketFabric> fabric = Make(topology, settings, most);
+        const std::unique_ptr<PacketFabric> fabric = Make(topology, settings, 0, most);
         fabric->Start();
         Outcome outcome;
         const uint64_t bytes = uint64_t{packets} * PAYLOAD;
@@ -284,7 +340,9 @@ const UnitTestSuite<ExpressDatapathTest> g_expressDatapathTests(
     "express-datapath",
     {
         {"any transport is carried", &ExpressDatapathTest::CarriesAnyTransport},
-        {"any queue policy is asked", &ExpressDatapathTest::AsksAnyQueuePolicy},
+        {"any buffer is asked", &ExpressDatapathTest::AsksAnyBuffer},
+        {"buffers hear where packets come from",
+         &ExpressDatapathTest::TellsBuffersWherePacketsComeFrom},
         {"circuits need flows that can pause",
          &ExpressDatapathTest::RefusesCircuitsIfFlowsCannotPause},
     });

@@ -49,10 +49,10 @@ MakeRouter(const DatapathSetup& setup,
 ExpressDatapath::ExpressDatapath(const DatapathSetup& setup,
                                  DatapathClient& client,
                                  std::unique_ptr<Transport> transport,
-                                 std::unique_ptr<QueuePolicyMaker> policies)
+                                 SwitchBuffers buffers)
     : m_clock(setup.clock),
       m_transport(std::move(transport)),
-      m_links(setup, client, *m_transport, std::move(policies)),
+      m_links(setup, client, *m_transport, std::move(buffers)),
       m_flows(setup, *m_transport),
       m_router(MakeRouter(setup, client, *m_transport, m_links, m_flows)),
       m_repeatable(m_transport->GetRepeatable())

@@ -10,7 +10,7 @@
 #include "fabrics/express/router.h"
 #include "fabrics/packet/datapath.h"
 #include "transport/endpoint.h"
-#include "transport/queue-policy.h"
+#include "transport/switch-buffer.h"
 
 #include <memory>
 #include <string>
@@ -33,12 +33,12 @@ class ExpressDatapath : public Datapath, private RepeatableDatapath
      * @param setup what the datapath works with
      * @param client notified of what happens to flows and packets
      * @param transport creates the endpoints of flows
-     * @param policies creates the policies of the links' egress queues
+     * @param buffers the buffers of the nodes
      */
     ExpressDatapath(const DatapathSetup& setup,
                     DatapathClient& client,
                     std::unique_ptr<Transport> transport,
-                    std::unique_ptr<QueuePolicyMaker> policies);
+                    SwitchBuffers buffers);
 
     // Datapath
     void Open(const HandshakePlan& handshakes) override;

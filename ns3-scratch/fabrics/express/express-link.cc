@@ -28,20 +28,26 @@ TransmissionTimes::TransmissionTimes(uint64_t rateBps, uint32_t maxBytes)
 {
 }
 
-ExpressLink::ExpressLink(CausalSimulator& clock, uint64_t latencyPs, Receiver& receiver)
+ExpressLink::ExpressLink(CausalSimulator& clock,
+                         uint64_t latencyPs,
+                         SwitchBuffer& buffer,
+                         Receiver& receiver)
     : m_clock(clock),
       m_receiver(receiver),
-      m_latencyPs(static_cast<int64_t>(latencyPs))
+      m_latencyPs(static_cast<int64_t>(latencyPs)),
+      m_nodeBuffer(buffer),
+      m_port(buffer.AddPort(*this))
 {
 }
 
 void
-ExpressLink::Set(TransmissionTimes& times, std::unique_ptr<QueuePolicy> policy)
+ExpressLink::Set(TransmissionTimes& times, const LinkState& state)
 {
     m_counters.maxQueueBytes = GetMaxQueueBytes();
     m_longestWaitPs = 0;
     m_times = &times;
-    m_policy = std::move(policy);
+    m_buffer = m_nodeBuffer.SetLink(m_port, state) ? &m_nodeBuffer : nullptr;
+    m_marksAtDeparture = m_buffer != nullptr && m_buffer->MarksAtDeparture();
 }
 
 bool
@@ -60,21 +66,28 @@ bool
 ExpressLink::Take(Packet* packet, bool isDroppable)
 {
     const uint32_t bytes = packet->wireBytes;
-    if (m_policy)
+    Passage passage{bytes, Passage::NO_LINK, packet->trafficClass, packet->ect};
+    if (m_buffer != nullptr)
     {
-        const QueuePolicy::Verdict verdict = m_policy->Decide({bytes, packet->ect, isDroppable});
-        if (verdict == QueuePolicy::Verdict::DROP)
+        if (packet->hop > 0)
+        {
+            passage.ingress = packet->path[packet->hop - 1U];
+        }
+        if (m_waiting > 0)
+        {
+            Update();
+        }
+        const SwitchBuffer::Verdict verdict = m_buffer->Enter(m_port, passage, isDroppable);
+        if (verdict == SwitchBuffer::Verdict::DROP)
         {
             ++m_counters.drops;
             return false;
         }
         // A packet passes through the queue even if the link is idle.
-        const uint64_t length = m_policy->GetQueuedBytes() + bytes;
-        m_counters.maxQueueBytes = std::max(m_counters.maxQueueBytes, length);
-        if (verdict == QueuePolicy::Verdict::MARK)
+        m_counters.maxQueueBytes = std::max(m_counters.maxQueueBytes, m_waitingBytes + bytes);
+        if (verdict == SwitchBuffer::Verdict::MARK)
         {
-            packet->ce = true;
-            ++m_counters.marks;
+            Mark(packet);
         }
     }
     const int64_t now = m_clock.GetNowPs();
@@ -84,27 +97,48 @@ ExpressLink::Take(Packet* packet, bool isDroppable)
         const EventOrigin origin = m_clock.MakeOrigin();
         m_last = {origin.scheduledPs, origin.causePs};
         m_origins.Push(origin);
+        if (m_buffer != nullptr)
+        {
+            Leave(packet, passage);
+        }
     }
     else
     {
         m_last = {m_busyUntilPs, m_last.timePs};
-        if (m_policy)
+        if (m_buffer != nullptr)
         {
             ++m_waiting;
-            m_policy->Enter(bytes);
+            m_waitingBytes += bytes;
         }
     }
     m_busyUntilPs = std::min(m_last.timePs + m_times->Get(bytes), FAR_PS);
     m_longestWaitPs = std::max(m_longestWaitPs, m_busyUntilPs - now);
     m_counters.busyPs += m_busyUntilPs - m_last.timePs;
     m_counters.wireBytes += bytes;
-    m_packets.Push({m_busyUntilPs + m_latencyPs, packet, bytes, !isFree});
+    m_packets.Push({m_busyUntilPs + m_latencyPs, packet, passage, !isFree, m_marksAtDeparture});
     if (m_packets.GetSize() == 1)
     {
         ScheduleArrival(m_origins.Front());
         m_origins.Pop();
     }
     return true;
+}
+
+/// Tell the buffer that the transmission of a packet begins, or has begun.
+void
+ExpressLink::Leave(Packet* packet, Passage passage)
+{
+    if (m_buffer->Leave(m_port, passage))
+    {
+        Mark(packet);
+    }
+}
+
+void
+ExpressLink::Mark(Packet* packet)
+{
+    packet->ce = true;
+    ++m_counters.marks;
 }
 
 /**
@@ -162,7 +196,8 @@ ExpressLink::Update()
                 return;
             }
         }
-        m_policy->Leave(m_packets.At(index).bytes);
+        m_waitingBytes -= m_packets.At(index).passage.bytes;
+        Leave(m_packets.At(index).packet, m_packets.At(index).passage);
     }
 }
 
@@ -180,6 +215,10 @@ ExpressLink::ScheduleArrival(const EventOrigin& origin)
 void
 ExpressLink::Happen()
 {
+    if (m_packets.Front().marksAtDeparture)
+    {
+        Update();
+    }
     const Transit arrived = m_packets.Front();
     m_packets.Pop();
     if (!m_packets.IsEmpty())
@@ -204,8 +243,9 @@ ExpressLink::Withdraw(std::vector<Packet*>& packets)
     const int64_t now = m_clock.GetNowPs();
     for (; m_waiting > 0; --m_waiting)
     {
-        m_policy->Leave(m_packets.At(m_packets.GetSize() - m_waiting).bytes);
+        m_buffer->Leave(m_port, m_packets.At(m_packets.GetSize() - m_waiting).passage);
     }
+    m_waitingBytes = 0;
     const std::size_t before = packets.size();
     while (m_packets.GetSize() > 1 && m_packets.Back().isQueued)
     {
@@ -216,7 +256,7 @@ ExpressLink::Withdraw(std::vector<Packet*>& packets)
             break;
         }
         m_counters.busyPs -= last.arrivalPs - m_latencyPs - startPs;
-        m_counters.wireBytes -= last.bytes;
+        m_counters.wireBytes -= last.passage.bytes;
         packets.push_back(last.packet);
         m_packets.PopBack();
     }
@@ -265,7 +305,7 @@ ExpressLink::AddState(StateDigest& digest,
     {
         const Transit& transit = m_packets.At(i);
         addSince(transit.arrivalPs);
-        digest.Add(uint64_t{transit.bytes} << 1 | (transit.isQueued ? 1 : 0));
+        digest.Add(uint64_t{transit.passage.bytes} << 1 | (transit.isQueued ? 1 : 0));
         add(*transit.packet);
     }
     for (std::size_t i = 0; i < m_origins.GetSize(); ++i)
@@ -276,11 +316,11 @@ ExpressLink::AddState(StateDigest& digest,
     }
 }
 
-/// @return the longest queue so far; without a policy, by the time that its last packet waited
+/// @return the longest queue so far; without a buffer, by the time that its last packet waited
 uint64_t
 ExpressLink::GetMaxQueueBytes() const
 {
-    if (m_policy || m_times == nullptr)
+    if (m_buffer != nullptr || m_times == nullptr)
     {
         return m_counters.maxQueueBytes;
     }
@@ -298,7 +338,7 @@ ExpressLink::GetCounters() const
     for (std::size_t index = m_packets.GetSize();
          index-- > 0 && m_packets.At(index).arrivalPs - m_latencyPs > now;)
     {
-        const uint32_t bytes = m_packets.At(index).bytes;
+        const uint32_t bytes = m_packets.At(index).passage.bytes;
         counters.wireBytes -= bytes;
         counters.queuedBytes += GetStart(index).timePs > now ? bytes : 0;
     }

@@ -10,7 +10,7 @@
 #include "support/ring-buffer.h"
 #include "support/state-digest.h"
 #include "transport/packet.h"
-#include "transport/queue-policy.h"
+#include "transport/switch-buffer.h"
 
 #include "ns3/data-rate.h"
 
@@ -61,8 +61,8 @@ class TransmissionTimes
 };
 
 /**
- * A directed link with a first-in first-out egress queue at its source. A QueuePolicy decides which
- * packets enter the queue.
+ * A directed link with a first-in first-out egress queue at its source. The SwitchBuffer of the
+ * source decides which packets enter the queue.
  *
  * As in PointToPointNetDevice, the packet in transmission is not in the queue. A packet that enters
  * needs to know only when the link becomes free (its busy-until time), so it costs one event: its
@@ -89,9 +89,13 @@ class alignas(64) ExpressLink final : public EgressQueue, private CausalEvent
     /**
      * @param clock its clock; must outlive the link
      * @param latencyPs propagation delay [ps]
+     * @param buffer buffer of its source; must outlive the link
      * @param receiver receives the packets; must outlive the link
      */
-    ExpressLink(CausalSimulator& clock, uint64_t latencyPs, Receiver& receiver);
+    ExpressLink(CausalSimulator& clock,
+                uint64_t latencyPs,
+                SwitchBuffer& buffer,
+                Receiver& receiver);
 
     ExpressLink(const ExpressLink&) = delete;
     ExpressLink& operator=(const ExpressLink&) = delete;
@@ -101,15 +105,15 @@ class alignas(64) ExpressLink final : public EgressQueue, private CausalEvent
      * empty.
      *
      * @param times serialization delays, which links of the same rate share; must outlive the link
-     * @param policy policy of the egress queue; null: every packet enters unmarked
+     * @param state present state of the link
      */
-    void Set(TransmissionTimes& times, std::unique_ptr<QueuePolicy> policy);
+    void Set(TransmissionTimes& times, const LinkState& state);
 
     /**
-     * Add a packet to the egress queue, if the policy admits it.
+     * Add a packet to the egress queue, if the buffer admits it.
      *
      * @param packet the packet
-     * @return true if the packet was admitted, false if the policy drops it
+     * @return true if the packet was admitted, false if the buffer drops it
      */
     bool Enqueue(Packet* packet);
 
@@ -174,8 +178,9 @@ class alignas(64) ExpressLink final : public EgressQueue, private CausalEvent
     {
         int64_t arrivalPs;
         Packet* packet;
-        uint32_t bytes;
+        Passage passage;
         bool isQueued; //!< true if it entered the queue: its transmission follows the one before it
+        bool marksAtDeparture; //!< true if the buffer must hear that it has left before it arrives
     };
 
     // EgressQueue
@@ -185,6 +190,8 @@ class alignas(64) ExpressLink final : public EgressQueue, private CausalEvent
     void Happen() override;
 
     bool Take(Packet* packet, bool isDroppable);
+    void Leave(Packet* packet, Passage passage);
+    void Mark(Packet* packet);
     uint64_t GetMaxQueueBytes() const;
     void ScheduleArrival(const EventOrigin& origin);
     bool IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const;
@@ -201,11 +208,15 @@ class alignas(64) ExpressLink final : public EgressQueue, private CausalEvent
 
     // What only a packet that enters needs:
     int64_t m_busyUntilPs{0};
-    Start m_last{-1, -1};                  //!< the last transmission
-    std::size_t m_waiting{0};              //!< number of packets in the queue, for the policy
-    int64_t m_longestWaitPs{0};            //!< longest time from the entry of a packet to its end
-    std::unique_ptr<QueuePolicy> m_policy; //!< null: every packet enters
-    TransmissionTimes* m_times{nullptr};   //!< not owned
+    Start m_last{-1, -1};                //!< the last transmission
+    std::size_t m_waiting{0};            //!< number of packets in the queue, for the buffer
+    uint64_t m_waitingBytes{0};          //!< their bytes
+    int64_t m_longestWaitPs{0};          //!< longest time from the entry of a packet to its end
+    SwitchBuffer* m_buffer{nullptr};     //!< null: every packet enters
+    TransmissionTimes* m_times{nullptr}; //!< not owned
+    SwitchBuffer& m_nodeBuffer;
+    const uint32_t m_port; //!< number in m_nodeBuffer
+    bool m_marksAtDeparture{false};
     LinkCounters m_counters;
 };
 

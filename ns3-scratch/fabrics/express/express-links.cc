@@ -12,13 +12,13 @@ namespace cosim
 ExpressLinks::ExpressLinks(const DatapathSetup& setup,
                            DatapathClient& client,
                            Transport& transport,
-                           std::unique_ptr<QueuePolicyMaker> policies)
+                           SwitchBuffers buffers)
     : m_clock(setup.clock),
       m_states(setup.links),
       m_largestBytes(setup.format.GetLargestBytes()),
       m_client(client),
       m_transport(transport),
-      m_policies(std::move(policies))
+      m_buffers(std::move(buffers))
 {
 }
 
@@ -38,11 +38,14 @@ ExpressLinks::Set(uint32_t link)
     const LinkState& state = m_states.Get(link);
     if (link == m_links.size())
     {
-        m_links.push_back(std::make_unique<ExpressLink>(m_clock, state.latencyPs, *m_receiver));
+        m_links.push_back(std::make_unique<ExpressLink>(m_clock,
+                                                        state.latencyPs,
+                                                        *m_buffers[state.source],
+                                                        *m_receiver));
     }
     TransmissionTimes& times =
         m_times.try_emplace(state.rateBps, state.rateBps, m_largestBytes).first->second;
-    m_links[link]->Set(times, m_policies->Make(state, *m_links[link]));
+    m_links[link]->Set(times, state);
 }
 
 void

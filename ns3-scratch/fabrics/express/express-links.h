@@ -8,7 +8,7 @@
 #include "fabrics/express/express-link.h"
 #include "fabrics/packet/datapath.h"
 #include "transport/endpoint.h"
-#include "transport/queue-policy.h"
+#include "transport/switch-buffer.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -27,12 +27,12 @@ class ExpressLinks
      * @param setup what the datapath works with
      * @param client notified of packets that are lost
      * @param transport owns the packets; must outlive this object
-     * @param policies creates the policies of the egress queues
+     * @param buffers the buffers of the nodes
      */
     ExpressLinks(const DatapathSetup& setup,
                  DatapathClient& client,
                  Transport& transport,
-                 std::unique_ptr<QueuePolicyMaker> policies);
+                 SwitchBuffers buffers);
 
     /// @param receiver receives the packets at the ends of all links; must outlive this object
     void Build(ExpressLink::Receiver& receiver);
@@ -87,7 +87,7 @@ class ExpressLinks
     const uint32_t m_largestBytes; //!< largest packet
     DatapathClient& m_client;
     Transport& m_transport;
-    std::unique_ptr<QueuePolicyMaker> m_policies;
+    SwitchBuffers m_buffers;
     ExpressLink::Receiver* m_receiver{nullptr};
     std::vector<std::unique_ptr<ExpressLink>> m_links;
     std::map<uint64_t, TransmissionTimes> m_times; //!< keyed by rate

@@ -5,8 +5,8 @@
 #include "fabrics/native/native-datapath.h"
 
 #include "clock/simulator-session.h"
+#include "fabrics/native/device-queue.h"
 #include "fabrics/native/pinned-routing.h"
-#include "fabrics/native/policy-queue.h"
 #include "transport/tcp/tcp-defaults.h"
 
 #include "ns3/inet-socket-address.h"
@@ -72,12 +72,12 @@ class NativeDatapath::LinkMonitor
         : m_client(client),
           m_link(link),
           m_rate(rate),
-          m_queue(DynamicCast<PolicyQueue>(device->GetQueue()))
+          m_queue(DynamicCast<DeviceQueue>(device->GetQueue()))
     {
         device->TraceConnectWithoutContext("PhyTxBegin",
                                            MakeCallback(&LinkMonitor::OnTransmit, this));
         device->TraceConnectWithoutContext("MacTxDrop", MakeCallback(&LinkMonitor::OnDrop, this));
-        if (m_queue->HasPolicy())
+        if (m_queue->IsGuarded())
         {
             m_queue->TraceConnectWithoutContext("BytesInQueue",
                                                 MakeCallback(&LinkMonitor::OnQueue, this));
@@ -143,7 +143,7 @@ class NativeDatapath::LinkMonitor
     DatapathClient& m_client;
     uint32_t m_link;
     DataRate m_rate;
-    Ptr<PolicyQueue> m_queue;
+    Ptr<DeviceQueue> m_queue;
     int64_t m_busyUntilPs{0};
     int64_t m_emptyAtPs{0};  //!< when all packets so far are sent
     uint32_t m_lastBytes{0}; //!< size of the packet that was sent last
@@ -152,13 +152,13 @@ class NativeDatapath::LinkMonitor
 
 NativeDatapath::NativeDatapath(const DatapathSetup& setup,
                                DatapathClient& client,
-                               std::unique_ptr<QueuePolicyMaker> policies)
+                               SwitchBuffers buffers)
     : m_topology(setup.topology),
       m_tcp(setup.settings.tcp),
       m_paths(setup.paths),
       m_links(setup.links),
       m_client(client),
-      m_policies(std::move(policies)),
+      m_buffers(std::move(buffers)),
       m_routes(CountRoutes()),
       m_interfaceOfLink(m_topology.linkSource.size()),
       m_monitors(m_topology.linkSource.size()),
@@ -269,8 +269,8 @@ uint32_t
 NativeDatapath::AddDevice(uint32_t node, uint32_t link, Ptr<PointToPointChannel> channel)
 {
     const DataRate rate(m_topology.linkRateBps[link]);
-    auto queue = CreateObject<PolicyQueue>();
-    queue->SetPolicy(*m_policies, m_links.Get(link));
+    auto queue = CreateObject<DeviceQueue>();
+    queue->SetBuffer(*m_buffers[node], m_links.Get(link));
     queue->SetPaddingBytes(m_tcp.linkHeaderBytes - PPP_HEADER_BYTES);
     auto device = CreateObject<PointToPointNetDevice>();
     device->SetAddress(Mac48Address::Allocate());

@@ -8,7 +8,7 @@
 #include "fabrics/native/native-tcp-socket.h"
 #include "fabrics/packet/datapath.h"
 #include "network/network-api.h"
-#include "transport/queue-policy.h"
+#include "transport/switch-buffer.h"
 
 #include "ns3/ipv4-address.h"
 #include "ns3/node-container.h"
@@ -35,12 +35,10 @@ class NativeDatapath : public Datapath
     /**
      * @param setup what the datapath works with
      * @param client notified of what happens to flows and packets
-     * @param policies creates the policies of the devices' queues
+     * @param buffers the buffers of the nodes
      * @throws std::invalid_argument if the link header is smaller than that of ns-3's device
      */
-    NativeDatapath(const DatapathSetup& setup,
-                   DatapathClient& client,
-                   std::unique_ptr<QueuePolicyMaker> policies);
+    NativeDatapath(const DatapathSetup& setup, DatapathClient& client, SwitchBuffers buffers);
     ~NativeDatapath() override;
 
     // Datapath
@@ -78,7 +76,7 @@ class NativeDatapath : public Datapath
     const LiveLinks& m_links;
     DatapathClient& m_client;
     const HandshakePlan* m_handshakes{nullptr}; //!< not owned; null before Open
-    std::unique_ptr<QueuePolicyMaker> m_policies;
+    SwitchBuffers m_buffers;
     uint32_t m_routes; //!< largest number of paths between two ranks
     ns3::ObjectFactory m_congestionControl;
     ns3::NodeContainer m_nodes;

@@ -2,31 +2,29 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#ifndef COSIM_POLICY_QUEUE_H
-#define COSIM_POLICY_QUEUE_H
+#ifndef COSIM_DEVICE_QUEUE_H
+#define COSIM_DEVICE_QUEUE_H
 
-#include "transport/queue-policy.h"
+#include "transport/switch-buffer.h"
 
 #include "ns3/drop-tail-queue.h"
 #include "ns3/packet.h"
 
 #include <cstdint>
-#include <memory>
 
 namespace cosim
 {
 
 /**
- * A DropTailQueue of a device in which a QueuePolicy replaces the limit. The policy decides which
- * packets enter, and which of them are marked with CE (RFC 3168).
+ * A DropTailQueue of a device in which the SwitchBuffer of the node replaces the limit.
  */
-class PolicyQueue : public ns3::DropTailQueue<ns3::Packet>, private EgressQueue
+class DeviceQueue : public ns3::DropTailQueue<ns3::Packet>, private EgressQueue
 {
   public:
     /// @return the TypeId
     static ns3::TypeId GetTypeId();
 
-    PolicyQueue() = default;
+    DeviceQueue() = default;
 
     /**
      * Let every packet carry padding at its end. Like the headers of the link, it takes room in the
@@ -37,17 +35,17 @@ class PolicyQueue : public ns3::DropTailQueue<ns3::Packet>, private EgressQueue
     void SetPaddingBytes(uint32_t bytes);
 
     /**
-     * Set the policy that replaces the limit of the queue.
+     * Set the buffer that replaces the limit of the queue.
      *
-     * @param policies creates the policy
+     * @param buffer buffer of the node; must outlive the queue
      * @param link link on which the device sends
      */
-    void SetPolicy(QueuePolicyMaker& policies, const LinkState& link);
+    void SetBuffer(SwitchBuffer& buffer, const LinkState& link);
 
-    /// @return true if a policy decides; otherwise every packet enters
-    bool HasPolicy() const
+    /// @return true if the buffer decides; otherwise every packet enters
+    bool IsGuarded() const
     {
-        return m_policy != nullptr;
+        return m_buffer != nullptr;
     }
 
     /// @return the number of marked packets
@@ -64,11 +62,12 @@ class PolicyQueue : public ns3::DropTailQueue<ns3::Packet>, private EgressQueue
 
     ns3::Ptr<ns3::Packet> NoteLeaving(ns3::Ptr<ns3::Packet> packet);
 
-    std::unique_ptr<QueuePolicy> m_policy; //!< null: every packet enters
+    SwitchBuffer* m_buffer{nullptr}; //!< null: every packet enters
+    uint32_t m_port{0};              //!< number in m_buffer
     uint32_t m_paddingBytes{0};
     uint64_t m_marks{0};
 };
 
 } // namespace cosim
 
-#endif // COSIM_POLICY_QUEUE_H
+#endif // COSIM_DEVICE_QUEUE_H

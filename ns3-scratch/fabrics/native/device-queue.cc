@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "fabrics/native/policy-queue.h"
+#include "fabrics/native/device-queue.h"
 
 #include "ns3/ipv4-header.h"
 #include "ns3/ppp-header.h"
@@ -15,7 +15,7 @@ namespace cosim
 
 using namespace ns3;
 
-NS_OBJECT_ENSURE_REGISTERED(PolicyQueue);
+NS_OBJECT_ENSURE_REGISTERED(DeviceQueue);
 
 namespace
 {
@@ -31,6 +31,13 @@ IsEcnCapable(const Ptr<Packet>& packet)
     packet->CopyData(start.data(), start.size());
     constexpr uint8_t ecnBits = 0x03;
     return (start[3] & ecnBits) != 0;
+}
+
+/// @return a packet as the buffer sees it; ns-3 does not tell by which link it came
+Passage
+MakePassage(const Ptr<Packet>& packet)
+{
+    return {packet->GetSize(), Passage::NO_LINK, 0, IsEcnCapable(packet)};
 }
 
 /// Set CE in the IP header.
@@ -49,84 +56,84 @@ Mark(const Ptr<Packet>& packet)
 } // namespace
 
 TypeId
-PolicyQueue::GetTypeId()
+DeviceQueue::GetTypeId()
 {
-    static TypeId tid = TypeId("cosim::PolicyQueue")
+    static TypeId tid = TypeId("cosim::DeviceQueue")
                             .SetParent<DropTailQueue<Packet>>()
                             .SetGroupName("Cosim")
-                            .AddConstructor<PolicyQueue>();
+                            .AddConstructor<DeviceQueue>();
     return tid;
 }
 
 void
-PolicyQueue::SetPaddingBytes(uint32_t bytes)
+DeviceQueue::SetPaddingBytes(uint32_t bytes)
 {
     m_paddingBytes = bytes;
 }
 
 void
-PolicyQueue::SetPolicy(QueuePolicyMaker& policies, const LinkState& link)
+DeviceQueue::SetBuffer(SwitchBuffer& buffer, const LinkState& link)
 {
-    SetMaxSize(QueueSize(BYTES, UINT32_MAX)); // the policy replaces the limit of DropTailQueue
-    m_policy = policies.Make(link, *this);
+    SetMaxSize(QueueSize(BYTES, UINT32_MAX)); // the buffer replaces the limit of DropTailQueue
+    m_port = buffer.AddPort(*this);
+    m_buffer = buffer.SetLink(m_port, link) ? &buffer : nullptr;
 }
 
 uint64_t
-PolicyQueue::GetMarks() const
+DeviceQueue::GetMarks() const
 {
     return m_marks;
 }
 
 bool
-PolicyQueue::Enqueue(Ptr<Packet> packet)
+DeviceQueue::Enqueue(Ptr<Packet> packet)
 {
     packet->AddPaddingAtEnd(m_paddingBytes); // ns-3's IP removes it at the next node
-    if (!m_policy)
+    if (m_buffer == nullptr)
     {
         return DropTailQueue<Packet>::Enqueue(packet);
     }
-    const QueuePolicy::Verdict verdict =
-        m_policy->Decide({packet->GetSize(), IsEcnCapable(packet), true});
-    if (verdict == QueuePolicy::Verdict::DROP)
+    const SwitchBuffer::Verdict verdict = m_buffer->Enter(m_port, MakePassage(packet), true);
+    if (verdict == SwitchBuffer::Verdict::DROP)
     {
         DropBeforeEnqueue(packet);
         return false;
     }
-    if (verdict == QueuePolicy::Verdict::MARK)
+    if (verdict == SwitchBuffer::Verdict::MARK)
     {
         Mark(packet);
         ++m_marks;
     }
-    m_policy->Enter(packet->GetSize());
     return DropTailQueue<Packet>::Enqueue(packet);
 }
 
 Ptr<Packet>
-PolicyQueue::Dequeue()
+DeviceQueue::Dequeue()
 {
     return NoteLeaving(DropTailQueue<Packet>::Dequeue());
 }
 
 Ptr<Packet>
-PolicyQueue::Remove()
+DeviceQueue::Remove()
 {
     return NoteLeaving(DropTailQueue<Packet>::Remove());
 }
 
 Ptr<Packet>
-PolicyQueue::NoteLeaving(Ptr<Packet> packet)
+DeviceQueue::NoteLeaving(Ptr<Packet> packet)
 {
-    if (packet && m_policy)
+    if (packet && m_buffer != nullptr && m_buffer->Leave(m_port, MakePassage(packet)))
     {
-        m_policy->Leave(packet->GetSize());
+        Mark(packet);
+        ++m_marks;
     }
     return packet;
 }
 
 void
-PolicyQueue::Update()
+DeviceQueue::Update()
 {
-    // The policy must be told about every packet that leaves.
+    // The buffer is told about every packet when it leaves.
 }
 
 } // namespace cosim
