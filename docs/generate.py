@@ -26,12 +26,13 @@ A *scenario* is one YAML 1.2 file that describes a simulation. Its blocks are:
 | block | describes |
 | --- | --- |
 | `topology` | the ranks, switches and links; `family` chooses the kind of network |
+| `links` | the largest packet, and the header of a link |
+| `switches` | how a switch divides its memory, and when it marks packets (ECN) |
 | `workload` | what the ranks compute and communicate; `kind` chooses one |
 | `collective` | which algorithm carries out each collective of the workload |
 | `system` | how a rank divides collectives into chunks and schedules them |
-| `transport` | TCP |
+| `transport` | the protocol between the ranks: TCP |
 | `routing` | which paths packets take, and how fast they follow a failure |
-| `switch_memory` | how the ports of a switch share its memory |
 | `events` | links and switches that fail, slow ranks, other traffic |
 | `measurement` | samples, and the limit of a run |
 | `simulation` | iterations that repeat earlier ones |
@@ -47,7 +48,8 @@ them an anchor (`x-links: &links {latency: 1us, buffer: 64MB}`), and merge them 
 the scenario in it.
 
 The [README](../README.md#a-scenario) shows a complete scenario, and the [glossary](glossary.md)
-explains the terms. `cosim schema` prints this reference as a JSON Schema, for editors.
+explains the terms. If cosim warns that keys have moved since the version before, `cosim convert`
+rewrites the file. `cosim schema` prints this reference as a JSON Schema, for editors.
 """
 
 RESULT_INTRODUCTION = """\

@@ -104,12 +104,11 @@ class Job:
     def estimator(self, wanted: Demand) -> Estimator:
         """Return the scenario's estimator; with TopoOpt, on the topology for a demand."""
         resolved = resolve(load_scenario(self.changed(self.start, wanted)))
-        transport = resolved.scenario.transport
         return Estimator(
             self.graph,
             training.server(self.workload),
             resolved.network,
             resolved.layout.found,
-            Wire(transport.mss, transport.packet_overhead),
+            Wire(resolved.payload_bytes, resolved.header_bytes),
             Routes(resolved.layout.paths, resolved.layout.relay_route),
         )

@@ -10,8 +10,9 @@ from frontend.models.cards import CARDS
 from frontend.models.transformer import parameters
 from frontend.schema.accelerators import ACCELERATORS, Accelerator
 from frontend.schema.transformer import Card
-from frontend.schema.transport import Variant
 from frontend.topologies import TOPOLOGIES
+from frontend.transports import PROTOCOLS
+from frontend.transports.tcp import Variant
 from frontend.workloads import WORKLOADS
 
 
@@ -21,9 +22,9 @@ def catalogue() -> dict[str, dict[str, str]]:
     Returns
     -------
     dict
-        ``topologies``, ``workloads``, ``collectives``, ``transports``, ``models`` and
-        ``accelerators`` of the workload llm, and ``fabrics``; each maps
-        names to descriptions, which may be empty.
+        ``topologies``, ``workloads``, ``collectives``, ``transports``, ``tcp_variants``,
+        ``models`` and ``accelerators`` of the workload llm, and ``fabrics``; each maps names to
+        descriptions, which may be empty.
     """
     return {
         "topologies": {name: family.description for name, family in TOPOLOGIES.items()},
@@ -32,7 +33,8 @@ def catalogue() -> dict[str, dict[str, str]]:
             operation: ", ".join(algorithms)
             for operation, algorithms in collectives.algorithm_names().items()
         },
-        "transports": dict.fromkeys(get_args(Variant), ""),
+        "transports": {name: protocol.description for name, protocol in PROTOCOLS.items()},
+        "tcp_variants": dict.fromkeys(get_args(Variant), ""),
         "models": {
             name: f"{parameters(card) / 1e9:.3g} B parameters, {card.layers} layers"
             for name, card in _cards().items()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import sys
 import warnings
+from functools import partial
 from importlib import import_module
 from typing import Any, TextIO
 
@@ -27,6 +28,10 @@ COMMANDS = {
     "compile": (
         "compile_command",
         "Compile the scenario FILE to a stream, or write its workload for other tools.",
+    ),
+    "convert": (
+        "convert_command",
+        "Rewrite scenario files whose keys have moved since the version before.",
     ),
     "cost": ("cost_command", "Compute what a network costs in dollars, part by part."),
     "examples": ("examples_command", "Copy the scenarios that come with cosim to the folder DIR."),
@@ -115,7 +120,7 @@ class _Group(click.Group):
         with warnings.catch_warnings():
             for category in _OWN_WARNINGS:
                 warnings.simplefilter("always", category)
-            warnings.showwarning = _show_warning
+            warnings.showwarning = partial(_show_warning, set())
             return self._invoke(context)
 
     def _invoke(self, context: click.Context) -> object:
@@ -148,6 +153,7 @@ _show_by_default = warnings.showwarning
 
 
 def _show_warning(
+    shown: set[str],
     message: Warning | str,
     category: type[Warning],
     filename: str,
@@ -156,7 +162,9 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     if issubclass(category, _OWN_WARNINGS):
-        _complain(f"warning: {message}")
+        if str(message) not in shown:  # a command may load a scenario several times
+            shown.add(str(message))
+            _complain(f"warning: {message}")
     else:
         _show_by_default(message, category, filename, lineno, file, line)
 

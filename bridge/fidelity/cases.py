@@ -140,8 +140,8 @@ def _shared(chance: Random) -> Iterator[Case]:
             "workload": workload,
             "routing": {"policy": "ecmp"},
             "system": {"chunks": chance.choice((1, 4))},
+            "links": {"mtu": chance.choice(("1500B", "9000B"))},
             "transport": {
-                "mtu": chance.choice(("1500B", "9000B")),
                 "window": chance.choice(("0.5MB", "2MB")),
             },
         }

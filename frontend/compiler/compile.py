@@ -19,8 +19,8 @@ from frontend.scenario import Scenario
 from frontend.scenario.file_paths import FILES, digests
 from frontend.schema.simulation import Simulation
 from frontend.schema.system import HostCost
-from frontend.schema.transport import CONGESTION_CONTROLS, Transport
 from frontend.stream import VERSION, encode
+from frontend.transports import PROTOCOLS
 from frontend.workloads.plan import Plan
 
 # All-to-alls are on the critical path, so they take precedence (paper, Section III.C.1).
@@ -28,9 +28,6 @@ _PRIORITY_CLASS = {"all_to_all": 0}
 _OTHER_PRIORITY_CLASS = 1
 _CLASSES = 2
 """Classes of each priority that a workload gives."""
-
-_MOST_WINDOW = 2**30
-"""Largest number of bytes for which the stream has a place. Without a limit, it does not matter."""
 
 
 def compile_scenario(scenario: Scenario) -> bytes:
@@ -158,10 +155,11 @@ def _header(scenario: Scenario) -> api.Header:
 
 
 def _settings(scenario: Scenario, dimensions: Sequence[str]) -> api.Settings:
-    system, measurement = scenario.system, scenario.measurement
+    system, measurement, transport = scenario.system, scenario.measurement, scenario.transport
+    fields = PROTOCOLS[transport.protocol].fields(transport, scenario.links, scenario.switches)
     return api.Settings(
+        **{transport.protocol: fields},
         fabric=scenario.fabric,
-        tcp=_tcp(scenario.transport),
         system=api.System(
             scheduling=api.System.LIFO if system.scheduling == "lifo" else api.System.FIFO,
             concurrent_chunks=[getattr(system.concurrent_chunks, name) for name in dimensions],
@@ -171,7 +169,7 @@ def _settings(scenario: Scenario, dimensions: Sequence[str]) -> api.Settings:
             negotiation_latency_ps=system.negotiation_latency,
             send=_host_cost(system.send),
             receive=_host_cost(system.receive),
-            flows_per_pair=scenario.transport.flows_per_pair,
+            flows_per_pair=transport.flows_per_pair,
             slots_per_level=system.concurrent_chunks_per == "level",
             chunk_order=(
                 api.System.ARRIVAL if system.chunk_order == "arrival" else api.System.INDEX
@@ -195,31 +193,6 @@ def _repeat(simulation: Simulation) -> api.Repeat | None:
 
 def _host_cost(cost: HostCost) -> api.HostCost:
     return api.HostCost(message_ps=cost.message, bytes_per_s=cost.bandwidth or 0)
-
-
-def _tcp(transport: Transport) -> api.Tcp:
-    return api.Tcp(
-        congestion_control=CONGESTION_CONTROLS[transport.variant],
-        mtu_bytes=transport.mtu,
-        segment_bytes=transport.mss,
-        send_buffer_bytes=min(transport.window, _MOST_WINDOW),
-        receive_buffer_bytes=min(transport.window, _MOST_WINDOW),
-        unlimited_window=transport.window.is_unlimited,
-        initial_cwnd_segments=transport.initial_cwnd,
-        min_rto_ps=transport.min_rto,
-        initial_rto_ps=transport.initial_rto,
-        clock_granularity_ps=transport.clock_granularity,
-        delayed_ack_timeout_ps=transport.delayed_ack.timeout,
-        delayed_ack_segments=transport.delayed_ack.segments,
-        data_retries=transport.data_retries,
-        sack=transport.sack,
-        timestamps=transport.timestamps,
-        window_scaling=transport.window_scaling,
-        ecn=transport.ecn.enabled,
-        link_header_bytes=transport.link_header,
-        recovery=api.Tcp.PRR if transport.recovery == "prr" else api.Tcp.CLASSIC,
-        buffers_count_packets=transport.buffer_unit == "packets",
-    )
 
 
 def _collectives(plan: Plan, uses: Sequence[Use], ranks: int) -> Iterator[api.Record]:

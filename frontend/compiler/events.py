@@ -77,9 +77,9 @@ def add_events(record: api.Topology, resolved: Resolved, route: int) -> None:
     record.loss_seed = scenario.seed if record.events or record.link_loss_ppb else 0
     if record.events:
         record.ranks_forward = network.ranks_forward
-    memory = scenario.switch_memory
-    if memory.sharing == "dynamic":
-        record.shared_memory_alpha_ppm = max(1, round(memory.alpha * _PPM))
+    switches = scenario.switches
+    if switches.buffer_sharing == "dynamic":
+        record.shared_memory_alpha_ppm = max(1, round(switches.buffer_alpha * _PPM))
     _add_routing(record, resolved)
 
 

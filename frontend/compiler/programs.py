@@ -168,7 +168,7 @@ class ProgramLibrary:
             layout=self.resolved.layout,
             rings=issue.rings,
             seed=scenario.seed,
-            header_bytes=scenario.transport.packet_overhead,
+            header_bytes=self.resolved.header_bytes,
             network=lambda: self.resolved.network,
             hop_ps=2 * scenario.system.injection_latency,
             root=ranks.index(issue.root) if issue.operation in ROOTED else 0,

@@ -83,8 +83,10 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def _chosen(parts: list[type[BaseModel]], key: str, value: Any) -> list[type[BaseModel]]:
-    tag = value.get(key) if isinstance(value, Mapping) else None
-    fitting = [part for part in parts if tag in _tags(part, key)]
+    if isinstance(value, Mapping) and key in value:
+        fitting = [part for part in parts if value[key] in _tags(part, key)]
+    else:
+        fitting = [part for part in parts if not part.model_fields[key].is_required()]
     return fitting or parts
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from frontend.errors import RefusedError, ScenarioError
+from frontend.errors import RefusedError, ScenarioError, warn
+from frontend.loading import moved
 from frontend.loading import overrides as overriding
 from frontend.loading.key_paths import KeyPath
 from frontend.loading.overrides import Overrides
@@ -155,7 +156,7 @@ def read_scenario(source: Source) -> Content:
         return Content(source.model_dump(mode="json", exclude_unset=True), "", {})
     if isinstance(source, Mapping):
         try:
-            return Content(python_values(source), "", {})
+            return _in_new_places(Content(python_values(source), "", {}))
         except RecursionError:
             raise ScenarioError("scenario: expected fewer levels") from None
     if not isinstance(source, str | os.PathLike):
@@ -173,7 +174,7 @@ def read_scenario(source: Source) -> Content:
         raise ScenarioError(f"{name}: not UTF-8 text: expected a scenario in YAML") from None
     except OSError as error:
         raise ScenarioError(f"{name}: {error.strerror}: expected a readable YAML file") from None
-    return _content_of_result(text, name) or scenario_content(text, name)
+    return _content_of_result(text, name) or _in_new_places(scenario_content(text, name))
 
 
 def scenario_content(text: str, name: str) -> Content:
@@ -196,6 +197,22 @@ def scenario_content(text: str, name: str) -> Content:
         folder = Path(name).parent
         change_paths(content.data, lambda path: os.fspath(folder / path))
     return Content(content.data, name, content.lines)
+
+
+def _in_new_places(content: Content) -> Content:
+    """Return the content with keys at their new places, and warn of those at old ones."""
+    if not isinstance(content.data, Mapping):
+        return content
+    data, found = moved.in_new_places(content.data, content.name, content.lines)
+    if not found:
+        return content
+    hint = f": `cosim convert {content.name}` rewrites the file" if content.name else ""
+    warn(moved.sentence(found, content.name or "scenario", hint))
+    lines = dict(content.lines)
+    for old, new, _ in found:
+        if old in lines:
+            lines[new] = lines[old]
+    return replace(content, data=data, lines=lines)
 
 
 def _content_of_result(text: str, name: str) -> Content | None:

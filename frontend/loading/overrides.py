@@ -7,8 +7,10 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from frontend.errors import ScenarioError, key_path, name_of, shown
-from frontend.loading.key_paths import key_paths
+from frontend.errors import ScenarioError, key_path, name_of, shown, warn
+from frontend.loading.key_paths import KeyPath, key_paths
+from frontend.loading.moved import moved_overrides
+from frontend.loading.moved import sentence as moves
 from frontend.loading.problems import Origin, unknown_key
 from frontend.loading.python_values import python_values
 from frontend.schema.system import NumberOrMapping
@@ -61,21 +63,30 @@ def apply(data: Mapping[str, Any], overrides: Overrides, origin: Origin) -> dict
         value = python_values(value)
         if isinstance(value, str):
             value = read(value, text, one_line=True).data
-        # Check one by one: an override may select the family that the next override's key is in.
-        known = key_paths(result)
-        if path not in known:
-            raise ScenarioError(f"{text}: {name_of(path)}: {unknown_key(path, known)}")
-        part: Any = result
-        for depth, key in enumerate(path[:-1], 1):
-            if not isinstance(path[depth], int):
-                before = part[key] if isinstance(key, int) else part.get(key)
-                part[key] = _mapping(before, known[path[:depth]].field)
-            part = part[key]
-        part[path[-1]] = value
-        origin.overrides.pop(path, None)
-        origin.overrides[path] = text
-        origin.given |= set(_texts(value))
+        current, moved = moved_overrides(path, value)
+        if moved:
+            warn(moves(moved, f"{override.option} {override.key}"))  # once for all values
+        for path, value in current:
+            _set(result, path, value, text)
+            origin.overrides.pop(path, None)
+            origin.overrides[path] = text
+            origin.given |= set(_texts(value))
     return result
+
+
+def _set(data: dict[str, Any], path: KeyPath, value: Any, text: str) -> None:
+    """Set the value at a path; raise ScenarioError with the text of the override if it is wrong."""
+    # Check one by one: an override may select the family that the next override's key is in.
+    known = key_paths(data)
+    if path not in known:
+        raise ScenarioError(f"{text}: {name_of(path)}: {unknown_key(path, known)}")
+    part: Any = data
+    for depth, key in enumerate(path[:-1], 1):
+        if not isinstance(path[depth], int):
+            before = part[key] if isinstance(key, int) else part.get(key)
+            part[key] = _mapping(before, known[path[:depth]].field)
+        part = part[key]
+    part[path[-1]] = value
 
 
 def _texts(value: Any) -> Iterator[str]:

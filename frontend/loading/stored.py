@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from frontend.loading.moved import in_new_places
+
 SIZES = frozenset(
     {
         "buffer", "bucket", "bytes", "dispatch_element", "ecn_threshold", "element",
@@ -24,15 +26,18 @@ REMOVED = {("system", "min_chunk"): "1B", ("system", "estimator_chunks"): None}
 def as_now(scenario: Any) -> Any:
     """Return a stored scenario as this version writes it.
 
-    Sizes have units, and keys of `REMOVED` are gone if they changed nothing. With another value,
-    the key stays: the scenario cannot be repeated, and its reader says so.
+    Sizes have units, keys are at their new places, and keys of `REMOVED` are gone if they changed
+    nothing. With another value, the key stays: the scenario cannot be repeated, and its reader says
+    so.
 
     Examples
     --------
     >>> as_now({"transport": {"mtu": 9000}, "system": {"min_chunk": 1, "estimator_chunks": 64}})
-    {'transport': {'mtu': '9000B'}, 'system': {'estimator_chunks': 64}}
+    {'system': {'estimator_chunks': 64}, 'links': {'mtu': '9000B'}}
     """
     current = with_units(scenario)
+    if isinstance(current, dict):
+        current, _ = in_new_places(current)
     for (block, key), idle in REMOVED.items():
         values = current.get(block) if isinstance(current, dict) else None
         if isinstance(values, dict) and values.get(key, ...) == idle:

@@ -13,12 +13,10 @@ from frontend.resolve.layout import layout
 from frontend.scenario import Scenario
 from frontend.schema.base import Problems
 from frontend.schema.outputs import ranks_of
-from frontend.schema.transport import HEADER_BYTES, PPP_HEADER_BYTES, TIMESTAMP_OPTION_BYTES
+from frontend.schema.ports import PPP_HEADER_BYTES
 from frontend.topologies import TOPOLOGIES, Layout
+from frontend.transports import PROTOCOLS
 from frontend.workloads import WORKLOADS
-
-_UNSCALED_WINDOW = 65535  # the window field of TCP has 16 bits
-_LARGEST_WINDOW = 65535 << 14  # RFC 7323's largest scale
 
 
 def check(scenario: Scenario) -> None:
@@ -114,8 +112,6 @@ def _routing(scenario: Scenario) -> Problems:
         )
     if routing.policy != "family" and circuits:
         yield "routing.policy", "expected family, because topology.reconfiguration is given"
-    if scenario.switch_memory.sharing == "dynamic" and scenario.transport.buffer_unit != "bytes":
-        yield "transport.buffer_unit", "expected bytes, because switch_memory.sharing is dynamic"
     count = scenario.transport.flows_per_pair
     if routing.weights and routing.policy != "paths":
         yield "routing.weights", "expected none, because only routing.policy: paths has weights"
@@ -168,77 +164,51 @@ def _simulation(scenario: Scenario) -> Problems:
 
 def _topology(scenario: Scenario) -> Problems:
     """Check the topology's parameters, and that its buffers hold a packet for every port."""
-    family, tcp = TOPOLOGIES[scenario.topology.family], scenario.transport
-    yield from family.problems(scenario.topology, tcp)
-    packet = tcp.mtu + tcp.link_header
+    family, protocol = TOPOLOGIES[scenario.topology.family], PROTOCOLS[scenario.transport.protocol]
+    links, transport = scenario.links, scenario.transport
+    packets = -(-protocol.window_bytes(transport) // protocol.payload_bytes(transport, links))
+    yield from family.problems(scenario.topology, packets * links.packet_bytes)
+    packet = links.packet_bytes
     for path, buffer, ports in family.buffers(scenario.topology):
         if buffer and buffer // ports < packet:
             yield (
                 path,
-                f"expected at least {packet * ports} bytes: a packet of {packet} bytes (mtu and "
-                f"link_header) for each of {ports} ports",
+                f"expected at least {packet * ports} bytes: a packet of {packet} bytes "
+                f"(links.mtu and links.header) for each of {ports} ports",
             )
 
 
 def _transport(scenario: Scenario) -> Problems:
-    """Check that the TCP settings do not contradict each other."""
-    family, tcp = TOPOLOGIES[scenario.topology.family], scenario.transport
-    headers = HEADER_BYTES + TIMESTAMP_OPTION_BYTES * tcp.timestamps
-    if tcp.mss > tcp.mtu - headers:
+    """Check that transport, links and switches do not contradict each other."""
+    transport, links, switches = scenario.transport, scenario.links, scenario.switches
+    family, fabric = TOPOLOGIES[scenario.topology.family], FABRICS[scenario.fabric]
+    yield from PROTOCOLS[transport.protocol].problems(transport, links, fabric)
+    if links.mtu.is_unlimited and not fabric.is_estimator:
+        because = f"because the fabric {fabric.name} has packets"
+        yield "links.mtu", f"expected a size such as 9000B, {because}"
+    if scenario.fabric == "native" and links.header < PPP_HEADER_BYTES:
         yield (
-            "transport.mss",
-            f"expected at most transport.mtu minus {headers} bytes of headers "
-            f"({tcp.mtu - headers})",
-        )
-    if scenario.fabric == "native" and tcp.link_header < PPP_HEADER_BYTES:
-        yield (
-            "transport.link_header",
+            "links.header",
             f"expected at least {PPP_HEADER_BYTES} bytes, which ns-3's PointToPointNetDevice adds "
             "to each packet of the fabric native",
         )
-    yield from _unlimited(scenario)
-    if tcp.window < tcp.mss and not tcp.mtu.is_unlimited:
-        yield "transport.window", f"expected at least one segment (transport.mss, {int(tcp.mss)})"
-    if tcp.window > _UNSCALED_WINDOW and not tcp.window_scaling and not tcp.window.is_unlimited:
-        yield (
-            "transport.window",
-            f"expected at most {_UNSCALED_WINDOW} bytes while transport.window_scaling is false",
-        )
-    if tcp.window > _LARGEST_WINDOW and not tcp.window.is_unlimited:
-        yield "transport.window", f"expected at most {_LARGEST_WINDOW} bytes (TCP's largest window)"
-    if tcp.delayed_ack.segments > 1 and tcp.delayed_ack.timeout >= tcp.min_rto:
-        yield (
-            "transport.delayed_ack.timeout",
-            f"expected less than transport.min_rto ({tcp.min_rto.written()}), or a delayed ACK "
-            "ends in a retransmission timeout",
-        )
-    if tcp.flows_per_pair > 1 and family.changes_links(scenario.topology):
+    if transport.flows_per_pair > 1 and family.changes_links(scenario.topology):
         yield "transport.flows_per_pair", "expected 1, because topology.reconfiguration is given"
-    if tcp.variant == "dctcp" and not tcp.ecn.enabled:
-        yield "transport.ecn.enabled", "expected true, because transport.variant is dctcp"
-    if tcp.ecn.enabled and tcp.ecn.threshold is None:
-        yield "transport.ecn.threshold", "expected a size such as 200KB, because ECN is enabled"
-    if tcp.ecn.enabled and tcp.ecn.threshold is not None:
-        for path, buffer, ports in family.buffers(scenario.topology):
-            if buffer and tcp.ecn.threshold > buffer // ports:
-                yield (
-                    "transport.ecn.threshold",
-                    f"expected at most the buffer of one port ({path} / {ports} = "
-                    f"{buffer // ports} bytes)",
-                )
-
-
-def _unlimited(scenario: Scenario) -> Problems:
-    """Check that only messages of estimators are without a window, and as large as packets."""
-    tcp = scenario.transport
-    if not FABRICS[scenario.fabric].is_estimator:
-        because = f"because the fabric {scenario.fabric} has TCP"
-        if tcp.window.is_unlimited:
-            yield "transport.window", f"expected a size such as 8MiB, {because}"
-        if tcp.mtu.is_unlimited:
-            yield "transport.mtu", f"expected a size such as 9000B, {because}"
-    elif tcp.mtu.is_unlimited and not tcp.window.is_unlimited:
-        yield "transport.window", "expected unlimited, because transport.mtu is unlimited"
+    if switches.buffer_sharing == "dynamic" and switches.buffer_unit != "bytes":
+        yield "switches.buffer_unit", "expected bytes, because switches.buffer_sharing is dynamic"
+    if not transport.ecn:
+        return
+    if switches.ecn_threshold is None:
+        because = "because transport.ecn is true"
+        yield "switches.ecn_threshold", f"expected a size such as 200KB, {because}"
+        return
+    for path, buffer, ports in family.buffers(scenario.topology):
+        if buffer and switches.ecn_threshold > buffer // ports:
+            yield (
+                "switches.ecn_threshold",
+                f"expected at most the buffer of one port ({path} / {ports} = "
+                f"{buffer // ports} bytes)",
+            )
 
 
 def _system(scenario: Scenario) -> Problems:

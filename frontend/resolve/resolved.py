@@ -13,6 +13,7 @@ from frontend.resolve.checks import check_graph
 from frontend.resolve.layout import layout
 from frontend.scenario import Scenario
 from frontend.topologies import Layout
+from frontend.transports import PROTOCOLS
 from frontend.workloads import WORKLOADS, Plan
 from topology_gen import Network
 
@@ -40,8 +41,21 @@ class Resolved:
     @property
     def ecn_threshold_bytes(self) -> int:
         """Queue length in bytes above which packets are marked with ECN; 0 turns marking off."""
-        ecn = self.scenario.transport.ecn
-        return int(ecn.threshold or 0) if ecn.enabled else 0
+        threshold = self.scenario.switches.ecn_threshold
+        return int(threshold or 0) if self.scenario.transport.ecn else 0
+
+    @property
+    def payload_bytes(self) -> int:
+        """Payload of a full packet."""
+        transport = self.scenario.transport
+        return PROTOCOLS[transport.protocol].payload_bytes(transport, self.scenario.links)
+
+    @property
+    def header_bytes(self) -> int:
+        """Bytes of a packet on the wire beside its payload."""
+        transport = self.scenario.transport
+        inside = PROTOCOLS[transport.protocol].header_bytes(transport)
+        return inside + self.scenario.links.header
 
     @cached_property
     def network(self) -> Network:

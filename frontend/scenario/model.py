@@ -9,16 +9,17 @@ from pydantic import BeforeValidator, Field
 from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.fabrics import FABRICS
 from frontend.scenario.file_paths import change_paths
-from frontend.scenario.unions import Topology, Workload
+from frontend.scenario.unions import Topology, Transport, Workload
 from frontend.schema.base import Count, Model, listed
 from frontend.schema.events import AnyEvent
 from frontend.schema.files import absolute
 from frontend.schema.measurement import Measurement
 from frontend.schema.outputs import OutputChoice, Outputs
-from frontend.schema.routing import Routing, SwitchMemory
+from frontend.schema.ports import Links, Switches
+from frontend.schema.routing import Routing
 from frontend.schema.simulation import Simulation
 from frontend.schema.system import System
-from frontend.schema.transport import Transport
+from frontend.transports import tcp
 from frontend.workloads import WORKLOADS
 
 if TYPE_CHECKING:
@@ -53,18 +54,20 @@ class Scenario(Model):
     `scripting`)."""
     topology: Topology
     """Nodes and links."""
+    links: Links = Links()
+    """What all links have in common."""
+    switches: Switches = Switches()
+    """The egress queues of switches, and of ranks that are linked to ranks."""
     workload: Workload
     """What the ranks do."""
     collective: CollectiveAlgorithms | None = Field(default_factory=_default_collective)
     """Collective algorithms of a workload that has several collectives."""
     system: System = System()
     """Chunking, concurrency and scheduling."""
-    transport: Transport = Transport()
-    """TCP."""
+    transport: Transport = tcp.TcpTransport()
+    """The transport protocol; tcp if `protocol` names none."""
     routing: Routing = Routing()
     """Paths of packets, and how they follow failures."""
-    switch_memory: SwitchMemory = SwitchMemory()
-    """How the ports of a switch share its packet memory."""
     events: Annotated[tuple[AnyEvent, ...], BeforeValidator(listed)] = ()
     """What happens at times of the run: links and switches that fail, links with another rate or
     with losses, ranks that compute slower, background traffic."""

@@ -69,7 +69,7 @@ class GraphLink(Model):
     buffer: Buffer | None = None
     """Size of the egress queue at a switch; null: a share of the memory of the switch."""
     ecn_threshold: PositiveSize | None = None
-    """Queue length from which a switch marks packets; null: `transport.ecn.threshold`."""
+    """Queue length from which a switch marks packets; null: `switches.ecn_threshold`."""
     loss: Probability = 0.0
     """Probability that the link loses a packet."""
     dimension: Literal["scale_up", "scale_out"] = "scale_out"
@@ -94,7 +94,7 @@ class ClusterTopology(Model):
 
     family: str
     buffer: Buffer
-    """Packet memory of each switch, which its ports share as `switch_memory` says; or
+    """Packet memory of each switch, which its ports share as `switches.buffer_sharing` says; or
     `unlimited`."""
 
 

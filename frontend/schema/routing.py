@@ -1,4 +1,4 @@
-"""`routing` and `switch_memory`: how packets find their way, and who gets a switch's memory."""
+"""`routing`: how packets find their way."""
 
 from typing import Annotated, Literal
 
@@ -31,13 +31,3 @@ class Routing(Model):
     shared_links: Annotated[int, Field(ge=0, le=1000)] | None = None
     """Number of links between switches that the result lists with the flows that share them; null:
     5 on a topology of the family `graph` and the families of servers, and 0 on others."""
-
-
-class SwitchMemory(Model):
-    """How the ports of a switch share its packet memory."""
-
-    sharing: Literal["per_port", "dynamic"] = "per_port"
-    """per_port: each port has an equal part. dynamic: a queue may be as long as `alpha` times the
-    memory that is free (Choudhury and Hahne 1998; α in Broadcom's switches)."""
-    alpha: Annotated[float, Field(gt=0, le=1024)] = 1.0
-    """With `dynamic`: longest queue of a port over the free memory."""

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from frontend.schema.base import Problems
 from frontend.schema.boxes import BoxesTopology
-from frontend.schema.transport import Transport
 from frontend.topologies.direct_connect import WiredLayout, refusing
 from frontend.topologies.layout import Layout, WorkloadDemand
 from frontend.topologies.registry import Buffer, TopologyFamily
@@ -35,7 +34,7 @@ class _Boxes(TopologyFamily[BoxesTopology]):
     def buffers(self, topology: BoxesTopology) -> Sequence[Buffer]:
         return [Buffer("topology.buffer", topology.buffer, 1)]
 
-    def problems(self, topology: BoxesTopology, transport: Transport) -> Problems:
+    def problems(self, topology: BoxesTopology, window_bytes: int) -> Problems:
         if topology.ranks % topology.ranks_per_box:
             yield (
                 "topology.ranks",

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from frontend.errors import RefusedError
 from frontend.schema.base import Problems
 from frontend.schema.direct_connect import DirectTopology, LinkedTopology
-from frontend.schema.transport import Transport
 from frontend.topologies.layout import GRAPH, RANK_LINKS, WIRING, Layout, WorkloadDemand
 from frontend.topologies.registry import Buffer, TopologyFamily
 from topology_gen import Network, TopologyError, direct_connect
@@ -168,7 +167,7 @@ class WiredFamily(LinkedFamily[AnyDirect]):
             topology.host_bandwidth,
         )
 
-    def problems(self, topology: AnyDirect, transport: Transport) -> Problems:
+    def problems(self, topology: AnyDirect, window_bytes: int) -> Problems:
         """Refuse a forwarding delay behind host links: the NIC forwards, not the rank."""
         if topology.host_bandwidth is not None and topology.forwarding_delay:
             yield "topology.forwarding_delay", "expected 0ns beside topology.host_bandwidth"

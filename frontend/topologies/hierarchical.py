@@ -5,7 +5,6 @@ from functools import partial
 
 from frontend.schema.base import Problems
 from frontend.schema.topology import HierarchicalTopology
-from frontend.schema.transport import Transport
 from frontend.topologies.layout import SwitchedLayout, WorkloadDemand
 from frontend.topologies.registry import Buffer, TopologyFamily
 from topology_gen import hierarchical
@@ -40,31 +39,30 @@ class _Hierarchical(TopologyFamily[HierarchicalTopology]):
             Buffer("topology.scale_out.buffer", out.buffer, topology.ranks),
         ]
 
-    def problems(self, topology: HierarchicalTopology, transport: Transport) -> Problems:
+    def problems(self, topology: HierarchicalTopology, window_bytes: int) -> Problems:
         up = topology.scale_up
         if topology.ranks % up.ranks:
             yield "topology.ranks", f"expected a multiple of topology.scale_up.ranks ({up.ranks})"
         if up.bandwidth < up.switches:
             yield "topology.scale_up.bandwidth", "expected at least 1 bit/s for each switch"
-        yield from _scale_up_without_loss(topology, transport)
+        yield from _scale_up_without_loss(topology, window_bytes)
 
 
-def _scale_up_without_loss(topology: HierarchicalTopology, tcp: Transport) -> Problems:
+def _scale_up_without_loss(topology: HierarchicalTopology, window_bytes: int) -> Problems:
     """Check that scale-up links never drop a packet (paper, Section III.C.2), for any workload.
 
     Messages use switch (src + dst) mod switches, so ceil(ranks / switches) senders share the port
-    of an NV switch to a receiver. Each sender has at most one window in flight, in packets of
-    mtu + link_header bytes.
+    of an NV switch to a receiver. Each sender has at most one window in flight.
     """
     up = topology.scale_up
     senders = min(-(-up.ranks // up.switches), up.ranks - 1)
-    in_flight = senders * -(-tcp.window // tcp.mss) * (tcp.mtu + tcp.link_header)
+    in_flight = senders * window_bytes
     if up.buffer and up.buffer // up.ranks < in_flight:
         yield (
             "topology.scale_up.buffer",
             f"expected at least {in_flight * up.ranks} bytes or unlimited: scale-up links must not "
-            f"drop, and {senders} windows of {int(tcp.window)} bytes meet at each of {up.ranks} "
-            "ports",
+            f"drop, and {senders} windows of {window_bytes} bytes on the wire meet at each of "
+            f"{up.ranks} ports",
         )
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
 from frontend.schema.base import Model, Problems, description
-from frontend.schema.transport import Transport
 from frontend.topologies.layout import Layout, WorkloadDemand
 from topology_gen.registry import Registry
 
@@ -83,8 +82,16 @@ class TopologyFamily(ABC, Generic[AnyTopology]):
     def buffers(self, topology: AnyTopology) -> Sequence[Buffer]:
         """Return the packet buffers. Each must hold at least one packet per port."""
 
-    def problems(self, topology: AnyTopology, transport: Transport) -> Problems:
-        """Yield problems that the model itself cannot detect."""
+    def problems(self, topology: AnyTopology, window_bytes: int) -> Problems:
+        """Yield problems that the model itself cannot detect.
+
+        Parameters
+        ----------
+        topology : Model
+            The topology, an instance of `model`.
+        window_bytes : int
+            The most bytes that a connection has on the wire, headers included.
+        """
         yield from ()
 
     def asked_ranks(self, topology: AnyTopology) -> int | None:

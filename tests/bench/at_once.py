@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from frontend import load_scenario
+from frontend.resolve import resolve
 from frontend.schema.topology import FlatTopology
-from frontend.schema.transport import Transport
 from frontend.units import SIZE, parse
 from tests.bench.points import Point
 
@@ -15,7 +15,9 @@ class AtOnce(NamedTuple):
     ranks: int
     bits_per_second: int
     latency_ps: int
-    transport: Transport
+    mtu_bytes: int
+    mss_bytes: int
+    window_bytes: int
     pairs: list[tuple[int, int]]
     """In the order in which each rank sends: to the next rank first."""
     payload_bytes: int
@@ -24,7 +26,7 @@ class AtOnce(NamedTuple):
     @property
     def packets(self) -> int:
         """Number of packets of a message."""
-        return -(-self.payload_bytes // self.transport.mss)
+        return -(-self.payload_bytes // self.mss_bytes)
 
     def costs(self, cpu_s: float, peak_rss_bytes: int, time_ns: float) -> dict[str, float]:
         """Return a row of the benchmark."""
@@ -55,7 +57,9 @@ def messages(point: Point) -> AtOnce:
         ranks,
         int(topology.bandwidth),
         int(topology.latency),
-        scenario.transport,
+        int(scenario.links.mtu),
+        resolve(scenario).payload_bytes,
+        int(scenario.transport.window),
         [(rank, (rank + distance) % ranks) for distance in distances for rank in range(ranks)],
         payload,
     )

@@ -34,13 +34,13 @@ def build(checkout: Path) -> None:
 def simulate(point: Point) -> dict[str, Any]:
     """Return the point's costs and what it simulated."""
     sent = messages(point)
-    packet_bytes = sent.transport.mtu + 2  # PPP
+    packet_bytes = sent.mtu_bytes + 2  # PPP
     numbers = [
         sent.ranks,
         sent.bits_per_second // 10**6,
         sent.latency_ps,
         packet_bytes,
-        sent.transport.window,
+        sent.window_bytes,
     ]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     child = subprocess.run(

@@ -33,7 +33,7 @@ QUICK = [
         "permutation, 16 ranks, MTU 1500",
         _COLLECTIVE,
         (*_ALL, SIMGRID, HTSIM),
-        {"topology.ranks": 16, "transport.mtu": "1500B"},
+        {"topology.ranks": 16, "links.mtu": "1500B"},
         pattern="permutation",
         message_bytes=8_000_000,
     ),
@@ -58,7 +58,7 @@ QUICK = [
         {
             "workload.operation": "all_to_all",
             "workload.bytes": "8MiB",
-            "transport.mtu": "1500B",
+            "links.mtu": "1500B",
         },
     ),
     Point(

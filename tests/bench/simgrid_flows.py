@@ -25,8 +25,8 @@ def is_installed() -> bool:
 def simulate(point: Point) -> dict[str, Any]:
     """Return the point's costs and what it simulated."""
     sent = messages(point)
-    ranks, transport = sent.ranks, sent.transport
-    wire_bytes = sent.payload_bytes + sent.packets * (transport.mtu - transport.mss + 2)  # 2: PPP
+    ranks = sent.ranks
+    wire_bytes = sent.payload_bytes + sent.packets * (sent.mtu_bytes - sent.mss_bytes + 2)  # 2: PPP
     rate = sent.bits_per_second / 8
     task = {
         "hosts": ranks,

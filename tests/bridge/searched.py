@@ -32,7 +32,8 @@ def scenario(topology, **workload):
         "workload": {"kind": "training", "model": MODEL, "batch_per_gpu": 64} | workload,
         "system": {"injection_latency": "0ns"},
         # As many packets at once as six hops hold: a flow begins at the rate of its links.
-        "transport": {"mtu": "9000B", "window": "4MB", "initial_cwnd": 40},
+        "links": {"mtu": "9000B"},
+        "transport": {"window": "4MB", "initial_cwnd": 40},
     }
 
 

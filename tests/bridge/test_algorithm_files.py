@@ -29,7 +29,8 @@ def time_ns(operation: str, algorithm: str | dict[str, str], **system: Any) -> f
         "workload": {"kind": "collective", "operation": operation, "algorithm": algorithm}
         | {"bytes": "4MB"},
         "system": system,
-        "transport": {"variant": "cubic", "mtu": "9000B", "window": "4MB"},
+        "links": {"mtu": "9000B"},
+        "transport": {"variant": "cubic", "window": "4MB"},
     }
     result = bridge.run(scenario)
     assert result.status == "complete"

@@ -75,11 +75,12 @@ def test_validate(small_file: Path) -> None:
 def test_list() -> None:
     entries = json.loads(invoke("list", "--json").stdout)
     parts = {"topologies", "workloads", "collectives", "transports", "fabrics"}
-    assert set(entries) == parts | {"models", "accelerators"}
+    assert set(entries) == parts | {"models", "accelerators", "tcp_variants"}
     assert {"flat", "hierarchical"} <= set(entries["topologies"])
     assert {"collective", "dlrm"} <= set(entries["workloads"])
     assert {"all_reduce", "all_to_all"} <= set(entries["collectives"])
-    assert {"new_reno", "cubic", "dctcp"} <= set(entries["transports"])
+    assert {"new_reno", "cubic", "dctcp"} <= set(entries["tcp_variants"])
+    assert set(entries["transports"]) == {"tcp"}
     assert {"express", "native", "flow", "analytical"} <= set(entries["fabrics"])
     text = invoke("list").stdout
     for names in entries.values():
@@ -88,7 +89,7 @@ def test_list() -> None:
 
 def test_list_names_what_the_simulator_has() -> None:
     from bridge.simulator import core
-    from frontend.schema.transport import CONGESTION_CONTROLS
+    from frontend.transports.tcp import CONGESTION_CONTROLS
 
     entries = json.loads(invoke("list", "--json").stdout)
     assert set(entries["fabrics"]) == set(core.fabrics())
@@ -119,3 +120,23 @@ def test_module_and_command_are_the_same(small_file: Path) -> None:
 
 def test_version() -> None:
     assert invoke("--version").stdout.startswith("cosim, version ")
+
+
+def test_convert(small_file: Path) -> None:
+    text = small_file.read_text()
+    old = json.loads(text) | {"transport": {"mtu": "1500B"}}
+    Path("old.yaml").write_text(json.dumps(old))
+    (line,) = invoke("compile", "old.yaml", "-o", "x.stream").stderr.splitlines()[:1]
+    assert "warning: old.yaml: transport.mtu is now links.mtu" in line
+    assert invoke("convert", "old.yaml", small_file).stdout == (
+        f"old.yaml: transport.mtu is now links.mtu\n{small_file}: no key has moved\n"
+    )
+    del old["transport"]
+    assert json.loads(Path("old.yaml").read_text()) == old | {"links": {"mtu": "1500B"}}
+    assert "warning" not in invoke("validate", "old.yaml").stderr
+    assert small_file.read_text() == text
+
+
+def test_a_sweep_of_an_old_key_warns_once(small_file: Path) -> None:
+    swept = invoke("sweep", small_file, "--over", "transport.mtu=1500B,4000B", "--json")
+    assert swept.stderr.count("warning") == 1

@@ -20,7 +20,7 @@ from bridge.cli.main import main
         ("topology.latency=-1us", "topology.latency"),
         ("workload.algorithm=rings", "workload.algorithm"),
         ("topology", "expected key.path=value"),
-        ("transport.mtu=100000B", "transport.mtu"),
+        ("links.mtu=100000B", "links.mtu"),
     ],
 )
 @pytest.mark.parametrize("command", ["run", "validate", "compile"])

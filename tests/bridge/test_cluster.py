@@ -35,7 +35,7 @@ def run(topology, fabric, **changes):
         "draw": 2,
     } | changes
     given = {"topology": LINKS | topology, "fabric": fabric, "workload": work, "system": SYSTEM}
-    return bridge.run(given | {"transport": {"mtu": "9000B"}})
+    return bridge.run(given | {"links": {"mtu": "9000B"}})
 
 
 def alone(kind, fabric, topology):
@@ -46,7 +46,7 @@ def alone(kind, fabric, topology):
         "fabric": fabric,
         "workload": work | {"kind": "training"},
     }
-    result = bridge.run(given | {"transport": {"mtu": "9000B"}, "system": SYSTEM})
+    result = bridge.run(given | {"links": {"mtu": "9000B"}, "system": SYSTEM})
     return [iteration.time_ns for iteration in result.iterations]
 
 

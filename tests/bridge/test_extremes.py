@@ -93,11 +93,12 @@ def test_dctcp_that_stands_still_says_so(fabric: str) -> None:
         "workload.bytes": "1MB",
         "system.chunks": 4,
         "transport.variant": "dctcp",
-        "transport.mtu": "1500B",
+        "links.mtu": "1500B",
         "transport.sack": False,
         "transport.min_rto": "200us",
         "transport.window": "146000B",
-        "transport.ecn": {"enabled": True, "threshold": "25308B"},
+        "transport.ecn": True,
+        "switches.ecn_threshold": "25308B",
     }
     with pytest.raises(bridge.SimulationError) as caught:
         run(fabric, overrides)

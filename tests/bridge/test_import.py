@@ -301,10 +301,10 @@ def test_messages_have_no_window(tmp_path: Path) -> None:
     """The backend of one dimension forwards whole messages; that of several does not."""
     assert imported(tmp_path, RING).exit_code == 0
     made: Any = load_scenario(tmp_path / "s.yaml")
-    assert (made.transport.window.is_unlimited, made.transport.mtu.is_unlimited) == (True, True)
+    assert (made.transport.window.is_unlimited, made.links.mtu.is_unlimited) == (True, True)
     assert imported(tmp_path, TWO.format("Ring")).exit_code == 0
     made = load_scenario(tmp_path / "s.yaml")
-    assert (made.transport.window.is_unlimited, made.transport.mtu.is_unlimited) == (True, False)
+    assert (made.transport.window.is_unlimited, made.links.mtu.is_unlimited) == (True, False)
 
 
 def test_ranks_that_begin_apart(tmp_path: Path) -> None:

@@ -40,7 +40,8 @@ def scenario(batch=8, layout=None, **workload):
         },
         "workload": {"kind": "llm", "model": MODEL, "global_batch": batch, "layout": layout or {}}
         | workload,
-        "transport": {"mtu": "9000B", "window": "4MB", "initial_cwnd": 40},
+        "links": {"mtu": "9000B"},
+        "transport": {"window": "4MB", "initial_cwnd": 40},
     }
 
 

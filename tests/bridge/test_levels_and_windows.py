@@ -11,7 +11,7 @@ from frontend import ScenarioError, load_scenario
 
 LATENCY_NS = 500
 HEADER_BYTES = 42
-UNLIMITED = {"mtu": "unlimited", "window": "unlimited"}
+UNLIMITED = {"links": {"mtu": "unlimited"}, "transport": {"window": "unlimited"}}
 
 
 def grid(chunks: int, algorithm: str = "ring", **system: Any) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def grid(chunks: int, algorithm: str = "ring", **system: Any) -> dict[str, Any]:
             "algorithm": {"levels": levels},
             "bytes": "1MiB",
         },
-        "transport": UNLIMITED,
+        **UNLIMITED,
         "system": {"chunks": chunks, "concurrent_chunks": 1, "injection_latency": 0, **system},
     }
 
@@ -94,7 +94,7 @@ def message(fabric: str, family: dict[str, Any]) -> dict[str, Any]:
             "algorithm": "direct",
             "bytes": "1MiB",
         },
-        "transport": UNLIMITED,
+        **UNLIMITED,
         "system": {"injection_latency": 0},
     }
 
@@ -119,17 +119,17 @@ def test_a_message_is_one_packet(fabric: str, family: dict[str, Any], links: int
         ),
         (
             {"fabric": "native", "transport.window": "8MiB"},
-            "transport.mtu: .*expected a size such as 9000B, because the fabric",
+            "links.mtu: .*expected a size such as 9000B, because the fabric",
         ),
         (
             {"transport.window": "8MiB"},
-            "transport.window: .*expected unlimited, because transport.mtu is unlimited",
+            "transport.window: .*expected unlimited, because links.mtu is unlimited",
         ),
         (
             {"system.chunk_order": "arrival", "system.admission": "local"},
             "system.chunk_order: .*expected index, because system.admission is local",
         ),
-        ({"transport.mtu": "70000B"}, "expected at most 65535B, or unlimited"),
+        ({"links.mtu": "70000B"}, "expected at most 65535B, or unlimited"),
     ],
 )
 def test_what_cannot_be(changes: dict[str, Any], error: str) -> None:

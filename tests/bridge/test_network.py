@@ -10,6 +10,7 @@ import pytest
 
 import bridge
 from bridge import Network
+from frontend.resolve import resolve
 from frontend.stream import decode, encode
 
 MTU = 9000
@@ -61,16 +62,16 @@ def test_ping_pong(small: dict[str, Any], size: int) -> None:
 def test_every_fabric_has_the_headers_of_the_schema(
     small: dict[str, Any], fabric: str, timestamps: bool
 ) -> None:
-    transport = {"transport.timestamps": timestamps, "transport.mtu": "1500B"}
+    transport = {"transport.timestamps": timestamps, "links.mtu": "1500B"}
     overrides = {"fabric": fabric} | transport
-    schema = bridge.load_scenario(small, overrides).transport
-    headers = schema.packet_overhead - LINK_HEADER
-    assert schema.mss + headers == schema.mtu  # the reader of the stream accepts no more
-    wire = schema.mss + headers + LINK_HEADER
+    schema = resolve(bridge.load_scenario(small, overrides))
+    headers, mss = schema.header_bytes - LINK_HEADER, schema.payload_bytes
+    assert mss + headers == 1500  # the reader of the stream accepts no more
+    wire = mss + headers + LINK_HEADER
     times: list[int] = []
     with Network(small, overrides) as network:
-        network.sim_send(0, 1, schema.mss)
-        network.sim_recv(0, 1, schema.mss, callback=lambda: times.append(network.sim_get_time_ps()))
+        network.sim_send(0, 1, mss)
+        network.sim_recv(0, 1, mss, callback=lambda: times.append(network.sim_get_time_ps()))
         network.run()
     # One packet over two links, stored and forwarded: 80 ps a byte, and the latencies. A time may
     # be rounded to the picosecond; a byte more would be 160.
@@ -90,8 +91,8 @@ def test_the_reader_accepts_the_largest_segment_of_the_schema(small: dict[str, A
 
 def test_the_reader_accepts_the_smallest_segment_of_the_schema(small: dict[str, Any]) -> None:
     """It is what the smallest packet holds; the reader of the stream accepts no less."""
-    smallest = {"transport.timestamps": True, "transport.mtu": "68B"}
-    mss = bridge.load_scenario(small, smallest).transport.mss
+    smallest = {"transport.timestamps": True, "links.mtu": "68B"}
+    mss = resolve(bridge.load_scenario(small, smallest)).payload_bytes
     stream = bridge.compile(small, {"transport.mss": f"{mss}B"})
     Network(stream).close()
     records = [*decode(stream)]

@@ -83,7 +83,8 @@ def test_mfu_of_published_runs(name):
             # Few replicas share little of the optimizer's state, so the memory is not checked.
             "workload": {"kind": "llm", "check_memory": False} | workload,
             "system": {"injection_latency": "1us"},
-            "transport": {"mtu": "9000B", "window": "4MB"},
+            "links": {"mtu": "9000B"},
+            "transport": {"window": "4MB"},
         }
     )
     assert result.training is not None

@@ -20,7 +20,8 @@ def bus_bandwidth_gbps(connections: int, policy: str, **changes: Any) -> float:
             "workload": {"kind": "collective", "operation": "all_gather", "algorithm": "ring"}
             | {"bytes": "640MB"},
             "system": {"chunks": 1},
-            "transport": {"flows_per_pair": connections, "mtu": "9000B"},
+            "links": {"mtu": "9000B"},
+            "transport": {"flows_per_pair": connections},
             "routing": {"policy": policy} | changes,
         }
     )

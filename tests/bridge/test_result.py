@@ -62,7 +62,7 @@ def test_sizes_of_an_earlier_version_have_units(raw_result: dict[str, Any], tmp_
     raw_result["scenario"] |= {"transport": {"mtu": 9000}}
     (tmp_path / "result.json").write_text(json.dumps(raw_result))
     loaded = Result.load(tmp_path)
-    assert loaded.scenario["transport"] == {"mtu": "9000B"}
+    assert loaded.scenario["links"]["mtu"] == "9000B"
     assert loaded.collectives[0].bytes == raw_result["collectives"][0]["bytes"]
 
 

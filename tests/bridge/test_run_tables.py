@@ -53,7 +53,7 @@ def test_an_undisturbed_message_has_no_slowdown(
         "topology": small["topology"] | topology,
         "workload": small["workload"] | workload,
     }
-    result = bridge.run(changed, {"fabric": fabric, "transport.mtu": "1500B"})
+    result = bridge.run(changed, {"fabric": fabric, "links.mtu": "1500B"})
     segment, header = 1460, 40 + 2
     full = ceil(size / segment) - 1
     last = size - full * segment + header

@@ -18,7 +18,6 @@ from tests.frontend.parallelization.graphs import placements
 
 RATE_BPS, LATENCY_S = 100e9, 1e-6
 LINKS = {"bandwidth": "100Gbps", "latency": "1us", "buffer": "unlimited"}
-PACKET = {"mtu": "9000B", "window": "4MB"}
 OVERHEAD = (9000 + 2) / (9000 - 40)
 WIDE = {"name": "candle", "features": [512], "feature_layers": 3, "feature_width": 512}
 WIDE |= {"dense_layers": 1, "dense_width": 2048}
@@ -36,7 +35,8 @@ def scenario(topology, fabric, **workload):
         "fabric": fabric,
         "workload": work,
         "system": {"injection_latency": "0ns"},
-        "transport": PACKET,
+        "links": {"mtu": "9000B"},
+        "transport": {"window": "4MB"},
     }
 
 

@@ -132,7 +132,8 @@ def test_settings_are_the_scenarios():
         "system.reduction_bandwidth=900GB/s",
         "system.scheduling=fifo",
         "transport.variant=dctcp",
-        "transport.ecn={enabled: true, threshold: 200KB}",
+        "transport.ecn=true",
+        "switches.ecn_threshold=200KB",
         "measurement.time_limit=1s",
         "seed=7",
     )

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from frontend import ScenarioError, compile_scenario, load_scenario
 from frontend.loading.key_paths import key_paths
+from frontend.resolve import resolve
 from frontend.schema.topology import HierarchicalTopology
 
 ROOT = Path(__file__).parents[2]
@@ -35,8 +36,8 @@ HIERARCHICAL = ROOT / "scenarios" / "dlrm_hier_small.yaml"
         ("system.chunks.all_reduce=4", lambda s: s.system.chunks.all_reduce == 4),
         ("system.concurrent_chunks=8", lambda s: s.system.concurrent_chunks.scale_out == 8),
         ("system.scheduling=fifo", lambda s: s.system.scheduling == "fifo"),
-        ("transport.mtu=1500B", lambda s: (s.transport.mtu, s.transport.mss) == (1500, 1460)),
-        ("transport.timestamps=true", lambda s: s.transport.mss == 8948),
+        ("links.mtu=1500B", lambda s: (s.links.mtu, resolve(s).payload_bytes) == (1500, 1460)),
+        ("transport.timestamps=true", lambda s: resolve(s).payload_bytes == 8948),
         ("transport.window=0.1MB", lambda s: s.transport.window == 100_000),
         ("transport.min_rto=1ms", lambda s: s.transport.initial_rto == 10**9),
         ("fabric=native", lambda s: s.fabric == "native"),
@@ -59,7 +60,7 @@ def test_scale_out_bandwidth_of_a_hierarchy_can_be_set():
 def test_the_last_one_counts_and_values_need_not_be_text():
     scenario = load_scenario(COLLECTIVE, ["seed=2", "seed=3"])
     assert scenario.seed == 3
-    assert load_scenario(COLLECTIVE, {"seed": 4, "transport.ecn": {"enabled": False}}).seed == 4
+    assert load_scenario(COLLECTIVE, {"seed": 4, "transport.ecn": False}).seed == 4
 
 
 def test_an_item_of_a_list_can_be_set():
@@ -78,8 +79,8 @@ def test_one_number_for_all_spreads_before_one_of_them_is_changed():
 
 
 def test_a_scenario_keeps_its_derived_defaults_open():
-    scenario = load_scenario(load_scenario(COLLECTIVE), {"transport.mtu": "1500B"})
-    assert scenario.transport.mss == 1460
+    scenario = load_scenario(load_scenario(COLLECTIVE), {"links.mtu": "1500B"})
+    assert resolve(scenario).payload_bytes == 1460
 
 
 def test_a_family_and_its_keys_in_one_go():

@@ -59,7 +59,7 @@ def test_resolved_scenario_has_every_key_and_loads_again(path):
 
 
 def test_quantities_are_shown_as_given_and_held_in_base_units():
-    scenario = load_scenario(SCENARIOS[0], {"transport.window": "0.5MB", "transport.mtu": "1500B"})
+    scenario = load_scenario(SCENARIOS[0], {"transport.window": "0.5MB", "links.mtu": "1500B"})
     assert scenario.resolved()["transport"]["window"] == "0.5MB"
-    assert scenario.resolved()["transport"]["mtu"] == "1500B"
+    assert scenario.resolved()["links"]["mtu"] == "1500B"
     assert scenario.transport.window == 500_000

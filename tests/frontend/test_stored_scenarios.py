@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from frontend import ScenarioError, load_scenario
+from frontend.loading.moved import MOVED
 from frontend.loading.stored import REMOVED, SIZES, with_units
 from frontend.schema.quantities import Size
 from frontend.units import SIZE
@@ -42,7 +43,7 @@ def bare(value: Any) -> Any:
 def test_a_result_of_an_earlier_version_gives_its_scenario(file, tmp_path):
     scenario = load_scenario(file)
     old = without_units(json.loads(json.dumps(scenario.resolved())))
-    assert old["transport"]["mtu"] == 9000
+    assert old["links"]["mtu"] == 9000
     assert load_scenario(with_units(old)).resolved() == scenario.resolved()
     if WORKLOADS[scenario.workload.kind].files:
         return  # whose paths are those of this folder
@@ -51,7 +52,7 @@ def test_a_result_of_an_earlier_version_gives_its_scenario(file, tmp_path):
     assert load_scenario(result).resolved() == scenario.resolved()
     # What a person writes needs units.
     with pytest.raises(ScenarioError, match="expected a size with a unit, such as 9000B"):
-        load_scenario({**scenario.resolved(), "transport": {"mtu": 9000}})
+        load_scenario({**scenario.resolved(), "links": {"mtu": 9000}})
 
 
 def test_sizes_and_counts_in_lists():
@@ -76,7 +77,8 @@ def test_the_keys_are_those_of_the_schema():
         for key, value in definition.get("properties", {}).items()
         if f'"{SIZE.example}"' in json.dumps(value)
     }
-    assert found == SIZES - {key for _, key in REMOVED}
+    names = {old[-1]: new[-1] for old, new in MOVED.items()}
+    assert found == {names.get(key, key) for key in SIZES - {key for _, key in REMOVED}}
 
 
 def test_keys_that_are_gone(tmp_path):
@@ -99,4 +101,4 @@ def test_a_size_is_written_with_its_unit():
     assert Size(8960).written() == "8960B"
     assert Size(2**20).written() == "1MiB"
     assert Size.parse(0).written() == 0
-    assert load_scenario(SCENARIOS / "first.yaml").resolved()["transport"]["mss"] == "8960B"
+    assert load_scenario(SCENARIOS / "first.yaml").resolved()["links"]["mtu"] == "9000B"

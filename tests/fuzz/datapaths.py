@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from frontend.schema.transport import CONGESTION_CONTROLS, HEADER_BYTES
+from frontend.transports.tcp import CONGESTION_CONTROLS, HEADER_BYTES
 from tests.fuzz.cases import Case, Seed
 from tests.fuzz.mutators import Mutator
 
@@ -47,16 +47,21 @@ def _drawer(variant: str) -> Mutator:
 
 
 def _scenario(chance: random.Random, variant: str) -> dict[str, Any]:
-    transport = _transport(chance, variant)
-    topology = _topology(chance, transport)
-    if transport["ecn"]["enabled"]:
+    mtu = chance.choice([296, 576, 1500, 1500, 4096, 9000])
+    header = chance.choice([2, 2, 18, 38])
+    transport = _transport(chance, variant, mtu)
+    topology = _topology(chance, mtu + header)
+    switches = {"buffer_unit": chance.choice(["bytes", "bytes", "packets"])}
+    if transport["ecn"]:
         room = 1 if topology["buffer"] != "unlimited" else chance.choice([1, 4, 16])
-        transport["ecn"]["threshold"] = f"{chance.randint(1, room * _packet(transport))}B"
+        switches["ecn_threshold"] = f"{chance.randint(1, room * (mtu + header))}B"
     operation = chance.choice(list(_OPERATIONS))
     segments = chance.randint(1, _MOST_SEGMENTS) * chance.choice([1, 1, 1, 1, 6])
     size = int(transport["mss"][:-1]) * segments
     return {
         "topology": topology,
+        "links": {"mtu": f"{mtu}B", "header": f"{header}B"},
+        "switches": switches,
         "workload": {
             "kind": "collective",
             "operation": operation,
@@ -72,12 +77,7 @@ def _scenario(chance: random.Random, variant: str) -> dict[str, Any]:
     }
 
 
-def _packet(transport: dict[str, Any]) -> int:
-    return int(transport["mtu"][:-1]) + int(transport["link_header"][:-1])
-
-
-def _transport(chance: random.Random, variant: str) -> dict[str, Any]:
-    mtu = chance.choice([296, 576, 1500, 1500, 4096, 9000])
+def _transport(chance: random.Random, variant: str, mtu: int) -> dict[str, Any]:
     timestamps = chance.random() < 0.3
     most = mtu - HEADER_BYTES - 12 * timestamps
     mss = most if chance.random() < 0.7 else chance.randint(64, most)
@@ -86,9 +86,7 @@ def _transport(chance: random.Random, variant: str) -> dict[str, Any]:
     timeout_us = chance.choice([1000, 5000, 50_000])
     return {
         "variant": variant,
-        "mtu": f"{mtu}B",
         "mss": f"{mss}B",
-        "link_header": chance.choice(["2B", "2B", "18B", "38B"]),
         "timestamps": timestamps,
         "sack": chance.random() < 0.7,
         "window_scaling": scaling,
@@ -100,13 +98,12 @@ def _transport(chance: random.Random, variant: str) -> dict[str, Any]:
             "timeout": f"{chance.choice([20, 100, 900])}us",
         },
         "recovery": chance.choice(["prr", "classic"]),
-        "buffer_unit": chance.choice(["bytes", "bytes", "packets"]),
         "flows_per_pair": chance.choice([1, 1, 1, 2, 3]),
-        "ecn": {"enabled": variant == "dctcp" or chance.random() < 0.3},
+        "ecn": variant == "dctcp" or chance.random() < 0.3,
     }
 
 
-def _topology(chance: random.Random, transport: dict[str, Any]) -> dict[str, Any]:
+def _topology(chance: random.Random, packet: int) -> dict[str, Any]:
     ports = 4
     family: dict[str, Any]
     match chance.choice(["flat", "flat", "leaf_spine", "generalized_kautz", "torus"]):
@@ -124,7 +121,7 @@ def _topology(chance: random.Random, transport: dict[str, Any]) -> dict[str, Any
             family = {"family": "torus", "dims": chance.choice([[3, 2], [5], [2, 2]])}
         case _:
             family = {"family": "generalized_kautz", "d": 2, "n": chance.randint(4, 6)}
-    room = chance.choice([1, 2, 3, 5, 8, 20]) * _packet(transport) * ports
+    room = chance.choice([1, 2, 3, 5, 8, 20]) * packet * ports
     return {
         **family,
         "bandwidth": f"{chance.choice([1, 7.3, 10, 25, 40, 100, 400])}Gbps",

@@ -15,8 +15,16 @@ from hypothesis import given, settings
 
 import bridge
 from frontend import load_scenario
-from frontend.schema.transport import CONGESTION_CONTROLS
-from tests.ns3_scratch.traffic import Outcome, Pair, all_to_all, carry, incast, permutation
+from frontend.transports.tcp import CONGESTION_CONTROLS
+from tests.ns3_scratch.traffic import (
+    Outcome,
+    Pair,
+    all_to_all,
+    carry,
+    in_blocks,
+    incast,
+    permutation,
+)
 
 RANKS = 8
 PATTERNS = {"permutation": permutation, "incast": incast, "all_to_all": all_to_all}
@@ -27,7 +35,7 @@ SMALL_BUFFER = {1500: "256kB", 9000: "640kB"}
 TCP = [
     {},
     {"variant": "cubic"},
-    {"variant": "dctcp", "ecn": {"enabled": True, "threshold": "30kB"}},
+    {"variant": "dctcp", "ecn": True, "ecn_threshold": "30kB"},
     {"sack": False},
     {"timestamps": True},
     {"delayed_ack": {"segments": 2, "timeout": "1ms"}},
@@ -82,7 +90,8 @@ def tcp_options(draw: st.DrawFn) -> dict[str, Any]:
     ecn = variant == "dctcp" or draw(st.booleans())
     return {
         "variant": variant,
-        "ecn": {"enabled": ecn, "threshold": "30kB" if ecn else None},
+        "ecn": ecn,
+        "ecn_threshold": "30kB" if ecn else None,
         "timestamps": draw(st.booleans()),
         "sack": draw(st.booleans()),
         "delayed_ack": {"segments": draw(st.sampled_from([1, 1, 2])), "timeout": "1ms"},
@@ -98,7 +107,8 @@ def test_every_variant_with_loss(variant: str, ecn: bool, timestamps: bool) -> N
     """Also the variants that look at the time of the simulation or at timestamps."""
     changes: dict[str, Any] = {
         "variant": variant,
-        "ecn": {"enabled": ecn or variant == "dctcp", "threshold": "30kB"},
+        "ecn": ecn or variant == "dctcp",
+        "ecn_threshold": "30kB",
         "timestamps": timestamps,
         "buffer": SMALL_BUFFER[1500],
         "mtu": "1500B",
@@ -259,18 +269,18 @@ def test_whole_scenarios_agree_to_the_picosecond(path: Path) -> None:
 
 
 def small(
-    operation: str, size: str, ranks: int, rate: str, latency: str, **transport: Any
+    operation: str, size: str, ranks: int, rate: str, latency: str, **keys: Any
 ) -> dict[str, Any]:
     """Return a scenario with one collective on one switch."""
-    system = {"chunks": transport.pop("chunks", 1)}
-    algorithm = transport.pop("algorithm", "ring")
+    system = {"chunks": keys.pop("chunks", 1)}
+    algorithm = keys.pop("algorithm", "ring")
     return {
         "topology": {
             "family": "flat",
             "ranks": ranks,
             "bandwidth": rate,
             "latency": latency,
-            "buffer": transport.pop("buffer", "unlimited"),
+            "buffer": keys.pop("buffer", "unlimited"),
         },
         "workload": {
             "kind": "collective",
@@ -279,7 +289,7 @@ def small(
             "bytes": size,
         },
         "system": system,
-        "transport": transport,
+        **in_blocks(keys),
     }
 
 
@@ -290,7 +300,7 @@ def test_every_link_carries_its_header(header: int) -> None:
     The last of 55 full packets and one with the rest crosses two links.
     """
     result = agree(
-        small("all_gather", "1MB", 2, "100Gbps", "1us", link_header=f"{header}B", window="1MB")
+        small("all_gather", "1MB", 2, "100Gbps", "1us", header=f"{header}B", window="1MB")
     )
     full, rest = 8960 + 40 + header, 500_000 - 55 * 8960 + 40 + header
     packets = result.network.packets
@@ -309,15 +319,15 @@ def test_connections_open_with_any_header(header: int, latency: str, timestamps:
     agree(
         small(
             *("all_reduce", "100kB", 4, "10Gbps", latency),
-            link_header=f"{header}B",
+            header=f"{header}B",
             timestamps=timestamps,
         )
     )
 
 
 def test_native_cannot_have_a_smaller_header_than_the_device_of_ns3() -> None:
-    scenario = small("all_gather", "1MB", 2, "100Gbps", "1us", link_header="1B")
-    with pytest.raises(bridge.ScenarioError, match=r"transport\.link_header: .*at least 2 bytes"):
+    scenario = small("all_gather", "1MB", 2, "100Gbps", "1us", header="1B")
+    with pytest.raises(bridge.ScenarioError, match=r"links\.header: .*at least 2 bytes"):
         bridge.run(scenario, {"fabric": "native"})
     assert bridge.run(scenario).status == "complete"
 
@@ -334,7 +344,8 @@ def test_a_timer_runs_for_data_that_no_window_lets_go() -> None:
             delayed_ack={"timeout": "100us"},
             flows_per_pair=3,
             recovery="classic",
-            ecn={"enabled": True, "threshold": "10kB"},
+            ecn=True,
+            ecn_threshold="10kB",
         )
     )
     assert result.network.rto_events == 3
@@ -390,7 +401,8 @@ def test_new_data_stays_in_the_window_that_selectively_acknowledged_data_fills()
             window="64kB",
             initial_cwnd=16,
             recovery="classic",
-            ecn={"enabled": True, "threshold": "3982B"},
+            ecn=True,
+            ecn_threshold="3982B",
         )
     )
     assert result.network.retransmissions > 0
@@ -424,7 +436,7 @@ def test_a_stalled_run_ends_at_its_last_event() -> None:
         chunks=5,
         variant="dctcp",
         mtu="200B",
-        link_header="4B",
+        header="4B",
         initial_cwnd=1,
         min_rto="300us",
         delayed_ack={"segments": 2, "timeout": "100us"},
@@ -433,7 +445,8 @@ def test_a_stalled_run_ends_at_its_last_event() -> None:
         flows_per_pair=4,
         clock_granularity="1us",
         buffer="3264B",
-        ecn={"enabled": True, "threshold": "271B"},
+        ecn=True,
+        ecn_threshold="271B",
     )
     scenario["topology"] |= {"family": "hypercube", "n": 8}
     del scenario["topology"]["ranks"]

@@ -119,7 +119,8 @@ def scenario(fabric: str, flows: int, **changes: Any) -> dict[str, Any]:
             "algorithm": "ring",
             "bytes": "40MB",
         },
-        "transport": {"mtu": "9000B", "window": "100kB", "flows_per_pair": flows},
+        "links": {"mtu": "9000B"},
+        "transport": {"window": "100kB", "flows_per_pair": flows},
     } | changes
 
 

@@ -14,13 +14,13 @@ from frontend.resolve import resolve
 from tests.ns3_scratch.two_spines import scenario
 
 
-@pytest.mark.parametrize("memory", [{}, {"sharing": "dynamic", "alpha": 0.5}])
+@pytest.mark.parametrize("memory", [{}, {"buffer_sharing": "dynamic", "buffer_alpha": 0.5}])
 def test_static_graphs_on_native(memory: dict[str, Any]) -> None:
     """Equal to the picosecond, with drops in the memory of the switches."""
     topology = scenario()["topology"] | {"buffer": "100KB"}
     work = scenario()["workload"] | {"operation": "all_to_all", "algorithm": "direct"}
     both = [
-        bridge.run(scenario(fabric=fabric, topology=topology, workload=work, switch_memory=memory))
+        bridge.run(scenario(fabric=fabric, topology=topology, workload=work, switches=memory))
         for fabric in ("express", "native")
     ]
     assert both[0].time_ns == both[1].time_ns
@@ -38,8 +38,8 @@ def test_shared_memory_admits_a_longer_queue() -> None:
     )
     longest = {}
     for alpha in (None, 1, 8):
-        memory = {} if alpha is None else {"sharing": "dynamic", "alpha": alpha}
-        result = bridge.run(content | {"switch_memory": memory})
+        memory = {} if alpha is None else {"buffer_sharing": "dynamic", "buffer_alpha": alpha}
+        result = bridge.run(content | {"switches": memory})
         longest[alpha] = max(d.max_queue_bytes for d in result.network.dimensions)
     assert longest[None] <= 100_000
     memory_bytes, packet = 400_000, 9002

@@ -16,9 +16,10 @@ import bridge
 from frontend import load_scenario
 from frontend.compiler.compile import compile_scenario
 from frontend.network_api_pb2 import Record
-from frontend.schema.transport import CONGESTION_CONTROLS
 from frontend.stream import decode
+from frontend.transports.tcp import CONGESTION_CONTROLS
 from tests.ns3_scratch.streams import run
+from tests.ns3_scratch.traffic import in_blocks
 
 
 def both(records: list[Record]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -35,7 +36,7 @@ def transports(draw: st.DrawFn, port_bytes: int) -> dict[str, Any]:
     variant = draw(st.sampled_from(["new_reno"] * 4 + list(CONGESTION_CONTROLS)))
     mtu = draw(st.sampled_from([600, 1500, 9000]))
     scaling = draw(st.booleans())
-    transport = {
+    transport: dict[str, Any] = {
         "variant": variant,
         "mtu": f"{mtu}B",
         "mss": draw(st.sampled_from(["100B", "536B", f"{mtu - 60}B"])),
@@ -52,8 +53,8 @@ def transports(draw: st.DrawFn, port_bytes: int) -> dict[str, Any]:
             "timeout": draw(st.sampled_from(["5us", "15us"])),
         }
     if variant == "dctcp" or draw(st.booleans()):
-        transport["ecn"] = {"enabled": True, "threshold": f"{max(1, port_bytes // 2)}B"}
-    return transport
+        transport |= {"ecn": True, "ecn_threshold": f"{max(1, port_bytes // 2)}B"}
+    return in_blocks(transport)
 
 
 @st.composite
@@ -80,7 +81,7 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
             "bytes": draw(st.sampled_from(["1kB", "20kB", "300kB", "1MB"])),
         },
         "system": {"chunks": draw(st.sampled_from([1, 3]))},
-        "transport": draw(transports(port_bytes)),
+        **draw(transports(port_bytes)),
         "measurement": {"rtt_interval": draw(st.sampled_from(["0", "1us", "100us"]))},
     }
 
@@ -123,15 +124,16 @@ def test_duplicates_after_a_reduction_because_of_ecn(mss: int) -> None:
             "peer_order": "same",
             "bytes": "1MB",
         },
+        "links": {"mtu": "600B"},
+        "switches": {"ecn_threshold": "36400B"},
         "transport": {
             "variant": "dctcp",
-            "mtu": "600B",
             "mss": f"{mss}B",
             "window": "64kB",
             "timestamps": True,
             "initial_cwnd": 1,
             "delayed_ack": {"segments": 2, "timeout": "5us"},
-            "ecn": {"enabled": True, "threshold": "36400B"},
+            "ecn": True,
         },
     }
     network = check({"schema_version": 1, "name": "duplicates", "fabric": "express"} | scenario)
@@ -146,10 +148,10 @@ def test_duplicates_after_a_reduction_because_of_ecn(mss: int) -> None:
         ({}, ["drops", "retransmissions"]),
         ({"sack": False}, ["drops", "retransmissions"]),
         ({"min_rto": "100us", "initial_cwnd": 40}, ["drops", "retransmissions", "rto_events"]),
-        ({"ecn": {"enabled": True, "threshold": "20kB"}}, ["ecn_marks"]),
+        ({"ecn": True, "ecn_threshold": "20kB"}, ["ecn_marks"]),
         ({"variant": "cubic"}, ["drops", "retransmissions"]),
         (
-            {"variant": "dctcp", "ecn": {"enabled": True, "threshold": "30kB"}, "mtu": "9000B"},
+            {"variant": "dctcp", "ecn": True, "ecn_threshold": "30kB", "mtu": "9000B"},
             ["ecn_marks", "drops", "retransmissions"],
         ),
     ],
@@ -175,7 +177,7 @@ def test_flows_leave_the_prediction(changes: dict[str, Any], counters: list[str]
                 "peer_order": "same",
                 "bytes": "4MB",
             },
-            "transport": {"variant": "new_reno", "mtu": "1500B", **changes},
+            **in_blocks({"variant": "new_reno", "mtu": "1500B", **changes}),
         }
     )
     assert all(Counter(network)[name] > 0 for name in counters)

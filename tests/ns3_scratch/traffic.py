@@ -1,6 +1,6 @@
 """Send traffic between ranks over any packet fabric, and return the outcome."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -10,6 +10,7 @@ from bridge import Network
 from frontend import load_scenario
 from frontend.compiler.compile import compile_network
 from frontend.network_api_pb2 import Topology
+from frontend.schema.ports import Links, Switches
 from frontend.stream import decode, encode
 
 Pair = tuple[int, int]
@@ -29,7 +30,7 @@ def all_to_all(ranks: int) -> list[Pair]:
 
 
 def scenario(ranks: int, fabric: str, **changes: Any) -> dict[str, Any]:
-    """Return a flat scenario as a dict; `changes` go to its topology or transport."""
+    """Return a flat scenario as a dict; `changes` go to topology, links, switches or transport."""
     topology = {"family": "flat", "ranks": ranks, "bandwidth": "100Gbps"}
     topology["latency"] = changes.pop("latency", "0.5us")
     topology["buffer"] = changes.pop("buffer", "1GB")
@@ -46,8 +47,18 @@ def scenario(ranks: int, fabric: str, **changes: Any) -> dict[str, Any]:
             "algorithm": "ring",
             "bytes": "1MB",
         },
-        "transport": transport,
+        **in_blocks(transport),
     }
+
+
+def in_blocks(keys: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the blocks `links`, `switches` and `transport` with some of their keys."""
+    blocks = {"links": Links.model_fields, "switches": Switches.model_fields}
+    made: dict[str, dict[str, Any]] = {"links": {}, "switches": {}, "transport": {}}
+    for key, value in keys.items():
+        name = next((name for name, known in blocks.items() if key in known), "transport")
+        made[name][key] = value
+    return made
 
 
 def leaf_spine(flat: Topology, spines: int = 2, down: int = 2) -> Topology:

@@ -68,7 +68,7 @@ CHOICES = (
         "mtu",
         {
             "1500": {},
-            "9000": {"transport.mtu": "9000B"},
+            "9000": {"links.mtu": "9000B"},
             "1500 with an MSS of 536": {"transport.mss": "536B"},
         },
     ),
@@ -82,7 +82,7 @@ CHOICES = (
         },
         ("1", "2"),
     ),
-    Choice("queue", {"bytes": {}, "packets": {"transport.buffer_unit": "packets"}}),
+    Choice("queue", {"bytes": {}, "packets": {"switches.buffer_unit": "packets"}}),
 )
 """The first value of each is the study's."""
 

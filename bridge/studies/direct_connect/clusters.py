@@ -95,9 +95,9 @@ def point(
             "bytes": f"{size}B",
         },
         "system": {"chunks": 1, "injection_latency": "0ns", "reduction_bandwidth": None},
+        "links": {"mtu": "9000B"},
         "transport": {
             "variant": "new_reno",
-            "mtu": "9000B",
             "window": system.window,
             "initial_cwnd": 10,
         },

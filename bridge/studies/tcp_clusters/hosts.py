@@ -98,9 +98,9 @@ def cluster(
             "send": cost,
             "receive": cost,
         },
+        "links": {"mtu": f"{mtu}B"},
         "transport": {
             "variant": "cubic",
-            "mtu": f"{mtu}B",
             "window": "4MB",
             "min_rto": "200ms",
             "flows_per_pair": flows,

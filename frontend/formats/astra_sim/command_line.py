@@ -80,8 +80,7 @@ def import_run(given: CommandLine, folder: Path) -> Imported:
         "collective": collective_of(system, network),
         "system": scheduling(system, memory_gb_s, network.sizes),
     }
-    if network.transport:
-        made.scenario["transport"] = dict(network.transport)
+    made.scenario |= {block: dict(keys) for block, keys in network.settings.items()}
     for key, value in system.rest().items():
         system.note(key, value)
     return made

@@ -32,8 +32,8 @@ class ImportedNetwork(NamedTuple):
     dimension whose size the files do not say."""
     kinds: tuple[str, ...] = ()
     """Ring, FullyConnected or Switch for each dimension of the analytical backend."""
-    transport: Mapping[str, str] = MappingProxyType({})
-    """The scenario's `transport`."""
+    settings: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    """Further blocks of the scenario: `links` and `transport`."""
 
     @property
     def dimensions(self) -> int:
@@ -97,22 +97,23 @@ def network_of(path: Path, logical: Path | None, made: Imported) -> ImportedNetw
     elif parts[0].kind == "Switch":
         made.notes.append(
             f"{path}: the switch forwards whole messages, as in ASTRA-sim's congestion-aware "
-            "backend; for the other backend, set transport.mtu to 9000B"
+            "backend; for the other backend, set links.mtu to 9000B"
         )
     sizes, kinds = tuple(one.size for one in parts), tuple(one.kind for one in parts)
     topology = topology_of(path, parts, made)
-    return ImportedNetwork("analytical", topology, sizes, kinds, _transport(len(parts)))
+    settings = _without_acknowledgements(len(parts))
+    return ImportedNetwork("analytical", topology, sizes, kinds, settings)
 
 
-def _transport(dimensions: int) -> dict[str, str]:
-    """Return a transport in which messages do not wait for acknowledgements.
+def _without_acknowledgements(dimensions: int) -> dict[str, dict[str, str]]:
+    """Return links and a transport on which messages do not wait for acknowledgements.
 
     The congestion-aware backend, which has one dimension, forwards a message when all of it has
     arrived. In the other one, a message takes the time of its bytes once and all latencies, nearly
     as packets do.
     """
-    whole = {"mtu": "unlimited"} if dimensions == 1 else {}
-    return whole | {"window": "unlimited"}
+    window = {"transport": {"window": "unlimited"}}
+    return {"links": {"mtu": "unlimited"}} | window if dimensions == 1 else window
 
 
 def _from_text(path: Path, text: str, made: Imported) -> dict[str, Any]:

@@ -112,7 +112,7 @@ def test_only_direct_all_reduces_get_its_keys(scenarios: Path) -> None:
         scale_out = "scale_out." if before.startswith("hier") else ""
         size = next((one for one in ("_64MB_", "=64MB", "=128MB") if one in before), "1GB")
         expected: dict[str, Any] = {
-            "transport.mtu": "9000B",
+            "links.mtu": "9000B",
             f"topology.{scale_out}buffer": size.strip("_="),
         }
         if before.startswith("A2A"):

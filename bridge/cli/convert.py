@@ -1,0 +1,37 @@
+"""``cosim convert``: rewrite a scenario with the keys of this version."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bridge.files import write_whole
+from frontend.errors import ScenarioError, name_of
+from frontend.loading.convert import converted
+from topology_gen.files import read_text
+
+
+@click.command("convert")
+@click.argument(
+    "scenarios",
+    metavar="FILE...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)
+def convert_command(scenarios: tuple[Path, ...]) -> None:
+    """Rewrite scenario files whose keys have moved since the version before.
+
+    Comments stay. The command names each key that it moves."""
+    for file in scenarios:
+        try:
+            text, found = converted(read_text(file), str(file))
+        except UnicodeDecodeError:
+            raise ScenarioError(f"{file}: not UTF-8 text: expected a scenario in YAML") from None
+        if found:
+            write_whole(file, text.encode())
+        for old, new, _ in found:
+            click.echo(f"{file}: {name_of(old)} is now {name_of(new)}")
+        if not found:
+            click.echo(f"{file}: no key has moved")

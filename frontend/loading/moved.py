@@ -1,0 +1,117 @@
+"""Keys that were elsewhere in the version before. Their old places are still read, with a note."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+from frontend.errors import ScenarioError, name_of, shown
+
+KeyPath = tuple[str | int, ...]
+
+MOVED: Mapping[tuple[str, ...], tuple[str, ...]] = {
+    ("transport", "mtu"): ("links", "mtu"),
+    ("transport", "link_header"): ("links", "header"),
+    ("transport", "buffer_unit"): ("switches", "buffer_unit"),
+    ("switch_memory", "sharing"): ("switches", "buffer_sharing"),
+    ("switch_memory", "alpha"): ("switches", "buffer_alpha"),
+    ("transport", "ecn", "threshold"): ("switches", "ecn_threshold"),
+    ("transport", "ecn", "enabled"): ("transport", "ecn"),
+}
+"""The new place of each old one."""
+
+
+class Moved(NamedTuple):
+    """A value that has been found at an old place."""
+
+    old: KeyPath
+    new: KeyPath
+    value: Any
+
+
+def take_moved(data: dict[str, Any], depth: int = 0) -> list[Moved]:
+    """Remove the values at old places from a scenario, and return them.
+
+    Parameters
+    ----------
+    data : dict
+        The content, which is changed. Parts that become empty go, too.
+    depth : int
+        Levels of which empty parts stay.
+    """
+    found = []
+    for old, new in MOVED.items():
+        parents = list(_along(data, old[:-1]))
+        if len(parents) == len(old) and old[-1] in parents[-1]:
+            found.append(Moved(old, new, parents[-1].pop(old[-1])))
+            for level in range(len(old) - 1, depth, -1):
+                if not parents[level]:
+                    del parents[level - 1][old[level - 1]]
+    return found
+
+
+def _along(data: Any, path: KeyPath) -> Iterator[dict[str, Any]]:
+    """Yield the mappings on a path, from the outermost on, as far as there are any."""
+    for key in (*path, None):
+        if not isinstance(data, dict):
+            return
+        yield data
+        data = data.get(key)
+
+
+def in_new_places(
+    data: Mapping[str, Any], name: str = "", lines: Mapping[KeyPath, int] | None = None
+) -> tuple[dict[str, Any], list[Moved]]:
+    """Return a scenario with all values at their new places, and what was moved.
+
+    Parameters
+    ----------
+    data : mapping
+        The content as given, which stays.
+    name : str
+        The file, for errors.
+    lines : mapping of key path to int, optional
+        The line of each key path, for errors.
+
+    Raises
+    ------
+    ScenarioError
+        A key is at its old and at its new place, with different values.
+    """
+    result = deepcopy(dict(data))
+    found = take_moved(result)
+    for old, new, value in found:
+        *parents, last = new
+        part: Any = result
+        for key in parents:
+            part = part.setdefault(key, {}) if isinstance(part, dict) else part
+        if not isinstance(part, dict):
+            continue  # the schema refuses it
+        if last in part and part[last] != value:
+            line = (lines or {}).get(old)
+            where = f"{name}:{line}: " if line else f"{name}: " if name else ""
+            raise ScenarioError(
+                f"{where}{name_of(old)}: value {shown(data, old)}: expected only the new key "
+                f"{name_of(new)}, which is {shown(data, new)}"
+            )
+        part[last] = value
+    return result, found
+
+
+def moved_overrides(path: KeyPath, value: Any) -> tuple[list[tuple[KeyPath, Any]], list[Moved]]:
+    """Return the overrides with new places that an override stands for, and what was moved."""
+    data: Any = value
+    for key in reversed(path):
+        data = {key: data}
+    data = deepcopy(data)
+    found = take_moved(data, 1)
+    rest = list(_along(data, path[:-1]))
+    kept = [(path, rest[-1][path[-1]])] if len(rest) == len(path) and path[-1] in rest[-1] else []
+    return kept + [(new, one) for _, new, one in found], found
+
+
+def sentence(found: list[Moved], place: str, hint: str = "") -> str:
+    """Return the sentence that tells which old keys were read."""
+    moves = ", ".join(f"{name_of(old)} is now {name_of(new)}" for old, new, _ in found)
+    return f"{place}: {moves}; the next version does not read the old keys any more{hint}"

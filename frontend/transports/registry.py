@@ -1,0 +1,65 @@
+"""The registry of transport protocols, and the base class of its entries."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar, get_args
+
+from frontend.fabrics import Fabric
+from frontend.schema.base import Problems, description
+from frontend.schema.ports import Links, Switches
+from frontend.schema.transport import Transport
+from topology_gen.registry import Registry
+
+AnyTransport = TypeVar("AnyTransport", bound=Transport)
+
+
+class Protocol(ABC, Generic[AnyTransport]):
+    """A transport protocol: its model, its checks, and its record in the stream.
+
+    Attributes
+    ----------
+    model : type
+        Model of the scenario's `transport` part. It has the key ``protocol: Literal["name"]``,
+        whose docstring describes the protocol in one line.
+    """
+
+    model: type[AnyTransport]
+
+    @property
+    def name(self) -> str:
+        """The value of `protocol`."""
+        name: str = get_args(self.model.model_fields["protocol"].annotation)[0]
+        return name
+
+    @property
+    def description(self) -> str:
+        """The protocol in one line."""
+        return description(self.model, "protocol")
+
+    @abstractmethod
+    def header_bytes(self, transport: AnyTransport) -> int:
+        """Return the bytes of a packet between the header of the link and the payload."""
+
+    @abstractmethod
+    def payload_bytes(self, transport: AnyTransport, links: Links) -> int:
+        """Return the payload of a full packet."""
+
+    @abstractmethod
+    def window_bytes(self, transport: AnyTransport) -> int:
+        """Return the most bytes of payload that a connection has in flight."""
+
+    @abstractmethod
+    def problems(self, transport: AnyTransport, links: Links, fabric: Fabric) -> Problems:
+        """Yield problems that the model itself cannot detect."""
+
+    @abstractmethod
+    def fields(
+        self, transport: AnyTransport, links: Links, switches: Switches
+    ) -> Mapping[str, Any]:
+        """Return the fields of the protocol's record in the stream's `Settings`."""
+
+
+PROTOCOLS = Registry[Protocol[Any]]("transport protocol", "cosim.transports", Protocol)
+"""Every transport protocol by name."""
