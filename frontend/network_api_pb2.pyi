@@ -177,7 +177,7 @@ class System(_message.Message):
     def __init__(self, scheduling: _Optional[_Union[System.Scheduling, str]] = ..., concurrent_chunks: _Optional[_Iterable[int]] = ..., injection_latency_ps: _Optional[int] = ..., reduction_bytes_per_s: _Optional[int] = ..., message_by_message: bool = ..., admission: _Optional[_Union[System.Admission, str]] = ..., negotiation_latency_ps: _Optional[int] = ..., send: _Optional[_Union[HostCost, _Mapping]] = ..., receive: _Optional[_Union[HostCost, _Mapping]] = ..., flows_per_pair: _Optional[int] = ..., slots_per_level: bool = ..., chunk_order: _Optional[_Union[System.ChunkOrder, str]] = ...) -> None: ...
 
 class Topology(_message.Message):
-    __slots__ = ("ranks", "nodes", "dimensions", "link_source", "link_target", "link_rate_bps", "link_latency_ps", "link_buffer_bytes", "link_ecn_threshold_bytes", "link_dimension", "path_source", "path_target", "path_begin", "path_links", "forwarding_delay_ps", "reconfiguration", "ranks_forward", "link_loss_ppb", "events", "detection_ps", "reroute", "shared_memory_alpha_ppm", "spread", "flowlet_gap_ps", "shared_links", "traffic", "loss_seed", "node_names")
+    __slots__ = ("ranks", "nodes", "dimensions", "link_source", "link_target", "link_rate_bps", "link_latency_ps", "link_buffer_bytes", "link_ecn_threshold_bytes", "link_dimension", "path_source", "path_target", "path_begin", "path_links", "forwarding_delay_ps", "reconfiguration", "ranks_forward", "link_loss_ppb", "events", "detection_ps", "reroute", "shared_memory_alpha_ppm", "spread", "flowlet_gap_ps", "shared_links", "traffic", "loss_seed", "node_names", "marks_at_dequeue")
     class Spread(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         FLOW: _ClassVar[Topology.Spread]
@@ -214,6 +214,7 @@ class Topology(_message.Message):
     TRAFFIC_FIELD_NUMBER: _ClassVar[int]
     LOSS_SEED_FIELD_NUMBER: _ClassVar[int]
     NODE_NAMES_FIELD_NUMBER: _ClassVar[int]
+    MARKS_AT_DEQUEUE_FIELD_NUMBER: _ClassVar[int]
     ranks: int
     nodes: int
     dimensions: _containers.RepeatedScalarFieldContainer[str]
@@ -242,7 +243,8 @@ class Topology(_message.Message):
     traffic: _containers.RepeatedCompositeFieldContainer[Traffic]
     loss_seed: int
     node_names: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, ranks: _Optional[int] = ..., nodes: _Optional[int] = ..., dimensions: _Optional[_Iterable[str]] = ..., link_source: _Optional[_Iterable[int]] = ..., link_target: _Optional[_Iterable[int]] = ..., link_rate_bps: _Optional[_Iterable[int]] = ..., link_latency_ps: _Optional[_Iterable[int]] = ..., link_buffer_bytes: _Optional[_Iterable[int]] = ..., link_ecn_threshold_bytes: _Optional[_Iterable[int]] = ..., link_dimension: _Optional[_Iterable[int]] = ..., path_source: _Optional[_Iterable[int]] = ..., path_target: _Optional[_Iterable[int]] = ..., path_begin: _Optional[_Iterable[int]] = ..., path_links: _Optional[_Iterable[int]] = ..., forwarding_delay_ps: _Optional[int] = ..., reconfiguration: _Optional[_Union[Reconfiguration, _Mapping]] = ..., ranks_forward: bool = ..., link_loss_ppb: _Optional[_Iterable[int]] = ..., events: _Optional[_Iterable[_Union[NetworkEvent, _Mapping]]] = ..., detection_ps: _Optional[int] = ..., reroute: bool = ..., shared_memory_alpha_ppm: _Optional[int] = ..., spread: _Optional[_Union[Topology.Spread, str]] = ..., flowlet_gap_ps: _Optional[int] = ..., shared_links: _Optional[int] = ..., traffic: _Optional[_Iterable[_Union[Traffic, _Mapping]]] = ..., loss_seed: _Optional[int] = ..., node_names: _Optional[_Iterable[str]] = ...) -> None: ...
+    marks_at_dequeue: bool
+    def __init__(self, ranks: _Optional[int] = ..., nodes: _Optional[int] = ..., dimensions: _Optional[_Iterable[str]] = ..., link_source: _Optional[_Iterable[int]] = ..., link_target: _Optional[_Iterable[int]] = ..., link_rate_bps: _Optional[_Iterable[int]] = ..., link_latency_ps: _Optional[_Iterable[int]] = ..., link_buffer_bytes: _Optional[_Iterable[int]] = ..., link_ecn_threshold_bytes: _Optional[_Iterable[int]] = ..., link_dimension: _Optional[_Iterable[int]] = ..., path_source: _Optional[_Iterable[int]] = ..., path_target: _Optional[_Iterable[int]] = ..., path_begin: _Optional[_Iterable[int]] = ..., path_links: _Optional[_Iterable[int]] = ..., forwarding_delay_ps: _Optional[int] = ..., reconfiguration: _Optional[_Union[Reconfiguration, _Mapping]] = ..., ranks_forward: bool = ..., link_loss_ppb: _Optional[_Iterable[int]] = ..., events: _Optional[_Iterable[_Union[NetworkEvent, _Mapping]]] = ..., detection_ps: _Optional[int] = ..., reroute: bool = ..., shared_memory_alpha_ppm: _Optional[int] = ..., spread: _Optional[_Union[Topology.Spread, str]] = ..., flowlet_gap_ps: _Optional[int] = ..., shared_links: _Optional[int] = ..., traffic: _Optional[_Iterable[_Union[Traffic, _Mapping]]] = ..., loss_seed: _Optional[int] = ..., node_names: _Optional[_Iterable[str]] = ..., marks_at_dequeue: bool = ...) -> None: ...
 
 class NetworkEvent(_message.Message):
     __slots__ = ("kind", "time_ps", "text", "links", "rate_bps", "loss_ppb", "ranks", "factor_ppm")

@@ -42,3 +42,7 @@ class Switches(Model):
     """With `buffer_sharing: dynamic`: longest queue of a port over the free memory."""
     ecn_threshold: PositiveSize | None = None
     """Length of an egress queue from which packets are marked, if `transport.ecn` is true."""
+    ecn_marking: Literal["enqueue", "dequeue"] = "enqueue"
+    """When a queue is compared with the threshold. enqueue: when a packet arrives, which is marked.
+    dequeue: when a packet leaves, which is marked if the rest of the queue has this length; so a
+    sender hears of a queue earlier, by the time that packets wait in it (Wu et al. 2012)."""

@@ -152,7 +152,8 @@ inline constexpr auto FIELDS<Topology> = std::make_tuple(&Topology::ranks,
                                                          &Topology::sharedLinks,
                                                          &Topology::traffic,
                                                          &Topology::lossSeed,
-                                                         &Topology::nodeNames);
+                                                         &Topology::nodeNames,
+                                                         &Topology::marksAtDequeue);
 
 template <>
 inline constexpr auto FIELDS<Program> = std::make_tuple(&Program::id,

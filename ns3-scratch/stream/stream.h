@@ -244,6 +244,7 @@ struct Topology
     std::vector<Traffic> traffic;
     uint64_t lossSeed{0};
     std::vector<std::string> nodeNames; //!< only if sharedLinks is not 0
+    bool marksAtDequeue{false};         //!< false: packets are marked when they arrive at a queue
 
     /// @return true if a circuit switch changes the links
     bool HasCircuits() const

@@ -54,6 +54,7 @@ def _scenario(chance: random.Random, variant: str) -> dict[str, Any]:
     switches = {"buffer_unit": chance.choice(["bytes", "bytes", "packets"])}
     if transport["ecn"]:
         room = 1 if topology["buffer"] != "unlimited" else chance.choice([1, 4, 16])
+        switches["ecn_marking"] = chance.choice(["enqueue", "dequeue"])
         switches["ecn_threshold"] = f"{chance.randint(1, room * (mtu + header))}B"
     operation = chance.choice(list(_OPERATIONS))
     segments = chance.randint(1, _MOST_SEGMENTS) * chance.choice([1, 1, 1, 1, 6])

@@ -97,6 +97,7 @@ def tcp_options(draw: st.DrawFn) -> dict[str, Any]:
         "delayed_ack": {"segments": draw(st.sampled_from([1, 1, 2])), "timeout": "1ms"},
         "recovery": draw(st.sampled_from(["prr", "prr", "classic"])),
         "buffer_unit": draw(st.sampled_from(["bytes", "bytes", "packets"])),
+        "ecn_marking": draw(st.sampled_from(["enqueue", "dequeue"])),
     } | draw(st.sampled_from(TCP[-2:] + [{}] * 4))
 
 
@@ -350,6 +351,22 @@ def test_a_timer_runs_for_data_that_no_window_lets_go() -> None:
     )
     assert result.network.rto_events == 3
     assert result.network.drops == 0
+
+
+@pytest.mark.parametrize("sharing", ["per_port", "dynamic"])
+def test_packets_are_marked_when_they_leave_a_queue(sharing: str) -> None:
+    """The native queue decides when its device takes a packet, the express one later."""
+    changes: dict[str, Any] = {
+        "variant": "dctcp",
+        "ecn": True,
+        "ecn_threshold": "30kB",
+        "buffer": "8MB",
+        "buffer_sharing": sharing,
+    }
+    native, express = both(incast(RANKS), SIZES[9000], **changes, ecn_marking="dequeue")
+    assert express == native
+    assert native.counters["ecn_marks"] > 0
+    assert native != carry(RANKS, "native", incast(RANKS), SIZES[9000], **changes)
 
 
 @pytest.mark.parametrize("initial", [10, 15, 16, 17, 40])
