@@ -8,6 +8,7 @@
 #include "network/ideal-time.h"
 #include "network/live-links.h"
 #include "support/huge-allocator.h"
+#include "support/ledger.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -27,6 +28,14 @@ struct FlowCounters
     uint32_t retransmissions{0}; //!< data packets that were sent again
     uint32_t timeouts{0};        //!< retransmission timeouts
 };
+
+template <>
+inline constexpr auto COUNTERS<FlowCounters> = std::make_tuple(&FlowCounters::messages,
+                                                               &FlowCounters::bytes,
+                                                               &FlowCounters::completionPs,
+                                                               &FlowCounters::idealPs,
+                                                               &FlowCounters::retransmissions,
+                                                               &FlowCounters::timeouts);
 
 /// The state of a flow at one time.
 struct FlowState
@@ -153,15 +162,7 @@ class FlowRecord
         for (std::size_t path = 0; path < m_flows.size(); ++path)
         {
             FlowCounters& counters = m_flows[path].counters;
-            const FlowCounters& before = from[path];
-            counters.messages += times * (counters.messages - before.messages);
-            counters.bytes += times * (counters.bytes - before.bytes);
-            counters.completionPs += times * (counters.completionPs - before.completionPs);
-            counters.idealPs += times * (counters.idealPs - before.idealPs);
-            counters.retransmissions +=
-                static_cast<uint32_t>(times) * (counters.retransmissions - before.retransmissions);
-            counters.timeouts +=
-                static_cast<uint32_t>(times) * (counters.timeouts - before.timeouts);
+            cosim::Add(counters, GetDelta(counters, from[path]), times);
         }
     }
 

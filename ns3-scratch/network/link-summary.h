@@ -8,6 +8,7 @@
 #include "network/live-links.h"
 #include "network/network-statistics.h"
 #include "stream/stream.h"
+#include "support/ledger.h"
 #include "support/wide-arithmetic.h"
 
 #include <cstdint>
@@ -29,6 +30,12 @@ struct LinkCounters
     uint64_t maxQueueBytes{0};
     uint64_t queuedBytes{0}; //!< bytes in the egress queue now; 0 in estimators
 };
+
+template <>
+inline constexpr auto COUNTERS<LinkCounters> = std::make_tuple(&LinkCounters::busyPs,
+                                                               &LinkCounters::wireBytes,
+                                                               &LinkCounters::drops,
+                                                               &LinkCounters::marks);
 
 /**
  * @param timePs a time [ps]

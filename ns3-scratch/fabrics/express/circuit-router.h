@@ -65,7 +65,7 @@ class CircuitRouter : public Router, private LinkControl
     // PacketCarrier
     void Carry(Packet* packet) override;
 
-    // ExpressLink::Receiver
+    // Port::Receiver
     void OnLinkArrival(Packet* packet) override;
 
   private:

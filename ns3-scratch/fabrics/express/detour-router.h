@@ -59,7 +59,7 @@ class DetourRouter : public PathRouter, private LinkControl
     // PacketCarrier
     void Carry(Packet* packet) override;
 
-    // ExpressLink::Receiver
+    // Port::Receiver
     void OnLinkArrival(Packet* packet) override;
 
   private:

@@ -49,10 +49,11 @@ MakeRouter(const DatapathSetup& setup,
 ExpressDatapath::ExpressDatapath(const DatapathSetup& setup,
                                  DatapathClient& client,
                                  std::unique_ptr<Transport> transport,
-                                 SwitchBuffers buffers)
+                                 SwitchBuffers buffers,
+                                 PortMaker makePort)
     : m_clock(setup.clock),
       m_transport(std::move(transport)),
-      m_links(setup, client, *m_transport, std::move(buffers)),
+      m_links(setup, client, *m_transport, std::move(buffers), makePort),
       m_flows(setup, *m_transport),
       m_router(MakeRouter(setup, client, *m_transport, m_links, m_flows)),
       m_repeatable(m_transport->GetRepeatable())
@@ -139,15 +140,6 @@ ExpressDatapath::AddState(StateDigest& digest) const
         });
     }
     return m_repeatable->AddState(digest);
-}
-
-void
-ExpressDatapath::Repeat(const std::vector<LinkCounters>& from, uint64_t times)
-{
-    for (uint32_t link = 0; link < m_links.GetCount(); ++link)
-    {
-        m_links[link].Repeat(from[link], times);
-    }
 }
 
 } // namespace cosim

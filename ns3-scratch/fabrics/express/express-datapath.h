@@ -5,6 +5,7 @@
 #ifndef COSIM_EXPRESS_DATAPATH_H
 #define COSIM_EXPRESS_DATAPATH_H
 
+#include "fabrics/express/busy-until-port.h"
 #include "fabrics/express/express-flows.h"
 #include "fabrics/express/express-links.h"
 #include "fabrics/express/router.h"
@@ -34,11 +35,13 @@ class ExpressDatapath : public Datapath, private RepeatableDatapath
      * @param client notified of what happens to flows and packets
      * @param transport creates the endpoints of flows
      * @param buffers the buffers of the nodes
+     * @param makePort makes the ports: BusyUntilPorts, or PulledPorts if something holds packets up
      */
     ExpressDatapath(const DatapathSetup& setup,
                     DatapathClient& client,
                     std::unique_ptr<Transport> transport,
-                    SwitchBuffers buffers);
+                    SwitchBuffers buffers,
+                    PortMaker makePort = BusyUntilPort::Make);
 
     // Datapath
     void Open(const HandshakePlan& handshakes) override;
@@ -54,7 +57,6 @@ class ExpressDatapath : public Datapath, private RepeatableDatapath
     std::string GetObstacle() const override;
     bool IsAtRest() const override;
     int64_t AddState(StateDigest& digest) const override;
-    void Repeat(const std::vector<LinkCounters>& from, uint64_t times) override;
 
     CausalSimulator& m_clock;
     std::unique_ptr<Transport> m_transport;

@@ -12,18 +12,20 @@ namespace cosim
 ExpressLinks::ExpressLinks(const DatapathSetup& setup,
                            DatapathClient& client,
                            Transport& transport,
-                           SwitchBuffers buffers)
+                           SwitchBuffers buffers,
+                           PortMaker makePort)
     : m_clock(setup.clock),
       m_states(setup.links),
       m_largestBytes(setup.format.GetLargestBytes()),
       m_client(client),
       m_transport(transport),
-      m_buffers(std::move(buffers))
+      m_buffers(std::move(buffers)),
+      m_makePort(makePort)
 {
 }
 
 void
-ExpressLinks::Build(ExpressLink::Receiver& receiver)
+ExpressLinks::Build(Port::Receiver& receiver)
 {
     m_receiver = &receiver;
     for (uint32_t link = 0; link < m_states.GetCount(); ++link)
@@ -38,10 +40,7 @@ ExpressLinks::Set(uint32_t link)
     const LinkState& state = m_states.Get(link);
     if (link == m_links.size())
     {
-        m_links.push_back(std::make_unique<ExpressLink>(m_clock,
-                                                        state.latencyPs,
-                                                        *m_buffers[state.source],
-                                                        *m_receiver));
+        m_links.push_back(m_makePort({m_clock, state, *m_buffers[state.source], *m_receiver}));
     }
     TransmissionTimes& times =
         m_times.try_emplace(state.rateBps, state.rateBps, m_largestBytes).first->second;

@@ -5,7 +5,7 @@
 #ifndef COSIM_EXPRESS_LINKS_H
 #define COSIM_EXPRESS_LINKS_H
 
-#include "fabrics/express/express-link.h"
+#include "fabrics/express/port.h"
 #include "fabrics/packet/datapath.h"
 #include "transport/endpoint.h"
 #include "transport/switch-buffer.h"
@@ -28,14 +28,16 @@ class ExpressLinks
      * @param client notified of packets that are lost
      * @param transport owns the packets; must outlive this object
      * @param buffers the buffers of the nodes
+     * @param makePort makes the port of a link
      */
     ExpressLinks(const DatapathSetup& setup,
                  DatapathClient& client,
                  Transport& transport,
-                 SwitchBuffers buffers);
+                 SwitchBuffers buffers,
+                 PortMaker makePort);
 
     /// @param receiver receives the packets at the ends of all links; must outlive this object
-    void Build(ExpressLink::Receiver& receiver);
+    void Build(Port::Receiver& receiver);
 
     /// Give a link its present state. The link may be a new one, with the next id.
     void Set(uint32_t link);
@@ -47,13 +49,13 @@ class ExpressLinks
     }
 
     /// @return a link
-    ExpressLink& operator[](uint32_t link)
+    Port& operator[](uint32_t link)
     {
         return *m_links[link];
     }
 
     /// @return a link
-    const ExpressLink& operator[](uint32_t link) const
+    const Port& operator[](uint32_t link) const
     {
         return *m_links[link];
     }
@@ -61,7 +63,7 @@ class ExpressLinks
     /// Put a packet into the egress queue of a link, or drop it.
     void Enter(uint32_t link, Packet* packet)
     {
-        if (!m_links[link]->Enqueue(packet))
+        if (!m_links[link]->Offer(packet))
         {
             Refuse(link, packet);
         }
@@ -88,8 +90,9 @@ class ExpressLinks
     DatapathClient& m_client;
     Transport& m_transport;
     SwitchBuffers m_buffers;
-    ExpressLink::Receiver* m_receiver{nullptr};
-    std::vector<std::unique_ptr<ExpressLink>> m_links;
+    PortMaker m_makePort;
+    Port::Receiver* m_receiver{nullptr};
+    std::vector<std::unique_ptr<Port>> m_links;
     std::map<uint64_t, TransmissionTimes> m_times; //!< keyed by rate
     uint64_t m_refusals{0};
 };

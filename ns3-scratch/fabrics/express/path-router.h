@@ -34,7 +34,7 @@ class PathRouter : public Router
     // PacketCarrier
     void Carry(Packet* packet) override;
 
-    // ExpressLink::Receiver
+    // Port::Receiver
     void OnLinkArrival(Packet* packet) override;
 
   protected:

@@ -5,7 +5,7 @@
 #ifndef COSIM_ROUTER_H
 #define COSIM_ROUTER_H
 
-#include "fabrics/express/express-link.h"
+#include "fabrics/express/port.h"
 #include "network/link-control.h"
 #include "network/network-statistics.h"
 #include "transport/packet.h"
@@ -19,7 +19,7 @@ namespace cosim
  * Decides which links a packet of an ExpressDatapath takes: the first one when an endpoint sends
  * it, and the next one at the end of each link.
  */
-class Router : public PacketCarrier, public ExpressLink::Receiver
+class Router : public PacketCarrier, public Port::Receiver
 {
   public:
     /**

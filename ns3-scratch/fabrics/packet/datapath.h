@@ -66,14 +66,6 @@ class RepeatableDatapath
 
     /// See Repeatable::AddState.
     virtual int64_t AddState(StateDigest& digest) const = 0;
-
-    /**
-     * Count again what the links have counted since an earlier time.
-     *
-     * @param from the counters of the links at the earlier time
-     * @param times number of times
-     */
-    virtual void Repeat(const std::vector<LinkCounters>& from, uint64_t times) = 0;
 };
 
 /**

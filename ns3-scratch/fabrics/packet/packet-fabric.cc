@@ -291,7 +291,12 @@ PacketFabric::GetFlowState(uint32_t path) const
 LinkCounters
 PacketFabric::GetLink(uint32_t link) const
 {
-    return m_datapath->GetLink(link);
+    LinkCounters counters = m_datapath->GetLink(link);
+    if (!m_repeatedLinks.empty())
+    {
+        Add(counters, m_repeatedLinks[link]);
+    }
+    return counters;
 }
 
 std::vector<LinkCounters>
@@ -415,7 +420,11 @@ PacketFabric::LimitRepeats(const NetworkCounters& from, uint64_t times) const
 void
 PacketFabric::Repeat(const NetworkCounters& from, uint64_t times, uint64_t periodPs)
 {
-    m_repeatable->Repeat(from.links, times);
+    m_repeatedLinks.resize(m_liveLinks.GetCount());
+    for (uint32_t link = 0; link < m_liveLinks.GetCount(); ++link)
+    {
+        Add(m_repeatedLinks[link], GetDelta(GetLink(link), from.links[link]), times);
+    }
     if (m_isLogging)
     { // the intervals of the samples are those of the clock, so their phase differs each time
         const std::size_t begin = from.loggedRoundTrips - m_trimmed;

@@ -148,10 +148,11 @@ class PacketFabric final : public FabricBase, public Repeatable, private Datapat
     std::vector<Answers> m_answers; //!< per flow
     std::optional<HandshakePlan> m_handshakes;
     std::unique_ptr<Datapath> m_datapath;
-    RepeatableDatapath* m_repeatable; //!< part of m_datapath, or null
-    bool m_isStarted{false};          //!< measurements of connections before the start do not count
-    bool m_isLogging{false};          //!< true if each round trip is logged
-    int64_t m_timeoutPs{0};           //!< time of the latest retransmission timeout
+    RepeatableDatapath* m_repeatable;          //!< part of m_datapath, or null
+    std::vector<LinkCounters> m_repeatedLinks; //!< what Repeat has counted; empty: nothing
+    bool m_isStarted{false}; //!< measurements of connections before the start do not count
+    bool m_isLogging{false}; //!< true if each round trip is logged
+    int64_t m_timeoutPs{0};  //!< time of the latest retransmission timeout
     std::vector<LoggedRoundTrip> m_roundTrips; //!< the log, without what was trimmed
     std::size_t m_trimmed{0};                  //!< number of round trips that were trimmed
 };

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "fabrics/express/express-link.h"
+#include "fabrics/express/busy-until-port.h"
 
 #include "stream/stream-validator.h"
 
@@ -22,26 +22,17 @@ constexpr int64_t FAR_PS = 2 * static_cast<int64_t>(MAX_TIME_PS);
 
 } // namespace
 
-TransmissionTimes::TransmissionTimes(uint64_t rateBps, uint32_t maxBytes)
-    : m_rate(rateBps),
-      m_times(maxBytes + 1)
-{
-}
-
-ExpressLink::ExpressLink(CausalSimulator& clock,
-                         uint64_t latencyPs,
-                         SwitchBuffer& buffer,
-                         Receiver& receiver)
-    : m_clock(clock),
-      m_receiver(receiver),
-      m_latencyPs(static_cast<int64_t>(latencyPs)),
-      m_nodeBuffer(buffer),
-      m_port(buffer.AddPort(*this))
+BusyUntilPort::BusyUntilPort(const PortSetup& setup)
+    : m_clock(setup.clock),
+      m_receiver(setup.receiver),
+      m_latencyPs(static_cast<int64_t>(setup.state.latencyPs)),
+      m_nodeBuffer(setup.buffer),
+      m_port(setup.buffer.AddPort(*this))
 {
 }
 
 void
-ExpressLink::Set(TransmissionTimes& times, const LinkState& state)
+BusyUntilPort::Set(TransmissionTimes& times, const LinkState& state)
 {
     m_counters.maxQueueBytes = GetMaxQueueBytes();
     m_longestWaitPs = 0;
@@ -51,28 +42,24 @@ ExpressLink::Set(TransmissionTimes& times, const LinkState& state)
 }
 
 bool
-ExpressLink::Enqueue(Packet* packet)
+BusyUntilPort::Offer(Packet* packet)
 {
     return Take(packet, true);
 }
 
 void
-ExpressLink::Readmit(Packet* packet)
+BusyUntilPort::Readmit(Packet* packet)
 {
     Take(packet, false);
 }
 
 bool
-ExpressLink::Take(Packet* packet, bool isDroppable)
+BusyUntilPort::Take(Packet* packet, bool isDroppable)
 {
     const uint32_t bytes = packet->wireBytes;
-    Passage passage{bytes, Passage::NO_LINK, packet->trafficClass, packet->ect};
+    const Passage passage = MakePassage(*packet);
     if (m_buffer != nullptr)
     {
-        if (packet->hop > 0)
-        {
-            passage.ingress = packet->path[packet->hop - 1U];
-        }
         if (m_waiting > 0)
         {
             Update();
@@ -126,7 +113,7 @@ ExpressLink::Take(Packet* packet, bool isDroppable)
 
 /// Tell the buffer that the transmission of a packet begins, or has begun.
 void
-ExpressLink::Leave(Packet* packet, Passage passage)
+BusyUntilPort::Leave(Packet* packet, Passage passage)
 {
     if (m_buffer->Leave(m_port, passage))
     {
@@ -135,7 +122,7 @@ ExpressLink::Leave(Packet* packet, Passage passage)
 }
 
 void
-ExpressLink::Mark(Packet* packet)
+BusyUntilPort::Mark(Packet* packet)
 {
     packet->ce = true;
     ++m_counters.marks;
@@ -146,7 +133,7 @@ ExpressLink::Mark(Packet* packet)
  * completing event would have run
  */
 bool
-ExpressLink::IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const
+BusyUntilPort::IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const
 {
     if (endPs != nowPs)
     {
@@ -164,8 +151,8 @@ ExpressLink::IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const
  * @param index a packet, after which only queued packets follow
  * @return the start of its transmission
  */
-ExpressLink::Start
-ExpressLink::GetStart(std::size_t index) const
+BusyUntilPort::Start
+BusyUntilPort::GetStart(std::size_t index) const
 {
     if (index == 0)
     {
@@ -182,7 +169,7 @@ ExpressLink::GetStart(std::size_t index) const
 }
 
 void
-ExpressLink::Update()
+BusyUntilPort::Update()
 {
     const int64_t now = m_clock.GetNowPs();
     for (; m_waiting > 0; --m_waiting)
@@ -203,7 +190,7 @@ ExpressLink::Update()
 
 /// Schedule the arrival of the first packet.
 void
-ExpressLink::ScheduleArrival(const EventOrigin& origin)
+BusyUntilPort::ScheduleArrival(const EventOrigin& origin)
 {
     const Transit& first = m_packets.Front();
     m_front = {origin.scheduledPs, origin.causePs};
@@ -213,7 +200,7 @@ ExpressLink::ScheduleArrival(const EventOrigin& origin)
 
 /// The first packet arrives.
 void
-ExpressLink::Happen()
+BusyUntilPort::Happen()
 {
     if (m_packets.Front().marksAtDeparture)
     {
@@ -238,7 +225,7 @@ ExpressLink::Happen()
 }
 
 void
-ExpressLink::Withdraw(std::vector<Packet*>& packets)
+BusyUntilPort::Withdraw(std::vector<Packet*>& packets)
 {
     const int64_t now = m_clock.GetNowPs();
     for (; m_waiting > 0; --m_waiting)
@@ -269,19 +256,9 @@ ExpressLink::Withdraw(std::vector<Packet*>& packets)
 }
 
 void
-ExpressLink::Repeat(const LinkCounters& from, uint64_t times)
-{
-    const LinkCounters now = GetCounters(); // without what is still to be sent, as in from
-    m_counters.busyPs += static_cast<int64_t>(times) * (now.busyPs - from.busyPs);
-    m_counters.wireBytes += times * (now.wireBytes - from.wireBytes);
-    m_counters.drops += times * (m_counters.drops - from.drops);
-    m_counters.marks += times * (m_counters.marks - from.marks);
-}
-
-void
-ExpressLink::AddState(StateDigest& digest,
-                      int64_t number,
-                      const std::function<void(const Packet&)>& add) const
+BusyUntilPort::AddState(StateDigest& digest,
+                        int64_t number,
+                        const std::function<void(const Packet&)>& add) const
 {
     const int64_t now = m_clock.GetNowPs();
     const auto addSince = [&digest, now](int64_t timePs) {
@@ -318,7 +295,7 @@ ExpressLink::AddState(StateDigest& digest,
 
 /// @return the longest queue so far; without a buffer, by the time that its last packet waited
 uint64_t
-ExpressLink::GetMaxQueueBytes() const
+BusyUntilPort::GetMaxQueueBytes() const
 {
     if (m_buffer != nullptr || m_times == nullptr)
     {
@@ -328,7 +305,7 @@ ExpressLink::GetMaxQueueBytes() const
 }
 
 LinkCounters
-ExpressLink::GetCounters() const
+BusyUntilPort::GetCounters() const
 {
     LinkCounters counters = m_counters;
     counters.maxQueueBytes = GetMaxQueueBytes();

@@ -1,0 +1,162 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_PORT_H
+#define COSIM_PORT_H
+
+#include "clock/causal-simulator.h"
+#include "network/link-summary.h"
+#include "network/live-links.h"
+#include "support/state-digest.h"
+#include "transport/packet.h"
+#include "transport/switch-buffer.h"
+
+#include "ns3/data-rate.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace cosim
+{
+
+/// Serialization delays of packets on links of one rate, computed as in PointToPointNetDevice.
+class TransmissionTimes
+{
+  public:
+    /**
+     * @param rateBps rate of the links [bit/s]
+     * @param maxBytes size of the largest packet [bytes]
+     */
+    TransmissionTimes(uint64_t rateBps, uint32_t maxBytes)
+        : m_rate(rateBps),
+          m_times(maxBytes + 1)
+    {
+    }
+
+    /**
+     * @param bytes packet size, at most maxBytes [bytes]
+     * @return the serialization delay [ps]
+     */
+    int64_t Get(uint32_t bytes)
+    {
+        int64_t& time = m_times[bytes];
+        if (time == 0)
+        {
+            time = m_rate.CalculateBytesTxTime(bytes).GetTimeStep();
+        }
+        return time;
+    }
+
+    /// @return the bytes that are sent in some time, rounded up; see GetBytesWithin
+    uint64_t GetBytes(int64_t timePs) const
+    {
+        return GetBytesWithin(timePs, m_rate.GetBitRate());
+    }
+
+  private:
+    ns3::DataRate m_rate;
+    std::vector<int64_t> m_times; //!< indexed by size; 0: not computed yet
+};
+
+/**
+ * A directed link with its egress queue, at the source of the link. The SwitchBuffer of the source
+ * decides which packets enter the queue.
+ *
+ * As in PointToPointNetDevice, the packet in transmission is not in the queue. So is the order of
+ * events of the same picosecond: a packet's arrival is scheduled when its transmission starts.
+ */
+class Port : public EgressQueue
+{
+  public:
+    /// Receives the packets that a link delivers.
+    class Receiver
+    {
+      public:
+        virtual ~Receiver() = default;
+
+        /// @param packet a packet that has reached the target of the link
+        virtual void OnLinkArrival(Packet* packet) = 0;
+    };
+
+    /**
+     * Set the properties that can change. Call it before the first packet, or while the queue is
+     * empty.
+     *
+     * @param times serialization delays, which links of the same rate share; must outlive the port
+     * @param state present state of the link
+     */
+    virtual void Set(TransmissionTimes& times, const LinkState& state) = 0;
+
+    /**
+     * Add a packet to the egress queue, if the buffer admits it.
+     *
+     * @param packet the packet
+     * @return true if the packet was admitted, false if the buffer drops it
+     */
+    virtual bool Offer(Packet* packet) = 0;
+
+    /**
+     * Remove the packets whose transmission has not begun. All other packets still arrive.
+     *
+     * @param packets receives the removed packets at its end, in the order in which they would have
+     * been sent
+     */
+    virtual void Withdraw(std::vector<Packet*>& packets) = 0;
+
+    /**
+     * Add a packet that was removed by Withdraw to the egress queue again. It is never dropped.
+     *
+     * @param packet the packet
+     */
+    virtual void Readmit(Packet* packet) = 0;
+
+    /// @return the arrival of the last packet whose transmission has begun, or -1 [ps]
+    virtual int64_t GetLastArrivalPs() const = 0;
+
+    /// @return the number of packets in the queue, in transmission and on their way
+    virtual std::size_t GetPackets() const = 0;
+
+    /**
+     * Add the state of the link, relative to the current time.
+     *
+     * @param digest receives the state
+     * @param number a number that the simulator has just given; others count relative to it
+     * @param add adds what a packet is
+     */
+    virtual void AddState(StateDigest& digest,
+                          int64_t number,
+                          const std::function<void(const Packet&)>& add) const = 0;
+
+    /// @return the counters; the busy time counts up to now
+    virtual LinkCounters GetCounters() const = 0;
+
+  protected:
+    /// @return a packet as the buffer of the port sees it
+    static Passage MakePassage(const Packet& packet)
+    {
+        return {packet.wireBytes,
+                packet.hop > 0 ? packet.path[packet.hop - 1U] : Passage::NO_LINK,
+                packet.trafficClass,
+                packet.ect};
+    }
+};
+
+/// What the ports of a fabric have in common, and what one of them needs.
+struct PortSetup
+{
+    CausalSimulator& clock;   //!< must outlive the port
+    const LinkState& state;   //!< its link at the start
+    SwitchBuffer& buffer;     //!< buffer of its source; must outlive the port
+    Port::Receiver& receiver; //!< receives the packets; must outlive the port
+};
+
+/// Makes the ports of a fabric.
+using PortMaker = std::unique_ptr<Port> (*)(const PortSetup&);
+
+} // namespace cosim
+
+#endif // COSIM_PORT_H

@@ -1,0 +1,231 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabrics/express/pulled-port.h"
+
+#include <algorithm>
+
+namespace cosim
+{
+
+PulledPort::PulledPort(const PortSetup& setup)
+    : m_clock(setup.clock),
+      m_receiver(setup.receiver),
+      m_latencyPs(static_cast<int64_t>(setup.state.latencyPs)),
+      m_nodeBuffer(setup.buffer),
+      m_port(setup.buffer.AddPort(*this))
+{
+}
+
+void
+PulledPort::Attach(PacketSource& source)
+{
+    m_source = &source;
+}
+
+void
+PulledPort::Wake()
+{
+    SendNext();
+}
+
+void
+PulledPort::Pause(uint32_t trafficClass)
+{
+    m_paused |= uint32_t{1} << trafficClass;
+}
+
+void
+PulledPort::Resume(uint32_t trafficClass)
+{
+    m_paused &= ~(uint32_t{1} << trafficClass);
+    SendNext();
+}
+
+void
+PulledPort::Set(TransmissionTimes& times, const LinkState& state)
+{
+    m_times = &times;
+    m_buffer = m_nodeBuffer.SetLink(m_port, state) ? &m_nodeBuffer : nullptr;
+}
+
+bool
+PulledPort::Offer(Packet* packet)
+{
+    return Take(packet, true);
+}
+
+void
+PulledPort::Readmit(Packet* packet)
+{
+    Take(packet, false);
+}
+
+bool
+PulledPort::Take(Packet* packet, bool isDroppable)
+{
+    const uint32_t bytes = packet->wireBytes;
+    const int64_t durationPs = m_times->Get(bytes);
+    uint64_t length = m_waitingBytes + bytes;
+    if (m_buffer != nullptr)
+    {
+        const Passage passage = MakePassage(*packet);
+        const SwitchBuffer::Verdict verdict = m_buffer->Enter(m_port, passage, isDroppable);
+        if (verdict == SwitchBuffer::Verdict::DROP)
+        {
+            ++m_counters.drops;
+            return false;
+        }
+        if (verdict == SwitchBuffer::Verdict::MARK)
+        {
+            Mark(packet);
+        }
+    }
+    else
+    { // as LinkCounters says, with the rest of the packet in transmission
+        const int64_t restPs = std::max<int64_t>(0, m_endPs - m_clock.GetNowPs());
+        length = m_times->GetBytes(restPs + m_waitingPs + durationPs);
+    }
+    m_counters.maxQueueBytes = std::max(m_counters.maxQueueBytes, length);
+    m_queues[packet->trafficClass].Push(packet);
+    m_waitingBytes += bytes;
+    m_waitingPs += durationPs;
+    SendNext();
+    return true;
+}
+
+/// @return the next packet to send, out of its queue or from the source; null if there is none
+Packet*
+PulledPort::TakeNext()
+{
+    for (std::size_t trafficClass = CLASSES; trafficClass-- > 0;)
+    {
+        RingBuffer<Packet*>& queue = m_queues[trafficClass];
+        if (queue.IsEmpty() || (m_paused >> trafficClass & 1) != 0)
+        {
+            continue;
+        }
+        Packet* const packet = queue.Front();
+        queue.Pop();
+        m_waitingBytes -= packet->wireBytes;
+        m_waitingPs -= m_times->Get(packet->wireBytes);
+        if (m_buffer != nullptr && m_buffer->Leave(m_port, MakePassage(*packet)))
+        {
+            Mark(packet);
+        }
+        return packet;
+    }
+    return m_source == nullptr ? nullptr : m_source->Pull(m_paused);
+}
+
+/// Begin the next transmission, if the transmitter is free.
+void
+PulledPort::SendNext()
+{
+    Packet* const packet = m_isSending ? nullptr : TakeNext();
+    if (packet == nullptr)
+    {
+        return;
+    }
+    m_isSending = true;
+    const int64_t durationPs = m_times->Get(packet->wireBytes);
+    m_endPs = m_clock.GetNowPs() + durationPs;
+    m_counters.busyPs += durationPs;
+    m_counters.wireBytes += packet->wireBytes;
+    m_completing = m_clock.MakeOrigin();
+    m_clock.Schedule(m_endPs, m_completion, m_completing);
+    m_transits.Push({m_endPs + m_latencyPs, m_clock.MakeOrigin(), packet});
+    m_clock.Schedule(m_transits.Back().arrivalPs, m_arrival, m_transits.Back().origin, packet);
+}
+
+void
+PulledPort::Mark(Packet* packet)
+{
+    packet->ce = true;
+    ++m_counters.marks;
+}
+
+void
+PulledPort::Withdraw(std::vector<Packet*>& packets)
+{
+    for (std::size_t trafficClass = CLASSES; trafficClass-- > 0;)
+    {
+        for (RingBuffer<Packet*>& queue = m_queues[trafficClass]; !queue.IsEmpty(); queue.Pop())
+        {
+            packets.push_back(queue.Front());
+            if (m_buffer != nullptr)
+            {
+                m_buffer->Leave(m_port, MakePassage(*queue.Front()));
+            }
+        }
+    }
+    m_waitingBytes = 0;
+    m_waitingPs = 0;
+}
+
+int64_t
+PulledPort::GetLastArrivalPs() const
+{
+    return m_transits.IsEmpty() ? -1 : m_transits.Back().arrivalPs;
+}
+
+std::size_t
+PulledPort::GetPackets() const
+{
+    std::size_t packets = m_transits.GetSize();
+    for (const RingBuffer<Packet*>& queue : m_queues)
+    {
+        packets += queue.GetSize();
+    }
+    return packets;
+}
+
+void
+PulledPort::AddState(StateDigest& digest,
+                     int64_t number,
+                     const std::function<void(const Packet&)>& add) const
+{
+    const int64_t now = m_clock.GetNowPs();
+    const auto addOrigin = [&](const EventOrigin& origin) {
+        digest.Add(static_cast<uint64_t>(now - origin.scheduledPs));
+        digest.Add(static_cast<uint64_t>(now - origin.causePs));
+        digest.Add(static_cast<uint64_t>(number - origin.number));
+    };
+    digest.Add(m_paused);
+    digest.Add(m_isSending ? static_cast<uint64_t>(m_endPs - now) : UINT64_MAX);
+    if (m_isSending)
+    {
+        addOrigin(m_completing);
+    }
+    for (const RingBuffer<Packet*>& queue : m_queues)
+    {
+        digest.Add(queue.GetSize());
+        for (std::size_t i = 0; i < queue.GetSize(); ++i)
+        {
+            add(*queue.At(i));
+        }
+    }
+    digest.Add(m_transits.GetSize());
+    for (std::size_t i = 0; i < m_transits.GetSize(); ++i)
+    {
+        digest.Add(static_cast<uint64_t>(m_transits.At(i).arrivalPs - now));
+        addOrigin(m_transits.At(i).origin);
+        add(*m_transits.At(i).packet);
+    }
+}
+
+LinkCounters
+PulledPort::GetCounters() const
+{
+    LinkCounters counters = m_counters;
+    counters.queuedBytes = m_waitingBytes;
+    if (const int64_t restPs = m_endPs - m_clock.GetNowPs(); restPs > 0)
+    { // the packet in transmission counts neither as carried nor as busy time yet
+        counters.busyPs -= restPs;
+        counters.wireBytes -= m_transits.Back().packet->wireBytes;
+    }
+    return counters;
+}
+
+} // namespace cosim

@@ -1,0 +1,166 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_PULLED_PORT_H
+#define COSIM_PULLED_PORT_H
+
+#include "clock/causal-simulator.h"
+#include "fabrics/express/port.h"
+#include "support/ring-buffer.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace cosim
+{
+
+/// Hands packets to a port that has nothing else to send, as the network interface of a rank does.
+class PacketSource
+{
+  public:
+    virtual ~PacketSource() = default;
+
+    /**
+     * @param paused traffic classes that must not be sent now, one bit for each
+     * @return the packet to send now, or null; then the source wakes the port when it has one
+     */
+    virtual Packet* Pull(uint32_t paused) = 0;
+};
+
+/**
+ * A port with a queue for each traffic class. When its transmitter is free, it takes the first
+ * packet of the highest class that is not paused, and if there is none, asks its source.
+ *
+ * A packet costs two events: its transmission is complete, and it arrives. As long as nothing is
+ * paused, and all packets are offered and have the same class, it equals BusyUntilPort packet for
+ * packet. Events of one picosecond that were scheduled in the same picosecond by events that were,
+ * too, can have another order.
+ */
+class PulledPort final : public Port
+{
+  public:
+    /// @param setup what the port works with
+    explicit PulledPort(const PortSetup& setup);
+
+    PulledPort(const PulledPort&) = delete;
+    PulledPort& operator=(const PulledPort&) = delete;
+
+    /// @return a port
+    static std::unique_ptr<Port> Make(const PortSetup& setup)
+    {
+        return std::make_unique<PulledPort>(setup);
+    }
+
+    /// @param source asked for packets when no queue has one; must outlive the port
+    void Attach(PacketSource& source);
+
+    /// Ask the source for a packet, if the transmitter is free.
+    void Wake();
+
+    /// Send no packet of a class until Resume. A transmission that has begun is completed.
+    void Pause(uint32_t trafficClass);
+
+    /// Send packets of a class again.
+    void Resume(uint32_t trafficClass);
+
+    // Port
+    void Set(TransmissionTimes& times, const LinkState& state) override;
+    bool Offer(Packet* packet) override;
+    void Withdraw(std::vector<Packet*>& packets) override;
+    void Readmit(Packet* packet) override;
+    int64_t GetLastArrivalPs() const override;
+    std::size_t GetPackets() const override;
+    void AddState(StateDigest& digest,
+                  int64_t number,
+                  const std::function<void(const Packet&)>& add) const override;
+    LinkCounters GetCounters() const override;
+
+  private:
+    static constexpr std::size_t CLASSES = 8;
+
+    /// A packet in transmission or on its way.
+    struct Transit
+    {
+        int64_t arrivalPs;
+        EventOrigin origin; //!< of its arrival
+        Packet* packet;
+    };
+
+    /// The transmission that has begun last is complete.
+    class Completion final : public CausalEvent
+    {
+      public:
+        explicit Completion(PulledPort& port)
+            : m_port(port)
+        {
+        }
+
+        void Happen() override
+        {
+            m_port.m_isSending = false;
+            m_port.SendNext();
+        }
+
+      private:
+        PulledPort& m_port;
+    };
+
+    /// The packet that began its transmission first arrives.
+    class Arrival final : public CausalEvent
+    {
+      public:
+        explicit Arrival(PulledPort& port)
+            : m_port(port)
+        {
+        }
+
+        void Happen() override
+        {
+            Packet* const packet = m_port.m_transits.Front().packet;
+            m_port.m_transits.Pop();
+            m_port.m_receiver.OnLinkArrival(packet);
+        }
+
+      private:
+        PulledPort& m_port;
+    };
+
+    // EgressQueue
+    void Update() override
+    { // the buffer hears of each packet when it leaves
+    }
+
+    bool Take(Packet* packet, bool isDroppable);
+    Packet* TakeNext();
+    void SendNext();
+    void Mark(Packet* packet);
+
+    CausalSimulator& m_clock;
+    Receiver& m_receiver;
+    const int64_t m_latencyPs;
+    SwitchBuffer& m_nodeBuffer;
+    const uint32_t m_port;               //!< number in m_nodeBuffer
+    SwitchBuffer* m_buffer{nullptr};     //!< null: every packet enters
+    TransmissionTimes* m_times{nullptr}; //!< not owned
+    PacketSource* m_source{nullptr};     //!< not owned
+    Completion m_completion{*this};
+    Arrival m_arrival{*this};
+    std::array<RingBuffer<Packet*>, CLASSES> m_queues;
+    RingBuffer<Transit> m_transits;
+    uint32_t m_paused{0};       //!< one bit for each class
+    uint64_t m_waitingBytes{0}; //!< in the queues
+    int64_t m_waitingPs{0};     //!< time that their transmission takes
+    int64_t m_endPs{0};         //!< end of the last transmission that has begun
+    EventOrigin m_completing;   //!< of the event at this time
+    bool m_isSending{false};
+    LinkCounters m_counters;
+};
+
+} // namespace cosim
+
+#endif // COSIM_PULLED_PORT_H
