@@ -1,6 +1,7 @@
 """Write the pages that are generated from the code: `python docs/generate.py`, from the root.
 
 `scenario.md` and `result.md` list every key with the values that it accepts and its meaning.
+`topologies.md` has a table of the families of graphs.
 `result.schema.json` is the JSON Schema of a result. A test fails if a stored page is out of date.
 """
 
@@ -12,11 +13,12 @@ from typing import Any
 
 from bridge.results.result import result_schema, result_schema_text
 from frontend.scenario.json_schema import schema
+from topology_gen import specs
 
 FOLDER = Path(__file__).resolve().parent
 
-GROUP = "x-group"
-"""Key in the schema of a block that belongs to a group; its value is the group's title and text."""
+FAMILIES = ("<!-- families: from topology_gen/specs.py -->\n", "<!-- end of families -->\n")
+"""The lines around the generated part of `topologies.md`."""
 
 SCENARIO_INTRODUCTION = """\
 # Scenario reference
@@ -78,7 +80,20 @@ def pages() -> dict[str, str]:
         "scenario.md": SCENARIO_INTRODUCTION + "".join(sections(scenario)),
         "result.md": RESULT_INTRODUCTION + "".join(sections(result_schema())),
         "result.schema.json": result_schema_text(),
+        "topologies.md": with_families((FOLDER / "topologies.md").read_text(encoding="utf-8")),
     }
+
+
+def with_families(page: str) -> str:
+    """Return a page with the families of graphs in their place; expansions have another table."""
+    lines = ["| example | what it is |\n", "| --- | --- |\n"]
+    for name, family in specs.FAMILIES.items():
+        parsers = {parameter.parser for parameter in family.parameters.values()}
+        if not parsers & {specs.BASE, specs.BASES}:
+            lines.append(f"| `{specs.example(name)}` | {family.text} |\n")
+    before, begin, rest = page.partition(FAMILIES[0])
+    _, end, after = rest.partition(FAMILIES[1])
+    return "".join([before, begin, *lines, end, after])
 
 
 def sections(schema: dict[str, Any]) -> Iterator[str]:
@@ -91,10 +106,7 @@ def sections(schema: dict[str, Any]) -> Iterator[str]:
     }
     yield "\n" + table(rows("", plain, definitions))
     for name, field in schema["properties"].items():
-        group, alone = [], []
         for model in models(field, definitions):
-            (group if GROUP in model else alone).append(model)
-        for model in alone:
             text = " ".join(model["description"].split())
             choice = next(
                 (value["const"] for value in model["properties"].values() if "const" in value), None
@@ -103,24 +115,6 @@ def sections(schema: dict[str, Any]) -> Iterator[str]:
             suffix = "[]" if is_list(field) else ""
             yield f"\n## {heading}\n\n{text}\n\n"
             yield table(rows(name + suffix + ".", model["properties"], definitions))
-        if group:
-            yield from grouped(name, group, definitions)
-
-
-def grouped(name: str, group: list[dict[str, Any]], definitions: dict[str, Any]) -> Iterator[str]:
-    """Yield one section for blocks that share keys: the shared keys, then each block's own."""
-    title, text = group[0][GROUP]
-    common = set.intersection(*(set(model["properties"]) for model in group))
-    shared, own = {}, []
-    for model in group:
-        for key, field in model["properties"].items():
-            if key in common and "const" not in field:
-                shared[key] = field
-            else:
-                own += rows(name + ".", {key: field}, definitions)
-    yield f"\n## `{name}`: {title}\n\n{' '.join(text.split())}\n\n"
-    yield table(rows(name + ".", shared, definitions))
-    yield "\nEach family has these keys of its own:\n\n" + table(iter(own))
 
 
 def rows(

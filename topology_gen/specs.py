@@ -178,7 +178,7 @@ def parse(spec: str) -> Digraph:
     SpecError
         The family or a key is unknown, a key is missing or given twice, or a value cannot be read.
     ParameterError
-        The family does not accept a value.
+        The family does not accept a value; `parameter` is the key.
 
     Examples
     --------
@@ -201,7 +201,18 @@ def parse(spec: str) -> Digraph:
     try:
         return family.make(**arguments)
     except (ParameterError, DegreeError) as error:
-        raise type(error)(f"topology {spec!r}: {error}") from None
+        found = type(error)(f"topology {spec!r}: {error}")
+        if isinstance(error, ParameterError) and isinstance(found, ParameterError):
+            found.parameter = _key(family, error.parameter)
+        raise found from None
+
+
+def _key(family: Family, argument: str) -> str:
+    """Return the key of an argument; empty if it is not one key's fault."""
+    keys = list(family.parameters)
+    if len(keys) > 1:
+        keys = [key for key in keys if family.parameters[key].argument == argument]
+    return keys[0] if keys else ""
 
 
 def read(spec: str) -> tuple[str, dict[str, str]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from bridge.files import write_whole
-from frontend.errors import ScenarioError, name_of
+from frontend.errors import ScenarioError
 from frontend.loading.convert import converted
 from topology_gen.files import read_text
 
@@ -31,7 +31,7 @@ def convert_command(scenarios: tuple[Path, ...]) -> None:
             raise ScenarioError(f"{file}: not UTF-8 text: expected a scenario in YAML") from None
         if found:
             write_whole(file, text.encode())
-        for old, new, _ in found:
-            click.echo(f"{file}: {name_of(old)} is now {name_of(new)}")
+        for one in found:
+            click.echo(f"{file}: {one}")
         if not found:
             click.echo(f"{file}: no key has moved")

@@ -138,7 +138,7 @@ def _read(
     if topology is not None:
         return uniform(specs.parse(topology), rate_bps, latency_ps)
     if edges is not None:
-        from frontend.schema import edges as schema
+        from frontend.schema import direct_connect as schema
 
         content = read_json_list(edges)
         try:
@@ -151,7 +151,5 @@ def _read(
     assert scenario is not None
     wiring = resolve(load_scenario(scenario)).layout.wiring
     if wiring is None:
-        raise InputError(
-            f"{scenario}: topology.family: expected a direct-connect family, edges or boxes"
-        )
+        raise InputError(f"{scenario}: topology.family: expected direct_connect or boxes")
     return wiring

@@ -8,7 +8,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode
 
 from frontend.errors import ScenarioError, name_of
-from frontend.loading.moved import KeyPath, Moved, in_new_places
+from frontend.loading.moved import GRAPH, KeyPath, Moved, in_new_places
+from frontend.loading.moved_graphs import FAMILY, LINKS
 from frontend.yaml_document import read
 
 
@@ -33,8 +34,9 @@ def converted(text: str, name: str) -> tuple[str, list[Moved]]:
         return text, []
     data, found = in_new_places(content.data, name, content.lines)
     result = text if text.endswith("\n") or not found else text + "\n"
-    for old, new, _ in found:
-        result = _moved(result, old, new)
+    for one in found:
+        is_graph = one.new == GRAPH
+        result = _graph(result, one) if is_graph else _moved(result, one.old, one.new)
     if read(result, name).data != data:
         keys = ", ".join(name_of(one.old) for one in found)
         raise ScenarioError(f"{name}: expected {keys} outside of what anchors (&) share")
@@ -72,18 +74,56 @@ def _moved(text: str, old: KeyPath, new: KeyPath) -> str:
     while len(entry.mapping.value) == 1 and len(old) > 1:  # its mapping would be empty
         old = old[:-1]
         entry = _find(text, old) or entry
-    end = _end(entry.value)
-    comment = "" if entry.mapping.flow_style else text[end : _line_end(text, end) - 1]
+    comment = _comment(text, old)
     if _find(text, new) is None:  # else it has the same value
         text = _inserted(text, new, value, comment, old[:1])
     return _removed(text, old)
 
 
+def _graph(text: str, moved: Moved) -> str:
+    """Write the graph of a topology in place of its family, and remove the keys beside it."""
+    family = _find(text, moved.old)
+    links = next(filter(None, (_find(text, ("topology", key)) for key in LINKS)), None)
+    if family is not None and links is not None:  # its value stays where it is
+        quote = _quote(text, links)
+        edits = [(links.key, f"{quote}graph{quote}"), (family.value, f"{quote}{FAMILY}{quote}")]
+        for node, word in sorted(edits, key=lambda edit: -edit[0].start_mark.index):
+            text = text[: node.start_mark.index] + word + text[node.end_mark.index :]
+        return text
+    comments = []
+    for key in moved.others:
+        comments.append(_comment(text, ("topology", key)))
+        text = _removed(text, ("topology", key))
+    family = _find(text, moved.old)
+    if family is None:
+        return text
+    begin, end = family.value.start_mark.index, _end(family.value)
+    if family.mapping.flow_style:  # in which a comma would end the value
+        quote = _quote(text, family)
+        name, key = (f"{quote}{word}{quote}" for word in (FAMILY, "graph"))
+        return f'{text[:begin]}{name}, {key}: "{moved.value}"{text[end:]}'
+    comments.insert(0, _comment(text, moved.old))
+    known = "; ".join(one.strip().removeprefix("#").strip() for one in comments if one.strip())
+    indent = " " * family.key.start_mark.column
+    line = f"{indent}graph: {moved.value}"
+    column = len(comments[0]) - len(comments[0].lstrip()) + family.value.end_mark.column
+    line = f"{line.ljust(column - 2)}  # {known}" if known else line
+    return f"{text[:begin]}{FAMILY}\n{line}\n{text[_line_end(text, end) :]}"
+
+
+def _comment(text: str, path: KeyPath) -> str:
+    """Return what is behind the value of a key on its line, spaces included."""
+    entry = _find(text, path)
+    if entry is None or entry.mapping.flow_style:
+        return ""
+    end = _end(entry.value)
+    return text[end : _line_end(text, end) - 1]
+
+
 def _inserted(text: str, new: KeyPath, value: str, comment: str, beside: KeyPath) -> str:
     """Insert a value at the end of its block, which is made above another one if needed."""
     block, other = _find(text, new[:1]), _find(text, beside)
-    mark = text[other.key.start_mark.index] if other is not None else ""
-    quote = mark if mark in ("'", '"') else ""  # JSON stays JSON
+    quote = _quote(text, other) if other is not None else ""
     name, key = (f"{quote}{part}{quote}" for part in new)
     if block is not None and isinstance(block.value, MappingNode) and block.value.value:
         first, last = block.value.value[0][0], block.value.value[-1][1]
@@ -102,6 +142,12 @@ def _inserted(text: str, new: KeyPath, value: str, comment: str, beside: KeyPath
     gap = "\n" if line and not lines[line - 1].strip() else ""
     block_text = f"{name}:\n  {key}: {value}{comment}\n{gap}"
     return "".join([*lines[:line], block_text, *lines[line:]])
+
+
+def _quote(text: str, entry: _Entry) -> str:
+    """Return the quotation mark around a key, so that JSON stays JSON; empty if it has none."""
+    mark = text[entry.key.start_mark.index]
+    return mark if mark in ("'", '"') else ""
 
 
 def _removed(text: str, path: KeyPath) -> str:

@@ -209,9 +209,9 @@ def _in_new_places(content: Content) -> Content:
     hint = f": `cosim convert {content.name}` rewrites the file" if content.name else ""
     warn(moved.sentence(found, content.name or "scenario", hint))
     lines = dict(content.lines)
-    for old, new, _ in found:
-        if old in lines:
-            lines[new] = lines[old]
+    for one in found:
+        if one.old in lines:
+            lines[one.new] = lines[one.old]
     return replace(content, data=data, lines=lines)
 
 

@@ -7,6 +7,7 @@ from copy import deepcopy
 from typing import Any, NamedTuple
 
 from frontend.errors import ScenarioError, name_of, shown
+from frontend.loading.moved_graphs import GraphKeys, graph_keys
 
 KeyPath = tuple[str | int, ...]
 
@@ -21,6 +22,12 @@ MOVED: Mapping[tuple[str, ...], tuple[str, ...]] = {
 }
 """The new place of each old one."""
 
+GRAPH = ("topology", "graph")
+"""The new place of what a graph has had as a family with keys of its own."""
+
+_FAMILY = ("topology", "family")
+_BLOCKS = {path[0] for path in (*MOVED, *MOVED.values())}
+
 
 class Moved(NamedTuple):
     """A value that has been found at an old place."""
@@ -28,6 +35,14 @@ class Moved(NamedTuple):
     old: KeyPath
     new: KeyPath
     value: Any
+    others: tuple[str, ...] = ()
+    """Further keys beside the old one that the new one takes the place of."""
+
+    def __str__(self) -> str:
+        """Return what has become of the old key."""
+        old = ", ".join([name_of(self.old), *self.others])
+        text = f"{old} {'are' if self.others else 'is'} now {name_of(self.new)}"
+        return f"{text}: {self.value}" if self.new == GRAPH and self.value is not None else text
 
 
 def take_moved(data: dict[str, Any], depth: int = 0) -> list[Moved]:
@@ -79,9 +94,10 @@ def in_new_places(
     ScenarioError
         A key is at its old and at its new place, with different values.
     """
-    result = deepcopy(dict(data))
+    # Other blocks stay as they are, and may be large.
+    result = {key: deepcopy(value) if key in _BLOCKS else value for key, value in data.items()}
     found = take_moved(result)
-    for old, new, value in found:
+    for old, new, value, _ in found:
         *parents, last = new
         part: Any = result
         for key in parents:
@@ -96,22 +112,51 @@ def in_new_places(
                 f"{name_of(new)}, which is {shown(data, new)}"
             )
         part[last] = value
+    graph = graph_keys(result.get("topology"))
+    if graph is not None:
+        result["topology"] = _with_graph(result["topology"], graph)
+        found.append(Moved(_FAMILY, GRAPH, graph.text, graph.gone))
     return result, found
 
 
-def moved_overrides(path: KeyPath, value: Any) -> tuple[list[tuple[KeyPath, Any]], list[Moved]]:
-    """Return the overrides with new places that an override stands for, and what was moved."""
-    data: Any = value
+def _with_graph(topology: Mapping[str, Any], graph: GraphKeys) -> dict[str, Any]:
+    kept = {key: value for key, value in topology.items() if key not in graph.gone}
+    return graph.new | {key: value for key, value in kept.items() if key not in graph.new}
+
+
+def moved_overrides(
+    path: KeyPath, value: Any, data: Mapping[str, Any]
+) -> tuple[list[tuple[KeyPath, Any]], list[Moved]]:
+    """Return the overrides with new places that an override stands for, and what was moved.
+
+    Parameters
+    ----------
+    path, value : tuple, any
+        The override.
+    data : mapping
+        The scenario that it changes.
+    """
+    topology = data.get("topology")
+    if len(path) == 2 and path[0] == "topology" and isinstance(topology, Mapping):
+        graph = graph_keys({**topology, path[1]: value})
+        if graph is not None:
+            moved = Moved(path, GRAPH, graph.text)
+            return [(("topology", key), new) for key, new in graph.new.items()], [moved]
+    if path == ("topology",) and (graph := graph_keys(value)) is not None:
+        moved = Moved(_FAMILY, GRAPH, graph.text, graph.gone)
+        return [(path, _with_graph(value, graph))], [moved]
+    if path[0] not in _BLOCKS:
+        return [(path, value)], []
+    part: Any = deepcopy(value)
     for key in reversed(path):
-        data = {key: data}
-    data = deepcopy(data)
-    found = take_moved(data, 1)
-    rest = list(_along(data, path[:-1]))
+        part = {key: part}
+    found = take_moved(part, 1)
+    rest = list(_along(part, path[:-1]))
     kept = [(path, rest[-1][path[-1]])] if len(rest) == len(path) and path[-1] in rest[-1] else []
-    return kept + [(new, one) for _, new, one in found], found
+    return kept + [(one.new, one.value) for one in found], found
 
 
 def sentence(found: list[Moved], place: str, hint: str = "") -> str:
     """Return the sentence that tells which old keys were read."""
-    moves = ", ".join(f"{name_of(old)} is now {name_of(new)}" for old, new, _ in found)
+    moves = ", ".join(map(str, found))
     return f"{place}: {moves}; the next version does not read the old keys any more{hint}"

@@ -63,7 +63,7 @@ def apply(data: Mapping[str, Any], overrides: Overrides, origin: Origin) -> dict
         value = python_values(value)
         if isinstance(value, str):
             value = read(value, text, one_line=True).data
-        current, moved = moved_overrides(path, value)
+        current, moved = moved_overrides(path, value, result)
         if moved:
             warn(moves(moved, f"{override.option} {override.key}"))  # once for all values
         for path, value in current:

@@ -111,7 +111,8 @@ def resolve(scenario: Scenario) -> Resolved:
     >>> from frontend import load_scenario
     >>> links = {"bandwidth": "1Gbps", "latency": "1us", "buffer": "1MB"}
     >>> work = {"kind": "collective", "operation": "all_gather", "algorithm": "ring", "bytes": "8B"}
-    >>> content = {"topology": {"family": "hypercube", "n": 8} | links, "workload": work}
+    >>> cube = {"family": "direct_connect", "graph": "hypercube:n=8"}
+    >>> content = {"topology": cube | links, "workload": work}
     >>> resolved = resolve(load_scenario(content))
     >>> resolved.ranks, resolved.network.links, resolved.plan.layers
     (8, 24, ('all_gather',))

@@ -8,8 +8,8 @@ from typing import Any
 
 from frontend.topologies import (
     boxes,
+    direct_connect,
     direct_servers,
-    edges,
     fat_tree,
     flat,
     graph,
@@ -18,7 +18,6 @@ from frontend.topologies import (
     servers,
     topoopt,
 )
-from frontend.topologies.families import graph_families
 from frontend.topologies.layout import Layout, SwitchedLayout, WorkloadDemand
 from frontend.topologies.registry import TOPOLOGIES, Buffer, TopologyFamily
 
@@ -29,8 +28,7 @@ _FAMILIES: tuple[TopologyFamily[Any], ...] = (
     fat_tree.COST_EQUIVALENT,
     topoopt.FAMILY,
     ocs.FAMILY,
-    *graph_families(),
-    edges.FAMILY,
+    direct_connect.FAMILY,
     boxes.FAMILY,
     graph.FAMILY,
     servers.RAIL_OPTIMIZED,

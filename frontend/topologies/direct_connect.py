@@ -10,10 +10,17 @@ from typing import Any, TypeVar
 
 from frontend.errors import RefusedError
 from frontend.schema.base import Problems
-from frontend.schema.direct_connect import DirectTopology, LinkedTopology
+from frontend.schema.direct_connect import (
+    DirectConnectTopology,
+    DirectTopology,
+    LinkedTopology,
+    reason,
+    wiring,
+)
 from frontend.topologies.layout import GRAPH, RANK_LINKS, WIRING, Layout, WorkloadDemand
 from frontend.topologies.registry import Buffer, TopologyFamily
-from topology_gen import Network, TopologyError, direct_connect
+from topology_gen import Network, TopologyError, direct_connect, specs
+from topology_gen.errors import ParameterError, SpecError
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.graphs.wiring import Wiring, wired
 from topology_gen.networks.direct_connect import wired_network
@@ -185,6 +192,26 @@ class DirectFamily(WiredFamily[AnyDirect]):
         return wired(self.graph(topology), topology.bandwidth, topology.latency)
 
 
+class _DirectConnect(WiredFamily[DirectConnectTopology]):
+    model = DirectConnectTopology
+
+    def wiring(self, topology: DirectConnectTopology) -> Wiring:
+        """Return the links; those without a rate and a latency have the topology's."""
+        graph = topology.graph
+        if not isinstance(graph, str):
+            return wiring(graph, topology.bandwidth, topology.latency, topology.switches)
+        try:
+            found = specs.parse(graph)
+        except TopologyError as error:
+            text = reason(error, graph)
+            key = error.parameter if isinstance(error, ParameterError) else ""
+            raise SpecError(f"{key}: {text}" if key else text) from None
+        return wired(found, topology.bandwidth, topology.latency, topology.switches)
+
+    def blame(self, topology: DirectConnectTopology, problem: TopologyError) -> str:
+        return "topology.switches" if "switches: expected" in str(problem) else "topology.graph"
+
+
 @contextmanager
 def refusing(blame: Callable[[TopologyError], str]) -> Iterator[None]:
     """Turn a TopologyError into a RefusedError with the key path that `blame` returns for it."""
@@ -202,3 +229,6 @@ def check_ranks(ranks: int) -> None:
     """Raise TopologyError if the number of ranks cannot be simulated."""
     if not 2 <= ranks <= GREATEST_RANKS:
         raise TopologyError(f"{ranks} nodes: expected 2 … {GREATEST_RANKS} ranks")
+
+
+FAMILY = _DirectConnect()

@@ -52,7 +52,7 @@ def leaf_spine(servers: int, radix: int, ratio: int) -> dict[str, Any]:
     ("family", "network"),
     [
         ({"family": "flat", "ranks": 8}, "one tier"),
-        ({"family": "torus", "dims": [3, 3]}, "direct"),
+        ({"family": "direct_connect", "graph": "torus:dims=3x3"}, "direct"),
         (leaf_spine(16, 8, 1), "tiers"),
         (leaf_spine(12, 6, 2), "oversubscribed"),
     ],
@@ -116,7 +116,12 @@ def test_where_packets_may_be_lost_there_is_no_percentage(scenarios: Path) -> No
 
 def test_traffic_that_ranks_pass_on_counts() -> None:
     """A link of a hypercube carries messages that neither of its ends sends or receives."""
-    family = {"family": "hypercube", "n": 16, "latency": "1us", "buffer": "600kB"}
+    family = {
+        "family": "direct_connect",
+        "graph": "hypercube:n=16",
+        "latency": "1us",
+        "buffer": "600kB",
+    }
     scenario = collective(family, operation="all_to_all", bytes="2MB")
     found = estimated(scenario)
     assert (found["losses"], found["mean_error"]) == ("queue", None)
@@ -127,7 +132,7 @@ def test_traffic_that_ranks_pass_on_counts() -> None:
 def test_a_queue_grows_only_where_more_arrives_than_leaves() -> None:
     """Each link of a ring in one direction is fed by its rank and by the link before it; the last
     link of a path between two leaves only by a link that is as fast."""
-    family = {"family": "unidirectional_ring", "d": 1, "n": 4, "buffer": "300kB"}
+    family = {"family": "direct_connect", "graph": "unidirectional_ring:d=1,n=4", "buffer": "300kB"}
     assert estimated(collective(family, operation="all_to_all"))["losses"] == "queue"
     pair = {**leaf_spine(4, 4, 1), "buffer": "300kB"}
     send = {"operation": "all_to_all", "algorithm": "direct"}
@@ -151,7 +156,9 @@ def test_links_that_lose_packets_or_fail_have_no_percentage(
     event: dict[str, Any], losses: str | None
 ) -> None:
     event = {"at": "1us", "link": [0, 1], **event}
-    scenario = collective({"family": "torus", "dims": [4]}) | {"events": [event]}
+    scenario = collective({"family": "direct_connect", "graph": "torus:dims=4"}) | {
+        "events": [event]
+    }
     found = estimated(scenario)
     assert found["losses"] == losses
     assert (found["mean_error"] is None) == (losses is not None)
@@ -179,7 +186,7 @@ def test_an_error_is_stated_only_where_packets_are_not_lost(
     family = {
         "flat": {"family": "flat", "ranks": ranks},
         "tiers": leaf_spine(ranks, 4, 1),
-        "hypercube": {"family": "hypercube", "n": ranks},
+        "hypercube": {"family": "direct_connect", "graph": f"hypercube:n={ranks}"},
     }[network]
     scenario = collective(
         {**family, **ports}, algorithm=algorithm, peer_order=order, bytes=f"{size}kB"

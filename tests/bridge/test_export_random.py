@@ -25,8 +25,13 @@ LINK = {"bandwidth": "100Gbps", "latency": "0.5us"}
 topologies = st.sampled_from(
     [
         {"family": "flat", "ranks": RANKS, **LINK, "buffer": "90KB"},
-        {"family": "ring", "n": RANKS, "d": 2, **LINK, "buffer": "unlimited"},
-        {"family": "torus", "dims": [4, 2], "bandwidth": "25Gbps", "latency": "0ns"}
+        {"family": "direct_connect", "graph": f"ring:n={RANKS},d=2", **LINK, "buffer": "unlimited"},
+        {
+            "family": "direct_connect",
+            "graph": "torus:dims=4x2",
+            "bandwidth": "25Gbps",
+            "latency": "0ns",
+        }
         | {"buffer": "unlimited"},
         {
             "family": "hierarchical",

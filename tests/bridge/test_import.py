@@ -82,7 +82,7 @@ def test_a_run_becomes_a_scenario(tmp_path: Path) -> None:
     done = imported(tmp_path, RING)
     assert done.exit_code == 0, done.output
     made: Any = load_scenario(tmp_path / "s.yaml")
-    assert made.topology.family == "ring"
+    assert made.topology.graph == "ring:n=8,d=2"
     assert int(made.topology.bandwidth) == 50 * 2**30 * 8
     assert int(made.topology.latency) == 500_000
     assert made.collective.all_reduce == "halving_doubling"
@@ -336,7 +336,7 @@ def test_rings_in_each_dimension_of_a_torus(tmp_path: Path) -> None:
     done = written(tmp_path, torus, 12, "all_reduce", rings)
     assert done.exit_code == 0, done.output
     made: Any = load_scenario(tmp_path / "s.yaml")
-    assert (made.topology.family, made.topology.dims) == ("torus", (4, 3))
+    assert made.topology.graph == "torus:dims=4x3"
     assert levels(made.collective.all_reduce) == [(3, "ring"), (4, "ring")]
     result = bridge.run(made)
     assert result.network.payload_bytes == 12 * 2 * 11 * 2**20 // 12

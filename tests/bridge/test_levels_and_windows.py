@@ -20,8 +20,8 @@ def grid(chunks: int, algorithm: str = "ring", **system: Any) -> dict[str, Any]:
     return {
         "fabric": "analytical",
         "topology": {
-            "family": "torus",
-            "dims": [4, 4],
+            "family": "direct_connect",
+            "graph": "torus:dims=4x4",
             "bandwidth": "400Gbps",
             "latency": "500ns",
             "buffer": "unlimited",
@@ -101,7 +101,11 @@ def message(fabric: str, family: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("fabric", ["flow", "analytical"])
 @pytest.mark.parametrize(
-    ("family", "links"), [({"family": "complete", "n": 2}, 1), ({"family": "flat", "ranks": 2}, 2)]
+    ("family", "links"),
+    [
+        ({"family": "direct_connect", "graph": "complete:n=2"}, 1),
+        ({"family": "flat", "ranks": 2}, 2),
+    ],
 )
 def test_a_message_is_one_packet(fabric: str, family: dict[str, Any], links: int) -> None:
     """It has one header, waits for no acknowledgement, and is sent anew on each link."""

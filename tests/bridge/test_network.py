@@ -315,7 +315,7 @@ def test_network_without_a_workload(small: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "topology",
     [
-        {"family": "torus", "dims": [2, 3]},
+        {"family": "direct_connect", "graph": "torus:dims=2x3"},
         {"family": "fat_tree", "ranks": 6},
         {"family": "topoopt", "n": 6, "d": 2},
     ],

@@ -26,7 +26,7 @@ TOPOLOGIES: dict[str, dict[str, Any]] = {
         "scale_out": {**LINK, "buffer": "1MB"},
     },
     "fat_tree": {"ranks": 16, **LINK},
-    "torus": {"dims": [3, 4], **LINK, "forwarding_delay": "300ns"},
+    "direct_connect": {"graph": "torus:dims=3x4", **LINK, "forwarding_delay": "300ns"},
     "boxes": {"ranks": 6, "ranks_per_box": 3, "inside": "switch", "scale_up": LINK, "rail": LINK},
     "rail_optimized": {"servers": 4, "server": "dgx_a100", "pxn": True},
     "leaf_spine": {"servers": 8, "server": {"model": "mi300x", "nics": 4}, "tiers": 3, "radix": 8},

@@ -41,7 +41,7 @@ SHORTER = [
     (r"^fidelity$", "fidelity --only collective"),
     (r"^examples$", "examples copies"),
     (r"workload\.active=[\d,]+", "workload.active=1,2"),
-    (r"dims: \[16, 16\]", "dims: [4, 4]"),
+    (r"dims=16x16", "dims=4x4"),
     (r"\$bytes", "1000B"),
     # boxes_small has 12 ranks and switches, which an all-to-all over paths does not accept.
     (r"all-to-all --scenario scenarios/boxes.yaml", "all-to-all --topology ring:n=12"),

@@ -20,24 +20,9 @@ def scenario(algorithm="ring", **topology):
     return {"topology": LINKS | topology, "workload": WORKLOAD | {"algorithm": algorithm}}
 
 
-def keys(family):
-    """Return the example of a family as the `topology` part of a scenario."""
-    _, values = specs.read(specs.example(family))
-    read: dict[str, object] = {}
-    for key, value in values.items():
-        parser = specs.FAMILIES[family].parameters[key].parser
-        if parser == specs.BASE:
-            read[key] = specs.inner(value)
-        elif parser == specs.BASES:
-            read[key] = [specs.inner(part) for part in specs.split(value, "+")]
-        elif value:
-            read[key] = parser.read(value)
-    return {"family": family} | read
-
-
 @pytest.mark.parametrize("family", specs.FAMILIES)
 def test_every_family_makes_the_digraph_of_its_spec(family):
-    loaded = load_scenario(scenario(**keys(family)))
+    loaded = load_scenario(scenario(family="direct_connect", graph=specs.example(family)))
     expected = specs.parse(specs.example(family))
     resolved = resolve(loaded)
     assert resolved.layout.graph is not None
@@ -53,11 +38,10 @@ def test_every_family_makes_the_digraph_of_its_spec(family):
 def test_a_file_of_edges_is_found_beside_the_scenario_and_kept_in_the_result(tmp_path):
     edges = [[0, 1], [1, 2], [2, 0], [0, 1], [1, 2], [2, 0]]
     (tmp_path / "ring.json").write_text(json.dumps(edges))
-    text = json.dumps(scenario("bfb", family="edges", file="ring.json"))
+    text = json.dumps(scenario("bfb", family="direct_connect", graph="ring.json"))
     (tmp_path / "x.yaml").write_text(text)
     loaded = load_scenario(tmp_path / "x.yaml")
-    assert loaded.resolved()["topology"]["edges"] == edges
-    assert loaded.resolved()["topology"]["file"] is None
+    assert loaded.resolved()["topology"]["graph"] == edges
     (tmp_path / "ring.json").unlink()
     assert load_scenario(loaded.resolved()) == loaded
 
@@ -73,8 +57,8 @@ def test_a_file_of_edges_is_found_beside_the_scenario_and_kept_in_the_result(tmp
 )
 def test_a_wrong_file_of_edges_is_one_sentence(tmp_path, content, problem):
     (tmp_path / "e.json").write_text(content)
-    (tmp_path / "x.yaml").write_text(json.dumps(scenario(family="edges", file="e.json")))
-    with pytest.raises(ValueError, match=r"topology\.file: value e\.json: ") as caught:
+    (tmp_path / "x.yaml").write_text(json.dumps(scenario(family="direct_connect", graph="e.json")))
+    with pytest.raises(ValueError, match=r"topology\.graph: value e\.json: ") as caught:
         load_scenario(tmp_path / "x.yaml")
     assert problem in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -82,7 +66,9 @@ def test_a_wrong_file_of_edges_is_one_sentence(tmp_path, content, problem):
 
 def test_parallel_links_become_routes_both_ways():
     """In a unidirectional ring with parallel links, ACKs return over the other node."""
-    loaded = load_scenario(scenario("bfb", family="unidirectional_ring", n=3, d=2))
+    loaded = load_scenario(
+        scenario("bfb", family="direct_connect", graph="unidirectional_ring:n=3,d=2")
+    )
     records = list(decode(compile_scenario(loaded)))
     topology = next(r.topology for r in records if r.HasField("topology"))
     program = next(r.program for r in records if r.HasField("program"))
@@ -99,12 +85,16 @@ def test_parallel_links_become_routes_both_ways():
 
 
 def test_forwarding_delay_reaches_the_stream():
-    loaded = load_scenario(scenario(family="torus", dims=[3, 3], forwarding_delay="2us"))
+    loaded = load_scenario(
+        scenario(family="direct_connect", graph="torus:dims=3x3", forwarding_delay="2us")
+    )
     topology = next(r.topology for r in decode(compile_scenario(loaded)) if r.HasField("topology"))
     assert topology.forwarding_delay_ps == 2_000_000
 
 
 def test_a_forwarding_delay_beside_a_host_bandwidth_is_refused():
-    wrong = scenario(family="ring", n=4, host_bandwidth="50Gbps", forwarding_delay="1us")
+    wrong = scenario(
+        family="direct_connect", graph="ring:n=4", host_bandwidth="50Gbps", forwarding_delay="1us"
+    )
     with pytest.raises(ScenarioError, match=r"topology.forwarding_delay: .* expected 0ns beside"):
         load_scenario(wrong)

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from frontend import ScenarioError, load_scenario
-from frontend.schema.edges import EdgesTopology
+from frontend.schema.direct_connect import DirectConnectTopology
 from frontend.schema.files import allow_files
 from tests.frontend.chakra_files import Rank, write
 from topology_gen import files
 
 EDGES = "[[0, 1], [1, 0]]"
 TEXT = """
-topology: {{family: edges, file: {file}, bandwidth: 1Gbps, latency: 1us, buffer: 1MB}}
+topology: {{family: direct_connect, graph: {file}, bandwidth: 1Gbps, latency: 1us, buffer: 1MB}}
 workload: {{kind: collective, operation: all_reduce, algorithm: {algorithm}, bytes: 1MB}}
 """
 
@@ -39,18 +39,20 @@ def load(folder, file, *overrides, algorithm="ring"):
 
 @pytest.mark.parametrize("file", ["in.json", "below/in.json", "./in.json", "below/../in.json"])
 def test_files_in_the_folder(folder, file):
-    assert len(load(folder, file).topology.edges) == 2
+    assert len(load(folder, file).topology.graph) == 2
 
 
 @pytest.mark.parametrize("file", ["../out.json", "{tmp}/out.json", "link.json", "/etc/passwd"])
 def test_files_outside_are_refused_unless_allowed(folder, tmp_path, file):
     name = file.format(tmp=tmp_path)
-    sentence = r"x\.yaml:2: topology\.file: value .*: outside the folder of the scenario: expected "
+    sentence = (
+        r"x\.yaml:2: topology\.graph: value .*: outside the folder of the scenario: expected "
+    )
     with pytest.raises(ScenarioError, match=sentence + r".*--allow-files"):
         load(folder, name)
     if name != "/etc/passwd":
         with allow_files(tmp_path):
-            assert len(load(folder, name).topology.edges) == 2
+            assert len(load(folder, name).topology.graph) == 2
         with pytest.raises(ScenarioError):
             load(folder, name)
 
@@ -81,14 +83,14 @@ def test_a_wrong_value_in_a_file_names_the_file(folder, rows, sentence):
 
 
 def edges(scenario):
-    assert isinstance(scenario.topology, EdgesTopology)
-    return scenario.topology.edges
+    assert isinstance(scenario.topology, DirectConnectTopology)
+    return scenario.topology.graph
 
 
 def test_what_the_user_names_may_be_anywhere(folder, tmp_path):
-    assert len(load(folder, "in.json", f"topology.file={tmp_path}/out.json").topology.edges) == 2
+    assert len(load(folder, "in.json", f"topology.graph={tmp_path}/out.json").topology.graph) == 2
     data = {
-        "topology": {"family": "edges", "file": str(tmp_path / "out.json")}
+        "topology": {"family": "direct_connect", "graph": str(tmp_path / "out.json")}
         | {"bandwidth": "1Gbps", "latency": "1us", "buffer": "1MB"},
         "workload": {"kind": "collective", "operation": "all_reduce", "algorithm": "ring"}
         | {"bytes": "1MB"},

@@ -7,7 +7,6 @@ from ruamel.yaml import YAML
 
 import frontend
 from frontend import ScenarioError, load_scenario
-from topology_gen import specs
 
 FLAT = """\
 schema_version: 1
@@ -39,9 +38,8 @@ workload:
 
 DIRECT = """\
 topology:
-  family: circulant
-  n: 12
-  offsets: [2, 3]
+  family: direct_connect
+  graph: circulant:n=12,offsets=2+3
   bandwidth: 25Gbps
   latency: 1us
   buffer: 1MB
@@ -83,7 +81,7 @@ SERVERS = [
     "direct_servers",
     "topoopt_servers",
 ]
-FAMILIES = ", ".join([*SWITCHED, *specs.FAMILIES, "edges", "boxes", *SERVERS])
+FAMILIES = ", ".join([*SWITCHED, "direct_connect", "boxes", *SERVERS])
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 WRONG = YAML(typ="safe").load(Path(__file__).with_name("wrong_scenarios.yaml"))
 

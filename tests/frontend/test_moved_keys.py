@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import copy
+import json
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
 from frontend import ScenarioError, load_scenario
 from frontend.errors import ScenarioWarning, name_of
 from frontend.loading.convert import converted
 from frontend.loading.load import read_scenario
 from frontend.loading.moved import MOVED
+from frontend.yaml_document import read
+from topology_gen import specs
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 BEGIN = """\
@@ -179,3 +184,90 @@ def test_an_anchor_is_left_to_its_owner():
     text = BEGIN + "x-tcp: &tcp {mtu: 1500B}\ntransport:\n  <<: *tcp\n  window: 1MB\n"
     with pytest.raises(ScenarioError, match=r"expected transport\.mtu outside of what anchors"):
         converted(text, "x.yaml")
+
+
+LINKS = {"bandwidth": "25Gbps", "latency": "1us", "buffer": "1MB"}
+WORK = {"kind": "collective", "operation": "all_gather", "algorithm": "ring", "bytes": "1MB"}
+
+
+def as_family(name: str) -> dict[str, Any]:
+    """Return the example of a graph as a family with keys of its own."""
+    _, values = specs.read(specs.example(name))
+    found: dict[str, Any] = {"family": name}
+    for key, value in values.items():
+        parser = specs.FAMILIES[name].parameters[key].parser
+        if parser == specs.BASE:
+            found[key] = specs.inner(value)
+        elif parser == specs.BASES:
+            found[key] = [specs.inner(part) for part in specs.split(value, "+")]
+        else:
+            found[key] = parser.read(value)
+    return found
+
+
+@pytest.mark.parametrize("name", specs.FAMILIES)
+def test_a_family_of_the_version_before_is_a_graph(name):
+    content = json.loads(json.dumps({"topology": as_family(name) | LINKS, "workload": WORK}))
+    text = StringIO()
+    YAML().dump(content, text)
+    with pytest.warns(ScenarioWarning, match="topology.family, .* are now topology.graph: "):
+        scenario = load_scenario(content)
+    assert scenario.resolved()["topology"]["graph"] == specs.example(name)
+    new, _ = converted(text.getvalue(), "x.yaml")
+    assert read(new, "x.yaml").data["topology"] == {
+        "family": "direct_connect",
+        "graph": specs.example(name),
+        **LINKS,
+    }
+    # The flow style of JSON needs quotes around a specification.
+    assert json.loads(converted(json.dumps(content), "x.json")[0]) == read(new, "x.yaml").data
+
+
+def test_edges_of_the_version_before_are_a_graph(tmp_path):
+    edges = [[0, 1], [1, 0]]
+    (tmp_path / "e.json").write_text(json.dumps(edges))
+    for key, value in (("edges", edges), ("file", "e.json")):
+        content = {"topology": {"family": "edges", key: value} | LINKS, "workload": WORK}
+        (tmp_path / "x.yaml").write_text(json.dumps(content))
+        with pytest.warns(ScenarioWarning, match=f"topology.family, {key} are now topology.graph"):
+            scenario = load_scenario(tmp_path / "x.yaml")
+        assert scenario.resolved()["topology"]["graph"] == edges
+        text, _ = converted(json.dumps(content), "x.yaml")
+        assert json.loads(text)["topology"]["graph"] == value
+
+
+@pytest.mark.parametrize(
+    ("overrides", "graph"),
+    [
+        (["topology.n=8"], "circulant:n=8,offsets=2+3"),
+        (["topology.offsets=[1, 3]"], "circulant:n=12,offsets=1+3"),
+        (["topology.family=directed_circulant"], "directed_circulant:n=12,offsets=2+3"),
+        ({"topology": {"family": "kautz", "d": 2, "k": 3} | LINKS}, "kautz:d=2,k=3"),
+        (["topology.edges=[[0, 1], [1, 0]]"], [[0, 1], [1, 0]]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::frontend.errors.ScenarioWarning")
+def test_an_override_of_a_parameter_changes_the_graph(overrides, graph):
+    new = {"family": "direct_connect", "graph": "circulant:n=12,offsets=2+3"}
+    old = {"family": "circulant", "n": 12, "offsets": [2, 3]}
+    for topology in (new, old):
+        content = {"topology": topology | LINKS, "workload": WORK}
+        loaded = load_scenario(content, overrides).resolved()
+        assert loaded["topology"]["graph"] == graph
+
+
+def test_a_comment_of_each_parameter_stays():
+    old = """\
+topology:
+  family: kautz         # the most nodes
+  d: 2                  # ports
+  bandwidth: 1Gbps
+  k: 3
+"""
+    new = """\
+topology:
+  family: direct_connect
+  graph: kautz:d=2,k=3  # the most nodes; ports
+  bandwidth: 1Gbps
+"""
+    assert converted(old, "x.yaml")[0] == new

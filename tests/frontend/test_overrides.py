@@ -188,9 +188,14 @@ def test_numbers_of_numpy() -> None:
     wrong = {"topology.ranks": np.float64(1.5)}
     with pytest.raises(ScenarioError, match=r"value 1\.5: expected a whole number"):
         load_scenario(SMALL, wrong)
-    torus = {"family": "torus", "dims": np.array([2, 3]), "bandwidth": "1Gbps", "latency": "1us"}
+    torus = {
+        "family": "direct_connect",
+        "graph": np.array([[0, 1], [1, 0]]),
+        "bandwidth": "1Gbps",
+        "latency": "1us",
+    }
     work = {"kind": "collective", "operation": "all_gather", "algorithm": "ring"}
     scenario = load_scenario(
         {"topology": torus | {"buffer": "1MB"}, "workload": work | {"bytes": "8B"}}
     )
-    assert scenario.resolved()["topology"]["dims"] == [2, 3]
+    assert scenario.resolved()["topology"]["graph"] == [[0, 1], [1, 0]]

@@ -57,7 +57,9 @@ def test_trees_are_right(inside, operation, root):
 
 def test_rates_and_latencies_of_links():
     setting = {"link": "0-1", "bandwidth": "25Gbps"}, {"link": "1>2", "latency": "9us"}
-    scenario = load(LINKS | {"family": "ring", "n": 4, "links": setting}, algorithm="bfb")
+    scenario = load(
+        LINKS | {"family": "direct_connect", "graph": "ring:n=4", "links": setting}, algorithm="bfb"
+    )
     network = resolve(scenario).network
     found = {
         (int(s), int(t)): (int(r) // 10**9, int(p) // 10**6)
@@ -80,7 +82,7 @@ def test_rates_and_latencies_of_links():
 
 
 def test_failures():
-    torus = LINKS | {"family": "torus", "dims": [4, 4]}
+    torus = LINKS | {"family": "direct_connect", "graph": "torus:dims=4x4"}
     for without, ranks, links in (["0-1"], 16, 62), ([5], 15, 56), (["0>1", "7"], 15, 55):
         for algorithm in ("bfb", "trees"):
             scenario = load(torus | {"without": without}, algorithm=algorithm)
@@ -93,7 +95,7 @@ def test_switches_of_edges():
     # Ranks 0 … 2 on switches 3 and 4, of which the second is faster.
     up = [[rank, 3] for rank in range(3)] + [[rank, 4, "400Gbps"] for rank in range(3)]
     edges = [*up, *([pair[1], pair[0], *pair[2:]] for pair in up)]
-    scenario = load(LINKS | {"family": "edges", "edges": edges, "switches": 2})
+    scenario = load(LINKS | {"family": "direct_connect", "graph": edges, "switches": 2})
     resolved = resolve(scenario)
     assert (resolved.ranks, resolved.network.nodes) == (3, 5)
     wiring = resolved.layout.wiring
@@ -126,7 +128,7 @@ def test_switches_of_edges():
     ],
 )
 def test_wrong_input(topology, workload, sentence):
-    ring = LINKS | {"family": "ring", "n": 4}
+    ring = LINKS | {"family": "direct_connect", "graph": "ring:n=4"}
     whole = topology if "family" in topology else ring | topology
     with pytest.raises(ScenarioError) as caught:
         load(whole, **workload)

@@ -26,7 +26,7 @@ _ALL = "express native flow analytical"
 _SMALL = {
     "collective_small": ("topology.ranks=4 workload.bytes=20KB", _ALL),
     "link_flap_small": ("workload.bytes=20KB", "express flow"),
-    "direct_bfb_small": ("topology.n=6 workload.bytes=10KB", _ALL),
+    "direct_bfb_small": ("topology.graph=circulant:n=6,offsets=2+3 workload.bytes=10KB", _ALL),
     "direct_all_to_all_small": ("workload.bytes=2KB", "express"),
     "boxes_small": ("topology.ranks=6 topology.ranks_per_box=2 workload.bytes=10KB", "native"),
     "ocs_reconfig_small": ("workload.iterations=1 workload.embedding.tables=4", "express"),

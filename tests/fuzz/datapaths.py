@@ -119,9 +119,13 @@ def _topology(chance: random.Random, packet: int) -> dict[str, Any]:
                 "oversubscription": chance.choice([1, 3]),
             }
         case "torus":
-            family = {"family": "torus", "dims": chance.choice([[3, 2], [5], [2, 2]])}
+            family = {
+                "family": "direct_connect",
+                "graph": f"torus:dims={chance.choice(['3x2', '5', '2x2'])}",
+            }
         case _:
-            family = {"family": "generalized_kautz", "d": 2, "n": chance.randint(4, 6)}
+            graph = f"generalized_kautz:d=2,n={chance.randint(4, 6)}"
+            family = {"family": "direct_connect", "graph": graph}
     room = chance.choice([1, 2, 3, 5, 8, 20]) * packet * ports
     return {
         **family,

@@ -465,7 +465,7 @@ def test_a_stalled_run_ends_at_its_last_event() -> None:
         ecn=True,
         ecn_threshold="271B",
     )
-    scenario["topology"] |= {"family": "hypercube", "n": 8}
+    scenario["topology"] |= {"family": "direct_connect", "graph": "hypercube:n=8"}
     del scenario["topology"]["ranks"]
     scenario |= {"outputs": {"series": {"interval": "1us"}}}
     times = []

@@ -30,13 +30,10 @@ def scenario(
     spec: str, algorithm: str, size: int, operation: str = "all_reduce", **topology: Any
 ) -> dict[str, Any]:
     """Return a scenario with one collective on a topology given as `family:key=value,…`."""
-    family, _, rest = spec.partition(":")
-    parameters = specs.FAMILIES[family].parameters
-    items = [item.split("=") for item in rest.split(",")]
-    keys = {key: parameters[key].parser.read(value) for key, value in items}
+    graph = {"family": "direct_connect", "graph": spec}
     links = {"bandwidth": f"{RATE_BPS}bps", "latency": f"{LATENCY_NS}ns", "buffer": "unlimited"}
     return {
-        "topology": {"family": family} | keys | links | topology,
+        "topology": graph | links | topology,
         "workload": {
             "kind": "collective",
             "operation": operation,

@@ -141,7 +141,7 @@ def test_dimensions_keep_their_quantities():
         ({"bandwidth": [float("nan")]}, "values 8, nan and 0.5: expected"),
         (
             {"npus_count": [10**6]},
-            "499999500000 links: expected at most 131072; `family: complete`",
+            "499999500000 links: expected at most 131072; `family: direct_connect`",
         ),
     ],
 )

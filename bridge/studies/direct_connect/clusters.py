@@ -33,24 +33,6 @@ class System(NamedTuple):
     """TCP's window."""
 
 
-def keys_of(spec: str) -> dict[str, Any]:
-    """Return a topology as keys of a scenario.
-
-    Examples
-    --------
-    >>> keys_of("degree:of=[complete:n=3],n=2")
-    {'family': 'degree', 'of': 'complete:n=3', 'n': 2}
-    """
-    family, values = specs.read(spec)
-    parameters = specs.FAMILIES[family].parameters
-    return {"family": family} | {
-        key: specs.inner(text)
-        if parameters[key].parser == specs.BASE
-        else parameters[key].parser.read(text)
-        for key, text in values.items()
-    }
-
-
 def point(
     name: str,
     system: System,
@@ -82,7 +64,8 @@ def point(
         "name": "direct_connect",
         "fabric": "express",
         "topology": {
-            **keys_of(system.spec),
+            "family": "direct_connect",
+            "graph": system.spec,
             "bandwidth": f"{NODE_GBPS / degree}Gbps",
             "latency": f"{ALPHA_US}us",
             "buffer": "unlimited",

@@ -10,7 +10,6 @@ from typing import Any
 from bridge.batch.points import Point
 from bridge.results.measurements import Collective
 from bridge.results.result import Result
-from bridge.studies.direct_connect.clusters import keys_of
 from bridge.studies.direct_connect.testbed import OURS, SHIFTED, TREES, system
 from bridge.studies.framework.model import Experiment, Findings, Results, Scale, Table
 from bridge.studies.framework.scoring import number
@@ -64,7 +63,8 @@ def _point(folder: Path, model: str, name: str) -> Point:
     overrides = {
         "fabric": "express",
         "topology": {
-            **keys_of(what.spec),
+            "family": "direct_connect",
+            "graph": what.spec,
             "bandwidth": "25Gbps",
             "latency": "10us",
             "buffer": "unlimited",

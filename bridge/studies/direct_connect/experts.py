@@ -10,7 +10,7 @@ from bridge.batch.points import Point
 from bridge.examples import examples_folder
 from bridge.present.quantities import percent_text
 from bridge.results.result import Result
-from bridge.studies.direct_connect.clusters import DEGREE, FABRIC, keys_of
+from bridge.studies.direct_connect.clusters import DEGREE, FABRIC
 from bridge.studies.direct_connect.data_parallel import busy_ns
 from bridge.studies.direct_connect.large import (
     fitted_shifted_ring,
@@ -93,7 +93,8 @@ def points(folder: Path, scale: Scale) -> list[Point]:
                 {
                     "fabric": "analytical",
                     "topology": {
-                        **keys_of(spec),
+                        "family": "direct_connect",
+                        "graph": spec,
                         "bandwidth": "25Gbps",
                         "latency": "10us",
                         "buffer": "unlimited",

@@ -25,6 +25,8 @@ from bridge.studies.topoopt.systems import (
     ARCHITECTURES,
     CHANGING,
     MODELS,
+    SERVERS,
+    expander,
     first_ns,
     interpolated,
     iteration_ns,
@@ -46,9 +48,9 @@ PUBLISHED_IDEAL = {"dlrm": 1.3, "ncf": 1.7}
 #: Architectures that depend on a seed (the hash of the paths, the random links), and the models for
 #: which this matters. A ring in the servers' order never shares a link of a Fat-tree, and the paper
 #: claims nothing about recommendation models on the Expander.
-SEEDED: Mapping[str, tuple[str, Sequence[str]]] = {
-    "fat_tree": ("topology.ecmp_seed", ("dlrm", "ncf")),
-    "expander": ("topology.seed", ("candle", "vgg16", "bert", "resnet50")),
+SEEDED: Mapping[str, Sequence[str]] = {
+    "fat_tree": ("dlrm", "ncf"),
+    "expander": ("candle", "vgg16", "bert", "resnet50"),
 }
 #: Figure 11 has its claims in numbers, so it is run with several seeds.
 SEEDED_FIGURE = "11"
@@ -77,7 +79,12 @@ Times = Mapping[tuple[str, str], Sequence[float]]
 def points(figure: str, folder: Path, scale: Scale) -> list[Point]:
     """Return the points of each model, architecture and bandwidth, for each seed that matters."""
     wanted = {
-        (model, architecture, rate, tuple(_seeding(model, architecture, seed).items()))
+        (
+            model,
+            architecture,
+            rate,
+            tuple(_seeding(figure, scale, model, architecture, seed).items()),
+        )
         for seed in _seeds(figure, scale)
         for model in TRAINED[scale]
         for architecture in ARCHITECTURES
@@ -93,17 +100,30 @@ def _seeds(figure: str, scale: Scale) -> Sequence[int]:
     return SEEDS[scale] if figure == SEEDED_FIGURE else SEEDS[scale][:1]
 
 
-def _seeding(model: str, architecture: str, seed: int) -> dict[str, int]:
+def _seeding(
+    figure: str, scale: Scale, model: str, architecture: str, seed: int
+) -> dict[str, int | str]:
     """Return the overrides for a seed; none for the first, which is the default."""
-    key, models = SEEDED.get(architecture, ("", ()))
-    return {key: seed} if model in models and seed != SEEDS["full"][0] else {}
+    if model not in SEEDED.get(architecture, ()) or seed == SEEDS["full"][0]:
+        return {}
+    if architecture == "fat_tree":
+        return {"topology.ecmp_seed": seed}
+    return {"topology.graph": expander(SERVERS[scale], DEGREES[figure], seed)}
 
 
 def _times(figure: str, results: Results, scale: Scale, seed: int) -> Times:
     return {
         (model, name): [
             iteration_ns(
-                results[job_name(model, name, DEGREES[figure], rate, _seeding(model, name, seed))]
+                results[
+                    job_name(
+                        model,
+                        name,
+                        DEGREES[figure],
+                        rate,
+                        _seeding(figure, scale, model, name, seed),
+                    )
+                ]
             )
             for rate in RATES_GBPS[scale]
         ]

@@ -87,6 +87,11 @@ SERVERS: Mapping[Scale, int] = {"small": 16, "full": 128}
 _LATENCY = "1us"  # of every link (Section 5.1)
 
 
+def expander(servers: int, degree: int, seed: int = 1) -> str:
+    """Return the graph of the Expander: random links between the servers."""
+    return f"random_regular:n={servers},d={degree},seed={seed}"
+
+
 def topology(architecture: str, servers: int, degree: int, rate_gbps: int) -> dict[str, Any]:
     """Return the scenario's ``topology`` of an architecture.
 
@@ -105,7 +110,8 @@ def topology(architecture: str, servers: int, degree: int, rate_gbps: int) -> di
         case "topoopt":
             return {"family": "topoopt", "n": servers, "d": degree, "demand": "workload", **direct}
         case "expander":
-            return {"family": "random_regular", "n": servers, "d": degree, "seed": 1, **direct}
+            graph = expander(servers, degree)
+            return {"family": "direct_connect", "graph": graph, **direct}
         case "fat_tree":
             rate = fat_tree_gbps(servers, degree, rate_gbps)
             return {"family": "fat_tree", "ranks": servers, "bandwidth": f"{rate}Gbps", **links}

@@ -27,11 +27,12 @@ def topology_of(path: Path, found: Sequence[Dimension], made: Imported) -> dict[
     if len(found) == 1 and first.kind == "Switch":
         return {"family": "flat", "ranks": first.size, **links}
     if len(found) == 1 and first.kind == "FullyConnected":
-        return {"family": "complete", "n": first.size, **links}
+        return {"family": "direct_connect", "graph": f"complete:n={first.size}", **links}
     if len(found) == 1 and first.size > 2:
-        return {"family": "ring", "n": first.size, "d": 2, **links}
+        return {"family": "direct_connect", "graph": f"ring:n={first.size},d=2", **links}
     rings = all(one == ("Ring", one.size, first.bandwidth, first.latency) for one in found)
     if rings and len(found) > 1 and min(one.size for one in found) > 2:
         # the last of our dimensions changes fastest with the number of the rank
-        return {"family": "torus", "dims": [one.size for one in reversed(found)], **links}
+        lengths = "x".join(str(one.size) for one in reversed(found))
+        return {"family": "direct_connect", "graph": f"torus:dims={lengths}", **links}
     return {"family": "graph", "file": made.name(path), "buffer": "unlimited"}

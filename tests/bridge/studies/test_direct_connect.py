@@ -20,14 +20,6 @@ from topology_gen.schedules.throughput import exact_throughput
 M = 2**20
 
 
-def test_keys_of_every_family_give_its_digraph() -> None:
-    for family in specs.FAMILIES:
-        spec = specs.example(family)
-        keys = clusters.keys_of(spec)
-        assert keys["family"] == family
-        assert set(keys) - {"family"} == set(specs.read(spec)[1])
-
-
 def test_cost_of_an_all_reduce() -> None:
     """C(12,{2,3}) has 2 steps a half, ShiftedRing 11, the torus 3×3 by rings 4; T_B is (N-1)/N."""
     for spec, algorithm, steps, nodes in (

@@ -58,7 +58,7 @@ def test_a_binary_tree_scatters_nothing() -> None:
     levels = [{"size": 4, "algorithm": "binary_tree"}, {"size": 4}]
     links = {"bandwidth": "100Gbps", "latency": "1us", "buffer": "1MB"}
     scenario = {
-        "topology": {"family": "torus", "dims": [4, 4], **links},
+        "topology": {"family": "direct_connect", "graph": "torus:dims=4x4", **links},
         "workload": {
             "kind": "collective",
             "operation": "all_reduce",
@@ -102,7 +102,7 @@ def scenario(algorithm: Any, operation: str = "all_reduce", **topology: Any) -> 
     links = {"bandwidth": "100Gbps", "latency": "1us", "buffer": "unlimited"}
     return {
         "fabric": "analytical",
-        "topology": {"family": "torus", "dims": [4, 3, 2], **links} | topology,
+        "topology": {"family": "direct_connect", "graph": "torus:dims=4x3x2", **links} | topology,
         "workload": {
             "kind": "collective",
             "operation": operation,

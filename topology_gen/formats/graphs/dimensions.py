@@ -79,7 +79,7 @@ def read_dimensions(content: Mapping[str, Any], name: str) -> GraphDocument:
     ranks = prod(part.size for part in parts)
     count = sum(ranks * _LINKS[part.kind](part.size) // part.size for part in parts)
     if count > MOST_LINKS:
-        instead = f"; `family: complete` with `n: {ranks}` has no such limit"
+        instead = f"; `family: direct_connect` with `graph: complete:n={ranks}` has no such limit"
         raise FileFormatError(
             f"{count} links: expected at most {MOST_LINKS}"
             + (instead if [part.kind for part in parts] == ["FullyConnected"] else "")
