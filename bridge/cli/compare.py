@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from bridge.cli.console import output
+from bridge.cli.options import json_option
 from bridge.cli.status import FAILED
 from bridge.present.comparison import compare, signed_percent
 from bridge.present.comparison_report import comparison_report
@@ -44,7 +45,7 @@ class Percent(click.ParamType[float]):
     help="Exit with status 1 if the iteration time of B is more than P % above that of A, or if B "
     "is partial. Without iterations, the time of the run counts.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
+@json_option
 def compare_command(first: Path, second: Path, fail_above: float | None, as_json: bool) -> int:
     """Show how result B differs from result A.
 

@@ -32,7 +32,7 @@ from frontend.loading.overrides import Override
     "-o",
     "--out",
     "--output",
-    "output",
+    "out",
     metavar="PATH",
     type=click.Path(writable=True, path_type=Path),
     help="The stream file to write; results/NAME.stream by default. For other formats, the folder; "
@@ -44,7 +44,7 @@ def compile_command(
     seed: int | None,
     form: str,
     messages: bool,
-    output: Path | None,
+    out: Path | None,
 ) -> None:
     """Compile the scenario FILE to a stream, or write its workload for other tools.
 
@@ -55,7 +55,7 @@ def compile_command(
     reads it back."""
     loaded = simulate.load(scenario, with_seed(overrides, seed))
     if form != "stream":
-        folder = prepare_directory(output or Path("results", f"{loaded.name}.{form}"))
+        folder = prepare_directory(out or Path("results", f"{loaded.name}.{form}"))
         with naming(scenario):
             files = (
                 export_goal(loaded, folder)
@@ -67,10 +67,10 @@ def compile_command(
         return
     if messages:
         raise click.BadParameter("--messages: expected --format chakra with it")
-    if output is not None and output.is_dir():
-        raise click.BadParameter(f"{output}: is a folder: expected a file")
-    if output is None:
-        output = prepare_directory("results") / f"{loaded.name}.stream"
+    if out is not None and out.is_dir():
+        raise click.BadParameter(f"{out}: is a folder: expected a file")
+    if out is None:
+        out = prepare_directory("results") / f"{loaded.name}.stream"
     with naming(scenario):
-        stream = simulate.compile(loaded, out=output)
-    click.echo(f"{output}: {scaled_text(len(stream), 'B')}", err=True)
+        stream = simulate.compile(loaded, out=out)
+    click.echo(f"{out}: {scaled_text(len(stream), 'B')}", err=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from bridge.cli.options import existing_file
 from bridge.files import write_whole
 from frontend.errors import ScenarioError
 from frontend.loading.convert import converted
@@ -13,13 +14,7 @@ from topology_gen.files import read_text
 
 
 @click.command("convert")
-@click.argument(
-    "scenarios",
-    metavar="FILE...",
-    nargs=-1,
-    required=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-)
+@click.argument("scenarios", metavar="FILE...", nargs=-1, required=True, type=existing_file)
 def convert_command(scenarios: tuple[Path, ...]) -> None:
     """Rewrite scenario files whose keys have moved since the version before.
 

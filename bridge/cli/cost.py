@@ -6,8 +6,11 @@ from dataclasses import asdict
 
 import click
 
-from bridge.cli.graph_options import graph_json_option, print_answer
+from bridge.cli.console import print_answer
+from bridge.cli.options import json_option
 from bridge.errors import InputError
+from frontend import units
+from topology_gen.cost import ARCHITECTURES, equivalent_bandwidth
 
 FAT_TREE = "fat_tree"
 """The architecture whose bandwidth follows from its cost; for all others it is the reverse."""
@@ -48,7 +51,7 @@ FAT_TREE = "fat_tree"
     show_default=True,
     help="Seed of the random lengths of the fibres.",
 )
-@graph_json_option
+@json_option
 def cost_command(
     architecture: str, servers: int, degree: int, bandwidth: str, seed: int, as_json: bool
 ) -> None:
@@ -58,9 +61,6 @@ def cost_command(
     topoopt does. It prints the bandwidth B' of that tree as equivalent_bandwidth_bps; each server
     has one link of D times B'. All prices come from Table 2 of the TopoOpt paper (Wang et al.,
     NSDI 2023)."""
-    from frontend import units
-    from topology_gen.cost import ARCHITECTURES, equivalent_bandwidth
-
     known = [*ARCHITECTURES, FAT_TREE]
     if architecture not in known:
         raise InputError(f"--architecture {architecture}: expected one of {', '.join(known)}")

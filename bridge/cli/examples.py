@@ -1,4 +1,4 @@
-"""``cosim examples``: copy the scenarios that come with cosim."""
+"""``cosim init`` and ``cosim examples``: scenarios to start with."""
 
 from __future__ import annotations
 
@@ -6,8 +6,19 @@ from pathlib import Path
 
 import click
 
-from bridge.cli.options import force_option
-from bridge.examples import copy_examples
+from bridge.examples import copy_examples, write_scenario
+
+force_option = click.option("--force", is_flag=True, help="Replace files that exist.")
+
+
+@click.command("init")
+@click.argument("name", default="first.yaml", type=click.Path(dir_okay=False, path_type=Path))
+@force_option
+def init_command(name: Path, force: bool) -> None:
+    """Write a commented scenario to the file NAME.
+
+    NAME is first.yaml by default. The scenario simulates in a second: `cosim run first.yaml`."""
+    click.echo(write_scenario(name, replace=force))
 
 
 @click.command("examples")

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from bridge.cli.console import output
+from bridge.cli.options import json_option, out_folder_option
 from bridge.cli.points import Counter, jobs_option, scenarios_option
 from bridge.fidelity import page, picture
 from bridge.fidelity.cases import cases
@@ -20,14 +21,10 @@ from bridge.results.errors import SimulationError
 @click.option("--native", is_flag=True, help="Also run ns-3's own network stack, which is slow.")
 @jobs_option
 @click.option("--only", metavar="TEXT", default="", help="Only scenarios whose name contains TEXT.")
-@click.option(
-    "-o",
-    "--out",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Folder that keeps the results; what is complete there is not run again.",
+@out_folder_option(
+    "Folder that keeps the results; what is complete there is not run again.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON to stdout and no progress.")
+@json_option
 @click.option(
     "--write",
     metavar="DIR",

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
-from bridge.batch.collective_sizes import read_sizes
+from bridge.batch.collective_sizes import Size, read_sizes
 from bridge.cli.console import output
-from bridge.cli.find_answers import choices_of, search
-from bridge.cli.graph_options import graph_json_option
-from bridge.cli.quantity import Quantity
+from bridge.cli.options import Quantity, existing_file, json_option
+from bridge.errors import InputError
+from bridge.files import prepare_directory, write_whole
 from bridge.present.table import table
 from frontend import units
+from topology_gen.files import read_bytes
+from topology_gen.finder import Choice, Fabric, Pool, chosen, costs, frontier, memory
+from topology_gen.search import anneal, store
 
-if TYPE_CHECKING:
-    from bridge.batch.collective_sizes import Size
-    from topology_gen.finder import Choice, Fabric
+_MORE = 2
+"""How many candidates that are not on the frontier get their all-to-all computed."""
 
 
 @click.command("find")
@@ -58,7 +61,7 @@ if TYPE_CHECKING:
 @click.option(
     "--sizes",
     metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
+    type=existing_file,
     help="A list of collectives to choose the topology for: CSV or JSON with the fields bytes, "
     "count and, optionally, collective (all_reduce by default).",
 )
@@ -100,7 +103,7 @@ if TYPE_CHECKING:
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder that keeps what was found; $XDG_CACHE_HOME/cosim by default.",
 )
-@graph_json_option
+@json_option
 def find_command(
     nodes: int,
     degree: int,
@@ -127,24 +130,22 @@ def find_command(
     The gap says by how much the all-to-all time may exceed the least possible one on that topology;
     0 if the time is exact. A star marks the topology with the fastest all-reduce, or with the least
     total time for --sizes. Other commands take the names of the topologies as SPEC."""
-    from topology_gen.finder import costs, memory
-
     fabric = costs.Fabric(alpha / 1e6, bandwidth)
     workload = [] if sizes is None else read_sizes(sizes)
     where = memory.default_directory() if directory is None else directory
     if cayley:
-        search(where / "found.json", nodes, degree, orbits, seconds, seed, duplex)
-    choices = choices_of(where, nodes, degree, not families_only, duplex)
+        _search(where / "found.json", nodes, degree, orbits, seconds, seed, duplex)
+    choices = _choices_of(where, nodes, degree, not families_only, duplex)
 
     rows = [_row(choice, size, fabric, workload) for choice in choices]
     best = _on_frontier(choices)
-    frontier = [row for row, choice in zip(rows, choices, strict=True) if choice in best]
+    on_frontier = [row for row, choice in zip(rows, choices, strict=True) if choice in best]
     others = [row for row, choice in zip(rows, choices, strict=True) if choice not in best]
     wanted = "workload_us" if workload else "allreduce_us"
     answer = {
         "n": nodes,
         "degree": degree,
-        "frontier": frontier,
+        "frontier": on_frontier,
         "more": others,
         "bound": {
             "allreduce_us": round(
@@ -160,6 +161,66 @@ def find_command(
         click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
     else:
         _print(answer, "workload_us" if workload else None)
+
+
+def _choices_of(
+    directory: Path, nodes: int, degree: int, found: bool, duplex: bool
+) -> list[Choice]:
+    """Return the frontier and some choices of better all-to-all, from the cache if it has them."""
+    own = directory / "found.json"
+    more = store.read(own) if found else []
+    searched = hashlib.sha256(store.text(more).encode()).hexdigest()
+    file = directory / memory.file_name(nodes, degree, found, duplex)
+    try:
+        known = memory.loaded(read_bytes(file), searched)
+    except OSError:
+        known = None
+    if known is not None:
+        return known
+    candidates = Pool(found, more).candidates(nodes, degree, duplex)
+    if not candidates:
+        raise InputError(
+            f"--n {nodes} --degree {degree} --duplex: no such topology is known; an odd degree "
+            f"needs an even number of nodes, and degree 1 only connects two"
+        )
+    best = frontier(candidates)
+    others = [candidate for candidate in candidates if candidate not in best]
+    result = [chosen(candidate) for candidate in best]
+    least = max(choice.rate.least for choice in result)
+    more_of_them = (chosen(candidate, least) for candidate in others[:_MORE])
+    result += [each for each in more_of_them if each.rate.least > least]
+    prepare_directory(directory)
+    write_whole(file, memory.dumped(result, searched).encode())
+    return result
+
+
+def _search(
+    file: Path, nodes: int, degree: int, orbits: int, seconds: float, seed: int, duplex: bool
+) -> None:
+    """Search and add the findings to a file; an interrupt ends the search, not the command."""
+    if orbits < 1 or nodes < 2 or nodes % orbits:
+        raise InputError(f"--orbits {orbits}: expected a divisor of --n {nodes}")
+    if nodes // orbits > anneal.GREATEST_ORDER:
+        raise InputError(f"--n {nodes}: expected at most {anneal.GREATEST_ORDER} with --cayley")
+    if not 1 <= degree <= nodes:
+        raise InputError(f"--degree {degree}: expected 1 … {nodes} with --cayley")
+    prepare_directory(file.parent)
+    command = (
+        f"cosim topo find --n {nodes} --degree {degree}{' --duplex' if duplex else ''} --cayley "
+        f"--orbits {orbits} --seconds {seconds:g} --seed {seed}"
+    )
+    records: list[store.Record] = []
+    try:
+        for found in anneal.search(nodes, degree, orbits, seconds, seed, duplex):
+            records.append(store.Record(nodes, degree, orbits, found, duplex, command))
+            click.echo(
+                f"{found.steps} steps, T_B {found.bandwidth_time} and "
+                f"{found.bandwidth_time_back}, mean distance {float(found.distance) / nodes:.4f}",
+                err=True,
+            )
+    except KeyboardInterrupt:
+        click.echo("search interrupted: keeping what was found", err=True)
+    write_whole(file, store.text(store.merged(store.read(file), records)).encode())
 
 
 def _row(choice: Choice, size: int, fabric: Fabric, workload: list[Size]) -> dict[str, Any]:
@@ -187,8 +248,6 @@ def _row(choice: Choice, size: int, fabric: Fabric, workload: list[Size]) -> dic
 
 def _on_frontier(choices: list[Choice]) -> list[Choice]:
     """Return the choices that are on the frontier of steps and T_B."""
-    from topology_gen.finder import frontier
-
     best = frontier(choice.candidate for choice in choices)
     return [choice for choice in choices if choice.candidate in best]
 

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import click
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
-from bridge.cli.console import output
+from bridge.cli.options import existing_file
 from bridge.errors import InputError
-from bridge.present.quantities import scaled_text, time_text
-from topology_gen import TopologyError
+from topology_gen import TopologyError, specs
 from topology_gen.files import read_bytes
-
-if TYPE_CHECKING:
-    from topology_gen.graphs.digraph import Digraph
+from topology_gen.graphs.digraph import Digraph, from_edges
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,7 +30,7 @@ _topology_option = click.option(
 _edges_option = click.option(
     "--edges",
     metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
+    type=existing_file,
     help="Instead of SPEC: a JSON file with a list of directed [from, to] pairs, one for each "
     "link; parallel links and self-loops are allowed. A rate and a latency may follow: "
     '[0, 1, "50Gbps", "2us"].',
@@ -58,9 +52,6 @@ def graph_options(command: F) -> F:
     return cast(F, with_one_topology)
 
 
-graph_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-
-
 def read_graph(edges: Path | None, topology: str | None) -> Digraph:
     """Return the digraph that the options name.
 
@@ -78,9 +69,6 @@ def read_graph(edges: Path | None, topology: str | None) -> Digraph:
     TopologyError
         The specification is not valid.
     """
-    from topology_gen import specs
-    from topology_gen.graphs.digraph import from_edges
-
     if topology is not None and edges is None:
         return specs.parse(topology)
     if edges is None or topology is not None:
@@ -109,44 +97,3 @@ def read_json_list(path: Path) -> list[Any]:
 def _pair(entry: Any) -> Any:
     """Return a link without the rate and latency that may follow."""
     return entry[:2] if isinstance(entry, list) and 2 < len(entry) <= 4 else entry
-
-
-def print_answer(answer: dict[str, Any], as_json: bool, *, dollars: Collection[str] = ()) -> None:
-    """Print names and values as JSON or as a table.
-
-    Parameters
-    ----------
-    answer : dict
-        The unit of a number stands at the end of its name: `_bps`, `_us`, `seconds`.
-    as_json : bool
-        Whether to print JSON.
-    dollars : collection of str
-        The names of amounts of money.
-    """
-    if as_json:
-        click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
-        return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, show_header=False)
-    table.add_column("", no_wrap=True)
-    table.add_column("", overflow="fold")
-    for name, value in answer.items():
-        text = f"{value:,} dollars" if name in dollars else _text(name, value)
-        table.add_row(name.removesuffix("_bps").removesuffix("_us"), Text(text))
-    output().print(table)
-
-
-def _text(name: str, value: Any) -> str:
-    """Return a value for people: a number with few digits, and with its unit if it has one."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if value is None:
-        return "–"
-    if isinstance(value, list):
-        return " ".join(str(item) for item in value)
-    if name.endswith("_bps"):
-        return scaled_text(value, "bit/s")
-    if name.endswith("_us"):
-        return time_text(1e3 * value)
-    if name == "seconds":
-        return time_text(1e9 * value)
-    return f"{value:.5g}" if isinstance(value, float) else str(value)

@@ -6,24 +6,25 @@ from pathlib import Path
 
 import click
 
+from bridge.cli.options import existing_file, out_file_option
 from bridge.files import prepare_directory, write_whole
 from frontend.formats.astra_sim import CommandLine, import_run, scenario_text
 from frontend.loading.load import load_scenario, scenario_content
 from frontend.schema.files import allow_files
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
-
-@click.group("import", context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("import")
 def import_group() -> None:
     """Make a scenario from the files of another simulator."""
 
 
 @import_group.command("astra-sim")
-@click.option("--system", type=_FILE, required=True, help="The system configuration (JSON).")
+@click.option(
+    "--system", type=existing_file, required=True, help="The system configuration (JSON)."
+)
 @click.option(
     "--network",
-    type=_FILE,
+    type=existing_file,
     required=True,
     help="The network of the analytical backend (YAML), or the topology text of another backend.",
 )
@@ -33,18 +34,16 @@ def import_group() -> None:
     required=True,
     help="The workload configuration: the path of the traces without .RANK.et.",
 )
-@click.option("--groups", type=_FILE, help="The configuration of communicator groups (JSON).")
 @click.option(
-    "--logical", type=_FILE, help="The logical topology (JSON), if the network is a topology text."
+    "--groups", type=existing_file, help="The configuration of communicator groups (JSON)."
 )
 @click.option(
-    "-o",
-    "--out",
-    "--output",
-    "output",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="The scenario to write; NAME.yaml by default.",
+    "--logical",
+    type=existing_file,
+    help="The logical topology (JSON), if the network is a topology text.",
+)
+@out_file_option(
+    "The scenario to write; NAME.yaml by default.",
 )
 def astra_sim_command(
     system: Path,
@@ -52,16 +51,16 @@ def astra_sim_command(
     traces: str,
     groups: Path | None,
     logical: Path | None,
-    output: Path | None,
+    out: Path | None,
 ) -> None:
     """Make a scenario from an ASTRA-sim command line.
 
     The command names everything that has no equivalent, or differs. The file begins with the same
     list."""
-    folder = Path() if output is None else output.parent
+    folder = Path() if out is None else out.parent
     given = CommandLine(system, network, traces, groups, logical)
     made = import_run(given, prepare_directory(folder))
-    file = output or Path(f"{made.scenario['name']}.yaml")
+    file = out or Path(f"{made.scenario['name']}.yaml")
     text = scenario_text(made)
     outside = _outside(folder, made.files)
     with allow_files(*outside):

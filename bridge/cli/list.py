@@ -10,10 +10,11 @@ from rich.table import Table
 
 from bridge.cli.catalogue import catalogue
 from bridge.cli.console import output
+from bridge.cli.options import json_option
 
 
 @click.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def list_command(as_json: bool) -> None:
     """List what a scenario can use.
 

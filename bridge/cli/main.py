@@ -7,15 +7,14 @@ sentence.
 
 from __future__ import annotations
 
-import gc
 import sys
 import warnings
 from functools import partial
-from importlib import import_module
 from typing import Any, TextIO
 
 import click
 
+from bridge.cli.groups import LazyGroup
 from bridge.cli.status import BAD_INPUT, FAILED, INTERRUPTED, NOT_BEGUN
 from bridge.errors import InputError, SaveError
 from bridge.files import DISK_ERRORS, PLACE_ERRORS
@@ -23,48 +22,32 @@ from bridge.results.errors import SimulationError
 from frontend.errors import ScenarioError, ScenarioWarning, one_line
 from topology_gen.errors import RegistrationWarning, TopologyError
 
-COMMANDS = {
-    "compare": ("compare_command", "Show how result B differs from result A."),
-    "compile": (
-        "compile_command",
-        "Compile the scenario FILE to a stream, or write its workload for other tools.",
-    ),
-    "convert": (
-        "convert_command",
-        "Rewrite scenario files whose keys have moved since the version before.",
-    ),
-    "cost": ("cost_command", "Compute what a network costs in dollars, part by part."),
-    "examples": ("examples_command", "Copy the scenarios that come with cosim to the folder DIR."),
-    "fidelity": ("fidelity_command", "Compare the fabrics on a fixed set of scenarios."),
-    "import": ("import_group", "Make a scenario from the files of another simulator."),
-    "init": ("init_command", "Write a commented scenario to the file NAME."),
-    "list": ("list_command", "List what a scenario can use."),
-    "plot": ("plot_command", "Draw one or several results."),
-    "replay": ("replay_command", "Simulate a STREAM that `cosim compile` wrote."),
-    "report": (
-        "report_command",
-        "Write a page about RESULT, or compare several of them side by side.",
-    ),
-    "run": ("run_command", "Simulate the scenario FILE and print a summary."),
-    "schedule": ("schedule_group", "Make, check and convert schedules of collectives."),
-    "schema": ("schema_command", "Print the JSON Schema of a scenario file or of result.json."),
-    "search": ("search_command", "Search for a faster strategy for a training job."),
-    "study": ("study_group", "Repeat published experiments and check the claims."),
-    "sweep": ("sweep_command", "Simulate a scenario with many combinations of values."),
-    "topo": ("topo_group", "List, show, draw, find and export topologies."),
-    "validate": (
-        "validate_command",
-        "Check the scenario FILE without simulating it; this needs no ns-3.",
-    ),
+_HOMES = {
+    "compare": "compare:compare_command",
+    "compile": "compile:compile_command",
+    "convert": "convert:convert_command",
+    "cost": "cost:cost_command",
+    "examples": "examples:examples_command",
+    "fidelity": "fidelity:fidelity_command",
+    "import": "imports:import_group",  # `import` cannot be the name of a module
+    "init": "examples:init_command",
+    "list": "list:list_command",
+    "plot": "plot:plot_command",
+    "replay": "replay:replay_command",
+    "report": "report:report_command",
+    "run": "run:run_command",
+    "schedule": "schedule:schedule_group",
+    "schema": "schema:schema_command",
+    "search": "search:search_command",
+    "study": "study:study_group",
+    "sweep": "sweep:sweep_command",
+    "topo": "topo:topo_group",
+    "validate": "validate:validate_command",
 }
-"""For each command, its function in the module of its name, and its line in the list of commands.
-
-A module is imported only when its command is called, so the list needs these lines.
-"""
 
 
-class _Group(click.Group):
-    """Imports commands when they are called, and prints their exceptions as a sentence."""
+class _Main(LazyGroup):
+    """Prints the exceptions of all commands as a sentence."""
 
     def main(self, *arguments: Any, **settings: Any) -> Any:
         try:
@@ -96,25 +79,6 @@ class _Group(click.Group):
             drop_stdout()
             _complain(f"{error.filename or 'stdout'}: {error.strerror}")
             sys.exit(FAILED)
-
-    def list_commands(self, context: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
-            return None
-        # `import` is a keyword, so it cannot be the name of a module that others import.
-        module = "imports" if name == "import" else name
-        command = getattr(import_module(f"bridge.cli.{module}"), COMMANDS[name][0])
-        if not gc.isenabled():  # `start` has disabled it
-            gc.freeze()  # what is imported stays
-            gc.enable()
-        assert isinstance(command, click.Command)
-        return command
-
-    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
     def invoke(self, context: click.Context) -> object:
         with warnings.catch_warnings():
@@ -173,7 +137,7 @@ def _complain(sentence: str) -> None:
     click.echo(f"cosim: {one_line(sentence)}", err=True)
 
 
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Main, homes=_HOMES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="cosim", prog_name="cosim")
 def main() -> None:
     """Simulate distributed training over ns-3's TCP, from one YAML file.

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from bridge.errors import InputError
 from bridge.present.quantities import scaled_text, time_text
 from frontend.errors import ScenarioError
-from frontend.loading.load import ANY_WORKLOAD
+from frontend.loading.load import ANY_WORKLOAD, load_scenario
 from frontend.loading.overrides import Override
+from frontend.resolve import resolve
+from frontend.scenario import Scenario
+from frontend.schema.files import read_yaml
+from frontend.schema.graph import GraphTopology, as_document, inline
 from topology_gen.files import read_bytes, read_text
-
-if TYPE_CHECKING:
-    from frontend.scenario import Scenario
-    from topology_gen.formats.graphs.document import GraphDocument
-    from topology_gen.graphs.digraph import Digraph
-    from topology_gen.networks.network import Network
+from topology_gen.formats.graphs.document import GraphDocument, LinkEntry, NodeEntry, merged
+from topology_gen.formats.graphs.registry import WRITERS, omitted, read
+from topology_gen.graphs.digraph import Digraph
+from topology_gen.networks.network import Network
 
 _MOST_RANGES = 16
 _MOST_PAIRS = 2**13  # whose paths are measured; they may be long
@@ -74,9 +79,6 @@ def read_network(path: Path, overrides: Sequence[Override] = ()) -> NamedNetwork
     ScenarioError, InputError
         The file is neither, or is not valid.
     """
-    from frontend import load_scenario
-    from frontend.resolve import resolve
-
     if _is_scenario(path):
         scenario = load_scenario(path, overrides)
     else:
@@ -100,10 +102,6 @@ def read_network(path: Path, overrides: Sequence[Override] = ()) -> NamedNetwork
 
 def _document(path: Path) -> GraphDocument:
     """Return what the file of a network says besides nodes and links, which may be missing."""
-    from frontend.schema.files import read_yaml
-    from topology_gen.formats.graphs.document import GraphDocument
-    from topology_gen.formats.graphs.registry import read
-
     document = read(read_bytes(path), path.name, read_yaml)
     if isinstance(document, GraphDocument):
         return document
@@ -112,8 +110,6 @@ def _document(path: Path) -> GraphDocument:
 
 def _is_scenario(path: Path) -> bool:
     """Return whether a YAML file has a topology with a family."""
-    from frontend.schema.files import read_yaml
-
     if path.suffix not in (".yaml", ".yml", ".json"):
         return False
     try:
@@ -129,8 +125,6 @@ def _is_scenario(path: Path) -> bool:
 
 def network_answer(found: NamedNetwork) -> dict[str, Any]:
     """Return the size of a network and the rates of its links."""
-    import numpy as np
-
     network = found.network
     answer: dict[str, Any] = {
         "name": found.name,
@@ -170,8 +164,6 @@ def _ranges(names: Sequence[str]) -> str:
 
 def _hops(network: Network) -> Any:
     """Return the links of the paths from some ranks to all others."""
-    import numpy as np
-
     ranks = network.ranks
     count = max(1, min(ranks, 64, _MOST_PAIRS // ranks))
     some = np.unique(np.linspace(0, ranks - 1, count).astype(np.int64))
@@ -188,25 +180,17 @@ def write_network(found: NamedNetwork, form: str) -> str:
     TopologyError
         The format cannot say what the network has, such as a link in one direction.
     """
-    from topology_gen.formats.graphs.registry import WRITERS
-
     document = network_document(found)
     return _yaml(document) if form == "yaml" else WRITERS[form].write(document)
 
 
 def omitted_properties(found: NamedNetwork, form: str) -> list[str]:
     """Return what a network has and one of `NETWORK_FORMATS` has no place for."""
-    from topology_gen.formats.graphs.registry import omitted
-
     return [] if form == "yaml" else omitted(network_document(found), form)
 
 
 def _yaml(document: GraphDocument) -> str:
     """Return nodes and links as YAML, one a line."""
-    import json
-
-    from frontend.schema.graph import inline
-
     lines = []
     for key, given in inline(document).items():
         rows = given if isinstance(given, list) else []
@@ -221,9 +205,6 @@ def network_document(found: NamedNetwork) -> GraphDocument:
     A network that was read from a file keeps its names, its order and how its quantities were
     written.
     """
-    from frontend.schema.graph import GraphTopology, as_document
-    from topology_gen.formats.graphs.document import GraphDocument, LinkEntry, NodeEntry, merged
-
     if isinstance(found.scenario.topology, GraphTopology):
         document = as_document(found.name, found.scenario.topology)
         return replace(document, hardware=found.hardware)

@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-import frontend
+from frontend import units
+from frontend.errors import ScenarioError
+from frontend.schema.files import allow_files
 
 if TYPE_CHECKING:
     from frontend.loading.overrides import Override
 
-
 F = TypeVar("F", bound=Callable[..., Any])
+
+existing_file = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 def _overrides(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> list[Override]:
-    # Here, because commands without --set use this module, too, and the import takes long.
+    # Here, because commands without --set use this module, too, and the import takes 0.3 s.
     from frontend.loading.overrides import split
 
     return [split(text, "--set") for text in texts]
@@ -34,8 +37,6 @@ def with_seed(overrides: list[Override], seed: int | None) -> list[Override]:
 
 def _allow_files(context: click.Context, _: click.Parameter, folders: tuple[Path, ...]) -> None:
     if folders:
-        from frontend.schema.files import allow_files
-
         context.with_resource(allow_files(*folders))
 
 
@@ -59,25 +60,15 @@ def naming(scenario: Path) -> Iterator[None]:
     """Put the name of the file before the problems of a scenario that has been loaded from it."""
     try:
         yield
-    except frontend.ScenarioError as error:
-        raise frontend.ScenarioError([f"{scenario}: {one}" for one in error.problems]) from None
+    except ScenarioError as error:
+        raise ScenarioError([f"{scenario}: {one}" for one in error.problems]) from None
 
 
 def scenario_argument(command: F) -> F:
     """Add FILE and --allow-files to a command, which gets `scenario`."""
-    argument = click.argument(
-        "scenario",
-        metavar="FILE",
-        type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
-    )
+    argument = click.argument("scenario", metavar="FILE", type=existing_file)
     return argument(allow_files_option(command))
 
-
-stream_argument = click.argument(
-    "stream",
-    metavar="STREAM",
-    type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
-)
 
 set_option = click.option(
     "--set",
@@ -90,17 +81,54 @@ set_option = click.option(
 
 seed_option = click.option("--seed", type=int, help="Set the scenario's random seed.")
 
-out_option = click.option(
-    "-o",
-    "--out",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Folder for result.json, which replaces an earlier one there. By default results/NAME, or "
-    "results/NAME-2 … if that holds the result of another scenario; none with --json.",
+
+def out_folder_option(help_text: str) -> Callable[[F], F]:
+    """Return the option ``--out`` of a command that writes a folder."""
+    return click.option(
+        "-o", "--out", metavar="DIR", type=click.Path(path_type=Path), help=help_text
+    )
+
+
+def out_file_option(
+    help_text: str, *, metavar: str = "FILE", required: bool = False
+) -> Callable[[F], F]:
+    """Return the option ``--out`` of a command that writes a file."""
+    return click.option(
+        "-o",
+        "--out",
+        "--output",
+        "out",
+        metavar=metavar,
+        required=required,
+        type=click.Path(dir_okay=False, path_type=Path),
+        help=help_text,
+    )
+
+
+run_folder_option = out_folder_option(
+    "Folder for result.json, which replaces an earlier one there. By default results/NAME, or "
+    "results/NAME-2 … if that holds the result of another scenario; none with --json."
 )
 
-force_option = click.option("--force", is_flag=True, help="Replace files that exist.")
 
 json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print result.json to stdout and no progress."
+    "--json", "as_json", is_flag=True, help="Print JSON to stdout, and no progress."
 )
+
+
+class Quantity(click.ParamType[int]):
+    """A quantity above 0 with a unit, such as 100Gbps, in its base unit; a time may be 0."""
+
+    def __init__(self, kind: units.Kind) -> None:
+        self.kind = kind
+        self.name = kind.name
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the quantity; fail with what is accepted."""
+        try:
+            result = units.parse(value, self.kind)
+        except ValueError as error:
+            self.fail(f"{value!r}: {error}", param, ctx)
+        if result == 0 and self.kind is not units.TIME:
+            self.fail(f"{value!r}: expected {units.accepted(self.kind)}, more than 0", param, ctx)
+        return result

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-if TYPE_CHECKING:
-    from frontend import Scenario
+from frontend import Scenario, load_scenario
+from frontend.loading.overrides import Override
 
 
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -80,9 +80,6 @@ def with_outputs(scenario: Scenario, outputs: dict[str, Any]) -> Scenario:
     """Return a scenario that also asks for some outputs."""
     if not outputs:
         return scenario
-    from frontend import load_scenario
-    from frontend.loading.overrides import Override
-
     changes = [Override(key, value, _OPTIONS[key]) for key, value in outputs.items()]
     return load_scenario(scenario, changes)
 

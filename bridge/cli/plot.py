@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from bridge.cli.options import out_file_option
 from bridge.cli.output_options import window_sides
 from bridge.cli.report import names_of
 from bridge.present.metrics import METRICS
@@ -26,16 +27,11 @@ _PS_PER_NS = 1000
     epilog="\b\nKINDs:" + "".join(f"\n{name:<14} {one.description}" for name, one in KINDS.items()),
 )
 @click.argument("words", metavar="[KIND] RESULT...", nargs=-1, required=True)
-@click.option(
-    "-o",
-    "--out",
-    "--output",
-    "output",
-    required=True,
-    metavar="PICTURE",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="The picture to write; the file extension selects the format, such as .svg or .png. "
+@out_file_option(
+    "The picture to write; the file extension selects the format, such as .svg or .png. "
     "Extensions of other outputs, such as .txt or .json, write these instead.",
+    metavar="PICTURE",
+    required=True,
 )
 @click.option(
     "--x",
@@ -54,7 +50,7 @@ _PS_PER_NS = 1000
     metavar="START..END",
     help="For timeline: the simulated time, such as 1ms..2.5ms; the first iteration by default.",
 )
-def plot_command(words: tuple[str, ...], output: Path, **choices: str | None) -> None:
+def plot_command(words: tuple[str, ...], out: Path, **choices: str | None) -> None:
     """Draw one or several results.
 
     A RESULT is a result.json, its folder, or the folder of a sweep. Without a KIND, the picture
@@ -65,12 +61,12 @@ def plot_command(words: tuple[str, ...], output: Path, **choices: str | None) ->
     view = _view(kind, {name: text for name, text in choices.items() if text is not None})
     loaded = [Result.load(file) for file in files]
     if kind is not None:
-        KINDS[kind].draw(dict(zip(names_of(files), loaded, strict=True)), view, output)
+        KINDS[kind].draw(dict(zip(names_of(files), loaded, strict=True)), view, out)
     elif len(loaded) > 1:
         raise click.UsageError(f"several RESULTs need a KIND: {', '.join(KINDS)}")
     else:
-        output_for(output).write(loaded[0], output)
-    click.echo(f"Picture: {output}", err=True)
+        output_for(out).write(loaded[0], out)
+    click.echo(f"Picture: {out}", err=True)
 
 
 def _view(kind: str | None, choices: dict[str, str]) -> View:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from bridge.cli.options import json_option, out_option, stream_argument
+from bridge.cli.options import existing_file, json_option, run_folder_option
 from bridge.cli.present import present
 from bridge.errors import StreamError
 from bridge.simulator import simulate
@@ -16,8 +16,8 @@ from topology_gen.files import MOST_RECORD_BYTES, read_bytes
 
 
 @click.command("replay")
-@stream_argument
-@out_option
+@click.argument("stream", metavar="STREAM", type=existing_file)
+@run_folder_option
 @json_option
 def replay_command(stream: Path, out: Path | None, as_json: bool) -> None:
     """Simulate a STREAM that `cosim compile` wrote.

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from bridge.cli.options import out_file_option
 from bridge.present.page.page import write_page
 from bridge.results.folders import results_at
 from bridge.results.result import Result
@@ -19,27 +20,22 @@ from bridge.results.result import Result
     required=True,
     type=click.Path(exists=True, path_type=Path),
 )
-@click.option(
-    "-o",
-    "--out",
-    "--output",
-    "output",
-    required=True,
+@out_file_option(
+    "The page to write. It is one file that needs no network.",
     metavar="FILE.html",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="The page to write. It is one file that needs no network.",
+    required=True,
 )
-def report_command(results: tuple[Path, ...], output: Path) -> None:
+def report_command(results: tuple[Path, ...], out: Path) -> None:
     """Write a page about RESULT, or compare several of them side by side.
 
     A RESULT is a result.json, its folder, or the folder of a sweep. The page shows where the time
     went, the critical path, hot links, losses, completion times and settings. The first result is
     the one that the others are compared with."""
-    if output.suffix.lower() not in (".html", ".htm"):
-        raise click.UsageError(f"--out: {str(output)!r}: expected a file that ends in .html")
+    if out.suffix.lower() not in (".html", ".htm"):
+        raise click.UsageError(f"--out: {str(out)!r}: expected a file that ends in .html")
     files = tuple(file for place in results for file in results_at(place))
-    write_page(dict(zip(names_of(files), map(Result.load, files), strict=True)), output)
-    click.echo(f"Report: {output}", err=True)
+    write_page(dict(zip(names_of(files), map(Result.load, files), strict=True)), out)
+    click.echo(f"Report: {out}", err=True)
 
 
 def names_of(paths: tuple[Path, ...]) -> list[str]:

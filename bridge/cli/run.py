@@ -11,7 +11,7 @@ from bridge.cli.options import (
     allow_hooks_option,
     json_option,
     naming,
-    out_option,
+    run_folder_option,
     scenario_argument,
     seed_option,
     set_option,
@@ -28,7 +28,7 @@ from frontend.loading.overrides import Override
 @click.command("run")
 @scenario_argument
 @set_option
-@out_option
+@run_folder_option
 @json_option
 @seed_option
 @allow_hooks_option

@@ -2,185 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
-
 import click
 
-from bridge.cli.graph_options import graph_json_option, print_answer
-from bridge.cli.quantity import Quantity
-from bridge.cli.schedule_expansion import expansion_command
-from bridge.cli.schedule_make import all_to_all_command, bfb_command, trees_command
-from bridge.errors import InputError
-from bridge.files import write_whole
-from frontend import units
-from topology_gen import TopologyError
-from topology_gen.files import read_bytes
+from bridge.cli.groups import LazyGroup
 
-if TYPE_CHECKING:
-    from topology_gen.formats.registry import Content
-
-T = TypeVar("T")
-
-file_argument = click.argument(
-    "file",
-    metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
-)
+_HOMES = {
+    "bfb": "schedule_make:bfb_command",
+    "all-to-all": "schedule_make:all_to_all_command",
+    "trees": "schedule_make:trees_command",
+    "expansion": "schedule_make:expansion_command",
+    "check": "schedule_files:check_command",
+    "import": "schedule_files:import_command",
+    "export": "schedule_files:export_command",
+}
 
 
-@click.group("schedule")
+@click.group("schedule", cls=LazyGroup, homes=_HOMES)
 def schedule_group() -> None:
     """Make, check and convert schedules of collectives.
 
     Schedules are made for direct-connect topologies, in which nodes are linked to each other;
     `trees` also accepts switches. A schedule says which node sends which chunk over which link in
     each step."""
-
-
-schedule_group.add_command(bfb_command)
-schedule_group.add_command(all_to_all_command)
-schedule_group.add_command(trees_command)
-schedule_group.add_command(expansion_command)
-
-
-@schedule_group.command("check")
-@file_argument
-@graph_json_option
-def check_command(file: Path, as_json: bool) -> None:
-    """Check the schedule or algorithm in FILE by executing it.
-
-    FILE is cosim's JSON, MSCCL XML or an MSCCL++ execution plan. The check passes if every rank
-    ends with the data that the operation promises, in every order in which the steps can happen.
-    Loads are in shards, 1/n of the data. For an algorithm of thread blocks, `slots` is the least
-    number of messages that a connection must buffer (0: a rendezvous is enough), and
-    `msccl_refuses` says why the MSCCL runtime would not accept the file."""
-    from bridge.batch.schedule_check import facts
-
-    try:
-        content = _read(file)
-        answer = {"file": str(file), "valid": True, **_naming(file, lambda: facts(content))}
-    except InputError as error:
-        if as_json:
-            failed = {"file": str(file), "valid": False, "error": str(error)}
-            click.echo(json.dumps(failed, indent=2, ensure_ascii=False))
-        raise
-    if not as_json:
-        answer["link_loads"] = f"{len(answer['link_loads'])} links, see --json"
-    print_answer(answer, as_json)
-
-
-@schedule_group.command("import")
-@file_argument
-@click.option(
-    "-o",
-    "--out",
-    metavar="FILE",
-    required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The file to write the algorithm to, in cosim's JSON format.",
-)
-def import_command(file: Path, out: Path) -> None:
-    """Check FILE (MSCCL XML or an MSCCL++ execution plan) and write it as cosim's JSON."""
-    from bridge.batch.schedule_check import facts
-    from topology_gen.formats.schedule_json import write_json
-
-    content = _read(file)
-    _naming(file, lambda: facts(content))
-    write_whole(out, write_json(content.what).encode())
-    click.echo(f"{out}: {content.what.operation}, checked")
-
-
-@schedule_group.command("export")
-@file_argument
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["msccl-xml", "mscclpp-json"]),
-    required=True,
-    help="msccl-xml for MSCCL, mscclpp-json for an MSCCL++ execution plan.",
-)
-@click.option(
-    "--channels",
-    type=click.IntRange(1, 32),
-    help="Thread blocks for each link and direction (MSCCL XML only); by default as few as the "
-    "format allows.",
-)
-@click.option(
-    "--protocol",
-    type=click.Choice(["Simple", "LL", "LL128"]),
-    help="Protocol that the file names (MSCCL XML only); by default that of FILE, or Simple.",
-)
-@click.option(
-    "--max-bytes",
-    "most_bytes",
-    type=Quantity(units.SIZE),
-    help="The largest data for which the file is made, such as 1MiB (MSCCL XML only); then more "
-    "steps can be fused. By default, there is no limit.",
-)
-@click.option(
-    "--fuse/--no-fuse",
-    "fuses",
-    default=None,
-    help="Whether one step receives data and sends it on, where connections hold enough for it "
-    "(MSCCL XML only); by default, it does.",
-)
-@click.option(
-    "--consolidate",
-    type=click.Choice(["auto", "always", "never"]),
-    help="Whether an all-gather goes through scratch memory, so that chunks that are apart in the "
-    "output move together (MSCCL XML only); auto, the default: if this takes fewer steps.",
-)
-@click.option(
-    "-o",
-    "--out",
-    "--output",
-    "output",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The file to write; stdout by default.",
-)
-def export_command(
-    file: Path,
-    form: str,
-    channels: int | None,
-    protocol: str | None,
-    most_bytes: int | None,
-    fuses: bool | None,
-    consolidate: str | None,
-    output: Path | None,
-) -> None:
-    """Check FILE, and write it in the format of a collective runtime."""
-    from bridge.batch.schedule_check import ThreadBlocks, export, facts
-
-    content = _read(file)
-    _naming(file, lambda: facts(content))
-    gathers = {"always": True, "never": False}.get(consolidate or "auto")
-    options = ThreadBlocks(channels, protocol, most_bytes, fuses, gathers)
-    text = _naming(file, lambda: export(content.what, form, options))
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        write_whole(output, text.encode())
-
-
-def _read(file: Path) -> Content:
-    from topology_gen.formats.registry import read
-
-    try:
-        content = _naming(file, lambda: read(read_bytes(file)))
-        for phrase in content.ignored:
-            click.echo(f"cosim: {file}: {phrase}", err=True)
-        return content
-    except OSError as error:
-        raise InputError(f"{file}: {error.strerror}") from None
-
-
-def _naming(file: Path, act: Callable[[], T]) -> T:
-    """Return the result of `act`; name the file in the error if its content is wrong."""
-    try:
-        return act()
-    except TopologyError as error:
-        raise InputError(f"{file}: {error}") from None

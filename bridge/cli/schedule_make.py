@@ -1,32 +1,36 @@
-"""``cosim schedule bfb``, ``all-to-all`` and ``trees``: make schedules for given links."""
+"""``cosim schedule bfb``, ``all-to-all``, ``trees`` and ``expansion``: make schedules."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
-from bridge.cli.graph_options import graph_json_option, print_answer
-from bridge.cli.quantity import Quantity
-from bridge.cli.schedule_costs import bfb_costs
+from bridge.cli.console import print_answer
+from bridge.cli.options import Quantity, json_option, out_file_option
 from bridge.cli.wiring_options import Links, wiring_options
 from bridge.errors import InputError
 from bridge.files import write_whole
 from frontend import units
+from topology_gen.finder.plan import EXPANSIONS, expanded_all_gather, expanded_reduce_scatter
+from topology_gen.formats.schedule_json import write_json
+from topology_gen.graphs.digraph import Digraph
+from topology_gen.schedules import bfb, heterogeneous
+from topology_gen.schedules.all_reduce import AllReduce
+from topology_gen.schedules.all_to_all_schedule import all_to_all_schedule
+from topology_gen.schedules.replay import can_replay, replay
+from topology_gen.schedules.schedule import Schedule
+from topology_gen.schedules.tree_collectives import tree_collective
 
-if TYPE_CHECKING:
-    from topology_gen.schedules.all_reduce import AllReduce
-    from topology_gen.schedules.schedule import Schedule
+MOST_SHOWN = 32
+"""Greatest number of nodes of a cut that a table lists."""
 
-out_file_option = click.option(
-    "--out",
-    "-o",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The file to write the schedule to, in cosim's JSON format.",
-)
+HEADER_BYTES = 64
+"""Bytes that a message adds, for the number of segments."""
+
+schedule_file_option = out_file_option("The file to write the schedule to, in cosim's JSON format.")
 
 operation_option = click.option(
     "--operation",
@@ -61,8 +65,8 @@ bytes_option = click.option(
     is_flag=True,
     help="Compute steps and T_B without the sends; for up to millions of nodes if symmetric.",
 )
-@out_file_option
-@graph_json_option
+@schedule_file_option
+@json_option
 def bfb_command(
     links: Links,
     chunks: int | None,
@@ -92,7 +96,7 @@ def bfb_command(
             raise InputError(
                 f"{links.wiring.name} with --costs-only: expected links with equal rate and latency"
             )
-        print_answer(bfb_costs(links.wiring.graph, chunks), as_json)
+        print_answer(_costs(links.wiring.graph, chunks), as_json)
         return
     if even:
         answer, made = _even(links, chunks, operation)
@@ -101,14 +105,30 @@ def bfb_command(
     _finish(answer, made, out, as_json)
 
 
+def _costs(graph: Digraph, chunks: int | None) -> dict[str, Any]:
+    """Return the costs of the BFB all-gather and reduce-scatter, for which no sends are made."""
+    begin = perf_counter()
+    forward, back, _ = bfb.costs(graph)
+    if chunks is not None:
+        forward, back = forward.in_chunks(chunks), back.in_chunks(chunks)
+    return {
+        "name": graph.name,
+        "n": graph.nodes,
+        "degree": graph.ports,
+        "steps": forward.steps,
+        "t_b": str(forward.bandwidth_time),
+        "steps_reduce_scatter": back.steps,
+        "t_b_reduce_scatter": str(back.bandwidth_time),
+        "bw_optimal": forward.bandwidth_optimal,
+        "moore_optimal": forward.moore_optimal,
+        "chunks_per_shard": forward.chunks if chunks is None else chunks,
+        "seconds": round(perf_counter() - begin, 6),
+    }
+
+
 def _even(
     links: Links, chunks: int | None, operation: str
 ) -> tuple[dict[str, Any], Schedule | AllReduce]:
-    # Imported here so that commands without the compiled module work when it is not built.
-    from topology_gen.schedules import bfb
-    from topology_gen.schedules.all_reduce import AllReduce
-    from topology_gen.schedules.replay import can_replay, replay
-
     graph = links.wiring.graph
     begin = perf_counter()
     schedule, performance = bfb.all_gather_and_performance(graph, chunks)
@@ -152,10 +172,6 @@ def _even(
 def _uneven(
     links: Links, chunks: int | None, operation: str, size: int
 ) -> tuple[dict[str, Any], Schedule | AllReduce]:
-    from topology_gen.schedules import heterogeneous
-    from topology_gen.schedules.all_reduce import AllReduce
-    from topology_gen.schedules.replay import can_replay, replay
-
     wiring = links.wiring
     shard = size / wiring.ranks
     begin = perf_counter()
@@ -196,8 +212,8 @@ def _uneven(
     type=int,
     help="Number of chunks for each pair of nodes; by default up to 64, as few as lose little.",
 )
-@out_file_option
-@graph_json_option
+@schedule_file_option
+@json_option
 def all_to_all_command(links: Links, chunks: int | None, out: Path | None, as_json: bool) -> None:
     """Make an all-to-all schedule from the best multi-commodity flow, and replay it.
 
@@ -208,9 +224,6 @@ def all_to_all_command(links: Links, chunks: int | None, out: Path | None, as_js
     store a chunk before they forward it, so `steps` is the length of the longest path. With
     --without, `slowdown` compares the time of the best flow with that on the intact topology, for
     as much data of a node."""
-    from topology_gen.schedules.all_to_all_schedule import all_to_all_schedule
-    from topology_gen.schedules.replay import replay
-
     links.check_direct()
     graph = links.wiring.graph
     begin = perf_counter()
@@ -264,8 +277,8 @@ def all_to_all_command(links: Links, chunks: int | None, out: Path | None, as_js
     "with the least time.",
 )
 @bytes_option
-@out_file_option
-@graph_json_option
+@schedule_file_option
+@json_option
 def trees_command(
     links: Links,
     operation: Literal["all_gather", "reduce_scatter", "all_reduce", "broadcast", "reduce"],
@@ -284,9 +297,6 @@ def trees_command(
     algbw_gbytes_per_s is what the trees attain; time_us also has the latency of the deepest tree
     and the time until its first segment has passed. With --without, `slowdown` compares the
     throughput with that of the intact topology."""
-    from topology_gen.schedules.replay import can_replay, replay
-    from topology_gen.schedules.tree_collectives import tree_collective
-
     begin = perf_counter()
     made = tree_collective(links.wiring, operation, root, most_trees)
     number = segments or made.best_segments(size, HEADER_BYTES)
@@ -325,19 +335,59 @@ def trees_command(
     _finish(answer, schedule, out, as_json)
 
 
-MOST_SHOWN = 32
-"""Greatest number of nodes of a cut that a table lists."""
+@click.command("expansion")
+@click.option(
+    "--topology",
+    metavar="SPEC",
+    required=True,
+    help="An expansion, such as line:of=[complete_bipartite:d=4],k=2.",
+)
+@operation_option
+@schedule_file_option
+@json_option
+def expansion_command(topology: str, operation: str, out: Path | None, as_json: bool) -> None:
+    """Make the schedule that an expansion derives from its base, and replay it.
 
-HEADER_BYTES = 64
-"""Bytes that a message adds, for the number of segments."""
+    Expansions are line, degree, power and bidirectional. The base uses its BFB schedule, or its own
+    derived one if that is better. `topo find` prints such schedules as "expansion". Their costs
+    follow from formulas; `bfb` on the same topology has as few or fewer steps, but its T_B can be
+    higher."""
+    forward, back = expanded_all_gather(topology), expanded_reduce_scatter(topology)
+    if forward is None or back is None:
+        raise InputError(
+            f"--topology {topology}: expected one of the expansions {', '.join(EXPANSIONS)}"
+        )
+    replayed = can_replay(forward) and can_replay(back)
+    if replayed:
+        replay(forward)
+        replay(back)
+    made: Any = back if operation == "reduce_scatter" else forward
+    if operation == "all_reduce":
+        made = AllReduce(back, forward)
+    graph = forward.graph
+    _finish(
+        {
+            "name": graph.name,
+            "n": graph.nodes,
+            "degree": graph.degree,
+            "steps": forward.steps,
+            "t_b": str(forward.bandwidth_time),
+            "steps_reduce_scatter": back.steps,
+            "t_b_reduce_scatter": str(back.bandwidth_time),
+            "chunks_per_shard": forward.chunks,
+            "sends": forward.sends,
+            "replayed": replayed,
+        },
+        made,
+        out,
+        as_json,
+    )
 
 
 def _finish(
     answer: dict[str, Any], made: Schedule | AllReduce, out: Path | None, as_json: bool
 ) -> None:
     """Write the schedule, if asked for, and print the answer."""
-    from topology_gen.formats.schedule_json import write_json
-
     if out is not None:
         write_whole(out, write_json(made).encode())
     print_answer(answer, as_json)

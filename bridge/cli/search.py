@@ -1,10 +1,12 @@
-"""``cosim search``: find a strategy for a training job, and with TopoOpt its topology."""
+"""``cosim search``: find a strategy or a layout for a job, and with TopoOpt its topology."""
 
 from __future__ import annotations
 
 import json
 import time
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,34 +14,47 @@ import click
 from click.core import ParameterSource
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
 
-from bridge.batch.layout_search import has_layouts
+from bridge.batch.layout_search import LayoutSearch, Tried, Watch, has_layouts
 from bridge.batch.places import place_at
+from bridge.batch.points import Point, run_points
 from bridge.batch.scenario_file import SCENARIO_FILE
 from bridge.batch.strategy_search import Search, Settings
 from bridge.batch.training_job import Job
-from bridge.cli.layouts import search_layouts
 from bridge.cli.options import (
     allow_hooks_option,
+    json_option,
+    out_folder_option,
     scenario_argument,
     seed_option,
     set_option,
     with_seed,
 )
 from bridge.cli.place_options import on_option_for
-from bridge.cli.search_checks import checked, times_table
+from bridge.cli.points import Counter as PointsCounter
+from bridge.cli.points import require_all
 from bridge.errors import InputError
 from bridge.present.live_bar import LiveBar
-from bridge.present.progress import LINE_INTERVAL_S
+from bridge.present.progress import LINE_INTERVAL_S, Reporter, reporter_for
 from bridge.present.quantities import time_text
 from bridge.present.table import table
+from bridge.results.result import Result
 from bridge.simulator import simulate
 from bridge.stopwatch import Stopwatch
-from frontend import load_scenario
+from frontend import Scenario, load_scenario
 from frontend.fabrics import FABRICS
 from frontend.loading.overrides import Override
 from frontend.parallelization import Space, State
 from frontend.resolve import resolve
+
+SHOWN = 5
+"""Number of layouts in the answer."""
+
+CHECKS_NAME = "checks"
+"""The folder of the simulations that ran elsewhere, in the folder of the search."""
+
+_NAMES = {"start": "start, estimated", "estimate": "found, estimated"}
 
 
 @click.command("search")
@@ -75,12 +90,8 @@ from frontend.resolve import resolve
 )
 @seed_option
 @allow_hooks_option
-@click.option(
-    "-o",
-    "--out",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Folder for the best strategy so far and the state of the search: results/NAME-search by "
+@out_folder_option(
+    "Folder for the best strategy so far and the state of the search: results/NAME-search by "
     "default, none with --json.",
 )
 @click.option("--resume", is_flag=True, help="Continue the search in the folder.")
@@ -92,7 +103,7 @@ from frontend.resolve import resolve
     help="Fabrics on which to simulate the result, or none.",
 )
 @on_option_for("the simulations of --check and of layouts run, at the same time")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON to stdout and no progress.")
+@json_option
 @click.pass_context
 def search_command(
     context: click.Context,
@@ -133,7 +144,7 @@ def search_command(
                     f"--{option}: expected none for a language model: its layouts are tried one "
                     "after another"
                 )
-        search_layouts(
+        _search_layouts(
             loaded, budget, folder, fabrics, address, as_json=as_json, allow_hooks=allow_hooks
         )
         return
@@ -147,7 +158,7 @@ def search_command(
     cpu_seconds = watch.cost()["cpu_s"]
     times = {"start": state.start_seconds, "estimate": state.best.seconds}
     best = load_scenario(job.changed(state.best.strategy, state.best.demand))
-    times |= checked(best, fabrics, address, folder, quiet=as_json, allow_hooks=allow_hooks)
+    times |= _checked(best, fabrics, address, folder, quiet=as_json, allow_hooks=allow_hooks)
     answer = _answer(job, state, times) | {"cpu_seconds": cpu_seconds}
     if job.alternates:
         found = resolve(best).layout.found
@@ -196,7 +207,7 @@ def _print(answer: dict[str, Any], console: Console) -> None:
     rounds = "1 round" if count == 1 else f"{count} rounds"
     cost = f"{answer['cpu_seconds']:.1f} s of CPU time"
     console.print(f"{answer['name']}: {rounds} in {cost}\n", highlight=False)
-    console.print(times_table(answer["seconds"]))
+    console.print(_times_table(answer["seconds"]))
     console.print()
     rows = [(placement, str(count)) for placement, count in answer["placements"].items()]
     console.print(table(["placement", "operators"], rows))
@@ -215,6 +226,108 @@ def _unused(answer: dict[str, Any]) -> str:
             "nothing."
         )
     return f"The best strategy uses {answer['used_servers']} of {answer['servers']} servers."
+
+
+def _search_layouts(
+    scenario: Scenario,
+    budget: int,
+    folder: Path | None,
+    fabrics: Sequence[str],
+    address: str | None,
+    *,
+    as_json: bool,
+    allow_hooks: bool,
+) -> None:
+    """Search for a layout, check it on some fabrics, and print the answer.
+
+    All simulations run at the address (see `bridge.batch.places.place_at`).
+    """
+    search = LayoutSearch(scenario, budget, folder, address)
+    with ExitStack() as stack:
+
+        def counter(points: int) -> Watch:
+            return stack.enter_context(PointsCounter(points, quiet=as_json))
+
+        found = search.run(counter)
+    times = {"estimate": found[0].seconds}
+    if search.start is not None:
+        times = {"start": search.start.seconds} | times
+    best = found[0].scenario
+    times |= _checked(best, fabrics, address, folder, quiet=as_json, allow_hooks=allow_hooks)
+    if as_json:
+        click.echo(json.dumps(_layouts_answer(scenario, found, times), ensure_ascii=False))
+        return
+    _print_layouts(scenario, found, times)
+    if folder is not None:
+        click.echo(f"Scenario: {folder / SCENARIO_FILE}", err=True)
+
+
+def _layouts_answer(
+    scenario: Scenario, found: Sequence[Tried], times: dict[str, float]
+) -> dict[str, Any]:
+    return {
+        "name": scenario.name,
+        "seconds": times,
+        "tried": len(found),
+        "layouts": [{"seconds": one.seconds, "layout": one.keys} for one in found[:SHOWN]],
+    }
+
+
+def _print_layouts(scenario: Scenario, found: Sequence[Tried], times: dict[str, float]) -> None:
+    console = Console()
+    tried = "1 layout" if len(found) == 1 else f"{len(found)} layouts"
+    console.print(f"{scenario.name}: {tried}\n", highlight=False)
+    console.print(_times_table(times))
+    console.print()
+    rows = [
+        (", ".join(f"{key}: {value}" for key, value in one.keys.items()) or "defaults",
+         time_text(1e9 * one.seconds))
+        for one in found[:SHOWN]
+    ]  # fmt: skip
+    console.print(table(["fastest layouts", "time, estimated"], rows))
+
+
+def _checked(
+    best: Scenario,
+    fabrics: Sequence[str],
+    address: str | None,
+    folder: Path | None,
+    *,
+    quiet: bool,
+    allow_hooks: bool,
+) -> dict[str, float]:
+    """Simulate what was found on some fabrics, and return the times of an iteration [s].
+
+    Without an address, the simulations run here, one after the other. Elsewhere, they run at the
+    same time, and the folder of the search keeps their results for the next time.
+    """
+    if address is None:
+        results = [_here(best, fabric, quiet, allow_hooks) for fabric in fabrics]
+    else:
+        results = _elsewhere(address, best, fabrics, folder, allow_hooks)
+    pairs = zip(fabrics, results, strict=True)
+    return {fabric: result.iterations[0].time_ns / 1e9 for fabric, result in pairs}
+
+
+def _here(best: Scenario, fabric: str, quiet: bool, allow_hooks: bool) -> Result:
+    reporter = Reporter() if quiet else reporter_for(Console(stderr=True))
+    return simulate.run(best, {"fabric": fabric}, progress=reporter, allow_hooks=allow_hooks)
+
+
+def _elsewhere(
+    address: str, best: Scenario, fabrics: Sequence[str], folder: Path | None, allow_hooks: bool
+) -> list[Result]:
+    points = [Point(fabric, load_scenario(best, {"fabric": fabric})) for fabric in fabrics]
+    kept = None if folder is None else folder / CHECKS_NAME
+    outcomes = run_points(points, place=place_at(address), folder=kept, allow_hooks=allow_hooks)
+    require_all(outcomes)
+    return [outcome.result for outcome in outcomes if outcome.result is not None]
+
+
+def _times_table(seconds: Mapping[str, float]) -> Table:
+    """Return the estimated and the simulated times of an iteration [s] as a table."""
+    rows = [(_NAMES.get(key, key), time_text(1e9 * one)) for key, one in seconds.items()]
+    return table(["iteration", "time"], rows)
 
 
 class _SearchProgress(LiveBar):

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 from rich import box
 from rich.table import Table
 
+from bridge.batch.points import Outcome, Point
 from bridge.cli.console import output
+from bridge.cli.options import json_option, out_folder_option
 from bridge.cli.place_options import Shard, on_option, shard_option
-from bridge.cli.points import jobs_option, require_all, scenarios_option
-from bridge.cli.study_fit import run_fit
-from bridge.cli.study_order import Order
-from bridge.cli.study_other_set import parameter_set, run_other_set
+from bridge.cli.points import jobs_option, require_all, run_counted, scenarios_option
 from bridge.errors import InputError
 from bridge.files import prepare_directory, write_whole
 from bridge.present.quantities import seconds_text
-from bridge.studies.framework import picture, report
-from bridge.studies.framework.fit import Labels
-from bridge.studies.framework.model import Scale, Study
+from bridge.studies.framework import fit_report, other_set_report, picture, report
+from bridge.studies.framework.fit import Candidate, Labels, Search, used
+from bridge.studies.framework.model import Fit, Results, Scale, Study
+from bridge.studies.framework.other_set import TwoSets
 from bridge.studies.framework.runner import Chapter, all_points, chapters, chosen
 from bridge.studies.registry import STUDIES
 
@@ -64,6 +68,47 @@ def _cpu_seconds() -> float:
     return times.user + times.system + times.children_user + times.children_system
 
 
+@dataclass(frozen=True)
+class _Order:
+    """What is asked of a study, whichever way it runs."""
+
+    scale: Scale
+    """The size of the simulations."""
+    scenarios: Path
+    """The folder of the scenarios."""
+    folder: Path
+    """Gets the report, its data and the results, which are not simulated again."""
+    page: Path | None
+    """Gets the text of the report, too."""
+    jobs: int | None
+    """Simulations at the same time."""
+    address: str | None
+    """Where they run, as for `bridge.batch.places.place_at`; by default, on this machine."""
+    as_json: bool
+    """Whether to print the data of the report and no progress."""
+
+    def run(self, points: Sequence[Point], *, is_part: bool = False) -> list[Outcome]:
+        """Simulate points."""
+        return run_counted(
+            points,
+            self.folder / "points",
+            jobs=self.jobs,
+            address=self.address,
+            quiet=self.as_json,
+            is_part=is_part,
+        )
+
+    def write_data(self, name: str, data: Mapping[str, Any] | Sequence[Any]) -> str:
+        """Write the data of a report to a file of the folder, and return them as JSON."""
+        text = json.dumps(data, indent=1, ensure_ascii=False)
+        write_whole(self.folder / name, f"{text}\n".encode())
+        return text
+
+    def reports(self, name: str) -> list[Path]:
+        """Return the files that get a report: one of the folder, and the page."""
+        return [self.folder / name, *([self.page] if self.page is not None else [])]
+
+
 def study_command(study: Study) -> click.Command:
     """Return the command that runs a study."""
 
@@ -85,12 +130,8 @@ def study_command(study: Study) -> click.Command:
     @jobs_option
     @on_option
     @shard_option
-    @click.option(
-        "-o",
-        "--out",
-        metavar="DIR",
-        type=click.Path(path_type=Path),
-        help="Folder for the report, study.json, the pictures and the results; "
+    @out_folder_option(
+        "Folder for the report, study.json, the pictures and the results; "
         "results/STUDY-SCALE by default. Points that are complete there are not run again.",
     )
     @click.option(
@@ -99,7 +140,7 @@ def study_command(study: Study) -> click.Command:
         type=click.Path(dir_okay=False, path_type=Path),
         help="Also write the report to this file, with its pictures in a folder of the same name.",
     )
-    @click.option("--json", "as_json", is_flag=True, help="Print study.json and no progress.")
+    @json_option
     @click.option(
         "--fit",
         "to_fit",
@@ -133,7 +174,7 @@ def study_command(study: Study) -> click.Command:
     ) -> None:
         began = _cpu_seconds()
         kind = "-fit" if to_fit else ""
-        order = Order(
+        order = _Order(
             scale=scale,
             scenarios=scenarios,
             folder=out or Path("results") / f"{study.name}{kind}-{scale}",
@@ -148,7 +189,7 @@ def study_command(study: Study) -> click.Command:
         labels = _other_set(study, parameters, shard)
         _prepare(order)
         if study.fit is not None and labels is not None:
-            run_other_set(study, study.fit, labels, order, figures=figures)
+            _run_other_set(study, study.fit, labels, order, figures)
             return
         experiments = chosen(study, figures)
         points = all_points(experiments, scenarios, scale)
@@ -168,7 +209,7 @@ def study_command(study: Study) -> click.Command:
         if not picture.can_draw():
             click.echo(f"cosim: {picture.MISSING}", err=True)
         for file in order.reports("report.md"):
-            write_page(study, scale, done, file)
+            _write_page(study, scale, done, file)
         if as_json:
             click.echo(data)
         else:
@@ -180,48 +221,103 @@ def study_command(study: Study) -> click.Command:
     return command
 
 
-def _prepare(order: Order) -> None:
+def _prepare(order: _Order) -> None:
     """Make the folders that a study writes to."""
     for file in order.reports("report.md"):
         prepare_directory(file.parent)
 
 
-def _fit(study: Study, order: Order, *, others: Sequence[object]) -> None:
-    """Search for a set of parameters, after a check of the other options."""
+def _fit(study: Study, order: _Order, *, others: Sequence[object]) -> None:
+    """Search for a set of parameters, and write the report after each round."""
     if study.fit is None:
         raise click.UsageError(f"--fit: the study {study.name} leaves no parameters open")
     if any(others):
         raise click.UsageError("--fit: expected no --figure, --shard or --parameter beside it")
     _prepare(order)
-    run_fit(study.fit, order)
+
+    def simulate(points: list[Point]) -> Results:
+        outcomes = order.run(points)
+        require_all(outcomes)
+        return {one.point.name: one.result for one in outcomes if one.result is not None}
+
+    ranked: list[Candidate] = []
+    data = ""
+    for ranked in Search(study.fit, order.scale, order.scenarios, simulate).run():
+        data = order.write_data("fit.json", fit_report.document(ranked))
+        for file in order.reports("fit.md"):
+            write_whole(file, fit_report.markdown(study.fit, order.scale, ranked).encode())
+    if order.as_json:
+        click.echo(data)
+    else:
+        output().print(fit_report.on_terminal(ranked))
+        click.echo(f"Report: {order.folder / 'fit.md'}", err=True)
 
 
 def _other_set(study: Study, parameters: Sequence[str], shard: Shard | None) -> Labels | None:
-    """Return the set of --parameter, after a check of the other options; None without one."""
+    """Return the set that the study uses, with the values of --parameter; None without one."""
     if not parameters:
         return None
     if study.fit is None:
         raise click.UsageError(f"--parameter: the study {study.name} leaves no parameters open")
     if shard is not None:
         raise click.UsageError("--parameter: expected no --shard beside it")
-    return parameter_set(study.fit, parameters)
+    values = {choice.name: choice.values for choice in study.fit.choices}
+    labels = used(study.fit)
+    for text in parameters:
+        name, _, value = text.partition("=")
+        if name not in values:
+            raise click.BadParameter(
+                f"--parameter {text}: {name!r} is not known; accepted: {', '.join(values)}"
+            )
+        if value not in values[name]:
+            raise click.BadParameter(
+                f"--parameter {text}: {value!r} is not known; accepted: {', '.join(values[name])}"
+            )
+        labels[name] = value
+    return labels
 
 
-def write_page(study: Study, scale: Scale, parts: Sequence[Chapter], file: Path) -> None:
-    """Write the report to a file and its pictures to a folder beside it.
+def _run_other_set(
+    study: Study, fit: Fit, labels: Labels, order: _Order, figures: Sequence[str]
+) -> None:
+    """Run a study with the set that it uses and with another one, and compare the claims.
 
-    Parameters
-    ----------
-    study, scale, parts
-        The study, its scale, and what `bridge.studies.framework.runner.chapters` returned.
-    file : Path
-        The page to write; its pictures go to the folder of the same name without ``.md``.
-
-    Raises
-    ------
-    OutputError
-        A file cannot be written.
+    The results with the set that the study uses are the study's own.
     """
+    sets = TwoSets(study, fit, labels, figures, order.scenarios, order.scale)
+    outcomes = order.run(sets.points)
+    first, second = sets.repeated(outcomes)
+    compared = other_set_report.data(study, order.scale, first, second)
+    data = order.write_data("parameters.json", compared)
+    command = _command(study, fit, labels, order, figures)
+    page = other_set_report.markdown(study, order.scale, command, first, second)
+    for file in order.reports("parameters.md"):
+        write_whole(file, page.encode())
+    if order.as_json:
+        click.echo(data)
+    else:
+        output().print(other_set_report.on_terminal(study, first, second))
+        click.echo(f"Report: {order.folder / 'parameters.md'}", err=True)
+    require_all(outcomes)
+
+
+def _command(study: Study, fit: Fit, labels: Labels, order: _Order, figures: Sequence[str]) -> str:
+    """Return the command that makes a page, without the options that do not change its text."""
+    first = used(fit)
+    options = {
+        "--scale": [order.scale],
+        "--figure": figures,
+        "--parameter": [f"{name}={one}" for name, one in labels.items() if one != first[name]],
+        "--page": [str(order.page)] if order.page is not None else [],
+    }
+    lines = [
+        f"{option} {shlex.quote(value)}" for option, values in options.items() for value in values
+    ]
+    return " \\\n    ".join([f"cosim study {study.name}", *lines])
+
+
+def _write_page(study: Study, scale: Scale, parts: Sequence[Chapter], file: Path) -> None:
+    """Write the report to a file and its pictures to the folder of the same name without .md."""
     pictures: dict[str, str] = {}
     if picture.can_draw():
         folder = prepare_directory(file.with_suffix(""))

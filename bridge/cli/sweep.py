@@ -14,6 +14,8 @@ from bridge.batch.sweep import Axis, SweepPoint, axis, document, short_keys, swe
 from bridge.cli.console import output
 from bridge.cli.options import (
     allow_hooks_option,
+    json_option,
+    out_folder_option,
     scenario_argument,
     seed_option,
     set_option,
@@ -53,16 +55,12 @@ from frontend.loading.overrides import Override
 @jobs_option
 @on_option
 @shard_option
-@click.option(
-    "-o",
-    "--out",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Folder for the results, with a folder for each point. By default results/NAME-sweep, or "
+@out_folder_option(
+    "Folder for the results, with a folder for each point. By default results/NAME-sweep, or "
     "results/NAME-sweep-2 … if that holds another sweep; none with --json. Points that are "
     "complete there are not run again.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON to stdout and no progress.")
+@json_option
 def sweep_command(
     scenario: Path,
     overrides: list[Override],

@@ -6,19 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from bridge.cli.graph_options import graph_options, read_json_list
-from bridge.cli.options import allow_files_option
-from bridge.cli.quantity import Quantity
+from bridge.cli.options import Quantity, allow_files_option, existing_file
 from bridge.errors import InputError
 from frontend import units
-from topology_gen import TopologyError
-
-if TYPE_CHECKING:
-    from topology_gen.graphs.wiring import Wiring
+from frontend.schema import direct_connect as edge_list
+from topology_gen import TopologyError, specs
+from topology_gen.graphs.wiring import Wiring, uniform
+from topology_gen.schedules.all_to_all import all_to_all
 
 
 @dataclass(frozen=True)
@@ -61,8 +60,6 @@ class Links:
         f : float
             The throughput with the failures.
         """
-        from topology_gen.schedules.all_to_all import all_to_all
-
         if not self.without:
             return {}
         intact, wiring = self.intact, self.wiring
@@ -114,7 +111,7 @@ def wiring_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--scenario",
             metavar="FILE",
-            type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
+            type=existing_file,
             help="A scenario whose topology is used, with its rates, latencies and switches.",
         ),
         allow_files_option,
@@ -127,9 +124,6 @@ def _read(
     edges: Path | None, topology: str | None, scenario: Path | None, rate_bps: int, latency_ps: int
 ) -> Wiring:
     """Return the links of the one source that is given."""
-    from topology_gen import specs
-    from topology_gen.graphs.wiring import uniform
-
     if sum(source is not None for source in (edges, topology, scenario)) != 1:
         raise InputError(
             "expected exactly one topology: --edges FILE, --scenario FILE or a SPEC such as "
@@ -138,13 +132,14 @@ def _read(
     if topology is not None:
         return uniform(specs.parse(topology), rate_bps, latency_ps)
     if edges is not None:
-        from frontend.schema import direct_connect as schema
-
         content = read_json_list(edges)
         try:
-            return schema.wiring(schema.parsed(content), rate_bps, latency_ps, name=edges.name)
+            return edge_list.wiring(
+                edge_list.parsed(content), rate_bps, latency_ps, name=edges.name
+            )
         except (TopologyError, ValueError) as error:
             raise InputError(f"{edges}: {error}") from None
+    # Here, because most commands name no scenario, and the imports take 0.3 s.
     from frontend import load_scenario
     from frontend.resolve import resolve
 

@@ -12,8 +12,11 @@ from pathlib import Path
 import click
 import pytest
 
-from bridge.cli.main import COMMANDS, main
+from bridge.cli.groups import LazyGroup
+from bridge.cli.main import main
+from bridge.cli.schedule import schedule_group
 from bridge.cli.status import NOT_BEGUN
+from bridge.cli.topo import topo_group
 
 SLOW = {"google.protobuf", "matplotlib", "networkx", "numpy", "pydantic", "rich", "scipy"}
 
@@ -36,9 +39,9 @@ def imported(*arguments: str) -> set[str]:
     return SLOW & set(json.loads(done.stdout.splitlines()[-1]))
 
 
-@pytest.mark.parametrize("option", ["--help", "--version"])
-def test_help_imports_no_package(option: str) -> None:
-    assert imported(option) == set()
+@pytest.mark.parametrize("words", ["--help", "--version", "topo --help", "schedule --help"])
+def test_help_imports_no_package(words: str) -> None:
+    assert imported(*words.split()) == set()
 
 
 def test_list() -> None:
@@ -70,9 +73,13 @@ def test_interrupted_while_it_starts(small_file: Path, tmp_path: Path, module: s
     assert done.stderr == f"cosim: {NOT_BEGUN}\n"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_list_of_commands_says_what_each_says(name: str) -> None:
-    command = main.get_command(click.Context(main), name)
-    assert command is not None
-    assert command.name == name
-    assert command.get_short_help_str(limit=100) == COMMANDS[name][1]
+@pytest.mark.parametrize("group", [main, topo_group, schedule_group])
+def test_the_list_of_commands_says_what_each_says(group: LazyGroup) -> None:
+    context = click.Context(group, terminal_width=200, max_content_width=200)
+    listed = group.get_help(context)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        assert command.name == name
+        assert f"  {name} " in listed
+        assert f" {command.get_short_help_str(limit=200)}" in listed
