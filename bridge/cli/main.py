@@ -34,7 +34,6 @@ _HOMES = {
     "list": "list:list_command",
     "plot": "plot:plot_command",
     "replay": "replay:replay_command",
-    "report": "report:report_command",
     "run": "run:run_command",
     "schedule": "schedule:schedule_group",
     "schema": "schema:schema_command",
@@ -46,8 +45,19 @@ _HOMES = {
 }
 
 
+_FORMER = {"report": "plot"}
+"""Former names of commands, which this version still accepts, and what they are called now."""
+
+
 class _Main(LazyGroup):
-    """Prints the exceptions of all commands as a sentence."""
+    """Prints the exceptions of all commands as a sentence, and knows former names of commands."""
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name in _FORMER:
+            new = _FORMER[name]
+            _complain(f"warning: `cosim {name}` is now `cosim {new}`; use the new name")
+            name = new
+        return super().get_command(context, name)
 
     def main(self, *arguments: Any, **settings: Any) -> Any:
         try:

@@ -1,4 +1,4 @@
-"""``cosim plot``: draw one or several results."""
+"""``cosim plot``: draw one or several results, or write a page about them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import click
 
 from bridge.cli.options import out_file_option
 from bridge.cli.output_options import window_sides
-from bridge.cli.report import names_of
 from bridge.present.metrics import METRICS
 from bridge.present.outputs import output_for
+from bridge.present.page.page import write_page
 from bridge.present.pictures import KINDS, View
 from bridge.results.folders import results_at
 from bridge.results.result import Result
@@ -29,7 +29,8 @@ _PS_PER_NS = 1000
 @click.argument("words", metavar="[KIND] RESULT...", nargs=-1, required=True)
 @out_file_option(
     "The picture to write; the file extension selects the format, such as .svg or .png. "
-    "Extensions of other outputs, such as .txt or .json, write these instead.",
+    ".html writes a page about all RESULTs, and extensions of other outputs, such as .txt or "
+    ".json, write these instead.",
     metavar="PICTURE",
     required=True,
 )
@@ -51,22 +52,42 @@ _PS_PER_NS = 1000
     help="For timeline: the simulated time, such as 1ms..2.5ms; the first iteration by default.",
 )
 def plot_command(words: tuple[str, ...], out: Path, **choices: str | None) -> None:
-    """Draw one or several results.
+    """Draw one or several results, or write a page about them.
 
     A RESULT is a result.json, its folder, or the folder of a sweep. Without a KIND, the picture
     shows the time of each layer of one RESULT: one bar stacks compute and exposed communication
-    (the part that compute does not hide); a second bar shows all communication."""
+    (the part that compute does not hide); a second bar shows all communication.
+
+    A file that ends in .html gets a page, which needs no network: where the time went, the critical
+    path, hot links, losses, completion times and settings. The first RESULT is the one that the
+    others are compared with."""
     kind, places = _divide(words)
     files = tuple(file for place in places for file in results_at(place))
     view = _view(kind, {name: text for name, text in choices.items() if text is not None})
     loaded = [Result.load(file) for file in files]
-    if kind is not None:
-        KINDS[kind].draw(dict(zip(names_of(files), loaded, strict=True)), view, out)
+    is_page = kind is None and out.suffix.lower() in (".html", ".htm")
+    if is_page:
+        write_page(dict(zip(_names(files), loaded, strict=True)), out)
+    elif kind is not None:
+        KINDS[kind].draw(dict(zip(_names(files), loaded, strict=True)), view, out)
     elif len(loaded) > 1:
-        raise click.UsageError(f"several RESULTs need a KIND: {', '.join(KINDS)}")
+        kinds = ", ".join(KINDS)
+        raise click.UsageError(
+            f"several RESULTs need a KIND: {kinds}, or a file that ends in .html"
+        )
     else:
         output_for(out).write(loaded[0], out)
-    click.echo(f"Picture: {out}", err=True)
+    click.echo(f"{'Page' if is_page else 'Picture'}: {out}", err=True)
+
+
+def _names(paths: tuple[Path, ...]) -> list[str]:
+    """Return a short and different name for each result: the end of its path."""
+    folders = [(path.parent if path.is_file() else path).absolute() for path in paths]
+    for parts in range(1, 1 + max(len(folder.parts) for folder in folders)):
+        names = ["/".join(folder.parts[-parts:]) for folder in folders]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{folder.name} ({number})" for number, folder in enumerate(folders, start=1)]
 
 
 def _view(kind: str | None, choices: dict[str, str]) -> View:

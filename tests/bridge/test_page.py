@@ -1,4 +1,4 @@
-"""`cosim report`: one HTML file that needs no network, renders, and is accessible."""
+"""`cosim plot -o x.html`: one HTML file that needs no network, renders, and is accessible."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def page(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     bridge.run(scenario, {"outputs": everything}, out=folder / "fast")
     bridge.run(scenario, slower, out=folder / "slow")
     names = [str(folder / name) for name in ("fast", "slow")]
-    ran = CliRunner().invoke(main, ["report", *names, "-o", str(folder / "x.html")])
+    ran = CliRunner().invoke(main, ["plot", *names, "-o", str(folder / "x.html")])
     assert ran.exit_code == 0, ran.output
     return folder / "x.html"
 
@@ -184,7 +184,7 @@ def test_an_interrupted_run(repository: Path, tmp_path: Path) -> None:
     time.sleep(0.3)
     run.send_signal(signal.SIGINT)
     assert run.wait(timeout=60) == 130
-    ran = CliRunner().invoke(main, ["report", str(tmp_path), "-o", str(tmp_path / "x.html")])
+    ran = CliRunner().invoke(main, ["plot", str(tmp_path), "-o", str(tmp_path / "x.html")])
     assert ran.exit_code == 0, ran.output
     text = (tmp_path / "x.html").read_text("utf-8").partition("<script>")[0]
     assert "is partial: interrupted" in text
@@ -208,16 +208,31 @@ def test_a_partial_result_and_hostile_names(raw_result: dict[str, Any], tmp_path
 def test_wrong_input(result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result.save(tmp_path)
     for words, sentence in (
-        ([str(tmp_path), "-o", str(tmp_path / "x.pdf")], "expected a file that ends in .html"),
+        (
+            [*2 * [str(tmp_path)], "-o", str(tmp_path / "x.pdf")],
+            "a file that ends in .html",
+        ),
         (["-o", str(tmp_path / "x.html")], "missing argument"),
         ([str(tmp_path / "none"), "-o", str(tmp_path / "x.html")], "no such file or folder"),
     ):
-        ran = CliRunner().invoke(main, ["report", *words])
+        ran = CliRunner().invoke(main, ["plot", *words])
         assert (ran.exit_code, sentence in ran.stderr) == (2, True)
     monkeypatch.setitem(sys.modules, "plotly", None)
-    ran = CliRunner().invoke(main, ["report", str(tmp_path), "-o", str(tmp_path / "x.html")])
+    ran = CliRunner().invoke(main, ["plot", str(tmp_path), "-o", str(tmp_path / "x.html")])
     assert ran.exit_code == 2
     assert "install the extra `report`" in ran.stderr
+
+
+def test_the_former_name(result: Result, tmp_path: Path) -> None:
+    pytest.importorskip("plotly")
+    result.save(tmp_path)
+    pages = [tmp_path / f"{name}.html" for name in ("plot", "report")]
+    for page in pages:
+        ran = CliRunner().invoke(main, [page.stem, str(tmp_path), "-o", str(page)])
+        assert ran.exit_code == 0, ran.stderr
+        is_former = page.stem == "report"
+        assert ("`cosim report` is now `cosim plot`" in ran.stderr) == is_former
+    assert pages[0].read_text() == pages[1].read_text()
 
 
 @pytest.mark.slow

@@ -29,7 +29,7 @@ COMMANDS = {
     "json": ["run", "small.yaml", "--json"],
     "sweep": ["sweep", "small.yaml", "--over", "topology.ranks=2,4"],
     "compare": ["compare", "done", "done"],
-    "report": ["report", "done", "-o", "→.html"],
+    "report": ["plot", "done", "-o", "→.html"],
     "schema": ["schema"],
     "help": ["run", "--help"],
     "wrong": ["validate", "→.yaml"],

@@ -25,7 +25,7 @@ COMMANDS = {
     "search": "search {file}",
     "compile": "compile {file} -o made.stream",
     "stream": "replay {file}",
-    "result": "report {file} -o page.html",
+    "result": "plot {file} -o page.html",
     "compare": "compare {file} {file}",
     "plot": "plot {file} -o picture.json",
     "network": "topo show {file}",
@@ -116,7 +116,7 @@ def test_a_file_that_a_scenario_names(
 def test_tables_beside_a_result(tmp_path: Path, raw_result: dict[str, Any], table: str) -> None:
     (tmp_path / "result.json").write_text(json.dumps(raw_result))
     os.mkfifo(tmp_path / table)
-    answer = cosim(tmp_path, "report", "result.json", "-o", "page.html")
+    answer = cosim(tmp_path, "plot", "result.json", "-o", "page.html")
     assert answer.returncode == 2, answer.stderr
     assert answer.stderr.startswith(f"cosim: {table}: not a regular file")
     assert len(answer.stderr.splitlines()) == 1

@@ -218,8 +218,8 @@ def _results() -> Iterable[Seed]:
             if file.suffix in (".json", ".csv", ".gz")
         }
         for arguments in (
-            ("report", "case", "-o", "page.html"),
-            ("report", "usual", "case", "-o", "page.html"),
+            ("plot", "case", "-o", "page.html"),
+            ("plot", "usual", "case", "-o", "page.html"),
             ("compare", "usual", "case", "--json"),
             ("compare", "case", "usual"),
             ("plot", "case", "-o", "picture.json"),
@@ -229,11 +229,11 @@ def _results() -> Iterable[Seed]:
             yield Seed(case, "case/result.json", mutators)
         tables = [file for file in files if file.startswith("case/") and file.endswith(".csv")]
         for file in tables:
-            case = Case(("report", "case", "-o", "page.html"), files)
+            case = Case(("plot", "case", "-o", "page.html"), files)
             yield Seed(case, file, (alter_text, alter_text, alter_bytes))
         timeline = "case/timeline.json.gz"
         for arguments in (
-            ("report", "case", "-o", "page.html"),
+            ("plot", "case", "-o", "page.html"),
             ("plot", "timeline", "case", "-o", "picture.svg"),
         ):
             inside = (inside_gzip(alter_text), inside_gzip(alter_bytes))
