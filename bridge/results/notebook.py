@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from bridge.results.result import Result
+from bridge.results.measurements import Iteration, Layer, NetworkStatistics
 
 #: Rows of a table at most.
 _ROWS = 12
@@ -15,22 +13,18 @@ _ROWS = 12
 _NS_PER_US = 1e3
 
 
-def result_html(result: Result) -> str:
-    """Return a result as HTML: its iterations, and the layers that take longest.
-
-    Parameters
-    ----------
-    result : Result
-        A result, which may be partial.
-
-    Returns
-    -------
-    str
-    """
-    name = escape(str(result.scenario.get("name", "simulation")))
-    parts = [f"<strong>{name}</strong>: {result.time_ns / _NS_PER_US:,.4g} µs simulated"]
-    if result.status != "complete":
-        parts.append(f", <em>{escape(result.status.replace('_', ' '))}: partial result</em>")
+def result_html(
+    name: str,
+    status: str,
+    time_ns: float,
+    iterations: Sequence[Iteration],
+    layers: Sequence[Layer],
+    network: NetworkStatistics,
+) -> str:
+    """Return a result as HTML: its iterations, and the layers that take longest."""
+    parts = [f"<strong>{escape(name)}</strong>: {time_ns / _NS_PER_US:,.4g} µs simulated"]
+    if status != "complete":
+        parts.append(f", <em>{escape(status.replace('_', ' '))}: partial result</em>")
     parts.append(
         _table(
             ("iteration", "time [µs]", "compute [µs]", "exposed [µs]", "waiting [µs]"),
@@ -39,21 +33,20 @@ def result_html(result: Result) -> str:
                     str(one.index),
                     *_times(one.time_ns, one.compute_ns, one.exposed_comm_ns, one.waiting_ns),
                 )
-                for one in result.iterations[:_ROWS]
+                for one in iterations[:_ROWS]
             ),
         )
     )
-    layers = sorted(result.layers, key=lambda one: -(one.compute_ns + one.exposed_comm_ns))
+    longest = sorted(layers, key=lambda one: -(one.compute_ns + one.exposed_comm_ns))
     parts.append(
         _table(
             ("layer", "compute [µs]", "communication [µs]", "exposed [µs]"),
             (
                 (one.name, *_times(one.compute_ns, one.raw_comm_ns, one.exposed_comm_ns))
-                for one in layers[:_ROWS]
+                for one in longest[:_ROWS]
             ),
         )
     )
-    network = result.network
     parts.append(
         f"{network.messages} messages, {network.drops} drops, {network.retransmissions} "
         f"retransmissions, {network.rto_events} timeouts"

@@ -36,6 +36,7 @@ from bridge.results.measurements import (
     System,
     Training,
 )
+from bridge.results.notebook import result_html
 from bridge.results.repeat import Repeat
 from bridge.results.run_tables import RunTables
 from frontend.loading.stored import as_now
@@ -204,9 +205,10 @@ class Result(BaseModel):
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        from bridge.results.notebook import result_html
-
-        return result_html(self)
+        name = str(self.scenario.get("name", "simulation"))
+        return result_html(
+            name, self.status, self.time_ns, self.iterations, self.layers, self.network
+        )
 
     def to_json(self) -> str:
         """Return the text of result.json: keys in fixed order, indented by two spaces.

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from frontend.collectives.registry import OPERATIONS
+from frontend.schema.base import Model
 from frontend.schema.files import absolute, digest
 from frontend.workloads import WORKLOADS
-
-if TYPE_CHECKING:
-    from frontend.scenario.model import Scenario
 
 FILES = "x-files"
 """Key of the scenario in a stream: the SHA-256 of each file that the scenario names."""
@@ -55,17 +53,19 @@ def _algorithms(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 yield choice
 
 
-def digests(scenario: Scenario) -> dict[str, str]:
+def digests(workload: Model, resolved: Mapping[str, Any]) -> dict[str, str]:
     """Return the SHA-256 of the content of each file that a scenario names, by its absolute path.
 
     Parameters
     ----------
-    scenario : Scenario
-        The scenario. Files whose content belongs to it are no files of it.
+    workload : Model
+        The workload of the scenario.
+    resolved : mapping
+        The scenario with all defaults. Files whose content belongs to it are no files of it.
     """
-    kind = WORKLOADS[scenario.workload.kind]
-    named = {os.fspath(path) for key in kind.files for path in kind.paths(scenario.workload, key)}
-    for choice in _algorithms(scenario.resolved()):
+    kind = WORKLOADS[resolved["workload"]["kind"]]
+    named = {os.fspath(path) for key in kind.files for path in kind.paths(workload, key)}
+    for choice in _algorithms(resolved):
         named.add(choice["file"])
     found = {path: digest(Path(path)) for path in sorted(map(absolute, named))}
     return {path: one for path, one in found.items() if one is not None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,13 +16,37 @@ from topology_gen.errors import ConnectivityError, DegreeError, EdgeListError
 if TYPE_CHECKING:
     import networkx as nx
 
-    from topology_gen.graphs.symmetry import Symmetry
-
 GREATEST_NODES = 2**24
 """Greatest number of nodes, so that a typing error does not fill the memory."""
 
 ROWS = 256
 """Number of nodes whose distances are computed at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Symmetry:
+    """The orbits of a group of symmetries, in which only the identity fixes a node.
+
+    Attributes
+    ----------
+    node_class : uint32 array, shape (nodes,)
+        For each node, the number of its orbit; any numbers.
+    link_class : uint32 array, shape (links,)
+        For each link, the number of its orbit, from 0 without gaps.
+    """
+
+    node_class: Ids
+    link_class: Ids
+
+    @cached_property
+    def roots(self) -> Ids:
+        """The first node of each orbit of nodes."""
+        return ids(np.unique(self.node_class, return_index=True)[1])
+
+    @cached_property
+    def classes(self) -> int:
+        """Number of orbits of links."""
+        return int(self.link_class.max()) + 1
 
 
 @dataclass(frozen=True, eq=False)

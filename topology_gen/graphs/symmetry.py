@@ -3,39 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from topology_gen.arrays import Ids, ids
-from topology_gen.graphs.digraph import Digraph
-
-
-@dataclass(frozen=True, eq=False)
-class Symmetry:
-    """The orbits of a group of symmetries, in which only the identity fixes a node.
-
-    Attributes
-    ----------
-    node_class : uint32 array, shape (nodes,)
-        For each node, the number of its orbit; any numbers.
-    link_class : uint32 array, shape (links,)
-        For each link, the number of its orbit, from 0 without gaps.
-    """
-
-    node_class: Ids
-    link_class: Ids
-
-    @cached_property
-    def roots(self) -> Ids:
-        """The first node of each orbit of nodes."""
-        return ids(np.unique(self.node_class, return_index=True)[1])
-
-    @cached_property
-    def classes(self) -> int:
-        """Number of orbits of links."""
-        return int(self.link_class.max()) + 1
+from topology_gen.arrays import ids
+from topology_gen.graphs.digraph import Digraph, Symmetry
 
 
 def symmetry_of(graph: Digraph) -> Symmetry:

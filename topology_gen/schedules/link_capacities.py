@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from topology_gen.arrays import Amounts, ids
 from topology_gen.errors import LinkError
-from topology_gen.graphs.digraph import Digraph
-from topology_gen.graphs.symmetry import Symmetry, symmetry_of
+from topology_gen.graphs.digraph import Digraph, Symmetry
+from topology_gen.graphs.symmetry import symmetry_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topology_gen import kernels
-from topology_gen.graphs.digraph import Digraph
-from topology_gen.graphs.symmetry import Symmetry
+from topology_gen.graphs.digraph import Digraph, Symmetry
 from topology_gen.schedules.walk_mix import WalkMix
 
 

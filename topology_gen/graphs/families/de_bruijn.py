@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from topology_gen.arrays import ids
-from topology_gen.graphs.digraph import Digraph, from_rules
+from topology_gen.graphs.digraph import Digraph, Symmetry, from_rules
 from topology_gen.graphs.families.parameters import check_least, check_size, power
-from topology_gen.graphs.symmetry import Symmetry
 
 
 def de_bruijn(degree: int, diameter: int) -> Digraph:

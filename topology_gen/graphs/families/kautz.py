@@ -8,9 +8,8 @@ from math import gcd
 import numpy as np
 
 from topology_gen.arrays import ids
-from topology_gen.graphs.digraph import Digraph, from_rules
+from topology_gen.graphs.digraph import Digraph, Symmetry, from_rules
 from topology_gen.graphs.families.parameters import check_least, check_size, power
-from topology_gen.graphs.symmetry import Symmetry
 
 
 def generalized_kautz(degree: int, nodes: int) -> Digraph:
