@@ -35,8 +35,7 @@ from bridge.cli.place_options import on_option_for
 from bridge.cli.points import Counter as PointsCounter
 from bridge.cli.points import require_all
 from bridge.errors import InputError
-from bridge.present.live_bar import LiveBar
-from bridge.present.progress import LINE_INTERVAL_S, Reporter, reporter_for
+from bridge.present.progress import LINE_INTERVAL_S, LiveBar, Reporter, reporter_for
 from bridge.present.quantities import time_text
 from bridge.present.table import table
 from bridge.results.result import Result

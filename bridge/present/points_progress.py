@@ -5,16 +5,15 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import AbstractContextManager
-from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
 from rich.table import Column
 
-from bridge.present.live_bar import LiveBar
 from bridge.present.progress import (
     LINE_INTERVAL_S,
+    LiveBar,
     Snapshot,
     details,
     is_watched,
@@ -35,13 +34,8 @@ class PointsDisplay(AbstractContextManager["PointsDisplay"]):
     def done(self, name: str, line: str) -> None:
         """Show a line for a point that has ended."""
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        return None
+    def __exit__(self, *problem: object) -> None:
+        """Remove what is shown."""
 
 
 class PointBars(LiveBar, PointsDisplay):

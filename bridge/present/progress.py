@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Protocol, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, SpinnerColumn, TextColumn
 from rich.progress import Progress as Bar
 
-from bridge.present.live_bar import LiveBar
 from bridge.present.quantities import percent_text, scaled_text, seconds_text, time_text
 
 #: Seconds of wall time between two lines of progress if there is no terminal.
@@ -65,13 +63,8 @@ class Reporter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        return None
+    def __exit__(self, *problem: object) -> None:
+        """Remove what is shown."""
 
 
 class CallbackReporter(Reporter):
@@ -82,6 +75,20 @@ class CallbackReporter(Reporter):
 
     def update(self, progress: Snapshot) -> None:
         self._function(progress)
+
+
+class LiveBar:
+    """A context manager that shows a progress bar; leaving it removes the bar."""
+
+    def __init__(self, bar: Bar) -> None:
+        self._bar = bar
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._bar.stop()
 
 
 class BarReporter(LiveBar, Reporter):
