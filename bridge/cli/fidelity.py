@@ -10,7 +10,7 @@ import click
 from bridge.cli.console import output
 from bridge.cli.options import json_option, out_folder_option
 from bridge.cli.points import Counter, jobs_option, scenarios_option
-from bridge.fidelity import page, picture
+from bridge.fidelity import page
 from bridge.fidelity.cases import cases
 from bridge.fidelity.comparison import Row, compare, document, fabrics, stored
 from bridge.files import prepare_directory, write_whole
@@ -54,7 +54,7 @@ def fidelity_command(
     (faster estimates). The table shows the simulated times, and how far the estimates are from
     express."""
     if write is not None:
-        picture.require_matplotlib()
+        page.require_matplotlib()
         prepare_directory(write)
     chosen = [case for case in cases(scenarios) if only in case.name]
     if not chosen:
@@ -77,7 +77,7 @@ def fidelity_command(
             click.echo(sentence)
     if write is not None:
         write_whole(write / "fidelity.md", page.markdown(rows, native).encode())
-        picture.draw(rows, write / "fidelity.svg")
+        page.draw(rows, write / "fidelity.svg")
     if store is not None:
         lines = ",\n".join(json.dumps(row) for row in stored(rows))
         write_whole(store, f"[\n{lines}\n]\n".encode())

@@ -31,13 +31,13 @@ from bridge.results.measurements import (
     NetworkStatistics,
     Reconfiguration,
     Reordering,
+    Repeat,
     SharedLink,
     Simulator,
     System,
     Training,
 )
 from bridge.results.notebook import result_html
-from bridge.results.repeat import Repeat
 from bridge.results.run_tables import RunTables
 from frontend.loading.stored import as_now
 from frontend.schema.outputs import chosen

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from statistics import mean
 from typing import Any
 
 from bridge.results.run_tables import RunTables
-from bridge.simulator.network_class import network_class
 from frontend.fabrics import ESTIMATORS
 
 #: What `cosim fidelity --store` writes: the errors of the estimators against express, by scenario.
@@ -86,3 +86,46 @@ def _stored() -> list[dict[str, Any]]:
     text = (files("bridge.simulator") / FILE).read_text(encoding="utf-8")
     rows: list[dict[str, Any]] = json.loads(text)
     return rows
+
+
+Rows = Sequence[Mapping[str, Any]]
+
+#: Rates of links up and down a switch that differ by less than this are equal.
+_ALMOST = 1.001
+
+
+def network_class(links: Rows, flows: Rows) -> str:
+    """Return the class of a network, as far as it decides how good an estimate is.
+
+    Parameters
+    ----------
+    links, flows : sequence of mappings
+        The tables ``links`` and ``flows`` of a result.
+
+    Returns
+    -------
+    str
+        ``direct``: links join ranks, which pass on what is not for them. ``one tier``: each path
+        has one switch. ``tiers``: switches are linked to each other, with at least the rate of what
+        is below them. ``oversubscribed``: some have less.
+    """
+    ranks = _ranks(flows)
+    up: dict[int, float] = defaultdict(float)
+    down: dict[int, float] = defaultdict(float)
+    for link in links:
+        source, target, rate = link["source"], link["target"], link["rate_bps"]
+        if source < ranks and target < ranks:
+            return "direct"
+        if target < ranks:
+            down[source] += rate
+        elif source >= ranks:
+            up[source] += rate
+    if not up:
+        return "one tier"
+    leaves = [switch for switch in down if up[switch]]
+    less = any(down[switch] > _ALMOST * up[switch] for switch in leaves)
+    return "oversubscribed" if less else "tiers"
+
+
+def _ranks(flows: Rows) -> int:
+    return 1 + int(max((max(flow["source"], flow["target"]) for flow in flows), default=-1))

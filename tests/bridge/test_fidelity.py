@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from bridge.cli.main import main
 from bridge.errors import InputError
-from bridge.fidelity import page, picture
+from bridge.fidelity import page
 from bridge.fidelity.cases import Case, cases
 from bridge.fidelity.comparison import Row, compare, document, summarize
 
@@ -71,7 +71,7 @@ def test_page_and_picture(tmp_path: Path) -> None:
     assert "express against native, without loss: +0.00 % to +0.00 % in 1 cases, 0.00 %" in text
     pytest.importorskip("matplotlib")
     for name in ("a.svg", "b.svg"):
-        picture.draw(rows, tmp_path / name)
+        page.draw(rows, tmp_path / name)
     assert (tmp_path / "a.svg").read_text() == (tmp_path / "b.svg").read_text()
 
 

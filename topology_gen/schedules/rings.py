@@ -35,7 +35,7 @@ def all_gather(graph: Digraph) -> Schedule:
 
     See Also
     --------
-    reduce_scatter, topology_gen.graphs.families.shifted_ring, topology_gen.schedules.bfb.all_gather
+    reduce_scatter, topology_gen.graphs.families.ring, topology_gen.schedules.bfb.all_gather
 
     Examples
     --------

@@ -12,8 +12,7 @@ from pathlib import Path
 from bridge.errors import InputError
 from bridge.files import write_whole
 from bridge.present.page import html
-from bridge.present.page.change_sections import MOST
-from bridge.present.page.sections import FOR_ALL, SECTIONS
+from bridge.present.page.sections import FOR_ALL, MOST, SECTIONS
 from bridge.results.result import Result
 
 _PAGE = """<!DOCTYPE html>

@@ -3,27 +3,214 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from html import escape
+from itertools import pairwise
+from typing import Any
 
 from bridge.errors import InputError
-from bridge.present import charts
+from bridge.present import charts, series_charts
 from bridge.present.charts import Chart
-from bridge.present.comparison import signed_percent
-from bridge.present.deciding import what_decides
+from bridge.present.comparison import changed_settings, compare, signed_percent
+from bridge.present.deciding import what_decides, what_differs
 from bridge.present.iteration_chart import iteration_parts
-from bridge.present.metrics import METRICS
+from bridge.present.link_chart import link_heat
+from bridge.present.link_map import LinkMap, hottest, link_map
+from bridge.present.metrics import METRICS, is_estimate
 from bridge.present.page import html
-from bridge.present.page.change_sections import MOST, changes
-from bridge.present.page.each import Parts, Results, add_each, of
-from bridge.present.page.network_sections import hot_links, transport
 from bridge.present.quantities import byte_rate_text, percent_text, scaled_text, time_text
+from bridge.present.sweep_chart import key_value, sweep_chart
 from bridge.present.timeline_chart import timeline
 from bridge.results.measurements import CriticalPath
 from bridge.results.result import Result
 
+Results = Mapping[str, Result]
+Parts = tuple[list[str], list[Chart]]
+
 #: Rows of a table at most.
 _ROWS = 15
+
+#: Results that a page compares in detail; of more, it shows these, and the metrics of all.
+MOST = 4
+
+#: What many results are compared by.
+TIME = METRICS["time"]
+
+
+def changes(results: Results) -> Parts:
+    """What changed in the scenario."""
+    if len(results) > MOST:
+        return _sweep(results)
+    parts = []
+    for (before, first), (after, second) in pairwise(results.items()):
+        settings = list(changed_settings(first.scenario, second.scenario))
+        if not settings:
+            parts.append(html.note(f"The scenarios of {before} and {after} are equal."))
+            continue
+        rows = [(one.key, _plain(one.before), _plain(one.after)) for one in settings]
+        caption = f"Settings that differ between {before} and {after}"
+        parts.append(html.table(caption, ("setting", before, after), rows, text=True))
+        difference = what_differs(first, second)
+        if difference:
+            parts.append(html.note(difference))
+        comparison = compare(first, second)
+        largest = [one for one in comparison.layers if one.difference][:_ROWS]
+        if largest:
+            times = [
+                (one.name, *map(time_text, (one.before, one.after)), signed_percent(one.relative))
+                for one in largest
+            ]
+            caption = "Layers by their difference: compute and exposed communication"
+            parts.append(html.table(caption, ("layer", before, after, "difference"), times))
+    return parts, []
+
+
+def _sweep(results: Results) -> Parts:
+    """The settings that differ in many results, and the time that depends on them."""
+    first, *others = results.values()
+    keys = dict.fromkeys(
+        setting.key
+        for other in others
+        for setting in changed_settings(first.scenario, other.scenario)
+    )
+    rows = [
+        (name, *(_setting(result, key) for key in keys), TIME.cell(result))
+        for name, result in results.items()
+    ]
+    headings = ("result", *keys, TIME.name)
+    parts = [html.table(f"Settings that differ in {len(results)} results", headings, rows)]
+    try:
+        chart = sweep_chart(list(results.values()), None, TIME, None)
+    except InputError:  # they differ in more than a picture shows
+        chart = None
+    if chart is None:
+        return parts, []
+    return [html.chart(chart, TIME.name), *parts], [chart]
+
+
+def _setting(result: Result, key: str) -> str:
+    try:
+        return _plain(key_value(result, key))
+    except InputError:  # only other results have it
+        return "–"
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def hot_links(results: Results) -> Parts:
+    """The topology with the utilization of its links."""
+    parts: list[str] = []
+    found: list[Chart] = []
+    for number, (name, result) in enumerate(results.items()):
+        links = link_map(result)
+        if links is None:
+            continue
+        hot = hottest(links.links, _ROWS)
+        chart = link_heat(f"links-{number}", f"Links by utilization{of(results, name)}", links)
+        busiest = f"The busiest link is {links.link_name(hot[0])}"
+        parts.append(html.chart(chart, f"{busiest}, {percent_text(hot[0]['utilization'])}"))
+        found.append(chart)
+        lossy = sorted((one for one in links.links if one["drops"]), key=lambda one: -one["drops"])
+        for caption, shown in (("The busiest links", hot), ("Links with drops", lossy[:_ROWS])):
+            if shown:
+                rows = [_link_row(links, one) for one in shown]
+                parts.append(html.table(caption + of(results, name), _LINK_HEADINGS, rows))
+    add_each(results, series_charts.queues, parts, found)
+    add_each(results, series_charts.throughput, parts, found)
+    return parts, found
+
+
+_LINK_HEADINGS = ("link", "dimension", "utilization", "bytes", "queue", "drops", "marks")
+
+
+def _link_row(links: LinkMap, link: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        links.link_name(link),
+        link["dimension"],
+        percent_text(link["utilization"]),
+        scaled_text(link["wire_bytes"], "B"),
+        scaled_text(link["max_queue_bytes"], "B"),
+        str(link["drops"]),
+        str(link["ecn_marks"]),
+    )
+
+
+def transport(results: Results) -> Parts:
+    """What TCP did, and the flows that repaired losses."""
+    numbers: tuple[tuple[str, Callable[[Result], str]], ...] = (
+        ("packets", lambda r: scaled_text(r.network.packets)),
+        ("drops", lambda r: str(r.network.drops)),
+        ("retransmissions", lambda r: str(r.network.retransmissions)),
+        ("timeouts (RTO)", lambda r: str(r.network.rto_events)),
+        ("ECN marks", lambda r: str(r.network.ecn_marks)),
+        ("round-trip time, mean over flows", lambda r: time_text(r.network.rtt_mean_ns or None)),
+        ("round-trip time, p99", lambda r: time_text(r.network.rtt_p99_ns or None)),
+    )
+    packets = {name: one for name, one in results.items() if not is_estimate(one)}
+    if not packets:
+        return [html.note("The fabric estimates, so there are no packets and no losses.")], []
+    rows = [(label, *(text(result) for result in packets.values())) for label, text in numbers]
+    parts = [html.table("Counters of TCP", ("", *packets), rows)]
+    for name, result in packets.items():
+        flows = [row for row in result.tables.rows("flows") if row["retransmissions"]]
+        flows.sort(key=lambda row: (-row["rto_events"], -row["retransmissions"]))
+        if flows:
+            rows = [
+                (
+                    f"rank {row['source']} → rank {row['target']}",
+                    str(row["retransmissions"]),
+                    str(row["rto_events"]),
+                    time_text(row["fct_max_ns"]),
+                    f"{row['slowdown']:.1f}",
+                )
+                for row in flows[:_ROWS]
+            ]
+            headings = ("flow", "retransmissions", "timeouts", "slowest message", "slowdown")
+            caption = f"The {len(rows)} of {len(flows)} flows with losses that had most timeouts"
+            parts.append(html.table(caption + of(packets, name), headings, rows))
+    found: list[Chart] = []
+    add_each(packets, series_charts.windows, parts, found)
+    add_each(packets, series_charts.round_trips, parts, found)
+    if not found:
+        parts.append(html.note(_NO_SERIES))
+    return parts, found
+
+
+_NO_SERIES = (
+    "Congestion windows, round trips and queues over time: run with "
+    "--set 'outputs.series={interval: 10us}'."
+)
+
+
+def of(results: Results, name: str) -> str:
+    """Return which result something is of, if there are several."""
+    return f" of {name}" if len(results) > 1 else ""
+
+
+def add_each(
+    results: Results,
+    make: Callable[[Result], Chart | None],
+    parts: list[str],
+    found: list[Chart],
+) -> None:
+    """Add a chart for each result that has what it shows."""
+    for number, (name, result) in enumerate(results.items()):
+        chart = make(result)
+        if chart is not None:
+            caption = chart.caption + of(results, name)
+            own = replace(chart, name=f"{chart.name}-{number}", caption=caption)
+            parts.append(html.chart(own, _curves(own)))
+            found.append(own)
+
+
+def _curves(chart: Chart) -> str:
+    """Return in words what a chart of curves or bars shows."""
+    names = [str(trace["name"]) for trace in chart.traces]
+    return f"{chart.layout['xaxis']['title']['text']}; {', '.join(names)}"
+
 
 #: The least share of a critical path that is told.
 _LEAST = 0.0005

@@ -20,7 +20,6 @@ from bridge.studies.direct_connect.large import (
     tree_all_to_all_us,
 )
 from bridge.studies.direct_connect.pareto import choice, families
-from bridge.studies.direct_connect.timeline import Breakdown, TimeUs, breakdown
 from bridge.studies.framework.model import (
     Chart,
     Experiment,
@@ -34,6 +33,7 @@ from bridge.studies.framework.model import (
 from bridge.studies.framework.scoring import bound, number, order, same
 from frontend import load_scenario
 from frontend.resolve import resolve
+from frontend.workloads.plan import NodeType, Plan
 from topology_gen.finder import frontier
 from topology_gen.finder.costs import Collective, least_all_reduce_us, least_all_to_all_us
 
@@ -333,3 +333,58 @@ all-to-all column is the time in which at least one all-to-all is under way.
 EXPERIMENT = Experiment(
     "Expert-parallel training (Section 8.4, Appendix A.4)", (FIGURE,), points, evaluate
 )
+
+
+#: Time of a collective of a number of bytes, in microseconds.
+TimeUs = Callable[[Collective, int], float]
+
+
+class Breakdown(NamedTuple):
+    """The time of an iteration and its parts, in milliseconds."""
+
+    iteration: float
+    compute: float
+    all_to_all: float
+
+    @property
+    def all_reduce(self) -> float:
+        """The rest: the time in which the computation waits for all-reduces."""
+        return self.iteration - self.compute - self.all_to_all
+
+    @property
+    def all_to_all_share(self) -> float:
+        """The share of the all-to-alls."""
+        return self.all_to_all / self.iteration
+
+
+def breakdown(plan: Plan, time_us: TimeUs) -> Breakdown:
+    """Return the iteration of a plan in which all ranks do the same.
+
+    A rank has one compute stream, which runs its operators in their order. Collectives start when
+    the nodes that they wait for are done. All ranks agree, so one rank stands for all.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan of one iteration, whose all-to-alls never overlap other work, such as that of
+        ``kind: moe``.
+    time_us : callable
+        Time of each collective.
+    """
+    ends: list[float] = []
+    stream = computed = exchanged = 0.0
+    for node in plan.nodes:
+        start = max((ends[other] for other in node.dependencies), default=0.0)
+        if node.type == NodeType.COMPUTE:
+            took = node.duration_ps / 1e6
+            stream = max(start, stream) + took
+            computed += took
+            ends.append(stream)
+            continue
+        issue = plan.issues[node.collective]
+        operation: Collective = "all_to_all" if issue.operation == "all_to_all" else "all_reduce"
+        took = time_us(operation, issue.bytes)
+        if operation == "all_to_all":
+            exchanged += took
+        ends.append(start + took)
+    return Breakdown(max(ends) / 1000, computed / 1000, exchanged / 1000)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from math import floor, log2, sqrt
 from pathlib import Path
 from statistics import mean
 
+import numpy as np
+
 from bridge.batch.points import Point
 from bridge.present.quantities import percent_text
 from bridge.studies.direct_connect.clusters import ALPHA_US, DEGREE, FABRIC, MIB
-from bridge.studies.direct_connect.cuts import cut_bound
 from bridge.studies.direct_connect.pareto import choice, families
 from bridge.studies.framework.model import (
     Chart,
@@ -24,6 +26,7 @@ from bridge.studies.framework.model import (
 from bridge.studies.framework.scoring import bound, order
 from topology_gen import specs
 from topology_gen.finder.costs import least_all_reduce_us, least_all_to_all_us
+from topology_gen.graphs.digraph import Digraph
 
 FIGURE = "8"
 #: Squares, so that each number of nodes has a 2D torus.
@@ -236,3 +239,39 @@ the paper.
 EXPERIMENT = Experiment(
     "All-reduces and all-to-alls of large clusters (Section 8.3)", (FIGURE,), points, evaluate
 )
+
+
+def cut_bound(graph: Digraph) -> Fraction:
+    """Return an all-to-all throughput that no flow exceeds, by cuts around consecutive nodes.
+
+    The c links that leave k of the N nodes carry k·(N-k) flows, so f is at most c / (k·(N-k)). The
+    result is the least of these bounds over all sets of consecutive nodes. In the trees of
+    `topology_gen.graphs.double_binary_tree`, the nodes below a node are consecutive.
+
+    Parameters
+    ----------
+    graph : Digraph
+        A digraph of at least 2 nodes, whose links have a capacity of 1.
+
+    See Also
+    --------
+    topology_gen.schedules.all_to_all.distance_bound
+
+    Examples
+    --------
+    >>> from topology_gen.graphs import double_binary_tree
+    >>> str(cut_bound(double_binary_tree(1024)))
+    '1/65536'
+    """
+    nodes = graph.nodes
+    # before[i, j]: the links from a node below i to one below j.
+    before = np.zeros((nodes + 1, nodes + 1), np.int64)
+    np.add.at(before, (graph.source + 1, graph.target + 1), 1)
+    before = before.cumsum(0).cumsum(1)
+    starting, inside = before[:, nodes], before.diagonal()
+    bounds = []
+    for size in range(1, nodes):
+        within = inside[size:] + inside[:-size] - before.diagonal(size) - before.diagonal(-size)
+        leaving = starting[size:] - starting[:-size] - within
+        bounds.append(Fraction(int(leaving.min()), size * (nodes - size)))
+    return min(bounds)

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from bridge.studies.direct_connect import clusters, generation, large, optimality, pareto
-from bridge.studies.direct_connect.cuts import cut_bound
 from bridge.studies.direct_connect.data_parallel import busy_ns
-from bridge.studies.direct_connect.timeline import breakdown
+from bridge.studies.direct_connect.experts import breakdown
+from bridge.studies.direct_connect.large import cut_bound
 from frontend.workloads.plan import Plan
 from topology_gen import specs
 from topology_gen.schedules import bfb
