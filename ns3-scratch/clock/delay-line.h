@@ -71,9 +71,7 @@ class DelayLine : private CausalEvent
         m_isServing = true;
         while (!m_items.IsEmpty() && m_items.Front().duePs <= nowPs)
         {
-            const T item = m_items.Front().item;
-            m_items.Pop();
-            (m_owner.*m_sink)(item);
+            (m_owner.*m_sink)(m_items.Pop().item);
         }
         (m_owner.*m_done)();
         m_isServing = false;

@@ -6,7 +6,7 @@
 #define COSIM_MESSAGE_MATCHER_H
 
 #include "network/network-api.h"
-#include "support/fifo-queue.h"
+#include "support/ring-buffer.h"
 
 #include <cstdint>
 #include <unordered_map>
@@ -83,8 +83,8 @@ class MessageMatcher
      */
     struct Waiting
     {
-        FifoQueue<Receive> receives;
-        FifoQueue<uint64_t> messages; //!< sizes [bytes]
+        RingBuffer<Receive> receives;
+        RingBuffer<uint64_t> messages; //!< sizes [bytes]
     };
 
     std::unordered_map<Key, Waiting, KeyHash> m_waiting;

@@ -6,6 +6,7 @@
 #include "support/unit-test.h"
 
 #include <deque>
+#include <memory>
 #include <random>
 
 namespace cosim
@@ -45,7 +46,7 @@ class RingBufferTest : public UnitTest<RingBufferTest>
             }
             else if (choice < 14)
             {
-                ring.Pop();
+                NS_TEST_ASSERT_MSG_EQ(ring.Pop(), model.front(), "popped at operation " << i);
                 model.pop_front();
             }
             else
@@ -117,6 +118,31 @@ class RingBufferTest : public UnitTest<RingBufferTest>
         }
         NS_TEST_ASSERT_MSG_EQ(Counted::made, made + 1, "no array is made for what passes through");
     }
+
+    void HoldsWhatOnlyMoves()
+    {
+        RingBuffer<std::unique_ptr<int>> ring;
+        for (int i = 0; i < 100; ++i)
+        {
+            ring.Push(std::make_unique<int>(i));
+        }
+        for (int i = 0; i < 100; ++i)
+        {
+            NS_TEST_ASSERT_MSG_EQ(*ring.Pop(), i, "order");
+            ring.Push(std::make_unique<int>(100 + i));
+        }
+        NS_TEST_ASSERT_MSG_EQ(*ring.Front(), 100, "the rest stands behind");
+    }
+
+    void ReleasesWhatLeaves()
+    {
+        RingBuffer<std::shared_ptr<int>> ring;
+        const auto item = std::make_shared<int>(0);
+        ring.Push(item);
+        ring.Push({});
+        ring.Pop();
+        NS_TEST_ASSERT_MSG_EQ(item.use_count(), 1, "the queue keeps no copy");
+    }
 };
 
 const UnitTestSuite<RingBufferTest> g_ringBufferTests(
@@ -127,6 +153,8 @@ const UnitTestSuite<RingBufferTest> g_ringBufferTests(
          &RingBufferTest::GrowsWhileWrapped},
         {"a ring takes items again after it was cleared", &RingBufferTest::StartsAgainAfterClear},
         {"a ring that has its size allocates nothing", &RingBufferTest::KeepsItsMemory},
+        {"items need no copy", &RingBufferTest::HoldsWhatOnlyMoves},
+        {"an item that leaves is released", &RingBufferTest::ReleasesWhatLeaves},
     });
 
 } // namespace

@@ -3,10 +3,10 @@
  */
 
 #include "support/slot-pool.h"
-#include "support/stable-vector.h"
 #include "support/unit-test.h"
 
 #include <algorithm>
+#include <array>
 #include <random>
 #include <set>
 
@@ -63,13 +63,13 @@ class SlotPoolTest : public UnitTest<SlotPoolTest>
             }
             most = std::max(most, taken.size());
             NS_TEST_ASSERT_MSG_EQ(pool.GetTaken(), taken.size(), "taken");
-            NS_TEST_ASSERT_MSG_EQ(pool.GetSlots().size(), most, "as many as ever at once");
+            NS_TEST_ASSERT_MSG_EQ(pool.GetCount(), most, "as many as ever at once");
         }
     }
 
-    void KeepsReferencesInAStableVector()
+    void KeepsReferences()
     {
-        SlotPool<int, StableVector<int>> pool;
+        SlotPool<int> pool;
         int& first = pool[pool.Take()];
         first = 5;
         for (int i = 0; i < 10000; ++i)
@@ -77,6 +77,22 @@ class SlotPoolTest : public UnitTest<SlotPoolTest>
             pool.Take();
         }
         NS_TEST_ASSERT_MSG_EQ(&first, &pool[0], "the same place");
+    }
+
+    void KeepsItemsApart()
+    {
+        // 3000 items of 4 KiB take several huge pages.
+        constexpr uint32_t ITEMS = 3000;
+        SlotPool<std::array<uint64_t, 512>> pool;
+        for (uint32_t i = 0; i < ITEMS; ++i)
+        {
+            pool[pool.Take()].fill(i);
+        }
+        for (uint32_t i = 0; i < ITEMS; ++i)
+        {
+            NS_TEST_ASSERT_MSG_EQ(pool[i].front(), i, "the start of an item");
+            NS_TEST_ASSERT_MSG_EQ(pool[i].back(), i, "its end");
+        }
     }
 };
 
@@ -86,7 +102,8 @@ const UnitTestSuite<SlotPoolTest> g_slotPoolTests(
         {"the slot that was returned last is taken first", &SlotPoolTest::TakesTheLastReturned},
         {"a slot keeps what it holds", &SlotPoolTest::KeepsContents},
         {"no slot is taken twice, and none is wasted", &SlotPoolTest::NeverSharesASlot},
-        {"references into a stable vector survive", &SlotPoolTest::KeepsReferencesInAStableVector},
+        {"an item stays where it is", &SlotPoolTest::KeepsReferences},
+        {"items do not overlap", &SlotPoolTest::KeepsItemsApart},
     });
 
 } // namespace

@@ -215,8 +215,7 @@ CollectiveEngine::Drain()
     m_draining = true;
     while (!m_work.IsEmpty())
     {
-        const Ready ready = m_work.Front();
-        m_work.Pop();
+        const Ready ready = m_work.Pop();
         Perform(ready);
     }
     m_draining = false;

@@ -8,7 +8,6 @@
 #include "clock/delay-line.h"
 #include "stream/stream.h"
 #include "support/slot-pool.h"
-#include "support/stable-vector.h"
 #include "system/admission.h"
 #include "system/chunk-scheduler.h"
 #include "system/collective-plans.h"
@@ -83,7 +82,7 @@ class NegotiatedAdmission : public Admission, public ChunkStarter
     std::vector<std::vector<uint32_t>> m_lanes;      //!< per placement and part: its lane
     std::vector<std::unique_ptr<Running>> m_running; //!< per collective
     uint32_t m_issues{0};
-    SlotPool<ChunkProgress, StableVector<ChunkProgress>> m_chunks;
+    SlotPool<ChunkProgress> m_chunks;
     bool m_isImmediate; //!< true if agreements take no time
     DelayLine<ChunkPart, NegotiatedAdmission> m_agreements;
 };

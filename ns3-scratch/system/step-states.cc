@@ -5,7 +5,6 @@
 #include "system/step-states.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace cosim
 {
@@ -34,7 +33,8 @@ StepStates::Open(uint32_t page, Spare& spare)
     const uint32_t size = GetSize(page);
     if (size == PAGE)
     {
-        m_pages[page].states = spare.Take();
+        m_pages[page].slot = spare.Take();
+        m_pages[page].states = spare[m_pages[page].slot].data();
     }
     else
     { // a small part keeps its memory for the next part in its slot
@@ -52,10 +52,10 @@ StepStates::Open(uint32_t page, Spare& spare)
 void
 StepStates::Close(uint32_t page, Spare& spare)
 {
-    State* const states = std::exchange(m_pages[page].states, nullptr);
+    m_pages[page].states = nullptr;
     if (GetSize(page) == PAGE)
     {
-        spare.Return(states);
+        spare.Return(m_pages[page].slot);
     }
 }
 

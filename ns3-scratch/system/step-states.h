@@ -5,10 +5,11 @@
 #ifndef COSIM_STEP_STATES_H
 #define COSIM_STEP_STATES_H
 
-#include "support/block-pool.h"
+#include "support/slot-pool.h"
 #include "system/step-ids.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -40,7 +41,7 @@ class StepStates
     };
 
     /// Memory for the pages of any part.
-    using Spare = BlockPool<State, PAGE>;
+    using Spare = SlotPool<std::array<State, PAGE>>;
 
     /**
      * Begin a new part. No step has changed.
@@ -114,6 +115,7 @@ class StepStates
     {
         State* states{nullptr}; //!< null before the first change and when all steps are done
         uint32_t left{0};       //!< number of steps that are not done
+        uint32_t slot{0};       //!< of its memory in a Spare; unless it is in m_rest
     };
 
     void Open(uint32_t page, Spare& spare);

@@ -86,7 +86,7 @@ TaskTable::Start(const ChunkPart& what,
 std::string
 TaskTable::Describe(uint32_t collective, uint32_t member) const
 {
-    for (uint32_t id = 0; id < m_tasks.GetSlots().size(); ++id)
+    for (uint32_t id = 0; id < m_tasks.GetCount(); ++id)
     {
         const Task& task = m_tasks[id];
         if (task.membersLeft == 0 || task.what.collective != collective)

@@ -8,7 +8,6 @@
 #include "network/network-api.h"
 #include "stream/stream.h"
 #include "support/slot-pool.h"
-#include "support/stable-vector.h"
 #include "system/admission.h"
 #include "system/program-template.h"
 #include "system/step-states.h"
@@ -157,7 +156,7 @@ class TaskTable
     bool IsAwaited(Rank src, Rank dst, uint64_t tag) const
     {
         const StepRef receiver = GetReceiver(tag);
-        if (receiver.task >= m_tasks.GetSlots().size())
+        if (receiver.task >= m_tasks.GetCount())
         {
             return false;
         }
@@ -221,7 +220,7 @@ class TaskTable
                    const ProgramTemplate& program);
     static std::string DescribePlace(const Task& task, uint32_t place);
 
-    SlotPool<Task, StableVector<Task>> m_tasks;
+    SlotPool<Task> m_tasks;
     StepStates::Spare m_spare; //!< memory for the states of steps
     /// the tasks that some members have been admitted to, and others have not
     std::unordered_map<ChunkPart, uint32_t, Hash> m_partial;

@@ -80,8 +80,7 @@ TraceExecutor::Drain()
     m_draining = true;
     while (!m_changes.IsEmpty() && !m_stopped)
     {
-        const Change change = m_changes.Front();
-        m_changes.Pop();
+        const Change change = m_changes.Pop();
         switch (change.kind)
         {
         case ChangeKind::READY:
@@ -404,8 +403,9 @@ TraceExecutor::IsAtRest() const
         return false;
     }
     std::vector<bool> computes(m_workers.GetCount());
-    for (const Running& running : m_running.GetSlots())
+    for (uint32_t slot = 0; slot < m_running.GetCount(); ++slot)
     {
+        const Running& running = m_running[slot];
         if (running.isActive)
         {
             computes[running.worker] = true;
@@ -437,11 +437,11 @@ TraceExecutor::AddState(StateDigest& digest,
         worker.AddState(digest, pattern.GetPlaces(*worker.plan->trace), regular);
     }
     std::vector<Running> running;
-    for (const Running& one : m_running.GetSlots())
+    for (uint32_t slot = 0; slot < m_running.GetCount(); ++slot)
     {
-        if (one.isActive)
+        if (m_running[slot].isActive)
         {
-            running.push_back(one);
+            running.push_back(m_running[slot]);
         }
     }
     // in the order in which those that end at the same time end
@@ -503,7 +503,7 @@ TraceExecutor::Skip(const IterationPattern& pattern, uint32_t iterations)
             worker.Skip(pattern.GetPlaces(*worker.plan->trace), iterations);
         }
     }
-    for (uint32_t slot = 0; slot < m_running.GetSlots().size(); ++slot)
+    for (uint32_t slot = 0; slot < m_running.GetCount(); ++slot)
     {
         Running& running = m_running[slot];
         const Trace& trace = *m_workers.Get(running.worker).plan->trace;

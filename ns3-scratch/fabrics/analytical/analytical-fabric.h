@@ -143,7 +143,7 @@ class AnalyticalFabric : public MessageFabric, public Repeatable
 
     AckStalls m_stalls;
     SendWindows m_windows;
-    SlotPool<Batch, std::vector<Batch>> m_later;
+    SlotPool<Batch> m_later;
     std::vector<Link> m_links;
     SlotPool<Kept> m_inTransit;
 };

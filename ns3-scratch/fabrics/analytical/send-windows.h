@@ -259,7 +259,7 @@ class SendWindows
     const uint64_t m_most;       //!< half of a full window [bytes on the wire]
     std::vector<Link> m_links;
     HugeVector<Path> m_paths;
-    SlotPool<Busy, std::vector<Busy>> m_busy;
+    SlotPool<Busy> m_busy;
     int64_t m_historyPs{-1}; //!< see GetHistoryPs
 };
 

@@ -9,7 +9,6 @@
 #include "network/message-matcher.h"
 #include "stream/stream.h"
 #include "support/slot-pool.h"
-#include "support/stable-vector.h"
 
 #include <cstdint>
 #include <memory>
@@ -115,7 +114,7 @@ class HostFabric : public Fabric
     uint32_t m_flows; //!< flows that share a message
     Processors m_sending;
     Processors m_receiving;
-    SlotPool<Message, StableVector<Message>> m_messages;
+    SlotPool<Message> m_messages;
     MessageMatcher m_matcher;
     ArrivalHandler* m_handler{nullptr}; //!< not owned
 };

@@ -82,7 +82,7 @@ PacketFabric::SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut,
         auto& awaited = m_answers[id].awaited;
         if (!awaited)
         {
-            awaited = std::make_unique<FifoQueue<AwaitedAck>>();
+            awaited = std::make_unique<RingBuffer<AwaitedAck>>();
         }
         awaited->Push({flow.submitted, std::move(sent)});
     }

@@ -9,7 +9,7 @@
 #include "network/fabric-base.h"
 #include "network/link-summary.h"
 #include "network/repeatable.h"
-#include "support/fifo-queue.h"
+#include "support/ring-buffer.h"
 #include "transport/flow-observer.h"
 
 #include <cstdint>
@@ -86,7 +86,7 @@ class PacketFabric final : public FabricBase, public Repeatable, private Datapat
     /// The stream of a flow, in one cache line.
     struct alignas(64) Flow
     {
-        FifoQueue<Message> messages;
+        RingBuffer<Message> messages;
         uint64_t submitted{0};
         uint64_t delivered{0};
         double rttSumNs{0}; //!< of the samples of the intervals that have ended
@@ -102,7 +102,7 @@ class PacketFabric final : public FabricBase, public Repeatable, private Datapat
     /// What the ACKs of a flow change. They arrive at other times than messages.
     struct alignas(32) Answers
     {
-        std::unique_ptr<FifoQueue<AwaitedAck>> awaited; //!< null until something is awaited
+        std::unique_ptr<RingBuffer<AwaitedAck>> awaited; //!< null until something is awaited
         uint64_t acked{0};
         int64_t rttInterval{-1}; //!< index of the interval of the latest round trip; -1: none
         double rttLatestNs{0};
