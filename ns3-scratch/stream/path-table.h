@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -57,18 +58,22 @@ class PathTable
         const bool isThere = Contains(PairOf(source, target), last);
         if (!isThere || !Contains(PairOf(target, source), last))
         {
-            Refuse("topology: no path from rank ",
-                   isThere ? target : source,
-                   " to rank ",
-                   isThere ? source : target,
-                   ", but ",
-                   user(),
-                   " needs one (both ways: data and acknowledgements) as route ",
-                   last);
+            RefuseRoute(isThere ? target : source, isThere ? source : target, user(), last);
         }
     }
 
   private:
+    /// Separate, so that the search above remains small.
+    [[noreturn]] static void RefuseRoute(uint32_t source,
+                                         uint32_t target,
+                                         const std::string& user,
+                                         uint64_t route)
+    {
+        Refuse("topology: no path from rank {} to rank {}, but {} needs one (both ways: data and "
+               "acknowledgements) as route {}",
+               {source, target, user, route});
+    }
+
     bool Contains(uint64_t pair, uint64_t path) const
     {
         const auto first = std::lower_bound(m_pairs.begin(), m_pairs.end(), pair);

@@ -2,10 +2,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "stream/program-validator.h"
-
-#include "stream/piece-validator.h"
-#include "stream/validation.h"
+#include "stream/stream-fields.h"
+#include "stream/validators.h"
 
 #include <algorithm>
 #include <bit>
@@ -19,25 +17,39 @@ namespace cosim
 namespace
 {
 
-/// More levels than a program of 2^32 members can have.
-constexpr uint32_t MOST_LEVELS = 32;
+/// The largest number of steps of all members of a program.
+constexpr uint64_t MAX_STEPS = ~uint32_t{0};
+
+/// The largest number of members in all groups of all pieces of a program.
+constexpr uint64_t MAX_PIECE_MEMBERS = uint64_t{1} << 26;
 
 /// Checks one program. Its error messages start with the id of the program.
 class ProgramValidator
 {
   public:
-    ProgramValidator(const Program& program, const Topology& topology)
+    ProgramValidator(const Program& program, const Stream& stream)
         : m_program(program),
           m_where("program " + std::to_string(program.id) + ": "),
           m_member(program.op.size())
     {
-        ValidateHead(topology);
+        ValidateHead(stream.topology);
         if (!program.pieces.empty())
         {
             RequireNoSteps();
+        }
+        CheckLimits(stream, program, m_where);
+        if (!program.pieces.empty())
+        {
             return;
         }
-        ValidateArrays();
+        RequireSlices(program.stepBegin,
+                      program.IsRotation() ? 1 : program.groupSize,
+                      program.op.size(),
+                      {m_where, "step_begin"});
+        RequireSlices(program.depBegin,
+                      program.op.size(),
+                      program.dep.size(),
+                      {m_where, "dep_begin"});
         if (program.IsRepetition())
         {
             ValidateRepetition();
@@ -47,11 +59,10 @@ class ProgramValidator
             for (uint32_t i = program.stepBegin[member]; i < program.stepBegin[member + 1]; ++i)
             {
                 m_member[i] = member;
-                Require(i == program.stepBegin[member] || program.phase[i - 1] <= program.phase[i],
-                        m_where,
-                        "the steps of member ",
-                        member,
-                        " are not sorted by phase");
+                if (!(i == program.stepBegin[member] || program.phase[i - 1] <= program.phase[i]))
+                {
+                    Refuse("{}the steps of member {} are not sorted by phase", {m_where, member});
+                }
             }
         }
         for (uint32_t i = 0; i < program.op.size(); ++i)
@@ -74,82 +85,34 @@ class ProgramValidator
     void ValidateHead(const Topology& topology) const
     {
         const Program& p = m_program;
-        Require(p.groupSize >= 1, m_where, "group_size is 0, but at least 1 is needed");
+        Require(p.groupSize >= 1, "{}group_size is 0, but at least 1 is needed", {m_where});
         Require(p.groupSize <= topology.ranks,
-                m_where,
-                "group_size is ",
-                p.groupSize,
-                ", but the topology has ",
-                topology.ranks,
-                " ranks");
+                "{}group_size is {}, but the topology has {} ranks",
+                {m_where, p.groupSize, topology.ranks});
         Require(p.units >= 1 && p.space >= p.units,
-                m_where,
-                "units is ",
-                p.units,
-                " and space ",
-                p.space,
-                ", but 1 ≤ units ≤ space is expected");
-        for (const uint32_t dimension : p.phaseDimension)
-        {
-            Require(dimension < topology.dimensions.size(),
-                    m_where,
-                    "phase_dimension holds ",
-                    dimension,
-                    ", but the topology has ",
-                    topology.dimensions.size(),
-                    " dimensions");
-        }
-        if (!p.phaseLevel.empty())
-        {
-            RequireLength(p.phaseLevel.size(), p.phaseDimension.size(), m_where + "phase_level");
-        }
-        for (const uint32_t level : p.phaseLevel)
-        {
-            Require(level < MOST_LEVELS,
-                    m_where,
-                    "phase_level holds ",
-                    level,
-                    ", but less than ",
-                    MOST_LEVELS,
-                    " is expected");
-        }
+                "{}units is {} and space {}, but 1 ≤ units ≤ space is expected",
+                {m_where, p.units, p.space});
     }
 
     void RequireNoSteps() const
     {
         const Program& p = m_program;
-        for (const auto* array : {&p.stepBegin,
-                                  &p.phase,
-                                  &p.peer,
-                                  &p.offset,
-                                  &p.count,
-                                  &p.target,
-                                  &p.depBegin,
-                                  &p.dep,
-                                  &p.route,
-                                  &p.offsetTurn,
-                                  &p.targetTurn})
+        for (const auto* list : {&p.stepBegin,
+                                 &p.phase,
+                                 &p.peer,
+                                 &p.offset,
+                                 &p.count,
+                                 &p.target,
+                                 &p.depBegin,
+                                 &p.dep,
+                                 &p.route,
+                                 &p.offsetTurn,
+                                 &p.targetTurn})
         {
-            Require(array->empty() && p.op.empty() && !p.IsRepetition(),
-                    m_where,
-                    "it has pieces as well as steps");
+            Require(list->empty() && p.op.empty() && !p.IsRepetition(),
+                    "{}it has pieces as well as steps",
+                    {m_where});
         }
-    }
-
-    void ValidateArrays() const
-    {
-        const Program& p = m_program;
-        const std::size_t steps = p.op.size();
-        RequireSlices(p.stepBegin, p.IsRotation() ? 1 : p.groupSize, steps, m_where + "step_begin");
-        RequireLength(p.phase.size(), steps, m_where + "phase");
-        RequireLength(p.peer.size(), steps, m_where + "peer");
-        RequireLength(p.offset.size(), steps, m_where + "offset");
-        RequireLength(p.count.size(), steps, m_where + "count");
-        RequireLength(p.target.size(), steps, m_where + "target");
-        RequireLength(p.route.size(), p.route.empty() ? 0 : steps, m_where + "route");
-        RequireLength(p.offsetTurn.size(), p.IsRotation() ? steps : 0, m_where + "offset_turn");
-        RequireLength(p.targetTurn.size(), p.IsRotation() ? steps : 0, m_where + "target_turn");
-        RequireSlices(p.depBegin, steps, p.dep.size(), m_where + "dep_begin");
     }
 
     /// Check that the members of a rotation are connected, and that its steps can be numbered.
@@ -157,28 +120,20 @@ class ProgramValidator
     {
         const Program& p = m_program;
         Require(p.phaseDimension.size() == 1,
-                m_where,
-                "a rotation has ",
-                p.phaseDimension.size(),
-                " phases, but 1 is expected");
+                "{}a rotation has {} phases, but 1 is expected",
+                {m_where, p.phaseDimension.size()});
         Require(p.op.size() * std::bit_ceil(p.groupSize) <= MAX_STEPS,
-                m_where,
-                p.op.size(),
-                " steps of each of ",
-                p.groupSize,
-                " members are more than the ",
-                MAX_STEPS,
-                " that are accepted");
+                "{}{} steps of each of {} members are more than the {} that are accepted",
+                {m_where, p.op.size(), p.groupSize, MAX_STEPS});
         uint32_t common = p.groupSize;
         for (uint32_t i = 0; i < p.op.size(); ++i)
         {
             common = p.op[i] == StepOp::SEND ? std::gcd(common, p.peer[i]) : common;
         }
         Require(common == 1,
-                m_where,
-                "the members of a rotation exchange messages in ",
-                common,
-                " separate groups, but 1 is expected");
+                "{}the members of a rotation exchange messages in {} separate groups, but 1 is "
+                "expected",
+                {m_where, common});
     }
 
     /// Check that the steps of a repetition can be numbered.
@@ -186,27 +141,19 @@ class ProgramValidator
     {
         const Program& p = m_program;
         Require(!p.IsRotation() && p.phaseDimension.size() == 1 && p.repeatStep >= 1,
-                m_where,
-                "a repetition has ",
-                p.phaseDimension.size(),
-                " phases and repeat_step ",
-                p.repeatStep,
-                ", but 1 phase, at least 1 and no turns are expected");
+                "{}a repetition has {} phases and repeat_step {}, but 1 phase, at least 1 and no "
+                "turns are expected",
+                {m_where, p.phaseDimension.size(), p.repeatStep});
         const uint64_t steps = std::max<uint64_t>(p.op.size(), 2);
         Require(steps <= MAX_STEPS && std::bit_ceil(steps) <= MAX_STEPS / p.repeat,
-                m_where,
-                p.repeat,
-                " repetitions of ",
-                p.op.size(),
-                " steps are more than the ",
-                MAX_STEPS,
-                " that are accepted");
+                "{}{} repetitions of {} steps are more than the {} that are accepted",
+                {m_where, p.repeat, p.op.size(), MAX_STEPS});
     }
 
-    /// Check that units are in the space, for all members and repetitions.
-    template <typename Where>
-    void ValidateUnits(uint32_t first, uint32_t count, uint32_t turn, const Where& where)
+    /// Check that units of a step are in the space, for all members and repetitions.
+    void ValidateUnits(uint32_t step, uint32_t first, uint32_t turn)
     {
+        const uint32_t count = m_program.count[step];
         uint64_t last = first; // the largest address
         if (turn != 0)
         {
@@ -218,7 +165,8 @@ class ProgramValidator
         const uint64_t end = std::max(last + count, turn == 0 ? last : last - first % turn + turn);
         if (end > m_program.space)
         {
-            Refuse(where(), " reaches past the ", m_program.space, " units of its space");
+            Refuse("{}step {} reaches past the {} units of its space",
+                   {m_where, step, m_program.space});
         }
         m_reach = std::max(m_reach, end);
     }
@@ -226,55 +174,38 @@ class ProgramValidator
     void ValidateStep(uint32_t i)
     {
         const Program& p = m_program;
-        const auto where = [this, i] { return m_where + "step " + std::to_string(i); };
-        if (p.phase[i] >= p.phaseDimension.size())
-        {
-            Refuse(where(),
-                   " has phase ",
-                   p.phase[i],
-                   ", but the program has ",
-                   p.phaseDimension.size(),
-                   " phases");
-        }
-        ValidateUnits(p.offset[i], p.count[i], p.IsRotation() ? p.offsetTurn[i] : 0, where);
+        ValidateUnits(i, p.offset[i], p.IsRotation() ? p.offsetTurn[i] : 0);
         switch (p.op[i])
         {
         case StepOp::SEND:
         case StepOp::RECV:
         case StepOp::RECV_REDUCE:
-            ValidateMessage(i, where);
+            ValidateMessage(i);
             break;
         case StepOp::COPY:
         case StepOp::REDUCE:
-            ValidateUnits(p.target[i], p.count[i], p.IsRotation() ? p.targetTurn[i] : 0, where);
+            ValidateUnits(i, p.target[i], p.IsRotation() ? p.targetTurn[i] : 0);
         }
         for (uint32_t d = p.depBegin[i]; d < p.depBegin[i + 1]; ++d)
         {
             const uint32_t dep = p.dep[d];
-            if (dep >= p.op.size() || m_member[dep] != m_member[i] || p.phase[dep] > p.phase[i])
+            if (!(dep < p.op.size() && m_member[dep] == m_member[i] && p.phase[dep] <= p.phase[i]))
             {
-                Refuse(where(),
-                       " depends on step ",
-                       dep,
-                       ", but a dependency must be a step of the same member in the same or an "
-                       "earlier phase");
+                Refuse("{}step {} depends on step {}, but a dependency must be a step of the same "
+                       "member in the same or an earlier phase",
+                       {m_where, i, dep});
             }
         }
     }
 
-    template <typename Where>
-    void ValidateMessage(uint32_t i, const Where& where) const
+    void ValidateMessage(uint32_t i) const
     {
         const Program& p = m_program;
         const uint32_t matching = p.target[i];
         if (p.peer[i] >= p.groupSize || p.peer[i] == m_member[i])
         {
-            Refuse(where(),
-                   " has peer ",
-                   p.peer[i],
-                   ", but another member of a group of ",
-                   p.groupSize,
-                   " is expected");
+            Refuse("{}step {} has peer {}, but another member of a group of {} is expected",
+                   {m_where, i, p.peer[i], p.groupSize});
         }
         const bool isSend = p.op[i] == StepOp::SEND;
         const auto isMatch = [&] {
@@ -288,18 +219,18 @@ class ProgramValidator
         };
         if (matching >= p.op.size() || !isMatch())
         {
-            Refuse(where(),
-                   isSend ? " sends to step " : " receives from step ",
-                   matching,
-                   ", which does not match it");
+            Refuse("{}step {} {} step {}, which does not match it",
+                   {m_where, i, isSend ? "sends to" : "receives from", matching});
         }
         if (p.phase[matching] != p.phase[i])
         {
-            Refuse(where(), " and the matching step ", matching, " are in different phases");
+            Refuse("{}step {} and the matching step {} are in different phases",
+                   {m_where, i, matching});
         }
         if (p.count[matching] != p.count[i])
         {
-            Refuse(where(), " and the matching step ", matching, " have different counts of units");
+            Refuse("{}step {} and the matching step {} have different counts of units",
+                   {m_where, i, matching});
         }
     }
 
@@ -309,16 +240,83 @@ class ProgramValidator
     uint64_t m_reach{0};
 };
 
+/**
+ * Check the pieces of a program.
+ *
+ * @param programs the programs of the stream
+ * @param whole the program
+ * @param reach per earlier program: the end of the units that its steps access
+ */
+void
+ValidatePieces(const std::vector<Program>& programs,
+               const Program& whole,
+               const std::vector<uint64_t>& reach)
+{
+    std::vector<uint32_t> busy(whole.groupSize); // per member: the first phase that it is free in
+    uint64_t members = 0;
+    uint64_t steps = 0;
+    for (std::size_t i = 0; i < whole.pieces.size(); ++i)
+    {
+        const Piece& piece = whole.pieces[i];
+        const std::string where =
+            "program " + std::to_string(whole.id) + ": piece " + std::to_string(i);
+        Require(piece.program < whole.id && programs[piece.program].pieces.empty(),
+                "{} has program {}, but an earlier one with steps is expected",
+                {where, piece.program});
+        const Program& part = programs[piece.program];
+        Require(part.units == whole.units && part.space == whole.space &&
+                    part.equalUnits == whole.equalUnits,
+                "{} has other units than the program",
+                {where});
+        Require(uint64_t{piece.phase} + part.phaseDimension.size() <= whole.phaseDimension.size(),
+                "{} ends after the {} phases of the program",
+                {where, whole.phaseDimension.size()});
+        Require(i == 0 || whole.pieces[i - 1].phase <= piece.phase,
+                "{} begins in an earlier phase than the piece before",
+                {where});
+        Require(piece.groups >= 1 && piece.groups <= whole.groupSize && piece.memberStep >= 1,
+                "{} has {} groups and member_step {}, but 1 … {} groups and a step of at least 1 "
+                "are expected",
+                {where, piece.groups, piece.memberStep, whole.groupSize});
+        Require(uint64_t{piece.first} + uint64_t{piece.groups - 1} * piece.groupStep +
+                        uint64_t{part.groupSize - 1} * piece.memberStep <
+                    whole.groupSize,
+                "{} has members beyond the {} of the program",
+                {where, whole.groupSize});
+        Require(reach[piece.program] + uint64_t{piece.groups - 1} * piece.unitStep <= whole.space,
+                "{} reaches past the {} units of the program's space",
+                {where, whole.space});
+        members += uint64_t{piece.groups} * part.groupSize;
+        steps += part.op.size() * part.GetRepeats();
+        Require(members <= MAX_PIECE_MEMBERS && steps <= MAX_STEPS,
+                "{}: the pieces have more than the {} members or {} steps that are accepted",
+                {where, MAX_PIECE_MEMBERS, MAX_STEPS});
+        for (uint32_t group = 0; group < piece.groups; ++group)
+        {
+            for (uint32_t m = 0; m < part.groupSize; ++m)
+            {
+                uint32_t& free = busy[piece.GetMember(group, m)];
+                if (free > piece.phase)
+                {
+                    Refuse("{}: member {} is in two groups in phase {}",
+                           {where, piece.GetMember(group, m), piece.phase});
+                }
+                free = piece.phase + static_cast<uint32_t>(part.phaseDimension.size());
+            }
+        }
+    }
+}
+
 } // namespace
 
 void
-ValidatePrograms(const std::vector<Program>& programs, const Topology& topology)
+ValidatePrograms(const Stream& stream)
 {
     std::vector<uint64_t> reach;
-    for (const Program& program : programs)
+    for (const Program& program : stream.programs)
     {
-        reach.push_back(ProgramValidator(program, topology).GetReach());
-        ValidatePieces(programs, program, reach);
+        reach.push_back(ProgramValidator(program, stream).GetReach());
+        ValidatePieces(stream.programs, program, reach);
     }
 }
 

@@ -5,9 +5,13 @@
 #ifndef COSIM_STREAM_FIELDS_H
 #define COSIM_STREAM_FIELDS_H
 
+#include "stream/limits.h"
+#include "stream/stream-validator.h"
 #include "stream/stream.h"
 #include "support/fields.h"
+#include "support/header-sizes.h"
 
+#include <cstdint>
 #include <tuple>
 
 namespace cosim
@@ -17,7 +21,8 @@ namespace cosim
  * @file
  * Maps the fields of the messages of frontend/network_api.proto to struct members. Fields are
  * numbered 1, 2, 3 and so on; the members are listed in the order of these numbers. `From{n}` says
- * that the next member has the number n.
+ * that the next member has the number n. `Limited` adds the name of the field and its limits; what
+ * relates several fields in another way is in the validators.
  */
 
 /// The number of the next field, where numbers before it are not in use.
@@ -26,206 +31,278 @@ struct From
     uint32_t number; //!< greater than that of the field before
 };
 
-template <>
-inline constexpr auto FIELDS<TcpSettings> = std::make_tuple(&TcpSettings::congestionControl,
-                                                            &TcpSettings::mtuBytes,
-                                                            &TcpSettings::segmentBytes,
-                                                            &TcpSettings::sendBufferBytes,
-                                                            &TcpSettings::receiveBufferBytes,
-                                                            &TcpSettings::initialCwndSegments,
-                                                            &TcpSettings::minRtoPs,
-                                                            &TcpSettings::initialRtoPs,
-                                                            &TcpSettings::clockGranularityPs,
-                                                            &TcpSettings::delayedAckTimeoutPs,
-                                                            &TcpSettings::delayedAckSegments,
-                                                            &TcpSettings::dataRetries,
-                                                            &TcpSettings::sack,
-                                                            &TcpSettings::timestamps,
-                                                            &TcpSettings::windowScaling,
-                                                            &TcpSettings::ecn,
-                                                            &TcpSettings::linkHeaderBytes,
-                                                            &TcpSettings::socketPerFlow,
-                                                            &TcpSettings::recovery,
-                                                            &TcpSettings::buffersCountPackets,
-                                                            &TcpSettings::unlimitedWindow);
+// What the limits depend on.
+inline constexpr auto RANKS = [](const Stream& stream, const auto& /* message */) {
+    return stream.topology.ranks;
+};
+inline constexpr auto NODES = [](const Stream& stream, const auto& /* message */) {
+    return stream.topology.nodes;
+};
+inline constexpr auto LINKS = [](const Stream& stream, const auto& /* message */) {
+    return stream.topology.linkSource.size();
+};
+inline constexpr auto DIMENSIONS = [](const Stream& stream, const auto& /* message */) {
+    return stream.topology.dimensions.size();
+};
+inline constexpr auto TURNS = [](const Stream& /* stream */, const Program& program) {
+    return program.IsRotation() ? program.op.size() : 0;
+};
+
+inline constexpr Range TIME{0, MAX_TIME_PS};
+inline constexpr Range DELAY{0, MAX_DELAY_PS};
+inline constexpr Range BYTES{0, MAX_BYTES};
+inline constexpr Range RATE{MIN_RATE_BPS, MAX_BYTES};
+inline constexpr Range POSITIVE{1, uint64_t{1} << 30};
+inline constexpr Range LOSS_PPB{0, ALL_PPB - 1};
+inline constexpr Range PPM{0, uint64_t{1} << 40};
+inline constexpr IndexOf IS_RANK{"ranks", RANKS};
+inline constexpr IndexOf IS_NODE{"nodes", NODES};
+inline constexpr IndexOf IS_LINK{"links", LINKS};
+inline constexpr IndexOf IS_DIMENSION{"dimensions", DIMENSIONS};
+inline constexpr Length FOR_EACH_LINK{LINKS};
+
+/// The smallest segment: payload in an IPv4 packet of 68 bytes, which all networks carry (RFC 791).
+inline constexpr Minimum SEGMENT{68 - GetDataHeaderBytes(true)};
 
 template <>
-inline constexpr auto FIELDS<HostCost> =
-    std::make_tuple(&HostCost::messagePs, &HostCost::bytesPerS);
+inline constexpr auto FIELDS<TcpSettings> = std::tuple{
+    &TcpSettings::congestionControl,
+    &TcpSettings::mtuBytes,
+    Limited("segment_bytes", &TcpSettings::segmentBytes, SEGMENT),
+    Limited("send_buffer_bytes", &TcpSettings::sendBufferBytes, POSITIVE),
+    Limited("receive_buffer_bytes", &TcpSettings::receiveBufferBytes, POSITIVE),
+    Limited("initial_cwnd_segments", &TcpSettings::initialCwndSegments, POSITIVE),
+    Limited("min_rto_ps", &TcpSettings::minRtoPs, DELAY),
+    Limited("initial_rto_ps", &TcpSettings::initialRtoPs, DELAY),
+    Limited("clock_granularity_ps", &TcpSettings::clockGranularityPs, DELAY),
+    Limited("delayed_ack_timeout_ps", &TcpSettings::delayedAckTimeoutPs, DELAY),
+    Limited("delayed_ack_segments", &TcpSettings::delayedAckSegments, POSITIVE),
+    Limited("data_retries", &TcpSettings::dataRetries, POSITIVE),
+    &TcpSettings::sack,
+    &TcpSettings::timestamps,
+    &TcpSettings::windowScaling,
+    &TcpSettings::ecn,
+    Limited("link_header_bytes", &TcpSettings::linkHeaderBytes, Range{0, 65535}),
+    &TcpSettings::socketPerFlow,
+    &TcpSettings::recovery,
+    &TcpSettings::buffersCountPackets,
+    &TcpSettings::unlimitedWindow,
+};
 
 template <>
-inline constexpr auto FIELDS<SystemSettings> =
-    std::make_tuple(&SystemSettings::scheduling,
-                    &SystemSettings::concurrentChunks,
-                    &SystemSettings::injectionLatencyPs,
-                    &SystemSettings::reductionBytesPerS,
-                    &SystemSettings::messageByMessage,
-                    &SystemSettings::admission,
-                    &SystemSettings::negotiationLatencyPs,
-                    &SystemSettings::send,
-                    &SystemSettings::receive,
-                    &SystemSettings::flowsPerPair,
-                    &SystemSettings::slotsPerLevel,
-                    &SystemSettings::chunkOrder);
+inline constexpr auto FIELDS<HostCost> = std::tuple{
+    Limited("message_ps", &HostCost::messagePs, DELAY),
+    &HostCost::bytesPerS,
+};
 
 template <>
-inline constexpr auto FIELDS<StreamHeader> = std::make_tuple(&StreamHeader::version,
-                                                             &StreamHeader::producer,
-                                                             &StreamHeader::name,
-                                                             &StreamHeader::seed,
-                                                             &StreamHeader::scenarioJson);
+inline constexpr auto FIELDS<SystemSettings> = std::tuple{
+    &SystemSettings::scheduling,
+    Limited("concurrent_chunks", &SystemSettings::concurrentChunks, Length{DIMENSIONS}, Minimum{1}),
+    Limited("injection_latency_ps", &SystemSettings::injectionLatencyPs, DELAY),
+    &SystemSettings::reductionBytesPerS,
+    &SystemSettings::messageByMessage,
+    &SystemSettings::admission,
+    Limited("negotiation_latency_ps", &SystemSettings::negotiationLatencyPs, DELAY),
+    Limited("send", &SystemSettings::send),
+    Limited("receive", &SystemSettings::receive),
+    &SystemSettings::flowsPerPair,
+    &SystemSettings::slotsPerLevel,
+    &SystemSettings::chunkOrder,
+};
 
 template <>
-inline constexpr auto FIELDS<RepeatSettings> = std::make_tuple(&RepeatSettings::mode,
-                                                               &RepeatSettings::tolerancePpm,
-                                                               &RepeatSettings::checkInterval);
+inline constexpr auto FIELDS<StreamHeader> = std::tuple{
+    &StreamHeader::version,
+    &StreamHeader::producer,
+    &StreamHeader::name,
+    &StreamHeader::seed,
+    &StreamHeader::scenarioJson,
+};
 
 template <>
-inline constexpr auto FIELDS<Settings> = std::make_tuple(&Settings::fabric,
-                                                         &Settings::tcp,
-                                                         &Settings::system,
-                                                         &Settings::rttSampleIntervalPs,
-                                                         &Settings::timeLimitPs,
-                                                         &Settings::repeat);
+inline constexpr auto FIELDS<RepeatSettings> = std::tuple{
+    &RepeatSettings::mode,
+    &RepeatSettings::tolerancePpm,
+    &RepeatSettings::checkInterval,
+};
 
 template <>
-inline constexpr auto FIELDS<Reconfiguration> =
-    std::make_tuple(&Reconfiguration::intervalPs,
-                    &Reconfiguration::latencyPs,
-                    &Reconfiguration::degree,
-                    &Reconfiguration::discount,
-                    &Reconfiguration::forwarding,
-                    &Reconfiguration::circuitRateBps,
-                    &Reconfiguration::circuitLatencyPs,
-                    &Reconfiguration::circuitBufferBytes,
-                    &Reconfiguration::circuitEcnThresholdBytes,
-                    &Reconfiguration::controlNetwork);
+inline constexpr auto FIELDS<Settings> = std::tuple{
+    &Settings::fabric,
+    Limited("tcp", &Settings::tcp),
+    Limited("system", &Settings::system),
+    Limited("rtt_sample_interval_ps", &Settings::rttSampleIntervalPs, TIME),
+    Limited("time_limit_ps", &Settings::timeLimitPs, TIME),
+    &Settings::repeat,
+};
 
 template <>
-inline constexpr auto FIELDS<NetworkEvent> = std::make_tuple(&NetworkEvent::kind,
-                                                             &NetworkEvent::timePs,
-                                                             &NetworkEvent::text,
-                                                             &NetworkEvent::links,
-                                                             &NetworkEvent::rateBps,
-                                                             &NetworkEvent::lossPpb,
-                                                             &NetworkEvent::ranks,
-                                                             &NetworkEvent::factorPpm);
+inline constexpr auto FIELDS<Reconfiguration> = std::tuple{
+    Limited("interval_ps", &Reconfiguration::intervalPs, DELAY),
+    &Reconfiguration::latencyPs,
+    &Reconfiguration::degree,
+    &Reconfiguration::discount,
+    &Reconfiguration::forwarding,
+    &Reconfiguration::circuitRateBps,
+    Limited("circuit_latency_ps", &Reconfiguration::circuitLatencyPs, DELAY),
+    &Reconfiguration::circuitBufferBytes,
+    &Reconfiguration::circuitEcnThresholdBytes,
+    &Reconfiguration::controlNetwork,
+};
 
 template <>
-inline constexpr auto FIELDS<Traffic> = std::make_tuple(&Traffic::text,
-                                                        &Traffic::beginPs,
-                                                        &Traffic::endPs,
-                                                        &Traffic::sources,
-                                                        &Traffic::targets,
-                                                        &Traffic::intervalPs,
-                                                        &Traffic::burst,
-                                                        &Traffic::sizes,
-                                                        &Traffic::cumulativePpb,
-                                                        &Traffic::seed,
-                                                        &Traffic::route);
+inline constexpr auto FIELDS<NetworkEvent> = std::tuple{
+    &NetworkEvent::kind,
+    Limited("time_ps", &NetworkEvent::timePs, TIME),
+    &NetworkEvent::text,
+    Limited("links", &NetworkEvent::links, IS_LINK),
+    &NetworkEvent::rateBps,
+    Limited("loss_ppb", &NetworkEvent::lossPpb, LOSS_PPB),
+    Limited("ranks", &NetworkEvent::ranks, IS_RANK),
+    &NetworkEvent::factorPpm,
+};
 
 template <>
-inline constexpr auto FIELDS<Topology> = std::make_tuple(&Topology::ranks,
-                                                         &Topology::nodes,
-                                                         &Topology::dimensions,
-                                                         &Topology::linkSource,
-                                                         &Topology::linkTarget,
-                                                         &Topology::linkRateBps,
-                                                         &Topology::linkLatencyPs,
-                                                         &Topology::linkBufferBytes,
-                                                         &Topology::linkEcnThresholdBytes,
-                                                         &Topology::linkDimension,
-                                                         &Topology::pathSource,
-                                                         &Topology::pathTarget,
-                                                         &Topology::pathBegin,
-                                                         &Topology::pathLinks,
-                                                         &Topology::forwardingDelayPs,
-                                                         &Topology::reconfiguration,
-                                                         &Topology::ranksForward,
-                                                         &Topology::linkLossPpb,
-                                                         &Topology::events,
-                                                         &Topology::detectionPs,
-                                                         &Topology::reroute,
-                                                         &Topology::sharedMemoryAlphaPpm,
-                                                         &Topology::spread,
-                                                         &Topology::flowletGapPs,
-                                                         &Topology::sharedLinks,
-                                                         &Topology::traffic,
-                                                         &Topology::lossSeed,
-                                                         &Topology::nodeNames,
-                                                         &Topology::marksAtDequeue);
+inline constexpr auto FIELDS<Traffic> = std::tuple{
+    &Traffic::text,
+    Limited("begin_ps", &Traffic::beginPs, TIME),
+    Limited("end_ps", &Traffic::endPs, TIME),
+    Limited("sources", &Traffic::sources, IS_RANK),
+    Limited("targets", &Traffic::targets, Length{&Traffic::sources}, IS_RANK),
+    Limited("interval_ps", &Traffic::intervalPs, Range{1, MAX_DELAY_PS}),
+    &Traffic::burst,
+    Limited("sizes", &Traffic::sizes, BYTES),
+    Limited("cumulative_ppb", &Traffic::cumulativePpb, Length{&Traffic::sizes}),
+    &Traffic::seed,
+    &Traffic::route,
+};
 
 template <>
-inline constexpr auto FIELDS<Program> = std::make_tuple(&Program::id,
-                                                        &Program::name,
-                                                        &Program::operation,
-                                                        &Program::groupSize,
-                                                        &Program::units,
-                                                        &Program::space,
-                                                        &Program::equalUnits,
-                                                        &Program::phaseDimension,
-                                                        &Program::stepBegin,
-                                                        &Program::op,
-                                                        &Program::phase,
-                                                        &Program::peer,
-                                                        &Program::offset,
-                                                        &Program::count,
-                                                        &Program::target,
-                                                        &Program::depBegin,
-                                                        &Program::dep,
-                                                        &Program::route,
-                                                        &Program::offsetTurn,
-                                                        &Program::targetTurn,
-                                                        &Program::pieces,
-                                                        &Program::repeat,
-                                                        &Program::repeatStep,
-                                                        &Program::phaseLevel);
+inline constexpr auto FIELDS<Topology> = std::tuple{
+    &Topology::ranks,
+    &Topology::nodes,
+    &Topology::dimensions,
+    Limited("link_source", &Topology::linkSource, IS_NODE),
+    Limited("link_target", &Topology::linkTarget, FOR_EACH_LINK, IS_NODE),
+    Limited("link_rate_bps", &Topology::linkRateBps, FOR_EACH_LINK, RATE),
+    Limited("link_latency_ps", &Topology::linkLatencyPs, FOR_EACH_LINK, DELAY),
+    Limited("link_buffer_bytes", &Topology::linkBufferBytes, FOR_EACH_LINK, BYTES),
+    Limited("link_ecn_threshold_bytes", &Topology::linkEcnThresholdBytes, FOR_EACH_LINK, BYTES),
+    Limited("link_dimension", &Topology::linkDimension, FOR_EACH_LINK, IS_DIMENSION),
+    Limited("path_source", &Topology::pathSource, IS_RANK),
+    Limited("path_target", &Topology::pathTarget, Length{&Topology::pathSource}, IS_RANK),
+    Limited("path_begin",
+            &Topology::pathBegin,
+            Slices{&Topology::pathSource, &Topology::pathLinks}),
+    Limited("path_links", &Topology::pathLinks, IS_LINK),
+    Limited("forwarding_delay_ps", &Topology::forwardingDelayPs, DELAY),
+    Limited("reconfiguration", &Topology::reconfiguration),
+    &Topology::ranksForward,
+    Limited("link_loss_ppb", &Topology::linkLossPpb, Length{LINKS, true}, LOSS_PPB),
+    Limited("events", &Topology::events),
+    Limited("detection_ps", &Topology::detectionPs, DELAY),
+    &Topology::reroute,
+    Limited("shared_memory_alpha_ppm", &Topology::sharedMemoryAlphaPpm, PPM),
+    &Topology::spread,
+    Limited("flowlet_gap_ps", &Topology::flowletGapPs, DELAY),
+    &Topology::sharedLinks,
+    Limited("traffic", &Topology::traffic),
+    &Topology::lossSeed,
+    &Topology::nodeNames,
+    &Topology::marksAtDequeue,
+};
+
+inline constexpr Length FOR_EACH_STEP{&Program::op};
 
 template <>
-inline constexpr auto FIELDS<Piece> = std::make_tuple(&Piece::program,
-                                                      &Piece::phase,
-                                                      &Piece::first,
-                                                      &Piece::groups,
-                                                      &Piece::groupStep,
-                                                      &Piece::memberStep,
-                                                      &Piece::unitStep);
+inline constexpr auto FIELDS<Program> = std::tuple{
+    &Program::id,
+    &Program::name,
+    &Program::operation,
+    &Program::groupSize,
+    &Program::units,
+    &Program::space,
+    &Program::equalUnits,
+    Limited("phase_dimension", &Program::phaseDimension, IS_DIMENSION),
+    &Program::stepBegin,
+    &Program::op,
+    Limited("phase", &Program::phase, FOR_EACH_STEP, IndexOf{"phases", &Program::phaseDimension}),
+    Limited("peer", &Program::peer, FOR_EACH_STEP),
+    Limited("offset", &Program::offset, FOR_EACH_STEP),
+    Limited("count", &Program::count, FOR_EACH_STEP),
+    Limited("target", &Program::target, FOR_EACH_STEP),
+    &Program::depBegin,
+    &Program::dep,
+    Limited("route", &Program::route, Length{&Program::op, true}),
+    Limited("offset_turn", &Program::offsetTurn, Length{TURNS}),
+    Limited("target_turn", &Program::targetTurn, Length{TURNS}),
+    &Program::pieces,
+    &Program::repeat,
+    &Program::repeatStep,
+    Limited("phase_level",
+            &Program::phaseLevel,
+            Length{&Program::phaseDimension, true},
+            Range{0, 31}),
+};
 
 template <>
-inline constexpr auto FIELDS<Collective> = std::make_tuple(&Collective::id,
-                                                           &Collective::name,
-                                                           &Collective::program,
-                                                           &Collective::ranks,
-                                                           &Collective::bytes,
-                                                           &Collective::chunks,
-                                                           &Collective::priorityClass,
-                                                           &Collective::iteration,
-                                                           &Collective::layer,
-                                                           &Collective::groups,
-                                                           &Collective::choice);
+inline constexpr auto FIELDS<Piece> = std::tuple{
+    &Piece::program,
+    &Piece::phase,
+    &Piece::first,
+    &Piece::groups,
+    &Piece::groupStep,
+    &Piece::memberStep,
+    &Piece::unitStep,
+};
 
 template <>
-inline constexpr auto FIELDS<Trace> = std::make_tuple(&Trace::ranks,
-                                                      &Trace::layers,
-                                                      &Trace::names,
-                                                      &Trace::type,
-                                                      &Trace::layer,
-                                                      &Trace::iteration,
-                                                      &Trace::durationPs,
-                                                      &Trace::collective,
-                                                      &Trace::peer,
-                                                      &Trace::bytes,
-                                                      &Trace::tag,
-                                                      &Trace::depBegin,
-                                                      &Trace::dep,
-                                                      &Trace::route,
-                                                      &Trace::jobs,
-                                                      &Trace::job,
-                                                      &Trace::lane,
-                                                      &Trace::laneSlots,
-                                                      &Trace::startDepBegin,
-                                                      &Trace::startDep,
-                                                      From{30},
-                                                      &Trace::peerModulus);
+inline constexpr auto FIELDS<Collective> = std::tuple{
+    &Collective::id,
+    &Collective::name,
+    &Collective::program,
+    Limited("ranks", &Collective::ranks, IS_RANK),
+    &Collective::bytes,
+    Limited("chunks", &Collective::chunks, Range{1, MAX_COUNT}),
+    &Collective::priorityClass,
+    &Collective::iteration,
+    &Collective::layer,
+    &Collective::groups,
+    &Collective::choice,
+};
+
+inline constexpr Length FOR_EACH_NODE{&Trace::type};
+inline constexpr IndexOf IS_TRACE_NODE{"nodes", &Trace::type};
+
+template <>
+inline constexpr auto FIELDS<Trace> = std::tuple{
+    Limited("ranks", &Trace::ranks, IS_RANK),
+    &Trace::layers,
+    Limited("names", &Trace::names, FOR_EACH_NODE),
+    &Trace::type,
+    Limited("layer", &Trace::layer, FOR_EACH_NODE, IndexOf{"layers", &Trace::layers}),
+    Limited("iteration", &Trace::iteration, FOR_EACH_NODE),
+    Limited("duration_ps", &Trace::durationPs, FOR_EACH_NODE, TIME),
+    Limited("collective", &Trace::collective, FOR_EACH_NODE),
+    Limited("peer", &Trace::peer, FOR_EACH_NODE),
+    Limited("bytes", &Trace::bytes, FOR_EACH_NODE, BYTES),
+    Limited("tag", &Trace::tag, FOR_EACH_NODE),
+    Limited("dep_begin", &Trace::depBegin, Slices{&Trace::type, &Trace::dep}),
+    Limited("dep", &Trace::dep, IS_TRACE_NODE),
+    Limited("route", &Trace::route, Length{&Trace::type, true}),
+    &Trace::jobs,
+    Limited("job", &Trace::job, Length{&Trace::type, true}, IndexOf{"jobs", &Trace::jobs, 1}),
+    Limited("lane",
+            &Trace::lane,
+            Length{&Trace::type, true},
+            IndexOf{"lanes", &Trace::laneSlots, 1}),
+    Limited("lane_slots", &Trace::laneSlots, Minimum{1}),
+    Limited("start_dep_begin", &Trace::startDepBegin, Slices{&Trace::type, &Trace::startDep, true}),
+    Limited("start_dep", &Trace::startDep, IS_TRACE_NODE),
+    From{30},
+    &Trace::peerModulus,
+};
 
 } // namespace cosim
 

@@ -8,8 +8,8 @@
 #include "stream/stream-validator.h"
 #include "stream/wire-reader.h"
 
-#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -21,78 +21,52 @@ namespace cosim
 namespace
 {
 
-[[noreturn]] void
-Refuse(const std::string& what)
-{
-    throw std::invalid_argument(what);
-}
-
-/// The properties of an enumeration that an error message needs.
+/// The largest value and the name of an enumeration.
 struct Enumeration
 {
     uint32_t last; //!< largest valid value
-    const char* name;
+    std::string_view name;
+
+    constexpr Enumeration(auto largest, std::string_view itsName)
+        : last(static_cast<uint32_t>(largest)),
+          name(itsName)
+    {
+    }
 };
 
-constexpr Enumeration
-Describe(Scheduling /* type */)
-{
-    return {static_cast<uint32_t>(Scheduling::FIFO), "scheduling"};
-}
+/// The properties of an enumeration that an error message needs.
+template <typename E>
+constexpr Enumeration ENUMERATION{0, ""};
 
-constexpr Enumeration
-Describe(LossRecovery /* type */)
-{
-    return {static_cast<uint32_t>(LossRecovery::CLASSIC), "recovery"};
-}
+template <>
+constexpr Enumeration ENUMERATION<Scheduling>{Scheduling::FIFO, "scheduling"};
 
-constexpr Enumeration
-Describe(AdmissionKind /* type */)
-{
-    return {static_cast<uint32_t>(AdmissionKind::LOCAL), "admission"};
-}
+template <>
+constexpr Enumeration ENUMERATION<LossRecovery>{LossRecovery::CLASSIC, "recovery"};
 
-constexpr Enumeration
-Describe(ChunkOrder /* type */)
-{
-    return {static_cast<uint32_t>(ChunkOrder::ARRIVAL), "chunk order"};
-}
+template <>
+constexpr Enumeration ENUMERATION<AdmissionKind>{AdmissionKind::LOCAL, "admission"};
 
-constexpr Enumeration
-Describe(Discount /* type */)
-{
-    return {static_cast<uint32_t>(Discount::NONE), "discount"};
-}
+template <>
+constexpr Enumeration ENUMERATION<ChunkOrder>{ChunkOrder::ARRIVAL, "chunk order"};
 
-constexpr Enumeration
-Describe(StepOp /* type */)
-{
-    return {static_cast<uint32_t>(StepOp::REDUCE), "step operation"};
-}
+template <>
+constexpr Enumeration ENUMERATION<Discount>{Discount::NONE, "discount"};
 
-constexpr Enumeration
-Describe(NodeType /* type */)
-{
-    return {static_cast<uint32_t>(NodeType::TIMER), "node type"};
-}
+template <>
+constexpr Enumeration ENUMERATION<StepOp>{StepOp::REDUCE, "step operation"};
 
-constexpr Enumeration
-Describe(EventKind /* type */)
-{
-    return {static_cast<uint32_t>(EventKind::COMPUTE), "kind of event"};
-}
+template <>
+constexpr Enumeration ENUMERATION<NodeType>{NodeType::TIMER, "node type"};
 
-constexpr Enumeration
-Describe(RepeatMode /* type */)
-{
-    return {static_cast<uint32_t>(RepeatMode::APPROXIMATE), "mode of repetition"};
-}
+template <>
+constexpr Enumeration ENUMERATION<EventKind>{EventKind::COMPUTE, "kind of event"};
 
-constexpr Enumeration
-Describe(PathSpread /* type */)
-{
-    return {static_cast<uint32_t>(PathSpread::FLOWLET), "spread"};
-}
+template <>
+constexpr Enumeration ENUMERATION<RepeatMode>{RepeatMode::APPROXIMATE, "mode of repetition"};
+
+template <>
+constexpr Enumeration ENUMERATION<PathSpread>{PathSpread::FLOWLET, "spread"};
 
 // Each Read function reads the current field into a struct member. The function for a message calls
 // Read for each field of the message.
@@ -134,17 +108,14 @@ template <typename E>
 void
 Read(WireReader& reader, std::vector<E>& values)
 {
-    constexpr Enumeration type = Describe(E{});
     std::vector<uint32_t> numbers;
     reader.AppendTo(numbers);
     values.reserve(values.size() + numbers.size());
     for (const uint32_t number : numbers)
     {
-        if (number > type.last)
-        {
-            Refuse(std::string(type.name) + " " + std::to_string(number) +
-                   " is unknown; the largest known value is " + std::to_string(type.last));
-        }
+        Require(number <= ENUMERATION<E>.last,
+                "{} {} is unknown; the largest known value is {}",
+                {ENUMERATION<E>.name, number, ENUMERATION<E>.last});
         values.push_back(static_cast<E>(number));
     }
 }
@@ -178,20 +149,20 @@ Read(WireReader& reader, T& message)
 {
     WireReader fields = reader.ReadMessage();
     uint32_t number = 0;
-    const auto readIfNext = [&fields, &message, &number](auto member) {
-        if constexpr (std::is_same_v<decltype(member), From>)
+    const auto readIfNext = [&fields, &message, &number](const auto& field) {
+        if constexpr (std::is_same_v<decltype(field), const From&>)
         {
-            number = member.number - 1;
+            number = field.number - 1;
             return false;
         }
         else
         {
-            return ++number == fields.GetField() && (Read(fields, message.*member), true);
+            return ++number == fields.GetField() && (Read(fields, message.*GetMember(field)), true);
         }
     };
-    const auto readField = [&readIfNext, &number](auto... members) {
+    const auto readField = [&readIfNext, &number](const auto&... row) {
         number = 0;
-        return (readIfNext(members) || ...);
+        return (readIfNext(row) || ...);
     };
     while (fields.NextField())
     {
@@ -216,13 +187,13 @@ Clear(T& value)
 {
     if constexpr (HasFields<T>)
     {
-        const auto clear = [&value](auto member) {
-            if constexpr (!std::is_same_v<decltype(member), From>)
+        const auto clear = [&value](const auto& field) {
+            if constexpr (!std::is_same_v<decltype(field), const From&>)
             {
-                Clear(value.*member);
+                Clear(value.*GetMember(field));
             }
         };
-        std::apply([&clear](auto... members) { (clear(members), ...); }, FIELDS<T>);
+        std::apply([&clear](const auto&... field) { (clear(field), ...); }, FIELDS<T>);
     }
     else
     {
@@ -257,10 +228,8 @@ class Collector
                 record.Skip();
                 continue;
             }
-            if (!m_hasHeader && kind != 1)
-            {
-                Refuse("the stream does not start with a header record: it is not a cosim stream");
-            }
+            Require(m_hasHeader || kind == 1,
+                    "the stream does not start with a header record: it is not a cosim stream");
             Add(kind, record);
         }
     }
@@ -268,14 +237,9 @@ class Collector
     /// @return the complete stream
     Stream Finish()
     {
-        if (!m_hasHeader || !m_hasSettings || !m_hasTopology)
-        {
-            Refuse(std::string("the stream has no ") +
-                   (!m_hasHeader     ? "header"
-                    : !m_hasSettings ? "settings"
-                                     : "topology") +
-                   " record");
-        }
+        Require(m_hasHeader, "the stream has no header record");
+        Require(m_hasSettings, "the stream has no settings record");
+        Require(m_hasTopology, "the stream has no topology record");
         return std::move(m_stream);
     }
 
@@ -287,11 +251,9 @@ class Collector
         case 1:
             Once(m_hasHeader, "header");
             ReadRecord(record, m_stream.header);
-            if (m_stream.header.version != STREAM_VERSION)
-            {
-                Refuse("the stream has version " + std::to_string(m_stream.header.version) +
-                       ", but this build reads version " + std::to_string(STREAM_VERSION));
-            }
+            Require(m_stream.header.version == STREAM_VERSION,
+                    "the stream has version {}, but this build reads version {}",
+                    {m_stream.header.version, STREAM_VERSION});
             break;
         case 2:
             Once(m_hasSettings, "settings");
@@ -316,20 +278,15 @@ class Collector
 
     static void Once(bool& seen, const char* kind)
     {
-        if (seen)
-        {
-            Refuse(std::string("the stream has a second ") + kind + " record");
-        }
+        Require(!seen, "the stream has a second {} record", {kind});
         seen = true;
     }
 
     static void CheckId(const char* kind, uint32_t id, std::size_t count)
     {
-        if (id != count - 1)
-        {
-            Refuse(std::string("the stream's ") + kind + " " + std::to_string(count - 1) +
-                   " has id " + std::to_string(id) + ", but ids count from 0 without gaps");
-        }
+        Require(id == count - 1,
+                "the stream's {} {} has id {}, but ids count from 0 without gaps",
+                {kind, count - 1, id});
     }
 
     Stream m_stream;

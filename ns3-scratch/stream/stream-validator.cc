@@ -4,10 +4,7 @@
 
 #include "stream/stream-validator.h"
 
-#include "stream/collective-validator.h"
-#include "stream/program-validator.h"
-#include "stream/topology-validator.h"
-#include "stream/trace-validator.h"
+#include "stream/validators.h"
 
 namespace cosim
 {
@@ -15,10 +12,8 @@ namespace cosim
 void
 ValidateStream(const Stream& stream)
 {
-    const PathTable paths = ValidateTopology(stream.topology, stream.settings.system.flowsPerPair);
-    ValidateSettings(stream.settings, stream.topology);
-    ValidatePrograms(stream.programs, stream.topology);
-    ValidateCollectives(stream, paths);
+    const PathTable paths = ValidateTopology(stream);
+    ValidatePrograms(stream);
     ValidateTraces(stream, paths);
 }
 

@@ -28,6 +28,15 @@ constexpr uint64_t MIN_RATE_BPS = 1000;
 /// The largest size of a collective, message or buffer [bytes]: 256 TiB.
 constexpr uint64_t MAX_BYTES = uint64_t{1} << 48;
 
+/// All packets, as parts of 10^9.
+constexpr uint32_t ALL_PPB = 1'000'000'000;
+
+/**
+ * The largest number of ranks that circuits can link. The limit exists because the distances
+ * between all pairs are kept in memory.
+ */
+constexpr uint32_t MAX_CIRCUIT_RANKS = 4096;
+
 /// The largest number of nodes of a topology, and of chunks of a collective.
 constexpr uint32_t MAX_COUNT = uint32_t{1} << 20;
 

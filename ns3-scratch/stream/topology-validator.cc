@@ -2,16 +2,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "stream/topology-validator.h"
-
-#include "stream/event-validator.h"
-#include "stream/reconfiguration-validator.h"
-#include "stream/validation.h"
-#include "support/header-sizes.h"
+#include "stream/stream-fields.h"
+#include "stream/validators.h"
 
 #include <algorithm>
 #include <string>
-#include <utility>
+#include <unordered_set>
 #include <vector>
 
 namespace cosim
@@ -20,215 +16,235 @@ namespace cosim
 namespace
 {
 
-/// Payload of a segment in the smallest IPv4 packet, 68 bytes, which all networks carry (RFC 791).
-constexpr uint32_t SMALLEST_SEGMENT_BYTES = 68 - GetDataHeaderBytes(true);
+/// Check that messages or links join two different ends.
+void
+RequireEnds(const std::vector<uint32_t>& sources,
+            const std::vector<uint32_t>& targets,
+            std::string_view what)
+{
+    for (std::size_t i = 0; i < sources.size(); ++i)
+    {
+        Require(sources[i] != targets[i],
+                "topology: {} {} goes from {} to itself",
+                {what, i, sources[i]});
+    }
+}
 
 void
-ValidateLinks(const Topology& topology)
+ValidateCircuitSettings(const Reconfiguration& settings)
 {
-    Require(topology.nodes >= topology.ranks && topology.nodes <= MAX_COUNT,
-            "topology: ",
-            topology.nodes,
-            " nodes for ",
-            topology.ranks,
-            " ranks, but a topology has at least one node per rank and at most ",
-            MAX_COUNT,
-            " nodes");
-    const std::size_t links = topology.linkSource.size();
-    RequireLength(topology.linkTarget.size(), links, "topology: link_target");
-    RequireLength(topology.linkRateBps.size(), links, "topology: link_rate_bps");
-    RequireLength(topology.linkLatencyPs.size(), links, "topology: link_latency_ps");
-    RequireLength(topology.linkBufferBytes.size(), links, "topology: link_buffer_bytes");
-    RequireLength(topology.linkEcnThresholdBytes.size(),
-                  links,
-                  "topology: link_ecn_threshold_bytes");
-    RequireLength(topology.linkDimension.size(), links, "topology: link_dimension");
-    for (std::size_t i = 0; i < links; ++i)
+    Require(settings.latencyPs < settings.intervalPs,
+            "topology: reconfiguration.latency_ps is {}, but it must be less than interval_ps ({})",
+            {settings.latencyPs, settings.intervalPs});
+    Require(settings.degree >= 1 && settings.degree <= MAX_CIRCUIT_RANKS,
+            "topology: reconfiguration.degree is {}, but 1 … {} are accepted",
+            {settings.degree, MAX_CIRCUIT_RANKS});
+    const uint64_t most = MAX_BYTES / settings.degree;
+    Require(settings.circuitRateBps >= MIN_RATE_BPS && settings.circuitRateBps <= most,
+            "topology: reconfiguration.circuit_rate_bps is {}, but {} … {} are accepted",
+            {settings.circuitRateBps, MIN_RATE_BPS, most});
+    Require(settings.circuitBufferBytes <= most && settings.circuitEcnThresholdBytes <= most,
+            "topology: the buffer or the ECN threshold of a circuit is more than {} bytes",
+            {most});
+}
+
+/// Check that a link consists of a whole number of circuits.
+void
+ValidateCircuitLink(const Topology& topology, std::size_t link)
+{
+    const Reconfiguration& circuit = topology.reconfiguration;
+    const uint64_t count = topology.linkRateBps[link] / circuit.circuitRateBps;
+    Require(topology.linkRateBps[link] == count * circuit.circuitRateBps &&
+                topology.linkBufferBytes[link] == count * circuit.circuitBufferBytes &&
+                topology.linkEcnThresholdBytes[link] == count * circuit.circuitEcnThresholdBytes &&
+                topology.linkLatencyPs[link] == circuit.circuitLatencyPs &&
+                topology.linkDimension[link] == 0,
+            "topology: link {} is not a whole number of circuits of {} bit/s",
+            {link, circuit.circuitRateBps});
+}
+
+/// Check that all links are circuits between ranks, so that they can change.
+void
+ValidateCircuits(const Topology& topology)
+{
+    const Reconfiguration& settings = topology.reconfiguration;
+    ValidateCircuitSettings(settings);
+    const uint32_t ranks = topology.ranks;
+    Require(topology.nodes == ranks && ranks >= 2 && ranks <= MAX_CIRCUIT_RANKS,
+            "topology: {} nodes for {} ranks, but a topology of circuits has 2 … {} ranks and no "
+            "other nodes",
+            {topology.nodes, ranks, MAX_CIRCUIT_RANKS});
+    std::unordered_set<uint64_t> pairs;
+    std::vector<uint64_t> leaving(ranks);
+    std::vector<uint64_t> entering(ranks);
+    for (std::size_t link = 0; link < topology.linkSource.size(); ++link)
     {
-        const uint32_t source = topology.linkSource[i];
-        const uint32_t target = topology.linkTarget[i];
-        Require(source < topology.nodes && target < topology.nodes && source != target,
-                "topology: link ",
-                i,
-                " goes from node ",
-                source,
-                " to node ",
-                target,
-                ", but a link joins two different nodes, and there are ",
-                topology.nodes,
-                " nodes");
-        RequireRate(topology.linkRateBps[i],
-                    MAX_BYTES,
-                    "topology: the rate of link " + std::to_string(i));
-        RequireDelay(topology.linkLatencyPs[i],
-                     "topology: the latency of link " + std::to_string(i));
-        Require(topology.linkBufferBytes[i] <= MAX_BYTES &&
-                    topology.linkEcnThresholdBytes[i] <= MAX_BYTES,
-                "topology: the buffer or the ECN threshold of link ",
-                i,
-                " is more than ",
-                MAX_BYTES,
-                " bytes");
-        Require(topology.linkDimension[i] < topology.dimensions.size(),
-                "topology: link ",
-                i,
-                " has dimension ",
-                topology.linkDimension[i],
-                ", but there are ",
-                topology.dimensions.size(),
-                " dimensions");
+        ValidateCircuitLink(topology, link);
+        const uint32_t source = topology.linkSource[link];
+        const uint32_t target = topology.linkTarget[link];
+        Require(pairs.insert(PairOf(source, target)).second,
+                "topology: two links from rank {} to rank {}, but parallel circuits are one link",
+                {source, target});
+        const uint64_t count = topology.linkRateBps[link] / settings.circuitRateBps;
+        leaving[source] += count;
+        entering[target] += count;
     }
-    RequireDelay(topology.forwardingDelayPs, "topology: forwarding_delay_ps");
+    for (uint32_t rank = 0; rank < ranks; ++rank)
+    {
+        const uint64_t most = std::max(leaving[rank], entering[rank]);
+        Require(most <= settings.degree,
+                "topology: {} circuits leave or enter rank {}, which has {} ports",
+                {most, rank, settings.degree});
+    }
+    for (std::size_t path = 0; path < topology.pathSource.size(); ++path)
+    {
+        Require(settings.forwarding ||
+                    topology.pathBegin[path + 1] <= uint64_t{topology.pathBegin[path]} + 1,
+                "topology: path {} passes through a rank, but ranks do not forward",
+                {path});
+    }
+}
+
+/// Check that the links of a path follow each other.
+void
+ValidatePath(const Topology& topology, std::size_t path)
+{
+    uint32_t node = topology.pathSource[path];
+    if (node == topology.pathTarget[path])
+    {
+        Refuse("topology: path {} goes from {} to itself", {path, node});
+    }
+    uint64_t delayPs = 0;
+    for (uint32_t i = topology.pathBegin[path]; i < topology.pathBegin[path + 1]; ++i)
+    {
+        const uint32_t link = topology.pathLinks[i];
+        if (topology.linkSource[link] != node)
+        {
+            Refuse(
+                "topology: path {} continues at node {} with link {}, which does not start there",
+                {path, node, link});
+        }
+        node = topology.linkTarget[link];
+        delayPs += topology.linkLatencyPs[link] + topology.forwardingDelayPs;
+        if (delayPs > MAX_TIME_PS)
+        {
+            Refuse("topology: the latencies along path {} sum to more than the {} ps that are "
+                   "accepted",
+                   {path, MAX_TIME_PS});
+        }
+    }
+    const bool isWaiting = topology.HasCircuits() && !topology.reconfiguration.forwarding &&
+                           topology.pathBegin[path] == topology.pathBegin[path + 1];
+    if (node != topology.pathTarget[path] && !isWaiting)
+    {
+        Refuse("topology: path {} ends at node {} instead of rank {}",
+               {path, node, topology.pathTarget[path]});
+    }
 }
 
 /// @return the (source, target) pair of each path, sorted
 std::vector<uint64_t>
 ValidatePaths(const Topology& topology)
 {
-    const std::size_t paths = topology.pathSource.size();
-    RequireLength(topology.pathTarget.size(), paths, "topology: path_target");
-    RequireSlices(topology.pathBegin, paths, topology.pathLinks.size(), "topology: path_begin");
-    std::vector<uint64_t> pairs(paths);
-    for (std::size_t i = 0; i < paths; ++i)
+    std::vector<uint64_t> pairs(topology.pathSource.size());
+    for (std::size_t path = 0; path < pairs.size(); ++path)
     {
-        const uint32_t source = topology.pathSource[i];
-        const uint32_t target = topology.pathTarget[i];
-        Require(source < topology.ranks && target < topology.ranks && source != target,
-                "topology: path ",
-                i,
-                " goes from rank ",
-                source,
-                " to rank ",
-                target,
-                ", but a path joins two different ranks, and there are ",
-                topology.ranks,
-                " ranks");
-        uint32_t node = source;
-        uint64_t delayPs = 0;
-        for (uint32_t j = topology.pathBegin[i]; j < topology.pathBegin[i + 1]; ++j)
-        {
-            const uint32_t link = topology.pathLinks[j];
-            Require(link < topology.linkSource.size() && topology.linkSource[link] == node,
-                    "topology: path ",
-                    i,
-                    " continues at node ",
-                    node,
-                    " with link ",
-                    link,
-                    ", which does not start there");
-            node = topology.linkTarget[link];
-            delayPs += topology.linkLatencyPs[link] + topology.forwardingDelayPs;
-            Require(delayPs <= MAX_TIME_PS,
-                    "topology: the latencies along path ",
-                    i,
-                    " sum to more than the ",
-                    MAX_TIME_PS,
-                    " ps that are accepted");
-        }
-        const bool isWaiting = topology.reconfiguration.intervalPs > 0 &&
-                               !topology.reconfiguration.forwarding &&
-                               topology.pathBegin[i] == topology.pathBegin[i + 1];
-        Require(node == target || isWaiting,
-                "topology: path ",
-                i,
-                " ends at node ",
-                node,
-                " instead of rank ",
-                target);
-        pairs[i] = PairOf(source, target);
+        ValidatePath(topology, path);
+        pairs[path] = PairOf(topology.pathSource[path], topology.pathTarget[path]);
     }
     // The paths of a pair are its routes 0, 1 and so on, so they must be adjacent.
     std::vector<uint64_t> runs(pairs);
     runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
     std::sort(runs.begin(), runs.end());
-    const auto twice = std::adjacent_find(runs.begin(), runs.end());
-    Require(twice == runs.end(),
-            "topology: the paths from rank ",
-            twice == runs.end() ? 0 : *twice >> 32,
-            " to rank ",
-            twice == runs.end() ? 0 : *twice & 0xffffffff,
-            " are not adjacent");
+    if (const auto twice = std::adjacent_find(runs.begin(), runs.end()); twice != runs.end())
+    {
+        Refuse("topology: the paths from rank {} to rank {} are not adjacent",
+               {*twice >> 32, *twice & 0xffffffff});
+    }
     std::sort(pairs.begin(), pairs.end());
     return pairs;
+}
+
+void
+ValidateEvents(const Topology& topology)
+{
+    for (std::size_t i = 0; i < topology.events.size(); ++i)
+    {
+        const NetworkEvent& event = topology.events[i];
+        Require(event.kind != EventKind::LINK_RATE ||
+                    (event.rateBps >= MIN_RATE_BPS && event.rateBps <= MAX_BYTES),
+                "topology: events[{}].rate_bps is {}, but {} … {} are accepted",
+                {i, event.rateBps, MIN_RATE_BPS, MAX_BYTES});
+        Require(event.kind != EventKind::COMPUTE ||
+                    (event.factorPpm > 0 && event.factorPpm <= uint64_t{1} << 40),
+                "topology: events[{}].factor_ppm is {}, but 1 … 2^40 are accepted",
+                {i, event.factorPpm});
+    }
+    Require(!topology.HasCircuits() ||
+                (!topology.HasLinkEvents() && topology.spread == PathSpread::FLOW),
+            "topology: circuits change the links, so events cannot change them, and each flow "
+            "keeps its path");
+}
+
+void
+ValidateTraffic(const Traffic& traffic, std::size_t index)
+{
+    Require(!traffic.sources.empty() && !traffic.sizes.empty(),
+            "topology: traffic[{}] has no pairs or no sizes of messages",
+            {index});
+    RequireEnds(traffic.sources, traffic.targets, "a message of traffic");
+    Require(std::is_sorted(traffic.cumulativePpb.begin(), traffic.cumulativePpb.end()) &&
+                traffic.cumulativePpb.back() == ALL_PPB,
+            "topology: traffic[{}].cumulative_ppb does not rise to 10^9",
+            {index});
+}
+
+void
+ValidateSettings(const Settings& settings)
+{
+    const TcpSettings& tcp = settings.tcp;
+    const uint64_t packet = uint64_t{tcp.segmentBytes} + GetDataHeaderBytes(tcp.timestamps);
+    // Without TCP, a packet can be a whole message.
+    const uint32_t most = tcp.unlimitedWindow ? uint32_t{1} << 30 : 65535;
+    Require(tcp.mtuBytes >= packet && tcp.mtuBytes <= most,
+            "settings: tcp.mtu_bytes is {}, but segment_bytes + {} = {} … {} are accepted",
+            {tcp.mtuBytes, packet - tcp.segmentBytes, packet, most});
+    Require(settings.repeat.mode != RepeatMode::APPROXIMATE || settings.repeat.checkInterval > 0,
+            "settings: repeat.check_interval is 0, but at least 1 is needed");
+    Require(settings.system.chunkOrder == ChunkOrder::INDEX ||
+                settings.system.admission == AdmissionKind::NEGOTIATED,
+            "settings: system.chunk_order is by arrival, but admission is local");
 }
 
 } // namespace
 
 PathTable
-ValidateTopology(const Topology& topology, uint32_t flowsPerPair)
+ValidateTopology(const Stream& stream)
 {
-    ValidateLinks(topology);
-    if (topology.reconfiguration.intervalPs > 0)
+    const Topology& topology = stream.topology;
+    Require(topology.nodes >= topology.ranks && topology.nodes <= MAX_COUNT,
+            "topology: {} nodes for {} ranks, but a topology has at least one node per rank and at "
+            "most {} nodes",
+            {topology.nodes, topology.ranks, MAX_COUNT});
+    CheckLimits(stream, topology, "topology: ");
+    RequireEnds(topology.linkSource, topology.linkTarget, "link");
+    if (topology.HasCircuits())
     {
-        ValidateReconfiguration(topology);
+        ValidateCircuits(topology);
     }
-    PathTable paths(ValidatePaths(topology), flowsPerPair);
+    PathTable paths(ValidatePaths(topology), stream.settings.system.flowsPerPair);
     ValidateEvents(topology);
-    return paths;
-}
-
-void
-ValidateSettings(const Settings& settings, const Topology& topology)
-{
-    const TcpSettings& tcp = settings.tcp;
-    Require(tcp.segmentBytes >= SMALLEST_SEGMENT_BYTES,
-            "settings: tcp.segment_bytes is ",
-            tcp.segmentBytes,
-            ", but at least ",
-            SMALLEST_SEGMENT_BYTES,
-            " are needed");
-    const uint64_t packet = uint64_t{tcp.segmentBytes} + GetDataHeaderBytes(tcp.timestamps);
-    // Without TCP, a packet can be a whole message.
-    const uint32_t most = tcp.unlimitedWindow ? uint32_t{1} << 30 : 65535;
-    Require(tcp.mtuBytes >= packet && tcp.mtuBytes <= most,
-            "settings: tcp.mtu_bytes is ",
-            tcp.mtuBytes,
-            ", but segment_bytes + ",
-            packet - tcp.segmentBytes,
-            " = ",
-            packet,
-            " … ",
-            most,
-            " are accepted");
-    Require(tcp.linkHeaderBytes <= 65535,
-            "settings: tcp.link_header_bytes is ",
-            tcp.linkHeaderBytes,
-            ", but at most 65535 are accepted");
-    const std::pair<const char*, uint32_t> positive[] = {
-        {"send_buffer_bytes", tcp.sendBufferBytes},
-        {"receive_buffer_bytes", tcp.receiveBufferBytes},
-        {"initial_cwnd_segments", tcp.initialCwndSegments},
-        {"delayed_ack_segments", tcp.delayedAckSegments},
-        {"data_retries", tcp.dataRetries},
-    };
-    for (const auto& [name, value] : positive)
+    for (std::size_t i = 0; i < topology.traffic.size(); ++i)
     {
-        Require(value >= 1 && value <= uint32_t{1} << 30,
-                "settings: tcp.",
-                name,
-                " is ",
-                value,
-                ", but 1 … 2^30 are accepted");
+        ValidateTraffic(topology.traffic[i], i);
     }
-    RequireDelay(tcp.minRtoPs, "settings: tcp.min_rto_ps");
-    RequireDelay(tcp.initialRtoPs, "settings: tcp.initial_rto_ps");
-    RequireDelay(tcp.clockGranularityPs, "settings: tcp.clock_granularity_ps");
-    RequireDelay(tcp.delayedAckTimeoutPs, "settings: tcp.delayed_ack_timeout_ps");
-    RequireTime(settings.rttSampleIntervalPs, "settings: rtt_sample_interval_ps");
-    RequireTime(settings.timeLimitPs, "settings: time_limit_ps");
-    Require(settings.repeat.mode != RepeatMode::APPROXIMATE || settings.repeat.checkInterval > 0,
-            "settings: repeat.check_interval is 0, but at least 1 is needed");
-    RequireDelay(settings.system.injectionLatencyPs, "settings: system.injection_latency_ps");
-    RequireDelay(settings.system.send.messagePs, "settings: system.send.message_ps");
-    RequireDelay(settings.system.receive.messagePs, "settings: system.receive.message_ps");
-    RequireDelay(settings.system.negotiationLatencyPs, "settings: system.negotiation_latency_ps");
-    Require(settings.system.chunkOrder == ChunkOrder::INDEX ||
-                settings.system.admission == AdmissionKind::NEGOTIATED,
-            "settings: system.chunk_order is by arrival, but admission is local");
-    const auto& limits = settings.system.concurrentChunks;
-    RequireLength(limits.size(), topology.dimensions.size(), "settings: system.concurrent_chunks");
-    Require(std::find(limits.begin(), limits.end(), 0U) == limits.end(),
-            "settings: system.concurrent_chunks holds 0, but at least 1 chunk must be allowed");
+    if (topology.sharedLinks > 0)
+    {
+        RequireLength(topology.nodeNames.size(), topology.nodes, {"topology: ", "node_names"});
+    }
+    CheckLimits(stream, stream.settings, "settings: ");
+    ValidateSettings(stream.settings);
+    return paths;
 }
 
 } // namespace cosim

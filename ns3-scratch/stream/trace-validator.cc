@@ -2,12 +2,13 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "stream/trace-validator.h"
-
-#include "stream/validation.h"
+#include "stream/stream-fields.h"
+#include "stream/validators.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cosim
@@ -16,46 +17,128 @@ namespace cosim
 namespace
 {
 
-void
-ValidateTraceArrays(const Trace& trace, const Stream& stream, const std::string& where)
+/// A pair of members that exchange messages, and the route that they use.
+using Exchange = std::pair<uint64_t, uint32_t>;
+
+/// The pairs of members that exchange messages in the programs of a stream.
+class Exchanges
 {
-    const std::size_t nodes = trace.type.size();
-    RequireLength(trace.names.size(), nodes, where + "names");
-    RequireLength(trace.layer.size(), nodes, where + "layer");
-    RequireLength(trace.iteration.size(), nodes, where + "iteration");
-    RequireLength(trace.durationPs.size(), nodes, where + "duration_ps");
-    RequireLength(trace.collective.size(), nodes, where + "collective");
-    RequireLength(trace.peer.size(), nodes, where + "peer");
-    RequireLength(trace.bytes.size(), nodes, where + "bytes");
-    RequireLength(trace.tag.size(), nodes, where + "tag");
-    RequireLength(trace.route.size(), trace.route.empty() ? 0 : nodes, where + "route");
-    RequireLength(trace.job.size(), trace.job.empty() ? 0 : nodes, where + "job");
-    RequireLength(trace.lane.size(), trace.lane.empty() ? 0 : nodes, where + "lane");
-    RequireSlices(trace.depBegin, nodes, trace.dep.size(), where + "dep_begin");
-    if (!trace.startDepBegin.empty() || !trace.startDep.empty())
+  public:
+    explicit Exchanges(const std::vector<Program>& programs)
+        : m_programs(programs)
     {
-        RequireSlices(trace.startDepBegin, nodes, trace.startDep.size(), where + "start_dep_begin");
-    }
-    Require(trace.layers == stream.traces.front().layers,
-            where,
-            "layers differ from those of trace 0");
-    Require(trace.jobs == stream.traces.front().jobs, where, "jobs differ from those of trace 0");
-    for (const std::vector<uint32_t>* deps : {&trace.dep, &trace.startDep})
-    {
-        for (const uint32_t dep : *deps)
+        for (const Program& program : programs)
         {
-            Require(dep < nodes,
-                    where,
-                    "a node depends on node ",
-                    dep,
-                    ", but the trace has ",
-                    nodes,
-                    " nodes");
+            m_own.push_back(Find(program));
         }
     }
-    for (const uint32_t slots : trace.laneSlots)
+
+    /// Call f(sender, receiver, route) for the members of a program.
+    template <typename Function>
+    void ForEach(const Program& program, const Function& f) const
     {
-        Require(slots > 0, where, "a lane has no slots");
+        ForEachOwn(program, f);
+        for (const Piece& piece : program.pieces)
+        {
+            for (uint32_t group = 0; group < piece.groups; ++group)
+            {
+                ForEachOwn(m_programs[piece.program],
+                           [&](uint32_t from, uint32_t to, uint32_t route) {
+                               f(piece.GetMember(group, from), piece.GetMember(group, to), route);
+                           });
+            }
+        }
+    }
+
+  private:
+    /// @return the exchanges of a program's own steps; of a rotation, those of member 0
+    static std::vector<Exchange> Find(const Program& p)
+    {
+        std::vector<Exchange> found;
+        for (uint32_t member = 0; member + 1 < p.stepBegin.size(); ++member)
+        {
+            for (uint32_t s = p.stepBegin[member]; s < p.stepBegin[member + 1]; ++s)
+            {
+                const Exchange exchange(PairOf(member, p.peer[s]),
+                                        p.route.empty() ? 0 : p.route[s]);
+                if (p.op[s] == StepOp::SEND && (found.empty() || found.back() != exchange))
+                {
+                    found.push_back(exchange);
+                }
+            }
+        }
+        std::sort(found.begin(), found.end());
+        found.erase(std::unique(found.begin(), found.end()), found.end());
+        return found;
+    }
+
+    template <typename Function>
+    void ForEachOwn(const Program& program, const Function& f) const
+    {
+        const uint32_t turns = program.IsRotation() ? program.groupSize : 1;
+        for (uint32_t turn = 0; turn < turns; ++turn)
+        {
+            for (const auto& [pair, route] : m_own[program.id])
+            {
+                const auto peer = static_cast<uint32_t>(pair);
+                const auto member = static_cast<uint32_t>(pair >> 32);
+                f(member + turn,
+                  turn < program.groupSize - peer ? peer + turn : peer + turn - program.groupSize,
+                  route);
+            }
+        }
+    }
+
+    const std::vector<Program>& m_programs;
+    std::vector<std::vector<Exchange>> m_own; //!< per program
+};
+
+/// @return the name of a collective in an error message
+std::string
+GetName(const Collective& collective)
+{
+    return "collective " + std::to_string(collective.id) + " (" + collective.name + ")";
+}
+
+void
+ValidateCollectives(const Stream& stream, const PathTable& paths)
+{
+    const Exchanges exchanges(stream.programs);
+    std::set<std::pair<uint32_t, std::vector<uint32_t>>> known; // programs and groups
+    for (const Collective& collective : stream.collectives)
+    {
+        const std::string where = GetName(collective);
+        Require(collective.program < stream.programs.size(),
+                "{}: program {} is not in the stream",
+                {where, collective.program});
+        CheckLimits(stream, collective, where + ": ");
+        const Program& program = stream.programs[collective.program];
+        RequireLength(collective.ranks.size(), program.groupSize, {where, ": ranks"});
+        std::vector<uint32_t> sorted = collective.ranks;
+        std::sort(sorted.begin(), sorted.end());
+        Require(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(),
+                "{}: a rank occurs twice in its group",
+                {where});
+        Require(collective.groups == 0 || program.groupSize % collective.groups == 0,
+                "{}: {} members do not divide into {} groups",
+                {where, program.groupSize, collective.groups});
+        // This also limits the space of a program when every unit is rounded up.
+        const double space = static_cast<double>(program.space) *
+                             (static_cast<double>(collective.bytes) / program.units + 1);
+        Require(collective.bytes <= MAX_BYTES && space <= static_cast<double>(MAX_BYTES),
+                "{}: {} bytes and its scratch space are more than the {} bytes that are accepted",
+                {where, collective.bytes, MAX_BYTES});
+        if (!known.insert({collective.program, collective.ranks}).second)
+        {
+            continue;
+        }
+        exchanges.ForEach(program, [&](uint32_t from, uint32_t to, uint32_t route) {
+            paths.RequireBothWays(
+                collective.ranks[from],
+                collective.ranks[to],
+                [&] { return where; },
+                route);
+        });
     }
 }
 
@@ -72,17 +155,19 @@ class TraceValidator
         {
             const Trace& trace = stream.traces[t];
             const std::string where = "trace " + std::to_string(t) + ": ";
-            ValidateTraceArrays(trace, stream, where);
+            CheckLimits(stream, trace, where);
+            Require(trace.layers == stream.traces.front().layers,
+                    "{}layers differ from those of trace 0",
+                    {where});
+            Require(trace.jobs == stream.traces.front().jobs,
+                    "{}jobs differ from those of trace 0",
+                    {where});
             for (const uint32_t rank : trace.ranks)
             {
-                Require(rank < stream.topology.ranks,
-                        where,
-                        "rank ",
-                        rank,
-                        " does not exist; the topology has ",
-                        stream.topology.ranks,
-                        " ranks");
-                Require(!hasTrace[rank], where, "rank ", rank, " has more than one trace");
+                if (hasTrace[rank])
+                {
+                    Refuse("{}rank {} has more than one trace", {where, rank});
+                }
                 hasTrace[rank] = true;
             }
             for (std::size_t i = 0; i < trace.type.size(); ++i)
@@ -97,50 +182,17 @@ class TraceValidator
   private:
     void ValidateNode(const Trace& trace, std::size_t i, const std::string& where)
     {
-        const auto name = [&] {
-            return where + "node " + std::to_string(i) + " (" + trace.names[i] + ")";
-        };
-        if (trace.layer[i] >= trace.layers.size())
-        {
-            Refuse(name(),
-                   " has layer ",
-                   trace.layer[i],
-                   ", but the trace has ",
-                   trace.layers.size(),
-                   " layers");
-        }
-        if (!trace.job.empty() && trace.job[i] > trace.jobs.size())
-        {
-            Refuse(name(),
-                   " has job ",
-                   trace.job[i],
-                   ", but the trace has ",
-                   trace.jobs.size(),
-                   " jobs");
-        }
-        if (!trace.lane.empty() && trace.lane[i] > trace.laneSlots.size())
-        {
-            Refuse(name(),
-                   " has lane ",
-                   trace.lane[i],
-                   ", but the trace has ",
-                   trace.laneSlots.size(),
-                   " lanes");
-        }
         m_iterations = std::max(m_iterations, uint64_t{trace.iteration[i]} + 1);
         switch (trace.type[i])
         {
         case NodeType::COMPUTE:
         case NodeType::TIMER:
-            RequireTime(trace.durationPs[i], "the duration of a node");
             break;
         case NodeType::COLLECTIVE:
             if (trace.collective[i] >= m_stream.collectives.size())
             {
-                Refuse(name(),
-                       " issues collective ",
-                       trace.collective[i],
-                       ", which is not in the stream");
+                Refuse("{}node {} ({}) issues collective {}, which is not in the stream",
+                       {where, i, trace.names[i], trace.collective[i]});
             }
             for (const uint32_t rank : trace.ranks)
             {
@@ -149,22 +201,17 @@ class TraceValidator
             break;
         case NodeType::SEND:
         case NodeType::RECV:
-            if (trace.bytes[i] > MAX_BYTES)
-            {
-                Refuse(name(),
-                       " has ",
-                       trace.bytes[i],
-                       " bytes, but at most ",
-                       MAX_BYTES,
-                       " are accepted");
-            }
             for (const uint32_t rank : trace.ranks)
             {
                 const uint32_t peer = trace.GetPeer(i, rank);
                 if (peer == rank)
                 {
-                    Refuse(name(), " is a message of rank ", rank, " to itself");
+                    Refuse("{}node {} ({}) is a message of rank {} to itself",
+                           {where, i, trace.names[i], rank});
                 }
+                const auto name = [&] {
+                    return where + "node " + std::to_string(i) + " (" + trace.names[i] + ")";
+                };
                 m_paths.RequireBothWays(rank, peer, name, trace.route.empty() ? 0 : trace.route[i]);
             }
         }
@@ -178,37 +225,29 @@ class TraceValidator
             nodes += trace.type.size();
         }
         Require(m_iterations <= nodes,
-                "the traces have ",
-                nodes,
-                " nodes, but an iteration has index ",
-                m_iterations == 0 ? 0 : m_iterations - 1);
+                "the traces have {} nodes, but an iteration has index {}",
+                {nodes, m_iterations - 1});
         if (m_stream.traces.empty())
         {
             return;
         }
         const std::size_t layers = m_stream.traces.front().layers.size();
         Require(layers * m_iterations <= uint64_t{1} << 26,
-                "the traces have ",
-                layers,
-                " layers in ",
-                m_iterations,
-                " iterations, but layers × iterations must be at most 2^26");
+                "the traces have {} layers in {} iterations, but layers × iterations must be at "
+                "most 2^26",
+                {layers, m_iterations});
         for (const Collective& collective : m_stream.collectives)
         {
-            Require(collective.layer < layers && collective.iteration < m_iterations,
-                    "collective ",
-                    collective.id,
-                    " (",
-                    collective.name,
-                    ") has layer ",
-                    collective.layer,
-                    " and iteration ",
-                    collective.iteration,
-                    ", but the traces have ",
-                    layers,
-                    " layers and ",
-                    m_iterations,
-                    " iterations");
+            if (collective.layer >= layers || collective.iteration >= m_iterations)
+            {
+                Refuse("{} has layer {} and iteration {}, but the traces have {} layers and {} "
+                       "iterations",
+                       {GetName(collective),
+                        collective.layer,
+                        collective.iteration,
+                        layers,
+                        m_iterations});
+            }
         }
     }
 
@@ -218,7 +257,7 @@ class TraceValidator
         const auto twice = std::adjacent_find(m_issues.begin(), m_issues.end());
         if (twice != m_issues.end())
         {
-            Refuse("rank ", *twice & 0xffffffff, " issues collective ", *twice >> 32, " twice");
+            Refuse("rank {} issues collective {} twice", {*twice & 0xffffffff, *twice >> 32});
         }
         std::vector<uint32_t> sorted;
         uint64_t sortedFor = ~uint64_t{0};
@@ -232,14 +271,10 @@ class TraceValidator
                 std::sort(sorted.begin(), sorted.end());
             }
             const auto rank = static_cast<uint32_t>(issue & 0xffffffff);
-            Require(std::binary_search(sorted.begin(), sorted.end(), rank),
-                    "rank ",
-                    rank,
-                    " issues collective ",
-                    collective.id,
-                    " (",
-                    collective.name,
-                    ") but is not in its group");
+            if (!std::binary_search(sorted.begin(), sorted.end(), rank))
+            {
+                Refuse("rank {} issues {} but is not in its group", {rank, GetName(collective)});
+            }
         }
     }
 
@@ -254,6 +289,7 @@ class TraceValidator
 void
 ValidateTraces(const Stream& stream, const PathTable& paths)
 {
+    ValidateCollectives(stream, paths);
     const TraceValidator check(stream, paths);
 }
 

@@ -54,15 +54,20 @@ def struct_of(message: str) -> str:
 
 def members_by_number(struct: str) -> list[str]:
     """Return the members for the fields 1, 2, 3 …, in snake case; "" for a number not in use."""
-    (table,) = re.findall(rf"FIELDS<{struct}> =\s*std::make_tuple\(([^;]*)\);", FIELDS)
+    (table,) = re.findall(rf"FIELDS<{struct}> = std::tuple\{{\n([^;]*)\}};", FIELDS)
     members: list[str] = []
     assert table.count("&") == table.count(f"&{struct}::")
-    for entry in (entry.strip() for entry in table.split(",")):
-        if jump := re.fullmatch(r"From\{(\d+)\}", entry):
+    for row in re.findall(r"^    (\S.*(?:\n     .*)*),$", table, re.MULTILINE):
+        if jump := re.fullmatch(r"From\{(\d+)\}", row):
             members += [""] * (int(jump[1]) - 1 - len(members))
-        else:
-            members += re.findall(rf"^&{struct}::(\w+)$", entry)
-    return [re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", name) for name in members]
+            continue
+        field = re.fullmatch(
+            rf'(?:Limited\("(\w+)",\s+)?&{struct}::(\w+)(?:\)|,.*)?', row, re.DOTALL
+        )
+        assert field, row
+        members.append(re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", field[2]))
+        assert field[1] in (None, members[-1])  # the name in error messages
+    return members
 
 
 def types_by_member(struct: str) -> dict[str, str]:
@@ -86,7 +91,7 @@ def cpp_type(field: FieldDescriptor) -> str:
 
 
 def test_every_message_has_its_fields() -> None:
-    tables = re.findall(r"FIELDS<(\w+)> =\s*std::make_tuple", FIELDS)
+    tables = re.findall(r"FIELDS<(\w+)> = std::tuple", FIELDS)
     assert sorted(tables) == sorted(map(struct_of, RECORDS))
 
 
@@ -119,7 +124,7 @@ def test_enumerations_have_the_same_values(name: str, enumeration: EnumDescripto
     (body,) = re.findall(rf"^enum class {name} : \w+\n\{{\n(.*?)^\}};", STRUCTS, re.S | re.M)
     values = {key: int(number) for key, number in re.findall(r"(\w+) = (\d+),", body)}
     assert values == {value.name: value.number for value in enumeration.values}
-    (last,) = re.findall(rf"static_cast<uint32_t>\({name}::(\w+)\)", READER)
+    (last,) = re.findall(rf"ENUMERATION<{name}>\{{{name}::(\w+),", READER)
     assert values[last] == max(values.values())
 
 

@@ -145,6 +145,12 @@ def depend(trace: api.Trace, dep: int) -> None:
     trace.dep_begin[1] = 1
 
 
+def begin_in_phase_1(program: api.Program) -> None:
+    """Give the program a second phase, which only its first step is in."""
+    program.phase_dimension.append(0)
+    program.phase[0] = 1
+
+
 WRONG: dict[str, tuple[list[api.Record], str]] = {
     "no header": (RECORDS[1:], "does not start with a header"),
     "version": ([header(version=3), *RECORDS[1:]], "has version 3, but this build reads version 2"),
@@ -161,24 +167,32 @@ WRONG: dict[str, tuple[list[api.Record], str]] = {
     ),
     "no slot": (
         changed(SETTINGS, lambda r: assign(r.settings.system.concurrent_chunks, 0, 0)),
-        "concurrent_chunks holds 0",
+        r"concurrent_chunks\[0\] is 0, but at least 1 are needed",
     ),
     "time": (
         changed(SETTINGS, lambda r: setattr(r.settings, "time_limit_ps", 2**63)),
-        "time_limit_ps is 9223372036854775808 ps",
+        "time_limit_ps is 9223372036854775808, but at most",
     ),
     "ranks": (changed(TOPOLOGY, lambda r: setattr(r.topology, "ranks", 9)), "4 nodes for 9 ranks"),
     "link target": (
         changed(TOPOLOGY, lambda r: assign(r.topology.link_target, 0, 7)),
-        "link 0 goes from node 0 to node 7",
+        r"link_target\[0\] is 7, but there are 4 nodes",
     ),
     "rate": (
         changed(TOPOLOGY, lambda r: assign(r.topology.link_rate_bps, 1, 0)),
-        "rate of link 1 is 0",
+        r"link_rate_bps\[1\] is 0, but 1000 … ",
     ),
     "link arrays": (
         changed(TOPOLOGY, lambda r: r.topology.link_latency_ps.pop()),
         "link_latency_ps has 5 entries, but 6 are expected",
+    ),
+    "link to itself": (
+        changed(TOPOLOGY, lambda r: assign(r.topology.link_target, 0, 0)),
+        "link 0 goes from 0 to itself",
+    ),
+    "event": (
+        changed(TOPOLOGY, lambda r: r.topology.events.add(time_ps=2**62)),
+        r"topology: events\[0\]\.time_ps is 4611686018427387904, but at most",
     ),
     "path": (
         changed(TOPOLOGY, lambda r: assign(r.topology.path_links, 1, 0)),
@@ -224,11 +238,15 @@ WRONG: dict[str, tuple[list[api.Record], str]] = {
     ),
     "phase": (
         changed(PROGRAM, lambda r: assign(r.program.phase, 0, 1)),
+        r"phase\[0\] is 1, but there are 1 phases",
+    ),
+    "phase order": (
+        changed(PROGRAM, lambda r: begin_in_phase_1(r.program)),
         "not sorted by phase",
     ),
     "phase dimension": (
         changed(PROGRAM, lambda r: assign(r.program.phase_dimension, 0, 1)),
-        "phase_dimension holds 1",
+        r"phase_dimension\[0\] is 1, but there are 1 dimensions",
     ),
     "collective's program": (
         changed(COLLECTIVE, lambda r: setattr(r.collective, "program", 1)),
@@ -262,14 +280,17 @@ WRONG: dict[str, tuple[list[api.Record], str]] = {
         changed(TRACE, lambda r: assign(r.trace.collective, 0, 1)),
         "issues collective 1, which is not in the stream",
     ),
-    "node's layer": (changed(TRACE, lambda r: assign(r.trace.layer, 0, 1)), "has layer 1"),
+    "node's layer": (
+        changed(TRACE, lambda r: assign(r.trace.layer, 0, 1)),
+        r"layer\[0\] is 1, but there are 1 layers",
+    ),
     "node's dependency": (
         changed(TRACE, lambda r: depend(r.trace, 1)),
-        "depends on node 1",
+        r"dep\[0\] is 1, but there are 1 nodes",
     ),
     "node's job": (
         changed(TRACE, lambda r: r.trace.job.__setitem__(slice(None), [1] * len(r.trace.names))),
-        "has job 1, but the trace has 0 jobs",
+        r"job\[0\] is 1, but there are 0 jobs",
     ),
     "jobs of some nodes": (
         changed(TRACE, lambda r: r.trace.job.append(0)),
