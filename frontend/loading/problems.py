@@ -79,7 +79,7 @@ class Origin:
 def unknown_key(path: Path, known: Known) -> str:
     """Describe an unknown key: suggest the nearest key, or list the keys of the same mapping."""
     if path in REMOVED:
-        return "cosim no longer has this key: expected only system.chunks"
+        return f"cosim no longer has this key: {REMOVED[path].expected}"
     beside = _keys(path[:-1], known)
     if not beside and path[:-1] in known:
         return f"unknown key: {name_of(path[:-1])} has no keys inside"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from frontend.loading.moved import in_new_places
 
@@ -19,8 +20,23 @@ _COUNTED = frozenset({"demand", "strategy"})
 """Keys of what programs write, whose bytes are numbers."""
 
 
-REMOVED = {("system", "min_chunk"): "1B", ("system", "estimator_chunks"): None}
-"""Keys that scenarios no longer have, with the values that changed nothing."""
+class Removed(NamedTuple):
+    """A key that scenarios no longer have."""
+
+    idle: Callable[[Mapping[str, Any]], Any]
+    """Returns the value that changed nothing, given the keys beside it."""
+    expected: str
+    """What an error expects instead."""
+
+
+REMOVED = {
+    ("system", "min_chunk"): Removed(lambda _: "1B", "expected only system.chunks"),
+    ("system", "estimator_chunks"): Removed(lambda _: None, "expected only system.chunks"),
+    ("transport", "initial_rto"): Removed(
+        lambda beside: beside.get("min_rto"), "expected only transport.min_rto"
+    ),
+    ("transport", "clock_granularity"): Removed(lambda _: "1us", "it is always 1us"),
+}
 
 
 def as_now(scenario: Any) -> Any:
@@ -38,9 +54,9 @@ def as_now(scenario: Any) -> Any:
     current = with_units(scenario)
     if isinstance(current, dict):
         current, _ = in_new_places(current)
-    for (block, key), idle in REMOVED.items():
+    for (block, key), removed in REMOVED.items():
         values = current.get(block) if isinstance(current, dict) else None
-        if isinstance(values, dict) and values.get(key, ...) == idle:
+        if isinstance(values, dict) and key in values and values[key] == removed.idle(values):
             del values[key]
     return current
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import Field
-
 from frontend.fabrics import Fabric
 from frontend.schema.base import Count, Model, Problems
 from frontend.schema.ports import Links, Switches
@@ -17,6 +15,7 @@ from frontend.transports.registry import Protocol
 HEADER_BYTES = 40  # IPv4 and TCP without options
 TIMESTAMP_OPTION_BYTES = 12  # ten bytes, padded to whole words
 
+_CLOCK_GRANULARITY_PS = 1_000_000
 _UNSCALED_WINDOW = 65535  # the window field of TCP has 16 bits
 _LARGEST_WINDOW = 65535 << 14  # RFC 7323's largest scale
 _MOST_WINDOW = 2**30
@@ -71,10 +70,6 @@ class DelayedAck(Model):
     """Longest wait for this number of segments."""
 
 
-def _default_initial_rto(data: dict[str, Any]) -> Any:
-    return data.get("min_rto", "50ms")
-
-
 class TcpTransport(Transport):
     """The TCP of every connection. Each ordered pair of ranks that communicates has
     `flows_per_pair` connections."""
@@ -100,11 +95,8 @@ class TcpTransport(Transport):
     """Congestion window of a new connection, in segments. The first flight is at most 65535 bytes,
     whatever this value, because the window in a SYN is not scaled: 7 segments at an MTU of 9000."""
     min_rto: PositiveDelay = PositiveDelay.parse("50ms")
-    """Smallest retransmission timeout (RTO)."""
-    initial_rto: PositiveDelay = Field(default_factory=_default_initial_rto)
-    """Retransmission timeout before the first RTT sample. Default: `min_rto`."""
-    clock_granularity: PositiveDelay = PositiveDelay.parse("1us")
-    """Tick of the clock for retransmission timeouts."""
+    """Smallest retransmission timeout (RTO), and the one before the first RTT sample. Its clock
+    ticks each microsecond."""
     delayed_ack: DelayedAck = DelayedAck()
     """When a receiver sends an ACK."""
     recovery: Literal["prr", "classic"] = "prr"
@@ -178,8 +170,8 @@ class _Tcp(Protocol[TcpTransport]):
             "unlimited_window": transport.window.is_unlimited,
             "initial_cwnd_segments": transport.initial_cwnd,
             "min_rto_ps": transport.min_rto,
-            "initial_rto_ps": transport.initial_rto,
-            "clock_granularity_ps": transport.clock_granularity,
+            "initial_rto_ps": transport.min_rto,
+            "clock_granularity_ps": _CLOCK_GRANULARITY_PS,
             "delayed_ack_timeout_ps": transport.delayed_ack.timeout,
             "delayed_ack_segments": transport.delayed_ack.segments,
             "data_retries": transport.data_retries,

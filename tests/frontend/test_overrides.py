@@ -39,7 +39,7 @@ HIERARCHICAL = ROOT / "scenarios" / "dlrm_hier_small.yaml"
         ("links.mtu=1500B", lambda s: (s.links.mtu, resolve(s).payload_bytes) == (1500, 1460)),
         ("transport.timestamps=true", lambda s: resolve(s).payload_bytes == 8948),
         ("transport.window=0.1MB", lambda s: s.transport.window == 100_000),
-        ("transport.min_rto=1ms", lambda s: s.transport.initial_rto == 10**9),
+        ("transport.min_rto=1ms", lambda s: s.transport.min_rto == 10**9),
         ("fabric=native", lambda s: s.fabric == "native"),
         ("description=a=b", lambda s: s.description == "a=b"),
         ("measurement.time_limit=null", lambda s: s.measurement.time_limit is None),

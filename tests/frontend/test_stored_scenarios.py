@@ -86,15 +86,19 @@ def test_keys_that_are_gone(tmp_path):
     scenario = load_scenario(SCENARIOS / "collective_small.yaml")
     old = json.loads(json.dumps(scenario.resolved()))
     old["system"] |= {"min_chunk": "1B", "estimator_chunks": None}
+    old["transport"] |= {"initial_rto": "50ms", "clock_granularity": "1us"}
     result = tmp_path / "result.json"
     result.write_text(json.dumps({"simulator": {}, "scenario": old}))
     assert load_scenario(result).resolved() == scenario.resolved()
-    for key, value in (("min_chunk", "1KiB"), ("estimator_chunks", 8)):
-        with pytest.raises(
-            ScenarioError,
-            match=f"system.{key}.*no longer has this key: expected only system.chunks",
-        ):
-            load_scenario({**scenario.resolved(), "system": {key: value}})
+    for path, value, expected in (
+        ("system.min_chunk", "1KiB", "expected only system.chunks"),
+        ("system.estimator_chunks", 8, "expected only system.chunks"),
+        ("transport.initial_rto", "1ms", "expected only transport.min_rto"),
+        ("transport.clock_granularity", "1ms", "it is always 1us"),
+    ):
+        block, key = path.split(".")
+        with pytest.raises(ScenarioError, match=f"{path}.*no longer has this key: {expected}"):
+            load_scenario({**scenario.resolved(), block: {key: value}})
 
 
 def test_a_size_is_written_with_its_unit():

@@ -460,7 +460,6 @@ def test_a_stalled_run_ends_at_its_last_event() -> None:
         recovery="classic",
         sack=False,
         flows_per_pair=4,
-        clock_granularity="1us",
         buffer="3264B",
         ecn=True,
         ecn_threshold="271B",
