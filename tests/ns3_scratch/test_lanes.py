@@ -107,10 +107,10 @@ def test_a_run_that_waits_for_a_lane_says_so() -> None:
 @pytest.mark.parametrize(
     ("lanes", "slots", "start", "text"),
     [
-        ([2], [1], (), "has lane 2, but the trace has 1 lanes"),
-        ([1], [0], (), "a lane has no slots"),
+        ([2], [1], (), r"lane\[0\] is 2, but there are 1 lanes"),
+        ([1], [0], (), r"lane_slots\[0\] is 0, but at least 1 are needed"),
         ([1, 1], [1], (), "lane has 2 entries"),
-        ([1], [1], [[5]], "depends on node 5"),
+        ([1], [1], [[5]], r"start_dep\[0\] is 5, but there are 1 nodes"),
     ],
 )
 def test_wrong_lanes_are_refused(
