@@ -305,8 +305,12 @@ BusyUntilPort::GetMaxQueueBytes() const
 }
 
 LinkCounters
-BusyUntilPort::GetCounters() const
+BusyUntilPort::GetCounters()
 {
+    if (m_marksAtDeparture)
+    { // packets that have left and not arrived may be marked
+        Update();
+    }
     LinkCounters counters = m_counters;
     counters.maxQueueBytes = GetMaxQueueBytes();
     // Packets that have entered but are not sent yet count neither as carried nor as busy time.

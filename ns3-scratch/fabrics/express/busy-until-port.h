@@ -61,7 +61,7 @@ class alignas(64) BusyUntilPort final : public Port, private CausalEvent
     void AddState(StateDigest& digest,
                   int64_t number,
                   const std::function<void(const Packet&)>& add) const override;
-    LinkCounters GetCounters() const override;
+    LinkCounters GetCounters() override;
 
   private:
     /// The start of a transmission.

@@ -49,13 +49,7 @@ class ExpressLinks
     }
 
     /// @return a link
-    Port& operator[](uint32_t link)
-    {
-        return *m_links[link];
-    }
-
-    /// @return a link
-    const Port& operator[](uint32_t link) const
+    Port& operator[](uint32_t link) const
     {
         return *m_links[link];
     }

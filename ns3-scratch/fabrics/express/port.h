@@ -131,8 +131,8 @@ class Port : public EgressQueue
                           int64_t number,
                           const std::function<void(const Packet&)>& add) const = 0;
 
-    /// @return the counters; the busy time counts up to now
-    virtual LinkCounters GetCounters() const = 0;
+    /// @return the counters up to now
+    virtual LinkCounters GetCounters() = 0;
 
   protected:
     /// @return a packet as the buffer of the port sees it

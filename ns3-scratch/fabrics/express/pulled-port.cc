@@ -216,7 +216,7 @@ PulledPort::AddState(StateDigest& digest,
 }
 
 LinkCounters
-PulledPort::GetCounters() const
+PulledPort::GetCounters()
 {
     LinkCounters counters = m_counters;
     counters.queuedBytes = m_waitingBytes;

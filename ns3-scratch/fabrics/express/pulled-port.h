@@ -78,7 +78,7 @@ class PulledPort final : public Port
     void AddState(StateDigest& digest,
                   int64_t number,
                   const std::function<void(const Packet&)>& add) const override;
-    LinkCounters GetCounters() const override;
+    LinkCounters GetCounters() override;
 
   private:
     static constexpr std::size_t CLASSES = 8;
