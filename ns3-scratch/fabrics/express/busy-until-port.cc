@@ -42,18 +42,6 @@ BusyUntilPort::Set(TransmissionTimes& times, const LinkState& state)
 }
 
 bool
-BusyUntilPort::Offer(Packet* packet)
-{
-    return Take(packet, true);
-}
-
-void
-BusyUntilPort::Readmit(Packet* packet)
-{
-    Take(packet, false);
-}
-
-bool
 BusyUntilPort::Take(Packet* packet, bool isDroppable)
 {
     const uint32_t bytes = packet->wireBytes;

@@ -44,9 +44,7 @@ class alignas(64) BusyUntilPort final : public Port, private CausalEvent
 
     // Port
     void Set(TransmissionTimes& times, const LinkState& state) override;
-    bool Offer(Packet* packet) override;
     void Withdraw(std::vector<Packet*>& packets) override;
-    void Readmit(Packet* packet) override;
 
     int64_t GetLastArrivalPs() const override
     {
@@ -81,13 +79,15 @@ class alignas(64) BusyUntilPort final : public Port, private CausalEvent
         bool marksAtDeparture; //!< true if the buffer must hear that it has left before it arrives
     };
 
+    // Port
+    bool Take(Packet* packet, bool isDroppable) override;
+
     // EgressQueue
     void Update() override;
 
     // CausalEvent
     void Happen() override;
 
-    bool Take(Packet* packet, bool isDroppable);
     void Leave(Packet* packet, Passage passage);
     void Mark(Packet* packet);
     uint64_t GetMaxQueueBytes() const;

@@ -97,7 +97,10 @@ class Port : public EgressQueue
      * @param packet the packet
      * @return true if the packet was admitted, false if the buffer drops it
      */
-    virtual bool Offer(Packet* packet) = 0;
+    bool Offer(Packet* packet)
+    {
+        return Take(packet, true);
+    }
 
     /**
      * Remove the packets whose transmission has not begun. All other packets still arrive.
@@ -112,7 +115,10 @@ class Port : public EgressQueue
      *
      * @param packet the packet
      */
-    virtual void Readmit(Packet* packet) = 0;
+    void Readmit(Packet* packet)
+    {
+        Take(packet, false);
+    }
 
     /// @return the arrival of the last packet whose transmission has begun, or -1 [ps]
     virtual int64_t GetLastArrivalPs() const = 0;
@@ -143,6 +149,10 @@ class Port : public EgressQueue
                 packet.trafficClass,
                 packet.ect};
     }
+
+  private:
+    /// See Offer and Readmit.
+    virtual bool Take(Packet* packet, bool isDroppable) = 0;
 };
 
 /// What the ports of a fabric have in common, and what one of them needs.

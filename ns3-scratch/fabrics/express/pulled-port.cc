@@ -51,18 +51,6 @@ PulledPort::Set(TransmissionTimes& times, const LinkState& state)
 }
 
 bool
-PulledPort::Offer(Packet* packet)
-{
-    return Take(packet, true);
-}
-
-void
-PulledPort::Readmit(Packet* packet)
-{
-    Take(packet, false);
-}
-
-bool
 PulledPort::Take(Packet* packet, bool isDroppable)
 {
     const uint32_t bytes = packet->wireBytes;

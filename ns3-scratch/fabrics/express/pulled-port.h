@@ -70,9 +70,7 @@ class PulledPort final : public Port
 
     // Port
     void Set(TransmissionTimes& times, const LinkState& state) override;
-    bool Offer(Packet* packet) override;
     void Withdraw(std::vector<Packet*>& packets) override;
-    void Readmit(Packet* packet) override;
     int64_t GetLastArrivalPs() const override;
     std::size_t GetPackets() const override;
     void AddState(StateDigest& digest,
@@ -130,12 +128,14 @@ class PulledPort final : public Port
         PulledPort& m_port;
     };
 
+    // Port
+    bool Take(Packet* packet, bool isDroppable) override;
+
     // EgressQueue
     void Update() override
     { // the buffer hears of each packet when it leaves
     }
 
-    bool Take(Packet* packet, bool isDroppable);
     Packet* TakeNext();
     void SendNext();
     void Mark(Packet* packet);
