@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bridge.present.quantities import scaled_text, time_text
-from bridge.present.unbroken import unbroken
+from bridge.present.table import unbroken
 
 
 def output() -> Console:

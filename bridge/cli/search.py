@@ -31,9 +31,8 @@ from bridge.cli.options import (
     set_option,
     with_seed,
 )
-from bridge.cli.place_options import on_option_for
 from bridge.cli.points import Counter as PointsCounter
-from bridge.cli.points import require_all
+from bridge.cli.points import on_option_for, require_all
 from bridge.errors import InputError
 from bridge.present.progress import LINE_INTERVAL_S, LiveBar, Reporter, reporter_for
 from bridge.present.quantities import time_text

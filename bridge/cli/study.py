@@ -17,8 +17,15 @@ from rich.table import Table
 from bridge.batch.points import Outcome, Point
 from bridge.cli.console import output
 from bridge.cli.options import json_option, out_folder_option
-from bridge.cli.place_options import Shard, on_option, shard_option
-from bridge.cli.points import jobs_option, require_all, run_counted, scenarios_option
+from bridge.cli.points import (
+    Shard,
+    jobs_option,
+    on_option,
+    require_all,
+    run_counted,
+    scenarios_option,
+    shard_option,
+)
 from bridge.errors import InputError
 from bridge.files import prepare_directory, write_whole
 from bridge.present.quantities import seconds_text

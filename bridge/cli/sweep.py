@@ -21,11 +21,9 @@ from bridge.cli.options import (
     set_option,
     with_seed,
 )
-from bridge.cli.place_options import Shard, on_option, shard_option
-from bridge.cli.points import jobs_option, require_all, run_counted
+from bridge.cli.points import Shard, jobs_option, on_option, require_all, run_counted, shard_option
 from bridge.present.metrics import METRICS, Metric, usual
-from bridge.present.table import table
-from bridge.present.unbroken import WIDTH
+from bridge.present.table import WIDTH, table
 from bridge.results.folders import free_folder, holds_another
 from frontend.loading.overrides import Override
 

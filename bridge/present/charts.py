@@ -5,15 +5,117 @@ The report shows them in a browser, and `chart_picture` draws them for print.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
 from bridge.present.figure import COLORS
-from bridge.present.layer_groups import LayerGroup, layer_groups
-from bridge.present.stacked_bars import StackedBars
+from bridge.present.quantities import time_unit
+from bridge.results.measurements import Layer
 from bridge.results.result import Result
+
+#: With more layers than this, those whose names differ only in numbers are one row.
+MANY_LAYERS = 24
+
+
+@dataclass(frozen=True)
+class LayerGroup:
+    """One layer, or several that are alike, with the sums of their times over all iterations."""
+
+    name: str
+    """The layer, or what is common to the names with the number of layers, as ``block_* (32)``."""
+    compute_ns: float
+    """As in `bridge.results.measurements.Layer`; so are the others."""
+    raw_comm_ns: float
+    exposed_comm_ns: float
+
+
+def layer_groups(layers: Sequence[Layer]) -> list[LayerGroup]:
+    """Return the rows for some layers.
+
+    Parameters
+    ----------
+    layers : sequence of Layer
+        The layers of a result. Those without computation and communication have no row.
+
+    Returns
+    -------
+    list of LayerGroup
+        In the order of the layers. If there are more than `MANY_LAYERS`, layers whose names differ
+        only in numbers share a row.
+    """
+    busy = [one for one in layers if one.compute_ns or one.raw_comm_ns or one.exposed_comm_ns]
+    groups: dict[str, list[Layer]] = {}
+    for layer in busy:
+        name = re.sub(r"\d+", "*", layer.name) if len(busy) > MANY_LAYERS else layer.name
+        groups.setdefault(name, []).append(layer)
+    return [
+        LayerGroup(
+            group[0].name if len(group) == 1 else f"{name} ({len(group)})",
+            sum(layer.compute_ns for layer in group),
+            sum(layer.raw_comm_ns for layer in group),
+            sum(layer.exposed_comm_ns for layer in group),
+        )
+        for name, group in groups.items()
+    ]
+
+
+class StackedBars:
+    """The bars of a chart and their layout, in Plotly's terms and one unit of time.
+
+    Parameters
+    ----------
+    longest_ns : float
+        The longest time that a bar shows, which gives the unit [ns].
+    """
+
+    def __init__(self, longest_ns: float) -> None:
+        self._unit, self._scale = time_unit(longest_ns)
+        self.traces: list[dict[str, Any]] = []
+        """Plotly's data."""
+
+    def add(self, part: str, times_ns: Mapping[str, float], color: str, **options: Any) -> None:
+        """Add the times of a part [ns] to the bars of these names.
+
+        Parameters
+        ----------
+        part : str
+            The name of the part in the legend.
+        times_ns : mapping
+            The time of the part in each bar [ns], by the name of the bar.
+        color : str
+            The colour of the part.
+        **options
+            Further keys of Plotly's trace, such as ``offsetgroup``; ``pattern`` is the shape that
+            fills the bars.
+        """
+        pattern = options.pop("pattern", "")
+        self.traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": part,
+                "y": list(times_ns),
+                "x": [time / self._scale for time in times_ns.values()],
+                "marker": {"color": color, "pattern": {"shape": pattern}},
+                "hovertemplate": (
+                    f"%{{fullData.name}}: %{{x:.4~g}} {self._unit}<extra>%{{y}}</extra>"
+                ),
+                **options,
+            }
+        )
+
+    def layout(self, axis: str, height: int) -> dict[str, Any]:
+        """Return Plotly's layout: the title of the axis of time, and the height of all bars."""
+        return {
+            "barmode": "stack",
+            "height": 130 + height,
+            "xaxis": {"title": {"text": f"{axis} [{self._unit}]"}},
+            "yaxis": {"autorange": "reversed", "automargin": True},
+        }
+
 
 _NS_PER_US = 1e3
 
@@ -213,3 +315,55 @@ def bus_bandwidths(results: Mapping[str, Result]) -> Chart | None:
         "yaxis": {"title": {"text": "busbw [GB/s]"}, "rangemode": "tozero"},
     }
     return Chart("busbw", "Bus bandwidth of the collectives", traces, layout)
+
+
+#: The rest of an iteration: ranks that have finished wait for the last one.
+_OTHER = "waiting for slower ranks"
+
+
+def iteration_parts(results: Mapping[str, Result]) -> Chart | None:
+    """Return what an iteration consists of: compute, exposed communication by its use, waiting.
+
+    Communication is for a dimension of parallelism in a language model, and of an operation in
+    other workloads.
+    """
+    known = {name: result for name, result in results.items() if result.iterations}
+    times = {name: _parts(result) for name, result in known.items()}
+    kinds = list(dict.fromkeys(kind for parts in times.values() for kind in parts))
+    if not times:
+        return None
+    kinds.sort(key=lambda kind: (kind == _OTHER, kind != "compute"))
+    bars = StackedBars(max(sum(parts.values()) for parts in times.values()))
+    palette = COLORS[1:-1]
+    for number, kind in enumerate(kinds):
+        color = {"compute": COLORS[0], _OTHER: COLORS[-1]}.get(kind, palette[number % len(palette)])
+        bars.add(kind, {name: parts.get(kind, 0.0) for name, parts in times.items()}, color)
+    layout = bars.layout("iteration, mean over the ranks", 40 * len(times))
+    caption = "Time of an iteration: compute, and exposed communication by what it is for"
+    return Chart("iteration", caption, bars.traces, layout)
+
+
+def _parts(result: Result) -> dict[str, float]:
+    """Return the parts of a mean iteration [ns], which add up to its time.
+
+    Layers also have the waits of iterations that have not ended, so only the proportions of the
+    exposed communication are theirs.
+    """
+    operations: dict[str, set[str]] = {}
+    for one in result.collectives:
+        operations.setdefault(one.layer, set()).add(one.operation)
+    exposed = sum(one.exposed_comm_ns for one in result.iterations)
+    of_layers = sum(layer.exposed_comm_ns for layer in result.layers)
+    parts = {"compute": sum(one.compute_ns for one in result.iterations)}
+    for layer in result.layers:
+        name = layer.name
+        if not name.endswith("_parallel"):
+            name = " and ".join(sorted(operations.get(name, {"messages"})))
+        part = layer.exposed_comm_ns / of_layers if of_layers else 0.0
+        parts[name] = parts.get(name, 0.0) + part * exposed
+    parts[_OTHER] = sum(one.waiting_ns for one in result.iterations)
+    return {
+        kind.replace("_", " "): time / len(result.iterations)
+        for kind, time in parts.items()
+        if time > 0
+    }

@@ -9,8 +9,7 @@ from pathlib import Path
 from bridge.errors import InputError
 from bridge.present import charts, series_charts
 from bridge.present.chart_picture import draw_chart
-from bridge.present.charts import Chart
-from bridge.present.iteration_chart import iteration_parts
+from bridge.present.charts import Chart, iteration_parts
 from bridge.present.link_chart import link_heat
 from bridge.present.link_map import link_map
 from bridge.present.metrics import METRICS

@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from bridge.files import write_whole
+from bridge.present.charts import layer_groups
 from bridge.present.deciding import what_decides
-from bridge.present.layer_groups import layer_groups
 from bridge.present.metrics import is_estimate
 from bridge.present.quantities import (
     byte_rate_text,
@@ -22,8 +22,7 @@ from bridge.present.quantities import (
     seconds_text,
     time_text,
 )
-from bridge.present.table import table
-from bridge.present.unbroken import unbroken
+from bridge.present.table import table, unbroken
 from bridge.results.measurements import (
     Collective,
     CriticalPath,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import IO
 
 from rich import box
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -50,3 +52,18 @@ def table(
 def _text(cell: Cell) -> Text:
     lines = (cell,) if isinstance(cell, str) else cell
     return Text("\n".join(map(printable, lines)))
+
+
+WIDTH = 10_000
+"""No table is so wide."""
+
+
+def unbroken(file: IO[str] | None = None) -> Console:
+    """Return a console that prints each line of a table as one line.
+
+    Parameters
+    ----------
+    file : text stream, optional
+        Where it prints; stdout by default.
+    """
+    return Console(file=file, width=WIDTH)

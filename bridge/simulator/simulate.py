@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import frontend
 from bridge.errors import HookError, InputError, OutputError, StreamError
@@ -22,12 +22,14 @@ from bridge.simulator.estimate_error import estimate_error
 from bridge.simulator.hooks import BuiltSimulation, Hook, load_bindings, load_hook, require_bindings
 from bridge.simulator.interrupts import WholePieces
 from bridge.simulator.output_files import OutputFiles, StreamedFile
-from bridge.simulator.training_rates import training_rates
 from bridge.stopwatch import Stopwatch
 from bridge.stream_header import read_header
-from frontend import Scenario
+from frontend import Scenario, load_scenario
 from frontend.loading.load import Content, Source
 from frontend.loading.overrides import Override, Overrides, listed
+from frontend.resolve.layout import layout
+from frontend.workloads import WORKLOADS
+from frontend.workloads.registry import WorkloadKind
 from topology_gen.files import MOST_RECORD_BYTES, read_bytes
 
 if TYPE_CHECKING:
@@ -346,3 +348,39 @@ def _reporter(progress: Reporter | Callable[[Snapshot], object] | None) -> Repor
     if progress is None:
         return Reporter()
     return progress if isinstance(progress, Reporter) else CallbackReporter(progress)
+
+
+def training_rates(
+    scenario: Mapping[str, Any], measured: Mapping[str, Any]
+) -> dict[str, float] | None:
+    """Return the block `training` of a result; None if no language model was trained to the end.
+
+    Parameters
+    ----------
+    scenario : mapping
+        The resolved scenario.
+    measured : mapping
+        What the simulator measured, with the keys of a result.
+    """
+    kind = WORKLOADS.get((scenario.get("workload") or {}).get("kind", ""))
+    # Kinds without such rates need not read the scenario again.
+    if kind is None or type(kind).training is WorkloadKind.training:
+        return None
+    if measured["status"] != "complete":
+        return None
+    loaded = load_scenario(dict(scenario))
+    work = kind.training(loaded.workload, layout(loaded).ranks)
+    if work is None:
+        return None
+    time_s = measured["time_ns"] / 1e9 / len(measured["iterations"])
+    busy = sum(
+        layer["compute_ns"]
+        + (layer["exposed_comm_ns"] if layer["name"] != work.pipeline_layer else 0)
+        for layer in measured["layers"]
+    )
+    return {
+        "tokens_per_s": work.tokens / time_s,
+        "mfu": work.flop / time_s / work.peak_flops,
+        "bubble_fraction": measured["time_ns"] / busy - 1 if busy else 0,
+        "memory_bytes": work.memory_bytes,
+    }

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 import bridge
 from bridge.cli.main import main
-from bridge.present.iteration_chart import iteration_parts
+from bridge.present.charts import iteration_parts
 from bridge.present.link_map import link_map
 from bridge.present.page.page import write_page
 from bridge.results.result import Result

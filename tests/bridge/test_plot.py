@@ -14,7 +14,7 @@ import bridge
 from bridge.cli.main import main
 from bridge.errors import InputError
 from bridge.present import charts, series_charts
-from bridge.present.layer_groups import MANY_LAYERS, layer_groups
+from bridge.present.charts import MANY_LAYERS, layer_groups
 from bridge.present.metrics import METRICS
 from bridge.present.pictures import KINDS, draw_layers
 from bridge.present.sweep_chart import sweep_chart

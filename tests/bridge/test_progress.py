@@ -8,12 +8,14 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from bridge.present.points_progress import PointBars, PointLines, points_display
 from bridge.present.progress import (
     BarReporter,
     LineReporter,
+    PointBars,
+    PointLines,
     Reporter,
     details,
+    points_display,
     reporter_for,
     seconds_left,
 )

@@ -11,10 +11,9 @@ from typing import Any
 
 from bridge.errors import InputError
 from bridge.present import charts, series_charts
-from bridge.present.charts import Chart
+from bridge.present.charts import Chart, iteration_parts
 from bridge.present.comparison import changed_settings, compare, signed_percent
 from bridge.present.deciding import what_decides, what_differs
-from bridge.present.iteration_chart import iteration_parts
 from bridge.present.link_chart import link_heat
 from bridge.present.link_map import LinkMap, hottest, link_map
 from bridge.present.metrics import METRICS, is_estimate
