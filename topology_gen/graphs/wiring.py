@@ -75,16 +75,6 @@ class Wiring:
         """Whether all links have the same rate and latency, and there are no switches."""
         return not (self.switches or np.ptp(self.rate_bps) or np.ptp(self.latency_ps))
 
-    @property
-    def rank_rate_bps(self) -> int:
-        """The greatest sum of the rates of the links that enter or leave a rank."""
-        loops = self.graph.source == self.graph.target
-        rates = np.where(loops, 0, self.rate_bps).astype(np.int64)
-        return max(
-            int(np.bincount(ends, rates, minlength=self.graph.nodes)[: self.ranks].max())
-            for ends in (self.graph.source, self.graph.target)
-        )
-
     def without_loops(self) -> Wiring:
         """Return the wiring without self-loops, which carry nothing."""
         return self._keep(self.graph.source != self.graph.target)

@@ -54,8 +54,8 @@ def boxes(
     --------
     >>> wiring = boxes(2, 4, inside="switch", rails="ring", scale_up_bps=8, scale_up_ps=0,
     ...     rail_bps=1, rail_ps=0)
-    >>> wiring.ranks, wiring.switches, wiring.graph.links, wiring.rank_rate_bps
-    (8, 2, 24, 9)
+    >>> wiring.ranks, wiring.switches, wiring.graph.links
+    (8, 2, 24)
     """
     if count < 1 or ranks_per_box < 1 or count * ranks_per_box < 2:
         raise ParameterError(f"{count} boxes of {ranks_per_box} ranks: expected at least 2 ranks")
