@@ -23,6 +23,10 @@ from topology_gen.finder.costs import Collective
 from topology_gen.search import anneal, store
 
 FIELDS = ("bytes", "count", "collective")
+"""The fields of a file of sizes."""
+
+_MORE = 2
+"""How many candidates that are not on the frontier get their all-to-all computed."""
 
 
 class Size(NamedTuple):
@@ -82,10 +86,6 @@ def _size(entry: Any, place: str) -> Size:
             f"{place}: collective is {collective!r}, expected {', '.join(get_args(Collective))}"
         )
     return Size(cast("Collective", collective), size, count)
-
-
-_MORE = 2
-"""How many candidates that are not on the frontier get their all-to-all computed."""
 
 
 @click.command("find")

@@ -29,7 +29,7 @@ def list_command(as_json: bool) -> None:
     """List what a scenario can use.
 
     These are the topologies, workloads, collectives, transports and fabrics."""
-    entries = catalogue()
+    entries = _catalogue()
     if as_json:
         click.echo(json.dumps(entries, indent=2, ensure_ascii=False))
         return
@@ -44,15 +44,10 @@ def list_command(as_json: bool) -> None:
     output().print(table)
 
 
-def catalogue() -> dict[str, dict[str, str]]:
-    """Return the names that a scenario can choose from, with a description of each.
+def _catalogue() -> dict[str, dict[str, str]]:
+    """Return the names that a scenario can choose from by kind, with a description of each.
 
-    Returns
-    -------
-    dict
-        ``topologies``, ``workloads``, ``collectives``, ``transports``, ``tcp_variants``,
-        ``models`` and ``accelerators`` of the workload llm, and ``fabrics``; each maps names to
-        descriptions, which may be empty.
+    They are read from the registries, so that no list goes stale.
     """
     return {
         "topologies": {name: family.description for name, family in TOPOLOGIES.items()},

@@ -12,6 +12,9 @@ from contextlib import suppress
 
 from bridge.cli.status import INTERRUPTED, NOT_BEGUN
 
+_LACKING = "cosim-lacking"
+"""The name of the error handler of the streams."""
+
 
 def main() -> None:
     """Run the command line with the arguments of the process."""
@@ -32,9 +35,6 @@ def main() -> None:
     except KeyboardInterrupt:
         print(f"cosim: {NOT_BEGUN}", file=sys.stderr)
         sys.exit(INTERRUPTED)
-
-
-_LACKING = "cosim-lacking"
 
 
 def prepare_streams() -> None:
