@@ -158,10 +158,8 @@ AnalyticalFabric::Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now
 {
     m_stalls.Announce(cargo, at);
     uint32_t batch = NONE;
-    for (std::size_t i = 0; i < cargo.size(); ++i)
+    for (const Cargo& one : cargo)
     {
-        PrepareLaunch(cargo.subspan(i));
-        const Cargo& one = cargo[i];
         if (m_windows.Admit(GetFirstLink(one.path), one, at, now))
         {
             Enter(one, at, at, now);
@@ -195,11 +193,8 @@ AnalyticalFabric::LaunchLater(const Cargo& cargo, uint64_t at, uint32_t& batch)
 void
 AnalyticalFabric::LaunchBatch(uint32_t id, uint64_t now)
 {
-    const std::span<const Cargo> batch = m_later[id];
-    for (std::size_t i = 0; i < batch.size(); ++i)
+    for (const Cargo& cargo : m_later[id])
     {
-        PrepareLaunch(batch.subspan(i));
-        const Cargo& cargo = batch[i];
         const uint32_t link = GetFirstLink(cargo.path);
         m_windows.Resume(link);
         if (m_windows.Admit(link, cargo, now, now))
@@ -224,29 +219,6 @@ AnalyticalFabric::ReleaseHeld(uint32_t path, uint64_t now)
     }
 }
 
-/// Start to load what the next messages need, of which the first one is launched now.
-inline void
-AnalyticalFabric::PrepareLaunch(std::span<const Cargo> cargo) const
-{
-    constexpr std::size_t FIRST = 8;
-    constexpr std::size_t SECOND = 4;
-    const auto getLast = [this](const Cargo& one) -> const Link& {
-        return m_links[m_topology.pathLinks[m_topology.pathBegin[one.path + 1] - 1]];
-    };
-    if (cargo.size() > FIRST)
-    {
-        __builtin_prefetch(&getLast(cargo[FIRST]));
-        m_flowRecord.Prepare(cargo[FIRST].path);
-        m_windows.Prepare(cargo[FIRST].path);
-    }
-    if (cargo.size() > SECOND)
-    {
-        getLast(cargo[SECOND]).queue.Prepare();
-        m_windows.PrepareLink(cargo[SECOND].path);
-        PrepareBundle(cargo[SECOND].bundle);
-    }
-}
-
 void
 AnalyticalFabric::OnDue(uint32_t id, uint64_t now)
 {
@@ -263,32 +235,6 @@ AnalyticalFabric::OnDue(uint32_t id, uint64_t now)
     const Kept kept = m_inTransit[id];
     m_inTransit.Return(id);
     Settle(kept.message, kept.size, now);
-}
-
-void
-AnalyticalFabric::Prepare(uint32_t id, std::size_t before) const
-{
-    constexpr std::size_t PATH = 8; // by then, the message is loaded
-    if ((id & SendWindows::SUBJECT) != 0)
-    {
-        m_windows.PrepareRelease(id & ~SendWindows::SUBJECT);
-        return;
-    }
-    if ((id & LATER) != 0)
-    {
-        return;
-    }
-    const MessageInTransit& message = m_inTransit[id].message;
-    if (before > PATH)
-    {
-        const char* const slot = reinterpret_cast<const char*>(&message);
-        __builtin_prefetch(slot);
-        __builtin_prefetch(slot + sizeof(Kept) - 1); // it can lie on two cache lines
-        return;
-    }
-    __builtin_prefetch(&m_topology.pathLinks[message.hop]);
-    __builtin_prefetch(&m_topology.pathBegin[message.path]);
-    __builtin_prefetch(&m_topology.pathBegin[message.path + 1]);
 }
 
 /// Store a message until it arrives at its next link.

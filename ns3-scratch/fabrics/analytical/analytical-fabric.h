@@ -66,7 +66,6 @@ class AnalyticalFabric : public MessageFabric, public Repeatable
   protected:
     void Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now) override;
     void OnDue(uint32_t subject, uint64_t now) override;
-    void Prepare(uint32_t subject, std::size_t before) const override;
     std::vector<LinkCounters> GetLinks() const override;
 
   private:
@@ -128,7 +127,6 @@ class AnalyticalFabric : public MessageFabric, public Repeatable
     void LaunchBatch(uint32_t id, uint64_t now);
     void ReleaseHeld(uint32_t path, uint64_t now);
     void Enter(const Cargo& cargo, uint64_t sentAt, uint64_t at, uint64_t now);
-    void PrepareLaunch(std::span<const Cargo> cargo) const;
     Link& Measure(uint32_t linkId, const WireSize& size);
     void MeasureAnew(uint32_t linkId, const WireSize& size);
     void Settle(const MessageInTransit& message, const WireSize& size, uint64_t now);

@@ -96,12 +96,6 @@ class AnalyticalLink
     template <typename OnMoved>
     uint64_t Expect(Visit visit, uint64_t now, const OnMoved& onMoved);
 
-    /// Start to load the end of the queue, for a message that is soon expected.
-    void Prepare() const
-    {
-        __builtin_prefetch(m_queue.data() + m_queue.size());
-    }
-
     /// @return the longest wait of an expected message [ps]
     uint64_t GetLongestWait() const
     {

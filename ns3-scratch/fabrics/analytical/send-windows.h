@@ -107,27 +107,6 @@ class SendWindows
         first.free = end;
     }
 
-    /// Start to load a path whose message is soon launched.
-    void Prepare(uint32_t path) const
-    {
-        __builtin_prefetch(&m_paths[path]);
-    }
-
-    /// Start to load a link of a path for which Prepare was called.
-    void PrepareLink(uint32_t path) const
-    {
-        if (m_paths[path].ackLink != NONE)
-        {
-            __builtin_prefetch(&m_links[m_paths[path].ackLink]);
-        }
-    }
-
-    /// Start to load what Release needs.
-    void PrepareRelease(uint32_t path) const
-    {
-        __builtin_prefetch(&m_busy[m_paths[path].busy].held.Front());
-    }
-
     /**
      * Note that a message is not sent yet, so that no later one can enter its first link ahead of
      * time.

@@ -225,15 +225,8 @@ FlowFabric::OnServed(uint64_t now)
         }
     }
     m_dirty.clear();
-    const std::vector<uint32_t>& changed = m_solver.Solve();
-    for (std::size_t i = 0; i < changed.size(); ++i)
+    for (const uint32_t id : m_solver.Solve())
     {
-        constexpr std::size_t AHEAD = 8; // paths that are being loaded meanwhile
-        if (i + AHEAD < changed.size())
-        {
-            m_paths.Prepare(changed[i + AHEAD]);
-        }
-        const uint32_t id = changed[i];
         FlowStreams::Advance(m_paths[id], now);
         m_paths[id].rate = m_solver.GetRate(id);
         Estimate(id, now);

@@ -131,7 +131,8 @@ MaxMinSolver::Freeze(uint32_t full)
         }
     }
     owned.insert(owned.end(), m_full.begin(), m_full.end());
-    ForEachLoaded(m_full, [&](uint32_t id) {
+    for (const uint32_t id : m_full)
+    {
         Flow& flow = m_flow[id];
         m_rate[id] = level;
         flow.bottleneck = full;
@@ -147,7 +148,7 @@ MaxMinSolver::Freeze(uint32_t full)
                 AddOwned(hop);
             }
         }
-    });
+    }
     m_link[full].owned = static_cast<uint32_t>(owned.size());
 }
 
@@ -289,12 +290,13 @@ void
 MaxMinSolver::AddOwned(uint32_t id)
 {
     ++m_looks;
-    ForEachLoaded(m_users[id].owned, [&](uint32_t flow) {
+    for (const uint32_t flow : m_users[id].owned)
+    {
         if (m_flow[flow].bottleneck == id)
         {
             AddFlow(flow);
         }
-    });
+    }
 }
 
 /// Collect the flows of a link that do not rise and have more than a rate.
@@ -355,7 +357,10 @@ MaxMinSolver::AddFaster(uint32_t id, double level)
             return true;
         });
     }
-    ForEachLoaded(m_faster, [&](uint32_t flow) { AddFlow(flow); });
+    for (const uint32_t flow : m_faster)
+    {
+        AddFlow(flow);
+    }
     return !m_faster.empty();
 }
 

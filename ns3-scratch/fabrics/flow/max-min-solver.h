@@ -206,32 +206,6 @@ class MaxMinSolver
         return {m_links.GetItem(flow.begin), m_links.GetItem(flow.end)};
     }
 
-    /// Call a function for flows one after the other, while the next ones are loaded into the
-    /// cache.
-    template <typename Function>
-    void ForEachLoaded(std::span<const uint32_t> flows, const Function& f) const
-    {
-        constexpr std::size_t BATCH = 16;
-        for (std::size_t begin = 0; begin < flows.size(); begin += BATCH)
-        {
-            const auto batch = flows.subspan(begin, std::min(BATCH, flows.size() - begin));
-            for (const uint32_t flow : batch)
-            {
-                __builtin_prefetch(&m_flow[flow]);
-            }
-            for (const uint32_t flow : batch)
-            {
-                const std::span<const uint32_t> links = GetLinks(m_flow[flow]);
-                __builtin_prefetch(links.data());
-                __builtin_prefetch(links.data() + links.size() - 1);
-            }
-            for (const uint32_t flow : batch)
-            {
-                f(flow);
-            }
-        }
-    }
-
     void AddFlow(uint32_t flow);
     void AddOwned(uint32_t link);
     bool AddFaster(uint32_t link, double level);

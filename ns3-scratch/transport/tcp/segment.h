@@ -54,10 +54,6 @@ class SegmentPool
         }
         Segment* segment = m_free.back();
         m_free.pop_back();
-        if (!m_free.empty())
-        {
-            __builtin_prefetch(m_free.back(), 1); // many segments are often taken at once
-        }
         return segment;
     }
 
