@@ -44,7 +44,7 @@ SwitchBuffers
 MakeBuffers(const Topology& topology, const Settings& settings)
 {
     BufferRules rules;
-    rules.marksAtDeparture = topology.marksAtDequeue;
+    rules.marksAtDequeue = topology.marksAtDequeue;
     if (settings.tcp.buffersCountPackets)
     {
         rules.slotBytes = GetPacketFormat(settings).GetLargestBytes();

@@ -162,7 +162,7 @@ class FlowRecord
         for (std::size_t path = 0; path < m_flows.size(); ++path)
         {
             FlowCounters& counters = m_flows[path].counters;
-            cosim::Add(counters, GetDelta(counters, from[path]), times);
+            AddCounters(counters, GetDelta(counters, from[path]), times);
         }
     }
 

@@ -46,7 +46,7 @@ GetDelta(const T& now, const T& before)
  */
 template <typename T>
 void
-Add(T& counters, const T& delta, uint64_t times = 1)
+AddCounters(T& counters, const T& delta, uint64_t times = 1)
 {
     const auto add = [&](auto member) {
         using Count = std::remove_reference_t<decltype(counters.*member)>;

@@ -30,7 +30,7 @@ DropTailBuffer::SetLink(uint32_t number, const LinkState& link)
 }
 
 SwitchBuffer::Verdict
-DropTailBuffer::Enter(uint32_t number, Passage packet, bool isDroppable)
+DropTailBuffer::Enter(uint32_t number, const Passage& packet, bool isDroppable)
 {
     Port& port = m_ports[number];
     const bool hasRoom = port.takenBytes + GetRoom(packet.bytes) <= port.limitBytes;
@@ -42,29 +42,28 @@ DropTailBuffer::Enter(uint32_t number, Passage packet, bool isDroppable)
 }
 
 bool
-DropTailBuffer::Take(Port& port, Passage packet)
+DropTailBuffer::Take(Port& port, const Passage& packet)
 {
     const bool isMarked =
-        packet.isEcnCapable && !m_rules.marksAtDeparture && port.queuedBytes >= port.thresholdBytes;
+        packet.isEcnCapable && !m_rules.marksAtDequeue && port.queuedBytes >= port.thresholdBytes;
     port.queuedBytes += packet.bytes;
     port.takenBytes += GetRoom(packet.bytes);
     return isMarked;
 }
 
 bool
-DropTailBuffer::Leave(uint32_t number, Passage packet)
+DropTailBuffer::Leave(uint32_t number, const Passage& packet)
 {
     Port& port = m_ports[number];
     port.queuedBytes -= packet.bytes;
     port.takenBytes -= GetRoom(packet.bytes);
-    return packet.isEcnCapable && m_rules.marksAtDeparture &&
-           port.queuedBytes >= port.thresholdBytes;
+    return packet.isEcnCapable && m_rules.marksAtDequeue && port.queuedBytes >= port.thresholdBytes;
 }
 
 bool
-DropTailBuffer::MarksAtDeparture() const
+DropTailBuffer::MarksAtDequeue() const
 {
-    return m_rules.marksAtDeparture;
+    return m_rules.marksAtDequeue;
 }
 
 } // namespace cosim

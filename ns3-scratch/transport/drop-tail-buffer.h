@@ -17,8 +17,8 @@ namespace cosim
 struct BufferRules
 {
     uint32_t slotBytes{0}; //!< room that a packet of any size takes; 0: as many bytes as it has
-    bool marksAtDeparture{false}; //!< true: a queue is compared with its threshold when a packet
-                                  //!< leaves, without it; false: when one arrives
+    bool marksAtDequeue{false}; //!< true: a queue is compared with its threshold when a packet
+                                //!< leaves, without it; false: when one arrives
 };
 
 /**
@@ -30,7 +30,7 @@ struct BufferRules
  * 8257, 3.1). When they leave, the sender hears of the queue earlier, by the time that packets
  * wait.
  *
- * Source of marking at departure: H. Wu et al., "Tuning ECN for data center networks", CoNEXT 2012,
+ * Source of marking at dequeue: H. Wu et al., "Tuning ECN for data center networks", CoNEXT 2012,
  * section 4.2.
  */
 class DropTailBuffer : public SwitchBuffer
@@ -42,9 +42,9 @@ class DropTailBuffer : public SwitchBuffer
     // SwitchBuffer
     uint32_t AddPort(EgressQueue& queue) final;
     bool SetLink(uint32_t number, const LinkState& link) final;
-    Verdict Enter(uint32_t number, Passage packet, bool isDroppable) override;
-    bool Leave(uint32_t number, Passage packet) override;
-    bool MarksAtDeparture() const final;
+    Verdict Enter(uint32_t number, const Passage& packet, bool isDroppable) override;
+    bool Leave(uint32_t number, const Passage& packet) override;
+    bool MarksAtDequeue() const final;
 
   protected:
     /// A port and what is in its queue.
@@ -64,7 +64,7 @@ class DropTailBuffer : public SwitchBuffer
     };
 
     /// Put a packet into the queue of a port. @return true if it is marked
-    bool Take(Port& port, Passage packet);
+    bool Take(Port& port, const Passage& packet);
 
     /// @return a port
     Port& GetPort(uint32_t port)

@@ -27,7 +27,7 @@ SharedBuffer::HasRoom(const Port& port, uint32_t bytes) const
 }
 
 SwitchBuffer::Verdict
-SharedBuffer::Enter(uint32_t number, Passage packet, bool isDroppable)
+SharedBuffer::Enter(uint32_t number, const Passage& packet, bool isDroppable)
 {
     Port& port = GetPort(number);
     if (!port.IsLimited() || !port.isUp)
@@ -51,7 +51,7 @@ SharedBuffer::Enter(uint32_t number, Passage packet, bool isDroppable)
 }
 
 bool
-SharedBuffer::Leave(uint32_t number, Passage packet)
+SharedBuffer::Leave(uint32_t number, const Passage& packet)
 {
     const bool isMarked = DropTailBuffer::Leave(number, packet);
     if (const Port& port = GetPort(number); port.IsLimited())

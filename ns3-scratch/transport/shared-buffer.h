@@ -34,8 +34,8 @@ class SharedBuffer final : public DropTailBuffer
     SharedBuffer(const BufferRules& rules, uint64_t bytes, uint64_t alphaPpm);
 
     // SwitchBuffer
-    Verdict Enter(uint32_t number, Passage packet, bool isDroppable) override;
-    bool Leave(uint32_t number, Passage packet) override;
+    Verdict Enter(uint32_t number, const Passage& packet, bool isDroppable) override;
+    bool Leave(uint32_t number, const Passage& packet) override;
 
   private:
     bool HasRoom(const Port& port, uint32_t bytes) const;

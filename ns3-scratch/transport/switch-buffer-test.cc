@@ -147,18 +147,18 @@ class SwitchBufferTest : public UnitTest<SwitchBufferTest>
     /// that leave, the one behind which two wait is.
     void MarksWhenPacketsArriveOrLeave()
     {
-        for (const bool atDeparture : {false, true})
+        for (const bool atDequeue : {false, true})
         {
-            DropTailBuffer buffer(BufferRules{0, atDeparture});
+            DropTailBuffer buffer(BufferRules{0, atDequeue});
             Port port(buffer, 0, uint64_t{2} * PACKET);
             uint32_t arrivals = 0;
             for (const Verdict verdict : {Verdict::ADMIT, Verdict::ADMIT, Verdict::MARK})
             {
                 const bool isMarked = port.Offer(true, true) == Verdict::MARK;
-                const bool isExpected = verdict == Verdict::MARK && !atDeparture;
+                const bool isExpected = verdict == Verdict::MARK && !atDequeue;
                 NS_TEST_ASSERT_MSG_EQ(isMarked, isExpected, "arrival " << arrivals++);
             }
-            NS_TEST_ASSERT_MSG_EQ(port.Leave(true), atDeparture, "two packets stay");
+            NS_TEST_ASSERT_MSG_EQ(port.Leave(true), atDequeue, "two packets stay");
             NS_TEST_ASSERT_MSG_EQ(port.Leave(true), false, "one stays");
             NS_TEST_ASSERT_MSG_EQ(port.Leave(false), false, "none stays");
         }

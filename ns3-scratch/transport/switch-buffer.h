@@ -83,7 +83,7 @@ class SwitchBuffer
      * @param isDroppable false if it was admitted before and must not be dropped now
      * @return the decision
      */
-    virtual Verdict Enter(uint32_t port, Passage packet, bool isDroppable) = 0;
+    virtual Verdict Enter(uint32_t port, const Passage& packet, bool isDroppable) = 0;
 
     /**
      * A packet leaves the queue: its transmission begins.
@@ -92,10 +92,10 @@ class SwitchBuffer
      * @param packet the packet
      * @return true to set CE
      */
-    virtual bool Leave(uint32_t port, Passage packet) = 0;
+    virtual bool Leave(uint32_t port, const Passage& packet) = 0;
 
     /// @return true if Leave can set CE, so that it must be called before a packet arrives
-    virtual bool MarksAtDeparture() const
+    virtual bool MarksAtDequeue() const
     {
         return false;
     }

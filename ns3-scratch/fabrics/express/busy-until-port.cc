@@ -26,8 +26,7 @@ BusyUntilPort::BusyUntilPort(const PortSetup& setup)
     : m_clock(setup.clock),
       m_receiver(setup.receiver),
       m_latencyPs(static_cast<int64_t>(setup.state.latencyPs)),
-      m_nodeBuffer(setup.buffer),
-      m_port(setup.buffer.AddPort(*this))
+      m_buffer(setup.buffer, *this)
 {
 }
 
@@ -37,8 +36,7 @@ BusyUntilPort::Set(TransmissionTimes& times, const LinkState& state)
     m_counters.maxQueueBytes = GetMaxQueueBytes();
     m_longestWaitPs = 0;
     m_times = &times;
-    m_buffer = m_nodeBuffer.SetLink(m_port, state) ? &m_nodeBuffer : nullptr;
-    m_marksAtDeparture = m_buffer != nullptr && m_buffer->MarksAtDeparture();
+    m_buffer.SetLink(state);
 }
 
 bool
@@ -46,24 +44,17 @@ BusyUntilPort::Take(Packet* packet, bool isDroppable)
 {
     const uint32_t bytes = packet->wireBytes;
     const Passage passage = MakePassage(*packet);
-    if (m_buffer != nullptr)
+    if (m_waiting > 0)
     {
-        if (m_waiting > 0)
-        {
-            Update();
-        }
-        const SwitchBuffer::Verdict verdict = m_buffer->Enter(m_port, passage, isDroppable);
-        if (verdict == SwitchBuffer::Verdict::DROP)
-        {
-            ++m_counters.drops;
-            return false;
-        }
-        // A packet passes through the queue even if the link is idle.
+        Update();
+    }
+    if (!m_buffer.Enter(*packet, passage, isDroppable, m_counters))
+    {
+        return false;
+    }
+    if (m_buffer.IsGuarded())
+    { // a packet passes through the queue even if the link is idle
         m_counters.maxQueueBytes = std::max(m_counters.maxQueueBytes, m_waitingBytes + bytes);
-        if (verdict == SwitchBuffer::Verdict::MARK)
-        {
-            Mark(packet);
-        }
     }
     const int64_t now = m_clock.GetNowPs();
     const bool isFree = IsComplete(m_busyUntilPs, m_last, now);
@@ -72,15 +63,12 @@ BusyUntilPort::Take(Packet* packet, bool isDroppable)
         const EventOrigin origin = m_clock.MakeOrigin();
         m_last = {origin.scheduledPs, origin.causePs};
         m_origins.Push(origin);
-        if (m_buffer != nullptr)
-        {
-            Leave(packet, passage);
-        }
+        m_buffer.Leave(*packet, passage, m_counters);
     }
     else
     {
         m_last = {m_busyUntilPs, m_last.timePs};
-        if (m_buffer != nullptr)
+        if (m_buffer.IsGuarded())
         {
             ++m_waiting;
             m_waitingBytes += bytes;
@@ -90,30 +78,13 @@ BusyUntilPort::Take(Packet* packet, bool isDroppable)
     m_longestWaitPs = std::max(m_longestWaitPs, m_busyUntilPs - now);
     m_counters.busyPs += m_busyUntilPs - m_last.timePs;
     m_counters.wireBytes += bytes;
-    m_packets.Push({m_busyUntilPs + m_latencyPs, packet, passage, !isFree, m_marksAtDeparture});
+    m_packets.Push(
+        {m_busyUntilPs + m_latencyPs, packet, passage, !isFree, m_buffer.MarksAtDequeue()});
     if (m_packets.GetSize() == 1)
     {
-        ScheduleArrival(m_origins.Front());
-        m_origins.Pop();
+        ScheduleArrival(m_origins.Pop());
     }
     return true;
-}
-
-/// Tell the buffer that the transmission of a packet begins, or has begun.
-void
-BusyUntilPort::Leave(Packet* packet, Passage passage)
-{
-    if (m_buffer->Leave(m_port, passage))
-    {
-        Mark(packet);
-    }
-}
-
-void
-BusyUntilPort::Mark(Packet* packet)
-{
-    packet->ce = true;
-    ++m_counters.marks;
 }
 
 /**
@@ -171,8 +142,9 @@ BusyUntilPort::Update()
                 return;
             }
         }
-        m_waitingBytes -= m_packets.At(index).passage.bytes;
-        Leave(m_packets.At(index).packet, m_packets.At(index).passage);
+        const Transit& left = m_packets.At(index); // if it has arrived, as it was then
+        m_waitingBytes -= left.passage.bytes;
+        m_buffer.Leave(*left.packet, left.passage, m_counters);
     }
 }
 
@@ -190,12 +162,11 @@ BusyUntilPort::ScheduleArrival(const EventOrigin& origin)
 void
 BusyUntilPort::Happen()
 {
-    if (m_packets.Front().marksAtDeparture)
+    if (m_packets.Front().marksAtDequeue)
     {
         Update();
     }
-    const Transit arrived = m_packets.Front();
-    m_packets.Pop();
+    const Transit arrived = m_packets.Pop();
     if (!m_packets.IsEmpty())
     {
         if (m_packets.Front().isQueued)
@@ -205,8 +176,7 @@ BusyUntilPort::Happen()
         }
         else
         {
-            ScheduleArrival(m_origins.Front());
-            m_origins.Pop();
+            ScheduleArrival(m_origins.Pop());
         }
     }
     m_receiver.OnLinkArrival(arrived.packet);
@@ -218,7 +188,7 @@ BusyUntilPort::Withdraw(std::vector<Packet*>& packets)
     const int64_t now = m_clock.GetNowPs();
     for (; m_waiting > 0; --m_waiting)
     {
-        m_buffer->Leave(m_port, m_packets.At(m_packets.GetSize() - m_waiting).passage);
+        m_buffer.Withdraw(m_packets.At(m_packets.GetSize() - m_waiting).passage);
     }
     m_waitingBytes = 0;
     const std::size_t before = packets.size();
@@ -285,7 +255,7 @@ BusyUntilPort::AddState(StateDigest& digest,
 uint64_t
 BusyUntilPort::GetMaxQueueBytes() const
 {
-    if (m_buffer != nullptr || m_times == nullptr)
+    if (m_buffer.IsGuarded() || m_times == nullptr)
     {
         return m_counters.maxQueueBytes;
     }
@@ -295,7 +265,7 @@ BusyUntilPort::GetMaxQueueBytes() const
 LinkCounters
 BusyUntilPort::GetCounters()
 {
-    if (m_marksAtDeparture)
+    if (m_buffer.MarksAtDequeue())
     { // packets that have left and not arrived may be marked
         Update();
     }

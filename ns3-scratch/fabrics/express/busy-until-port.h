@@ -76,7 +76,7 @@ class alignas(64) BusyUntilPort final : public Port, private CausalEvent
         Packet* packet;
         Passage passage;
         bool isQueued; //!< true if it entered the queue: its transmission follows the one before it
-        bool marksAtDeparture; //!< true if the buffer must hear that it has left before it arrives
+        bool marksAtDequeue; //!< as m_buffer says; here, where an arrival reads it anyway
     };
 
     // Port
@@ -88,8 +88,6 @@ class alignas(64) BusyUntilPort final : public Port, private CausalEvent
     // CausalEvent
     void Happen() override;
 
-    void Leave(Packet* packet, Passage passage);
-    void Mark(Packet* packet);
     uint64_t GetMaxQueueBytes() const;
     void ScheduleArrival(const EventOrigin& origin);
     bool IsComplete(int64_t endPs, const Start& start, int64_t nowPs) const;
@@ -110,11 +108,8 @@ class alignas(64) BusyUntilPort final : public Port, private CausalEvent
     std::size_t m_waiting{0};            //!< number of packets in the queue, for the buffer
     uint64_t m_waitingBytes{0};          //!< their bytes
     int64_t m_longestWaitPs{0};          //!< longest time from the entry of a packet to its end
-    SwitchBuffer* m_buffer{nullptr};     //!< null: every packet enters
     TransmissionTimes* m_times{nullptr}; //!< not owned
-    SwitchBuffer& m_nodeBuffer;
-    const uint32_t m_port; //!< number in m_nodeBuffer
-    bool m_marksAtDeparture{false};
+    PortBuffer m_buffer;
     LinkCounters m_counters;
 };
 

@@ -150,7 +150,7 @@ class IngressBuffer final : public SwitchBuffer
         return true;
     }
 
-    Verdict Enter(uint32_t /* port */, Passage packet, bool /* isDroppable */) override
+    Verdict Enter(uint32_t /* port */, const Passage& packet, bool /* isDroppable */) override
     {
         for (EgressQueue* queue : m_queues)
         {
@@ -165,7 +165,7 @@ class IngressBuffer final : public SwitchBuffer
         return Verdict::ADMIT;
     }
 
-    bool Leave(uint32_t /* port */, Passage packet) override
+    bool Leave(uint32_t /* port */, const Passage& packet) override
     {
         --m_packets[packet.ingress];
         return false;

@@ -58,7 +58,7 @@ struct Plan
         exitRateBps = RATE_BPS * (1 + Draw(random, 2));
         bufferBytes = std::array<uint64_t, 3>{0, 500, 2000}[Draw(random, 3)];
         thresholdBytes = std::array<uint64_t, 3>{0, 100, 400}[Draw(random, 3)];
-        rules.marksAtDeparture = Draw(random, 2) == 1;
+        rules.marksAtDequeue = Draw(random, 2) == 1;
         rules.slotBytes = Draw(random, 4) == 0 ? 500 : 0;
         isShared = Draw(random, 3) == 0;
         const std::size_t packets = 1 + Draw(random, 60);

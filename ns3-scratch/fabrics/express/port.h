@@ -62,6 +62,100 @@ class TransmissionTimes
     std::vector<int64_t> m_times; //!< indexed by size; 0: not computed yet
 };
 
+/// The place of a port in the buffer of its node. A packet passes it when it enters and leaves the
+/// queue.
+class PortBuffer
+{
+  public:
+    /**
+     * @param node buffer of the node; must outlive this object
+     * @param queue the queue of the port
+     */
+    PortBuffer(SwitchBuffer& node, EgressQueue& queue)
+        : m_node(node),
+          m_port(node.AddPort(queue))
+    {
+    }
+
+    /// @param link the present state of the port's link, whose queue is empty
+    void SetLink(const LinkState& link)
+    {
+        m_guard = m_node.SetLink(m_port, link) ? &m_node : nullptr;
+        m_marksAtDequeue = m_guard != nullptr && m_guard->MarksAtDequeue();
+    }
+
+    /// @return false if every packet enters unmarked
+    bool IsGuarded() const
+    {
+        return m_guard != nullptr;
+    }
+
+    /// @return true if a packet can be marked when it leaves
+    bool MarksAtDequeue() const
+    {
+        return m_marksAtDequeue;
+    }
+
+    /**
+     * Let a packet enter, and count if it is dropped or marked.
+     *
+     * @param packet the packet
+     * @param passage the packet as the buffer sees it
+     * @param isDroppable as in SwitchBuffer::Enter
+     * @param counters the counters of the link
+     * @return false if the buffer drops the packet
+     */
+    bool Enter(Packet& packet, const Passage& passage, bool isDroppable, LinkCounters& counters)
+    {
+        if (m_guard == nullptr)
+        {
+            return true;
+        }
+        const SwitchBuffer::Verdict verdict = m_guard->Enter(m_port, passage, isDroppable);
+        if (verdict == SwitchBuffer::Verdict::DROP)
+        {
+            ++counters.drops;
+            return false;
+        }
+        if (verdict == SwitchBuffer::Verdict::MARK)
+        {
+            Mark(packet, counters);
+        }
+        return true;
+    }
+
+    /// Let a packet leave, as its transmission begins, and count if it is marked. The parameters
+    /// are those of Enter.
+    void Leave(Packet& packet, const Passage& passage, LinkCounters& counters)
+    {
+        if (m_guard != nullptr && m_guard->Leave(m_port, passage))
+        {
+            Mark(packet, counters);
+        }
+    }
+
+    /// Take a packet out that is not sent.
+    void Withdraw(const Passage& passage)
+    {
+        if (m_guard != nullptr)
+        {
+            m_guard->Leave(m_port, passage);
+        }
+    }
+
+  private:
+    static void Mark(Packet& packet, LinkCounters& counters)
+    {
+        packet.ce = true;
+        ++counters.marks;
+    }
+
+    SwitchBuffer* m_guard{nullptr}; //!< m_node, or null if every packet enters
+    SwitchBuffer& m_node;
+    const uint32_t m_port; //!< number in m_node
+    bool m_marksAtDequeue{false};
+};
+
 /**
  * A directed link with its egress queue, at the source of the link. The SwitchBuffer of the source
  * decides which packets enter the queue.

@@ -13,8 +13,7 @@ PulledPort::PulledPort(const PortSetup& setup)
     : m_clock(setup.clock),
       m_receiver(setup.receiver),
       m_latencyPs(static_cast<int64_t>(setup.state.latencyPs)),
-      m_nodeBuffer(setup.buffer),
-      m_port(setup.buffer.AddPort(*this))
+      m_buffer(setup.buffer, *this)
 {
 }
 
@@ -47,7 +46,7 @@ void
 PulledPort::Set(TransmissionTimes& times, const LinkState& state)
 {
     m_times = &times;
-    m_buffer = m_nodeBuffer.SetLink(m_port, state) ? &m_nodeBuffer : nullptr;
+    m_buffer.SetLink(state);
 }
 
 bool
@@ -55,22 +54,12 @@ PulledPort::Take(Packet* packet, bool isDroppable)
 {
     const uint32_t bytes = packet->wireBytes;
     const int64_t durationPs = m_times->Get(bytes);
-    uint64_t length = m_waitingBytes + bytes;
-    if (m_buffer != nullptr)
+    if (!m_buffer.Enter(*packet, MakePassage(*packet), isDroppable, m_counters))
     {
-        const Passage passage = MakePassage(*packet);
-        const SwitchBuffer::Verdict verdict = m_buffer->Enter(m_port, passage, isDroppable);
-        if (verdict == SwitchBuffer::Verdict::DROP)
-        {
-            ++m_counters.drops;
-            return false;
-        }
-        if (verdict == SwitchBuffer::Verdict::MARK)
-        {
-            Mark(packet);
-        }
+        return false;
     }
-    else
+    uint64_t length = m_waitingBytes + bytes;
+    if (!m_buffer.IsGuarded())
     { // as LinkCounters says, with the rest of the packet in transmission
         const int64_t restPs = std::max<int64_t>(0, m_endPs - m_clock.GetNowPs());
         length = m_times->GetBytes(restPs + m_waitingPs + durationPs);
@@ -94,14 +83,10 @@ PulledPort::TakeNext()
         {
             continue;
         }
-        Packet* const packet = queue.Front();
-        queue.Pop();
+        Packet* const packet = queue.Pop();
         m_waitingBytes -= packet->wireBytes;
         m_waitingPs -= m_times->Get(packet->wireBytes);
-        if (m_buffer != nullptr && m_buffer->Leave(m_port, MakePassage(*packet)))
-        {
-            Mark(packet);
-        }
+        m_buffer.Leave(*packet, MakePassage(*packet), m_counters);
         return packet;
     }
     return m_source == nullptr ? nullptr : m_source->Pull(m_paused);
@@ -128,24 +113,14 @@ PulledPort::SendNext()
 }
 
 void
-PulledPort::Mark(Packet* packet)
-{
-    packet->ce = true;
-    ++m_counters.marks;
-}
-
-void
 PulledPort::Withdraw(std::vector<Packet*>& packets)
 {
     for (std::size_t trafficClass = CLASSES; trafficClass-- > 0;)
     {
-        for (RingBuffer<Packet*>& queue = m_queues[trafficClass]; !queue.IsEmpty(); queue.Pop())
+        for (RingBuffer<Packet*>& queue = m_queues[trafficClass]; !queue.IsEmpty();)
         {
-            packets.push_back(queue.Front());
-            if (m_buffer != nullptr)
-            {
-                m_buffer->Leave(m_port, MakePassage(*queue.Front()));
-            }
+            packets.push_back(queue.Pop());
+            m_buffer.Withdraw(MakePassage(*packets.back()));
         }
     }
     m_waitingBytes = 0;

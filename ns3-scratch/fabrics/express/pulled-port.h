@@ -119,9 +119,7 @@ class PulledPort final : public Port
 
         void Happen() override
         {
-            Packet* const packet = m_port.m_transits.Front().packet;
-            m_port.m_transits.Pop();
-            m_port.m_receiver.OnLinkArrival(packet);
+            m_port.m_receiver.OnLinkArrival(m_port.m_transits.Pop().packet);
         }
 
       private:
@@ -138,14 +136,11 @@ class PulledPort final : public Port
 
     Packet* TakeNext();
     void SendNext();
-    void Mark(Packet* packet);
 
     CausalSimulator& m_clock;
     Receiver& m_receiver;
     const int64_t m_latencyPs;
-    SwitchBuffer& m_nodeBuffer;
-    const uint32_t m_port;               //!< number in m_nodeBuffer
-    SwitchBuffer* m_buffer{nullptr};     //!< null: every packet enters
+    PortBuffer m_buffer;
     TransmissionTimes* m_times{nullptr}; //!< not owned
     PacketSource* m_source{nullptr};     //!< not owned
     Completion m_completion{*this};

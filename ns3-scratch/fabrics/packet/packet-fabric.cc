@@ -294,7 +294,7 @@ PacketFabric::GetLink(uint32_t link) const
     LinkCounters counters = m_datapath->GetLink(link);
     if (!m_repeatedLinks.empty())
     {
-        Add(counters, m_repeatedLinks[link]);
+        AddCounters(counters, m_repeatedLinks[link]);
     }
     return counters;
 }
@@ -423,7 +423,7 @@ PacketFabric::Repeat(const NetworkCounters& from, uint64_t times, uint64_t perio
     m_repeatedLinks.resize(m_liveLinks.GetCount());
     for (uint32_t link = 0; link < m_liveLinks.GetCount(); ++link)
     {
-        Add(m_repeatedLinks[link], GetDelta(GetLink(link), from.links[link]), times);
+        AddCounters(m_repeatedLinks[link], GetDelta(GetLink(link), from.links[link]), times);
     }
     if (m_isLogging)
     { // the intervals of the samples are those of the clock, so their phase differs each time
