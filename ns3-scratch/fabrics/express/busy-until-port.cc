@@ -186,6 +186,7 @@ void
 BusyUntilPort::Withdraw(std::vector<Packet*>& packets)
 {
     const int64_t now = m_clock.GetNowPs();
+    Update(); // a packet that has left may be marked
     for (; m_waiting > 0; --m_waiting)
     {
         m_buffer.Withdraw(m_packets.At(m_packets.GetSize() - m_waiting).passage);

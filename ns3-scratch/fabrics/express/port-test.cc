@@ -61,6 +61,7 @@ struct Plan
         rules.marksAtDequeue = Draw(random, 2) == 1;
         rules.slotBytes = Draw(random, 4) == 0 ? 500 : 0;
         isShared = Draw(random, 3) == 0;
+        withdrawalPs = SLOT_PS * Draw(random, 80) + 3;
         const std::size_t packets = 1 + Draw(random, 60);
         for (std::size_t i = 0; i < packets; ++i)
         {
@@ -77,10 +78,12 @@ struct Plan
     uint64_t thresholdBytes;
     BufferRules rules;
     bool isShared;
+    int64_t withdrawalPs; //!< when what waits at the exit is taken out; no event shares this time
     std::vector<Sending> sendings;
 };
 
-/// What happens to packets: when, which, and whether it is marked; a negative time: dropped then.
+/// What happens to packets: when, which, and whether it is marked; a negative time: dropped or
+/// withdrawn then.
 using Log = std::vector<std::tuple<int64_t, uint32_t, bool>>;
 
 /// Builds the network of a Plan with one kind of port, and runs it.
@@ -129,12 +132,13 @@ class Network final : public Port::Receiver
             packet.order = i;
             Simulator::Schedule(TimeStep(sending.timePs), &Network::Enter, this, &packet);
         }
+        Simulator::Schedule(TimeStep(m_plan.withdrawalPs), &Network::Withdraw, this);
         Simulator::Run();
         for (const std::unique_ptr<Port>& port : m_ports)
         {
             counters.push_back(port->GetCounters());
         }
-        events = Simulator::GetEventCount() - m_plan.sendings.size();
+        events = Simulator::GetEventCount() - m_plan.sendings.size() - 1;
     }
 
     void OnLinkArrival(Packet* packet) override
@@ -152,6 +156,7 @@ class Network final : public Port::Receiver
     Log log;
     std::vector<LinkCounters> counters;
     uint64_t events{0};
+    uint64_t withdrawn{0}; //!< number of packets
 
   private:
     void Enter(Packet* packet)
@@ -160,6 +165,18 @@ class Network final : public Port::Receiver
         {
             log.emplace_back(-1 - Simulator::Now().GetTimeStep(), packet->order, bool{packet->ce});
         }
+    }
+
+    /// Take out what waits at the exit, as if its link failed.
+    void Withdraw()
+    {
+        std::vector<Packet*> packets;
+        m_ports[ENTRIES]->Withdraw(packets);
+        for (const Packet* packet : packets)
+        {
+            log.emplace_back(-1 - m_plan.withdrawalPs, packet->order, bool{packet->ce});
+        }
+        withdrawn += packets.size();
     }
 
     const Plan& m_plan;
@@ -212,12 +229,13 @@ class PortTest : public UnitTest<PortTest>
   public:
     using UnitTest::UnitTest;
 
-    /// Random networks with losses, marks and many events of one picosecond.
+    /// Random networks with losses, marks, a withdrawal and many events of one picosecond.
     void AreEqualIfNothingIsPaused()
     {
         std::mt19937 random(1);
         uint64_t drops = 0;
         uint64_t marks = 0;
+        uint64_t withdrawn = 0;
         for (int trial = 0; trial < 2000; ++trial)
         {
             const Plan plan(random);
@@ -225,6 +243,7 @@ class PortTest : public UnitTest<PortTest>
             const auto full = RunWith(plan, PulledPort::Make);
             NS_TEST_ASSERT_MSG_EQ((fast->log == full->log), true, "packets of trial " << trial);
             NS_TEST_ASSERT_MSG_LT_OR_EQ(2 * full->events, 5 * fast->events, "number of events");
+            withdrawn += fast->withdrawn;
             for (std::size_t port = 0; port < fast->counters.size(); ++port)
             {
                 const LinkCounters& one = fast->counters[port];
@@ -240,6 +259,7 @@ class PortTest : public UnitTest<PortTest>
         }
         NS_TEST_ASSERT_MSG_GT(drops, 1000, "packets were dropped");
         NS_TEST_ASSERT_MSG_GT(marks, 1000, "packets were marked");
+        NS_TEST_ASSERT_MSG_GT(withdrawn, 1000, "packets were withdrawn");
     }
 
     /// Three packets enter in slot 0. The second waits for its class, and the third does not.
