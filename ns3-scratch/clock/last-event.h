@@ -25,8 +25,10 @@ class LastEvent : private CausalEvent
     /// The order of the last events of a picosecond.
     enum class Turn : uint8_t
     {
+        ARRIVE, //!< messages that have arrived are handed over
         CHOOSE, //!< processors choose what they do next, which can make messages ready
-        SEND,   //!< messages enter the network
+        SEND,   //!< messages are handed to the network
+        SUBMIT, //!< messages enter their flows
     };
 
     /**

@@ -16,6 +16,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 namespace cosim
@@ -217,22 +218,27 @@ MakeStar()
     return topology;
 }
 
-/// @return two ranks with a link each way
+/// @return pairs of ranks (2i and 2i + 1) with a link each way
 Topology
-MakePair()
+MakePairs(uint32_t pairs)
 {
+    const uint32_t ranks = 2 * pairs;
     Topology topology;
-    topology.ranks = topology.nodes = 2;
+    topology.ranks = topology.nodes = ranks;
     topology.dimensions = {"scale_up", "scale_out"};
-    topology.linkSource = {0, 1};
-    topology.linkTarget = {1, 0};
-    topology.linkRateBps = {1'000'000'000, 1'000'000'000};
-    topology.linkLatencyPs = {LATENCY_PS, LATENCY_PS};
-    topology.linkBufferBytes = topology.linkEcnThresholdBytes = {0, 0};
-    topology.linkDimension = {1, 1};
-    topology.pathSource = topology.pathLinks = {0, 1};
-    topology.pathTarget = {1, 0};
-    topology.pathBegin = {0, 1, 2};
+    for (uint32_t rank = 0; rank < ranks; ++rank)
+    {
+        topology.linkSource.push_back(rank);
+        topology.linkTarget.push_back(rank ^ 1);
+    }
+    topology.linkRateBps = std::vector<uint64_t>(ranks, 1'000'000'000);
+    topology.linkLatencyPs = std::vector<uint64_t>(ranks, LATENCY_PS);
+    topology.linkBufferBytes = topology.linkEcnThresholdBytes = std::vector<uint64_t>(ranks, 0);
+    topology.linkDimension = std::vector<uint32_t>(ranks, 1);
+    topology.pathSource = topology.pathLinks = topology.linkSource;
+    topology.pathTarget = topology.linkTarget;
+    topology.pathBegin.resize(ranks + 1);
+    std::iota(topology.pathBegin.begin(), topology.pathBegin.end(), 0);
     return topology;
 }
 
@@ -276,11 +282,45 @@ class ExpressDatapathTest : public UnitTest<ExpressDatapathTest>
         NS_TEST_ASSERT_MSG_EQ(fabric->GetDeliveredBytes(), (1 + 2 * 3) * PAYLOAD, "delivered");
     }
 
+    /// Three pairs of ranks do the same, the last one first.
+    void HandsOverInOrderOfZones()
+    {
+        const SimulatorSession session(1);
+        const Topology topology = MakePairs(3);
+        const Settings settings;
+        const std::unique_ptr<PacketFabric> fabric = Make(topology, settings, 0, 0);
+        fabric->Start();
+        std::vector<Rank> arrived;
+        for (const Rank rank : {4, 0, 2})
+        {
+            fabric->SimRecv(rank, rank + 1, PAYLOAD, 1, [&, rank] { arrived.push_back(rank); });
+            fabric->SimSend(rank, rank + 1, PAYLOAD, 1, 0, {});
+        }
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ((arrived == std::vector<Rank>{0, 2, 4}), true, "order of zones");
+    }
+
+    /// The first of two events sends, and the second finds that nothing has been sent yet.
+    void SendsAtTheEndOfThePicosecond()
+    {
+        const SimulatorSession session(1);
+        const Topology topology = MakePairs(1);
+        const Settings settings;
+        const std::unique_ptr<PacketFabric> fabric = Make(topology, settings, 0, 0);
+        fabric->Start();
+        Simulator::ScheduleNow([&] { fabric->SimSend(0, 1, PAYLOAD, 1, 0, {}); });
+        uint64_t before = 1;
+        Simulator::ScheduleNow([&] { before = fabric->GetSentPackets(); });
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(before, 0, "packets at the second event");
+        NS_TEST_ASSERT_MSG_EQ(fabric->GetSentPackets(), 1, "packets after the picosecond");
+    }
+
     /// Circuits pause flows, and datagrams cannot pause.
     void RefusesCircuitsIfFlowsCannotPause()
     {
         const SimulatorSession session(1);
-        Topology topology = MakePair();
+        Topology topology = MakePairs(1);
         topology.reconfiguration.intervalPs = 1000;
         const std::string refusal = GetRefusal([&] { Make(topology, Settings(), 0, 0); });
         NS_TEST_ASSERT_MSG_EQ(refusal,
@@ -318,7 +358,7 @@ class ExpressDatapathTest : public UnitTest<ExpressDatapathTest>
     static Outcome Send(uint32_t packets, uint32_t most)
     {
         const SimulatorSession session(1);
-        const Topology topology = MakePair();
+        const Topology topology = MakePairs(1);
         const Settings settings;
         const std::unique_ptr<PacketFabric> fabric = Make(topology, settings, 0, most);
         fabric->Start();
@@ -343,6 +383,10 @@ const UnitTestSuite<ExpressDatapathTest> g_expressDatapathTests(
         {"any buffer is asked", &ExpressDatapathTest::AsksAnyBuffer},
         {"buffers hear where packets come from",
          &ExpressDatapathTest::TellsBuffersWherePacketsComeFrom},
+        {"messages of a picosecond are handed over in the order of zones",
+         &ExpressDatapathTest::HandsOverInOrderOfZones},
+        {"what is sent enters at the end of the picosecond",
+         &ExpressDatapathTest::SendsAtTheEndOfThePicosecond},
         {"circuits need flows that can pause",
          &ExpressDatapathTest::RefusesCircuitsIfFlowsCannotPause},
     });

@@ -9,6 +9,7 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -36,6 +37,7 @@ PacketFabric::PacketFabric(const Topology& topology,
     : FabricBase(topology, settings),
       m_flows(topology.pathSource.size()),
       m_answers(topology.pathSource.size()),
+      m_zones(topology, m_pathIndex),
       m_datapath(
           make({topology, settings, m_format, m_pathIndex, m_liveLinks, CausalSimulator::Get()},
                *this)),
@@ -86,7 +88,51 @@ PacketFabric::SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut,
         }
         awaited->Push({flow.submitted, std::move(sent)});
     }
-    m_datapath->Submit(id, streamBytes);
+    m_submissions.push_back({id, streamBytes});
+    m_submit.Request();
+}
+
+/// Let what was sent in this picosecond enter its flows.
+void
+PacketFabric::SubmitAll()
+{
+    for (const Submission& submission : m_submissions)
+    {
+        m_datapath->Submit(submission.flow, submission.bytes);
+    }
+    m_submissions.clear();
+}
+
+/// Hand over what was delivered or acknowledged in this picosecond.
+void
+PacketFabric::DeliverAll()
+{
+    TakeByZone(m_arrivals, [this](const Arrival& arrival) {
+        const Message& message = arrival.message;
+        Deliver(arrival.flow, message.bytes, message.tag, message.isPut, message.sentPs);
+    });
+    TakeByZone(m_answered, [](const Answer& answer) { answer.sent(); });
+}
+
+/// Take each item out of a list and use it: in the order of the zones, and of one zone in the order
+/// of the list. What has not been used yet stays in the list.
+template <typename T, typename Use>
+void
+PacketFabric::TakeByZone(std::vector<T>& items, const Use& use)
+{
+    std::ranges::reverse(items);
+    if (items.size() > 1 && m_zones.GetCount() > 1)
+    {
+        std::ranges::stable_sort(items, std::ranges::greater(), [this](const T& item) {
+            return m_zones.Get(item.flow);
+        });
+    }
+    while (!items.empty())
+    {
+        const T item = std::move(items.back());
+        items.pop_back();
+        use(item);
+    }
 }
 
 void
@@ -96,8 +142,8 @@ PacketFabric::OnDelivered(FlowId id, uint64_t bytes)
     flow.delivered += bytes;
     while (!flow.messages.IsEmpty() && flow.messages.Front().streamEnd <= flow.delivered)
     {
-        const Message message = flow.messages.Pop();
-        Deliver(id, message.bytes, message.tag, message.isPut, message.sentPs);
+        m_arrivals.push_back({id, flow.messages.Pop()});
+        m_deliver.Request();
     }
 }
 
@@ -109,7 +155,8 @@ PacketFabric::OnAcked(FlowId id, uint64_t bytes)
     while (answers.awaited && !answers.awaited->IsEmpty() &&
            answers.awaited->Front().streamEnd <= answers.acked)
     {
-        answers.awaited->Pop().sent();
+        m_answered.push_back({id, answers.awaited->Pop().sent});
+        m_deliver.Request();
     }
 }
 
@@ -241,6 +288,10 @@ PacketFabric::GetDeliveredBytes() const
             sum += flow.delivered - begin;
         }
     }
+    for (const Arrival& arrival : m_arrivals)
+    {
+        sum += arrival.message.bytes;
+    }
     return sum;
 }
 
@@ -342,11 +393,12 @@ PacketFabric::IsAtRest() const
     return m_repeatable != nullptr && IsMatched() && IsDelivered() && m_repeatable->IsAtRest();
 }
 
-/// @return true if every message is delivered, and no callback waits for an acknowledgment
+/// @return true if every message is handed over, and no callback waits
 bool
 PacketFabric::IsDelivered() const
 {
-    return std::ranges::all_of(m_flows, [](const Flow& flow) { return flow.messages.IsEmpty(); }) &&
+    return m_arrivals.empty() && m_answered.empty() &&
+           std::ranges::all_of(m_flows, [](const Flow& flow) { return flow.messages.IsEmpty(); }) &&
            std::ranges::all_of(m_answers, [](const Answers& answers) {
                return !answers.awaited || answers.awaited->IsEmpty();
            });

@@ -5,10 +5,12 @@
 #ifndef COSIM_PACKET_FABRIC_H
 #define COSIM_PACKET_FABRIC_H
 
+#include "clock/last-event.h"
 #include "fabrics/packet/datapath.h"
 #include "network/fabric-base.h"
 #include "network/link-summary.h"
 #include "network/repeatable.h"
+#include "network/zones.h"
 #include "support/ring-buffer.h"
 #include "transport/flow-observer.h"
 
@@ -28,6 +30,10 @@ namespace cosim
  * The byte stream of a flow carries messages one after another. The fabric knows where each message
  * ends, so it adds nothing to the stream. A message is delivered when its last byte is delivered in
  * order.
+ *
+ * In which order parts of the network that share nothing act in a picosecond decides nothing: what
+ * is delivered or acknowledged is handed over after all that happens in its picosecond, in the
+ * order of its Zones, and what is sent enters its flow after that.
  */
 class PacketFabric final : public FabricBase, public Repeatable, private DatapathClient
 {
@@ -83,6 +89,27 @@ class PacketFabric final : public FabricBase, public Repeatable, private Datapat
         Callback sent;
     };
 
+    /// A message that is delivered, and handed over at the end of the picosecond.
+    struct Arrival
+    {
+        FlowId flow;
+        Message message;
+    };
+
+    /// A callback whose bytes are acknowledged, and that is called at the end of the picosecond.
+    struct Answer
+    {
+        FlowId flow;
+        Callback sent;
+    };
+
+    /// Bytes that enter the stream of a flow at the end of the picosecond.
+    struct Submission
+    {
+        FlowId flow;
+        uint64_t bytes;
+    };
+
     /// The stream of a flow, in one cache line.
     struct alignas(64) Flow
     {
@@ -136,6 +163,10 @@ class PacketFabric final : public FabricBase, public Repeatable, private Datapat
         return static_cast<FlowId>(m_flows.size());
     }
 
+    void DeliverAll();
+    void SubmitAll();
+    template <typename T, typename Use>
+    void TakeByZone(std::vector<T>& items, const Use& use);
     bool IsDelivered() const;
     void SampleRoundTrip(FlowId id, int64_t timePs, double rttNs);
     void SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut, Callback sent);
@@ -146,6 +177,12 @@ class PacketFabric final : public FabricBase, public Repeatable, private Datapat
 
     std::vector<Flow> m_flows;
     std::vector<Answers> m_answers; //!< per flow
+    Zones m_zones;
+    std::vector<Arrival> m_arrivals;
+    std::vector<Answer> m_answered;
+    std::vector<Submission> m_submissions;
+    LastEvent m_deliver{LastEvent::Turn::ARRIVE, [this] { DeliverAll(); }};
+    LastEvent m_submit{LastEvent::Turn::SUBMIT, [this] { SubmitAll(); }};
     std::optional<HandshakePlan> m_handshakes;
     std::unique_ptr<Datapath> m_datapath;
     RepeatableDatapath* m_repeatable;          //!< part of m_datapath, or null
