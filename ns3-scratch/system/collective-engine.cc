@@ -327,7 +327,7 @@ CollectiveEngine::SendBundled(const Ready& ready)
         const uint32_t peer = shape.GetPeer(message.peer, turn);
         const Ready receiver{ready.task, shape.GetMate(message, turn, peer)};
         next->dst = task.GetRank(peer);
-        next->bundle = message.isAlone ? OpenBundle(receiver) : GetBundle(receiver);
+        next->bundle = GetBundle(receiver);
         next->route = message.route;
         next->bytes = task.GetBytes(message.first, turn, message.count);
         ++next;

@@ -4,12 +4,10 @@
 
 #include "system/part-shape.h"
 
-#include "system/step-order.h"
-
 #include <algorithm>
 #include <stdexcept>
 #include <string>
-#include <utility>
+#include <tuple>
 
 namespace cosim
 {
@@ -17,22 +15,52 @@ namespace cosim
 namespace
 {
 
-/// Number the steps of a shape in the order of the program.
+/// @return whether the group that begins with a step is one step for all repetitions
+bool
+IsShared(const PartShape::Source& source, uint32_t first)
+{
+    if (!source.program.IsRepetition() || !source.groups.IsAlone(first))
+    {
+        return false;
+    }
+    uint64_t steps = 0;
+    for (uint32_t s = first; s != StepGroups::NONE; s = source.groups.GetNext(s))
+    {
+        steps += source.program.repeat;
+    }
+    return steps <= StepGroups::MAX_STEPS;
+}
+
+/// Number the steps of a shape: the first of each place, then the second of each, and so on, and
+/// then the shared ones.
 void
 Number(PartShape::Source& source)
 {
     source.origin.clear();
-    source.number.resize(source.program.op.size());
-    for (const PartShape::StepRange& own : source.steps)
+    for (uint32_t place = 0; place < source.steps.size(); ++place)
     {
+        const PartShape::StepRange& own = source.steps[place];
         for (uint32_t s = own.begin; s < own.end; ++s)
         {
             if (source.groups.IsFirst(s))
             {
-                source.number[s] = static_cast<uint32_t>(source.origin.size());
-                source.origin.push_back(s);
+                source.origin.push_back({s, place, s - own.begin, IsShared(source, s)});
             }
-            source.number[s] = source.number[source.groups.GetFirst(s)];
+        }
+    }
+    std::sort(source.origin.begin(),
+              source.origin.end(),
+              [](const PartShape::Origin& a, const PartShape::Origin& b) {
+                  return std::tie(a.isShared, a.round, a.place) <
+                         std::tie(b.isShared, b.round, b.place);
+              });
+    source.number.resize(source.program.op.size());
+    for (uint32_t i = 0; i < source.origin.size(); ++i)
+    {
+        for (uint32_t s = source.origin[i].step; s != StepGroups::NONE;
+             s = source.groups.GetNext(s))
+        {
+            source.number[s] = i;
         }
     }
 }
@@ -62,9 +90,7 @@ PartShape::PartShape(Source& source)
     Number(source);
     AddSteps(source);
     AddDependencies(source);
-    FindRoots(source.steps.size());
-    SortSteps();
-    SortSlices();
+    FindRoots(source);
     MakeIds(source.program);
 }
 
@@ -72,32 +98,27 @@ void
 PartShape::AddSteps(const Source& source)
 {
     m_steps.reserve(source.origin.size());
-    auto next = source.origin.begin();
-    for (uint32_t place = 0; place < source.steps.size(); ++place)
+    for (const Origin& origin : source.origin)
     {
-        for (; next != source.origin.end() && *next < source.steps[place].end &&
-               *next >= source.steps[place].begin;
-             ++next)
-        {
-            AddStep(source, place, *next);
-        }
+        AddStep(source, origin);
     }
 }
 
 /// Append a step with its messages. It does not wait for other steps yet.
 void
-PartShape::AddStep(const Source& source, uint32_t place, uint32_t first)
+PartShape::AddStep(const Source& source, const Origin& origin)
 {
     const Program& program = source.program;
+    const uint32_t first = origin.step;
     const auto placeOf = [&source, &program](uint32_t peer) {
         return program.IsRotation() ? peer : source.placeOf[peer];
     };
     Step step{};
-    step.place = place;
+    step.place = origin.place;
     step.peer = placeOf(program.peer[first]);
     step.first = GetAddress(program, first);
     step.count = program.count[first];
-    const PartShape::StepRange& own = source.steps[place];
+    const PartShape::StepRange& own = source.steps[origin.place];
     const uint32_t before = program.IsRepetition() ? own.begin * (program.repeat - 1) : 0;
     step.order = before + first;
     step.orderTurn = program.IsRepetition() ? own.end - own.begin : 0;
@@ -114,13 +135,11 @@ PartShape::AddStep(const Source& source, uint32_t place, uint32_t first)
                                   GetAddress(program, s),
                                   program.count[s],
                                   program.route.empty() ? 0 : program.route[s],
-                                  before + s,
-                                  false});
+                                  before + s});
         }
     }
     step.messageEnd = static_cast<uint32_t>(m_messages.size());
-    step.isShared = program.IsRepetition() && source.groups.IsAlone(first) &&
-                    uint64_t{step.steps} * program.repeat <= StepGroups::MAX_STEPS;
+    step.isShared = origin.isShared;
     step.steps *= step.isShared ? program.repeat : 1;
     m_steps.push_back(step);
 }
@@ -134,7 +153,7 @@ PartShape::AddDependencies(const Source& source)
     const auto forDependencies = [&source, &program](const auto& f) {
         for (uint32_t i = 0; i < source.origin.size(); ++i)
         {
-            const uint32_t s = source.origin[i];
+            const uint32_t s = source.origin[i].step;
             for (uint32_t d = program.depBegin[s]; d < program.depBegin[s + 1]; ++d)
             {
                 const uint32_t dep = program.dep[d];
@@ -173,85 +192,25 @@ PartShape::AddDependencies(const Source& source)
     forDependencies([this](uint32_t step, uint32_t dep) { m_next[m_steps[dep].nextEnd++] = step; });
 }
 
-/// List the steps that wait for no other step.
+/// List the steps that wait for no other step, in the order of the program.
 void
-PartShape::FindRoots(std::size_t places)
+PartShape::FindRoots(const Source& source)
 {
-    uint32_t i = 0;
-    for (uint32_t place = 0; place < places; ++place)
+    for (const StepRange& own : source.steps)
     {
         const auto begin = static_cast<uint32_t>(m_roots.size());
-        for (; i < m_steps.size() && m_steps[i].place == place; ++i)
+        for (uint32_t s = own.begin; s < own.end; ++s)
         {
-            if (m_steps[i].isRoot)
+            if (source.groups.IsFirst(s) && m_steps[source.number[s]].isRoot)
             {
-                m_roots.push_back(i);
+                m_roots.push_back(source.number[s]);
             }
         }
         m_rootsOf.push_back({begin, static_cast<uint32_t>(m_roots.size())});
     }
 }
 
-/// Number the steps in the order in which they become ready, but shared ones after all others.
-void
-PartShape::SortSteps()
-{
-    const auto forEachAfter = [this](uint32_t step, const auto& f) {
-        for (uint32_t i = m_steps[step].messageBegin; i < m_steps[step].messageEnd; ++i)
-        {
-            f(m_messages[i].receiver);
-        }
-        for (uint32_t i = m_steps[step].nextBegin; i < m_steps[step].nextEnd; ++i)
-        {
-            f(m_next[i]);
-        }
-    };
-    std::vector<uint32_t> before(m_steps.size());
-    for (uint32_t step = 0; step < m_steps.size(); ++step)
-    {
-        forEachAfter(step, [&before](uint32_t after) { ++before[after]; });
-    }
-    std::vector<uint32_t> place = OrderByReadiness(std::move(before), forEachAfter);
-    MoveToEnd(place, [this](uint32_t step) { return m_steps[step].isShared; });
-    for (Message& message : m_messages)
-    {
-        message.receiver = place[message.receiver];
-    }
-    for (std::vector<uint32_t>* steps : {&m_next, &m_roots})
-    {
-        for (uint32_t& step : *steps)
-        {
-            step = place[step];
-        }
-    }
-    MoveTo(std::span(m_steps), place);
-    MoveTo(std::span(m_pending), place);
-}
-
-/// Store messages and waiting steps in the order of their steps.
-void
-PartShape::SortSlices()
-{
-    std::vector<Message> messages;
-    messages.reserve(m_messages.size());
-    std::vector<uint32_t> next;
-    next.reserve(m_next.size());
-    for (Step& step : m_steps)
-    {
-        const auto move = [](const auto& from, auto& to, uint32_t& begin, uint32_t& end) {
-            const auto first = static_cast<uint32_t>(to.size());
-            to.insert(to.end(), from.begin() + begin, from.begin() + end);
-            begin = first;
-            end = static_cast<uint32_t>(to.size());
-        };
-        move(m_messages, messages, step.messageBegin, step.messageEnd);
-        move(m_next, next, step.nextBegin, step.nextEnd);
-    }
-    m_messages = std::move(messages);
-    m_next = std::move(next);
-}
-
-/// Turn the indices of steps, now that they are sorted, into ids with turn 0.
+/// Turn the indices of steps into ids with turn 0.
 void
 PartShape::MakeIds(const Program& program)
 {
@@ -267,7 +226,6 @@ PartShape::MakeIds(const Program& program)
                 : StepIds::OfTable(steps);
     for (Message& message : m_messages)
     {
-        message.isAlone = m_steps[message.receiver].steps == 1;
         message.receiver = m_ids.GetFirst(message.receiver);
     }
     for (std::vector<uint32_t>* indices : {&m_next, &m_roots})

@@ -27,8 +27,8 @@ namespace cosim
  * Steps that behave identically are merged into one step with several messages; see StepGroups. If
  * they do so in all repetitions, one *shared* step with turn 0 has the messages of all turns. The
  * id of a step of a part combines the index of the step in the shape with its turn; see StepIds.
- * Indices follow the order in which steps become ready if every message takes the same time, so
- * that the members of a large group find their next steps in the cache.
+ * Indices begin with the first steps of all places, then come their second ones, and so on, so that
+ * steps that run at about the same time are next to each other. Shared steps come after all others.
  */
 class PartShape
 {
@@ -56,7 +56,6 @@ class PartShape
         uint32_t count;    //!< number of units
         uint32_t route;    //!< index of the path among the paths to the peer
         uint32_t order;    //!< place in the program, with turn 0
-        bool isAlone;      //!< true if the receiving step receives no other message
     };
 
     /// A step, which can stand for several steps of the program.
@@ -85,6 +84,15 @@ class PartShape
         uint32_t end;
     };
 
+    /// The program step for which a step stands, the first one if there are several.
+    struct Origin
+    {
+        uint32_t step;
+        uint32_t place;
+        uint32_t round; //!< number of steps of its place before it
+        bool isShared;  //!< see Step::isShared
+    };
+
     /// The steps of a program that become a shape.
     struct Source
     {
@@ -95,8 +103,8 @@ class PartShape
         std::vector<uint32_t> placeOf{};
         /// per step of the program: its index in the shape
         std::vector<uint32_t> number{};
-        /// per step of the shape: the first program step that it stands for
-        std::vector<uint32_t> origin{};
+        /// per step of the shape
+        std::vector<Origin> origin{};
     };
 
     /**
@@ -260,11 +268,9 @@ class PartShape
 
   private:
     void AddSteps(const Source& source);
-    void AddStep(const Source& source, uint32_t place, uint32_t first);
+    void AddStep(const Source& source, const Origin& origin);
     void AddDependencies(const Source& source);
-    void FindRoots(std::size_t places);
-    void SortSteps();
-    void SortSlices();
+    void FindRoots(const Source& source);
     void MakeIds(const Program& program);
 
     uint32_t m_places;

@@ -69,12 +69,6 @@ class StepGroups
         return !m_isAlone.empty() && m_isAlone[first];
     }
 
-    /// @return the first step of the group that the step belongs to
-    uint32_t GetFirst(uint32_t step) const
-    {
-        return m_first[step];
-    }
-
   private:
     std::vector<uint32_t> m_first;
     std::vector<uint32_t> m_next;

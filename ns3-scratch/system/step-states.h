@@ -19,10 +19,11 @@ namespace cosim
 /**
  * The states of the steps of a running part.
  *
- * Steps have numbers in the order in which they become ready, so only a few that follow each other
- * are active at a time. The states are therefore divided into pages. A page takes memory from the
- * first change of one of its steps until all its steps are done. A part of millions of steps, which
- * runs many times at once, then needs little memory, and what it needs stays in the caches.
+ * Steps that run at about the same time have ids that follow each other (see PartShape and
+ * StepIds), so only a few such steps are active at a time. The states are therefore divided into
+ * pages. A page takes memory from the first change of one of its steps until all its steps are
+ * done. A part of millions of steps, which runs many times at once, then needs little memory, and
+ * what it needs stays in the caches.
  */
 class StepStates
 {
@@ -85,10 +86,7 @@ class StepStates
      */
     void Advance(uint32_t step, Spare& spare)
     {
-        uint32_t& pending = Get(step, spare).pending;
-        // Mostly it waits for one step only. Then its state, which is rarely in a cache, need not
-        // be read.
-        pending = m_initial[m_ids.GetIndex(step)] == 1 ? 0 : pending - 1;
+        --Get(step, spare).pending;
     }
 
     /**
