@@ -7,7 +7,6 @@ the entry points `cosim.collectives` of your own package (docs/extending.md).
 from frontend.collectives.algorithms import (
     auto,
     bfb,
-    binary_tree,
     direct,
     dissemination,
     double_binary_tree,
@@ -16,8 +15,7 @@ from frontend.collectives.algorithms import (
     multi_ring,
     relay,
     ring,
-    superposed_rings,
-    torus_rings,
+    ring_schedules,
     trees,
 )
 from frontend.collectives.program.composition import Piece, compose
@@ -41,12 +39,12 @@ OWN = (
     hierarchical.ALGORITHM,
     hierarchical.OPTIMAL,
     bfb.ALGORITHM,
-    superposed_rings.ALGORITHM,
-    torus_rings.ALGORITHM,
+    ring_schedules.SUPERPOSED,
+    ring_schedules.TORUS,
     multi_ring.ALGORITHM,
     relay.ALGORITHM,
     trees.ALGORITHM,
-    binary_tree.ALGORITHM,
+    double_binary_tree.BINARY_TREE,
     dissemination.ALGORITHM,
     auto.ALGORITHM,
 )

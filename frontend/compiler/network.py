@@ -5,7 +5,6 @@ from numpy.typing import NDArray
 
 from frontend.collectives.program.composition import AnyProgram, Composition
 from frontend.collectives.program.program import Op
-from frontend.collectives.program.repetition import Repetition
 from frontend.collectives.program.rotation import Rotation
 from frontend.errors import RefusedError, ScenarioError
 from frontend.network_api_pb2 import Reconfiguration, Topology
@@ -41,8 +40,6 @@ def flows(program: AnyProgram) -> Flows:
             for members in piece.members():
                 rows.append(np.column_stack([members[own[:, :2]], own[:, 2]]))
         return _distinct(np.concatenate(rows))
-    if isinstance(program, Repetition):
-        return flows(program.once)
     sends = np.flatnonzero(program.op == Op.SEND)
     route = program.route[sends] if program.route.size else np.zeros(sends.size, np.uint32)
     if isinstance(program, Rotation):

@@ -6,8 +6,7 @@ import numpy as np
 
 from frontend import network_api_pb2 as api
 from frontend.collectives.program.composition import AnyProgram, Composition
-from frontend.collectives.program.levels import dimension_and_level
-from frontend.collectives.program.program import COLUMNS, starts
+from frontend.collectives.program.program import COLUMNS, dimension_and_level, starts
 from frontend.collectives.program.repetition import Repetition
 from frontend.collectives.program.rotation import Rotation, Stepped
 from frontend.stream import append
@@ -64,7 +63,6 @@ def _add_steps(record: api.Program, program: Stepped) -> None:
     """Add the steps of all members, or some of them and the rule for the others."""
     if isinstance(program, Repetition):
         record.repeat, record.repeat_step = program.times, program.step
-        program = program.once
     if isinstance(program, Rotation):
         steps = program.op.size
         columns = {name: getattr(program, name) for name in _TURNED} | {

@@ -188,7 +188,7 @@ def _require_numbers(program: AnyProgram) -> None:
         if isinstance(part, Rotation):
             require_numbers(part.group_size, part.op.size)
         elif isinstance(part, Repetition):
-            require_repeated_numbers(part.once.steps, part.times)
+            require_repeated_numbers(part.op.size, part.times)
 
 
 def _is_foreign(choice: AnyAlgorithm) -> bool:

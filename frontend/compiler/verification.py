@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from frontend.collectives.program.composition import AnyProgram, Composition
 from frontend.collectives.program.errors import CollectiveError
-from frontend.collectives.program.levels import dimension_and_level
-from frontend.collectives.program.program import Program
+from frontend.collectives.program.program import Program, dimension_and_level
 from frontend.collectives.program.repetition import Repetition
 from frontend.collectives.program.rotation import Rotation
 from frontend.collectives.setting import Setting
@@ -82,15 +81,17 @@ def _accesses(program: AnyProgram) -> int:
     """Return the number of units that the steps of all members access."""
     if isinstance(program, Composition):
         return sum(piece.groups * _accesses(piece.program) for piece in program.pieces)
-    if isinstance(program, Repetition):
-        return program.times * _accesses(program.once)
-    turns = program.group_size if isinstance(program, Rotation) else 1
+    turns = 1
+    if isinstance(program, Rotation):
+        turns = program.group_size
+    elif isinstance(program, Repetition):
+        turns = program.times
     return turns * int(program.count.sum(dtype="int64"))
 
 
 def _mismatch(program: AnyProgram, setting: Setting) -> str | None:
     """Return what is wrong about the head of a program, if anything."""
-    if not isinstance(program, Program | Rotation | Repetition | Composition):
+    if not isinstance(program, Program | Rotation | Composition):
         return f"its function returns {type(program).__name__}: expected a program"
     for what, has, wanted in (
         ("operation", program.operation, setting.operation),

@@ -7,7 +7,7 @@ import pytest
 
 from frontend import ScenarioError, collectives, load_scenario, validate_scenario
 from frontend.collectives import registry
-from frontend.collectives.program.segments import segments_of
+from frontend.collectives.registry import segments_of
 from frontend.compiler import programs
 from frontend.compiler.programs import ProgramLibrary
 from frontend.resolve import resolve

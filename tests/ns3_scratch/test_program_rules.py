@@ -21,7 +21,7 @@ from frontend.collectives.program.composition import (
     side_by_side,
 )
 from frontend.collectives.program.program import ProgramBuilder
-from frontend.collectives.program.repetition import Repetition
+from frontend.collectives.program.repetition import Repetition, repetition
 from frontend.collectives.program.rotation import Rotation, rotation
 from frontend.compiler.program_records import program_records
 from tests.ns3_scratch.streams import (
@@ -167,7 +167,7 @@ def repetitions(draw: st.DrawFn) -> Repetition:
         done[src].append(sent)
         done[dst].append(received)
     times = draw(st.integers(2, 4))
-    return Repetition(builder.build(), times, draw(st.integers(1, 4 // (times - 1))))
+    return repetition(builder.build(), times, draw(st.integers(1, 4 // (times - 1))))
 
 
 @hypothesis_settings(max_examples=100)
@@ -193,7 +193,7 @@ def test_equal_steps_merge_whatever_stands_between_them() -> None:
     first, _ = builder.message(0, 1, 0, 1)
     builder.message(0, 1, 0, 0)
     builder.message(0, 1, 0, 0, after=[first])
-    made = Repetition(builder.build(), 2, 1)
+    made = repetition(builder.build(), 2, 1)
     assert run(stream(made, 8748, 2)) == run(stream(made.table(), 8748, 2))
 
 

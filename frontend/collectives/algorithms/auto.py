@@ -23,8 +23,7 @@ import numpy as np
 from frontend.collectives.program.composition import AnyProgram
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import lengths
-from frontend.collectives.program.segments import segments_of
-from frontend.collectives.registry import ALGORITHMS, OPERATIONS, Algorithm
+from frontend.collectives.registry import ALGORITHMS, OPERATIONS, Algorithm, segments_of
 from frontend.collectives.setting import Setting
 
 _PS_BITS = 8 * 10**12  # picoseconds of a byte at 1 bit/s

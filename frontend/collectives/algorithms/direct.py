@@ -3,25 +3,35 @@
 In a reduce-scatter, member j reduces segment j, so each member sends its segment j to member j. In
 an all-gather, member j sends its segment to all. With N members and a buffer of D bytes, each
 member sends and receives (N-1)/N·D bytes in a reduce-scatter, an all-gather or an all-to-all, and
-twice that in an all-reduce.
+twice that in an all-reduce. An all-to-all may have blocks of unequal sizes, as the routing of
+experts makes them.
+
+With a root, it sends to every other member, or receives from every other.
 
 Source: paper, Table II, "AllToAll (aka A2A)".
 """
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from frontend.collectives.algorithms import direct_blocks
-from frontend.collectives.algorithms.direct_rooted import broadcast, gather, reduce, scatter
-from frontend.collectives.program.blocks import Blocks
+from frontend.collectives.program.blocks import Blocks, block_places, block_units
 from frontend.collectives.program.errors import CollectiveError
-from frontend.collectives.program.program import Ints, Op, Program
-from frontend.collectives.program.rotation import Rotation, rotation
-from frontend.collectives.program.symmetric import symmetric
+from frontend.collectives.program.program import (
+    Head,
+    Ints,
+    Op,
+    Program,
+    ProgramBuilder,
+    assemble,
+    known_root,
+)
+from frontend.collectives.program.rotation import Rotation, rotation, symmetric
 from frontend.collectives.registry import (
     ROOTED,
     Algorithm,
@@ -93,17 +103,34 @@ class _Exchange:
         ))  # fmt: skip
 
     def program(
-        self, operation: str, group_size: int, moves: npt.ArrayLike = False, **columns: Any
+        self,
+        operation: str,
+        group_size: int,
+        dimension: str,
+        *,
+        units: int,
+        space: int | None = None,
+        equal_units: bool = False,
+        moves: npt.ArrayLike = False,
+        **columns: Any,
     ) -> Rotation | Program:
         """Return the program of columns with one row for each member, or with that of member 0."""
+        columns["edges"] = columns.get("edges", np.zeros((0, 2), np.int64))
         if not self.rotated:
-            return symmetric("direct", operation, group_size, **columns)
+            head = Head(
+                "direct", operation, group_size, units, space or units, equal_units, (dimension,)
+            )
+            return symmetric(head, **columns)
         columns |= {name: columns[name][0] for name in ("peer", "offset", "target")}
-        turn = columns["units"] // group_size
+        turn = units // group_size
         return rotation(
             "direct",
             operation,
             group_size,
+            units=units,
+            space=space,
+            equal_units=equal_units,
+            dimension=dimension,
             offset_turn=turn,
             target_turn=np.where(moves, turn, 0),
             **columns,
@@ -111,9 +138,17 @@ class _Exchange:
 
 
 def _one_exchange(
-    operation: str, group_size: int, peer_order: str, seed: int, dimension: str
+    operation: str,
+    group_size: int,
+    *,
+    peer_order: str = "rotated",
+    seed: int = 0,
+    dimension: str = "scale_out",
 ) -> Rotation | Program:
-    """Return the program of a single exchange of shards, which one operation adds up."""
+    """Return the program of a single exchange of shards, which a reduce-scatter adds up.
+
+    In a barrier, a shard tells that a member has arrived.
+    """
     size = group_size
     exchange = _Exchange(size, peer_order, seed, 0)
     own = np.broadcast_to(exchange.own, exchange.order.shape)
@@ -121,13 +156,12 @@ def _one_exchange(
     return exchange.program(
         operation,
         size,
+        dimension,
         units=size,
-        dimension=dimension,
         op=np.repeat([Op.SEND, Op.RECV_REDUCE if scatter else Op.RECV], size - 1),
         peer=exchange.peer,
         offset=np.hstack((exchange.order, own) if scatter else (own, exchange.source)),
         target=exchange.target,
-        edges=np.zeros((0, 2), np.int64),
     )
 
 
@@ -154,9 +188,9 @@ def all_reduce(
     return scatter.program(
         "all_reduce",
         size,
-        np.arange(2 * first - 1) == join,
+        dimension,
         units=size,
-        dimension=dimension,
+        moves=np.arange(2 * first - 1) == join,
         op=np.concatenate((
             np.repeat([Op.SEND, Op.RECV_REDUCE], others),
             [Op.COPY],
@@ -172,31 +206,9 @@ def all_reduce(
     )  # fmt: skip
 
 
-def reduce_scatter(
-    group_size: int,
-    *,
-    peer_order: str = "rotated",
-    seed: int = 0,
-    dimension: str = "scale_out",
-) -> Rotation | Program:
-    """Return the program in which each member sends segment j to member j, which reduces it."""
-    return _one_exchange("reduce_scatter", group_size, peer_order, seed, dimension)
-
-
-def all_gather(
-    group_size: int,
-    *,
-    peer_order: str = "rotated",
-    seed: int = 0,
-    dimension: str = "scale_out",
-) -> Rotation | Program:
-    """Return the program in which each member sends its shard to every other member."""
-    return _one_exchange("all_gather", group_size, peer_order, seed, dimension)
-
-
 def barrier(group_size: int, *, dimension: str = "scale_out") -> Rotation | Program:
     """Return the program in which each member tells every other member that it has arrived."""
-    return _one_exchange("barrier", group_size, "rotated", 0, dimension)
+    return _one_exchange("barrier", group_size, dimension=dimension)
 
 
 def all_to_all(
@@ -215,8 +227,7 @@ def all_to_all(
     """
     size = group_size
     if blocks is not None:
-        order = peer_orders(size, peer_order, seed)
-        return direct_blocks.all_to_all(size, blocks, order, dimension)
+        return _unequal_blocks(size, blocks, peer_orders(size, peer_order, seed), dimension)
     exchange = _Exchange(size, peer_order, seed, 0)
     own = exchange.own * routes
     route = np.arange(2 * (size - 1) * routes) % routes  # of each SEND and receive
@@ -228,19 +239,106 @@ def all_to_all(
     return exchange.program(
         "all_to_all",
         size,
-        True,
+        dimension,
         units=size * routes,
         space=2 * size * routes,
         equal_units=True,
-        dimension=dimension,
+        moves=True,
         op=np.concatenate(([Op.COPY], np.repeat([Op.SEND, Op.RECV], (size - 1) * routes))),
         peer=np.hstack((own // routes, np.repeat(exchange.peer, routes, axis=1))),
         offset=np.hstack((own, every(exchange.order), every(size + exchange.source))),
         count=np.concatenate(([routes], np.ones_like(route))),
         target=np.hstack((size * routes + own, 1 + every(exchange.target))),
-        edges=np.zeros((0, 2), np.int64),
         route=np.tile(taken, len(own)) if routes > 1 else (),
     )
+
+
+def _unequal_blocks(group_size: int, blocks: Blocks, order: Ints, dimension: str) -> Program:
+    """Return the program in which member i sends ``blocks[i][j]`` units to member j.
+
+    A member holds the blocks that it sends, and the blocks that it receives, in the order of the
+    other members. Empty blocks are not sent.
+
+    Parameters
+    ----------
+    group_size : int
+        Number of members N.
+    blocks : Blocks
+        N rows of N numbers.
+    order : array, shape (N, N-1)
+        The order in which each member sends to the others.
+    dimension : str
+        Network dimension of the program.
+
+    Raises
+    ------
+    CollectiveError
+        If there are not N rows of N numbers.
+    """
+    table = np.array(blocks, np.int64)
+    if table.shape != (group_size, group_size):
+        raise CollectiveError(
+            f"a matrix of {' × '.join(map(str, table.shape))} blocks: expected {group_size} rows "
+            f"of {group_size}, one for each member of the group"
+        )
+    units = block_units(blocks)
+    sent, received = block_places(table)
+    received += units
+    own = np.flatnonzero(table.diagonal())
+    source = np.repeat(np.arange(group_size), group_size - 1)
+    target = order.reshape(-1)
+    kept = table[source, target] > 0
+    source, target = source[kept], target[kept]
+    # Receives in the order in which rotated sends arrive.
+    arriving = np.lexsort(((target - source) % group_size, target))
+    copies, messages = own.size, source.size
+    sends = copies + np.arange(messages)
+    receives = np.empty(messages, np.int64)
+    receives[arriving] = copies + messages + np.arange(messages)
+    count = table[source, target]
+
+    def rows(member: Ints, op: Op, peer: Ints, offset: Ints, count: Ints, target: Ints) -> Ints:
+        columns = np.broadcast_arrays(member, 0, op, peer, offset, count, target)
+        return np.column_stack(columns).astype(np.int64)
+
+    steps = np.vstack((
+        rows(own, Op.COPY, own, sent[own, own], table[own, own], received[own, own]),
+        rows(source, Op.SEND, target, sent[source, target], count, receives),
+        rows(target, Op.RECV, source, received[source, target], count, sends)[arriving],
+    ))  # fmt: skip
+    head = Head("direct", "all_to_all", group_size, units, 2 * units, False, (dimension,))
+    program = assemble(head, steps, np.zeros((0, 2), np.int64))
+    return replace(program, blocks=table.astype(np.uint32))
+
+
+def _rooted(
+    operation: Literal["broadcast", "reduce", "gather", "scatter"],
+    group_size: int,
+    *,
+    root: int = 0,
+    dimension: str = "scale_out",
+) -> Program:
+    """Return the program in which the root exchanges a message with every other member.
+
+    In a broadcast and a reduce it has all of the data, in a gather and a scatter the shard of the
+    other member.
+    """
+    known_root(root, group_size)
+    shards = operation in ("gather", "scatter")
+    builder = ProgramBuilder(
+        "direct",
+        operation,
+        group_size,
+        units=group_size if shards else 1,
+        dimensions=(dimension,),
+        root=root,
+    )
+    for turn in range(1, group_size):
+        other = (root + turn) % group_size
+        source, target = (root, other) if operation in ("broadcast", "scatter") else (other, root)
+        offset = other if shards else 0
+        builder.message(source, target, offset, 1, reduce=operation == "reduce")
+    return builder.build()
 
 
 def order_options(setting: Setting) -> dict[str, Any]:
@@ -279,13 +377,13 @@ ALGORITHM = Algorithm(
     "every member exchanges data with every other member in one step (A2A)",
     {
         "all_reduce": all_reduce,
-        "reduce_scatter": reduce_scatter,
-        "all_gather": all_gather,
+        "reduce_scatter": partial(_one_exchange, "reduce_scatter"),
+        "all_gather": partial(_one_exchange, "all_gather"),
         "all_to_all": all_to_all,
-        "broadcast": broadcast,
-        "reduce": reduce,
-        "gather": gather,
-        "scatter": scatter,
+        "broadcast": partial(_rooted, "broadcast"),
+        "reduce": partial(_rooted, "reduce"),
+        "gather": partial(_rooted, "gather"),
+        "scatter": partial(_rooted, "scatter"),
         "barrier": barrier,
     },
     choose=_choose,

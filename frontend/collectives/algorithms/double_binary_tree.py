@@ -17,12 +17,21 @@ one tree only.
 With several pairs of trees, each pair has an order of the ranks of its own and carries an equal
 part of the data, so that all-reduces load more links (TopoOpt, Appendix A).
 
-A broadcast and a reduce use two trees that join all ranks but the root.
+A broadcast and a reduce use two trees that join all ranks but the root, which exchanges one half of
+the data with the top of each tree. Each rank but the root sends about D bytes, over
+ceil(log2 N) + 1 hops.
 
 All-to-all is not supported, because all data would pass through the roots.
 
+`binary_tree` sends all data through one tree, the second one of `dbt`. Each edge carries the D
+bytes once up and once down, so a rank sends at most 3·D, and the depth is ceil(log2(N)) + 1 at
+most. A double binary tree divides the data and takes half the time for large sizes; ASTRA-sim sends
+each chunk through one of the two trees, as a whole (`segments: 1`).
+
 Source: paper, Table II, "DBT"; P. Sanders, J. Speck, J. L. Träff, "Two-tree algorithms for full
-bandwidth broadcast, reduction and scan", Parallel Computing 35 (2009). The trees are NCCL's.
+bandwidth broadcast, reduction and scan", Parallel Computing 35 (2009). The trees are NCCL's. For
+permuted trees, W. Wang et al., "TopoOpt", NSDI 2023, Appendix A; for one tree, ASTRA-sim,
+"doubleBinaryTree".
 """
 
 from __future__ import annotations
@@ -32,27 +41,92 @@ from collections.abc import Mapping
 from functools import partial
 from itertools import permutations
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
-from frontend.collectives.algorithms.two_trees_rooted import over_both
-from frontend.collectives.binary_trees import Parents, top_down, trees_of
 from frontend.collectives.program.errors import CollectiveError
-from frontend.collectives.program.program import Program, ProgramBuilder
-from frontend.collectives.program.repetition import Repetition, repeated
-from frontend.collectives.program.segments import segments_of
+from frontend.collectives.program.program import Program, ProgramBuilder, known_root
+from frontend.collectives.program.repetition import repeated
 from frontend.collectives.registry import (
     MOST_BUILT_STEPS,
     ROOTED,
     Algorithm,
+    always_works,
     dimension_and_root,
     require_repeated_numbers,
     require_written,
+    segments_of,
 )
 from frontend.collectives.setting import Setting
 from frontend.topologies.layout import RANK_LINKS
+from topology_gen.graphs.totient_perms import ring
+from topology_gen.topoopt.trees import tree_permutations
+
+Parents = list[int | None]
 
 NO_ROUTES: Mapping[tuple[int, int, int], int] = MappingProxyType({})
 """All messages take route 0."""
+
+
+def binary_tree(size: int) -> Parents:
+    """Return the parent of each rank in a tree with root 0 whose leaves are the odd ranks.
+
+    To get the parent, move the lowest set bit of the rank up by one place. If the result is not a
+    rank, clear the bit instead. The depth is ceil(log2(N)).
+    """
+    parents: Parents = [None]
+    for rank in range(1, size):
+        bit = rank & -rank
+        parent = (rank ^ bit) | (bit << 1)
+        parents.append(parent if parent < size else rank ^ bit)
+    return parents
+
+
+def double_tree(size: int) -> tuple[Parents, Parents]:
+    """Return the parents in two trees over 0 … N-1, in which leaves and interior ranks swap roles.
+
+    The second tree is the first one, mirrored (N even) or shifted by one rank (N odd). Even ranks
+    thus take the places of odd ones.
+    """
+    first = binary_tree(size)
+
+    def swap(rank: int) -> int:
+        return size - 1 - rank if size % 2 == 0 else (rank + 1) % size
+
+    second: Parents = [None] * size
+    for rank, parent in enumerate(first):
+        second[swap(rank)] = None if parent is None else swap(parent)
+    return first, second
+
+
+def trees_of(size: int, pairs: int) -> list[Parents]:
+    """Return the parents in some pairs of double binary trees, each with its order of the ranks.
+
+    The orders are TopoOpt's tree permutations: rank j·p takes the place of rank j. With more pairs
+    than permutations, all of these are returned.
+    """
+    found: list[Parents] = []
+    for stride in tree_permutations(size, pairs):
+        order = ring(list(range(size)), stride)
+        for parents in double_tree(size):
+            permuted: Parents = [None] * size
+            for rank, parent in enumerate(parents):
+                permuted[order[rank]] = None if parent is None else order[parent]
+            found.append(permuted)
+    return found
+
+
+def top_down(parents: Parents) -> list[tuple[int, int]]:
+    """Return (rank, parent) for all ranks except the root; parents come before their children."""
+    depth: dict[int, int] = {}
+
+    def measure(rank: int) -> int:
+        if rank not in depth:
+            parent = parents[rank]
+            depth[rank] = 0 if parent is None else measure(parent) + 1
+        return depth[rank]
+
+    pairs = [(rank, parent) for rank, parent in enumerate(parents) if parent is not None]
+    return sorted(pairs, key=lambda pair: measure(pair[0]))
 
 
 def _routes(trees: list[Parents], separate: bool) -> dict[tuple[int, int, int], int]:
@@ -86,7 +160,7 @@ def all_reduce(
     pairs: int = 1,
     separate_links: bool = False,
     dimension: str = "scale_out",
-) -> Program | Repetition:
+) -> Program:
     """Return the program that reduces to the root and broadcasts, in all trees at the same time.
 
     Parameters
@@ -106,29 +180,20 @@ def all_reduce(
     """
     found = trees_of(group_size, pairs)
     route = _routes(found, separate_links)
-    return over_trees("dbt", found, segments=segments, dimension=dimension, route=route)
+    return _over_trees("dbt", found, segments=segments, dimension=dimension, route=route)
 
 
-def over_trees(
+def _over_trees(
     name: str,
     found: list[Parents],
     *,
     segments: int,
     dimension: str,
     route: Mapping[tuple[int, int, int], int] = NO_ROUTES,
-) -> Program | Repetition:
+) -> Program:
     """Return the all-reduce in which each tree carries an equal part of the data.
 
-    Parameters
-    ----------
-    name : str
-        Name of the algorithm.
-    found : list
-        The trees.
-    segments, dimension
-        As in `all_reduce`.
-    route : mapping, optional
-        The routes other than 0, by (tree, sender, receiver).
+    `route` has the routes other than 0, by (tree, sender, receiver).
     """
     _check_segments(segments)
     group_size = len(found[0])
@@ -137,41 +202,79 @@ def over_trees(
         name, "all_reduce", group_size, units=len(trees), dimensions=(dimension,)
     )
     for tree, edges in enumerate(trees):
-        have: list[list[int]] = [[] for _ in range(group_size)]  # receives before each SEND
-        for rank, parent in reversed(edges):
-            way = route.get((tree, rank, parent), 0)
-            _, received = builder.message(
-                rank, parent, tree, 1, reduce=True, after=have[rank], route=way
-            )
-            have[parent].append(received)
-        for rank, parent in edges:
-            way = route.get((tree, parent, rank), 0)
-            _, received = builder.message(parent, rank, tree, 1, after=have[parent], route=way)
-            have[rank] = [received]
+        have: list[list[int]] = [[] for _ in range(group_size)]
+        for up in (True, False):
+            _pass_on(builder, edges, tree, have, up=up, route=route, tree=tree)
     return repeated(builder.build(), segments)
 
 
+def _pass_on(
+    builder: ProgramBuilder,
+    edges: list[tuple[int, int]],
+    unit: int,
+    have: list[list[int]],
+    *,
+    up: bool,
+    route: Mapping[tuple[int, int, int], int] = NO_ROUTES,
+    tree: int = 0,
+) -> None:
+    """Add the messages that reduce a unit up a tree, or spread it down.
+
+    Parameters
+    ----------
+    builder : ProgramBuilder
+        Gets the messages.
+    edges : list of (int, int)
+        Ranks with their parents, from the top down.
+    unit : int
+        The unit.
+    have : list of list of int
+        For each rank, the receives that its SENDs wait for.
+    up : bool
+        Whether ranks add what they receive, and send it to their parents.
+    route, tree
+        The routes other than 0, by (tree, sender, receiver), and the number of the tree.
+    """
+    for rank, parent in reversed(edges) if up else edges:
+        source, target = (rank, parent) if up else (parent, rank)
+        way = route.get((tree, source, target), 0)
+        _, received = builder.message(
+            source, target, unit, 1, reduce=up, after=have[source], route=way
+        )
+        have[target] = [*have[target], received] if up else [received]
+
+
+def one_tree(group_size: int, *, segments: int = 1, dimension: str = "scale_out") -> Program:
+    """Return the program that reduces to the root of one tree and broadcasts, in `segments`."""
+    _, tree = double_tree(group_size)
+    return _over_trees("binary_tree", [tree], segments=segments, dimension=dimension)
+
+
 def _away_from(owner: int, neighbours: list[list[int]]) -> list[tuple[int, int]]:
-    """Return the edges (near, far) of a tree in breadth-first order from `owner`."""
-    pairs: list[tuple[int, int]] = []
+    """Return the edges (far, near) of a tree in breadth-first order from `owner`."""
     front: list[tuple[int, int]] = [(owner, owner)]
     for rank, came_from in front:  # `front` grows during the loop
-        for other in neighbours[rank]:
-            if other != came_from:
-                pairs.append((rank, other))
-                front.append((other, rank))
-    return pairs
+        front += [(other, rank) for other in neighbours[rank] if other != came_from]
+    return front[1:]
 
 
 def _sharded(
-    operation: str, group_size: int, segments: int, count: int, separate_links: bool, dimension: str
+    operation: Literal["reduce_scatter", "all_gather"],
+    group_size: int,
+    *,
+    segments: int = 16,
+    pairs: int = 1,
+    separate_links: bool = False,
+    dimension: str = "scale_out",
 ) -> Program:
-    """Return a reduce-scatter or all-gather of `count` pairs of trees.
+    """Return the program that moves each shard along both trees, towards its owner or away from it.
 
-    With T trees, unit (g·T + tree)·pieces + piece is in shard g.
+    The N shards already form a pipeline. They are split further only if `segments` is greater than
+    N. With T trees, unit (g·T + tree)·pieces + piece is in shard g. For the other options, see
+    `all_reduce`.
     """
     _check_segments(segments)
-    found = trees_of(group_size, count)
+    found = trees_of(group_size, pairs)
     route = _routes(found, separate_links)
     pieces = -(-segments // group_size)  # the N shards already act as segments
     units = len(found) * group_size * pieces
@@ -185,56 +288,45 @@ def _sharded(
         trees.append(neighbours)
     for owner in range(group_size):
         for tree, neighbours in enumerate(trees):
-            pairs = _away_from(owner, neighbours)
+            edges = _away_from(owner, neighbours)
             for piece in range(pieces):
                 unit = (owner * len(trees) + tree) * pieces + piece
                 have: list[list[int]] = [[] for _ in range(group_size)]
-                if operation == "reduce_scatter":
-                    for near, far in reversed(pairs):
-                        way = route.get((tree, far, near), 0)
-                        _, received = builder.message(
-                            far, near, unit, 1, reduce=True, after=have[far], route=way
-                        )
-                        have[near].append(received)
-                else:
-                    for near, far in pairs:
-                        way = route.get((tree, near, far), 0)
-                        _, received = builder.message(
-                            near, far, unit, 1, after=have[near], route=way
-                        )
-                        have[far].append(received)
+                up = operation == "reduce_scatter"
+                _pass_on(builder, edges, unit, have, up=up, route=route, tree=tree)
     return builder.build()
 
 
-def reduce_scatter(
+def _edges(group_size: int, root: int) -> list[list[tuple[int, int]]]:
+    """Return (member, parent) for all members but the root, from the top down, in both trees."""
+    others = [member for member in range(group_size) if member != root]
+    found = []
+    for parents in double_tree(len(others)):
+        inner = [(others[place], others[parent]) for place, parent in top_down(parents)]
+        found.append([(others[parents.index(None)], root), *inner])
+    return found
+
+
+def _rooted(
+    operation: Literal["broadcast", "reduce"],
     group_size: int,
     *,
+    root: int = 0,
     segments: int = 16,
-    pairs: int = 1,
-    separate_links: bool = False,
     dimension: str = "scale_out",
 ) -> Program:
-    """Return the program that reduces each shard along both trees towards its owner.
-
-    The N shards already form a pipeline. They are split further only if `segments` is greater than
-    N. For `separate_links`, see `all_reduce`.
-    """
-    return _sharded("reduce_scatter", group_size, segments, pairs, separate_links, dimension)
-
-
-def all_gather(
-    group_size: int,
-    *,
-    segments: int = 16,
-    pairs: int = 1,
-    separate_links: bool = False,
-    dimension: str = "scale_out",
-) -> Program:
-    """Return the program that broadcasts each shard along both trees, away from its owner.
-
-    For the options, see `reduce_scatter`.
-    """
-    return _sharded("all_gather", group_size, segments, pairs, separate_links, dimension)
+    """Return the program that sends both halves down, or adds them up, each in `segments` parts."""
+    known_root(root, group_size)
+    up = operation == "reduce"
+    builder = ProgramBuilder(
+        "dbt", operation, group_size, units=2 * segments, dimensions=(dimension,), root=root
+    )
+    trees = _edges(group_size, root)
+    for segment in range(segments):
+        for tree, edges in enumerate(trees):
+            have: list[list[int]] = [[] for _ in range(group_size)]
+            _pass_on(builder, edges, tree * segments + segment, have, up=up)
+    return builder.build()
 
 
 def _choose(setting: Setting) -> dict[str, Any]:
@@ -269,11 +361,26 @@ ALGORITHM = Algorithm(
     "double binary tree, pipelined in segments",
     {
         "all_reduce": all_reduce,
-        "reduce_scatter": reduce_scatter,
-        "all_gather": all_gather,
-        "broadcast": partial(over_both, "broadcast"),
-        "reduce": partial(over_both, "reduce"),
+        "reduce_scatter": partial(_sharded, "reduce_scatter"),
+        "all_gather": partial(_sharded, "all_gather"),
+        "broadcast": partial(_rooted, "broadcast"),
+        "reduce": partial(_rooted, "reduce"),
     },
     choose=_choose,
     check=_check,
+)
+
+
+def _choose_one(setting: Setting) -> dict[str, Any]:
+    given = setting.given.segments
+    segments = segments_of(given, setting.chunks, setting.chunk_bytes, trees=1)
+    return {"dimension": setting.dimension, "segments": segments}
+
+
+BINARY_TREE = Algorithm(
+    "binary_tree",
+    "one binary tree, pipelined in segments",
+    {"all_reduce": one_tree},
+    choose=_choose_one,
+    check=always_works,
 )

@@ -26,8 +26,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from frontend.collectives.program.program import Op, Program, ProgramBuilder
-from frontend.collectives.program.rotation import Rotation, rotation
-from frontend.collectives.program.symmetric import edge_list
+from frontend.collectives.program.rotation import Rotation, edge_list, rotation
 from frontend.collectives.registry import (
     MOST_BUILT_STEPS,
     Algorithm,

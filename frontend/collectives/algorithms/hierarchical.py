@@ -33,16 +33,17 @@ import numpy as np
 from frontend.collectives import registry
 from frontend.collectives.algorithm_options import LEVEL_ALGORITHMS
 from frontend.collectives.algorithms import direct
-from frontend.collectives.program.composition import Composition, Piece, compose
+from frontend.collectives.program.composition import (
+    Composition,
+    Piece,
+    collected,
+    compose,
+    placed,
+)
 from frontend.collectives.program.errors import CollectiveError
-from frontend.collectives.program.levels import in_level
-from frontend.collectives.program.placement import collected, placed
-from frontend.collectives.program.program import Ints, Op, Program
-from frontend.collectives.program.repetition import Repetition
-from frontend.collectives.program.rotation import Stepped
-from frontend.collectives.program.segments import segments_of
-from frontend.collectives.program.symmetric import symmetric
-from frontend.collectives.registry import Algorithm
+from frontend.collectives.program.program import Head, Ints, Op, Program, in_level
+from frontend.collectives.program.rotation import Stepped, symmetric
+from frontend.collectives.registry import Algorithm, segments_of
 from frontend.collectives.setting import Setting
 from frontend.topologies.layout import SUPER_NODES
 
@@ -50,6 +51,10 @@ _DIMENSIONS = ("scale_up", "scale_out")
 
 Shape = Literal["hierarchical", "hierarchical_optimal"]
 """How an all-reduce uses the two dimensions; the name of the algorithm."""
+
+_OPERATIONS = ("all_reduce", "reduce_scatter", "all_gather", "all_to_all")
+_SCALE_OUT = {"all_reduce": "dbt", "reduce_scatter": "ring", "all_gather": "ring"}
+"""The algorithm between super-nodes by default; that of an all-to-all is direct."""
 
 
 def _check_local_size(group_size: int, local_size: int | None) -> None:
@@ -140,28 +145,21 @@ def _two(group_size: int, local_size: int | None, inside: str, between: str) -> 
     return ((local_size, inside), (group_size // local_size, between))
 
 
-def _flat(name: str, grid: _Grid, operation: str, axis: int) -> Stepped:
-    """Return the program of the only dimension, under the name of the algorithm."""
-    program = grid.build(operation, axis)
-    if isinstance(program, Repetition):
-        return replace(program, once=replace(program.once, name=name))
-    return replace(program, name=name)
-
-
-def all_reduce(
+def _program(
     shape: Shape,
+    operation: str,
     group_size: int,
     *,
     local_size: int | None = None,
     levels: Levels | None = None,
     scale_up_algorithm: str = "direct",
-    scale_out_algorithm: str = "dbt",
+    scale_out_algorithm: str | None = None,
     dimensions: tuple[str, str] = _DIMENSIONS,
     segments: int = 16,
     peer_order: str = "rotated",
     seed: int = 0,
 ) -> Composition | Stepped:
-    """Return an all-reduce.
+    """Return the program of an operation.
 
     `segments` (for dbt), `peer_order` and `seed` (for direct) are passed to the algorithms that
     take them.
@@ -171,16 +169,22 @@ def all_reduce(
     shape : Shape
         ``hierarchical``: an all-reduce within each super-node, then one between the i-th ranks of
         all. ``hierarchical_optimal``: a local reduce-scatter, an all-reduce of shard i by i-th
-        ranks, a local all-gather.
+        ranks, a local all-gather. Other operations are the same in both.
     """
+    if operation != "all_reduce":
+        shape = "hierarchical"
     given: dict[str, object] = {"segments": segments, "peer_order": peer_order, "seed": seed}
-    both = levels or _two(group_size, local_size, scale_up_algorithm, scale_out_algorithm)
+    between = scale_out_algorithm or _SCALE_OUT.get(operation, "direct")
+    both = levels or _two(group_size, local_size, scale_up_algorithm, between)
     grid = _Grid(shape, both, dimensions, given, has_levels=levels is not None)
     axis = grid.only_axis()
-    if axis is not None:
-        return _flat(shape, grid, "all_reduce", axis)
-    make = _whole if shape == "hierarchical" else _in_shards
-    return make(grid, shape, group_size)
+    if axis is not None:  # the program of the only dimension, under the name of the algorithm
+        return replace(grid.build(operation, axis), name=shape)
+    if operation == "all_to_all":
+        return _all_to_all(grid, group_size)
+    if operation != "all_reduce":
+        return _in_turn(grid, operation, group_size)
+    return (_whole if shape == "hierarchical" else _in_shards)(grid, shape, group_size)
 
 
 def _whole(grid: _Grid, name: str, group_size: int) -> Composition:
@@ -230,31 +234,12 @@ def _in_shards(grid: _Grid, name: str, group_size: int) -> Composition:
     )
 
 
-def in_turn(
-    operation: Literal["all_gather", "reduce_scatter"],
-    group_size: int,
-    *,
-    local_size: int | None = None,
-    levels: Levels | None = None,
-    scale_up_algorithm: str = "direct",
-    scale_out_algorithm: str = "ring",
-    dimensions: tuple[str, str] = _DIMENSIONS,
-    segments: int = 16,
-    peer_order: str = "rotated",
-    seed: int = 0,
-) -> Composition | Stepped:
+def _in_turn(grid: _Grid, operation: str, group_size: int) -> Composition:
     """Return an all-gather between i-th ranks and then a local one, or the reverse reduce-scatter.
 
     In both, the blocks of i-th ranks are packed side by side, so that a message has all of them.
-    COPY steps put the blocks of the packed data where they belong. For the options, see
-    `all_reduce`.
+    COPY steps put the blocks of the packed data where they belong.
     """
-    given: dict[str, object] = {"segments": segments, "peer_order": peer_order, "seed": seed}
-    both = levels or _two(group_size, local_size, scale_up_algorithm, scale_out_algorithm)
-    grid = _Grid("hierarchical", both, dimensions, given, has_levels=levels is not None)
-    axis = grid.only_axis()
-    if axis is not None:
-        return _flat("hierarchical", grid, operation, axis)
     local, across = grid.build(operation, 0), grid.build(operation, 1)
     nodes = grid.local_size
     units = math.lcm(group_size, local.units, nodes * across.units)
@@ -314,13 +299,7 @@ def _copies(
 ) -> Program:
     """Return the program in which members only copy, one row of copies for each member."""
     return symmetric(
-        "hierarchical",
-        operation,
-        len(offset),
-        units=units,
-        space=space,
-        equal_units=True,
-        dimension=dimension,
+        Head("hierarchical", operation, len(offset), units, space, True, (dimension,)),
         op=np.full(offset.shape[1], Op.COPY),
         peer=0,
         offset=offset,
@@ -330,30 +309,13 @@ def _copies(
     )
 
 
-def all_to_all(
-    group_size: int,
-    *,
-    local_size: int | None = None,
-    levels: Levels | None = None,
-    scale_up_algorithm: str = "direct",
-    scale_out_algorithm: str = "direct",
-    dimensions: tuple[str, str] = _DIMENSIONS,
-    peer_order: str = "rotated",
-    seed: int = 0,
-) -> Composition | Stepped:
+def _all_to_all(grid: _Grid, group_size: int) -> Composition:
     """Return an all-to-all in which blocks for i-th ranks go through the local i-th rank.
 
     Phase 1 is local: the i-th rank gets the blocks for all i-th ranks, including its own, from each
     rank of its super-node. COPY steps pack these blocks into one message. Phase 2 exchanges blocks
-    between i-th ranks: one message has all blocks of a super-node for the receiver. `peer_order`
-    and `seed` are passed to the algorithms that take them.
+    between i-th ranks: one message has all blocks of a super-node for the receiver.
     """
-    given: dict[str, object] = {"peer_order": peer_order, "seed": seed}
-    both = levels or _two(group_size, local_size, scale_up_algorithm, scale_out_algorithm)
-    grid = _Grid("hierarchical", both, dimensions, given, has_levels=levels is not None)
-    axis = grid.only_axis()
-    if axis is not None:
-        return _flat("hierarchical", grid, "all_to_all", axis)
     local, across = grid.build("all_to_all", 0), grid.build("all_to_all", 1)
     size, nodes, supers = group_size, grid.local_size, grid.super_nodes
     # Regions of `size` units each, then the scratch of the two exchanges.
@@ -518,25 +480,17 @@ def of_levels(levels: Levels, *, in_shards: bool) -> Algorithm:
 
 def _over(levels: Levels, shape: Shape) -> Algorithm:
     """Return the algorithm over some levels, whose options are those of its functions."""
-    builders: dict[str, registry.Builder] = {
-        "all_reduce": partial(all_reduce, shape),
-        "reduce_scatter": partial(in_turn, "reduce_scatter"),
-        "all_gather": partial(in_turn, "all_gather"),
-        "all_to_all": all_to_all,
-    }
-    given = {name: partial(builder, levels=levels) for name, builder in builders.items()}
-    return Algorithm(shape, "one level after the other", given)
+    return Algorithm(
+        shape,
+        "one level after the other",
+        {one: partial(_program, shape, one, levels=levels) for one in _OPERATIONS},
+    )
 
 
 ALGORITHM = Algorithm(
     "hierarchical",
     "within super-nodes, and between the i-th ranks of all super-nodes, one after the other",
-    {
-        "all_reduce": partial(all_reduce, "hierarchical"),
-        "reduce_scatter": partial(in_turn, "reduce_scatter"),
-        "all_gather": partial(in_turn, "all_gather"),
-        "all_to_all": all_to_all,
-    },
+    {operation: partial(_program, "hierarchical", operation) for operation in _OPERATIONS},
     needs=frozenset({SUPER_NODES}),
     choose=_choose,
     check=partial(_check, "hierarchical"),
@@ -544,7 +498,7 @@ ALGORITHM = Algorithm(
 OPTIMAL = Algorithm(
     "hierarchical_optimal",
     "three phases: local reduce-scatter, all-reduce of shards by i-th ranks, local all-gather",
-    {"all_reduce": partial(all_reduce, "hierarchical_optimal")},
+    {"all_reduce": partial(_program, "hierarchical_optimal", "all_reduce")},
     needs=frozenset({SUPER_NODES}),
     choose=_choose_optimal,
     check=partial(_check, "hierarchical_optimal"),

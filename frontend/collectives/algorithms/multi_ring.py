@@ -11,6 +11,7 @@ Source: W. Wang et al., "TopoOpt", NSDI 2023, sections 4.3 and 6.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -81,8 +82,17 @@ def _jumps(graph: Digraph, group_size: int) -> Ints:
 
 
 def _program(
-    operation: str, group_size: int, orders: Orders | None, duplex: bool, dimension: str
+    operation: str,
+    group_size: int,
+    *,
+    orders: Orders | None = None,
+    duplex: bool = False,
+    dimension: str = "scale_out",
 ) -> Stepped:
+    """Return k-1 rounds of every ring for a reduce-scatter and for an all-gather, or both.
+
+    For the options, see `logical_rings`.
+    """
     graph = logical_rings(group_size, orders, duplex)
     jumps = _jumps(graph, group_size)
     if np.all(jumps == jumps[:, :1]):
@@ -156,39 +166,6 @@ def _turned(operation: str, group_size: int, jumps: Ints, dimension: str) -> Rot
     )
 
 
-def all_reduce(
-    group_size: int,
-    *,
-    orders: Orders | None = None,
-    duplex: bool = False,
-    dimension: str = "scale_out",
-) -> Stepped:
-    """Return a reduce-scatter and an all-gather: 2(k-1) rounds of every ring."""
-    return _program("all_reduce", group_size, orders, duplex, dimension)
-
-
-def reduce_scatter(
-    group_size: int,
-    *,
-    orders: Orders | None = None,
-    duplex: bool = False,
-    dimension: str = "scale_out",
-) -> Stepped:
-    """Return k-1 rounds of every ring; afterwards each member has the sum of its shard."""
-    return _program("reduce_scatter", group_size, orders, duplex, dimension)
-
-
-def all_gather(
-    group_size: int,
-    *,
-    orders: Orders | None = None,
-    duplex: bool = False,
-    dimension: str = "scale_out",
-) -> Stepped:
-    """Return k-1 rounds of every ring; each round moves parts of shards to the next member."""
-    return _program("all_gather", group_size, orders, duplex, dimension)
-
-
 def _choose(setting: Setting) -> dict[str, Any]:
     """Return the options: the member order of each ring, and whether rings are duplex."""
     ranks, given = setting.ranks, setting.given.rings
@@ -224,7 +201,7 @@ def _check(setting: Setting) -> None:
 ALGORITHM = Algorithm(
     "multi_ring",
     "several rings with different orders of the members, each with an equal part of the data",
-    {"all_reduce": all_reduce, "reduce_scatter": reduce_scatter, "all_gather": all_gather},
+    {one: partial(_program, one) for one in ("all_reduce", "reduce_scatter", "all_gather")},
     choose=_choose,
     check=_check,
 )

@@ -13,8 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from frontend.collectives.program.program import Op
-from frontend.collectives.program.rotation import Rotation, rotation
-from frontend.collectives.program.symmetric import edge_list
+from frontend.collectives.program.rotation import Rotation, edge_list, rotation
 from frontend.collectives.registry import Algorithm, require_numbers
 from frontend.collectives.setting import Setting
 

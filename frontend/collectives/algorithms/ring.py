@@ -4,21 +4,25 @@ With N members and a buffer of D bytes, each member sends and receives (N-1)/N·
 reduce-scatter or an all-gather, and twice that in an all-reduce, which is optimal. An all-to-all
 relays blocks of D/N bytes. It moves N(N-1)/2 of them over each hop; a direct exchange moves N-1.
 
+A broadcast and a reduce run along a chain of all members, pipelined in segments. With S segments,
+the last one passes N-1 hops after S-1 others. Every member but one sends the D bytes once, so a
+long chain costs latency and no bandwidth.
+
 Source: P. Patarasu, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
-workstations", J. Parallel Distrib. Comput. 69 (2009).
+workstations", J. Parallel Distrib. Comput. 69 (2009); NCCL's broadcast and reduce by the ring
+algorithm.
 """
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from frontend.collectives.algorithms.ring_rooted import broadcast, reduce
-from frontend.collectives.program.program import Op
-from frontend.collectives.program.rotation import Rotation, rotation
-from frontend.collectives.program.segments import segments_of
-from frontend.collectives.program.symmetric import edge_list
+from frontend.collectives.program.program import Op, Program, ProgramBuilder, known_root
+from frontend.collectives.program.rotation import Rotation, edge_list, rotation
 from frontend.collectives.registry import (
     MOST_BUILT_STEPS,
     ROOTED,
@@ -27,6 +31,7 @@ from frontend.collectives.registry import (
     require_numbers,
     require_written,
     rounds_of,
+    segments_of,
 )
 from frontend.collectives.setting import Setting
 
@@ -131,6 +136,33 @@ def all_to_all(group_size: int, *, dimension: str = "scale_out") -> Rotation:
     )
 
 
+def _chain(
+    operation: str,
+    group_size: int,
+    *,
+    root: int = 0,
+    segments: int = 16,
+    dimension: str = "scale_out",
+) -> Program:
+    """Return a chain in which each member passes on what it has received, or adds its data to it.
+
+    A broadcast starts at the root, and a reduce ends there.
+    """
+    known_root(root, group_size)
+    reduces = operation == "reduce"
+    first = root + 1 if reduces else root
+    chain = [(first + hop) % group_size for hop in range(group_size)]
+    builder = ProgramBuilder(
+        "ring", operation, group_size, units=segments, dimensions=(dimension,), root=root
+    )
+    for segment in range(segments):
+        received: list[int] = []
+        for source, target in pairwise(chain):
+            _, receive = builder.message(source, target, segment, 1, reduce=reduces, after=received)
+            received = [receive]
+    return builder.build()
+
+
 def _choose(setting: Setting) -> dict[str, Any]:
     """Return the options: a broadcast or reduce also has the number of segments."""
     options = dimension_and_root(setting)
@@ -160,8 +192,8 @@ ALGORITHM = Algorithm(
         "reduce_scatter": reduce_scatter,
         "all_gather": all_gather,
         "all_to_all": all_to_all,
-        "broadcast": broadcast,
-        "reduce": reduce,
+        "broadcast": partial(_chain, "broadcast"),
+        "reduce": partial(_chain, "reduce"),
     },
     choose=_choose,
     check=_check,

@@ -1,4 +1,17 @@
-"""Algorithms from the ring schedules of topology_gen, which a topology's links must allow."""
+"""Algorithms from the ring schedules of topology_gen, which a topology's links must allow.
+
+Superposed rings: every ring of a direct-connect topology carries an equal part of the data.
+TopoOpt's shifted rings are used in this way, each in both directions: with degree 4, four quarters
+of the data circulate at the same time. All links are always in use, but an all-reduce takes 2(N-1)
+steps.
+
+Torus rings: rings along the dimensions of a torus, one dimension after the other. This is the
+schedule of clusters with a torus before breadth-first broadcast. It takes twice as many steps, and
+it leaves links idle if the lengths of the torus differ.
+
+Source: L. Zhao et al., "Efficient direct-connect topologies for collective communications",
+NSDI 2025, section 8.2 (ShiftedRing), and sections 5.3 and 6.2 (the traditional torus schedule).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +25,9 @@ from frontend.collectives.program.scheduled import scheduled
 from frontend.collectives.registry import Algorithm
 from frontend.topologies.layout import GRAPH
 from topology_gen import TopologyError
+from topology_gen.expansions import torus_rings
 from topology_gen.graphs.digraph import Digraph
+from topology_gen.schedules import rings
 from topology_gen.schedules.schedule import Schedule
 
 
@@ -74,3 +89,12 @@ class RingSchedules:
             choose=lambda setting: {"dimension": "scale_out", "graph": setting.layout.graph},
             graph_problem=self.problem,
         )
+
+
+SUPERPOSED = RingSchedules(
+    "superposed_rings", rings.all_gather, rings.reduce_scatter, rings.ring_links
+).algorithm("every ring of a direct-connect topology carries an equal part of the data")
+
+TORUS = RingSchedules(
+    "torus_rings", torus_rings.all_gather, torus_rings.reduce_scatter, torus_rings.check_torus
+).algorithm("rings along the dimensions of a torus, one dimension after the other")

@@ -10,7 +10,7 @@ from itertools import accumulate
 import numpy as np
 
 from frontend.collectives.program.errors import Problem
-from frontend.collectives.program.program import Ints, Op, Program, assemble
+from frontend.collectives.program.program import Head, Ints, Op, Program, assemble
 from frontend.collectives.verify.check import problems
 from topology_gen.errors import AlgorithmError
 from topology_gen.lowering.algorithm import Algorithm, Instruction, Kind, Place, Step
@@ -151,7 +151,7 @@ class _Translation:
     def program(self, dimension: str) -> Program:
         """Return the translated program."""
         algorithm, steps = self._algorithm, np.array(self._rows, np.int64).reshape(-1, 7)
-        return assemble(
+        head = Head(
             algorithm.name or "file",
             algorithm.operation,
             algorithm.ranks,
@@ -159,10 +159,9 @@ class _Translation:
             self._units.spare + self._spare,
             self._shifts(steps),
             (dimension,),
-            steps,
-            np.array(self._edges, np.int64).reshape(-1, 2),
             root=algorithm.root,
         )
+        return assemble(head, steps, np.array(self._edges, np.int64).reshape(-1, 2))
 
     def explain(self, problem: Problem) -> str:
         """Describe a problem of the program in terms of the algorithm's instructions."""

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
 
+from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import (
+    Array,
+    Head,
     Ints,
+    Op,
     Program,
     assemble,
     edges_of,
     is_message,
+    narrowed,
+    ranges,
     routes_of,
     rows_of,
 )
@@ -57,7 +62,7 @@ class Piece:
 
 
 @dataclass(frozen=True, eq=False)
-class Composition:
+class Composition(Head):
     """A program that consists of pieces.
 
     A member starts a phase when it has finished the previous one; there is no other order between
@@ -65,21 +70,11 @@ class Composition:
 
     Parameters
     ----------
-    name, operation, group_size, units, space, equal_units, phase_dimension, root
-        As in `Program`.
     pieces : tuple of Piece
         The pieces, sorted by phase.
     """
 
-    name: str
-    operation: str
-    group_size: int
-    units: int
-    space: int
-    equal_units: bool
-    phase_dimension: tuple[str, ...]
     pieces: tuple[Piece, ...]
-    root: int = 0
 
     @property
     def steps(self) -> int:
@@ -105,19 +100,7 @@ class Composition:
                 edges.append(edges_of(table) + first)
                 routes.append(routes_of(table))
                 first += table.steps
-        return assemble(
-            self.name,
-            self.operation,
-            self.group_size,
-            self.units,
-            self.space,
-            self.equal_units,
-            self.phase_dimension,
-            np.vstack(rows),
-            np.vstack(edges),
-            np.concatenate(routes),
-            self.root,
-        )
+        return assemble(self, np.vstack(rows), np.vstack(edges), np.concatenate(routes))
 
 
 AnyProgram = Stepped | Composition
@@ -159,16 +142,7 @@ def side_by_side(program: AnyProgram, groups: int) -> AnyProgram:
         ]
     else:
         pieces = [Piece(program, groups=groups, group_step=size)]
-    return compose(
-        program.name,
-        program.operation,
-        groups * size,
-        units=program.units,
-        space=program.space,
-        equal_units=program.equal_units,
-        dimensions=program.phase_dimension,
-        pieces=pieces,
-    )
+    return Composition(**{**program.head, "group_size": groups * size}, pieces=tuple(pieces))
 
 
 def on_routes(program: AnyProgram, first: int) -> AnyProgram:
@@ -183,15 +157,6 @@ def on_routes(program: AnyProgram, first: int) -> AnyProgram:
 
 
 def _on_routes(program: Stepped, first: int) -> Stepped:
-    if isinstance(program, Repetition):
-        return replace(program, once=_moved(program.once, first))
-    return _moved(program, first)
-
-
-_Own = TypeVar("_Own", bound=Program | Rotation)
-
-
-def _moved(program: _Own, first: int) -> _Own:
     taken = program.route if program.route.size else np.zeros(program.op.size, np.uint32)
     return replace(program, route=taken + np.uint32(first))
 
@@ -201,3 +166,111 @@ def parts_of(program: AnyProgram) -> Sequence[Stepped]:
     if not isinstance(program, Composition):
         return ()
     return tuple({id(piece.program): piece.program for piece in program.pieces}.values())
+
+
+def placed(
+    program: Stepped,
+    *,
+    units: int,
+    space: int,
+    equal_units: bool,
+    base: tuple[int, ...],
+    factor: int,
+) -> Stepped:
+    """Return a program in the units of a larger one.
+
+    Parameters
+    ----------
+    program : Program, Rotation or Repetition
+        The smaller program.
+    units, space, equal_units
+        Of the larger program.
+    base : tuple of int
+        First units in the larger program of the regions of `program`: its data and, for an
+        all-to-all, its output and its scratch (if it has any).
+    factor : int
+        Number of units of the larger program in one unit of `program`.
+
+    Raises
+    ------
+    CollectiveError
+        If the program uses output or scratch that `base` has no entry for.
+    """
+    region = program.units
+
+    def place(address: Array) -> Array:
+        index = np.minimum(address // region, 2)  # everything after the output is scratch
+        if address.size and int(index.max()) >= len(base):
+            raise CollectiveError(
+                f"{program.operation} by {program.name!r} needs scratch space and cannot be a part "
+                "of this program"
+            )
+        return narrowed(
+            np.array(base)[index] + (address - index * region).astype(np.int64) * factor
+        )
+
+    message = is_message(program.op)
+    target = program.target.copy()
+    target[~message] = place(target[~message])
+    result = replace(
+        program,
+        units=units,
+        space=space,
+        equal_units=equal_units,
+        offset=place(program.offset),
+        count=narrowed(program.count.astype(np.int64) * factor),
+        target=target,
+    )
+    if isinstance(result, Repetition):
+        return replace(result, step=result.step * factor)
+    if isinstance(result, Rotation):
+        scale = np.uint32(factor)
+        return replace(
+            result,
+            offset_turn=result.offset_turn * scale,
+            target_turn=result.target_turn * scale,
+        )
+    return result
+
+
+def collected(program: Program, source: Ints, base: int, run: int) -> Program:
+    """Return a program whose members first copy their data, run by run, from elsewhere.
+
+    Steps that read or reduce into the data wait for the copies of what they access.
+
+    Parameters
+    ----------
+    program : Program
+        The program, already in the units of the larger one. The copies are part of its first phase.
+    source : array of int
+        First unit of each run, the same for every member.
+    base : int
+        First unit of the data. Run i goes to the unit ``base + i * run``.
+    run : int
+        Number of units in each copy.
+    """
+    size, copies = program.group_size, source.size
+    own = program.members()
+    rows = np.zeros((size, copies, 7), np.int64)
+    rows[:, :, 0] = rows[:, :, 3] = np.arange(size)[:, None]
+    rows[:, :, 2] = Op.COPY
+    rows[:, :, 4] = source
+    rows[:, :, 5] = run
+    rows[:, :, 6] = base + np.arange(copies) * run
+    first = size * copies
+    offset = program.offset.astype(np.int64)
+    readers = np.flatnonzero(
+        (offset >= base) & (offset < base + copies * run) & (program.phase == 0)
+    )
+    counts = program.count[readers].astype(np.int64)
+    unit = np.repeat(offset[readers] - base, counts) + ranges(counts)
+    waits = np.column_stack((
+        first + np.repeat(readers, counts),
+        np.repeat(own[readers], counts) * copies + unit // run,
+    ))  # fmt: skip
+    return assemble(
+        program,
+        np.vstack((rows.reshape(-1, 7), rows_of(program, first))),
+        np.vstack((waits, edges_of(program) + first)),
+        np.concatenate((np.zeros(first, np.int64), routes_of(program))),
+    )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,12 +32,8 @@ class Op(IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
-    """One collective algorithm over a group. Each chunk of a collective runs it once.
-
-    The class mirrors the stream's ``Program``, with names of dimensions instead of ids. Member
-    ``g`` has the steps ``step_begin[g] … step_begin[g + 1] - 1``, sorted by phase. Within a phase,
-    the executor posts steps that are ready in this order. Arrays are ``uint32`` and read-only.
+class Head:
+    """What a program says about itself, whether it has all steps or a rule for them.
 
     Parameters
     ----------
@@ -52,13 +49,10 @@ class Program:
         Whether all units have the same size (rounded up). Otherwise their sizes may differ by one
         byte and add up to the bytes of the chunk.
     phase_dimension : tuple of str
-        For each phase, the network dimension whose chunk slots it occupies.
-    step_begin, op, phase, peer, offset, count, target, dep_begin, dep, route : array of uint32
-        As in the stream. An empty `route` means route 0 for every step.
+        For each phase, the network dimension whose chunk slots it occupies, and maybe the level:
+        see `in_level`.
     root : int
         The member at which a broadcast or scatter starts, or a reduce or gather ends.
-    blocks : array of uint32, shape (N, N), optional
-        For an all-to-all with unequal blocks: units that each member sends to each member.
     """
 
     name: str
@@ -68,6 +62,30 @@ class Program:
     space: int
     equal_units: bool
     phase_dimension: tuple[str, ...]
+    root: int = field(default=0, kw_only=True)
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """The fields of the head by name, for another program that has them."""
+        return {one.name: getattr(self, one.name) for one in fields(Head)}
+
+
+@dataclass(frozen=True, eq=False)
+class Program(Head):
+    """One collective algorithm over a group. Each chunk of a collective runs it once.
+
+    The class mirrors the stream's ``Program``, with names of dimensions instead of ids. Member
+    ``g`` has the steps ``step_begin[g] … step_begin[g + 1] - 1``, sorted by phase. Within a phase,
+    the executor posts steps that are ready in this order. Arrays are ``uint32`` and read-only.
+
+    Parameters
+    ----------
+    step_begin, op, phase, peer, offset, count, target, dep_begin, dep, route : array of uint32
+        As in the stream. An empty `route` means route 0 for every step.
+    blocks : array of uint32, shape (N, N), optional
+        For an all-to-all with unequal blocks: units that each member sends to each member.
+    """
+
     step_begin: Array
     op: Array
     phase: Array
@@ -78,7 +96,6 @@ class Program:
     dep_begin: Array
     dep: Array
     route: Array = field(default_factory=lambda: np.zeros(0, np.uint32))
-    root: int = 0
     blocks: Array | None = None
 
     def __post_init__(self) -> None:
@@ -102,7 +119,7 @@ class Program:
 
     def dependents(self) -> Ints:
         """Return, for each entry of ``dep``, the step that waits for it."""
-        return np.repeat(np.arange(self.steps), lengths(self.dep_begin))
+        return np.repeat(np.arange(self.op.size), lengths(self.dep_begin))
 
     def describe(self, step: int) -> str:
         """Return a description of a step for error messages."""
@@ -135,6 +152,31 @@ def empty(name: str, operation: str, dimension: str) -> Program:
     return builder.build()
 
 
+def in_level(dimension: str, level: int) -> str:
+    """Return the name of a level of a dimension, in which a phase takes its slots.
+
+    A name without a level stands for level 0.
+
+    Examples
+    --------
+    >>> in_level("scale_out", 1)
+    'scale_out/1'
+    """
+    return f"{dimension}/{level}"
+
+
+def dimension_and_level(name: str) -> tuple[str, int]:
+    """Return the dimension and the level of a name.
+
+    Examples
+    --------
+    >>> dimension_and_level("scale_out/1"), dimension_and_level("scale_up")
+    (('scale_out', 1), ('scale_up', 0))
+    """
+    dimension, _, level = name.partition("/")
+    return dimension, int(level or 0)
+
+
 def known_root(root: int, group_size: int) -> None:
     """Raise CollectiveError unless `root` is a member of the group."""
     if not 0 <= root < group_size:
@@ -155,7 +197,7 @@ class ProgramBuilder:
     Parameters
     ----------
     name, operation, group_size, units, space, equal_units, root
-        As in `Program`. `space` defaults to `units`.
+        As in `Head`. `space` defaults to `units`.
     dimensions : tuple of str
         Network dimension of each phase.
 
@@ -180,10 +222,9 @@ class ProgramBuilder:
         equal_units: bool = False,
         root: int = 0,
     ) -> None:
-        self._root = root
-        self._head = (
-            name, operation, group_size, units, space or units, equal_units, dimensions,
-        )  # fmt: skip
+        self._head = Head(
+            name, operation, group_size, units, space or units, equal_units, dimensions, root=root
+        )
         self._steps: list[tuple[int, int, int, int, int, int, int]] = []
         self._edges: list[tuple[int, int]] = []
         self._routes: dict[int, int] = {}
@@ -263,26 +304,16 @@ class ProgramBuilder:
         edges = np.array(self._edges, np.int64).reshape(-1, 2)
         routes = np.zeros(len(steps), np.int64)
         routes[list(self._routes)] = list(self._routes.values())
-        return assemble(*self._head, steps, edges, routes, self._root)
+        return assemble(self._head, steps, edges, routes)
 
 
-def assemble(
-    name: str,
-    operation: str,
-    group_size: int,
-    units: int,
-    space: int,
-    equal_units: bool,
-    dimensions: tuple[str, ...],
-    steps: Ints,
-    edges: Ints,
-    route: Ints | None = None,
-    root: int = 0,
-) -> Program:
+def assemble(head: Head, steps: Ints, edges: Ints, route: Ints | None = None) -> Program:
     """Sort steps by member and phase, renumber them, and return the program.
 
     Parameters
     ----------
+    head : Head
+        The head of the program.
     steps : array, shape (n, 7)
         Rows of member, phase, op, peer, offset, count, target. Row numbers are the ids that
         `target` (of messages) and `edges` use.
@@ -290,31 +321,24 @@ def assemble(
         Each row is a step and a step that it waits for.
     route : array, shape (n,), optional
         For each SEND, the index of the path of the pair that it takes; 0 by default.
-    root : int
-        As in `Program`.
     """
     order = np.lexsort((steps[:, 1], steps[:, 0]))  # stable, so it keeps the order in a phase
     number = np.empty_like(order)
     number[order] = np.arange(order.size)
     # One column at a time: a large program is sorted without a second copy of all of it.
-    column = {name: narrowed(steps[order, i]) for i, name in enumerate(_STEP_COLUMNS)}
+    column: dict[str, Any] = {
+        name: narrowed(steps[order, i]) for i, name in enumerate(_STEP_COLUMNS)
+    }
     message = is_message(column["op"])
     column["target"][message] = number[column["target"][message]]
     waiting = number[edges[:, 0]]
     by_step = np.argsort(waiting, kind="stable")
     return Program(
-        name=name,
-        operation=operation,
-        group_size=group_size,
-        units=units,
-        space=space,
-        equal_units=equal_units,
-        phase_dimension=dimensions,
-        step_begin=starts(column.pop("member"), group_size),
+        **head.head,
+        step_begin=starts(column.pop("member"), head.group_size),
         dep_begin=starts(waiting, order.size),
         dep=narrowed(number[edges[by_step, 1]]),
         route=narrowed(np.zeros(0, np.int64) if route is None or not route.any() else route[order]),
-        root=root,
         **column,
     )
 

@@ -7,19 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from frontend.collectives.program.program import (
-    Array,
-    Ints,
-    Program,
-    is_message,
-    narrowed,
-)
+from frontend.collectives.program.program import Array, Head, Ints, Program, is_message, narrowed
 from frontend.collectives.program.repetition import Repetition
-from frontend.collectives.program.symmetric import symmetric
 
 
 @dataclass(frozen=True, eq=False)
-class Rotation:
+class Rotation(Head):
     """A program given by the T steps of member 0, in one phase.
 
     Member g runs them with other peers and addresses. Its peer is the one of member 0, plus g,
@@ -29,8 +22,6 @@ class Rotation:
 
     Parameters
     ----------
-    name, operation, group_size, units, space, equal_units, phase_dimension, root
-        As in `Program`; `space` defaults to `units`.
     op, peer, offset, count, target, route : array of uint32, shape (T,)
         As in `Program`, for member 0. For messages, `target` is the index of the partner step,
         which is the same for every member. `route` may be empty.
@@ -41,11 +32,6 @@ class Rotation:
         Turns of `offset`, and of `target` if it is an address.
     """
 
-    name: str
-    operation: str
-    group_size: int
-    units: int
-    phase_dimension: tuple[str, ...]
     op: Array
     peer: Array
     offset: Array
@@ -54,10 +40,7 @@ class Rotation:
     edges: Ints
     offset_turn: Array
     target_turn: Array
-    space: int
-    equal_units: bool = False
     route: Array = field(default_factory=lambda: np.zeros(0, np.uint32))
-    root: int = 0
 
     @property
     def steps(self) -> int:
@@ -68,13 +51,7 @@ class Rotation:
         """Return the program with the steps of every member."""
         member = np.arange(self.group_size)[:, None]
         return symmetric(
-            self.name,
-            self.operation,
-            self.group_size,
-            units=self.units,
-            space=self.space,
-            equal_units=self.equal_units,
-            dimension=self.phase_dimension[0],
+            self,
             op=self.op,
             peer=(self.peer + member) % self.group_size,
             offset=self._turned(self.offset, self.offset_turn),
@@ -139,3 +116,69 @@ def rotation(
         target_turn=np.where(is_message(ops), np.uint32(0), column(target_turn)),
         route=narrowed(route),
     )
+
+
+def symmetric(
+    head: Head,
+    *,
+    op: npt.ArrayLike,
+    peer: npt.ArrayLike,
+    offset: npt.ArrayLike,
+    target: npt.ArrayLike,
+    edges: Ints,
+    count: npt.ArrayLike = 1,
+    route: npt.ArrayLike = (),
+) -> Program:
+    """Return the program in which each of N members runs T steps in one phase.
+
+    It is made without a Python loop over members.
+
+    Parameters
+    ----------
+    head : Head
+        The head of the program.
+    op : array_like, shape (T,)
+        Operation of each step.
+    peer, offset, count, target : array_like, broadcast to (N, T)
+        Values for each member and step. For messages, `target` is the index (0 … T-1) of the
+        partner step in the list of the peer.
+    edges : array, shape (m, 2)
+        Dependencies, which are the same for each member. Each row is the index of a step and the
+        index of a step that it waits for. Rows are sorted by the first index.
+    route : array_like, shape (N · T,), optional
+        As in `Program`.
+    """
+    ops = np.asarray(op, np.uint32)
+    group_size, steps = head.group_size, ops.size
+    shape = (group_size, steps)
+    own = np.arange(group_size, dtype=np.uint32)[:, None]
+    message = is_message(ops)
+    peers = np.where(message, np.broadcast_to(np.asarray(peer, np.uint32), shape), own)
+    targets = np.broadcast_to(np.asarray(target, np.uint32), shape)
+    targets = np.where(message, peers * np.uint32(steps) + targets, targets)
+    waits = np.bincount(edges[:, 0], minlength=steps).astype(np.uint32)
+    first = own * np.uint32(steps)
+
+    def flat(array: npt.ArrayLike) -> Array:
+        return np.ascontiguousarray(
+            np.broadcast_to(np.asarray(array, np.uint32), shape), np.uint32
+        ).reshape(-1)
+
+    return Program(
+        **head.head,
+        step_begin=np.arange(group_size + 1, dtype=np.uint32) * np.uint32(steps),
+        op=flat(ops),
+        phase=np.zeros(group_size * steps, np.uint32),
+        peer=flat(peers),
+        offset=flat(offset),
+        count=flat(count),
+        target=flat(targets),
+        dep_begin=np.concatenate(([0], np.cumsum(np.tile(waits, group_size)))).astype(np.uint32),
+        dep=(first + edges[:, 1].astype(np.uint32)[None, :]).reshape(-1),
+        route=narrowed(route),
+    )
+
+
+def edge_list(pairs: list[tuple[int, int]]) -> Ints:
+    """Return (step, step that it waits for) pairs as the sorted array that `symmetric` takes."""
+    return np.array(sorted(pairs), np.int64).reshape(-1, 2)

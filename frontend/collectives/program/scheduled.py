@@ -3,14 +3,24 @@
 A schedule consists of synchronous steps, a program does not. In a program, a member forwards a
 chunk as soon as it has it, so links do not wait for the slowest message of a step. Messages over
 parallel links take different routes.
+
+A member that has data of its own would post all of it at the start, and everything that it forwards
+would queue behind. `in_order` and `in_turn` pace the sends that wait for nothing.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from frontend.collectives.program.pacing import in_order, in_turn
-from frontend.collectives.program.program import Ints, Op, Program, assemble, ranges
+from frontend.collectives.program.program import (
+    Head,
+    Ints,
+    Op,
+    Program,
+    assemble,
+    lengths,
+    ranges,
+)
 from topology_gen.arrays import Ids
 from topology_gen.networks.direct_connect import parallel_index
 from topology_gen.schedules.schedule import Schedule
@@ -58,9 +68,9 @@ def _overlaps(begin: Ints, count: Ints, parts: Ints) -> tuple[Ints, Ints]:
     order = np.argsort(parts, kind="stable")
     first = np.searchsorted(parts[order], begin, side="right") - 1
     last = np.searchsorted(parts[order], begin + count - 1, side="right") - 1
-    lengths = last - first + 1
-    found = order[np.repeat(first, lengths) + ranges(lengths)]
-    return np.repeat(np.arange(begin.size), lengths), found
+    overlaps = last - first + 1
+    found = order[np.repeat(first, overlaps) + ranges(overlaps)]
+    return np.repeat(np.arange(begin.size), overlaps), found
 
 
 def scheduled(
@@ -90,8 +100,8 @@ def scheduled(
         For each link of the digraph, the route that its messages take. By default, it selects the
         link among parallel ones.
     ahead : int, optional
-        Number of steps that a member may be ahead with sends that wait for nothing else; see
-        `frontend.collectives.program.pacing`. By default, it posts them at the start.
+        Number of steps that a member may be ahead with sends that wait for nothing else. By
+        default, it posts them at the start.
     """
     some = scatter or gather
     assert some is not None
@@ -147,19 +157,9 @@ def scheduled(
             wait(first + own[sent], join + unit)
     steps, waits, paths = np.vstack(rows), np.vstack(edges), np.concatenate(routes)
     del moved, rows[:], edges[:], routes[:]  # of a large program they fill the memory
-    return assemble(
-        name,
-        operation,
-        nodes,
-        some.shards * chunks,
-        some.shards * chunks,
-        False,
-        (dimension,),
-        steps,
-        waits,
-        paths,
-        root=some.root or 0,
-    )
+    units = some.shards * chunks
+    head = Head(name, operation, nodes, units, units, False, (dimension,), root=some.root or 0)
+    return assemble(head, steps, waits, paths)
 
 
 def _joins(nodes: int, chunks: int) -> Ints:
@@ -179,3 +179,88 @@ def _joins(nodes: int, chunks: int) -> Ints:
 def _units(offset: Ints, count: Ints) -> tuple[Ints, Ints]:
     """Return all pairs of an interval and a unit in it."""
     return np.repeat(np.arange(offset.size), count), np.repeat(offset, count) + ranges(count)
+
+
+def in_order(
+    schedule: Schedule, free: Ints, ahead: int, sent: Ints, received: Ints
+) -> tuple[Ints, Ints]:
+    """Return pairs that keep the order of the schedule on each link.
+
+    A free send of step t waits for what the last forwarding send up to step t - ahead over the same
+    link waits for.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        The schedule.
+    free : array of int
+        The sends to pace.
+    ahead : int
+        Number of steps that they may be ahead, at least 1.
+    sent, received : array of int
+        Pairs of a forwarding send, and a send to its member whose data it forwards.
+
+    Returns
+    -------
+    sends, waited : array of int
+        Sends among `free`, and for each the send whose receive it waits for.
+    """
+    steps, link = schedule.steps, schedule.link.astype(np.int64)
+    step = _step_of_sends(schedule)
+    order = np.lexsort((step[received], sent))
+    sent, received = sent[order], received[order]
+    last = np.append(sent[1:] != sent[:-1], np.ones(min(sent.size, 1), np.bool_))
+    sent, received = sent[last], received[last]
+    into = link[sent] * steps + step[sent]
+    order = np.argsort(into, kind="stable")
+    free = free[step[free] >= ahead]
+    place = np.searchsorted(into[order], link[free] * steps + step[free] - ahead, side="right") - 1
+    free, before = free[place >= 0], order[place[place >= 0]]
+    found = link[sent[before]] == link[free]
+    return free[found], received[before[found]]
+
+
+def in_turn(schedule: Schedule, free: Ints, ahead: int) -> tuple[Ints, Ints]:
+    """Return pairs that keep members together, as a sum needs what many of them send.
+
+    A free send of step t waits for the last receive up to step t - ahead over one link into its
+    member; the sends of a member and step take turns with these links.
+
+    Parameters
+    ----------
+    schedule, free, ahead
+        As for `in_order`.
+
+    Returns
+    -------
+    sends, waited : array of int
+        As for `in_order`.
+    """
+    graph, steps = schedule.graph, schedule.steps
+    link = schedule.link.astype(np.int64)
+    step = _step_of_sends(schedule)
+    key = link * steps + step
+    by_key = np.argsort(key, kind="stable")
+    used = np.unique(link)
+    used = used[np.argsort(graph.target[used], kind="stable")]
+    begin = np.searchsorted(graph.target[used], np.arange(graph.nodes + 1))
+
+    member = graph.source[link[free]].astype(np.int64)
+    free = free[np.lexsort((step[free], member))]
+    member = graph.source[link[free]].astype(np.int64)
+    group = member * steps + step[free]
+    turn = np.arange(free.size) - np.searchsorted(group, group, side="left")
+    sources = np.diff(begin)[member]
+    due = step[free] - ahead
+    kept = (sources > 0) & (due >= 0)
+    free, member, turn, sources, due = (a[kept] for a in (free, member, turn, sources, due))
+    into = used[begin[member] + turn % sources]
+    place = np.searchsorted(key[by_key], into * steps + due, side="right") - 1
+    waited = by_key[np.maximum(place, 0)]
+    found = (place >= 0) & (link[waited] == into)
+    return free[found], waited[found]
+
+
+def _step_of_sends(schedule: Schedule) -> Ints:
+    """Return for each send its step, from 0."""
+    return np.repeat(np.arange(schedule.steps), lengths(schedule.step_begin))

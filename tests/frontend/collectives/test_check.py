@@ -54,17 +54,7 @@ def taken_apart(program):
 
 
 def put_together(program, steps, edges):
-    return assemble(
-        program.name,
-        program.operation,
-        program.group_size,
-        program.units,
-        program.space,
-        program.equal_units,
-        program.phase_dimension,
-        steps,
-        edges.astype(int),
-    )
+    return assemble(program, steps, edges.astype(int))
 
 
 def without_steps(program, dropped):

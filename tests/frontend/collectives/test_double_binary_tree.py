@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from frontend.collectives import Op, build, check
-from frontend.collectives.binary_trees import binary_tree, double_tree, trees_of
+from frontend.collectives.algorithms.double_binary_tree import binary_tree, double_tree, trees_of
 from topology_gen import graphs
 from topology_gen.networks.direct_connect import parallel_index
 from topology_gen.topoopt import tree_permutations

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from frontend.collectives.program.pacing import in_order, in_turn
+from frontend.collectives.program.scheduled import in_order, in_turn
 from topology_gen import graphs
 from topology_gen.graphs.wiring import uniform
 from topology_gen.schedules.trees import forest

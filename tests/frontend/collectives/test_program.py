@@ -16,7 +16,7 @@ from frontend.collectives import (
     check,
     compose,
 )
-from frontend.collectives.program.placement import placed
+from frontend.collectives.program.composition import placed
 
 ARRAYS = ("step_begin", "op", "phase", "peer", "offset", "count", "target", "dep_begin", "dep")
 

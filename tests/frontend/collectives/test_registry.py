@@ -17,7 +17,6 @@ from frontend.collectives import (
 from frontend.collectives import group_rings as rings_module
 from frontend.collectives import registry as registry_module
 from frontend.collectives.program import program as program_module
-from frontend.collectives.program import segments as segments_module
 from topology_gen.errors import RegistrationError
 
 
@@ -103,7 +102,7 @@ def test_registration(monkeypatch):
         Algorithm("other", "", {"sum": frontend.collectives.algorithms.ring.all_reduce})
 
 
-@pytest.mark.parametrize("module", [program_module, registry_module, rings_module, segments_module])
+@pytest.mark.parametrize("module", [program_module, registry_module, rings_module])
 def test_examples_run(module):
     public = {name: getattr(frontend.collectives, name) for name in frontend.collectives.__all__}
     result = doctest.testmod(module, extraglobs=public)
